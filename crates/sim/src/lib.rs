@@ -68,8 +68,8 @@ pub struct Batches {
     /// The minimum number of batches.
     pub least: u32,
     /// The work after which no further batch begins, once the minimum is reached: events of the
-    /// world, plus twice the attempts and the TCP segments of the batches so far. It is counted, so
-    /// that it depends only on the run.
+    /// world, plus twice the attempts and twice the TCP segments of the batches so far. It is
+    /// counted, so that it depends only on the run.
     pub work: u64,
 }
 

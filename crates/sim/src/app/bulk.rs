@@ -1,4 +1,4 @@
-//! One transfer, endless without a size.
+//! A single transfer; endless without a size.
 
 use std::rc::Rc;
 
@@ -14,11 +14,11 @@ use super::{Actions, AppEvent, Carried, Draws, Setting, pause};
 pub struct BulkConfig {
     /// Bytes to transfer; endless if `None`.
     size: Option<Distribution>,
-    /// The time of its start, in seconds.
+    /// Its start time, in seconds.
     start: Distribution,
 }
 
-/// A transfer, before and after it begins.
+/// A transfer, from before its start.
 #[derive(Clone, Debug)]
 pub(crate) struct Bulk {
     laws: Rc<Laws>,

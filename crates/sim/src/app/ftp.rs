@@ -1,4 +1,4 @@
-//! FTP: transfers that begin however many are under way, with or without what is said around each.
+//! FTP: transfers that begin independently of those in progress, with or without the FTP dialogue.
 
 mod dialogue;
 
@@ -13,28 +13,28 @@ use super::{Actions, AppEvent, Carried, Draws, Setting, pause, phase};
 use crate::scenario::TcpConfig;
 use dialogue::Dialogues;
 
-/// Lines of text are far shorter.
+/// Limit of a message. Lines of text are far shorter.
 const MAX_MESSAGE_BYTES: u64 = 1 << 16;
 
-/// Transfers that begin however many are under way, in the resolved form of a scenario.
+/// Transfers that begin independently of those in progress, in the resolved form of a scenario.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FtpConfig {
-    /// Seconds from the beginning of a transfer to the beginning of the next.
+    /// Seconds between the starts of two transfers.
     interarrival: Distribution,
     /// Bytes of each transfer.
     size: Distribution,
-    /// The dialogue around each of them; none if `None`.
+    /// The dialogue of each transfer; `None`: no dialogue.
     control: Option<FtpMessages>,
 }
 
-/// Bytes of the commands and replies of an FTP transfer (RFC 959), without headers.
+/// Sizes in bytes of the commands and replies of an FTP transfer (RFC 959), without headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FtpMessages {
     pasv_bytes: u64,
     reply_227_bytes: u64,
-    /// RETR, or STOR of an upload.
+    /// RETR, or STOR for an upload.
     retr_bytes: u64,
     reply_150_bytes: u64,
     reply_226_bytes: u64,
@@ -68,7 +68,7 @@ pub(crate) struct Ftp {
     under_way: UnderWay,
 }
 
-/// A transfer or dialogue that is under way.
+/// A running transfer or dialogue.
 #[derive(Clone, Debug)]
 enum UnderWay {
     Transfers(Transfers),
@@ -94,7 +94,7 @@ impl Ftp {
         Self { laws: Rc::new(laws), under_way }
     }
 
-    /// Begins with a time between arrivals.
+    /// Starts with an interarrival time.
     pub(super) fn start(&mut self, now: Time, draws: &mut Draws, actions: &mut Actions) {
         actions.wake(now + phase(&self.laws.interarrival, draws));
     }

@@ -1,7 +1,7 @@
-//! Pages: many objects over a bounded number of connections, as a browser loads them with HTTP/1.1
-//! (RFC 9112, sections 9.3 and 9.4): the document first, then the objects that it names. A connection
-//! carries one after the other, each after a request of its own (no pipelining), and is not used again
-//! for another page. Does not know when a page is wanted.
+//! Web pages: many objects over a limited number of connections, as a browser loads them with
+//! HTTP/1.1 (RFC 9112, sections 9.3 and 9.4). The document comes first, then the objects that it
+//! names. A connection carries objects one after the other, each after its own request (no
+//! pipelining), and is not reused for another page.
 
 use airtcp_kernel::{Distribution, Sampler, Time};
 use serde::Deserialize;
@@ -10,18 +10,18 @@ use super::transfer::{Carried, Slots, whole_bytes};
 use super::{Action, Actions, Draws, End, Service, Setting};
 use crate::connection::Side;
 
-/// More objects than any page has.
+/// The maximum number of objects of a page.
 const MOST_OBJECTS: f64 = 100_000.0;
 
-/// The parts of a page, in the resolved form of a scenario.
+/// The composition of a page, in the resolved form of a scenario.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PageConfig {
-    /// The number of objects of a page, its document included.
+    /// The number of objects of a page, including its document.
     objects: Distribution,
-    /// Bytes of a whole page; the sum of its objects if `None`.
+    /// Bytes of a whole page; `None`: the sum of its objects.
     size: Option<Distribution>,
-    /// The greatest number of connections at once.
+    /// The maximum number of simultaneous connections.
     connections: u32,
 }
 
@@ -35,7 +35,7 @@ impl PageConfig {
     }
 }
 
-/// The laws of pages.
+/// The distributions of pages.
 #[derive(Debug)]
 pub(super) struct PageLaws {
     objects: Sampler,
@@ -46,7 +46,7 @@ pub(super) struct PageLaws {
 }
 
 impl PageLaws {
-    /// Makes the laws of pages whose objects have sizes by the law `object`.
+    /// Creates the distributions of pages whose object sizes follow `object`.
     pub(super) fn new(config: &PageConfig, object: Sampler, request_bytes: u64) -> Self {
         Self {
             objects: Sampler::new(config.objects.clone()),
@@ -57,7 +57,7 @@ impl PageLaws {
         }
     }
 
-    /// Draws the objects of so many pages, one after the other.
+    /// Draws the objects of `count` pages in sequence.
     pub(super) fn draw_many(
         &self,
         draws: &mut Draws,
@@ -67,8 +67,8 @@ impl PageLaws {
         (0..count).map(|_| self.draw(draws, pad)).collect()
     }
 
-    /// Draws the bytes of the objects of the next page, the document first. Where the page as a whole has a law,
-    /// its objects share the size of the page in proportion to what they drew.
+    /// Draws the object sizes in bytes of the next page, the document first. If the page as a whole
+    /// has a size distribution, its size is split in proportion to the drawn object sizes.
     fn draw(&self, draws: &mut Draws, pad: Option<u32>) -> Vec<u64> {
         let count = self.objects.draw(&mut draws.sizes).round().clamp(1.0, MOST_OBJECTS) as usize;
         let page = self.page.as_ref().map(|law| law.draw(&mut draws.sizes));
@@ -86,19 +86,19 @@ impl PageLaws {
     }
 }
 
-/// The pages of one user: the one that is loaded, and connections that wait for the last
-/// acknowledgment of an earlier one.
+/// The pages of one user: the current one, and connections of earlier pages that wait for their
+/// last acknowledgment.
 #[derive(Clone, Debug)]
 pub(super) struct Pages {
     setting: Setting,
     slots: Slots<Connection>,
-    /// The time of the request for the page.
+    /// When the page was requested.
     began: Time,
-    /// Bytes of the objects that nobody has asked for yet, the next one last.
+    /// Sizes in bytes of the objects not yet requested, the next one last.
     unasked: Vec<u64>,
-    /// The number of objects that have not come yet.
+    /// The number of objects not yet received.
     missing: usize,
-    /// A flag: the document has come, which names the others.
+    /// Whether the document was received, which names the other objects.
     has_document: bool,
 }
 
@@ -108,15 +108,15 @@ struct Connection {
     carried: Carried,
     /// Bytes of all requests on it.
     requested: u64,
-    /// The time of the request for the object that is on its way, and its bytes.
+    /// When the current object was requested, and its size in bytes.
     began: Time,
     bytes: u64,
-    /// Bytes of the object that the server has not heard of yet; zero if it has.
+    /// Size in bytes of the object whose request has not reached the server; zero if it has.
     unheard: u64,
-    /// Of the object that the server has written last and does not know to have come: when it was
-    /// asked for, and the bytes of all until then.
+    /// The last object that the server wrote and whose arrival it does not know: when it was
+    /// requested, and the bytes written up to its end.
     unacknowledged: Option<(Time, u64)>,
-    /// Nothing more will be asked for.
+    /// Whether no more objects will be requested.
     is_done: bool,
 }
 
@@ -133,7 +133,7 @@ impl Pages {
         }
     }
 
-    /// Begins a page: asks for its document.
+    /// Starts a page: requests its document.
     pub(super) fn begin(
         &mut self,
         now: Time,
@@ -151,7 +151,7 @@ impl Pages {
         self.open(now, laws, actions);
     }
 
-    /// Asks for the next object on a connection of its own.
+    /// Requests the next object on a new connection.
     fn open(&mut self, now: Time, laws: &PageLaws, actions: &mut Actions) {
         let tag = self.slots.insert(Connection {
             carried: Carried::new(Side::Server, now, 0),
@@ -168,7 +168,7 @@ impl Pages {
         self.ask(now, tag, laws, actions);
     }
 
-    /// Asks for the next object on a connection that has nothing to do.
+    /// Requests the next object on an idle connection.
     fn ask(&mut self, now: Time, tag: u32, laws: &PageLaws, actions: &mut Actions) {
         let bytes = self.unasked.pop().expect("there is one more");
         let connection = self.slots.get_mut(tag);
@@ -181,7 +181,7 @@ impl Pages {
         actions.push(Action::Write { tag, side, bytes, last: false });
     }
 
-    /// Reacts to bytes that have reached an end, and tells whether the client has all of the page now.
+    /// Processes bytes that reached an end. Returns whether the client now has the whole page.
     pub(super) fn on_arrival(
         &mut self,
         now: Time,
@@ -211,7 +211,7 @@ impl Pages {
         is_loaded
     }
 
-    /// Asks for the next object after the client has one.
+    /// Requests the next object after the client has received one.
     fn go_on(&mut self, now: Time, tag: u32, laws: &PageLaws, actions: &mut Actions) {
         if self.unasked.is_empty() {
             self.slots.get_mut(tag).is_done = true;
@@ -229,7 +229,7 @@ impl Pages {
         }
     }
 
-    /// Answers a request, or an acknowledgment, that has come to the server.
+    /// Processes a request or an acknowledgment that reached the server.
     fn serve(&mut self, tag: u32, end: &End, actions: &mut Actions) {
         let connection = self.slots.get_mut(tag);
         if let Some((began, bytes)) = connection.unacknowledged

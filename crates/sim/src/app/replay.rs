@@ -1,5 +1,5 @@
-//! Transfers that begin at given times and have given sizes, however many are under way: what a log of a
-//! server holds. Draws nothing.
+//! Transfers with given start times and sizes, such as from a server's log. They begin
+//! independently of those in progress.
 
 use std::rc::Rc;
 
@@ -13,10 +13,10 @@ use super::{Actions, AppEvent, Carried, Setting};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReplayConfig {
-    /// For each station of the group in turn: when its transfers begin in seconds, ascending, and their
+    /// For each station of the group: start times of its transfers in seconds, ascending, and their
     /// bytes.
     transfers: Vec<Vec<(f64, f64)>>,
-    /// Bytes that the client asks with; none if zero.
+    /// Size of the client's request in bytes; zero: no request.
     request_bytes: u64,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Replay {
     config: Rc<ReplayConfig>,
     transfers: Transfers,
     pad: Option<u32>,
-    /// Which station of its group it is.
+    /// The index of its station in the group.
     station: usize,
     /// The number of its transfers that have begun.
     begun: usize,
@@ -59,7 +59,7 @@ impl Replay {
         }
     }
 
-    /// Turns to the part of the station with this number in its group.
+    /// Selects the part of the station with this number in its group.
     pub(super) fn at_station(&mut self, station: u32) {
         self.station = station as usize;
     }

@@ -1,4 +1,5 @@
-//! Scripts: what applications want, step by step. Times are in seconds; all laws are constants.
+//! Scripts: the actions of applications, step by step. Times are in seconds; all distributions are
+//! constants.
 
 use airtcp_kernel::{Duration, Time};
 use serde_json::{Value, json};
@@ -7,13 +8,14 @@ use super::*;
 use Action::*;
 use Side::{Server, Station};
 
-/// An application and its random numbers.
+/// An application and its random streams.
 struct Script {
     app: App,
     draws: Draws,
 }
 
-/// Makes a script of `bytes` of `kind`, which come from `sender`, after a three-way handshake.
+/// Creates a script of the application `config` with data from `sender`, after a three-way
+/// handshake.
 fn script(sender: Side, config: Value) -> Script {
     let config: ApplicationConfig = serde_json::from_value(config).expect("it is valid");
     let setting = Setting { sender, opener: Station, has_handshake: true, pad: None };
@@ -41,7 +43,8 @@ fn write(tag: u32, side: Side, bytes: u64) -> Action {
     Write { tag, side, bytes, last: false }
 }
 
-/// Returns the actions of a written transfer, of which nothing needs to be told until all has come, or is acknowledged.
+/// Returns the actions of a written transfer, of which nothing is reported until everything has
+/// arrived or is acknowledged.
 fn sent(tag: u32, side: Side, bytes: u64) -> [Action; 2] {
     [Await { tag, bytes }, write(tag, side, bytes)]
 }
@@ -57,7 +60,7 @@ impl Script {
         self.tell(seconds, AppEvent::Woken).list
     }
 
-    /// Tells that something reaches an end, and returns the actions wanted then.
+    /// Reports an arrival at an end, and returns the requested actions.
     fn arrive(&mut self, seconds: f64, tag: u32, side: Side, end: End) -> Vec<Action> {
         self.tell(seconds, AppEvent::Arrived { tag, side, end }).list
     }
@@ -76,8 +79,8 @@ fn web() -> Value {
     })
 }
 
-/// Thinks 5 s, asks with 300 bytes, gets 3000 in two parts, and thinks again while the server waits for
-/// the last acknowledgment.
+/// The user thinks for 5 s, sends a request of 300 bytes, receives 3000 bytes in two parts, and
+/// thinks again while the server waits for the last acknowledgment.
 #[test]
 fn a_user_of_the_web_thinks_asks_and_thinks_again() {
     let mut user = script(Server, web());
@@ -104,11 +107,11 @@ fn a_user_of_the_web_thinks_asks_and_thinks_again() {
         user.arrive(5.6, 0, Server, end(300, 3000)),
         [Acknowledged { began: at(5.0) }, Abandon { tag: 0 }]
     );
-    // A copy that comes late changes nothing.
+    // A duplicate that arrives late changes nothing.
     assert_eq!(user.arrive(5.7, 0, Station, end(3000, 300)), []);
 }
 
-/// Users whose time to think is constant begin anywhere in it, half of them in its first half.
+/// Users with a constant think time begin at a random phase of it, half of them in the first half.
 #[test]
 fn users_are_not_in_step() {
     let firsts: Vec<Time> = (0..400)
@@ -127,8 +130,8 @@ fn users_are_not_in_step() {
     assert!(firsts.iter().all(|&first| first <= at(5.0)));
 }
 
-/// Nobody waits for the sender of the last transfer to know: the next one has a connection beside it. A
-/// tag is used again when its connection is gone.
+/// The next transfer does not wait until the last one's sender has its acknowledgment: it has
+/// another connection. A tag is reused when its connection has ended.
 #[test]
 fn transfers_have_connections_of_their_own() {
     let mut user = script(Server, web());
@@ -145,7 +148,7 @@ fn transfers_have_connections_of_their_own() {
     assert_eq!(user.wake(15.5)[1], open(0, Service::Transfer, Some(Station)));
 }
 
-/// An upload has nothing to ask for; with whole segments of 1460 bytes 3000 bytes become 4380.
+/// An upload needs no request. With whole segments of 1460 bytes, 3000 bytes become 4380.
 #[test]
 fn an_upload_is_written_at_once_and_padded() {
     let config: ApplicationConfig = serde_json::from_value(web()).unwrap();
@@ -165,8 +168,9 @@ fn page(objects: f64, connections: u32, size: Value) -> Value {
     page
 }
 
-/// Four objects over two connections: the document, then two at once, and the fourth on the connection that
-/// is free first. The page has come with the last object; the next one has connections of its own.
+/// Four objects over two connections: the document, then two at once, and the fourth on the
+/// connection that is idle first. The page is complete with the last object. The next page has new
+/// connections.
 #[test]
 fn a_page_is_loaded_over_a_few_connections() {
     let mut user = script(Server, page(4.0, 2, Value::Null));
@@ -182,7 +186,7 @@ fn a_page_is_loaded_over_a_few_connections() {
     let begins = || [vec![Asked], asks(0, 300).to_vec()].concat();
     assert_eq!(user.wake(5.0), begins());
     assert_eq!(user.arrive(5.1, 0, Server, end(300, 0)), [write(0, Server, 3000)]);
-    // The document: one object more on this connection, and one on a second.
+    // The document is received: one more object on this connection, and one on a second.
     let mut wanted = vec![
         Received { began: at(5.0), bytes: 3000 },
         Began { unbidden: false },
@@ -204,7 +208,7 @@ fn a_page_is_loaded_over_a_few_connections() {
             write(1, Station, 300)
         ]
     );
-    // Nothing is left for connection 0: it is over when the server knows.
+    // Nothing is left for connection 0: it ends when the server has the acknowledgment.
     assert_eq!(
         user.arrive(5.6, 0, Station, end(6000, 600)),
         [Received { began: at(5.2), bytes: 3000 }]
@@ -231,7 +235,7 @@ fn a_page_is_loaded_over_a_few_connections() {
     );
 }
 
-/// A page of 10000 bytes in three objects that draw the same: 3333.3 bytes each, rounded up.
+/// A page of 10000 bytes in three objects with equal draws: 3333.3 bytes each, rounded up.
 #[test]
 fn objects_share_the_size_of_a_page() {
     let mut user = script(Server, page(3.0, 6, constant(10_000.0)));
@@ -258,7 +262,8 @@ fn a_page_of_one_object_is_its_document() {
     );
 }
 
-/// The second station of the group: its transfers begin at 1 s and at 1.5 s, though the first is not over.
+/// The second station of the group: its transfers begin at 1 s and at 1.5 s, although the first is
+/// still running.
 #[test]
 fn a_replay_begins_transfers_at_their_times() {
     let config = json!({
@@ -296,7 +301,7 @@ fn a_bulk_transfer_without_size_never_ends() {
     assert!(bulk.app.is_endless());
 }
 
-/// 1500 bytes at 1.2 Mb/s are 10 ms; the tenth goes 90 ms after the first.
+/// 1500 bytes at 1.2 Mb/s take 10 ms; the tenth datagram is sent 90 ms after the first.
 #[test]
 fn datagrams_of_a_constant_rate_are_evenly_spaced() {
     let mut udp = script(
@@ -347,8 +352,8 @@ fn closed(delivered: u64, acked: u64) -> End {
     End { has_reached_end: true, ..end(delivered, acked) }
 }
 
-/// PASV, 227, the data connection, RETR, 150 and the file, FIN, 226, and the ACK of 226 (RFC 959; paper
-/// H, section II.B). Connection 0 is for the dialogue, 1 for the file.
+/// PASV, 227, the data connection, RETR, 150 and the file, FIN, 226, and the ACK of 226 (RFC 959;
+/// paper H, section II.B). Connection 0 carries the dialogue, connection 1 the file.
 #[test]
 fn a_download_is_spoken_about() {
     let mut ftp = ftp(Server);
@@ -381,7 +386,7 @@ fn a_download_is_spoken_about() {
     assert_eq!(ftp.wake(11.0)[1], write(0, Station, 6));
 }
 
-/// The server has the file when the station has closed, and both ends say so in one go.
+/// The server has the file when the station has closed, and both ends report it at once.
 #[test]
 fn an_upload_ends_when_the_server_has_the_file() {
     let mut ftp = ftp(Station);
@@ -400,7 +405,7 @@ fn an_upload_ends_when_the_server_has_the_file() {
     );
 }
 
-/// A second transfer begins before the end of the first: its user has logged in, too.
+/// A second transfer begins before the end of the first, with another session.
 #[test]
 fn dialogues_overlap() {
     let mut ftp = ftp(Server);

@@ -1,5 +1,4 @@
-//! Transfers that have a connection of their own each: what is asked for, what is sent, and when each
-//! end has it. Does not know why they begin.
+//! Transfers, each with its own connection: what is requested and sent, and when each end has it.
 
 use airtcp_kernel::{Sampler, Time};
 
@@ -9,10 +8,10 @@ use crate::connection::Side;
 /// More than any transfer, and far from overflow.
 pub(super) const ENDLESS: u64 = 1 << 60;
 
-/// A transfer that ends is never larger: the sums stay far from overflow.
+/// The maximum size of a finite transfer, which keeps sums far from overflow.
 const LARGEST: f64 = (1_u64 << 50) as f64;
 
-/// The law of the sizes of transfers.
+/// The size distribution of transfers.
 #[derive(Debug)]
 pub(super) struct Sizes {
     law: Sampler,
@@ -24,7 +23,7 @@ impl Sizes {
         Self { law, pad: setting.pad }
     }
 
-    /// Draws the bytes of the next transfer, whole and at least one.
+    /// Draws the size of the next transfer in whole bytes, at least one.
     pub(super) fn draw(&self, draws: &mut Draws) -> u64 {
         let bytes = whole_bytes(self.law.draw(&mut draws.sizes), self.pad);
         draws.count_unit(bytes);
@@ -32,7 +31,8 @@ impl Sizes {
     }
 }
 
-/// Rounds a drawn size to whole bytes, at least one, and a multiple of `pad` where segments are padded.
+/// Rounds a drawn size up to whole bytes, at least one, and to a multiple of `pad` if segments are
+/// padded.
 pub(super) fn whole_bytes(drawn: f64, pad: Option<u32>) -> u64 {
     let bytes = drawn.ceil().clamp(1.0, LARGEST) as u64;
     pad.map_or(bytes, |pad| bytes.next_multiple_of(u64::from(pad)))
@@ -41,14 +41,14 @@ pub(super) fn whole_bytes(drawn: f64, pad: Option<u32>) -> u64 {
 /// The data of a transfer on a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carried {
-    /// Which end they come from.
+    /// The end that sends the data.
     pub(crate) sender: Side,
-    /// The time at which the connection was opened for them.
+    /// When the connection was opened for the data.
     pub(crate) since: Time,
-    /// A flag: the sender knows that all have come.
+    /// Whether the sender has the last acknowledgment.
     pub(crate) is_acknowledged: bool,
     pub(super) bytes: u64,
-    /// The number of them that the receiver has.
+    /// The number of bytes received.
     pub(super) delivered: u64,
 }
 
@@ -57,7 +57,7 @@ impl Carried {
         Self { sender, since, is_acknowledged: false, bytes, delivered: 0 }
     }
 
-    /// Counts the bytes that have come to the receiver since the last call.
+    /// Returns the bytes received since the last call.
     #[inline]
     pub(super) fn deliver(&mut self, end: &End) -> u64 {
         let fresh = end.delivered - self.delivered;
@@ -65,7 +65,7 @@ impl Carried {
         fresh
     }
 
-    /// Adds so many bytes that are to come on the same connection.
+    /// Adds `bytes` that will come on the same connection.
     pub(super) fn ask_for(&mut self, bytes: u64) {
         self.bytes += bytes;
         self.is_acknowledged = false;
@@ -76,7 +76,7 @@ impl Carried {
     }
 }
 
-/// Things with numbers that are used again.
+/// Items with numbers that are reused.
 #[derive(Clone, Debug)]
 pub(super) struct Slots<T> {
     items: Vec<T>,
@@ -124,7 +124,7 @@ pub(super) struct Transfers {
 #[derive(Clone, Debug)]
 struct Transfer {
     carried: Carried,
-    /// Bytes of the client's request that the server still waits for; zero if it answered.
+    /// Remaining bytes of the client's request that the server waits for; zero if it has responded.
     request: u64,
 }
 
@@ -133,7 +133,7 @@ impl Transfers {
         Self { setting, slots: Slots::default() }
     }
 
-    /// Begins a transfer, which the client of a download asks for with `request` bytes.
+    /// Starts a transfer. The client of a download requests it with `request` bytes.
     pub(super) fn begin(
         &mut self,
         now: Time,
@@ -157,7 +157,8 @@ impl Transfers {
         }
     }
 
-    /// Reacts to bytes that have reached an end, and tells whether the receiver has all of the transfer now.
+    /// Processes bytes that reached an end. Returns whether the receiver now has the whole
+    /// transfer.
     #[inline]
     pub(super) fn on_arrival(
         &mut self,
@@ -183,7 +184,8 @@ impl Transfers {
         is_received
     }
 
-    /// Answers the request for a transfer that has come to its sender, or ends one that is acknowledged.
+    /// Responds to a transfer's request that reached its sender, or ends a transfer that is
+    /// acknowledged.
     #[cold]
     fn answer_or_end(
         &mut self,
@@ -205,7 +207,7 @@ impl Transfers {
         }
     }
 
-    /// Ends a transfer whose last byte has come to its receiver.
+    /// Ends a transfer whose last byte was received.
     #[cold]
     fn receive(&mut self, tag: u32, actions: &mut Actions) {
         let &Carried { since: began, bytes, .. } = self.carried(tag);
@@ -229,7 +231,7 @@ impl Transfers {
     }
 }
 
-/// Sends a whole transfer: nothing is to be done until it is over at one end.
+/// Sends a whole transfer. No report is needed until it is complete at one end.
 fn send(tag: u32, side: Side, bytes: u64, actions: &mut Actions) {
     actions.push(Action::Await { tag, bytes });
     actions.push(Action::Write { tag, side, bytes, last: false });

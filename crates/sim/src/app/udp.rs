@@ -1,4 +1,4 @@
-//! Datagrams of one size, at a constant rate or as many as there is room for.
+//! Datagrams of one size, at a constant rate or as many as the queue has room for.
 
 use airtcp_kernel::{Duration, Time};
 use serde::Deserialize;
@@ -14,9 +14,9 @@ use crate::packet::UDP_HEADER_BYTES;
 pub struct UdpConfig {
     /// Size of the IP packet.
     packet_bytes: u32,
-    /// Bits of IP packets per second; `None`: there is always one more waiting.
+    /// Bits of IP packets per second; `None`: the source is saturated.
     rate_bps: Option<u64>,
-    /// The codec of the speech that the datagrams carry, if they do.
+    /// The speech codec of the datagrams, if they are a call.
     voice: Option<Codec>,
 }
 
@@ -39,7 +39,7 @@ impl UdpConfig {
 pub(crate) struct Udp {
     config: UdpConfig,
     side: Side,
-    /// The time of the first one, and the number of those since.
+    /// The time of the first datagram, and the number of those since.
     first: Time,
     sent: u64,
 }
@@ -49,7 +49,7 @@ impl Udp {
         Self { config: config.clone(), side: setting.sender, first: Time::ZERO, sent: 0 }
     }
 
-    /// Starts at a random phase: sources of a constant rate are not in step with each other.
+    /// Starts at a random phase, so that sources of a constant rate are not synchronized.
     pub(super) fn start(&mut self, now: Time, draws: &mut Draws, actions: &mut Actions) {
         let pause = match self.config.rate_bps {
             None => Duration::ZERO,
@@ -72,7 +72,8 @@ impl Udp {
             self.first = now;
         }
         self.sent += 1;
-        // The n-th goes n intervals after the first, without an error that adds up.
+        // The n-th datagram is sent n intervals after the first, without accumulating rounding
+        // errors.
         actions.wake(self.first + self.time_of(self.sent, rate_bps));
         actions.push(Action::Send { side, bytes });
     }
@@ -81,7 +82,7 @@ impl Udp {
         self.config.rate_bps.is_none()
     }
 
-    /// Returns the time that `count` datagrams take.
+    /// Returns the duration of `count` datagrams.
     fn time_of(&self, count: u64, rate_bps: u64) -> Duration {
         let bits = u128::from(self.config.packet_bytes) * 8 * u128::from(count);
         let nanos = (bits * 1_000_000_000).div_ceil(u128::from(rate_bps));

@@ -1,5 +1,4 @@
-//! A user of the web, who thinks, transfers, and thinks again; what is transferred is one thing, or a
-//! page of many.
+//! A web user who thinks, transfers, and thinks again. A transfer is one object or a page of many.
 
 use std::rc::Rc;
 
@@ -14,18 +13,18 @@ use super::{Actions, AppEvent, Carried, Draws, Setting, pause, phase};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WebConfig {
-    /// Bytes of each transfer; of each object of a page.
+    /// Bytes of each transfer, or of each object of a page.
     size: Distribution,
-    /// Seconds from the end of a transfer to the start of the next.
+    /// Think time: seconds from the end of a transfer to the start of the next.
     think_time: Distribution,
-    /// Bytes that the client asks with; none if zero.
+    /// Size of the client's request in bytes; zero: no request.
     request_bytes: u64,
-    /// The page that is transferred.
+    /// The composition of a page, if pages are transferred.
     page: Option<PageConfig>,
 }
 
 impl WebConfig {
-    /// Draws the bytes of the objects of so many pages, if it transfers pages.
+    /// Draws the object sizes in bytes of `count` pages, if it transfers pages.
     pub(super) fn pages(
         &self,
         draws: &mut Draws,
@@ -49,7 +48,7 @@ pub(crate) struct Web {
     under_way: UnderWay,
 }
 
-/// The transfers or the pages under way.
+/// The running transfers or pages.
 #[derive(Clone, Debug)]
 enum UnderWay {
     Transfers(Transfers),
@@ -62,10 +61,10 @@ struct Laws {
     transferred: Transferred,
 }
 
-/// The thing that a user transfers.
+/// What a user transfers.
 #[derive(Debug)]
 enum Transferred {
-    /// One thing of such a size, asked for with so many bytes.
+    /// One object with this size distribution, requested with `request_bytes`.
     Single {
         size: Sizes,
         request_bytes: u64,
@@ -93,7 +92,7 @@ impl Web {
         Self { laws: Rc::new(Laws { think_time, transferred }), under_way }
     }
 
-    /// Begins with a time to think.
+    /// Starts with a think time.
     pub(super) fn start(&mut self, now: Time, draws: &mut Draws, actions: &mut Actions) {
         let law = &self.laws.think_time;
         actions.wake(now + if law.is_constant() { phase(law, draws) } else { pause(law, draws) });

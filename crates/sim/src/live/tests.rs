@@ -1,4 +1,5 @@
-//! Segments that a simulation's own ends sent, played again from outside: they meet the same air.
+//! Replays the segments of a simulation's own endpoints from outside: the medium must look the
+//! same.
 
 use std::sync::{Arc, Mutex};
 
@@ -31,11 +32,11 @@ fn simulated(scenario: &Scenario) -> (Outcome, Log) {
     simulated_with(scenario, &Frames::default())
 }
 
-/// The beginnings of frames on the air, with the numbers of interfaces and the first bytes.
+/// The start times of frames on the air, with interface numbers and the first bytes.
 type Frames = Arc<Mutex<Vec<(u32, Time, Vec<u8>)>>>;
 
-/// Radiotap and MAC headers, and no byte of what comes behind them: options of TCP, of which a simulated
-/// packet has what is usual, are not in what is played again.
+/// Radiotap and MAC headers only. The TCP options after them differ: a simulated packet has the
+/// usual ones, which the replay does not include.
 const HEADERS: u32 = 40;
 
 fn taker(frames: &Frames) -> TakesFrames {
@@ -55,7 +56,7 @@ fn simulated_with(scenario: &Scenario, frames: &Frames) -> (Outcome, Log) {
     (run.world.conclude(&mut run.medium).unwrap(), log)
 }
 
-/// Returns the segment as one reads it from a packet: options are no more than there.
+/// Returns the segment as read from a packet: options exist only if the packet has them.
 fn as_read(segment: &Segment) -> Segment {
     let mut flags = Flags::from_bits(segment.flags.bits());
     if segment.flags.contains(Flags::ECT) {
@@ -65,7 +66,7 @@ fn as_read(segment: &Segment) -> Segment {
     if segment.option_bytes() > 0 { read.with_unknown_options() } else { read }
 }
 
-/// Returns the part of `one` that comes in again on this connection.
+/// Returns `one` as an arrival on this connection.
 fn arrival(one: &SentPacket, connection: Option<u32>) -> Arrival {
     Arrival {
         flow: one.flow,
@@ -77,12 +78,12 @@ fn arrival(one: &SentPacket, connection: Option<u32>) -> Arrival {
     }
 }
 
-/// Makes a datagram from the server of the first flow.
+/// Creates a datagram from the server of the first flow.
 fn datagram(segment: Segment, bits: u64) -> Arrival {
     Arrival { flow: 0, side: Side::Server, connection: None, segment, sacked: Vec::new(), bits }
 }
 
-/// A segment, and as many bytes as its packet has.
+/// A segment, and the size of its packet in bytes.
 type Sized = (Segment, Vec<u8>);
 
 fn played(
@@ -119,7 +120,7 @@ fn played(
     (live.conclude().unwrap(), arrived)
 }
 
-/// Removes what nobody sees from outside: timeouts, and the number of events.
+/// Removes what is invisible from outside: timeouts, and the number of events.
 fn seen(mut outcome: Outcome) -> Outcome {
     let forget = |metrics: &mut Metrics| metrics.remove("tcp_timeouts");
     forget(&mut outcome.metrics);
@@ -131,7 +132,7 @@ fn seen(mut outcome: Outcome) -> Outcome {
         });
     }
     outcome.counts.events = 0;
-    // Books and halves are kept of simulations alone.
+    // Only simulations keep estimator sums and first-half metrics.
     outcome.books = Books::default();
     outcome.halfway = None;
     outcome.counts.tcp_timeouts = 0;
@@ -164,7 +165,7 @@ fn downloads_meet_the_same_air() {
     assert_same_air(&scenario(DOWNLOADS, |_| ()));
 }
 
-/// Queues overflow, packets wait on wires, and are sent again.
+/// Queues overflow, packets wait before links, and are retransmitted.
 #[test]
 fn losses_and_wires_are_the_same() {
     let scenario = scenario(DOWNLOADS, |value| {
@@ -185,7 +186,7 @@ fn losses_and_wires_are_the_same() {
     assert_same_air(&scenario);
 }
 
-/// Speech is rated by what comes and what is lost, of which a full queue sees to some.
+/// The call rating depends on received and lost datagrams; a full queue loses some.
 #[test]
 fn calls_are_rated_the_same() {
     let scenario = scenario(DOWNLOADS, |value| {
@@ -208,7 +209,7 @@ fn calls_are_rated_the_same() {
     assert_same_air(&scenario);
 }
 
-/// ACKs and data are told apart by what is in the packets.
+/// ACKs and data are classified by the contents of packets.
 #[test]
 fn access_categories_are_the_same() {
     assert_same_air(&scenario(CATEGORIES, |_| ()));
@@ -219,8 +220,8 @@ fn aggregates_are_the_same() {
     assert_same_air(&scenario(AGGREGATES, |_| ()));
 }
 
-/// Makes a scenario of one group of stations one of two cells that hear each other, of which the second has none; half
-/// of the first's stations do not hear the others.
+/// Turns a scenario of one group into one of two cells that hear each other; the second has no
+/// stations. Half of the first cell's stations do not hear the other half.
 fn over_a_field(value: &mut Value) {
     let count = value["stations"][0]["count"].as_u64().expect("it is a number");
     let ap = value["ap"].clone();
@@ -242,7 +243,7 @@ fn over_a_field(value: &mut Value) {
     });
 }
 
-/// Each node's frames, of which several have the same ones.
+/// Frames of each node; several nodes receive the same frames.
 #[test]
 fn each_node_of_a_field_hears_the_same() {
     for base in [DOWNLOADS, AGGREGATES] {
@@ -258,7 +259,7 @@ fn each_node_of_a_field_hears_the_same() {
     }
 }
 
-/// Uploads whose packets come from outside, beside downloads that are simulated within.
+/// Uploads with packets from outside, together with simulated downloads.
 #[test]
 fn some_flows_can_be_simulated_beside() {
     let scenario = scenario(DOWNLOADS, |value| {
@@ -293,7 +294,8 @@ fn some_flows_can_be_simulated_beside() {
     assert_eq!(outcome.stations, again.stations);
 }
 
-/// A packet that comes to a medium that has been idle for long goes at once, and takes its frame.
+/// A packet that arrives on a long idle medium is sent at once, and takes the duration of its
+/// frame.
 #[test]
 fn a_single_packet_takes_its_frame() {
     let scenario = scenario(DOWNLOADS, |value| {
@@ -322,7 +324,8 @@ fn a_single_packet_takes_its_frame() {
     assert_eq!((one.payload, one.side, one.at), ("a datagram", Side::Station, expected));
 }
 
-/// Behind radiotap header, MAC header of 24 octets and LLC is the packet as it came in, and then the FCS.
+/// After the radiotap header, a MAC header of 24 octets and LLC, the frame has the unchanged
+/// packet, and then the FCS.
 #[test]
 fn a_frame_has_the_packet_that_came_in() {
     let scenario = scenario(DOWNLOADS, |value| {
@@ -350,8 +353,8 @@ fn a_frame_has_the_packet_that_came_in() {
     assert_eq!(ack.len(), usize::from(ack[2]) + 14);
 }
 
-/// Transfers that others tell of: one that begins and ends in the measured time, and one that is still
-/// under way. Their connections alone are none.
+/// Transfers reported by the caller: one begins and ends in the measured time, and one is still in
+/// progress. Their connections alone do not count as transfers.
 #[test]
 fn transfers_that_are_told_count_as_those_that_are_seen() {
     let scenario = scenario(DOWNLOADS, |_| ());
@@ -369,7 +372,7 @@ fn transfers_that_are_told_count_as_those_that_are_seen() {
 
     assert_eq!(outcome.transfer_times_s, [0.9]);
     assert_eq!((outcome.flows[0].transfers, outcome.flows[1].transfers), (1, 0));
-    // 0.9 s of the one and 0.5 s of the other, of 1.5 s.
+    // 0.9 s of one transfer and 0.5 s of the other, of 1.5 s.
     let active = outcome.metrics["active_flows"].unwrap();
     assert!((active - 1.4 / 1.5).abs() < 1e-12, "{active}");
 }

@@ -1,5 +1,6 @@
-//! The numbers of stations, contenders, cells and rate classes on one of several media. Each medium counts its own from
-//! zero, so that it holds nothing of the others; the world counts all of them.
+//! The numbers of stations, contenders, cells and rate classes on one of several media. Each medium
+//! numbers its own from zero, so that it stores nothing of the others. The world numbers all of
+//! them.
 
 use airtcp_kernel::Time;
 use airtcp_wlan::{
@@ -8,7 +9,7 @@ use airtcp_wlan::{
 
 use crate::packet::Packet;
 
-/// The world's numbers of what one medium has, by the numbers there. They keep the world's order.
+/// The world's numbers of a medium's entities, by the medium's numbers. Both are in the same order.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
     pub(crate) stations: Vec<StationId>,
@@ -17,7 +18,7 @@ pub(crate) struct Numbers {
     pub(crate) classes: Vec<u32>,
 }
 
-/// The numbers of all stations and contenders on their media, by those of the world.
+/// The medium's numbers of all stations and contenders, by the world's numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     pub(crate) stations: Vec<StationId>,
@@ -25,7 +26,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Makes the inverse of `all`, which have all stations and contenders between them.
+    /// Creates the inverse of `all`, which together have all stations and contenders.
     pub(crate) fn of(all: &[Numbers]) -> Self {
         let inverse = |of: fn(&Numbers) -> &[u32]| {
             let mut places = vec![0; all.iter().map(|one| of(one).len()).sum()];
@@ -40,7 +41,7 @@ impl Places {
     }
 }
 
-/// The supply of one of several media, by its numbers.
+/// The supply of one of several media, with the medium's numbers.
 #[derive(Debug)]
 pub(super) struct Renumbered<'a, S> {
     pub(super) supply: &'a mut S,
@@ -89,7 +90,7 @@ impl<S> Renumbered<'_, S> {
     }
 }
 
-// Inlined as the supply itself is.
+// Inlined like the supply itself.
 impl<S: Supply<Packet>> Supply<Packet> for Renumbered<'_, S> {
     #[inline(always)]
     fn next(

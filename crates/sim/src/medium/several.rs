@@ -1,7 +1,8 @@
-//! Several media that do not hear each other: cells on channels of their own, and a field of those that do hear another.
+//! Several media that do not hear each other: cells on channels of their own, and a field of the
+//! cells that hear others.
 //!
-//! Each medium has its own stations and contenders only, by numbers of its own (`numbers.rs`). They share the world and its
-//! links: none may play it beyond the next event of another.
+//! Each medium has only its own stations and contenders, with its own numbers (`numbers.rs`). They
+//! share the world and its links. So no medium may play the world beyond the next event of another.
 
 use airtcp_kernel::Time;
 use airtcp_wlan::{CellCounters, ContenderId, Supply};
@@ -15,7 +16,7 @@ use crate::world::{OverField, World};
 #[derive(Debug)]
 pub(crate) struct Several {
     pub(crate) parts: Vec<Medium>,
-    /// The world's numbers of what each medium has, and the inverse.
+    /// The world's numbers of each medium's entities, and the inverse.
     numbers: Vec<Numbers>,
     places: Places,
     /// The medium of each contender.
@@ -25,7 +26,7 @@ pub(crate) struct Several {
 }
 
 impl Several {
-    /// Puts media together, with the numbers of what each has and the medium of each contender.
+    /// Combines media, with the numbers of each and the medium of each contender.
     pub(crate) fn new(parts: Vec<Medium>, numbers: Vec<Numbers>, of_contenders: Vec<u32>) -> Self {
         let turns = Turns::new(parts.iter().map(Medium::next_time));
         let places = Places::of(&numbers);
@@ -38,12 +39,12 @@ impl Several {
         (&self.parts[part], self.places.contenders[contender as usize])
     }
 
-    /// Returns the world's numbers of what the medium `part` has.
+    /// Returns the world's numbers of the entities of medium `part`.
     pub(super) fn numbers(&self, part: usize) -> &Numbers {
         &self.numbers[part]
     }
 
-    /// Tells `world` of the frames of fields that are on the air.
+    /// Reports to `world` the frames of fields on the air.
     pub(super) fn tell_frames_on_air(&self, world: &mut World<'_>) {
         let now = world.now();
         for (medium, numbers) in self.parts.iter().zip(&self.numbers) {
@@ -55,7 +56,7 @@ impl Several {
         }
     }
 
-    /// Adds up what happened so far.
+    /// Returns the sum of the counters.
     pub(super) fn cell_counters(&self) -> CellCounters {
         let of_parts = self.parts.iter().map(Medium::cell_counters);
         of_parts.fold(CellCounters::default(), |sum, one| sum + one)
@@ -110,7 +111,7 @@ impl Steps for Several {
                 }
                 Medium::Several(_) => unreachable!("media are not nested"),
             };
-            // Most often the medium is busy, and nothing else is next.
+            // Usually the medium is busy, and its next event does not change.
             if at != before {
                 turns.set(part, at);
             }

@@ -1,13 +1,15 @@
-//! The turns of several media: which of them has the next event. Knows their times alone.
+//! The order of several media: which of them has the next event.
 
 use airtcp_kernel::Time;
 
-/// The next event of each of several media, the last one first; of several at one instant that of the highest number. Most
-/// often it is the medium with the first that gets another one, which is soon.
+/// The next event of each of several media, sorted with the first one last; at one instant the
+/// lowest number comes first. Usually the medium with the first event gets a new one, which is
+/// soon.
 #[derive(Debug)]
 pub(super) struct Turns(Vec<Turn>);
 
-/// The number of turns that are looked at one by one, from the first on, before the others are searched by halves.
+/// The number of turns that are compared one by one, from the first on, before a binary search of
+/// the others.
 const NEAR: usize = 16;
 
 /// The next event of a medium.
@@ -18,7 +20,7 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Tells whether it comes before `other`.
+    /// Returns whether it comes before `other`.
     #[inline]
     fn is_before(self, other: Self) -> bool {
         self.at < other.at || self.at == other.at && self.part < other.part
@@ -26,14 +28,14 @@ impl Turn {
 }
 
 impl Turns {
-    /// Makes those of media whose next events are at these `times`.
+    /// Creates the turns of media whose next events are at `times`.
     pub(super) fn new(times: impl Iterator<Item = Time>) -> Self {
         let mut turns: Vec<_> = (0..).zip(times).map(|(part, at)| Turn { at, part }).collect();
         turns.sort_unstable_by_key(|turn| std::cmp::Reverse((turn.at, turn.part)));
         Self(turns)
     }
 
-    /// Returns the first of all, and the time of the one behind it.
+    /// Returns the first turn, and the time of the second.
     #[inline]
     pub(super) fn first(&self) -> (Turn, Time) {
         match self.0[..] {
@@ -43,7 +45,7 @@ impl Turns {
         }
     }
 
-    /// Sets the next event of the medium that has the first one.
+    /// Sets the next event of the medium with the first turn.
     #[inline]
     pub(super) fn set_first(&mut self, at: Time) {
         let turns = &mut self.0[..];
@@ -66,7 +68,7 @@ impl Turns {
     pub(super) fn set(&mut self, part: u32, at: Time) {
         let place = self.0.iter().position(|turn| turn.part == part);
         let place = place.expect("each medium has a turn");
-        // It becomes the first until it has its place.
+        // Move it to the first place, then sort it in.
         self.0[place..].rotate_left(1);
         self.set_first(at);
     }
@@ -76,8 +78,9 @@ impl Turns {
 mod tests {
     use super::*;
 
-    /// Of 1 to 41 media whose times change in an order that looks like none, and are often alike, the first is the one of
-    /// the least time, then of the lowest number, and the second the one that is first without it.
+    /// With 1 to 41 media and times in pseudo-random order, often equal, the first turn has the
+    /// earliest time and then the lowest number. The second is the one that would be first without
+    /// it.
     #[test]
     fn first_is_the_earliest_and_of_several_the_lowest() {
         for number in 1..=41_u32 {

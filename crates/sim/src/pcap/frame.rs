@@ -1,12 +1,12 @@
-//! MPDUs of IEEE 802.11-2020, clause 9: data, A-MSDUs, RTS, CTS, MAC ACK, Block ACK and its request,
-//! CF-End, beacons and the frames of contention-free periods, byte by byte.
+//! MPDUs of IEEE 802.11-2020, clause 9, byte by byte: data, A-MSDUs, RTS, CTS, MAC ACK, Block ACK
+//! and its request, CF-End, beacons and frames of contention-free periods.
 //!
-//! Knows headers and the FCS. Payload is zeros, so it is a number.
+//! Payload is zeros, so it is stored as a number.
 
 /// Octets of an address.
 pub(crate) type Address = [u8; 6];
 
-/// A frame check sequence.
+/// Size of a frame check sequence.
 pub(crate) const FCS_BYTES: usize = 4;
 
 /// 9.2.4.1: type and subtype in the first octet of Frame Control.
@@ -19,56 +19,56 @@ const BLOCK_ACK_REQUEST: u8 = 0x84;
 const BLOCK_ACK: u8 = 0x94;
 const CF_END: u8 = 0xe4;
 const CF_END_AND_CF_ACK: u8 = 0xf4;
-/// IEEE 802.11-2016, Table 9-1: what is added to the subtype of data frames without QoS.
+/// IEEE 802.11-2016, Table 9-1: added to the subtype of data frames without QoS.
 const NULL: u8 = 0x40;
 const CF_ACK: u8 = 0x10;
 const CF_POLL: u8 = 0x20;
-/// IEEE 802.11-2016, 9.2.4.2: what all but CF-Ends have as duration in a contention-free period.
+/// IEEE 802.11-2016, 9.2.4.2: the duration of all frames but CF-Ends in a contention-free period.
 const DURATION_IN_CFP: u16 = 1 << 15;
 const BEACON: u8 = 0x80;
-/// Bits of its second octet.
+/// Bits of the second octet of Frame Control.
 const TO_DS: u8 = 0x01;
 const FROM_DS: u8 = 0x02;
 const RETRY: u8 = 0x08;
 const BROADCAST: Address = [0xff; 6];
 /// 9.2.4.5: the payload is an A-MSDU.
 const AMSDU_PRESENT: u8 = 0x80;
-/// 9.2.2: subframes of an A-MSDU begin at multiples of so many octets.
+/// 9.2.2: subframes of an A-MSDU are aligned to this many octets.
 const AMSDU_ALIGNMENT: usize = 4;
 /// 9.3.1.7 and 9.3.1.8: BAR Type and BA Type of the compressed variant.
 const COMPRESSED: u16 = 2 << 1;
-/// 9.3.1.8.3: the bits of the bitmap of a Block ACK, and the Fragment Number subfield that says so
+/// 9.3.1.8.3: sizes in bits of a Block ACK's bitmap, with their Fragment Number subfields
 /// (802.11ax-2021; 512 and 1024 bits in 802.11be-2024).
 const BITMAPS: [(u64, u16); 4] = [(64, 0), (256, 4), (512, 8), (1024, 10)];
 /// 9.4.1.4: part of an infrastructure network.
 const CAPABILITY_ESS: u16 = 1;
-/// Elements (9.4.2.1).
+/// Element IDs (9.4.2.1).
 const SSID: u8 = 0;
 const MAX_SSID: usize = 32;
 const VENDOR_SPECIFIC: u8 = 221;
 const CF_PARAMETER_SET: u8 = 4;
-/// With its identifier and length.
+/// Including its identifier and length.
 const CF_PARAMETER_SET_BYTES: usize = 8;
-/// IEEE 802.11-2016, 9.4.1.4: CF-Pollable without CF-Poll Request, of an access point that polls.
+/// IEEE 802.11-2016, 9.4.1.4: CF-Pollable without CF-Poll Request, for an access point that polls.
 const CAPABILITY_POLLS: u16 = 1 << 2;
-/// With its identifier and length, and the three octets of an organization.
+/// Including its identifier and length, and the three octets of an organization.
 const LEAST_VENDOR_SPECIFIC: usize = 5;
 /// RFC 1042: SNAP with EtherType IPv4.
 const LLC_SNAP_IPV4: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
 
-/// Returns the bits of the shortest bitmap that tells of a window of so many frames.
+/// Returns the size of the shortest bitmap that covers a window of this many frames.
 pub(crate) fn bitmap_bits(window: u64) -> u64 {
     BITMAPS.into_iter().map(|(bits, _)| bits).find(|bits| window <= *bits).unwrap_or(window)
 }
 
-/// A frame without its FCS: some bytes, and then so many zeros.
+/// A frame without its FCS: some bytes, followed by `zeros` zeros.
 #[derive(Debug, Default)]
 pub(crate) struct Frame {
     head: Vec<u8>,
     zeros: usize,
 }
 
-/// The other tasks of a data frame of a contention-free period.
+/// What else a data frame of a contention-free period does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cf {
     pub(crate) acknowledges: bool,
@@ -84,11 +84,11 @@ impl Cf {
 /// The CF Parameter Set of a beacon (IEEE 802.11-2016, 9.4.2.5).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CfParameters {
-    /// Beacons until the one that begins a contention-free period; 0 in that one.
+    /// Beacons until the next one that begins a contention-free period; 0 in that one.
     pub(crate) count: u8,
-    /// Beacons from one such to the next.
+    /// Beacons between two such beacons.
     pub(crate) period: u8,
-    /// Time units that a period lasts at most, and that this one still may.
+    /// Maximum duration of a period in time units, and the rest of the current one.
     pub(crate) max_duration: u16,
     pub(crate) remaining: u16,
 }
@@ -96,26 +96,26 @@ pub(crate) struct CfParameters {
 /// The header of a data frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DataHeader {
-    /// From the access point to a station, or to it.
+    /// Whether it is sent by the access point; else it is sent by a station.
     pub(crate) from_ap: bool,
-    /// Sent before, and not acknowledged.
+    /// Whether it was sent before and not acknowledged.
     pub(crate) retry: bool,
-    /// Microseconds that the rest of the exchange takes after this frame (9.2.5).
+    /// Duration of the rest of the exchange after this frame in microseconds (9.2.5).
     pub(crate) duration: u16,
     pub(crate) station: Address,
     pub(crate) bssid: Address,
-    /// The other end of the packet, behind the access point.
+    /// The other end of the packet, beyond the access point.
     pub(crate) distant: Address,
-    /// Counts MSDUs, modulo 4096.
+    /// The sequence number modulo 4096.
     pub(crate) sequence_number: u16,
     /// The TID of a QoS data frame.
     pub(crate) tid: Option<u8>,
-    /// In a contention-free period; `duration` means nothing then.
+    /// Set in a contention-free period; `duration` is then ignored.
     pub(crate) contention_free: Option<Cf>,
 }
 
 impl Frame {
-    /// Writes a data frame that carries an IPv4 packet: `head`, and then `zeros` zeros.
+    /// Writes a data frame with an IPv4 packet: `head`, followed by `zeros` zeros.
     pub(crate) fn data(&mut self, header: &DataHeader, head: &[u8], zeros: usize) {
         let DataHeader { from_ap, station, bssid, distant, .. } = *header;
         let cf = header.contention_free;
@@ -123,7 +123,7 @@ impl Frame {
         let duration = cf.map_or(header.duration, |_| DURATION_IN_CFP);
         let direction = if from_ap { FROM_DS } else { TO_DS };
         let retry = if header.retry { RETRY } else { 0 };
-        // Table 9-26: receiver, transmitter, and the one behind the access point.
+        // Table 9-26: receiver, transmitter, and the end beyond the access point.
         let addresses = if from_ap { [station, bssid, distant] } else { [bssid, station, distant] };
         self.begin(kind, direction | retry, duration);
         self.head.extend(addresses.as_flattened());
@@ -145,11 +145,12 @@ impl Frame {
         };
         self.begin(DATA | NULL | cf.subtype(), direction, DURATION_IN_CFP);
         self.head.extend(addresses.as_flattened());
-        // Such frames need no sequence number: they are not sent again.
+        // Such frames need no sequence number, because they are not retransmitted.
         self.head.extend([0, 0]);
     }
 
-    /// Writes a data frame with several IPv4 packets (9.2.2): of each its head, and the number of zeros that follow.
+    /// Writes a data frame with several IPv4 packets (9.2.2), each with its head and the number of
+    /// zeros that follow.
     pub(crate) fn amsdu<'a>(
         &mut self,
         header: &DataHeader,
@@ -188,13 +189,13 @@ impl Frame {
         self.head.extend(transmitter);
     }
 
-    /// Writes the answer to the RTS of `receiver`.
+    /// Writes the CTS to an RTS of `receiver`.
     pub(crate) fn cts(&mut self, duration: u16, receiver: Address) {
         self.begin(CTS, 0, duration);
         self.head.extend(receiver);
     }
 
-    /// Writes the acknowledgment of a frame of `receiver`.
+    /// Writes the ACK of a frame of `receiver`.
     pub(crate) fn ack(&mut self, receiver: Address) {
         self.begin(ACK, 0, 0);
         self.head.extend(receiver);
@@ -214,7 +215,8 @@ impl Frame {
         self.head.extend((start << 4).to_le_bytes());
     }
 
-    /// Writes the Block ACK of the frames of `tid` from `start` on: a bit for each, in one of [`BITMAPS`].
+    /// Writes the Block ACK for frames of `tid` from `start` on: a bit for each, in one of
+    /// [`BITMAPS`].
     pub(crate) fn block_ack(
         &mut self,
         addresses: [Address; 2],
@@ -231,16 +233,16 @@ impl Frame {
         self.head.extend(bitmap);
     }
 
-    /// Writes the end of a TXOP of `transmitter`, or of a contention-free period; then it may acknowledge a
-    /// data frame.
+    /// Writes the CF-End of a TXOP of `transmitter`, or of a contention-free period. The latter may
+    /// acknowledge a data frame.
     pub(crate) fn cf_end(&mut self, transmitter: Address, acknowledges: bool) {
         self.begin(if acknowledges { CF_END_AND_CF_ACK } else { CF_END }, 0, 0);
         self.head.extend(BROADCAST);
         self.head.extend(transmitter);
     }
 
-    /// Writes a beacon of `bytes` in all, FCS included; `timestamp` counts microseconds, `interval` time
-    /// units (9.3.3.2). What is not said of the network is filled with elements that say nothing.
+    /// Writes a beacon of `bytes`, including the FCS. `timestamp` is in microseconds, `interval` in
+    /// time units (9.3.3.2). The rest is filled with elements without meaning.
     pub(crate) fn beacon(
         &mut self,
         bssid: Address,
@@ -273,7 +275,8 @@ impl Frame {
         }
     }
 
-    /// Writes an element (9.4.2.1) of `longest` zeros, or fewer, so that the frame has `bytes` in the end.
+    /// Writes an element (9.4.2.1) of at most `longest` zeros, so that the frame finally has
+    /// `bytes`.
     fn element(&mut self, id: u8, bytes: usize, longest: usize) {
         let room = bytes.saturating_sub(self.head.len() + 2 + FCS_BYTES);
         let mut len = room.min(longest);
@@ -305,7 +308,8 @@ impl Frame {
         self.head.len() + self.zeros
     }
 
-    /// Computes the CRC-32 of all before it (9.2.4.8), sent with the lowest bit of each octet first.
+    /// Computes the CRC-32 of everything before it (9.2.4.8), which is sent with the lowest bit of
+    /// each octet first.
     pub(crate) fn fcs(&self) -> u32 {
         let zeros = std::iter::repeat_n(&0, self.zeros);
         !self
@@ -316,7 +320,7 @@ impl Frame {
     }
 }
 
-/// The CRC-32 of each octet alone: x^32 + x^26 + ... + 1, bits reversed.
+/// The CRC-32 of each single octet: x^32 + x^26 + ... + 1, bits reversed.
 const CRC_TABLE: [u32; 256] = {
     let mut table = [0; 256];
     let mut octet = 0;
@@ -374,7 +378,7 @@ mod tests {
 
         assert_eq!(frame.head()[..4], [0x08, 0x02, 0x3a, 0x01]);
         assert_eq!(frame.head()[4..22], *[STATION, AP, SERVER].as_flattened());
-        // The sequence number is above the four bits of the fragment number.
+        // The sequence number follows the four bits of the fragment number.
         assert_eq!(frame.head()[22..24], [0x30, 0x12]);
         assert_eq!(frame.head()[24..], [&LLC_SNAP_IPV4[..], &[0x45]].concat());
         assert_eq!((frame.zeros(), frame.len()), (7, 40));
@@ -387,7 +391,8 @@ mod tests {
         assert_eq!(frame.len(), 34);
     }
 
-    /// 26 octets of header, then subframes of 14 + 8 + 22 and of 14 + 8 + 1: the second at 44.
+    /// A header of 26 octets, then subframes of 14 + 8 + 22 and of 14 + 8 + 1 octets: the second is
+    /// at 44.
     #[test]
     fn an_amsdu_has_its_packets_one_after_the_other() {
         let mut frame = Frame::default();

@@ -1,6 +1,6 @@
-//! IPv4 packets with TCP or UDP, byte by byte (RFC 791, RFC 9293, RFC 768), with right checksums.
+//! IPv4 packets with TCP or UDP, byte by byte (RFC 791, RFC 9293, RFC 768), with correct checksums.
 //!
-//! Knows headers. Payload is zeros, which add nothing to a checksum but their length.
+//! Payload is zeros, of which only the length enters a checksum.
 
 use airtcp_tcp::Block;
 
@@ -71,7 +71,7 @@ pub(crate) fn udp(out: &mut Vec<u8>, ends: &Endpoints, payload: usize) {
     out.extend((len as u16).to_be_bytes());
     out.extend([0; 2]);
     let sum = checksum(&[&pseudo_header(ends, PROTOCOL_UDP, len), &out[begin..]]);
-    // RFC 768: zero would mean that there is none.
+    // RFC 768: zero would mean that there is no checksum.
     let sum = if sum == 0 { 0xffff } else { sum };
     out[begin + 6..begin + 8].copy_from_slice(&sum.to_be_bytes());
 }
@@ -79,15 +79,14 @@ pub(crate) fn udp(out: &mut Vec<u8>, ends: &Endpoints, payload: usize) {
 /// The bytes of a timestamps option, with its padding.
 pub(crate) const TIMESTAMPS_BYTES: u64 = 12;
 
-/// Writes a timestamps option, padded as RFC 7323 appendix A has it.
+/// Writes a timestamps option, padded as in RFC 7323 appendix A.
 pub(crate) fn timestamps_option(out: &mut Vec<u8>, value: u32, echo: u32) {
     out.extend([NO_OPERATION, NO_OPERATION, 8, 10]);
     out.extend(value.to_be_bytes());
     out.extend(echo.to_be_bytes());
 }
 
-/// Writes the options of a SYN: the MSS, that SACK is understood, and by how much windows are shifted; up to
-/// at least `len` bytes.
+/// Writes the options of a SYN (MSS, SACK permitted, window scale), padded to at least `len` bytes.
 pub(crate) fn syn_options(out: &mut Vec<u8>, mss: u16, sack: bool, shift: u8, len: usize) {
     let begin = out.len();
     out.extend([2, 4]);
@@ -101,8 +100,8 @@ pub(crate) fn syn_options(out: &mut Vec<u8>, mss: u16, sack: bool, shift: u8, le
     fill(out, begin + len);
 }
 
-/// Writes the options of any other segment: `blocks` of data that have come (RFC 2018), if any, and what
-/// makes the header another `len` bytes longer.
+/// Writes the options of any other segment: SACK `blocks` (RFC 2018), if any, and `len` bytes of
+/// padding.
 pub(crate) fn options(
     out: &mut Vec<u8>,
     blocks: impl ExactSizeIterator<Item = (u32, u32)>,
@@ -118,7 +117,7 @@ pub(crate) fn options(
     fill(out, out.len() + len);
 }
 
-/// Fills up to whole words of `len` bytes in all: the end of the options, and padding (RFC 9293 section
+/// Fills up to `len` bytes in whole words with the end of the options and padding (RFC 9293 section
 /// 3.1), which are both zeros.
 fn fill(out: &mut Vec<u8>, len: usize) {
     let len = len.min(MOST_OPTION_BYTES) & !3;
@@ -127,12 +126,12 @@ fn fill(out: &mut Vec<u8>, len: usize) {
     }
 }
 
-/// Returns a block as numbers of a connection that began at `first`.
+/// Returns a block in sequence numbers of a connection that began at `first`.
 pub(crate) fn on_wire(first: u32, block: &Block) -> (u32, u32) {
     (wrapped(first, block.start), wrapped(first, block.end))
 }
 
-/// Turns a number that begins at 0 into one that begins at `first` and wraps.
+/// Converts a number that begins at 0 to one that begins at `first` and wraps.
 pub(crate) fn wrapped(first: u32, number: u64) -> u32 {
     first.wrapping_add(number as u32)
 }
@@ -190,7 +189,7 @@ mod tests {
         assert_eq!(checksum(&[&bytes[..2], &bytes[2..]]), !0xddf2);
     }
 
-    /// A receiver adds everything up, checksum included, and wants zero.
+    /// A receiver adds everything up, including the checksum, and expects zero.
     #[test]
     fn checksums_are_right_for_a_payload_of_zeros() {
         let mut options = Vec::new();

@@ -1,10 +1,10 @@
-//! The radiotap header: at what rate a frame was sent, on what channel, and whether it arrived.
+//! The radiotap header: rate and channel of a frame, and whether it was received.
 //!
-//! Knows the fields as radiotap.org defines them, each where its size wants it to be.
+//! The fields are those of radiotap.org, each aligned to its size.
 
 use airtcp_wlan::{Format, HighRate, Modulation, PhyConfig, Rate};
 
-/// Bits of the word that says which fields there are.
+/// Bits of the word that lists the present fields.
 const PRESENT_TSFT_FLAGS: u32 = 0b11;
 const PRESENT_RATE: u32 = 1 << 2;
 const PRESENT_CHANNEL: u32 = 1 << 3;
@@ -23,14 +23,14 @@ const CHANNEL_CCK: u16 = 0x0020;
 const CHANNEL_OFDM: u16 = 0x0040;
 const CHANNEL_2_GHZ: u16 = 0x0080;
 const CHANNEL_5_GHZ: u16 = 0x0100;
-/// A-MPDU status: whether this is the last subframe is known, and it is; the EOF bit of its delimiter
-/// is known, and it is set, for an MPDU that is alone.
+/// A-MPDU status: the last subframe is known, and this is the last; the EOF bit of its delimiter is
+/// known, and set for a single MPDU.
 const AMPDU_LAST_KNOWN: u16 = 0x0004;
 const AMPDU_LAST: u16 = 0x0008;
 const AMPDU_EOF: u16 = 0x0040;
 const AMPDU_EOF_KNOWN: u16 = 0x0080;
-/// MCS: all is known, bandwidth, index, guard interval, format, coding, and that there is neither STBC
-/// nor an extension stream.
+/// MCS: bandwidth, index, guard interval, format and coding are known; there is neither STBC nor an
+/// extension stream.
 const MCS_KNOWN: u8 = 0x7f;
 const MCS_SHORT_GI: u8 = 0x04;
 const MCS_LDPC: u8 = 0x10;
@@ -38,8 +38,8 @@ const MCS_LDPC: u8 = 0x10;
 const VHT_KNOWN: u16 = 0x0045;
 const VHT_SHORT_GI: u8 = 0x04;
 const VHT_LDPC: u8 = 0x01;
-/// HE: an SU PPDU of which direction, MCS, DCM (none), coding, STBC (none) and bandwidth are known (data
-/// 1), and guard interval (data 2).
+/// HE SU PPDU: direction, MCS, DCM (none), coding, STBC (none) and bandwidth are known (data 1),
+/// and guard interval (data 2).
 const HE_DATA1: u16 = 0x0010 | 0x0020 | 0x0040 | 0x0080 | 0x0200 | 0x4000;
 const HE_DATA2: u16 = 0x0002;
 const HE_UPLINK: u16 = 0x0080;
@@ -47,13 +47,13 @@ const HE_LDPC: u16 = 0x2000;
 /// U-SIG: PHY version (0: EHT), bandwidth and direction are known.
 const USIG_KNOWN: u32 = 0x0007;
 const USIG_UPLINK: u32 = 1 << 18;
-/// EHT: the guard interval is known, and of the only user MCS, coding and streams; the data are this
-/// user's.
+/// EHT: the guard interval is known, and MCS, coding and streams of the only user; the data are
+/// this user's.
 const EHT_KNOWN_GI: u32 = 0x0004;
 const EHT_USER_KNOWN: u32 = 0x0002 | 0x0004 | 0x0010 | 0x0080;
 const EHT_USER_LDPC: u32 = 1 << 19;
 
-/// The fields that the headers of a cell have in common.
+/// The fields that all headers of a cell share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Radio {
     megahertz: u16,
@@ -63,30 +63,30 @@ pub(super) struct Radio {
     before_mpdu_ns: [u64; 2],
 }
 
-/// The rate and format of a frame.
+/// Rate and format of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sending {
     pub(crate) rate: Rate,
-    /// From a station to the access point.
+    /// Whether it is sent by a station to the access point.
     pub(crate) is_uplink: bool,
-    /// 802.11n and later: LDPC, or convolutional codes.
+    /// Whether 802.11n and later use LDPC instead of convolutional codes.
     pub(crate) ldpc: bool,
-    /// Its place in an A-MPDU.
+    /// Its position in an A-MPDU.
     pub(crate) subframe: Option<Subframe>,
 }
 
 /// A subframe of an A-MPDU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Subframe {
-    /// The A-MPDUs of a capture are counted.
+    /// The number of the A-MPDU in the capture.
     pub(crate) reference: u32,
     pub(crate) is_last: bool,
-    /// The only one: then it is answered by an ACK.
+    /// Whether it is the only one: then an ACK follows it.
     pub(crate) is_alone: bool,
 }
 
 impl Sending {
-    /// Makes a frame of its own.
+    /// Creates a frame outside of an A-MPDU.
     pub(crate) fn alone(rate: Rate) -> Self {
         Self { rate, is_uplink: false, ldpc: false, subframe: None }
     }
@@ -94,7 +94,7 @@ impl Sending {
 
 impl Radio {
     pub(super) fn new(phy: &PhyConfig) -> Self {
-        // 2.4 GHz has DSSS, or the signal extension of what is like it.
+        // 2.4 GHz has DSSS, or a signal extension.
         let extension = phy.ofdm.is_some_and(|ofdm| ofdm.signal_extension.as_nanos() > 0);
         let (megahertz, band) = if phy.dsss.is_some() || extension {
             (2412, CHANNEL_2_GHZ)
@@ -143,7 +143,7 @@ impl Radio {
         record.push(flags);
         if !matches!(sending.rate.modulation, Modulation::High(_)) {
             present |= PRESENT_RATE;
-            // Rates of the standards are multiples of 500 kb/s, of 54 Mb/s at most.
+            // Legacy rates are multiples of 500 kb/s, up to 54 Mb/s.
             record.push((sending.rate.bps / 500_000) as u8);
         }
         align(record, begin, 2);
@@ -223,7 +223,7 @@ fn vht(record: &mut Vec<u8>, high: &HighRate, ldpc: bool) {
         _ => 11,
     };
     record.extend([if has_short_gi(high) { VHT_SHORT_GI } else { 0 }, bandwidth]);
-    // One user: MCS and streams, and coding; group and partial AID are not known.
+    // One user: MCS and streams, and coding; group and partial AID are unknown.
     record.extend([(high.mcs << 4) | high.spatial_streams, 0, 0, 0]);
     record.extend([if ldpc { VHT_LDPC } else { 0 }, 0, 0, 0]);
 }
@@ -268,14 +268,14 @@ fn eht(record: &mut Vec<u8>, high: &HighRate, ldpc: bool, is_uplink: bool) {
     tlv(record, TLV_EHT, &words);
 }
 
-/// Appends a field with its type and its length, at a multiple of four octets.
+/// Appends a field with its type and length, aligned to four octets.
 fn tlv(record: &mut Vec<u8>, kind: u16, words: &[u32]) {
     record.extend(kind.to_le_bytes());
     record.extend((4 * words.len() as u16).to_le_bytes());
     record.extend(words.iter().flat_map(|word| word.to_le_bytes()));
 }
 
-/// Returns the guard interval as HE and EHT number it.
+/// Returns the number of the guard interval in HE and EHT.
 fn guard(high: &HighRate) -> u32 {
     match high.guard_interval.as_nanos() {
         800 => 0,
@@ -322,7 +322,8 @@ mod tests {
         record.split_off(3)
     }
 
-    /// HT: 20 (MCS 7) and 40 MHz with two streams (MCS 15), the channel at 18 and the field behind it.
+    /// HT: 20 MHz (MCS 7), and 40 MHz with two streams (MCS 15). The channel is at offset 18, and
+    /// the MCS field follows it.
     #[test]
     fn ht_has_the_mcs_field() {
         let mut sending = with_ldpc(rate(Format::Ht, 7, 1, 20, 400));

@@ -1,4 +1,4 @@
-//! Several cells, or one in which not all hear all, in the resolved form.
+//! Several cells, or one cell with hidden stations, in the resolved form.
 
 use std::collections::BTreeMap;
 
@@ -13,18 +13,19 @@ use crate::scenario::AccessScheme;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellConfig {
-    /// Its name, which is that of the node of its access point, too.
+    /// Its name, which is also the name of its access point's node.
     pub name: String,
-    /// The name under which its access point draws where all of the cell hear each other and nobody else.
+    /// The name of its access point's random streams if all stations of the cell hear each other
+    /// and no others.
     pub streams: Option<String>,
-    /// The channel; who hears whom says already what follows from it.
+    /// The channel. Its effects are already included in who hears whom.
     #[expect(dead_code, reason = "cells on other channels do not hear each other: `Air` says so")]
     channel: Option<u32>,
     /// The access point.
     pub ap: AccessPoint,
 }
 
-/// The SINR in dB that the frames of a group need.
+/// The SINR in dB that frames of a group need.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Needs {
@@ -34,7 +35,7 @@ pub struct Needs {
     pub control_db: f64,
 }
 
-/// The powers with which all hear each other.
+/// The powers with which stations hear each other.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Air {
@@ -52,7 +53,7 @@ pub struct Air {
 }
 
 impl Air {
-    /// Returns it as the MAC wants it.
+    /// Returns it in the form that the MAC needs.
     pub(crate) fn hearing(&self) -> HearingConfig {
         HearingConfig {
             classes: self.classes.clone(),
@@ -69,17 +70,18 @@ impl Air {
 }
 
 impl Air {
-    /// Returns of each cell the first one of its air if all stations of that hear each other alike, and nobody else: those
-    /// of the cell alone, or of several, which know within a slot of a frame that has begun. `cells` has the cell of each
-    /// node.
+    /// Returns for each cell the first cell of its *air*: a set of one or several cells whose
+    /// stations all hear each other alike, and no others, and detect a frame within a slot. `None`
+    /// if there is no such set. `cells` has the cell of each node.
     pub(crate) fn airs(&self, cells: &[u32], slot_time: Duration) -> Vec<Option<u32>> {
         let count = cells.iter().max().map_or(0, |last| last + 1);
-        // Frames also fail by what they need where powers are known, and a collision may leave one that is captured.
+        // With known powers frames may also fail for lack of SINR, and a captured frame may survive
+        // a collision.
         let is_plain = !self.powers_known && self.capture_db.is_none_or(|one| one > 0.0);
         if !is_plain {
             return vec![None; count as usize];
         }
-        // Of each class and cell the number of nodes.
+        // The number of nodes of each class and cell.
         let mut nodes: BTreeMap<(u32, u32), u32> = BTreeMap::new();
         for (&class, &cell) in self.classes.iter().zip(cells) {
             *nodes.entry((class, cell)).or_default() += 1;
@@ -115,7 +117,7 @@ impl Air {
     }
 }
 
-/// Checks what the types cannot say of cells and the air.
+/// Checks constraints on cells and powers that the types cannot express.
 pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
     let Some(air) = &scenario.air else {
         return if scenario.cells.is_empty() { Ok(()) } else { Err("cells without air".into()) };
@@ -151,7 +153,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    /// Makes the air of cells with a node each, of which those in these pairs hear each other.
+    /// Creates the air of cells with one node each; the cells of each pair hear each other.
     fn air(cells: usize, pairs: &[(usize, usize)], detect: Duration) -> Air {
         let mut received_dbm = vec![vec![None; cells]; cells];
         for &(one, other) in pairs {
@@ -172,7 +174,7 @@ mod tests {
         }
     }
 
-    /// Cells 0, 2 and 4 hear each other all, cell 5 hears nobody, and 1, 3 and 6 are a chain.
+    /// Cells 0, 2 and 4 all hear each other, cell 5 hears no other, and 1, 3 and 6 are a chain.
     #[test]
     fn an_air_has_cells_that_hear_each_other_all() {
         let pairs = [(0, 2), (1, 3), (0, 4), (2, 4), (3, 6)];

@@ -1,5 +1,4 @@
-//! The settings of TCP in the resolved form: those of each end, and those of their packets. Does not know which end
-//! is the station's.
+//! The TCP settings in the resolved form: those of each end, and those of packets.
 
 use airtcp_tcp::{AckSkip, Config, DelayedAck, Tack};
 use serde::Deserialize;
@@ -9,25 +8,25 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Map<String, Value>")]
 pub struct TcpConfig {
-    /// The settings of the end that sends what the flow is there for.
+    /// The settings of the end that sends the flow's payload.
     pub(crate) sender: Config,
-    /// The settings of the end that receives that.
+    /// The settings of the end that receives the flow's payload.
     pub(crate) receiver: Config,
     pub(crate) packets: PacketConfig,
 }
 
-/// The settings of segments that no endpoint knows.
+/// Settings of packets that endpoints do not use.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct PacketConfig {
     /// TCP and IP headers.
     pub(crate) header_bits: u32,
-    /// A flag: the last segment of a transfer is filled up to the MSS.
+    /// Whether the last segment of a transfer is padded to the MSS.
     pub(crate) pad_last_segment: bool,
-    /// A flag: little of a connection waits in the queue of its station, as in Linux.
+    /// Whether TCP small queues limit a connection's data in its station's queue, as in Linux.
     pub(crate) small_queue: bool,
 }
 
-/// The settings by which the sending end receives, where they are not those of the receiving end.
+/// The receive settings of the sending end, if they differ from those of the receiving end.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Receiving {
@@ -38,7 +37,7 @@ struct Receiving {
 }
 
 impl Receiving {
-    /// Puts these settings in the place of those of `end`.
+    /// Replaces the receive settings of `end` by these.
     fn at(self, end: &Config) -> Config {
         Config {
             receive_window: self.receive_window_bytes,
@@ -53,8 +52,8 @@ impl Receiving {
 impl TryFrom<Map<String, Value>> for TcpConfig {
     type Error = serde_json::Error;
 
-    /// Reads one table that holds all: what is not of the packets is the endpoints', which know their keys, and but
-    /// for what is in a table of its own both ends have it.
+    /// Reads one table with all settings. All keys but those of packets belong to the endpoints,
+    /// which check them. Both ends share them, except for the keys of a separate table.
     fn try_from(mut table: Map<String, Value>) -> Result<Self, Self::Error> {
         let is_of_packets =
             |key: &str| matches!(key, "header_bits" | "pad_last_segment" | "small_queue");
@@ -74,17 +73,18 @@ impl TryFrom<Map<String, Value>> for TcpConfig {
 }
 
 impl TcpConfig {
-    /// Returns the settings at the station and at the server; the station sends the data if `station_sends`.
+    /// Returns the settings of the station and of the server. The station sends the data if
+    /// `station_sends`.
     pub(crate) fn ends(&self, station_sends: bool) -> [&Config; 2] {
         if station_sends { [&self.sender, &self.receiver] } else { [&self.receiver, &self.sender] }
     }
 
-    /// Returns the MSS as an option of a SYN can say it.
+    /// Returns the MSS as a SYN option can express it.
     pub(crate) fn mss_option(&self) -> u16 {
         u16::try_from(self.sender.mss).unwrap_or(u16::MAX)
     }
 
-    /// Tells whether both ends know SACK.
+    /// Returns whether both ends support SACK.
     pub(crate) fn has_sack(&self) -> bool {
         self.sender.variant.has_sack()
     }

@@ -1,8 +1,7 @@
-//! The dialogue of an FTP transfer (RFC 959, in passive mode) as paper H, section II.B, has it: which
-//! end says what when, and when a transfer has ended.
+//! The dialogue of an FTP transfer (RFC 959, passive mode) as in paper H, section II.B: which end
+//! says what when, and when a transfer has ended.
 //!
-//! Knows the order of messages, the connections of a dialogue, and how long the messages of one
-//! connection have become. Does not know when transfers begin.
+//! It handles the order of messages, and the connections of a dialogue.
 
 use airtcp_kernel::Time;
 
@@ -11,40 +10,40 @@ use crate::app::transfer::Slots;
 use crate::app::{Action, Actions, Carried, End, Service, Setting};
 use crate::connection::Side;
 
-/// The users of one station who have logged in.
+/// The logged-in users of one station.
 #[derive(Clone, Debug)]
 pub(super) struct Dialogues {
     setting: Setting,
     messages: FtpMessages,
     sessions: Vec<Session>,
-    /// Sessions without a dialogue, for the next transfers to take.
+    /// Idle sessions, for the next transfers.
     idle: Vec<u32>,
-    /// By the tags of their connections.
+    /// Connections by tag.
     lines: Slots<Line>,
 }
 
-/// The use of a connection.
+/// What a connection is used for.
 #[derive(Clone, Debug)]
 enum Line {
-    /// The dialogues of a session; stays open.
+    /// The dialogues of a session; it stays open.
     Control(u32),
-    /// The file of a transfer of which a session speaks, or spoke.
+    /// The file of a transfer of a session.
     Data(u32, Carried),
 }
 
-/// A user who has logged in: a control connection, and the transfer that is spoken about on it, if
-/// there is one. At most one at a time, as in RFC 959.
+/// A logged-in user: a control connection, and the transfer that its dialogue is about, if any.
+/// There is at most one at a time, as in RFC 959.
 #[derive(Clone, Debug)]
 struct Session {
     stage: Stage,
-    /// The beginning of the transfer: PASV was handed to the station's queue.
+    /// When the transfer began: PASV was enqueued at the station.
     began: Time,
     /// Bytes of the file.
     bytes: u64,
-    /// The control connection, and its ends when they were seen last.
+    /// The control connection, and the last known state of its ends.
     control: u32,
     control_ends: [End; 2],
-    /// Bytes of all messages so far, by who said them.
+    /// Bytes of all messages so far, by sender.
     said: [u64; 2],
     /// The data connection, from 227 to 226, and its ends.
     data: Option<u32>,
@@ -54,24 +53,24 @@ struct Session {
 /// The next step of the dialogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// A transfer, some day.
+    /// Idle until the next transfer.
     Idle,
-    /// PASV reaches the server, which answers 227: entering passive mode.
+    /// PASV reaches the server, which replies 227: entering passive mode.
     Passive,
     /// 227 reaches the station, which opens the data connection.
     Open,
-    /// The data connection is open at the station, which says RETR, or STOR for an upload.
+    /// The data connection is open at the station, which sends RETR, or STOR for an upload.
     Retrieve,
-    /// RETR reaches the server, which answers 150: file status okay, and sends the file.
+    /// RETR reaches the server, which replies 150: file status okay, and sends the file.
     Begin,
-    /// Of an upload: 150 reaches the station, which sends the file.
+    /// For an upload: 150 reaches the station, which sends the file.
     Store,
-    /// The data receiver has the file and closes its end of the data connection too.
+    /// The data receiver has the file, and also closes its end of the data connection.
     Receive,
-    /// The station's end of the data connection is closed, and the server says 226: transfer
+    /// The station's end of the data connection is closed, and the server sends 226: transfer
     /// complete.
     Complete,
-    /// 226 reaches the station: the transfer is over for its user.
+    /// 226 reaches the station: for its user the transfer is over.
     End,
     /// The ACK of 226 reaches the server, "which concludes the data transfer" (paper H).
     Conclude,
@@ -82,7 +81,7 @@ impl Dialogues {
         Self { setting, messages, sessions: Vec::new(), idle: Vec::new(), lines: Slots::default() }
     }
 
-    /// Begins a transfer of `bytes`: a user who is logged in says PASV.
+    /// Starts a transfer of `bytes`: a logged-in user sends PASV.
     pub(super) fn begin(&mut self, now: Time, bytes: u64, actions: &mut Actions) {
         actions.push(Action::Began { unbidden: true });
         let id = match self.idle.pop() {
@@ -95,7 +94,7 @@ impl Dialogues {
         session.say(Side::Station, self.messages.pasv_bytes, Stage::Passive, actions);
     }
 
-    /// Adds a session: as paper H assumes, its user has logged in already.
+    /// Adds a session whose user is already logged in, as paper H assumes.
     fn log_in(&mut self, actions: &mut Actions) -> u32 {
         let id = self.sessions.len() as u32;
         let control = self.lines.insert(Line::Control(id));
@@ -114,7 +113,7 @@ impl Dialogues {
         id
     }
 
-    /// Reacts to bytes that have reached an end of a connection.
+    /// Processes bytes that reached an end of a connection.
     pub(super) fn on_arrival(
         &mut self,
         now: Time,
@@ -135,7 +134,7 @@ impl Dialogues {
                     carried.is_acknowledged = true;
                 }
                 let session = &mut self.sessions[*id as usize];
-                // After its transfer a connection has segments of TCP alone to send.
+                // After its transfer a connection sends only TCP segments without payload.
                 if session.data != Some(tag) {
                     return;
                 }
@@ -215,26 +214,27 @@ impl Dialogues {
 }
 
 impl Session {
-    /// Lets `side` say `bytes` bytes on the control connection; `next` comes when they are heard.
+    /// Sends a message of `bytes` from `side` on the control connection; `next` follows when it
+    /// arrives.
     fn say(&mut self, side: Side, bytes: u64, next: Stage, actions: &mut Actions) {
         self.stage = next;
         self.said[side as usize] += bytes;
         actions.push(Action::Write { tag: self.control, side, bytes, last: false });
     }
 
-    /// Lets the data sender write the file, and close after it.
+    /// Makes the data sender write the file, and close after it.
     fn send_file(&mut self, sender: Side, actions: &mut Actions) {
         self.stage = Stage::Receive;
         let (tag, bytes) = (self.data_tag(), self.bytes);
         actions.push(Action::Write { tag, side: sender, bytes, last: true });
     }
 
-    /// Returns the data connection of a dialogue that has one.
+    /// Returns the data connection of a dialogue; it must have one.
     fn data_tag(&self) -> u32 {
         self.data.expect("the data connection is open")
     }
 
-    /// Tells whether `side` has all that the other end has said.
+    /// Returns whether `side` has received all messages of the other end.
     fn has_heard(&self, side: Side) -> bool {
         self.control_ends[side as usize].delivered >= self.said[side.other() as usize]
     }
