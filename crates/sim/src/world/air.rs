@@ -1,7 +1,7 @@
-//! The door between the MAC and the queues: the packets that it takes from them, and the events that it tells. Knows
-//! what follows from an event outside the medium; does not know why the MAC has it.
+//! The interface between the MAC and the queues: the MAC takes packets from them and reports
+//! events, whose consequences outside of the medium are handled here.
 //!
-//! A packet keeps its place within the limit of its queue while the MAC holds it.
+//! A packet counts towards the limit of its queue while the MAC holds it.
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{
@@ -75,7 +75,8 @@ impl Supply<Packet> for World<'_> {
         payload.body.payload_bytes() > 0
     }
 
-    /// Tells whether any watcher tells the frames of a collision apart, or the cells that share the medium.
+    /// Returns whether any observer needs each frame of a collision, or the cells that share the
+    /// medium.
     #[inline]
     fn watches_colliders(&self) -> bool {
         self.watchers.watch_frames() || self.plays(Kind::Cells)
@@ -106,7 +107,7 @@ impl Supply<Packet> for World<'_> {
         self.packet_acknowledged(by, &mpdu.payload)
     }
 
-    // Each call has one kind of event: inlined, nothing is left of asking which.
+    // Each call site has one kind of event: inlined, the match disappears.
     #[inline(always)]
     fn on_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
         match event {
@@ -131,7 +132,7 @@ impl Supply<Packet> for World<'_> {
             }
             MacEvent::Heard(_) => unreachable!("a field tells of frames"),
             MacEvent::GivenUp { by, mpdu } => {
-                // It may have come all the same, and only that was not known.
+                // It may have been received, with only the acknowledgment lost.
                 if !mpdu.is_received {
                     self.lose(&mpdu.payload, Place::Mac(by));
                 }
@@ -142,11 +143,11 @@ impl Supply<Packet> for World<'_> {
     }
 }
 
-/// Classifies PSDUs: TCP ACKs, if there is nothing else in them.
+/// Classifies PSDUs as TCP ACKs if they contain nothing else, else as data.
 #[inline]
 pub(super) fn cargo<'a>(mut psdus: impl Iterator<Item = Frames<'a, Packet>>) -> Cargo {
     let carries = |mpdu: &Mpdu<Packet>| mpdu.payload.body.payload_bytes() > 0;
-    // The first apart: nearly always there is no other.
+    // Check the first one separately: almost always there is no other.
     if psdus.any(|psdu| carries(psdu.first()) || psdu.mpdus()[1..].iter().any(carries)) {
         Cargo::Data
     } else {
@@ -154,8 +155,8 @@ pub(super) fn cargo<'a>(mut psdus: impl Iterator<Item = Frames<'a, Packet>>) -> 
     }
 }
 
-/// Copies a packet to hand it over.
-// Receiver and size are looked up where the packet waits: so the copy stays whole, and is made once.
+/// Copies a packet for the MAC.
+// Receiver and size are read from the queued packet, so that the compiler makes only one full copy.
 #[inline(always)]
 fn msdu(packet: &Packet) -> Msdu<Packet> {
     Msdu { receiver: packet.to, bits: packet.bits, payload: *packet }
@@ -179,8 +180,8 @@ impl World<'_> {
         }
     }
 
-    /// Shows the watchers an exchange that begins.
-    // By value, so that nothing lies in memory where nobody watches.
+    /// Reports the start of an exchange to the observers.
+    // Passed by value, so that nothing is in memory without observers.
     #[inline(never)]
     pub(super) fn show_exchange(
         &mut self,
@@ -218,7 +219,7 @@ impl World<'_> {
         }
     }
 
-    /// Counts and shows a frame other than the exchanges, which are frequent.
+    /// Counts and reports a frame outside of exchanges, which are frequent.
     #[cold]
     fn other_begins(&mut self, now: Time, began: &Began<'_, Packet>) {
         match *began {
@@ -252,7 +253,7 @@ impl World<'_> {
                 self.noted_collide(now);
             }
             Began::Collider { by, times, ref ppdu } => {
-                // An RTS announces a PPDU that does not go on the air.
+                // After a collision of the RTS, its PPDU is not sent.
                 let has_data = times.rts == Duration::ZERO;
                 self.note_collider(by, times, has_data.then(|| cargo(ppdu.frames())));
                 for &UserPsdu { frames: psdu, class } in ppdu.psdus() {
@@ -267,7 +268,7 @@ impl World<'_> {
         }
     }
 
-    /// Counts and shows a frame of a contention-free period that begins at `start`.
+    /// Counts and reports a frame of a contention-free period that begins at `start`.
     fn contention_free(&mut self, start: Time, frame: &CfFrame<'_, Packet>) {
         let CfFrame { by, receiver, psdu, ends, sent, end, .. } = *frame;
         match psdu {
@@ -285,8 +286,8 @@ impl World<'_> {
         self.capture_contention_free(start, frame);
     }
 
-    /// Charges the station that takes part in an exchange that begins `now`, in which `by` sends to node `to`,
-    /// at the queue of the access point that shares airtime out.
+    /// Charges airtime to the station of an exchange between `by` and node `to` that begins at
+    /// `now`, at the access point's queue with an airtime scheduler.
     #[cold]
     pub(super) fn charge(&mut self, by: ContenderId, now: Time, to: StationId, airtime: Duration) {
         let sender = &self.transmitters[by as usize];
@@ -304,8 +305,8 @@ impl World<'_> {
         self.transmitters[queue].queue.charge(now, station, airtime);
     }
 
-    /// Charges station `to` with a frame of the access point that is lost in a collision. The access point
-    /// does not know with which frame it collides.
+    /// Charges station `to` for a frame of the access point that is lost in a collision. The access
+    /// point does not know with which frame it collides.
     #[cold]
     fn charge_collider(&mut self, by: ContenderId, now: Time, to: StationId, times: &FrameTimes) {
         if self.watchers.shares_airtime && self.transmitters[by as usize].at_access_point {

@@ -1,7 +1,7 @@
-//! The books of a measured time: what the applications drew, began, received and had in progress, added up for each
-//! entry of the traffic at the ends of equal blocks of time. Estimators are made of these sums.
+//! Sums for estimators: what the applications drew, began, received and had in progress, per
+//! traffic entry at the ends of equal blocks of the measured time.
 //!
-//! Knows nothing of laws or estimators. Nothing is done here for a packet, and little for a transfer.
+//! Packets need no work here, and transfers only little.
 
 use airtcp_kernel::{Duration, Time};
 
@@ -14,31 +14,31 @@ use crate::statistics::Level;
 /// The number of equal blocks of the measured time.
 pub(crate) const BLOCKS: u64 = 20;
 
-/// The books of all entries of the traffic.
+/// The sums of all traffic entries.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
-    /// The transfers in progress, by the entry of the traffic.
+    /// The number of transfers in progress, by traffic entry.
     active: Vec<Level>,
-    /// The pages, by the entry of the traffic.
+    /// The pages, by traffic entry.
     pages: Vec<Pages>,
-    /// The sums since measuring began: for the end of each block those of all entries.
+    /// The sums since measuring began: for the end of each block, those of all entries.
     rows: Vec<Sums>,
-    /// The transfers that ended and had begun before measuring did.
+    /// The transfers that ended in the measured time and had begun before.
     carried_over: Vec<CarriedOver>,
-    /// The places of the pages that were loaded and had been asked for before measuring began.
+    /// The indices of the loaded pages that were requested before measuring began.
     pages_carried_over: Vec<u32>,
 }
 
 /// The pages of an entry.
 #[derive(Debug, Default)]
 struct Pages {
-    /// Those in progress.
+    /// The number of pages in progress.
     loading: Level,
-    /// Those that were loaded since measuring began.
+    /// The number of pages loaded since measuring began.
     loaded: u64,
-    /// The time since then in which none was in progress, up to `changed`.
+    /// The time since then without a page in progress, up to `changed`.
     without: Duration,
-    /// The time at which the first was asked for, or the last was loaded.
+    /// When the first page was requested, or the last one was loaded.
     changed: Time,
 }
 
@@ -90,13 +90,14 @@ impl Ledger {
         self.pages[entry].loaded(now);
     }
 
-    /// Counts the transfer that is the number `index` of those that ended, and had had this `age` when measuring
-    /// began.
+    /// Records an ended transfer that had begun before measuring: its index among the ended
+    /// transfers, and its age when measuring began.
     pub(super) fn carry_over(&mut self, index: usize, age: Duration) {
         self.carried_over.push(CarriedOver { index: index as u32, age_s: age.as_secs_f64() });
     }
 
-    /// Counts the page that is the number `index` of those that were loaded, and was asked for before measuring began.
+    /// Records a loaded page that was requested before measuring began, by its index among the
+    /// loaded pages.
     pub(super) fn carry_page_over(&mut self, index: usize) {
         self.pages_carried_over.push(index as u32);
     }
@@ -113,13 +114,13 @@ impl Ledger {
 }
 
 impl Flow<'_> {
-    /// Notes a transfer that begins.
+    /// Records the start of a transfer.
     pub(super) fn begin_transfer(&mut self, now: Time) {
         self.under_way.push(now);
         self.measured.begun += 1;
     }
 
-    /// Forgets the transfer that began at `began`, if it was noted.
+    /// Removes the transfer that began at `began`, if it was recorded.
     pub(super) fn end_transfer(&mut self, began: Time) {
         if let Some(place) = self.under_way.iter().position(|&one| one == began) {
             self.under_way.swap_remove(place);
@@ -166,7 +167,7 @@ impl World<'_> {
         }
     }
 
-    /// Takes the books out, at the end of the measured time.
+    /// Returns the sums and lists at the end of the measured time.
     pub(super) fn take_books(&mut self) -> Books {
         let now = self.now;
         let since = |flow: &Flow, began: Time| UnderWay {

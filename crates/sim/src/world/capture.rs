@@ -1,10 +1,11 @@
-//! Which frames go into a capture file, and with which numbers.
+//! Which frames a capture file contains, and their sequence numbers.
 //!
-//! Hooks look first whether there is a file, and change nothing in the world. What a PPDU carries is
-//! made when it goes on the air, and written when it is known what of it came through: nothing else is
-//! on the air before. The packets in it are named in [`packets`], what Block ACKs say is in
-//! [`agreements`], what waits to be written in [`on_air`], frames of contention-free periods are in [`contention_free`],
-//! those without data in [`management`], over a field each node's are in [`heard`], and what the bytes are is in [`pcap`](crate::pcap).
+//! Hooks first check whether there is a file, and change nothing in the world. The contents of a
+//! PPDU are created when it is sent, and written when it is known what was received: no other frame
+//! is on the air before that. Addresses and numbers of packets are in [`packets`], contents of
+//! Block ACKs in [`agreements`], frames to be written in [`on_air`], frames of contention-free
+//! periods in [`contention_free`], frames without data in [`management`], those of a field at each
+//! node in [`heard`], and the bytes in [`pcap`](crate::pcap).
 
 mod agreements;
 mod contention_free;
@@ -52,34 +53,35 @@ pub(super) struct Capture {
     packet: Vec<u8>,
     names: Names,
     foreign: ForeignBytes,
-    /// The frames on the air of the medium that is played.
+    /// The frames on the air of the current medium.
     on_air: OnAir,
-    /// By node, the nodes that hear it, and itself; empty if all are of one air.
+    /// For each node, the nodes that hear it, and itself; empty if there is only one medium in
+    /// which all hear each other.
     around: Vec<Vec<NodeId>>,
-    /// By node, a flag: it detects frames that begin together.
+    /// For each node, whether it detects frames that begin together.
     detects_collisions: Vec<bool>,
-    /// Over a field, the exchange of each queue.
+    /// For a field, the exchange of each queue.
     under_way: BTreeMap<ContenderId, UnderWay>,
-    /// The agreements of a queue with a receiver; without aggregation with all of them, as it sends one
-    /// frame at a time.
+    /// The state of Block ACK agreements by queue and receiver. Without aggregation a queue has one
+    /// for all receivers, because it sends one frame at a time.
     agreements: BTreeMap<(ContenderId, StationId), Agreement>,
-    /// The last sequence number where frames go alone: of a node, under EDCA of a queue and a receiver.
+    /// The last sequence number without aggregation: by node, or under EDCA by queue and receiver.
     sequence_numbers: BTreeMap<(ContenderId, StationId), u16>,
     /// The last identification of an IP packet, by sender.
     ids: BTreeMap<Ip, u16>,
     /// The number of A-MPDUs.
     ampdus: u32,
-    /// A flag: frames are aggregated.
+    /// Whether there is aggregation.
     is_aggregated: bool,
-    /// By station, the number of frames that a Block ACK between it and its access point reports; none if each frame is
-    /// acknowledged on its own.
+    /// For each station, the number of frames that a Block ACK between it and its access point
+    /// reports; `None` without Block ACKs.
     windows: Vec<Option<u64>>,
-    /// By queue, its node.
+    /// For each queue, its node.
     senders: Vec<NodeId>,
 }
 
 impl World<'_> {
-    /// Writes what is on the air; of each frame the first `snaplen` bytes.
+    /// Captures the medium; of each frame the first `snaplen` bytes are kept.
     pub(crate) fn capture(&mut self, out: Out, snaplen: u32) {
         let window = |node: &Node| {
             self.aggregation_of(node).map(|one| bitmap_bits(one.block_ack_window.into()))
@@ -100,21 +102,21 @@ impl World<'_> {
             sequence_numbers: BTreeMap::new(),
             ids: BTreeMap::new(),
             ampdus: 0,
-            // 9.3.1.8.3: bitmaps have 64 bits or 256.
+            // 9.3.1.8.3: bitmaps have 64 or 256 bits.
             windows: self.nodes.iter().map(window).collect(),
             is_aggregated: self.is_aggregated(),
             senders: self.transmitters.iter().map(|one| one.node).collect(),
         });
     }
 
-    /// Checks that the file still takes what is written.
+    /// Checks that writing to the file has not failed.
     pub(crate) fn check_capture(&self) -> Result<(), RunError> {
         let failure = self.watchers.capture.as_ref().and_then(|capture| capture.pcap.failure());
         failure.map_or(Ok(()), |failure| Err(RunError::CaptureFailed(failure)))
     }
 
-    /// Writes the last frames of each cell, if what has become of them is known at `now`: who plays a cell in which
-    /// nothing goes on has it in time.
+    /// Writes the last frames of each cell whose reception is known at `now`. A live capture of an
+    /// idle cell then has them in time.
     #[inline]
     pub(crate) fn settle_capture(&mut self, now: Time) {
         if self.watchers.capture.is_some() {
@@ -128,7 +130,8 @@ impl World<'_> {
         }
     }
 
-    /// Returns around each node those on its medium, which hear it where that is no field, and itself.
+    /// Returns for each node the nodes on its medium and itself. Outside of a field these nodes
+    /// hear it.
     fn nodes_around(&self) -> Vec<Vec<NodeId>> {
         let mut around = vec![Vec::new(); self.nodes.len()];
         for (node, one) in (0..).zip(&self.nodes) {
@@ -137,7 +140,7 @@ impl World<'_> {
         self.nodes.iter().map(|one| around[self.part_of(one) as usize].clone()).collect()
     }
 
-    /// Writes what is left to write. What is on the air comes through, as far as anybody knows.
+    /// Writes the rest. Frames on the air count as received.
     pub(crate) fn finish_capture(&mut self) -> Result<(), RunError> {
         self.for_each_part(|world, _| {
             if let Some(capture) = &mut world.watchers.capture {
@@ -151,7 +154,7 @@ impl World<'_> {
         self.check_capture()
     }
 
-    /// Notes that a connection for `service` has been put in place `id`.
+    /// Records that a connection for `service` was stored in slot `id`.
     #[inline]
     pub(super) fn capture_connection(&mut self, id: u32, service: Service) {
         if let Some(capture) = &mut self.watchers.capture {
@@ -159,14 +162,14 @@ impl World<'_> {
         }
     }
 
-    /// Sets the way in which a queue's mark gets into the bytes of a packet that is not made here.
+    /// Sets how a queue's ECN mark is written to the bytes of a foreign packet.
     pub(crate) fn capture_marks(&mut self, mark: fn(&mut [u8])) {
         if let Some(capture) = &mut self.watchers.capture {
             capture.foreign.mark = mark;
         }
     }
 
-    /// Keeps the bytes of a packet that is not made here at `place`.
+    /// Stores the bytes of a foreign packet in slot `place`.
     pub(crate) fn capture_foreign(&mut self, place: u32, bytes: &[u8]) {
         if let Some(capture) = &mut self.watchers.capture {
             capture.foreign.keep(place, bytes, capture.pcap.snaplen());
@@ -198,7 +201,7 @@ impl World<'_> {
             capture.write(node, start + rts.0, protection_rate, true);
         }
         if times.cts > Duration::ZERO {
-            // To the sender of the RTS, or, without one, to oneself.
+            // Addressed to the sender of the RTS or, without an RTS, to the sender itself.
             capture.frame.cts(left(cts.1), sender);
             let from = if times.rts > Duration::ZERO { psdu.first().payload.to } else { node };
             capture.write(from, start + cts.0, protection_rate, true);
@@ -218,7 +221,8 @@ impl World<'_> {
         self.watchers.capture = Some(capture);
     }
 
-    /// Captures what came through of the data PPDU on the air: its receiver answers if anything did.
+    /// Captures the received frames of the data PPDU on the air: its receiver responds if it
+    /// received any.
     #[cold]
     pub(super) fn capture_outcome(&mut self, psdu: Frames<'_, Packet>) {
         if let Some(capture) = &mut self.watchers.capture {
@@ -227,7 +231,7 @@ impl World<'_> {
         }
     }
 
-    /// Captures that nothing came through of what is on the air.
+    /// Captures that nothing on the air was received.
     #[cold]
     pub(super) fn capture_loss(&mut self) {
         if let Some(capture) = &mut self.watchers.capture {
@@ -235,7 +239,7 @@ impl World<'_> {
         }
     }
 
-    /// Captures the first frame of the exchange in which `by` sends `psdu`: it collides.
+    /// Captures the first frame of the exchange in which `by` sends `psdu`; it collides.
     pub(super) fn capture_collider(
         &mut self,
         by: ContenderId,
@@ -268,7 +272,7 @@ impl World<'_> {
         self.watchers.capture = Some(capture);
     }
 
-    /// Makes the frames of a PPDU of `by` with their numbers, and how each is sent.
+    /// Creates the frames of a PPDU of `by` with their numbers, and how each is sent.
     fn data_frames(
         &self,
         capture: &mut Capture,
@@ -279,7 +283,7 @@ impl World<'_> {
         contention_free: Option<Cf>,
     ) -> (Vec<(u64, Frame)>, Vec<Sending>) {
         let count = psdu.count();
-        // From VHT on PPDUs carry A-MPDUs alone (10.12.7).
+        // From VHT on PPDUs carry only A-MPDUs (10.12.7).
         let is_ampdu = count > 1
             || matches!(rate.modulation, Modulation::High(high) if high.format.amendment().lone_delimiter);
         capture.ampdus += u32::from(is_ampdu);
@@ -305,7 +309,7 @@ impl World<'_> {
         (frames, sendings)
     }
 
-    /// Makes the data frame of `by` with these packets.
+    /// Creates the data frame of `by` with these packets.
     fn data_frame(
         &self,
         capture: &mut Capture,
@@ -319,7 +323,7 @@ impl World<'_> {
         let from_ap = self.nodes[transmitter.node as usize].is_access_point();
         let flow = self.flow_of(packet);
         let side = if from_ap { Side::Server } else { Side::Station };
-        // 10.3.2.11.2: one count for each receiver and TID, or one for all without QoS.
+        // 10.3.2.11.2: one count per receiver and TID, or one for all without QoS.
         let counted = match transmitter.category {
             None => (by, EVERYBODY),
             Some(_) => (by, packet.to),
@@ -384,7 +388,7 @@ impl World<'_> {
 
     /// Returns the addresses of sender and receiver of a data frame.
     fn addresses_on_air(&self, by: ContenderId, receiver: StationId) -> [Address; 2] {
-        // Stations of the medium have the numbers of their nodes.
+        // The medium numbers its stations as the world numbers nodes.
         [address_of(self.transmitters[by as usize].node), address_of(receiver)]
     }
 
@@ -404,37 +408,39 @@ impl World<'_> {
         Some(&self.scenario.stations[group as usize])
     }
 
-    /// Returns the aggregation of frames between `by` and `receiver`.
+    /// Returns the aggregation between `by` and `receiver`.
     fn aggregation_to(&self, by: ContenderId, receiver: StationId) -> Option<&AggregationConfig> {
         self.station_of(by, receiver)?.aggregation(self.scenario)
     }
 
-    /// Returns the aggregation of frames to and from a station.
+    /// Returns the aggregation of a station.
     fn aggregation_of(&self, station: &Node) -> Option<&AggregationConfig> {
         self.scenario.stations[station.group? as usize].aggregation(self.scenario)
     }
 
-    /// Returns the TID of a queue's frames under block acknowledgment.
+    /// Returns the TID of a queue's frames under a Block ACK agreement.
     fn tid(&self, by: ContenderId) -> u8 {
         self.transmitters[by as usize].category.map_or(0, tid)
     }
 }
 
 impl Capture {
-    /// Returns the number of frames that a Block ACK between `by` and `receiver` reports, if there are any.
+    /// Returns the number of frames that a Block ACK between `by` and `receiver` reports, if there
+    /// are Block ACKs.
     fn window(&self, by: ContenderId, receiver: StationId) -> Option<u64> {
-        // Access points have none of their own.
+        // Access points have no entry of their own.
         self.windows[receiver as usize].or(self.windows[self.senders[by as usize] as usize])
     }
 }
 
-/// Returns the address of a node: locally administered, and its number.
+/// Returns the address of a node: locally administered, with its number.
 fn address_of(node: NodeId) -> Address {
     let [a, b, c, d] = node.to_be_bytes();
     [2, 0, a, b, c, d]
 }
 
-/// Returns the first user priority of the category (IEEE 802.11-2020, Table 10-1); with EDCA the TID is one.
+/// Returns the first user priority of the category (IEEE 802.11-2020, Table 10-1), which is its TID
+/// under EDCA.
 fn tid(category: AccessCategory) -> u8 {
     match category {
         AccessCategory::Voice => 6,
@@ -444,12 +450,12 @@ fn tid(category: AccessCategory) -> u8 {
     }
 }
 
-/// Wraps a number of the MAC as it stands in a frame.
+/// Wraps a number of the MAC to its size in a frame.
 fn wrapped(number: u64) -> u16 {
     (number % SEQUENCE_NUMBERS) as u16
 }
 
-/// Takes the next number of a count that begins with 0.
+/// Returns the next number of a count that begins with 0.
 fn next<K: Ord>(counts: &mut BTreeMap<K, u16>, key: K) -> u16 {
     let count = counts.entry(key).or_insert(u16::MAX);
     *count = count.wrapping_add(1);

@@ -1,4 +1,4 @@
-//! The end of a run: checks the laws, then makes the outcome out of what was counted.
+//! The end of a run: checks the conservation laws, then computes the outcome from the counters.
 
 use airtcp_kernel::Duration;
 use airtcp_wlan::{ContenderId, FailureCounts, MacCounters, View};
@@ -22,14 +22,15 @@ use crate::outcome::{
 use crate::packet::Packet;
 use crate::statistics::ratio;
 
-/// The metrics that are complete at the end alone, where what goes on is added to what has ended, or cut off.
+/// The metrics that are complete only at the end, because they include or cut off what is in
+/// progress.
 const AT_THE_END: [&str; 4] =
     ["tcp_retransmissions", "tcp_timeouts", "contention_free_share", "airtime_share"];
 
 /// A flow below this part of a fair share is starved.
 const STARVED_BELOW: f64 = 0.1;
 
-/// The figures of a time that was measured, and what they are made of.
+/// The results of a measured time, and what they are computed from.
 struct Figures {
     mac: Vec<MacCounters>,
     counts: Counts,
@@ -41,7 +42,7 @@ struct Figures {
 }
 
 impl World<'_> {
-    /// Returns the outcome of the measured time that ends now, if the books balance.
+    /// Returns the outcome of the measured time that ends now, if the laws hold.
     pub(crate) fn conclude(&mut self, medium: &mut Medium) -> Result<Outcome, RunError> {
         medium.settle(self.now);
         let (airtime, views) = self.check_laws(medium).map_err(|law| {
@@ -85,7 +86,7 @@ impl World<'_> {
         })
     }
 
-    /// Notes the metrics of the half of the measured time that ends now.
+    /// Records the metrics of the first half of the measured time, which ends now.
     pub(crate) fn note_halfway(&mut self, medium: &mut Medium) {
         medium.settle(self.now);
         let Figures { metrics, groups, .. } = self.figures(medium);
@@ -99,7 +100,7 @@ impl World<'_> {
             Some(Halfway { metrics: known_by_then(metrics), groups: groups.collect() });
     }
 
-    /// Returns the figures of what has been measured so far.
+    /// Returns the results measured so far.
     fn figures(&mut self, medium: &Medium) -> Figures {
         let mac = self.mac_counted(medium);
         let counts = self.counts(&mac, medium);
@@ -111,12 +112,12 @@ impl World<'_> {
         Figures { mac, counts, flows, distribution, metrics, groups }
     }
 
-    /// Returns how long it has been measured.
+    /// Returns the time since measuring began.
     pub(super) fn measured(&self) -> Duration {
         self.now - self.measures.began
     }
 
-    /// Checks the laws. Returns the airtime in all, and that of each of several cells.
+    /// Checks the laws. Returns the total airtime, and the view of each of several cells.
     fn check_laws(&mut self, medium: &Medium) -> Result<(AirtimeParts, Vec<View>), String> {
         let mut waiting: Vec<Packet> = Vec::new();
         for (id, transmitter) in (0..).zip(&self.transmitters) {
@@ -147,7 +148,7 @@ impl World<'_> {
         Ok((self.mean_airtime(&views), views))
     }
 
-    /// Returns the counts of the MAC of each node in the measured time.
+    /// Returns the MAC counters of each node in the measured time.
     fn mac_counted(&self, medium: &Medium) -> Vec<MacCounters> {
         let mut mac = vec![MacCounters::default(); self.nodes.len()];
         for (id, transmitter) in (0..).zip(&self.transmitters) {
@@ -156,8 +157,8 @@ impl World<'_> {
         mac
     }
 
-    /// Returns the counts of the MAC for one queue in the measured time. Attempts are those that ended in it,
-    /// as the collisions and successes are that they ended with: otherwise a short run counts the
+    /// Returns the MAC counters of a queue in the measured time. Attempts count if they ended in
+    /// it, like the collisions and successes that end them. Otherwise a short run would count the
     /// collision of an attempt that it does not count.
     pub(super) fn mac_counted_by(&self, id: ContenderId, medium: &Medium) -> MacCounters {
         let counted = *medium.counters(id) - self.measures.mac_baseline[id as usize];
@@ -199,7 +200,7 @@ impl World<'_> {
 
     fn flow_records(&self) -> Vec<FlowRecord> {
         let measured_s = self.measured().as_secs_f64();
-        // Only flows that always want more can starve.
+        // Only endless flows can starve.
         let shares: Vec<u64> = self
             .flows
             .iter()
@@ -228,8 +229,8 @@ impl World<'_> {
             .collect()
     }
 
-    /// Makes the records of stations from the counts of each and the failures of queues, of which a cell that all hear has
-    /// none.
+    /// Creates the records of stations from their counters and the failures of queues. A cell in
+    /// which all hear each other has no such failures.
     fn station_records(
         &self,
         mac: &[MacCounters],
@@ -268,7 +269,7 @@ impl World<'_> {
             .collect()
     }
 
-    /// Returns the metrics of everything.
+    /// Returns the metrics of the whole network.
     fn metrics(
         &mut self,
         flows: &[FlowRecord],
@@ -337,7 +338,8 @@ impl World<'_> {
             ("active_stations_after_ap_success", measures.active_after_ap_success()),
             (
                 "simultaneous_send_probability",
-                // A field does not tell whether the receiver of one was the sender of the other.
+                // A field does not report whether the receiver of one frame was the sender of the
+                // other.
                 fraction(counts.simultaneous_sends, counts.mac_exchanges + counts.collisions)
                     .filter(|_| !self.has_air()),
             ),
@@ -345,12 +347,12 @@ impl World<'_> {
         metrics
     }
 
-    /// Tells whether frames are aggregated.
+    /// Returns whether there is aggregation.
     pub(super) fn is_aggregated(&self) -> bool {
         self.scenario.mac.aggregation.is_some()
     }
 
-    /// Adds up the counts of the queues of some nodes.
+    /// Returns the sum of the queue counters of some nodes.
     pub(super) fn queue_counts(&self, of: impl Fn(&Node) -> bool) -> QueueCounts {
         let mut sum = QueueCounts::default();
         let is_of = |one: &&Transmitter| of(&self.nodes[one.node as usize]);
@@ -362,8 +364,8 @@ impl World<'_> {
     }
 }
 
-/// Leaves out what has no value, what is complete at the end of the measured time alone, and transfers, of which the
-/// books tell more.
+/// Removes metrics without a value, those that are complete only at the end of the measured time,
+/// and those of transfers, about which the estimator sums have more.
 fn known_by_then(mut metrics: Metrics) -> Metrics {
     metrics.retain(|name, value| {
         let of_transfers = name.starts_with("transfer_time") || name.starts_with("page_time");

@@ -1,9 +1,9 @@
-//! The news of a station's MAC for the connections that its frames belong to: those that were answered, and those
-//! that were given up (Gopal, Paul and Raychaudhuri 2004, section V).
+//! Tells TCP connections what their station's MAC did with their frames: which were acknowledged,
+//! and which were given up (Gopal, Paul and Raychaudhuri 2004, section V).
 //!
-//! A connection hears of its own frames alone. The end that gives acknowledgments is told at once, also where it
-//! is the server beyond a wire, where nothing would tell it in a real network: as much as can be gained. The end
-//! that sends is told where it is the station, whose own MAC that is.
+//! A connection learns only about its own frames. The end that sends acknowledgments learns at
+//! once, even if it is the server, where a real network could not tell it: this is the upper bound
+//! of the gain. The data sender learns if it is the station, because the MAC is its own.
 
 use airtcp_wlan::ContenderId;
 
@@ -12,7 +12,7 @@ use crate::connection::Side;
 use crate::packet::Packet;
 use crate::scenario::Scenario;
 
-/// Tells whether any flow wants to be told.
+/// Returns whether any flow wants this feedback.
 pub(super) fn is_wanted(scenario: &Scenario) -> bool {
     scenario.flows.iter().filter_map(|flow| flow.tcp.as_ref()).any(|tcp| {
         let adapts = tcp.receiver.ack_skip.is_some_and(|skip| skip.adaptive.is_some());
@@ -27,7 +27,8 @@ impl World<'_> {
         self.tell_of_frame(packet, true);
     }
 
-    /// Notes that a PPDU of `by`, with `packet` the first in it, gets no answer: it collides, or is lost otherwise.
+    /// Records that a PPDU of `by`, whose first packet is `packet`, gets no response, because it
+    /// collides or is lost otherwise.
     #[cold]
     pub(super) fn frame_failed(&mut self, by: ContenderId, packet: &Packet, collides: bool) {
         let transmitter = &mut self.transmitters[by as usize];
@@ -57,7 +58,7 @@ impl World<'_> {
         let config = self.flows[connection.flow as usize].end(Side::Station);
         let by_channel = !transmitter.collided;
         connection.endpoint(Side::Station).on_given_up(config, self.now, segment, by_channel);
-        // It sends once the MAC has done all that it does now.
+        // It sends after the MAC has finished its current work.
         self.schedule(self.now, Event::Resume(id));
     }
 }

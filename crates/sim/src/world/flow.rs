@@ -1,5 +1,5 @@
-//! The flows of a scenario, one for each station of a group, and the wires of their paths. Knows where packets of
-//! a flow wait and go next; does not know what TCP or an application does.
+//! The flows of a scenario, one per station of a group, and the links of their paths: where packets
+//! of a flow wait and go next.
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_net::{LinkConfig, Loss, Wires};
@@ -16,47 +16,47 @@ use crate::packet::{Body, Content, Packet, UDP_HEADER_BYTES};
 use crate::scenario::{Direction, FlowConfig, PathElement, Scenario, TcpConfig};
 
 /// One flow.
-// In this order, what every packet looks at lies together, and the counts follow it.
+// In this order, the fields that every packet uses are adjacent, followed by the counters.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Flow<'a> {
-    /// The settings of TCP at its station and at its server; `None`: it has no connections.
+    /// The TCP settings of its station and of its server; `None` for a flow without connections.
     ends: Option<[&'a Config; 2]>,
     /// The size of TCP and IP headers, or of UDP and IP headers.
     header_bits: u32,
-    /// The number that [`scope`] gives to its station group and direction.
+    /// Its scope: the number that [`scope`] gives to its station group and direction.
     pub(super) scope: u32,
     way: Way,
     pub(super) books: PacketBooks,
     pub(super) measured: Measured,
     pub(super) app: App,
     pub(super) draws: Draws,
-    /// The time from the start of all to its beginning.
+    /// The time from the start of the run to its beginning.
     pub(super) start: Duration,
     pub(super) name: String,
-    /// The entry of the scenario that it stands for at one station, and the number of that entry.
+    /// The scenario entry that it belongs to, and the entry's number.
     pub(super) config: &'a FlowConfig,
     pub(super) entry: usize,
     pub(super) station: NodeId,
     /// The access point of its cell.
     pub(super) access_point: NodeId,
-    /// The number of its station group, whose data and control rates its exchanges have.
+    /// The number of its station group, which is also its rate class.
     pub(super) rate_class: u32,
-    /// The places of its connections, by the tags that its application has given them.
+    /// The slots of its connections, by the application's tags.
     pub(super) places: Vec<u32>,
-    /// The end that always has one more datagram, if one has, and the bytes that each carries.
+    /// If it is saturated, the end that always has one more datagram, and its bytes.
     pub(super) saturated: Option<(Side, u32)>,
     /// The jitter of its datagrams.
     pub(super) jitter: Jitter,
-    /// The quality of the speech in them, if they carry any.
+    /// The call quality of its datagrams, if they are a call.
     pub(super) speech: Option<Box<Speech>>,
-    /// The beginnings of its transfers in progress, in no order.
+    /// The start times of its transfers in progress, unordered.
     pub(super) under_way: Vec<Time>,
-    /// The time at which the page that it loads was asked for.
+    /// When the page that it loads was requested.
     pub(super) page_asked: Option<Time>,
 }
 
-/// The way of a flow's packets between its station and its server.
+/// The path of a flow's packets between its station and its server.
 #[derive(Debug)]
 #[repr(C)]
 struct Way {
@@ -66,12 +66,12 @@ struct Way {
     /// [`TrafficClass`](crate::packet::TrafficClass).
     station_queues: [ContenderId; 3],
     access_point_queues: [ContenderId; 3],
-    /// The numbers that the cell knows the two by.
+    /// Their numbers in the cell.
     station_address: StationId,
     access_point_address: StationId,
 }
 
-/// The counts of a flow in the measured time.
+/// The counters of a flow in the measured time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Measured {
     pub(super) delivered_bytes: u64,
@@ -152,16 +152,16 @@ pub(super) fn build<'a>(
     (flows, links)
 }
 
-/// The wired links: each is two wires, `2 link` towards the server and `2 link + 1` towards the
-/// access point.
+/// The wired links. Each has two directions: `2 link` towards the server and `2 link + 1` towards
+/// the access point.
 #[derive(Debug)]
 pub(super) struct Links {
     pub(super) wires: Wires<Body>,
-    /// The name of each wire: its link and its direction.
+    /// The name of each direction: link and direction.
     pub(super) names: Vec<String>,
-    /// The losses on each wire.
+    /// The random losses of each direction.
     losses: Vec<Option<Loss>>,
-    /// Whether anything is lost on any.
+    /// Whether any direction has random losses.
     has_losses: bool,
     seed: u64,
     replication: u64,
@@ -185,7 +185,7 @@ impl Links {
         self.names.len() as u32 / 2 - 1
     }
 
-    /// Tells whether the packet that has come to the end of `wire` is lost there.
+    /// Returns whether the packet that has reached the end of `wire` is lost there.
     #[inline]
     pub(super) fn loses(&mut self, wire: u32) -> bool {
         self.has_losses && self.loses_some(wire)
@@ -198,7 +198,7 @@ impl Links {
     }
 }
 
-/// Draws when the flow of this name begins within `spread`, from a stream of its own.
+/// Draws when the flow of this name begins within `spread`, from its own random stream.
 fn start(spread: Duration, seed: u64, replication: u64, name: &str) -> Duration {
     if spread == Duration::ZERO {
         return spread;
@@ -218,7 +218,7 @@ fn header_bits(config: &FlowConfig) -> u32 {
 const CONNECTIONS_ARE_TCP: &str = "connections are TCP";
 
 impl<'a> Flow<'a> {
-    /// Returns the node that receives from the air what `side` sends.
+    /// Returns the node that receives over the medium what `side` sends.
     #[inline(always)]
     pub(super) fn receiver_from(&self, side: Side) -> StationId {
         match side {
@@ -227,26 +227,26 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Returns the queue of its station in which `packet` waits.
+    /// Returns the queue of its station for `packet`.
     #[inline(always)]
     pub(super) fn station_queue(&self, packet: &Packet) -> ContenderId {
         self.way.station_queues[packet.body.class() as usize]
     }
 
-    /// Returns the queue of the access point in which `packet` waits.
+    /// Returns the queue of the access point for `packet`.
     #[inline(always)]
     pub(super) fn access_point_queue(&self, packet: &Packet) -> ContenderId {
         self.way.access_point_queues[packet.body.class() as usize]
     }
 
-    /// Returns the link that a packet takes on its way to the server after `hops` others; `None` if it is there.
+    /// Returns the link of a packet to the server after `hops` others; `None` if it has arrived.
     #[inline(always)]
     pub(super) fn link_to_server(&self, hops: u8) -> Option<u32> {
         self.way.path.get(usize::from(hops)).copied()
     }
 
-    /// Returns the link that a packet takes on its way to the access point after `hops` others; `None` if it is
-    /// there.
+    /// Returns the link of a packet to the access point after `hops` others; `None` if it has
+    /// arrived.
     #[inline(always)]
     pub(super) fn link_to_ap(&self, hops: u8) -> Option<u32> {
         let index = self.way.path.len().checked_sub(1 + usize::from(hops));
@@ -269,7 +269,8 @@ impl<'a> Flow<'a> {
         self.ends.expect(CONNECTIONS_ARE_TCP)[side as usize]
     }
 
-    /// Makes a packet of this flow, the number `id`, that node `to` is to receive from the air.
+    /// Creates a packet of this flow, whose number is `id`, that node `to` receives over the
+    /// medium.
     #[inline(always)]
     pub(super) fn packet(&self, id: u32, to: StationId, content: Content) -> Packet {
         let body = Body::new(content, self.scope);

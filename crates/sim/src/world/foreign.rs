@@ -1,7 +1,8 @@
-//! Packets that are not made here: they come in at one end of a flow, and go out at the other.
+//! Foreign packets, which come from outside of the simulation: they enter at one end of a flow, and
+//! leave at the other.
 //!
-//! On their way they wait in the same queues as others, and take the same air. What is measured of
-//! them is what can be seen from the network ([`Tap`]).
+//! They wait in the same queues as others and use the same medium. Measured is what is visible in
+//! the network ([`Tap`]).
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_tcp::{Block, Segment};
@@ -16,19 +17,20 @@ use crate::packet::{Body, Content, Packet};
 use crate::scenario::Direction;
 use crate::tap::{Purpose, Tap};
 
-/// Foreign packets on their way, and their connections.
+/// Foreign packets in the network, and their connections.
 #[derive(Debug, Default)]
 pub(super) struct Foreign {
-    /// By number; numbers are not used again, for packets of a closed connection may be under way.
+    /// Connections by number. Numbers are not reused, because packets of a closed connection may
+    /// still be in the network.
     taps: Vec<Option<Box<Tap>>>,
     kept: Vec<Kept>,
     free: Vec<u32>,
-    /// Those that have come, and those that are lost, and that nobody has taken away yet.
+    /// Packets that have arrived (`out`) or are lost, and that the caller has not taken yet.
     pub(super) out: Vec<HandedOut>,
     pub(super) lost: Vec<u32>,
 }
 
-/// A packet on its way, as it was handed over.
+/// A packet in the network, as it entered.
 #[derive(Clone, Debug)]
 struct Kept {
     segment: Segment,
@@ -38,41 +40,41 @@ struct Kept {
     sent: Time,
 }
 
-/// A packet that has come to its end.
+/// A packet that has reached its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HandedOut {
-    /// The place in which it was kept.
+    /// The slot in which it was stored.
     pub(crate) place: u32,
     pub(crate) flow: u32,
     pub(crate) side: Side,
     pub(crate) connection: Option<u32>,
     pub(crate) at: Time,
-    /// Its numbers and flags now, as queues may have marked it.
+    /// Its segment now; queues may have marked it.
     pub(crate) segment: Segment,
-    /// Bytes of the way of its flow that are in order now, of all of its connection.
+    /// Total in-order bytes of its connection in its flow's direction.
     pub(crate) in_order: u64,
 }
 
 impl Flow<'_> {
-    /// Returns what a driver outside knows of the flow: access points come before the stations, which
-    /// are numbered from 1 there.
+    /// Returns the flow as a live driver numbers it: access points come before the stations, and
+    /// stations are numbered from 1.
     pub(super) fn live(&self, access_points: StationId) -> LiveFlow {
         LiveFlow { entry: self.entry, station: self.station - access_points + 1 }
     }
 }
 
 impl World<'_> {
-    /// Lists the flows, for the driver that brings packets of them.
+    /// Lists the flows for a live driver.
     pub(crate) fn live_flows(&self) -> Vec<LiveFlow> {
         self.flows.iter().map(|flow| flow.live(self.access_points)).collect()
     }
 
-    /// Counts the queues that contend.
+    /// Returns the number of contending queues.
     pub(crate) fn contenders(&self) -> u32 {
         self.transmitters.len() as u32
     }
 
-    /// Counts the events so far, by queues and flows.
+    /// Returns the counters of queues and flows so far.
     pub(crate) fn live_counts(&self) -> LiveCounts {
         let mut counts = LiveCounts::default();
         counts.payload_bytes.resize(self.scenario.flows.len(), 0);
@@ -109,32 +111,32 @@ impl World<'_> {
         foreign.taps.len() as u32 - 1
     }
 
-    /// Begins a transfer of `flow`.
+    /// Starts a transfer of `flow`.
     pub(crate) fn begin_foreign_transfer(&mut self, flow: u32) {
         let Flow { scope, entry, .. } = self.flows[flow as usize];
         self.measures.transfer_started(self.now, scope, entry);
     }
 
-    /// Ends a transfer of `flow` that took so long.
+    /// Ends a transfer of `flow` that lasted `took`.
     pub(crate) fn end_foreign_transfer(&mut self, flow: u32, took: Duration) {
         let began = Time::ZERO + (self.now - Time::ZERO - took);
-        // A replication that is played writes no transfers down: nobody asks how large this was.
+        // A live replication does not list transfers, so the size does not matter.
         self.transfer_received(flow, began, 0);
     }
 
-    /// Ends a page of `flow` that took so long.
+    /// Ends a page of `flow` that took `took` to load.
     pub(crate) fn end_foreign_page(&mut self, flow: u32, took: Duration) {
         let began = Time::ZERO + (self.now - Time::ZERO - took);
         let scope = self.flows[flow as usize].scope;
         self.measures.page_loaded(self.now, began, scope);
     }
 
-    /// Closes a connection. Packets of it that are still on their way count as those of none.
+    /// Closes a connection. Its packets still in the network then count as having no connection.
     pub(crate) fn close_foreign(&mut self, id: u32) {
         self.foreign.taps[id as usize] = None;
     }
 
-    /// Sends a packet of a connection or of none, and returns the place in which it is kept.
+    /// Sends a packet, with or without a connection, and returns the slot in which it is stored.
     pub(crate) fn take_in(&mut self, arrival: Arrival) -> u32 {
         let Arrival { flow: flow_id, side, connection, segment, sacked, bits } = arrival;
         let now = self.now;
@@ -160,7 +162,7 @@ impl World<'_> {
         place
     }
 
-    /// Delivers a packet to `side`: it is measured, and waits to be taken away.
+    /// Delivers a packet to `side`: it is measured, and waits to be taken.
     #[cold]
     pub(super) fn hand_out(&mut self, packet: &Packet, side: Side) {
         let place = packet.body.foreign().expect("only foreign packets are handed out");
@@ -214,7 +216,7 @@ impl World<'_> {
         }
         flow.measured.delivered_bytes += measures.delivered(*now, came.delivered);
         if came.completes {
-            // The FIN may come behind the last byte, with which the transfer ends.
+            // The FIN may follow the last byte, with which the transfer ends.
             let (began, bytes) = (tap.began + (*now - tap.last_came), tap.delivered);
             if tap.purpose == Purpose::Transfer {
                 self.transfer_received(flow_id, began, bytes);
@@ -222,12 +224,12 @@ impl World<'_> {
         }
     }
 
-    /// Frees the place of a packet that is on its way no more.
+    /// Frees the slot of a packet that has left the network.
     pub(crate) fn free_foreign(&mut self, place: u32) {
         self.foreign.free.push(place);
     }
 
-    /// Takes the packets that have come.
+    /// Takes the packets that have arrived.
     pub(crate) fn take_handed_out(&mut self, to: &mut Vec<HandedOut>) {
         to.append(&mut self.foreign.out);
     }

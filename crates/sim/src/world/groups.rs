@@ -1,8 +1,7 @@
-//! What is counted apart for each station group and direction of flows, and for each access
-//! category, and the records of a replication that are made of it.
+//! Counters per station group and direction of flows, and per access category, and the records of a
+//! replication computed from them.
 //!
-//! The flows of a group in one direction are one scope. Knows which flows, stations and queues
-//! belong together; the definitions of the metrics are in `metrics`.
+//! The flows of a group in one direction are a scope. Definitions of metrics are in `metrics`.
 
 use std::collections::BTreeMap;
 
@@ -20,23 +19,23 @@ use crate::statistics::{Level, ratio};
 
 pub(super) const DIRECTIONS: [Direction; 2] = [Direction::Download, Direction::Upload];
 
-/// The scope of flows of the station group with this index.
+/// Returns the scope of a station group's flows in one direction.
 pub(super) fn scope(group: u32, direction: Direction) -> u32 {
     2 * group + direction as u32
 }
 
-/// How many there are.
+/// Returns the number of scopes.
 pub(super) fn scopes(scenario: &Scenario) -> u32 {
     2 * scenario.stations.len() as u32
 }
 
-/// What is counted for one scope, beside what its flows count.
+/// Counters of one scope, in addition to those of its flows.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
     /// Transfers in progress.
     pub(super) active: Level,
     pub(super) last_ack_times: Mean,
-    /// Bits of payload that crossed the air.
+    /// Payload bits received over the medium.
     pub(super) payload_bits: u64,
     pub(super) latency: Latency,
 }
@@ -49,7 +48,7 @@ pub(super) struct SentCounts {
 }
 
 impl World<'_> {
-    /// One record for each station group.
+    /// Returns one record per station group.
     pub(super) fn group_records(
         &mut self,
         mac: &[MacCounters],
@@ -93,7 +92,7 @@ impl World<'_> {
             .collect()
     }
 
-    /// One record for each access category that has a queue; none under the DCF.
+    /// Returns one record per access category with a queue; none under the DCF.
     pub(super) fn category_records(&self, medium: &Medium) -> Vec<CategoryRecord> {
         let mut categories: BTreeMap<_, (SentCounts, SentCounts)> = BTreeMap::new();
         for (id, transmitter) in (0..).zip(&self.transmitters) {
@@ -151,7 +150,7 @@ impl World<'_> {
         metrics
     }
 
-    /// The delays of the packets of these scopes.
+    /// Returns the delays of packets of these scopes.
     fn latency(&self, scopes: &[u32]) -> Latency {
         let mut sum = Latency::default();
         for &scope in scopes {

@@ -1,5 +1,5 @@
-//! The delays of the packets of some flows: round trips, waits in queues and for earlier
-//! frames, ways of datagrams; and which datagrams came. Forgotten with the warm-up.
+//! Delays of packets of some flows: round trips, queueing, reordering, one-way delays of datagrams;
+//! and received datagrams. Reset at the end of the warm-up.
 
 use std::ops::AddAssign;
 
@@ -11,26 +11,26 @@ use crate::e_model::Codec;
 use crate::outcome::Metrics;
 use crate::round_trips::Trip;
 
-/// The delays of the packets of some flows.
+/// The delays of packets of some flows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Latency {
-    /// At the sender, of segments sent once, by what has ended the round trip.
+    /// Round-trip times at the sender, of segments sent once, by what ended the round trip.
     acknowledged: Delays,
     sacked: Delays,
     covered: Delays,
-    /// From the arrival at the access point's queue to the acknowledgment of the MAC.
+    /// From the arrival at the access point's queue to the MAC acknowledgment.
     pub(super) ap_queue: Delays,
-    /// Of frames that have come, until they are handed on.
+    /// From the reception of frames until their delivery.
     pub(super) reorder: Delays,
-    /// Of datagrams, from one end to the other.
+    /// One-way delays of datagrams.
     pub(super) packet: Delays,
     /// The sum over datagrams of 16 times the jitter in nanoseconds.
     jitter_sum: u128,
-    /// Datagrams that were lost.
+    /// Lost datagrams.
     pub(super) lost: u64,
 }
 
-/// The state of the receiver of a flow of datagrams.
+/// The receiver state of a flow of datagrams.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Jitter {
     /// The delay of the last datagram, in nanoseconds.
@@ -39,7 +39,7 @@ pub(super) struct Jitter {
     estimate: u64,
 }
 
-/// The packets of one side of a call.
+/// The packets of one direction of a call.
 #[derive(Clone, Debug)]
 pub(super) struct Speech {
     codec: Codec,
@@ -71,7 +71,7 @@ impl Speech {
 }
 
 impl Latency {
-    /// Counts a datagram that was sent at `sent` and has arrived.
+    /// Counts a received datagram that was sent at `sent`.
     #[inline]
     pub(super) fn datagram(&mut self, sent: Time, now: Time, jitter: &mut Jitter) {
         let delay = now - sent;
@@ -132,7 +132,7 @@ impl Latency {
                 "packet_delay_p99_s",
             ],
         ];
-        // Nearly all segments are acknowledged without having been SACKed: they are booked once.
+        // Almost all segments are acknowledged without a SACK before, and need only one record.
         let (mut rtt, mut path_rtt) = (self.acknowledged.clone(), self.acknowledged.clone());
         rtt += &self.covered;
         path_rtt += &self.sacked;
@@ -159,7 +159,7 @@ impl AddAssign<&Self> for Latency {
 }
 
 impl Jitter {
-    /// Adds a sixteenth of what the delay has changed by to the estimate (RFC 3550, 6.4.1 and A.8).
+    /// Adds a sixteenth of the change in delay to the estimate (RFC 3550, 6.4.1 and A.8).
     #[inline]
     fn next(&mut self, delay: u64) -> u64 {
         let change = self.last.replace(delay).map_or(0, |last| delay.abs_diff(last));
@@ -173,7 +173,8 @@ impl Jitter {
 mod tests {
     use super::*;
 
-    /// A segment that is acknowledged after 10 ms, and one that is SACKed after 10 ms and covered after 30.
+    /// One segment is acknowledged after 10 ms. The other is SACKed after 10 ms and covered after
+    /// 30 ms.
     #[test]
     fn a_trip_on_the_path_does_not_wait_for_earlier_segments() {
         let mut latency = Latency::default();
@@ -204,7 +205,7 @@ mod tests {
         let last = 0.9375 + (32.0 - 0.9375) / 16.0;
         let mean_us = (0.0 + 1.0 + 0.9375 + last) / 4.0;
         let found = metrics["jitter_s"].unwrap();
-        // The estimate is kept in sixteenths of a nanosecond.
+        // The estimate has a unit of a sixteenth of a nanosecond.
         assert!((found - mean_us * 1e-6).abs() < 1e-10, "{found}");
         assert_eq!(metrics["packet_delay_s"], Some(104e-6));
         assert_eq!(metrics["packet_loss"], Some(0.2));

@@ -1,4 +1,4 @@
-//! Which packets the ends of a simulation sent, and which came to them: for tests that play them again.
+//! A log of packets sent by and received at the ends of a simulation, for tests that replay them.
 
 use airtcp_kernel::Time;
 use airtcp_tcp::{Block, Segment};
@@ -6,7 +6,7 @@ use airtcp_tcp::{Block, Segment};
 use crate::connection::Side;
 use crate::packet::Packet;
 
-/// All of them, in order.
+/// All packets, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     pub(crate) sent: Vec<SentPacket>,
@@ -14,7 +14,7 @@ pub(crate) struct Log {
     is_in_step: bool,
 }
 
-/// A packet was sent.
+/// A sent packet.
 #[derive(Clone, Debug)]
 pub(crate) struct SentPacket {
     pub(crate) at: Time,
@@ -25,11 +25,11 @@ pub(crate) struct SentPacket {
     /// The blocks of its SACK option.
     pub(crate) sacked: Vec<Block>,
     pub(crate) bits: u64,
-    /// A flag: it answers something that has come over the air at the same instant.
+    /// Whether it responds to a packet received over the medium at the same instant.
     pub(crate) is_reaction: bool,
 }
 
-/// A packet has come to its end.
+/// A packet that has reached its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ArrivedPacket {
     pub(crate) at: Time,
@@ -54,7 +54,7 @@ impl Log {
         });
     }
 
-    /// Adds the blocks of the packet that was sent last.
+    /// Adds the SACK blocks of the last sent packet.
     pub(super) fn sacked(&mut self, blocks: &[Block]) {
         self.sent.last_mut().expect("one was sent").sacked = blocks.to_vec();
     }

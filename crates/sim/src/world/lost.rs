@@ -1,8 +1,9 @@
-//! Lost packets: the places at which packets are lost, what counts a loss, and what hears of it.
+//! Lost packets: where packets are lost, and which counters and connections learn of it.
 //!
-//! A queue or wire that drops packets leaves them in [`World`]'s `drops`, and whatever made it do so, by a
-//! packet or by a question for the next one, settles them here before anything else happens. Does not know
-//! why a discipline drops (`airtcp-net`), nor why the MAC gives a packet up (`airtcp-wlan`).
+//! A queue or link that drops packets leaves them in [`World`]'s `drops`. The caller that caused
+//! it, by adding a packet or asking for the next, handles them here before anything else happens.
+//! Why a queue discipline drops is in `airtcp-net`, and why the MAC gives a packet up in
+//! `airtcp-wlan`.
 
 use airtcp_wlan::ContenderId;
 
@@ -12,21 +13,22 @@ use crate::packet::{Packet, TrafficClass};
 /// A place at which packets are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// The queue of this transmitter, which drops them.
+    /// Dropped by the queue of this transmitter.
     Queue(ContenderId),
-    /// The queue before this wire, which drops them.
+    /// Dropped by the queue before this link direction.
     WireQueue(u32),
-    /// The queue of this transmitter, for bare TCP ACKs of which a newer one covers what they say.
+    /// Bare TCP ACKs removed from the queue of this transmitter because a newer one covers them.
     Filter(ContenderId),
-    /// The queue before this wire, for bare TCP ACKs of which a newer one covers what they say.
+    /// Bare TCP ACKs removed from the queue before this link direction because a newer one covers
+    /// them.
     WireFilter(u32),
-    /// The way on this wire.
+    /// Lost on this link direction.
     Wire(u32),
-    /// The MAC of this transmitter, which gives them up at the retry limit.
+    /// Given up by the MAC of this transmitter at the retry limit.
     Mac(ContenderId),
 }
 
-/// The numbers of packets that were lost, by kind of place.
+/// The numbers of lost packets, by kind of place.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LossCounts {
     pub(super) ap_queue: u64,
@@ -37,7 +39,8 @@ pub(super) struct LossCounts {
 }
 
 impl LossCounts {
-    /// Returns the count of packets lost at `place`, which is the access point's or not.
+    /// Returns the counter of packets lost at `place`; `at_access_point` says whether the access
+    /// point lost them.
     pub(super) fn of(&mut self, place: Place, at_access_point: bool) -> &mut u64 {
         match place {
             Place::Queue(_) if at_access_point => &mut self.ap_queue,
@@ -50,7 +53,7 @@ impl LossCounts {
 }
 
 impl World<'_> {
-    /// Settles what a packet or a departure has made a queue drop, if anything.
+    /// Handles packets that a queue has dropped, if any.
     #[inline(always)]
     pub(super) fn settle_if_any(&mut self, dropped_at: Option<Place>) {
         if let Some(place) = dropped_at {
@@ -58,8 +61,8 @@ impl World<'_> {
         }
     }
 
-    /// Settles what was dropped at `place`: each packet is lost, and saturated flows put others into the
-    /// room that a queue may have nevertheless.
+    /// Handles packets dropped at `place`: each is lost, and saturated flows fill the room that a
+    /// queue may have nevertheless.
     #[cold]
     pub(super) fn settle(&mut self, place: Place) {
         let lost = self.lose_dropped(place);
@@ -68,15 +71,16 @@ impl World<'_> {
         }
     }
 
-    /// Settles what queue `id`, which had `before` packets, has dropped when it was asked for the next one.
+    /// Handles packets that queue `id` has dropped when it was asked for the next one; it had
+    /// `before` packets.
     #[cold]
     pub(super) fn settle_asked(&mut self, id: ContenderId, before: usize) {
         self.queue_has_changed(id, before);
         self.settle(Place::Queue(id));
     }
 
-    /// Loses all packets that were dropped at `place`, and returns how many they were. A saturated flow
-    /// waits for room again: where flows take turns, what is dropped may be another flow's only packet.
+    /// Loses all packets dropped at `place`, and returns their number. A saturated flow waits for
+    /// room again: with flow queueing, the dropped packet may be another flow's only one.
     #[cold]
     pub(super) fn lose_dropped(&mut self, place: Place) -> usize {
         let place = match place {
@@ -93,7 +97,7 @@ impl World<'_> {
         for packet in drops.drain(..) {
             self.lose(&packet, place);
             if let Place::Queue(id) = place {
-                // Its arrival counts if it came in the measured time.
+                // It counts if it arrived in the measured time.
                 let counts = packet.arrived >= self.measures.began;
                 self.transmitters[id as usize].counts.queue_drops += u64::from(counts);
                 self.wait_for_room(id, &packet);
@@ -103,7 +107,7 @@ impl World<'_> {
         dropped
     }
 
-    /// Loses a packet for good: it is counted, and its connection or its receiver's end hears of it.
+    /// Loses a packet finally: counts it, and informs its connection or its receiver.
     pub(super) fn lose(&mut self, packet: &Packet, place: Place) {
         let at_access_point = match place {
             Place::Queue(id) | Place::Filter(id) | Place::Mac(id) => {

@@ -1,5 +1,5 @@
-//! The measures of a run: all that is counted in its measured time and belongs to no single flow or node. Knows
-//! what counts of what began before that; does not know what a metric is made of ([`metrics`](super::metrics)).
+//! Measurements of a run that belong to no single flow or node, and how much of what began before
+//! the measured time counts. Definitions of metrics are in [`metrics`](super::metrics).
 
 use std::ops::AddAssign;
 
@@ -21,22 +21,22 @@ use crate::statistics::{Histogram, Level, Series};
 /// Intervals of the goodput series.
 const SERIES_BINS: usize = 100;
 
-/// The counts of one queue, or of several.
+/// The counters of one or several queues.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct QueueCounts {
     pub(super) arrivals: u64,
-    /// Of those that arrived, so that what CoDel drops counts if it came in the measured time.
+    /// Counted if the packet arrived in the measured time, also for later drops by CoDel.
     pub(super) queue_drops: u64,
 }
 
-/// Everything measured that belongs to no single flow or node.
+/// Measurements that belong to no single flow or node.
 #[derive(Debug)]
 pub(super) struct Measures {
     measuring: bool,
-    /// The time at which measuring began.
+    /// When measuring began.
     pub(super) began: Time,
     pub(super) payload: PayloadFrom,
-    /// Nodes whose queue is not empty.
+    /// Nodes with a nonempty queue.
     pub(super) backlogged: Level,
     /// The number of stations among them.
     backlogged_stations: u64,
@@ -46,37 +46,38 @@ pub(super) struct Measures {
     pub(super) series: Series,
     pub(super) transfer_times_s: Vec<f64>,
     pub(super) last_ack_times: Mean,
-    /// The scope and the time to load of each page that came in the measured time.
+    /// The scope and load time of each page loaded in the measured time.
     pub(super) page_times_s: Vec<(u32, f64)>,
-    /// Sum over the successes of access points, and how many these were.
+    /// The sum of backlogged stations after each success of an access point, and the number of
+    /// successes.
     active_after_ap_success: (u64, u64),
     pub(super) losses: LossCounts,
     pub(super) scopes: Vec<Scope>,
-    /// The PPDUs, where frames are aggregated.
+    /// With aggregation, counters of PPDUs.
     pub(super) ppdus: Option<Box<Ppdus>>,
     /// The scope of each of `transfer_times_s`.
     pub(super) transfer_scopes: Vec<u32>,
-    /// The transfer of each of `transfer_times_s`, if they are asked for.
+    /// The transfer of each of `transfer_times_s`, if requested.
     pub(super) transfers: Option<Vec<Transfer>>,
     pub(super) ledger: Ledger,
     /// The counters of each contender when measuring began.
     pub(super) mac_baseline: Vec<MacCounters>,
-    /// The counters of the cell at that time.
+    /// The counters of the cell when measuring began.
     pub(super) cell_baseline: CellCounters,
-    /// The part of the measured time that was in contention-free periods that have ended.
+    /// The part of the measured time in contention-free periods that have ended.
     pub(super) contention_free: Duration,
-    /// A choice: to tell the first half, too; and its metrics when it is over.
+    /// Whether to record the first half, and its metrics when it is over.
     pub(super) has_halves: bool,
     pub(super) halfway: Option<Halfway>,
 }
 
-/// The part of the payload on the air that counts: of frames on the air when measuring began, as much
-/// as was to come.
+/// The part of payload that counts: of frames on the air when measuring began, only the remaining
+/// part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PayloadFrom {
-    /// Frames that came later count as a whole.
+    /// Frames received later count as a whole.
     whole_after: Time,
-    /// Of frames that came at that time: what was to come, and all of them.
+    /// For frames received at that time: the remaining duration, and the full one.
     rest: Duration,
     all: Duration,
 }
@@ -88,7 +89,8 @@ impl Default for PayloadFrom {
 }
 
 impl PayloadFrom {
-    /// Begins to count at `now`, when frames are `arriving` from a time until another.
+    /// Starts counting at `now`. `arriving` is the start and end of the arrival of frames on the
+    /// air.
     fn new(now: Time, arriving: Option<(Time, Time)>) -> Self {
         match arriving {
             Some((begin, end)) if begin < now => {
@@ -108,7 +110,7 @@ impl PayloadFrom {
     }
 }
 
-/// A mean in the making.
+/// A mean being computed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mean {
     sum: f64,
@@ -166,7 +168,7 @@ impl Measures {
         }
     }
 
-    /// Forgets what was counted of a measured time before the one that begins at `now` and is `duration` long.
+    /// Resets everything for a measured time that begins at `now` and lasts `duration`.
     fn forget(&mut self, now: Time, duration: Duration) {
         self.series = Series::new(now, duration, SERIES_BINS);
         self.transfer_times_s.clear();
@@ -188,7 +190,7 @@ impl Measures {
         self.ledger.transfer_started(now, entry);
     }
 
-    /// Counts a transfer whose receiver has the last byte, and tells whether that is in the measured time.
+    /// Counts a completely received transfer, and returns whether it is in the measured time.
     pub(super) fn transfer_received(
         &mut self,
         now: Time,
@@ -209,7 +211,7 @@ impl Measures {
         self.measuring
     }
 
-    /// Counts a page of which the client has all.
+    /// Counts a page that the client has completely loaded.
     pub(super) fn page_loaded(&mut self, now: Time, began: Time, scope: u32) {
         if self.measuring {
             if began < self.began {
@@ -228,7 +230,7 @@ impl Measures {
         }
     }
 
-    /// Counts payload that reached an application, and returns the part that is in the measured time.
+    /// Counts payload delivered to an application, and returns the part in the measured time.
     #[inline]
     pub(super) fn delivered(&mut self, now: Time, bytes: u64) -> u64 {
         if !self.measuring {
@@ -238,7 +240,7 @@ impl Measures {
         bytes
     }
 
-    /// Follows the queue of `transmitter`, which is one of `nodes`, from `before` packets to `after`.
+    /// Updates the state of `transmitter`'s queue, which changed from `before` to `after` packets.
     #[inline]
     pub(super) fn queue_changed(
         &mut self,
@@ -256,7 +258,7 @@ impl Measures {
         }
     }
 
-    /// Counts a queue of `node` as one that is no longer empty, or that is empty now.
+    /// Counts a queue of `node` that has become nonempty (`grows`) or empty.
     #[inline]
     pub(super) fn backlog_changed(&mut self, now: Time, node: &mut Node, grows: bool) {
         if grows {
@@ -280,7 +282,7 @@ impl Measures {
         (count > 0).then(|| sum as f64 / count as f64)
     }
 
-    /// Counts an exchange of the access point that succeeded, and the stations that it left with a packet.
+    /// Counts a successful exchange of the access point, and the stations that then have a packet.
     #[inline]
     pub(super) fn ap_success(&mut self) {
         if self.measuring {
@@ -289,7 +291,7 @@ impl Measures {
         }
     }
 
-    /// Counts payload that has crossed the air and came to its receiver at `came`.
+    /// Counts payload that was received over the medium at `came`.
     #[inline]
     pub(super) fn payload_received(&mut self, came: Time, scope: u32, bytes: u32) {
         let mut bits = u64::from(bytes) * 8;
@@ -299,34 +301,34 @@ impl Measures {
         self.scopes[scope as usize].payload_bits += bits;
     }
 
-    /// Counts a packet that was lost at `place`, which is an access point's or not.
+    /// Counts a packet lost at `place`; `at_access_point` says whether an access point lost it.
     pub(super) fn lost(&mut self, place: Place, at_access_point: bool) {
         *self.losses.of(place, at_access_point) += u64::from(self.measuring);
     }
 }
 
 impl World<'_> {
-    /// Tells the measures that queue `id` had `before` packets and may have others now.
+    /// Updates the measurements after queue `id`, which had `before` packets, may have changed.
     pub(super) fn queue_has_changed(&mut self, id: ContenderId, before: usize) {
         let transmitter = &self.transmitters[id as usize];
         let after = transmitter.queue.len();
         self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before, after);
     }
 
-    /// Begins to measure the next of several times of one length; the one before was concluded.
+    /// Starts the next of several equally long measured times; the previous one is concluded.
     pub(crate) fn measure_next(&mut self, medium: &mut Medium) {
         self.measures.forget(self.now, self.scenario.run.duration);
         self.for_each_part(|world, _| world.airtime.begin_next());
         self.start_measuring(medium);
     }
 
-    /// Prepares for several measured times, one after the other, which tell more than halves do.
+    /// Prepares for several consecutive measured times, which give more information than halves.
     pub(crate) fn prepare_batches(&mut self) {
         self.measures.has_halves = false;
         self.for_each_part(|world, _| world.airtime.prepare_next());
     }
 
-    /// Begins to measure, as the warm-up is over.
+    /// Starts measuring at the end of the warm-up.
     pub(crate) fn start_measuring(&mut self, medium: &mut Medium) {
         medium.settle(self.now);
         let measures = &mut self.measures;

@@ -1,6 +1,6 @@
-//! The media of a scenario: which cells share one, and what each has. A medium has its own stations, contenders and rates
-//! only, by numbers of its own in the order of the world's (`medium/numbers.rs`): N isolated cells take N times the memory
-//! of one.
+//! The media of a scenario: which cells share one, and the entities of each. A medium has only its
+//! own stations, contenders and rates, numbered in the world's order (`medium/numbers.rs`): N
+//! isolated cells take N times the memory of one.
 
 use std::collections::BTreeMap;
 
@@ -13,18 +13,18 @@ use airtcp_wlan::{
 use crate::medium::Numbers;
 use crate::scenario::Scenario;
 
-/// The medium that is made.
+/// The configuration of a medium.
 pub(super) enum MediumConfig<'a> {
     Cell(CellConfig<'a>),
     Field(FieldConfig<'a>),
 }
 
-/// What the media are made from, by the world's numbers. Media take their parts out.
+/// The configuration of all media, by the world's numbers. Each medium takes its part.
 pub(super) struct Whole<'a> {
     pub(super) scenario: &'a Scenario,
     /// The cell of each station; the access points come first.
     pub(super) cells: Vec<u32>,
-    /// The class of the rates of each station.
+    /// The rate class of each station.
     pub(super) rate_classes: Vec<u32>,
     pub(super) errors: Vec<Option<(FrameErrors, RandomStream)>>,
     pub(super) rate_controls: Vec<Option<RateControlConfig>>,
@@ -33,14 +33,15 @@ pub(super) struct Whole<'a> {
 
 /// The media of a scenario.
 pub(super) struct Media<'a> {
-    /// The configuration of each, and the world's numbers of what it has.
+    /// The configuration of each medium, and the world's numbers of its entities.
     pub(super) configs: Vec<(MediumConfig<'a>, Numbers)>,
     /// The medium of each access point.
     pub(super) of_cells: Vec<u32>,
 }
 
-/// Returns the medium of each of so many cells, and how many share a [`Cell`](airtcp_wlan::Cell): first each air in which all
-/// hear all, then one field of the other cells.
+/// Returns the medium of each cell, and the number of cells that share each
+/// [`Cell`](airtcp_wlan::Cell). Media are numbered: first each air in which all hear each other,
+/// then one field of the other cells.
 fn share(airs: &[Option<u32>], access_points: u32) -> (Vec<u32>, Vec<usize>) {
     let mut of_cells = vec![0; access_points as usize];
     if airs.is_empty() {
@@ -66,7 +67,7 @@ fn share(airs: &[Option<u32>], access_points: u32) -> (Vec<u32>, Vec<usize>) {
     (of_cells, shared)
 }
 
-/// Returns the capabilities of classes of a medium that have less than the medium, by its own numbers.
+/// Returns the capabilities of classes that support less than the medium, by the medium's numbers.
 fn pairs_of(scenario: &Scenario, own: &Numbers) -> BTreeMap<u32, PairConfig> {
     let mut pairs = scenario.pairs();
     let of_class = |(place, class): (u32, &u32)| Some((place, pairs.remove(class)?));
@@ -74,7 +75,8 @@ fn pairs_of(scenario: &Scenario, own: &Numbers) -> BTreeMap<u32, PairConfig> {
 }
 
 impl<'a> Whole<'a> {
-    /// Makes the media, where `airs` has the first cell of the air of each cell in which all hear all; empty without `[air]`.
+    /// Creates the media. `airs` has for each cell the first cell of its air, if all stations of
+    /// the air hear each other; empty without `[air]`.
     pub(super) fn into_media(mut self, airs: &[Option<u32>], access_points: u32) -> Media<'a> {
         let (of_cells, shared) = share(airs, access_points);
         let has_field = airs.contains(&None);
@@ -155,7 +157,7 @@ impl<'a> Whole<'a> {
         own.stations.iter().map(cell).collect()
     }
 
-    /// Returns the classes of the rates of stations; an access point's own is not used.
+    /// Returns the rate classes of stations; an access point's own entry is not used.
     fn rate_classes_of(&self, own: &Numbers, places: &Inverse) -> Vec<u32> {
         let class = |&station: &u32| {
             let is_access_point = (station as usize) < places.cells.len();
@@ -191,7 +193,7 @@ impl<'a> Whole<'a> {
     }
 }
 
-/// The number of each cell, station and class of rates on its medium.
+/// The number of each cell, station and rate class on its medium.
 #[derive(Default)]
 struct Inverse {
     cells: Vec<u32>,
@@ -199,7 +201,7 @@ struct Inverse {
     classes: Vec<u32>,
 }
 
-/// Adds `number` to those of a medium, and returns its place.
+/// Appends `number` to a medium's list, and returns its index.
 fn add(own: &mut Vec<u32>, number: u32) -> u32 {
     own.push(number);
     own.len() as u32 - 1

@@ -1,5 +1,5 @@
-//! Metrics out of what was counted, whoever it was counted of: all, a station group, its flows in
-//! one direction, an access category. Knows the definitions; what counts is decided elsewhere.
+//! Metrics computed from counters of any scope: the whole network, a station group, its flows in
+//! one direction, an access category. What counts is decided elsewhere.
 
 use airtcp_kernel::Duration;
 use airtcp_wlan::MacCounters;
@@ -10,19 +10,19 @@ use crate::statistics::quantile;
 /// The traffic of some flows in the measured time.
 #[derive(Debug, Default)]
 pub(super) struct Traffic {
-    /// Of each flow.
+    /// The goodput of each flow.
     pub(super) goodputs_bps: Vec<f64>,
-    /// Of each flow that carries speech: R of the E-model.
+    /// R of the E-model for each call.
     pub(super) ratings: Vec<f64>,
-    /// Of the transfers that ended, in the order of their ends.
+    /// Durations of the ended transfers, in the order of their ends.
     pub(super) transfer_times_s: Vec<f64>,
-    /// Of the pages that came.
+    /// Load times of pages.
     pub(super) page_times_s: Vec<f64>,
-    /// The mean of the times to the last ACK.
+    /// The mean time to the last ACK.
     pub(super) last_ack_time_s: Option<f64>,
     /// The mean number of transfers in progress.
     pub(super) active_flows: f64,
-    /// The time that the payload that crossed the air takes at the data rate of its station.
+    /// The airtime of the received payload at the data rates of its stations.
     pub(super) payload_s: f64,
     pub(super) retransmissions: u64,
     pub(super) timeouts: u64,
@@ -65,7 +65,7 @@ impl Traffic {
     }
 }
 
-/// Computes the metrics of some stations at the MAC, where frames are aggregated or not.
+/// Computes the MAC metrics of some stations, with or without aggregation.
 pub(super) fn station_metrics(stations: MacCounters, aggregated: bool) -> Metrics {
     Metrics::from([
         ("failed_ppdu_ratio_stations", fraction(stations.unanswered(), stations.asked())),
@@ -76,7 +76,7 @@ pub(super) fn station_metrics(stations: MacCounters, aggregated: bool) -> Metric
     ])
 }
 
-/// Computes the metrics of the access point and some stations at the MAC.
+/// Computes the MAC metrics of the access point and some stations.
 pub(super) fn mac_metrics(ap: MacCounters, stations: MacCounters, aggregated: bool) -> Metrics {
     let all = ap + stations;
     let mut metrics = station_metrics(stations, aggregated);
@@ -92,7 +92,8 @@ pub(super) fn mac_metrics(ap: MacCounters, stations: MacCounters, aggregated: bo
     metrics
 }
 
-/// Computes the share of MPDUs with errors. Without aggregation what does not collide is one MPDU, and an ACK tells that it came.
+/// Computes the share of MPDUs with errors. Without aggregation a transmission without a collision
+/// is one MPDU, and an ACK shows that it was received.
 fn mpdu_error_ratio(counted: MacCounters, aggregated: bool) -> Option<f64> {
     if aggregated {
         fraction(counted.mpdu_errors, counted.mpdus)

@@ -1,9 +1,10 @@
-//! The way of packets from the ends of connections to queues and wires, and what is counted on it.
+//! Moves packets from the ends of connections to queues and links, and counts them.
 //!
-//! A [`Network`] is the part of the world that packets go through, while the caller holds flows and
-//! connections: neither has to be looked up again for each packet. So it can tell neither of a loss. Each
-//! way into it returns the place at which packets were dropped, nearly always none, and the caller has
-//! the whole world settle them ([`World::settle`]) before anything else happens.
+//! A [`Network`] is the part of the world that packets pass through, while the caller holds flows
+//! and connections, so that they are not looked up again for each packet. Therefore it cannot
+//! inform them of a loss. Each entry point returns the place at which packets were dropped, almost
+//! always none. The caller then has the whole world handle them ([`World::settle`]) before anything
+//! else happens.
 
 use airtcp_kernel::Time;
 use airtcp_net::Wires;
@@ -19,7 +20,7 @@ use crate::app::Actions;
 use crate::connection::{Connection, Side};
 use crate::packet::{Body, Content, Packet};
 
-/// Queues and wires at one instant.
+/// Queues and links at one instant.
 pub(super) struct Network<'w> {
     pub(super) queues: Queues<'w>,
     pub(super) links: &'w mut Links,
@@ -30,14 +31,15 @@ pub(super) struct Network<'w> {
     pub(super) log: &'w mut super::log::Log,
 }
 
-/// The queues in front of the MAC. Apart from the wires, from which packets go there without another copy.
+/// The queues of the MAC. Separate from the links, from which packets move here without another
+/// copy.
 pub(super) struct Queues<'w> {
     pub(super) now: Time,
     pub(super) nodes: &'w mut Vec<Node>,
     pub(super) transmitters: &'w mut Vec<Transmitter>,
     pub(super) measures: &'w mut Measures,
     pub(super) ready: &'w mut Vec<ContenderId>,
-    /// The packets that were dropped, here or on a wire, and not settled yet.
+    /// Packets dropped here or on a link, and not handled yet.
     pub(super) drops: &'w mut Vec<Packet>,
 }
 
@@ -77,10 +79,10 @@ impl<'s> World<'s> {
     }
 }
 
-// All of it is inlined, so that a packet is made where it waits, not copied there.
+// Everything is inlined, so that a packet is created in its queue and not copied there.
 impl Network<'_> {
-    /// Sends a packet from one end of `flow`, the number `id`, and returns the place at which packets were
-    /// dropped for it, if any were.
+    /// Sends a packet from one end of `flow`, whose number is `id`. Returns the place at which
+    /// packets were dropped, if any.
     #[must_use]
     #[inline(always)]
     pub(super) fn send(
@@ -97,8 +99,8 @@ impl Network<'_> {
         self.hand_over(flow, side, packet)
     }
 
-    /// Does as [`Self::send`] with a packet that was made elsewhere.
-    // By value, all along its way, so that a packet that is made here is made in the place where it waits.
+    /// Sends as [`Self::send`], for a packet that was created elsewhere.
+    // Passed by value everywhere, so that a packet created here is created in its queue.
     #[must_use]
     #[inline(always)]
     pub(super) fn hand_over(
@@ -116,8 +118,8 @@ impl Network<'_> {
         }
     }
 
-    /// Forwards the packet that arrives on `wire` towards the access point: to the next link, or the access point's
-    /// queue. Returns as [`Self::send`].
+    /// Forwards the packet that arrives on `wire` towards the access point: to the next link, or to
+    /// the access point's queue. Returns as [`Self::send`].
     #[must_use]
     #[inline(always)]
     pub(super) fn forward_to_ap(&mut self, flows: &[Flow<'_>], wire: u32) -> Option<Place> {
@@ -136,7 +138,7 @@ impl Network<'_> {
         self.offer_to_wire(2 * link + 1, &packet)
     }
 
-    /// Puts a packet on a wire. Returns as [`Self::send`].
+    /// Puts a packet on a link. Returns as [`Self::send`].
     #[must_use]
     #[inline(always)]
     pub(super) fn offer_to_wire(&mut self, wire: u32, packet: &Packet) -> Option<Place> {
@@ -145,7 +147,7 @@ impl Network<'_> {
         (!self.queues.drops.is_empty()).then_some(Place::WireQueue(wire))
     }
 
-    /// Delivers payload to an application of `flow`, the number `id`.
+    /// Delivers payload to an application of `flow`, whose number is `id`.
     #[inline(always)]
     pub(super) fn deliver(&mut self, flow: &mut Flow<'_>, id: u32, bytes: u64) {
         flow.measured.delivered_bytes += self.queues.measures.delivered(self.queues.now, bytes);
@@ -179,15 +181,15 @@ impl Queues<'_> {
         None
     }
 
-    /// Borrows its parts once more.
+    /// Reborrows its parts.
     #[inline(always)]
     fn again(&mut self) -> Queues<'_> {
         let Queues { now, nodes, transmitters, measures, ready, drops } = self;
         Queues { now: *now, nodes, transmitters, measures, ready, drops }
     }
 
-    /// Does as [`Self::enqueue`] where a discipline has a say.
-    // By value: a call that is given the queues by reference would have them made in memory for every packet.
+    /// Handles [`Self::enqueue`] for a queue discipline.
+    // Passed by value: a reference to the queues would force them into memory for every packet.
     #[inline(never)]
     fn enqueue_by_discipline(self, id: ContenderId, packet: Packet) -> Option<Place> {
         let transmitter = &mut self.transmitters[id as usize];
@@ -202,7 +204,8 @@ impl Queues<'_> {
     }
 }
 
-/// Puts a packet on a wire, in a call that is given no reference to the network: its parts stay in registers.
+/// Puts a packet on a link, in a function without a reference to the network: its parts stay in
+/// registers.
 #[inline(never)]
 fn offer_to_wire(
     wires: &mut Wires<Body>,

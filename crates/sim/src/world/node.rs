@@ -1,5 +1,5 @@
-//! The access point and the stations, and the queues with which they contend: one each under
-//! the DCF, one for each access category that traffic is put into under EDCA.
+//! The access points and stations, and their contending queues: one each under the DCF, one per
+//! used access category under EDCA.
 
 use std::collections::VecDeque;
 
@@ -15,22 +15,22 @@ use super::media::{Media, Whole};
 use crate::packet::{Body, TrafficClass};
 use crate::scenario::{Scenario, StationGroup};
 
-/// An access point or a station, by number.
+/// The number of an access point or a station.
 pub(super) type NodeId = u32;
 
 /// A station or an access point.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) name: String,
-    /// Its station group; none if it is an access point.
+    /// Its station group; `None` for an access point.
     pub(super) group: Option<u32>,
-    /// The number that its medium knows it by.
+    /// Its number on its medium.
     pub(super) address: StationId,
     /// The access point of its cell; itself if it is one.
     pub(super) access_point: NodeId,
-    /// The queues in which packets of each [`TrafficClass`] wait.
+    /// The queue for packets of each [`TrafficClass`].
     pub(super) routes: [ContenderId; 3],
-    /// The number of its queues that are not empty.
+    /// The number of its nonempty queues.
     pub(super) backlogged_queues: u32,
 }
 
@@ -48,15 +48,15 @@ impl Node {
 }
 
 /// A queue that contends for the medium.
-// In this order, what each packet looks at is in as few cache lines as it can be.
+// In this order, what each packet uses occupies as few cache lines as possible.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Transmitter {
     pub(super) node: NodeId,
     pub(super) at_access_point: bool,
-    /// None under the DCF.
+    /// The access category; `None` under the DCF.
     pub(super) category: Option<AccessCategory>,
-    /// A flag: its last frame collided; known where TCP is told.
+    /// Whether its last frame collided; only set if TCP wants this feedback.
     pub(super) collided: bool,
     pub(super) queue: Queue<Body>,
     pub(super) counts: QueueCounts,
@@ -64,12 +64,12 @@ pub(super) struct Transmitter {
     pub(super) blocked: VecDeque<u32>,
 }
 
-/// The parts that [`build`] makes.
+/// The parts that [`build`] creates.
 pub(super) struct Built<'a> {
     pub(super) nodes: Vec<Node>,
     /// The queues, in the order of the contenders of the medium.
     pub(super) transmitters: Vec<Transmitter>,
-    /// The media, of which most scenarios have one.
+    /// The media; most scenarios have one.
     pub(super) media: Media<'a>,
     /// The number of access points, which are the first nodes.
     pub(super) access_points: NodeId,
@@ -77,7 +77,7 @@ pub(super) struct Built<'a> {
     pub(super) groups: Vec<NodeId>,
 }
 
-/// Builds nodes, their queues, and the media that they share; the access points come first.
+/// Builds nodes, their queues, and the media that they share. Access points come first.
 pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'_> {
     let mut nodes: Vec<Node> = Vec::new();
     let mut transmitters = Vec::new();
@@ -87,7 +87,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
         let station = receiver(group.airtime_weight, group.data_rate.bps);
         std::iter::repeat_n(station, group.count as usize)
     });
-    // An access point is nobody's station.
+    // An access point belongs to no station group.
     let access_points = scenario.access_points().count() as NodeId;
     let mut cells: Vec<u32> = (0..access_points).collect();
     for group in &scenario.stations {
@@ -116,7 +116,8 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
             first + index.expect("every class has a queue") as ContenderId
         });
         for (category, access) in queues {
-            // Under the DCF a station is one entity; under EDCA each of its queues is.
+            // Under the DCF the random stream belongs to a station; under EDCA to each of its
+            // queues.
             let entity = match category {
                 None => streams.to_owned(),
                 Some(category) => format!("{streams} {category:?}"),
@@ -157,7 +158,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
         groups.push(rate_classes.len() as NodeId);
         for index in 0..group.count {
             let name = format!("{}/{index}", group.name);
-            // Stations send to the access point alone.
+            // Stations send only to the access point.
             let to_one = (group.cell, Served::default());
             add(name.clone(), &name, Some((class, group)), &group.queue, to_one);
             rate_classes.push(class);
@@ -175,7 +176,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
     Built { nodes, transmitters, media, access_points, groups }
 }
 
-/// Returns the rates of the nodes that find theirs by sending, behind those of the groups.
+/// Returns the rate control of nodes that have it; its rate classes follow those of the groups.
 fn rate_controls(
     scenario: &Scenario,
     seed: u64,
@@ -203,14 +204,14 @@ fn rate_controls(
     nodes
 }
 
-/// Returns the errors of frames to and from each node; the access point's are those of the stations.
+/// Returns the frame errors of each node; the access point uses those of the stations.
 fn errors(
     scenario: &Scenario,
     seed: u64,
     replication: u64,
 ) -> Vec<Option<(FrameErrors, RandomStream)>> {
     let of_group = |group: &StationGroup| {
-        // At rates that are found each has errors of its own.
+        // With rate control each rate has its own errors.
         let by_rate = FrameErrors { rate: 0.0, of_bytes: None, least_bytes: 0 };
         let errors = group.frame_errors.or(group.rate_control.as_ref().map(|_| by_rate));
         let name = group.name.clone();
@@ -225,8 +226,8 @@ fn errors(
     access_points.chain(scenario.stations.iter().flat_map(of_group)).collect()
 }
 
-/// Returns the queues of a station of a group, or of the access point, the one with the highest priority
-/// first; no category under the DCF.
+/// Returns the queues of a station of a group, or of the access point, highest priority first;
+/// without a category under the DCF.
 fn queues_of(
     scenario: &Scenario,
     group: Option<&StationGroup>,

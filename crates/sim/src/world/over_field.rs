@@ -1,6 +1,6 @@
-//! The world as a field sees it: as a cell does, but for its airtime, of which several things may happen at once. What
-//! each access point senses is the field's own account; here the exchanges of each group that have succeeded are
-//! counted, and the records of cells are made.
+//! The world as a field uses it. It differs from a cell only in the airtime, because several
+//! transmissions may overlap. The field itself records what each access point senses. Here the
+//! successful exchanges of each group are counted, and the records of cells created.
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{
@@ -15,23 +15,24 @@ use crate::outcome::{CellAirtime, CellFailures, CellRecord, FlowRecord};
 use crate::packet::Packet;
 use crate::statistics::ratio;
 
-/// The world, over a field.
+/// The world, for a field.
 #[derive(Debug)]
 pub(crate) struct OverField<'w, 'a>(pub(crate) &'w mut World<'a>);
 
-/// The books that are kept beside for a field.
+/// Additional accounts for a field.
 #[derive(Debug, Default)]
 pub(super) struct FieldBooks {
-    /// The exchange of each queue that is under way, or was; and the beginning and times of the last one that was not
-    /// certain to be measured as a whole.
+    /// The current or last exchange of each queue; and start and times of its last exchange that
+    /// was not certain to be fully measured.
     under_way: Vec<UnderWay>,
     at_edge: Vec<(Time, FrameTimes)>,
-    /// The airtime that access points had sensed, and the failures of queues, when measuring began.
+    /// Airtime views of access points and failures of queues, when measuring began.
     views: Vec<View>,
     failures: Vec<FailureCounts>,
 }
 
-/// An exchange of a queue: the time of its data and of its other frames, and the scope and contents of its data.
+/// An exchange of a queue: the time of its data and of its other frames, and the scope and contents
+/// of its data.
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
     data: Duration,
@@ -41,19 +42,19 @@ struct UnderWay {
     counts: Counts,
 }
 
-/// The part of an exchange that is counted if it succeeds.
+/// Which part of an exchange counts if it succeeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counts {
-    /// None: no exchange is under way.
+    /// None: there is no exchange.
     Nothing,
-    /// All of it: it is measured as a whole.
+    /// All of it: it is fully measured.
     All,
-    /// The part that is measured, which is known when it has succeeded.
+    /// The measured part, which is computed when it has succeeded.
     Part,
 }
 
 impl UnderWay {
-    /// That of a queue which has sent nothing yet.
+    /// The state of a queue that has sent nothing yet.
     const NONE: Self = Self {
         data: Duration::ZERO,
         control: Duration::ZERO,
@@ -157,14 +158,14 @@ impl Supply<Packet> for OverField<'_, '_> {
 }
 
 impl World<'_> {
-    /// Prepares for a field with so many queues.
+    /// Prepares for a field with all queues.
     pub(super) fn prepare_for_field(&mut self) {
         let queues = self.transmitters.len();
         self.field.under_way = vec![UnderWay::NONE; queues];
         self.field.at_edge = vec![(Time::ZERO, FrameTimes::default()); queues];
     }
 
-    /// Notes an exchange of `by` that begins at `start`.
+    /// Records an exchange of `by` that begins at `start`.
     #[inline(always)]
     fn exchange_begins_over_field(
         &mut self,
@@ -190,7 +191,8 @@ impl World<'_> {
         }
     }
 
-    /// Counts the airtime of the exchange of `by` that is under way, if it was not counted: it has succeeded.
+    /// Counts the airtime of the current exchange of `by`, which has succeeded, unless it is
+    /// already counted.
     #[inline(always)]
     fn exchange_succeeded_over_field(&mut self, by: ContenderId) {
         let one = &mut self.field.under_way[by as usize];
@@ -201,7 +203,7 @@ impl World<'_> {
         }
     }
 
-    /// Counts what is measured of the exchange of `by`.
+    /// Counts the measured part of the exchange of `by`.
     #[cold]
     fn count_part_over_field(&mut self, by: ContenderId) {
         let (start, times) = self.field.at_edge[by as usize];
@@ -209,13 +211,16 @@ impl World<'_> {
         self.airtime.exchange_apart(start, &times, scope, cargo, &self.scenario.phy);
     }
 
-    /// Notes what has been sensed before measuring begins.
+    /// Records the values at the start of measuring.
     pub(super) fn start_measuring_field(&mut self, field: &Field<Packet>) {
         self.field.views = field.views(self.now).collect();
         self.field.failures = field.failures().to_vec();
     }
 
-    /// Returns what each access point of a field has sensed in the measured time, if that adds up to it.
+    /// Returns what each access point of a field has sensed in the measured time.
+    ///
+    /// # Errors
+    /// If the parts do not sum to the measured time.
     pub(super) fn field_views(&self, field: &Field<Packet>) -> Result<Vec<View>, String> {
         let measured = self.scenario.run.duration;
         let views = field.views(self.now).zip(&self.field.views);
@@ -251,7 +256,7 @@ impl World<'_> {
         both.map(|(&now, &then)| now - then).collect()
     }
 
-    /// Computes the mean over what the access points of several cells have sensed.
+    /// Returns the mean of what the access points of several cells have sensed.
     pub(super) fn mean_airtime(&self, views: &[View]) -> AirtimeParts {
         let mean = |part: fn(&View) -> Duration| {
             let sum = views.iter().map(|view| part(view).as_nanos()).sum::<u64>();
@@ -265,7 +270,7 @@ impl World<'_> {
         AirtimeParts { idle, data, tcp_ack, control, collision }
     }
 
-    /// Makes the record of each of several cells from what its access point has sensed.
+    /// Creates the record of each of several cells from what its access point has sensed.
     pub(super) fn cell_records(
         &self,
         medium: &Medium,

@@ -1,8 +1,9 @@
-//! The books that a world keeps apart for each of several media that do not hear each other: the account of its airtime, and the
-//! payload that was on the air when measuring began. Where several cells share a medium that account has parts by cell.
+//! State that a world keeps separately for each of several media that do not hear each other: the
+//! airtime account, and the payload on the air when measuring began. If several cells share a
+//! medium, its account has parts by cell.
 //!
-//! The world has that of the medium that is played, so that a world with one medium never asks which. Knows which medium
-//! that is, and up to when it may play the world alone. Knows no MAC.
+//! The world holds the state of the current medium, so that a world with one medium needs no
+//! lookup. This module knows which medium that is, and up to when it may play the world alone.
 
 use std::ops::Range;
 
@@ -18,29 +19,30 @@ use crate::airtime::{AirtimeAccount, AirtimeParts, Cargo, CellParts, Colliding, 
 use crate::medium::Medium;
 use crate::scenario::Scenario;
 
-/// The medium that is played, and what is kept of others meanwhile.
+/// The current medium, and the stored state of the others.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
-    /// Of each medium what it is, and its scopes, from the first to the last.
+    /// Kind and scopes of each medium.
     kinds: Vec<Kind>,
     scopes: Vec<Range<u32>>,
-    /// The number of the medium that is played.
+    /// The number of the current medium.
     current: usize,
-    /// Of each other medium what is its own, in its place.
+    /// The stored state of the other media.
     aside: Vec<Own>,
-    /// The place of each other medium; empty where there is one cell, in which all hear all.
+    /// The index in `aside` for each other medium; empty with a single cell in which all hear each
+    /// other.
     places: Vec<usize>,
     /// The medium of each access point.
     of_cells: Vec<u32>,
-    /// The end of what is simulated for now, while a medium may not play the world as far.
+    /// The horizon of the run, while a medium may play the world only to an earlier time.
     horizon: Time,
-    /// Queues that are not empty any more, which have not been told to their media.
+    /// Queues with new frames that have not been reported to their media.
     others: Vec<ContenderId>,
-    /// The frames that collide, as they are told of, where several cells share a medium.
+    /// The colliding frames reported so far, if several cells share the medium.
     colliding: Vec<Colliding>,
 }
 
-/// A kind of medium: a cell alone, several that hear each other all, or a field.
+/// The kind of a medium: a single cell, several cells that all hear each other, or a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Cell,
@@ -48,7 +50,7 @@ pub(super) enum Kind {
     Field,
 }
 
-/// The books of one medium.
+/// The state of one medium.
 #[derive(Debug)]
 struct Own {
     airtime: AirtimeAccount,
@@ -58,7 +60,7 @@ struct Own {
 }
 
 impl Parts {
-    /// Makes those of access points with these media, of which none is made yet.
+    /// Creates the state for access points with these media; none is created yet.
     pub(super) fn new(of_cells: Vec<u32>) -> Self {
         Self { of_cells, ..Self::default() }
     }
@@ -95,7 +97,7 @@ impl World<'_> {
             self.airtime.alike(scopes.clone(), cells)
         };
         let mut accounts = self.parts.kinds.iter().zip(&self.parts.scopes).map(account);
-        // The first is the one that is played.
+        // The first one is current.
         let first = accounts.next().expect("there is a medium");
         let own =
             |airtime| Own { airtime, payload: PayloadFrom::default(), on_air: OnAir::default() };
@@ -129,18 +131,18 @@ impl World<'_> {
         self.nodes[self.transmitters[queue as usize].node as usize].access_point
     }
 
-    /// Tells whether there is a medium, of several or of several cells, on which all hear all.
+    /// Returns whether a scenario with `[air]` has a medium in which all stations hear each other.
     pub(super) fn has_shared_air(&self) -> bool {
         self.has_air() && self.parts.kinds.iter().any(|&kind| kind != Kind::Field)
     }
 
-    /// Tells whether the medium that is played is of this kind.
+    /// Returns whether the current medium is of this kind.
     pub(super) fn plays(&self, kind: Kind) -> bool {
         self.parts.kinds[self.parts.current] == kind
     }
 
-    /// Notes the first frame of an exchange of `by` that collides where several cells share the medium; none of its data
-    /// if that goes without.
+    /// Records the first frame of a colliding exchange of `by`, if several cells share the medium;
+    /// `None` if it has no data.
     pub(super) fn note_collider(
         &mut self,
         by: ContenderId,
@@ -153,13 +155,13 @@ impl World<'_> {
         }
     }
 
-    /// Counts by cell the frames that were noted, which begin to collide at `now`.
+    /// Counts the recorded frames, which begin to collide at `now`, by cell.
     pub(super) fn noted_collide(&mut self, now: Time) {
         self.airtime.cells_collide(now, &self.parts.colliding);
         self.parts.colliding.clear();
     }
 
-    /// Turns to the medium of this number, which may play the world up to `horizon`.
+    /// Switches to the medium with this number, which may play the world up to `horizon`.
     pub(crate) fn turn_to(&mut self, part: usize, horizon: Time) {
         self.take_own(part);
         self.parts.horizon = self.horizon;
@@ -167,18 +169,18 @@ impl World<'_> {
         self.next = self.next.min(horizon);
     }
 
-    /// Takes back the horizon that the world had before [`Self::turn_to`].
+    /// Restores the horizon from before [`Self::turn_to`].
     pub(crate) fn turn_to_all(&mut self) {
         self.stop_at(self.parts.horizon);
     }
 
-    /// Takes what the medium of this number has of its own.
+    /// Switches to the state of the medium with this number.
     fn take_own(&mut self, part: usize) {
         let Parts { current, aside, places, .. } = &mut self.parts;
         if part == *current {
             return;
         }
-        // The one that is played takes the place of the one that is to be played.
+        // The state of the current medium goes to the place of the new one.
         let place = places[part];
         places[*current] = place;
         *current = part;
@@ -190,8 +192,8 @@ impl World<'_> {
         }
     }
 
-    /// Leaves of the queues that are ready those on one medium, and returns that, if there are any; `of` is the medium of
-    /// each contender.
+    /// Keeps in the list of ready queues only those of one medium, and returns this medium, if
+    /// there are any. `of` is the medium of each contender.
     pub(crate) fn select_ready(&mut self, of: &[u32]) -> Option<u32> {
         let Self { ready, parts: Parts { others, .. }, .. } = self;
         if ready.is_empty() {
@@ -208,7 +210,7 @@ impl World<'_> {
         Some(part)
     }
 
-    /// Calls `each` for every medium, with what it has of its own taken up.
+    /// Calls `each` for every medium, with its state switched in.
     pub(super) fn for_each_part(&mut self, mut each: impl FnMut(&mut Self, usize)) {
         let current = self.parts.current;
         for part in 0..self.parts.kinds.len() {
@@ -218,7 +220,7 @@ impl World<'_> {
         self.take_own(current);
     }
 
-    /// Returns the time that the exchanges of some scopes took.
+    /// Returns the airtime of the exchanges of some scopes.
     pub(super) fn exchanges_of(&self, scopes: &[u32]) -> ExchangeParts {
         let aside = self.parts.aside.iter().map(|own| &own.airtime);
         let mut sum = ExchangeParts::default();
@@ -230,7 +232,10 @@ impl World<'_> {
         sum
     }
 
-    /// Returns what the access point of each cell has sensed in the measured time, if that adds up to it.
+    /// Returns what the access point of each cell has sensed in the measured time.
+    ///
+    /// # Errors
+    /// If the parts do not sum to the measured time.
     pub(super) fn views(&mut self, medium: &Medium) -> Result<Vec<View>, String> {
         let count = self.access_points as usize;
         let mut views = vec![View::default(); count];
@@ -255,8 +260,11 @@ impl World<'_> {
         law.map(|()| views)
     }
 
-    /// Returns what the access points of cells that share the medium `part` have sensed in the measured time, if that adds
-    /// up to it.
+    /// Returns what the access points of cells that share the medium `part` have sensed in the
+    /// measured time.
+    ///
+    /// # Errors
+    /// If the parts do not sum to the measured time.
     fn shared_views(&mut self, part: usize) -> Result<Vec<View>, String> {
         let sums = self.airtime.close()?;
         let busy = self.scenario.run.duration - sums.idle;
@@ -308,7 +316,7 @@ impl World<'_> {
         failures
     }
 
-    /// Returns the failures of each cell, of those of each queue.
+    /// Returns the failures of each cell, from those of each queue.
     pub(super) fn failures_of_cells(&self, of_queues: &[FailureCounts]) -> Vec<FailureCounts> {
         let mut failures = vec![FailureCounts::default(); self.access_points as usize];
         for (id, &failed) in (0..).zip(of_queues) {
@@ -318,8 +326,8 @@ impl World<'_> {
     }
 }
 
-/// Returns the times of cells on one medium, of which `cells` has the world's numbers, among those of `count` cells; none if
-/// there are none.
+/// Expands the times of cells on one medium to `count` cells; `cells` has the world's numbers.
+/// Empty if `times` is.
 fn spread(times: &[Duration], cells: &[u32], count: usize) -> Vec<Duration> {
     let mut all = vec![Duration::ZERO; if times.is_empty() { 0 } else { count }];
     for (&cell, &time) in cells.iter().zip(times) {
@@ -328,7 +336,7 @@ fn spread(times: &[Duration], cells: &[u32], count: usize) -> Vec<Duration> {
     all
 }
 
-/// Makes the view of an access point that hears its own cell alone.
+/// Returns the view of an access point that hears only its own cell.
 fn view_of(parts: &AirtimeParts) -> View {
     let &AirtimeParts { idle, data, tcp_ack, control, collision } = parts;
     View {

@@ -1,5 +1,5 @@
-//! The sizes of PPDUs where frames are aggregated: counted of every PPDU that goes on the air
-//! in the measured time, whether it comes through or not.
+//! With aggregation, the sizes of PPDUs: counts every PPDU sent in the measured time, received or
+//! not.
 
 use std::ops::AddAssign;
 
@@ -9,13 +9,13 @@ use super::metrics::fraction;
 use crate::outcome::Metrics;
 use crate::packet::{Packet, TrafficClass};
 
-/// The counts of PPDUs of some kind.
+/// Counters of some kind of PPDUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PpduCounts {
-    /// With anything that is no TCP ACK alone.
+    /// PPDUs with anything other than TCP ACKs.
     data_ppdus: u64,
     data_mpdus: u64,
-    /// The others.
+    /// PPDUs with only TCP ACKs.
     ack_ppdus: u64,
     ack_mpdus: u64,
 }
@@ -24,7 +24,7 @@ pub(super) struct PpduCounts {
 #[derive(Debug)]
 pub(super) struct Ppdus {
     contenders: Vec<PpduCounts>,
-    /// Those of the access point by the station group that they were for.
+    /// PPDUs of the access point, by station group of the receiver.
     to_groups: Vec<PpduCounts>,
 }
 
@@ -51,7 +51,7 @@ impl Ppdus {
         }
     }
 
-    /// Forgets what was counted.
+    /// Resets the counters.
     pub(super) fn clear(&mut self) {
         self.contenders.fill(PpduCounts::default());
         self.to_groups.fill(PpduCounts::default());
@@ -77,7 +77,7 @@ impl PpduCounts {
         }
     }
 
-    /// Returns the PPDUs with anything that is no TCP ACK alone, and the frames in them.
+    /// Returns the number of PPDUs with anything other than TCP ACKs, and the frames in them.
     pub(super) fn data(self) -> (u64, u64) {
         (self.data_ppdus, self.data_mpdus)
     }

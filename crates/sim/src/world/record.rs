@@ -1,9 +1,7 @@
-//! The recorder of a run: the samples and events that become its trace. Knows when a sample is due; changes nothing
-//! in the world.
+//! The recorder of a run: the samples and events that become its trace.
 //!
-//! Each hook looks first whether anyone listens, which is all that a run costs that nobody watches.
-//! Hooks read the world and change nothing in it. What the records mean is in
-//! [`trace`](crate::trace).
+//! Each hook first checks whether there is a recorder, which is the only cost of a run without one.
+//! Hooks read the world and change nothing in it. [`trace`](crate::trace) describes the records.
 
 use airtcp_kernel::{Duration, Log, Ticks, Time};
 use airtcp_tcp::{Counters, Endpoint};
@@ -15,26 +13,26 @@ use crate::connection::{Connection, Side};
 use crate::packet::Packet;
 use crate::trace::{Event, EventKind, FlowSample, Ppdu, QueueSample, Trace, WindowSample};
 
-/// Takes the trace of one replication.
+/// Records the trace of one replication.
 #[derive(Debug)]
 pub(super) struct Recorder {
     ticks: Ticks,
-    /// A flag: events and PPDUs are kept, and not samples only.
+    /// Whether events and PPDUs are recorded, and not only samples.
     keeps_events: bool,
     flows: Log<FlowSample>,
     queues: Log<QueueSample>,
     events: Log<Event>,
-    /// The PPDUs of which it is known what has become of them, and when each began.
+    /// The PPDUs with known results, and when each began.
     ppdus: Vec<(Time, Ppdu)>,
-    /// Those on the air; in a cell one at most.
+    /// The PPDUs on the air; in a cell at most one.
     on_air: Vec<(Time, Ppdu)>,
     /// Payload bytes delivered so far, by flow.
     delivered: Vec<u64>,
-    /// The state of each connection's sender when it was seen last, by place and side.
+    /// The last recorded state of each connection's ends, by slot and side.
     seen: Vec<[Seen; 2]>,
 }
 
-/// One end of a connection when it was seen last.
+/// The last recorded state of one end of a connection.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     window: WindowSample,
@@ -63,16 +61,16 @@ fn of_events(recorder: &mut Option<Box<Recorder>>) -> Option<&mut Recorder> {
 }
 
 impl World<'_> {
-    /// Returns the time of the next sample, if that is no later than `stop`.
+    /// Returns the time of the next sample, if it is not later than `stop`.
     pub(crate) fn next_sample(&mut self, stop: Time) -> Option<Time> {
         self.watchers.recorder.as_mut()?.ticks.next_until(stop)
     }
 
-    /// Takes the trace of a run that has ended.
+    /// Returns the trace of a run that has ended.
     pub(crate) fn take_trace(&mut self) -> Option<Trace> {
         let mut recorder = *self.watchers.recorder.take()?;
         recorder.settle_ppdus(|_| Some(false));
-        // Of several on the air at once, one that began later may have been settled before.
+        // Of several PPDUs on the air at once, a later one may have been completed first.
         recorder.ppdus.sort_by_key(|&(at, _)| at);
         let mut ppdus = Log::new();
         for (at, ppdu) in recorder.ppdus {
@@ -90,7 +88,7 @@ impl World<'_> {
         })
     }
 
-    /// Returns the names of all nodes, as they stand in results.
+    /// Returns the names of all nodes, as in results.
     pub(crate) fn node_names(&self) -> Vec<String> {
         self.nodes.iter().map(|node| node.name.clone()).collect()
     }
@@ -106,7 +104,7 @@ impl World<'_> {
         nodes.chain(self.links.names.iter().cloned()).collect()
     }
 
-    /// Samples the state of all flows and queues now, that is before anything happens at this instant.
+    /// Samples the state of all flows and queues now, before anything happens at this instant.
     pub(crate) fn sample(&mut self) {
         let Some(recorder) = &mut self.watchers.recorder else { return };
         let now = self.now;
@@ -153,7 +151,7 @@ impl World<'_> {
         }
     }
 
-    /// Begins to look at the connection that has been put in place `id`.
+    /// Starts recording the connection that was stored in slot `id`.
     #[inline]
     pub(super) fn record_connection(&mut self, id: u32) {
         let Some(recorder) = of_events(&mut self.watchers.recorder) else { return };
@@ -161,7 +159,7 @@ impl World<'_> {
         let seen = [Side::Station, Side::Server].map(|side| Seen::of(connection.end(side)));
         match recorder.seen.get_mut(id as usize) {
             Some(place) => *place = seen,
-            // Places are filled in order before any is used again.
+            // Slots are filled in order before any is reused.
             None => recorder.seen.push(seen),
         }
     }
@@ -174,7 +172,7 @@ impl World<'_> {
         }
     }
 
-    /// Records that a receiver has the last byte of a transfer.
+    /// Records that a transfer was completely received.
     #[inline]
     pub(super) fn record_end(&mut self, flow: u32) {
         if let Some(recorder) = of_events(&mut self.watchers.recorder) {
@@ -199,8 +197,8 @@ impl World<'_> {
         recorder.events.record(self.now, event);
     }
 
-    /// Records that `by` sends `psdu` where frames are aggregated, in a PPDU of an exchange that begins at
-    /// `start` and collides or does not.
+    /// With aggregation, records that `by` sends `psdu` in a PPDU of an exchange that begins at
+    /// `start`, with or without a collision.
     pub(super) fn record_ppdu(
         &mut self,
         by: ContenderId,
@@ -220,7 +218,8 @@ impl World<'_> {
             airtime: times.data,
             failed: false,
         };
-        // In a cell nothing else is on the air; in a field its queue has sent another before.
+        // In a cell nothing else is on the air; in a field only another PPDU of the same queue must
+        // have ended.
         let in_cell = self.scenario.air.is_none();
         recorder.settle_ppdus(|queue| (in_cell || queue == by).then_some(false));
         recorder.on_air.push((start + begin, ppdu));
@@ -229,14 +228,15 @@ impl World<'_> {
         }
     }
 
-    /// Records that nothing answers the PPDU of `by` on the air.
+    /// Records that the PPDU of `by` on the air gets no response.
     pub(super) fn record_lost_ppdu(&mut self, by: ContenderId) {
         if let Some(recorder) = of_events(&mut self.watchers.recorder) {
             recorder.settle_ppdus(|queue| (queue == by).then_some(true));
         }
     }
 
-    /// Records the events of one end of a connection that has received a segment and sent all it could.
+    /// Records the events of one end of a connection that has received a segment and sent
+    /// everything it could.
     #[inline]
     pub(super) fn record_end_of_turn(&mut self, id: u32, side: Side) {
         if let Some(recorder) = of_events(&mut self.watchers.recorder) {
@@ -249,7 +249,7 @@ impl World<'_> {
 }
 
 impl Recorder {
-    /// Writes down the PPDUs of which `failed` tells by their queues that they came through or not.
+    /// Stores the PPDUs for which `failed` gives a result by queue.
     fn settle_ppdus(&mut self, failed: impl Fn(ContenderId) -> Option<bool>) {
         let Self { on_air, ppdus, .. } = self;
         on_air.retain(|&(at, ppdu)| match failed(ppdu.queue) {
@@ -261,12 +261,12 @@ impl Recorder {
         });
     }
 
-    /// Counts payload that reached an application.
+    /// Counts payload delivered to an application.
     pub(super) fn delivered(&mut self, flow: u32, bytes: u64) {
         self.delivered[flow as usize] += bytes;
     }
 
-    /// Writes down what one end counted since it was seen last.
+    /// Records what one end counted since it was last recorded.
     fn compare(&mut self, at: Time, id: u32, side: Side, connection: &Connection, is_sender: bool) {
         let before = &mut self.seen[id as usize][side as usize];
         let after = Seen::of(connection.end(side));

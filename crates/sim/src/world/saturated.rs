@@ -1,5 +1,5 @@
-//! Saturated flows: an end of each always has one more datagram, which takes its place in the queue or waits
-//! until there is one. Knows which flows wait for room in which queue; does not know why a queue has room.
+//! Saturated flows: one end always has another datagram, which takes its place in the queue or
+//! waits for room. Tracks which flows wait for room in which queue.
 
 use airtcp_wlan::ContenderId;
 
@@ -20,7 +20,7 @@ impl World<'_> {
             Side::Station => flow.station,
         };
         let id = self.nodes[node_id as usize].route(TrafficClass::Udp);
-        // Three windows are enough for any aggregate though others are outstanding.
+        // Three windows suffice for any aggregate even if other frames are outstanding.
         let places =
             self.scenario.mac.aggregation.as_ref().map_or(1, |one| 3 * one.block_ack_window);
         for _ in 0..places {
@@ -34,7 +34,7 @@ impl World<'_> {
         }
     }
 
-    /// Makes the next datagram of a saturated flow.
+    /// Creates the next datagram of a saturated flow.
     fn next_datagram(&mut self, flow_id: u32) -> Packet {
         let flow = &mut self.flows[flow_id as usize];
         let (side, bytes) = flow.saturated.expect("only saturated flows wait for room");
@@ -43,7 +43,8 @@ impl World<'_> {
         flow.packet(flow_id, to, Content::Datagram { bytes, sent: self.now })
     }
 
-    /// Lets the flow of `packet`, which has left queue `id`, wait for room there if it is saturated.
+    /// If the flow of `packet`, which has left queue `id`, is saturated, lets it wait for room
+    /// there.
     #[inline]
     pub(super) fn wait_for_room(&mut self, id: ContenderId, packet: &Packet) {
         let is_saturated = || self.flows[packet.flow as usize].saturated.is_some();
@@ -52,8 +53,8 @@ impl World<'_> {
         }
     }
 
-    /// Puts a packet of the first flow that waits for room into queue `id`, which does not contend for the
-    /// medium just now. The caller settles what is dropped for it.
+    /// Enqueues a packet of the first flow that waits for room in queue `id`, which does not
+    /// contend at the moment. The caller handles packets that are dropped for it.
     pub(super) fn refill(&mut self, id: ContenderId) {
         let transmitter = &mut self.transmitters[id as usize];
         let Some(flow) = transmitter.blocked.pop_front() else { return };
@@ -62,8 +63,8 @@ impl World<'_> {
         self.transmitters[id as usize].queue.enqueue(self.now, packet, &mut self.drops);
     }
 
-    /// Fills the room that queue `id` has though it has dropped packets, since it did not drop them for want
-    /// of room, with at most so many. What it drops then is lost, and no more is put in for that.
+    /// Fills the room in queue `id`, which dropped packets although it was not full, with at most
+    /// `most` packets. Packets dropped now are lost, and are not replaced.
     #[cold]
     pub(super) fn fill_room(&mut self, id: ContenderId, most: usize) {
         for _ in 0..most {

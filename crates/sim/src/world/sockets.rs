@@ -1,6 +1,7 @@
-//! Between applications and endpoints: what applications want is done, and they are told what comes.
+//! Between applications and endpoints: carries out the actions of applications, and reports
+//! arrivals to them.
 //!
-//! Knows connections and their timers; what happens when something comes is in `turn`.
+//! It handles connections and their timers; `turn` handles arrivals.
 
 #[cfg(test)]
 mod tests;
@@ -15,15 +16,15 @@ use crate::live::LiveFlow;
 use crate::outcome::Transfer;
 use crate::scenario::Direction;
 
-/// Transfers under way at which a flow that does not wait for their end is too much. Each takes about
-/// a kilobyte; nobody waits behind so many.
+/// Transfers in progress at which a flow overloads the network, if its transfers begin
+/// independently of their ends. Each takes about a kilobyte; no real user waits in such a queue.
 const MOST_TRANSFERS: usize = 100_000;
 
-/// Datagrams in queues and on wires at which sources of constant rate are too fast. Each takes some 60
-/// bytes; at 11 Mb/s an hour passes until so many have gone.
+/// Datagrams in queues and on links at which sources of a constant rate overload the network. Each
+/// takes some 60 bytes; at 11 Mb/s they take an hour to send.
 const MOST_DATAGRAMS: u64 = 4_000_000;
 
-/// The number of datagrams that a flow sends between two looks at how many there are.
+/// The number of datagrams that a flow sends between two checks for overload.
 const DATAGRAMS_BETWEEN_LOOKS: u64 = 1 << 12;
 
 impl World<'_> {
@@ -44,7 +45,7 @@ impl World<'_> {
         let connection = &mut self.connections[id as usize];
         if connection.disarm(side, self.now) {
             if connection.end(side).poll_timer() > self.now {
-                // Most often the deadline has moved since the event was scheduled.
+                // Usually the deadline has moved since the event was scheduled.
                 if let Some(deadline) = connection.arm(side) {
                     self.schedule(deadline, Event::Timer(id, side));
                 }
@@ -56,7 +57,7 @@ impl World<'_> {
         }
     }
 
-    /// Sends on a connection of which a station may send more.
+    /// Sends on a connection for which a station has room again.
     #[cold]
     pub(super) fn resume(&mut self, id: u32) {
         if self.connections[id as usize].open {
@@ -70,10 +71,10 @@ impl World<'_> {
         self.tell(flow, AppEvent::Woken);
     }
 
-    /// Does what the application of `flow` wants.
+    /// Carries out the actions of the application of `flow`.
     #[inline(never)]
     pub(super) fn carry_out(&mut self, flow: u32) {
-        // Nothing that is done here makes an application want more: packets arrive later.
+        // No action causes further actions at once: packets arrive later.
         let mut list = std::mem::take(&mut self.actions.list);
         for action in list.drain(..) {
             match action {
@@ -145,7 +146,7 @@ impl World<'_> {
         self.actions.list = list;
     }
 
-    /// Returns the place of the connection that the application of `flow` calls `tag`.
+    /// Returns the slot of the connection that the application of `flow` calls `tag`.
     fn place(&self, flow: u32, tag: u32) -> u32 {
         self.flows[flow as usize].places[tag as usize]
     }
@@ -189,7 +190,7 @@ impl World<'_> {
         }
     }
 
-    /// Ends the run with an error: more transfers are under way than anybody waits for.
+    /// Fails the run: transfers in progress exceed `MOST_TRANSFERS`.
     #[cold]
     fn overloaded(&mut self, flow_id: u32) {
         let (name, now) = (&self.flows[flow_id as usize].name, self.now);
@@ -203,7 +204,7 @@ impl World<'_> {
         });
     }
 
-    /// Ends the run with an error if more datagrams wait than anybody waits for.
+    /// Fails the run if queued datagrams exceed `MOST_DATAGRAMS`.
     #[cold]
     fn look_for_a_flood(&mut self, flow_id: u32) {
         let udp = self.flows.iter().filter(|flow| flow.config.tcp.is_none());
@@ -222,7 +223,7 @@ impl World<'_> {
         });
     }
 
-    /// Counts a transfer that began at `began` and of whose bytes the receiver has the last.
+    /// Counts a completely received transfer that began at `began`.
     pub(super) fn transfer_received(&mut self, flow_id: u32, began: Time, bytes: u64) {
         self.record_end(flow_id);
         let flow = &mut self.flows[flow_id as usize];
@@ -237,7 +238,7 @@ impl World<'_> {
         }
     }
 
-    /// Forgets a connection on which nothing is left to happen.
+    /// Closes a connection on which nothing more can happen.
     #[cold]
     pub(super) fn close(&mut self, id: u32) {
         let connection = &mut self.connections[id as usize];

@@ -1,5 +1,5 @@
-//! Packets outside the air: the next link, queue or end that each goes to, and what follows when the MAC is done
-//! with one. Knows neither why packets are lost nor what that means ([`lost`](super::lost)).
+//! Packets outside of the medium: the next link, queue or end that each goes to, and what follows
+//! when the MAC is done with one. Losses are handled in [`lost`](super::lost).
 
 use airtcp_wlan::ContenderId;
 
@@ -10,7 +10,8 @@ use crate::connection::Side;
 use crate::packet::{Content, Packet};
 
 impl World<'_> {
-    /// Forwards a packet on its way from the access point to the server: to the next link, or the server.
+    /// Forwards a packet from the access point towards the server: to the next link, or to the
+    /// server.
     #[inline]
     pub(super) fn forward_to_server(&mut self, packet: &Packet) {
         match self.flow_of(packet).link_to_server(packet.body.hop) {
@@ -22,7 +23,7 @@ impl World<'_> {
         }
     }
 
-    /// Plays what is due on a wire: mostly, a packet arrives.
+    /// Plays the next event of a link, usually the arrival of a packet.
     pub(super) fn wire_event(&mut self) {
         if self.links.wires.is_departure_next() {
             let wire = self.links.wires.next_departs(&mut self.drops);
@@ -46,8 +47,8 @@ impl World<'_> {
         }
     }
 
-    /// Dequeues a packet of queue `id` for good, since the MAC is done with it, and tells whether the queue
-    /// has another one for the MAC.
+    /// Removes a packet from queue `id`, because the MAC is done with it. Returns whether the queue
+    /// has another packet for the MAC.
     #[inline(always)]
     pub(super) fn packet_acknowledged(&mut self, id: ContenderId, packet: &Packet) -> bool {
         let transmitter = &mut self.transmitters[id as usize];
@@ -65,7 +66,7 @@ impl World<'_> {
             }
             return has_next;
         }
-        // By far the most frequent case, told apart for the access point and for stations.
+        // By far the most frequent case, with separate code for the access point and for stations.
         let (node, at_access_point) = (transmitter.node, transmitter.at_access_point);
         if before == 1 {
             self.measures.backlog_changed(self.now, &mut self.nodes[node as usize], false);
@@ -82,7 +83,7 @@ impl World<'_> {
         has_next
     }
 
-    /// Dequeues a packet of queue `id` for good that the MAC has given up.
+    /// Removes a packet from queue `id` that the MAC has given up.
     pub(super) fn packet_given_up(&mut self, id: ContenderId, packet: &Packet) {
         let queue = &mut self.transmitters[id as usize].queue;
         let before = queue.len();
@@ -90,7 +91,7 @@ impl World<'_> {
         self.fill_place(id, packet, before);
     }
 
-    /// Measures that a packet of an access point's queue was acknowledged.
+    /// Records that a packet of an access point's queue was acknowledged.
     #[inline(always)]
     fn access_point_succeeded(&mut self, packet: &Packet) {
         self.measures.ap_success();
@@ -98,15 +99,16 @@ impl World<'_> {
         self.measures.scopes[packet.body.scope as usize].latency.ap_queue.add(delay);
     }
 
-    /// Fills the place of `packet` in queue `id`, which had `before` packets, with one of a saturated flow if
-    /// one waits, settles what was dropped, and tells whether the queue has another one for the MAC then.
+    /// Fills the place of `packet` in queue `id`, which had `before` packets, with one of a waiting
+    /// saturated flow. Handles dropped packets, and returns whether the queue then has another
+    /// packet for the MAC.
     #[inline(always)]
     fn fill_place(&mut self, id: ContenderId, packet: &Packet, before: usize) -> bool {
         self.wait_for_room(id, packet);
         self.refill(id);
         let mut transmitter = &self.transmitters[id as usize];
         if transmitter.queue.has_room() && !transmitter.blocked.is_empty() {
-            // A place that was lost to a drop.
+            // A place that became free by a drop.
             self.refill(id);
             transmitter = &self.transmitters[id as usize];
         }
@@ -123,8 +125,8 @@ impl World<'_> {
         self.transmitters[id as usize].queue.has_next()
     }
 
-    /// Tells the connection of a packet that it has left the queue of a station, and its MAC. A connection that
-    /// waits for that sends on, once the MAC has done all that it does now.
+    /// Tells the connection of a packet that it has left the queue of a station and its MAC. If the
+    /// connection waits for that, it continues to send after the MAC has finished its current work.
     #[inline(always)]
     pub(super) fn leave_station(&mut self, packet: &Packet) {
         let bytes = packet.body.payload_bytes();

@@ -1,9 +1,9 @@
-//! The turn of one end of a connection: TCP receives a segment, the application hears of it, and TCP sends
-//! all that it may.
+//! The turn of one end of a connection: TCP receives a segment, its application is told, and TCP
+//! sends everything it may.
 //!
-//! Most of what a run does is here, so flow and connection are looked up once. What is rare (an
-//! application wants something, packets are dropped) is the whole [`World`]'s business, and the turn
-//! goes on after it. Knows neither queues nor wires ([`Network`]).
+//! Most of a run's work is here, so flow and connection are looked up only once. Rare cases (an
+//! application requests actions, packets are dropped) involve the whole [`World`], and the turn
+//! continues after them.
 
 use airtcp_kernel::Time;
 use airtcp_tcp::Config;
@@ -17,8 +17,8 @@ use crate::connection::{Connection, Side};
 use crate::packet::{Content, Packet};
 
 impl World<'_> {
-    /// Delivers a packet to one end of its flow. Segments with timestamps have a function of their own, in which their way is
-    /// in line and that of others is not.
+    /// Delivers a packet to one end of its flow. Segments with timestamps have a separate function
+    /// in which their code path is inlined, and the other is not.
     #[inline(always)]
     pub(super) fn arrive(&mut self, packet: &Packet, side: Side) {
         if packet.body.has_timestamps() {
@@ -38,7 +38,8 @@ impl World<'_> {
         self.arrive_by::<false>(packet, side);
     }
 
-    /// Delivers a packet, most often of a connection whose segments have timestamps or none, as `STAMPED` says.
+    /// Delivers a packet. `STAMPED` says whether segments of its connection usually have
+    /// timestamps.
     #[inline(always)]
     fn arrive_by<const STAMPED: bool>(&mut self, packet: &Packet, side: Side) {
         #[cfg(test)]
@@ -93,8 +94,8 @@ impl World<'_> {
         }
     }
 
-    /// Ends a turn after which a timer is to be set, nothing is left to happen on the connection, or a recorder
-    /// looks at it.
+    /// Ends a turn after which a timer must be set, the connection may be over, or a recorder is
+    /// active.
     #[inline(never)]
     fn end_eventful_turn(&mut self, id: u32, side: Side, deadline: Option<Time>, is_over: bool) {
         self.end_turn(id, side, deadline);
@@ -103,7 +104,7 @@ impl World<'_> {
         }
     }
 
-    /// Sends what one end has to send, and tells its application what has arrived there only then.
+    /// Sends what one end has to send, and only then tells its application what has arrived.
     #[inline(never)]
     fn acknowledge_then_tell(&mut self, id: u32, side: Side) {
         self.drain(id, side);
@@ -113,14 +114,14 @@ impl World<'_> {
         self.close_if_over(id);
     }
 
-    /// Tells an application of an event, and does what it wants.
+    /// Reports an event to an application, and carries out its actions.
     pub(super) fn tell(&mut self, id: u32, event: AppEvent) {
         let flow = &mut self.flows[id as usize];
         flow.app.on_event(self.now, event, &mut flow.draws, &mut self.actions);
         self.carry_out(id);
     }
 
-    /// Does what the application wants, and goes on sending.
+    /// Carries out the application's actions, and continues to send.
     #[inline(never)]
     fn carry_out_then_drain(&mut self, id: u32, side: Side) {
         self.carry_out(self.connections[id as usize].flow);
@@ -128,7 +129,7 @@ impl World<'_> {
         self.close_if_over(id);
     }
 
-    /// Settles what was dropped at `place`, and goes on sending.
+    /// Handles packets dropped at `place`, and continues to send.
     #[cold]
     fn settle_then_drain(&mut self, id: u32, side: Side, place: Place) {
         self.settle(place);
@@ -136,7 +137,7 @@ impl World<'_> {
         self.close_if_over(id);
     }
 
-    /// Sends all that one end of a connection has to send, and sets its timer.
+    /// Sends everything that one end of a connection has to send, and sets its timer.
     #[inline(never)]
     pub(super) fn drain(&mut self, id: u32, side: Side) {
         let deadline = loop {
@@ -152,7 +153,7 @@ impl World<'_> {
         self.end_turn(id, side, deadline);
     }
 
-    /// Ends the turn of an end that has sent all: its timer is set for `deadline` if that is given.
+    /// Ends the turn of an end that has sent everything: sets its timer to `deadline`, if given.
     #[inline(always)]
     fn end_turn(&mut self, id: u32, side: Side, deadline: Option<Time>) {
         self.record_end_of_turn(id, side);
@@ -161,7 +162,7 @@ impl World<'_> {
         }
     }
 
-    /// Forgets a connection on which nothing is left to happen.
+    /// Closes a connection on which nothing more can happen.
     #[inline(always)]
     pub(super) fn close_if_over(&mut self, id: u32) {
         let connection = &self.connections[id as usize];
@@ -171,14 +172,14 @@ impl World<'_> {
     }
 }
 
-/// Makes the event by which the application of `connection` hears what `side` has received so far.
+/// Creates the event that tells the application of `connection` what `side` has received so far.
 #[inline(always)]
 fn arrived(connection: &Connection, side: Side) -> AppEvent {
     AppEvent::Arrived { tag: connection.tag, side, end: connection.seen_from(side) }
 }
 
-/// Sends all that one end of connection `id` has to send, or until packets are dropped: then returns the
-/// place.
+/// Sends everything that one end of connection `id` has to send. If packets are dropped, it stops
+/// and returns the place.
 #[inline(always)]
 fn send_all<const STAMPED: bool>(
     config: &Config,

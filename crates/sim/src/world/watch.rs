@@ -1,8 +1,7 @@
-//! The watchers of a replication: the trace, the capture file, the counts of PPDUs, an access point that shares
-//! airtime out, and connections that hear of their frames. Most runs have none.
+//! The observers of a replication: trace, capture file, PPDU counters, an access point with an
+//! airtime scheduler, and connections with MAC feedback. Most runs have none.
 //!
-//! Knows which of them there are, so that the way of a frame asks one question for all. Does not know what
-//! they do with what they see.
+//! A frame needs only one check for all of them.
 
 use airtcp_net::Scheduler;
 
@@ -11,24 +10,24 @@ use super::feedback;
 use super::record::Recorder;
 use crate::scenario::Scenario;
 
-/// The watchers that there are.
+/// The active observers.
 #[derive(Debug)]
 pub(super) struct Watchers {
-    /// A flag: any watcher but the recorder is there.
+    /// Whether there is any observer other than the recorder.
     watches_frames: bool,
-    /// A flag: the access point shares airtime out.
+    /// Whether the access point has an airtime scheduler.
     pub(super) shares_airtime: bool,
-    /// A flag: some connection is told what becomes of its station's frames.
+    /// Whether some connection wants feedback about its station's frames.
     pub(super) tells_tcp: bool,
-    /// The recorder of a trace, if one is asked for.
+    /// The recorder of a trace, if requested.
     pub(super) recorder: Option<Box<Recorder>>,
-    /// The writer of a capture file, if one is asked for. A hook that needs the whole world takes it out and
-    /// puts it back.
+    /// The writer of a capture file, if requested. A hook that needs the whole world takes it out
+    /// and puts it back.
     pub(super) capture: Option<Box<Capture>>,
 }
 
 impl Watchers {
-    /// Makes those that a scenario asks for; a trace and a capture are asked for later.
+    /// Creates the observers of a scenario; a trace and a capture are added later.
     pub(super) fn new(scenario: &Scenario) -> Self {
         let shares = |scheduler| {
             matches!(scheduler, Some(Scheduler::Airtime { .. } | Scheduler::Own { .. }))
@@ -45,13 +44,13 @@ impl Watchers {
         }
     }
 
-    /// Begins to write a capture.
+    /// Starts to write a capture.
     pub(super) fn add_capture(&mut self, capture: Capture) {
         self.watches_frames = true;
         self.capture = Some(Box::new(capture));
     }
 
-    /// Tells whether anything but the recorder is told of frames.
+    /// Returns whether anything but the recorder observes frames.
     #[inline(always)]
     pub(super) fn watch_frames(&self) -> bool {
         self.watches_frames

@@ -1,7 +1,7 @@
-//! The block ack agreements of a capture: frames that have been on the air, and the contents of the
-//! recipient's Block ACKs say (IEEE Std 802.11-2020, 10.25.6.3 and 10.25.6.5, full-state operation).
+//! The Block ACK agreements of a capture: frames that have been sent, and the contents of the
+//! recipient's Block ACKs (IEEE Std 802.11-2020, 10.25.6.3 and 10.25.6.5, full-state operation).
 //!
-//! Numbers are those of the MAC, which do not wrap; on the air they do.
+//! Numbers are those of the MAC, which do not wrap; in frames they do.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,22 +9,23 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A queue and one of its receivers.
 #[derive(Debug, Default)]
 pub(super) struct Agreement {
-    /// Frames that have been on the air and may go again: the contents of their packets.
+    /// Sent frames that may be retransmitted, with the contents of their packets.
     sent: BTreeMap<u64, Vec<Told>>,
     scoreboard: Scoreboard,
 }
 
-/// The contents of a packet, as far as they have to stay when its frame goes again.
+/// The parts of a packet that a retransmission must repeat.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Told {
-    /// The identification of an IP packet that is made here.
+    /// The identification of a simulated IP packet.
     Identification(u16),
-    /// The first bytes of another, and the number of the rest: when it has come, and that was not known, its place has
-    /// the next one.
+    /// The first bytes of a foreign packet, and the number of the other bytes. They are stored here
+    /// because the packet's slot may be reused: the packet may have arrived without the sender
+    /// knowing.
     Bytes(Vec<u8>, usize),
 }
 
-/// The recipient's record of what it has received.
+/// The recipient's record of received frames.
 #[derive(Debug, Default)]
 struct Scoreboard {
     /// WinStartR.
@@ -36,13 +37,13 @@ struct Scoreboard {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct BlockAck {
     pub(super) start: u64,
-    /// A bit for each number from `start` on, the lowest of each octet first.
+    /// A bit for each number from `start` on, lowest bit of each octet first.
     pub(super) bitmap: Vec<u8>,
 }
 
 impl Agreement {
-    /// Returns whether frame `id`, which goes on the air, has been there before, and the contents of its packets; `new`
-    /// gives those of a frame that has not.
+    /// Returns whether frame `id`, which is sent now, was sent before, and the contents of its
+    /// packets. `new` creates those of a new frame.
     pub(super) fn send(&mut self, id: u64, new: impl FnOnce() -> Vec<Told>) -> (bool, &[Told]) {
         match self.sent.entry(id) {
             Entry::Occupied(sent) => (true, sent.into_mut()),
@@ -50,12 +51,12 @@ impl Agreement {
         }
     }
 
-    /// Forgets frames before `start`, which do not go again.
+    /// Removes frames before `start`, which will not be retransmitted.
     pub(super) fn forget_before(&mut self, start: u64) {
         self.sent = self.sent.split_off(&start);
     }
 
-    /// Notes that frame `id` has come, under a window of so many.
+    /// Records that frame `id` was received, with a window of `window` frames.
     pub(super) fn receive(&mut self, id: u64, window: u64) {
         let board = &mut self.scoreboard;
         if id >= board.start + window {
@@ -64,14 +65,14 @@ impl Agreement {
         board.received.insert(id);
     }
 
-    /// Takes a Block ACK request, which says where the window begins.
+    /// Processes a Block ACK request, which says where the window begins.
     pub(super) fn request(&mut self, start: u64) {
         if start > self.scoreboard.start {
             self.scoreboard.begin_at(start);
         }
     }
 
-    /// Makes the Block ACK that tells of a window of so many.
+    /// Creates the Block ACK for a window of `window` frames.
     pub(super) fn block_ack(&self, window: u64) -> BlockAck {
         let Scoreboard { start, received } = &self.scoreboard;
         let mut bitmap = vec![0; window.div_ceil(8) as usize];
@@ -94,8 +95,8 @@ impl Scoreboard {
 mod tests {
     use super::*;
 
-    /// Of 0 to 9 frame 1 and 4 are missing: fd ef with bits 1 and 4 of the first octet off, and two of
-    /// the next.
+    /// Of frames 0 to 9, 1 and 4 are missing: bits 1 and 4 of the first octet are clear (ed), and
+    /// the next octet has two bits.
     #[test]
     fn a_block_ack_has_a_bit_for_each_frame() {
         let mut agreement = Agreement::default();
@@ -114,7 +115,7 @@ mod tests {
         assert_eq!(agreement.block_ack(64).start, 4);
     }
 
-    /// WinStartR follows what has come: 70 is the last of a window that begins at 7.
+    /// WinStartR follows the received frames: 70 is the last of a window that begins at 7.
     #[test]
     fn the_window_moves_with_what_comes() {
         let mut agreement = Agreement::default();

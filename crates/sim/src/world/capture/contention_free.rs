@@ -1,4 +1,4 @@
-//! Frames of contention-free periods, as they go into a capture file.
+//! Frames of contention-free periods in a capture file.
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{CfFrame, PcfConfig};
@@ -10,7 +10,8 @@ use crate::packet::Packet;
 use crate::pcap::frame::{Cf, CfParameters};
 
 impl World<'_> {
-    /// A frame goes on the air at `start`. One with data is written when it is known whether it came.
+    /// Captures a frame that begins at `start`. A frame with data is written when it is known
+    /// whether it was received.
     pub(in crate::world) fn capture_contention_free(
         &mut self,
         start: Time,
@@ -40,8 +41,8 @@ impl World<'_> {
     }
 }
 
-/// Returns what a beacon that is sent at `start` tells of contention-free periods. It was due at the last
-/// multiple of the interval, and begins one if that is one of theirs.
+/// Returns the CF parameters of a beacon that is sent at `start`. It was due at the last multiple
+/// of the interval, and begins a period if that is a target time of periods.
 pub(super) fn cf_parameters(pcf: PcfConfig, beacons: Duration, start: Time) -> CfParameters {
     let units = |nanos: u64| u16::try_from(nanos / TIME_UNIT_NS).unwrap_or(u16::MAX);
     let number = start.as_nanos() / beacons.as_nanos();

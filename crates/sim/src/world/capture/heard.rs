@@ -1,9 +1,11 @@
-//! The frames of a field in a capture: each goes to the interface of its sender, and to those of the nodes that
-//! detected its preamble and were receiving it to its end, there with a wrong FCS if interference was too strong.
+//! The frames of a field in a capture. Each frame goes to the interface of its sender, and to those
+//! of the nodes that detected its preamble and were receiving it to its end; there its FCS is wrong
+//! if interference was too strong.
 //!
-//! Knows of an exchange what goes on the air in it, and of each frame what the field tells of it. Who did not detect a
-//! preamble has nothing of it; of a frame that was left for a stronger one, nothing either. What is in a data frame is
-//! made when it has been sent; its receiver has it when it is known what of it was read, with the answer.
+//! Input is the order of an exchange, and what the field reports of each frame. A node that did not
+//! detect the preamble has no record, nor has one that left the frame for a stronger one. The
+//! contents of a data frame are created when it has been sent. The receiver's record follows with
+//! the response, when it is known what was received.
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{
@@ -21,20 +23,20 @@ use crate::pcap::radiotap::Sending;
 #[derive(Debug)]
 pub(super) struct UnderWay {
     receiver: StationId,
-    /// Of the queue's node, and of the receiver.
+    /// The addresses of the queue's node, and of the receiver.
     addresses: [Address; 2],
     data_rate: Rate,
-    /// Of RTS and CTS.
+    /// The rate of RTS and CTS.
     protection_rate: Rate,
-    /// Of a request, and of an answer that tells of one frame.
+    /// The rate of a request, and of an ACK.
     control_rate: Rate,
-    /// In RTS, CTS, and data or a request.
+    /// Durations announced in RTS, CTS, and data or a request.
     durations: [u16; 3],
-    /// The number of the frame that the window begins with, if it asks for a Block ACK.
+    /// The first number of the window, if it requests a Block ACK.
     asks_from: Option<u64>,
-    /// A flag: the answer is a Block ACK.
+    /// Whether the response is a Block ACK.
     has_block_ack: bool,
-    /// The data that have been sent, until it is known what of them was read.
+    /// The sent data, until it is known what was received.
     sent: Option<Sent>,
 }
 
@@ -45,12 +47,13 @@ struct Sent {
     /// Its frames, with their numbers.
     frames: Vec<(u64, Frame)>,
     sendings: Vec<Sending>,
-    /// Of each frame a flag: no interference was too strong for it at its receiver; none if that was not receiving it.
+    /// For each frame, whether interference at its receiver was low enough; `None` if the receiver
+    /// was not receiving it.
     clear: Option<Vec<bool>>,
 }
 
 impl World<'_> {
-    /// Notes an exchange of `by` that begins.
+    /// Records an exchange of `by` that begins.
     pub(super) fn note_exchange(
         &mut self,
         by: ContenderId,
@@ -75,7 +78,7 @@ impl World<'_> {
         self.begin_under_way(by, under_way);
     }
 
-    /// Notes that `by` asks `receiver` for a Block ACK from `window_start` on.
+    /// Records that `by` requests a Block ACK of `receiver` from `window_start` on.
     pub(super) fn note_request(
         &mut self,
         by: ContenderId,
@@ -105,20 +108,20 @@ impl World<'_> {
         }
     }
 
-    /// Captures that nobody answers what `by` has sent.
+    /// Captures that `by` got no response.
     pub(in crate::world) fn capture_unanswered(&mut self, by: ContenderId) {
         if let Some(capture) = &mut self.watchers.capture {
             capture.settle_sent(by, |_, _| false);
         }
     }
 
-    /// Captures a frame of a field where it was heard.
+    /// Captures a frame of a field at the nodes that received it.
     #[cold]
     pub(in crate::world) fn capture_heard(&mut self, heard: &HeardFrame<'_, Packet>) {
         let Some(mut capture) = self.watchers.capture.take() else { return };
         if let Some(under_way) = capture.under_way.remove(&heard.by) {
             let under_way = self.write_heard(&mut capture, under_way, heard);
-            // Settling may need it.
+            // The next step may need it.
             capture.under_way.insert(heard.by, under_way);
         }
         self.watchers.capture = Some(capture);
@@ -137,7 +140,7 @@ impl World<'_> {
                 capture.write_control(heard, under_way.protection_rate);
             }
             HeardKind::Cts => {
-                // To the sender of the RTS, or, without one, to oneself.
+                // Addressed to the sender of the RTS or, without an RTS, to the sender itself.
                 capture.frame.cts(cts, sender);
                 capture.write_control(heard, under_way.protection_rate);
             }
@@ -192,7 +195,7 @@ impl World<'_> {
 }
 
 impl Capture {
-    /// Writes its frame where it was heard.
+    /// Writes its frame at the nodes that received it.
     fn write_control(&mut self, heard: &HeardFrame<'_, Packet>, rate: Rate) {
         let sending = Sending::alone(rate);
         self.pcap.write_at(heard.sender, heard.start, &sending, true, &self.frame);
@@ -202,8 +205,8 @@ impl Capture {
         }
     }
 
-    /// Writes data at its sender, and where it was heard but at its receiver. Returns for that, if it was receiving them,
-    /// of each frame whether no interference was too strong for it.
+    /// Writes data at its sender and at the nodes that received it, except the addressed receiver.
+    /// If that was receiving, returns for each frame whether interference was low enough.
     fn write_data(
         &mut self,
         heard: &HeardFrame<'_, Packet>,
@@ -211,7 +214,8 @@ impl Capture {
         sendings: &[Sending],
     ) -> Option<Vec<bool>> {
         let all: u64 = frames.iter().map(|(_, frame)| frame.len() as u64).sum();
-        // Of an aggregate each frame has its share of the time; else all of it has to come through.
+        // Each frame of an aggregate has its share of the time; otherwise the whole frame must be
+        // received.
         let span = (heard.end - heard.header_end).as_nanos();
         let mut clear = Vec::new();
         let mut before = 0;
@@ -238,8 +242,8 @@ impl Capture {
         (!clear.is_empty()).then_some(clear)
     }
 
-    /// Writes data at its receiver, which has read those of which `came` says so: it gets a frame's number, and whether no
-    /// interference was too strong for it.
+    /// Writes data at its receiver. `came` says which frames were received, by number and whether
+    /// interference was low enough.
     fn write_received(
         &mut self,
         (by, receiver): (ContenderId, StationId),
@@ -257,8 +261,8 @@ impl Capture {
         }
     }
 
-    /// Writes data that nobody has answered yet at their receivers: what was not disturbed has come through, as far as anybody
-    /// knows.
+    /// Writes data without a response so far at their receivers: undisturbed frames count as
+    /// received.
     pub(super) fn settle_all_sent(&mut self) {
         let senders: Vec<_> = self.under_way.keys().copied().collect();
         for by in senders {
@@ -266,7 +270,7 @@ impl Capture {
         }
     }
 
-    /// Writes data of `by` at its receiver, if there are any of which that was not known.
+    /// Writes data of `by` at its receiver, if its reception was unknown until now.
     fn settle_sent(&mut self, by: ContenderId, came: impl Fn(u64, bool) -> bool) {
         let under_way = self.under_way.get_mut(&by);
         if let Some((receiver, sent)) =
@@ -277,11 +281,11 @@ impl Capture {
     }
 }
 
-/// The judgement of a listener.
+/// Questions about the reception at one node.
 trait Judged {
-    /// Tells whether all of a frame came through.
+    /// Returns whether all of a frame was received.
     fn is_whole(&self, heard: &HeardFrame<'_, Packet>) -> bool;
-    /// Tells whether nothing was too strong in a span of time.
+    /// Returns whether interference was low enough for a span of time.
     fn is_clear(&self, from: Time, until: Time) -> bool;
 }
 

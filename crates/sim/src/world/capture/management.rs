@@ -1,5 +1,4 @@
-//! Frames without data of any station, as they go into a capture file: Block ACK requests, CF-Ends and
-//! beacons.
+//! Block ACK requests, CF-Ends and beacons in a capture file: frames without data of any station.
 
 use airtcp_kernel::Time;
 use airtcp_wlan::{ContenderId, FrameTimes, Mpdu, StationId};
@@ -11,7 +10,7 @@ use super::contention_free::cf_parameters;
 use super::{TIME_UNIT_NS, address_of, micros_up, wrapped};
 
 impl World<'_> {
-    /// `by` asks `receiver` at `start` for a Block ACK from `window_start` on.
+    /// Captures that `by` requests a Block ACK of `receiver` at `start`, from `window_start` on.
     pub(in crate::world) fn capture_request(
         &mut self,
         by: ContenderId,
@@ -47,7 +46,7 @@ impl World<'_> {
         }
     }
 
-    /// `by` gives back the rest of its TXOP at `start`.
+    /// Captures that `by` returns the rest of its TXOP at `start`.
     pub(in crate::world) fn capture_cf_end(&mut self, by: ContenderId, start: Time) {
         let rate = self.scenario.mac.cf_end_rate;
         let node = self.transmitters[by as usize].node;
@@ -58,7 +57,7 @@ impl World<'_> {
         }
     }
 
-    /// The access point of queue `by` sends a beacon at `start`.
+    /// Captures that the access point of queue `by` sends a beacon at `start`.
     pub(in crate::world) fn capture_beacon(
         &mut self,
         by: ContenderId,

@@ -1,8 +1,8 @@
-//! The frames on the air of a cell that are not in the capture file yet: a data PPDU until it is known what of it came through, and
-//! the frames of a collision until all of them are known.
+//! The frames on the air of a cell that are not in the capture file yet: a data PPDU until it is
+//! known what was received, and the frames of a collision until all of them are known.
 //!
-//! Knows at whose interfaces a frame goes into a file where each node has its own: of one cell in which all hear all, and
-//! which nobody else hears, at all. Knows no queue.
+//! Also decides to which interfaces a frame is written if each node has its own: all nodes of a
+//! cell in which all stations hear each other and no others.
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{ContenderId, Rate, StationId};
@@ -14,19 +14,19 @@ use crate::pcap::PcapWriter;
 use crate::pcap::frame::{Address, Frame};
 use crate::pcap::radiotap::Sending;
 
-/// So long after an answer has begun, or would have, it is known whether there was one.
+/// This long after the start of a response, or of a missing one, it is known whether it came.
 const OUTCOME_IS_KNOWN: Duration = Duration::from_millis(5);
 
-/// The frames on the air of one cell, not written yet.
+/// The frames on the air of one cell that are not written yet.
 #[derive(Debug, Default)]
 pub(in crate::world) struct OnAir {
     /// The data PPDU.
     pub(super) pending: Option<Pending>,
-    /// The frames of a collision where each node has its own interface, with their senders.
+    /// The frames of a collision, with their senders, if each node has its own interface.
     pub(super) collided: Vec<(NodeId, Time, Sending, Frame)>,
 }
 
-/// A data PPDU of which is not known yet what came through.
+/// A data PPDU of which it is unknown what was received.
 #[derive(Debug)]
 pub(super) struct Pending {
     pub(super) by: ContenderId,
@@ -36,23 +36,23 @@ pub(super) struct Pending {
     /// Its frames, with their numbers.
     pub(super) frames: Vec<(u64, Frame)>,
     pub(super) sendings: Vec<Sending>,
-    /// None in a contention-free period, where the next frame acknowledges it.
+    /// The response; `None` in a contention-free period, where the next frame acknowledges it.
     pub(super) answer: Option<Answer>,
 }
 
-/// The answer of the receiver of a PPDU, and its own receiver.
+/// The response of a PPDU's receiver, and its addressee.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
     pub(super) start: Time,
     pub(super) rate: Rate,
     pub(super) to: Address,
     pub(super) from: Address,
-    /// Of a Block ACK; an ACK otherwise.
+    /// The TID of a Block ACK; `None` for an ACK.
     pub(super) tid: Option<u8>,
 }
 
 impl OnAir {
-    /// Tells whether it is known at `now` what has become of all of it.
+    /// Returns whether the results of all frames are known at `now`.
     pub(super) fn is_known(&self, now: Time) -> bool {
         let answer = self.pending.as_ref().and_then(|pending| pending.answer);
         let since = answer.map(|answer| answer.start);
@@ -62,32 +62,33 @@ impl OnAir {
 }
 
 impl Capture {
-    /// Exchanges what is on the air for that of another medium.
+    /// Swaps the frames on the air with those of another medium.
     pub(in crate::world) fn swap_on_air(&mut self, other: &mut OnAir) {
         std::mem::swap(&mut self.on_air, other);
     }
 
-    /// Writes its frame, which `from` sends.
+    /// Writes its frame, sent by `from`.
     pub(super) fn write(&mut self, from: NodeId, start: Time, rate: Rate, intact: bool) {
         let Self { pcap, around, frame, .. } = self;
         write_around(pcap, around, from, start, &Sending::alone(rate), intact, frame);
     }
 
-    /// Notes its frame, which `from` sends: it collides.
+    /// Records its frame, sent by `from`, which collides.
     pub(super) fn write_collided(&mut self, from: NodeId, start: Time, rate: Rate) {
         let frame = std::mem::take(&mut self.frame);
         self.on_air.collided.push((from, start, Sending::alone(rate), frame));
     }
 
-    /// Writes what was on the air before a collision that begins at `start`, of which more frames may come.
+    /// Writes what was on the air before a collision that begins at `start`; further frames of the
+    /// collision may follow.
     pub(super) fn settle_before(&mut self, start: Time) {
         if self.on_air.collided.first().is_none_or(|&(_, begun, ..)| begun < start) {
             self.settle(|_| true);
         }
     }
 
-    /// Writes the frames of a collision: nobody else could read them, or detect them where several cells share the
-    /// medium, and nobody who sent one heard another.
+    /// Writes the frames of a collision. No other node received them, and if several cells share
+    /// the medium none detected them. No sender heard another's frame.
     fn settle_collided(&mut self) {
         let collided = std::mem::take(&mut self.on_air.collided);
         for (from, start, sending, frame) in &collided {
@@ -104,7 +105,8 @@ impl Capture {
         }
     }
 
-    /// Writes the frames that were on the air, and the answer to data: those frames came through of which `came` says so.
+    /// Writes the frames on the air, and the response to data. `came` says which frames were
+    /// received.
     pub(super) fn settle(&mut self, came: impl Fn(u64) -> bool) {
         self.settle_collided();
         let Some(pending) = self.on_air.pending.take() else { return };
@@ -133,7 +135,8 @@ impl Capture {
     }
 }
 
-/// Writes a frame that `from` sends where it is heard: there it is `intact`, at its sender whole.
+/// Writes a frame of `from` at the nodes that hear it, where `intact` applies; at its sender it is
+/// always intact.
 fn write_around(
     pcap: &mut PcapWriter,
     around: &[Vec<NodeId>],

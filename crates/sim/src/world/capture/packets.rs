@@ -1,8 +1,8 @@
-//! The IP packets in captured frames: addresses, ports and numbers of each flow and connection, and the
-//! bytes of packets that are not made here.
+//! The IP packets in captured frames: addresses, ports and numbers of each flow and connection, and
+//! the bytes of foreign packets.
 //!
-//! Knows what a connection was called when it was opened. What the bytes of simulated packets are is in
-//! [`pcap::packet`](crate::pcap::packet); of others it knows nothing but how long they are.
+//! Only the length of a foreign packet is used. The bytes of simulated packets are in
+//! [`pcap::packet`](crate::pcap::packet).
 
 use airtcp_tcp::{Flags, Timestamps};
 
@@ -17,21 +17,21 @@ use crate::pcap::packet::{
     timestamps_option, udp, wrapped,
 };
 
-/// RFC 6335: ports that nobody owns, from here on.
+/// RFC 6335: dynamic ports begin here.
 const FIRST_EPHEMERAL_PORT: u16 = 49_152;
 const EPHEMERAL_PORTS: u32 = 65_536 - 49_152;
-/// Ports of servers. Not those of FTP: there, Wireshark would look for text.
+/// Port of servers. It is not an FTP port, because Wireshark would look for text there.
 const SERVER_PORT: u16 = 5_001;
 const DIALOGUE_PORT: u16 = 5_002;
 const FILE_PORT: u16 = 5_003;
-/// Both ports of datagrams: discard (RFC 863), whose data may be anything. Wireshark takes them at
-/// other ports for a header of some protocol, and small ones for a header that is cut off.
+/// Both ports of datagrams: discard (RFC 863), whose data may be anything. At other ports Wireshark
+/// would decode the data as a header of some protocol, perhaps a truncated one.
 const DATAGRAM_PORT: u16 = 9;
-/// Connections after one another begin so far apart (4.4BSD), so that a port that is used again is
-/// not taken for the connection before.
+/// Distance between the initial sequence numbers of successive connections (4.4BSD), so that a
+/// reused port is not mistaken for the previous connection.
 const ISN_STEP: u32 = 64_000;
 
-/// The numbers that tell a connection from the others of its flow.
+/// The numbers that distinguish a connection from others of its flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Numbers {
     client_port: u16,
@@ -40,10 +40,10 @@ pub(super) struct Numbers {
     isn: [u32; 2],
 }
 
-/// The names that tell the packets of a capture apart.
+/// Addresses and numbers that distinguish the packets of a capture.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// The numbers of each connection, by place.
+    /// The numbers of each connection, by slot.
     connections: Vec<Numbers>,
     /// The number of connections that each flow has opened.
     opened: Vec<u32>,
@@ -54,7 +54,7 @@ impl Names {
         Self { connections: Vec::new(), opened: vec![0; flows] }
     }
 
-    /// Notes that a connection of `flow` for `service` has been put in place `id`.
+    /// Records that a connection of `flow` for `service` was stored in slot `id`.
     pub(super) fn open(&mut self, id: u32, flow: u32, service: Service) {
         let opened = &mut self.opened[flow as usize];
         let isn = opened.wrapping_mul(ISN_STEP);
@@ -70,18 +70,18 @@ impl Names {
         *opened += 1;
         match self.connections.get_mut(id as usize) {
             Some(place) => *place = numbers,
-            // Places are filled in order before any is used again.
+            // Slots are filled in order before any is reused.
             None => self.connections.push(numbers),
         }
     }
 }
 
-/// The packets that are not made here, by the places where they are kept.
+/// The foreign packets, by their slots.
 #[derive(Debug)]
 pub(super) struct ForeignBytes {
-    /// The first bytes of each, and how many more there are.
+    /// The first bytes of each, and the number of the others.
     kept: Vec<(Vec<u8>, usize)>,
-    /// Marks a packet that has met congestion.
+    /// Sets the ECN mark (CE) in a packet.
     pub(super) mark: fn(&mut [u8]),
 }
 
@@ -92,7 +92,7 @@ impl Default for ForeignBytes {
 }
 
 impl ForeignBytes {
-    /// Keeps the first `most` bytes of a frame; what is beyond them is in no file.
+    /// Stores the first `most` bytes of a packet; the file does not contain more.
     pub(super) fn keep(&mut self, place: u32, bytes: &[u8], most: usize) {
         let place = place as usize;
         if place >= self.kept.len() {
@@ -105,8 +105,8 @@ impl ForeignBytes {
         *more = bytes.len() - first.len();
     }
 
-    /// Returns the first bytes of the packet that is kept at `place`, as it is on the air with these
-    /// `flags`, and the number of the others.
+    /// Returns the first bytes of the packet in slot `place` with these `flags`, and the number of
+    /// the other bytes.
     pub(super) fn packet(&self, place: u32, flags: Flags) -> (Vec<u8>, usize) {
         let (head, more) = &self.kept[place as usize];
         let mut head = head.clone();
@@ -118,7 +118,7 @@ impl ForeignBytes {
 }
 
 impl World<'_> {
-    /// Makes the headers of an IP packet that `side` sent.
+    /// Creates the headers of an IP packet that `side` sent.
     pub(super) fn build_packet(
         &self,
         out: &mut Vec<u8>,
@@ -181,14 +181,14 @@ impl World<'_> {
     }
 }
 
-/// Returns the address of what is behind the access point on the way to a flow's server.
+/// Returns the MAC address of the node beyond the access point, on the path to a flow's server.
 pub(super) fn server_address(kind: usize) -> Address {
     let [a, b, c, d] = (kind as u32).to_be_bytes();
     [2, 1, a, b, c, d]
 }
 
-/// Returns the address of an end. Stations are 10.0.0.1 and so on; the servers of each entry of the scenario have one address, in a
-/// network for such tests (RFC 2544): 198.18.0.1 and so on.
+/// Returns the IP address of an end. Stations are 10.0.0.1 and so on. The servers of each scenario
+/// entry share one address of a test network (RFC 2544): 198.18.0.1 and so on.
 pub(super) fn ip_of(kind: usize, station: NodeId, side: Side) -> Ip {
     match side {
         Side::Station => (10 << 24 | station).to_be_bytes(),
@@ -196,7 +196,7 @@ pub(super) fn ip_of(kind: usize, station: NodeId, side: Side) -> Ip {
     }
 }
 
-/// Returns ECT(0) and CE, as they stand in an IP header: RFC 3168 section 5.
+/// Returns the ECN bits of an IP header, ECT(0) and CE: RFC 3168 section 5.
 fn ecn_bits(flags: Flags) -> u8 {
     if flags.contains(Flags::CE) {
         0b11
@@ -207,7 +207,7 @@ fn ecn_bits(flags: Flags) -> u8 {
     }
 }
 
-/// Returns by how much the window is shifted (RFC 7323), and what then stands in a header.
+/// Returns the window scale (RFC 7323), and the scaled window of a header.
 fn scaled_window(window: u64) -> (u8, u16) {
     let shift = (0..14).find(|&shift| window >> shift <= u64::from(u16::MAX)).unwrap_or(14);
     (shift, u16::try_from(window >> shift).unwrap_or(u16::MAX))
@@ -221,7 +221,7 @@ fn window_of_syn(window: u64) -> u16 {
 mod tests {
     use super::*;
 
-    /// The packet at place 1, of which no more than six bytes go into a frame.
+    /// The packet in slot 1, of which a frame contains at most six bytes.
     #[test]
     fn a_marked_packet_is_marked_in_its_frame_alone() {
         let mut foreign = ForeignBytes { mark: |bytes| bytes[1] |= 3, ..ForeignBytes::default() };

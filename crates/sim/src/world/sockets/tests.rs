@@ -1,4 +1,4 @@
-//! Transfers of FTP with their dialogues, packet by packet.
+//! FTP transfers with their dialogues, packet by packet.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn scenario(direction: &str, interarrival: Value, size: u64, duration_s: u64) ->
     for window in ["receive_window_bytes", "initial_window_bytes"] {
         flow["tcp"][window] = json!(6 * 1460);
     }
-    // Longer than the receiver's timer, for which the ACK of 226 waits.
+    // Longer than the delayed-ACK timer, for which the ACK of 226 waits.
     flow["tcp"]["min_rto_ns"] = json!(SECOND);
     flow["tcp"]["delayed_ack"] =
         json!({ "thresholds": [[0, 2]], "timeout_ns": SECOND / 5, "adaptive": false });
@@ -40,7 +40,7 @@ fn scenario(direction: &str, interarrival: Value, size: u64, duration_s: u64) ->
     Scenario::from_json(&scenario.to_string()).expect("the scenario is valid")
 }
 
-/// The first transfer, which begins within the first of 10 s.
+/// Returns the world after the first transfer, which begins within the first of 10 s.
 fn first_of(scenario: &Scenario) -> World<'_> {
     let mut run = Replication::new(scenario, 1, 0);
     let to = scenario.end();
@@ -49,7 +49,7 @@ fn first_of(scenario: &Scenario) -> World<'_> {
 }
 
 /// PASV, 227, SYN, SYN with ACK, ACK, RETR, 150, the file with its FIN, its ACK, FIN, its ACK, 226,
-/// and the ACK of 226 after 200 ms; 150 has none of its own, because 226 comes before.
+/// and the ACK of 226 after 200 ms. The ACK of 150 is not separate, because 226 comes first.
 #[test]
 fn a_short_download_takes_thirteen_packets() {
     let every_10_s = json!({ "kind": "deterministic", "value": 10.0 });
@@ -59,12 +59,12 @@ fn a_short_download_takes_thirteen_packets() {
     let books = world.flows[0].books;
     assert_eq!((books.packets.sent, books.packets.received), (13, 13));
     assert_eq!(books.bytes.sent, 6 + 49 + 34 + 88 + 1000 + 23);
-    // The control connection is still there, the data connection is not.
+    // The control connection is still open, the data connection is not.
     let open: Vec<bool> = world.connections.iter().map(|connection| connection.open).collect();
     assert_eq!(open, [true, false]);
 }
 
-/// What comes of a file counts; what is said around it does not.
+/// Received bytes of a file count, and those of the dialogue do not.
 #[test]
 fn only_the_bytes_of_transfers_are_delivered() {
     for direction in ["download", "upload"] {
@@ -81,7 +81,8 @@ fn only_the_bytes_of_transfers_are_delivered() {
     }
 }
 
-/// The same number: STOR for RETR, and the file after 150 takes its ACK along on no other packet.
+/// The same number of packets: STOR instead of RETR, and no other packet carries the ACK of the
+/// file after 150.
 #[test]
 fn an_upload_has_the_same_dialogue() {
     let every_10_s = json!({ "kind": "deterministic", "value": 10.0 });
@@ -92,7 +93,7 @@ fn an_upload_has_the_same_dialogue() {
     assert_eq!((books.packets.sent, books.bytes.sent), (13, 6 + 49 + 34 + 88 + 1000 + 23));
 }
 
-/// 2000 transfers of 20 ms each, one every 300 ms: two or three at a time are known.
+/// 2000 transfers of 20 ms each, one every 300 ms: only two or three at a time are stored.
 #[test]
 fn transfers_that_have_ended_are_forgotten() {
     let at_random = json!({ "kind": "exponential", "mean": 0.3 });
@@ -104,11 +105,11 @@ fn transfers_that_have_ended_are_forgotten() {
     let world = run.world;
 
     assert!(world.flows[0].measured.transfers > 1800);
-    // A session is taken until the ACK of 226, some 220 ms in all, and each keeps a connection.
+    // A session is busy until the ACK of 226, some 220 ms in all, and each keeps a connection.
     assert!(world.connections.len() <= 24, "{} connections", world.connections.len());
 }
 
-/// A user begins before the end of the last: several sessions, each with its transfer.
+/// A user begins before the end of the previous transfer: several sessions, each with its transfer.
 #[test]
 fn transfers_of_a_station_overlap() {
     let at_random = json!({ "kind": "exponential", "mean": 0.1 });
@@ -116,7 +117,7 @@ fn transfers_of_a_station_overlap() {
     let outcome = Simulation { scenario }.run(1, 0, &RunControl::default()).unwrap();
 
     assert!(outcome.active_flows_distribution.len() > 3);
-    // Little's law: transfers in progress are arrivals times their time.
+    // Little's law: transfers in progress are the arrival rate times their duration.
     let mean_time = outcome.metrics["transfer_time_s"].unwrap();
     let active = outcome.metrics["active_flows"].unwrap();
     let rate = outcome.counts.transfers as f64 / 60.0;
