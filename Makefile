@@ -11,10 +11,11 @@ STAMPS := $(VENV)/.stamps
 CORE_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -name 'Cargo.toml') pyproject.toml
 
 UV := $(filter uv,$(INSTALLER))
-# Versions of packages are those of the lock; `make lock` takes newer ones.
-LOCKED := --constraint requirements.lock
-INSTALL_INTO = $(if $(UV),$(BIN)/uv pip install --quiet --python $(1),$(1) -m pip install --quiet) $(LOCKED)
-INSTALL := $(call INSTALL_INTO,$(BIN)/python)
+# Versions of packages are those of uv.lock; `make lock` takes newer ones. pip takes them from requirements.lock, the
+# same as a list. `make` builds the core itself, so uv does not install the project.
+SYNC := UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv sync --quiet --frozen --inexact --no-install-project --no-default-groups \
+	--compile-bytecode --extra web
+PIP := $(BIN)/python -m pip install --quiet --constraint requirements.lock
 
 # Verbs follow one another. What a verb needs is made side by side, the core while packages are installed.
 ifndef SIDE_BY_SIDE
@@ -37,17 +38,21 @@ $(STAMPS)/tools:
 	@mkdir -p $(STAMPS) && touch $@
 
 # What runs, the page of airtcp web included, and no more.
-$(STAMPS)/packages: $(STAMPS)/tools pyproject.toml requirements.lock
+$(STAMPS)/packages: $(STAMPS)/tools pyproject.toml uv.lock requirements.lock
 	$(SAY) 'packages that airtcp needs: about 100 MB to fetch'
+ifdef UV
+	@$(SYNC)
+else
 	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 		print(*p["dependencies"], *p["optional-dependencies"]["web"], sep="\n")' > $(STAMPS)/packages.txt
-	@$(INSTALL) $(if $(UV),--compile-bytecode) --requirement $(STAMPS)/packages.txt
+	@$(PIP) --requirement $(STAMPS)/packages.txt
+endif
 	$(SAY) 'packages are there'
 	@touch $@
 
-$(STAMPS)/dev: $(STAMPS)/packages pyproject.toml requirements.lock
+$(STAMPS)/dev: $(STAMPS)/packages
 	$(SAY) 'packages for developers: about 400 MB to fetch'
-	@$(INSTALL) $(if $(UV),--compile-bytecode) --group dev
+	@$(if $(UV),$(SYNC),$(PIP)) --group dev
 	$(SAY) 'packages for developers are there'
 	@touch $@
 
@@ -60,7 +65,8 @@ $(STAMPS)/core: $(STAMPS)/tools $(CORE_SOURCES)
 # In place, with the core that is there: Python changes need no installation, Rust changes a new core alone. `maturin
 # develop` without --skip-install would bring the developers' packages along.
 $(STAMPS)/airtcp: $(STAMPS)/packages pyproject.toml Cargo.toml | $(STAMPS)/core
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(INSTALL) --no-deps --no-build-isolation --editable .
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(if $(UV),$(BIN)/uv pip install --quiet --python $(BIN)/python,$(PIP)) \
+		--no-deps --no-build-isolation --editable .
 	@touch $@
 
 # A command that has to compile its own modules takes half as long again; where PYTHONDONTWRITEBYTECODE is set, each does.
@@ -234,8 +240,8 @@ pages: build ## Make every stored table of the documentation again (an hour; PAG
 pages-check: build ## Check the stored tables that take seconds; make test does, too (LONG=--long for all)
 	$(BIN)/python docs/pages.py --check $(LONG)
 
-$(STAMPS)/docs: pyproject.toml requirements.lock
-	$(INSTALL) --group docs
+$(STAMPS)/docs: $(STAMPS)/dev
+	@$(if $(UV),$(SYNC),$(PIP)) --group docs
 	@touch $@
 
 docs: build $(STAMPS)/docs ## Build the documentation into docs/_build, with the tables that follow from code
@@ -245,8 +251,12 @@ docs: build $(STAMPS)/docs ## Build the documentation into docs/_build, with the
 # Of its own, for it brings half a Jupyter along.
 $(STAMPS)/lite: $(STAMPS)/tools
 	$(PYTHON) -m venv $(VENV)/lite
-	$(if $(UV),,$(VENV)/lite/bin/python -m pip install --quiet --upgrade 'pip>=25.1')
-	$(call INSTALL_INTO,$(VENV)/lite/bin/python) --group lite
+ifdef UV
+	UV_PROJECT_ENVIRONMENT=$(VENV)/lite $(BIN)/uv sync --quiet --frozen --only-group lite
+else
+	$(VENV)/lite/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(VENV)/lite/bin/python -m pip install --quiet --constraint requirements.lock --group lite
+endif
 	@touch $@
 
 # Pyodide itself comes from a CDN when a browser opens the site.
@@ -270,11 +280,10 @@ wheel: build ## Build the abi3 wheel into dist, with a profile of the core (minu
 man: build ## Write manual pages into out/man; man -M out/man airtcp-run shows one
 	$(BIN)/python docs/man.py out/man
 
-lock: build ## Take the newest versions of all packages into requirements.lock
-	$(BIN)/uv pip compile --quiet --upgrade $(LOCK_FROM) --output-file requirements.lock
-
-# All that any verb installs, for each platform and version of Python.
-LOCK_FROM := --universal --no-annotate --all-extras --group dev --group docs --group lite pyproject.toml
+lock: build ## Take the newest versions of all packages into uv.lock, and list them in requirements.lock
+	$(BIN)/uv lock --upgrade
+	$(BIN)/uv export --quiet --frozen --all-extras --all-groups --no-hashes --no-emit-project --no-annotate \
+		--output-file requirements.lock > /dev/null
 
 clean: ## Remove everything that was built
 	rm -rf $(VENV) target dist out docs/_build docs/_generated docs/jupyter_execute

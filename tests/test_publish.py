@@ -111,6 +111,16 @@ def test_the_lock_has_a_version_that_satisfies_each_requirement() -> None:
             assert one.specifier.contains(here[0]), one.name
 
 
+def test_both_locks_have_the_same_versions() -> None:
+    packages = tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))["package"]
+    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    listed = [Requirement(line) for line in lines if not line.startswith("#")]
+
+    assert {(one["name"], f"=={one['version']}") for one in packages if "version" in one} == {
+        (one.name, str(one.specifier)) for one in listed
+    }
+
+
 def test_paper_and_package_have_the_authors_of_the_one_file_to_fill_in() -> None:
     yaml = pytest.importorskip("yaml", reason="PyYAML comes with Dask")
     authors = module("paper/authors.py")

@@ -90,6 +90,7 @@ def test_intervals_of_many_targets_are_wider_so_that_all_are_right_together() ->
     assert joint_level(0.95, 5) == pytest.approx(0.98)
 
 
+@pytest.mark.slow
 def test_a_verdict_at_the_truth_is_wrong_no_more_often_than_it_says() -> None:
     """The bounds are the truth: whatever is said of them is wrong.
 
