@@ -122,6 +122,7 @@ def test_defaults_bound_the_number_where_the_file_has_no_targets() -> None:
     assert found.answer is not None
 
 
+@pytest.mark.slow
 def test_the_same_plan_on_any_number_of_threads(whole: Plan) -> None:
     other = airtcp.plan(load(), threads=1)
 

@@ -58,6 +58,7 @@ def race(office: SimulationResult) -> Race:
     return raced(office, 4e6)
 
 
+@pytest.mark.slow
 def test_the_order_is_the_same_on_any_number_of_threads(
     office: SimulationResult, race: Race
 ) -> None:

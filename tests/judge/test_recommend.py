@@ -98,6 +98,7 @@ def missed(result: SimulationResult) -> list[str]:
 # What the rules of old got wrong.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", [OFFICE, PHONE], ids=["office", "phone"])
 def test_the_recommended_change_meets_every_target_when_run_for_longer(
     scenario: dict[str, Any],
@@ -205,6 +206,7 @@ def test_no_effort_tries_nothing() -> None:
     assert airtcp.advise(result, effort=0.0) == Advice()
 
 
+@pytest.mark.slow
 def test_the_same_advice_on_any_number_of_threads() -> None:
     result = airtcp.simulate(airtcp.load(NETWORKS["ap-queue"]))
     one, two = (airtcp.advise(result, effort=1.0, threads=threads) for threads in (1, 3))
