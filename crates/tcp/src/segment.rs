@@ -15,7 +15,7 @@ pub struct Segment {
     pub ack: u64,
     /// Bytes of payload.
     pub len: u32,
-    /// Control bits, and the place of the options.
+    /// Control bits, and the slot of the stored options.
     pub flags: Flags,
 }
 

@@ -304,7 +304,8 @@ impl<P: Clone> Air<P> {
         exchange.begins(self, by, now, supply);
     }
 
-    /// Receives the transmissions of the access, or part of one, unless they have collided.
+    /// Processes what the access sent, when it or a part of it has ended: a collision, or a
+    /// reception.
     #[inline(never)]
     fn transmissions_ended<E: Exchange<P>, S: Supply<P>>(
         &mut self,

@@ -71,7 +71,7 @@ class Sharing:
 
 
 def stable_load(name: str, rho: ArrayLike) -> Values:
-    """Return `rho` as floats, 0 <= rho < 1; otherwise raise `ValueError` and say how unstable.
+    """Return `rho` as floats, 0 <= rho < 1; otherwise raise `ValueError` with the excess.
 
     >>> stable_load("rho", 1.25)
     Traceback (most recent call last):

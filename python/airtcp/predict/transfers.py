@@ -45,7 +45,7 @@ class Transfers:
         return self.mean_size_bytes
 
     def expected_segments(self, mss_bytes: int) -> float:
-        """Return E[ceil(X / mss)] if a mean segment has this size; each flow's scales with it."""
+        """Return E[ceil(X / mss)] over flows, with their MSS scaled to a mean of `mss_bytes`."""
         longer = 8 * mss_bytes / self.connections.parameters.tcp_payload_bits
         return self.over_flows(
             lambda flow: size_of(flow).expected_segments(round(longer * tcp_of(flow).mss_bytes))

@@ -102,7 +102,7 @@ def items() -> dict[str, Item]:
 
 
 def find(wanted: str) -> list[Item]:
-    """Return the items selected by a word: an item, that of a claim, a paper, or "all".
+    """Return the items selected by a word: an item, a claim's item, a paper, or "all".
 
     Case does not matter.
 

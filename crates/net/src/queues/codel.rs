@@ -331,8 +331,9 @@ mod tests {
             control.count_on();
             nanos as f64 / 1e6
         };
-        // From x = 1: x (3 - 2 x^2) / 2 = 0.5, then 0.5 (3 - 3 / 4) / 2 = 0.5625, then 0.5625 (3 -
-        // 4 * 0.3164) / 2 = 0.4878.
+        // Each Newton step for 1 / sqrt(count) goes from x to x (3 - count x^2) / 2. From x = 1: (3
+        // - 2) / 2 = 0.5, then 0.5 (3 - 3 / 4) / 2 = 0.5625, then 0.5625 (3 - 4 * 0.3164) / 2 =
+        // 0.4878.
         for expected in [100.0, 50.0, 56.25, 48.78] {
             let found = gap(&mut control);
             assert!((found - expected).abs() < 0.01, "{found} {expected}");

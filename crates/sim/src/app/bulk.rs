@@ -18,7 +18,7 @@ pub struct BulkConfig {
     start: Distribution,
 }
 
-/// A transfer, from before its start.
+/// The state of a transfer, which may not have begun.
 #[derive(Clone, Debug)]
 pub(crate) struct Bulk {
     laws: Rc<Laws>,

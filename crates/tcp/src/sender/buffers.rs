@@ -22,9 +22,9 @@ const LARGEST: u64 = 1 << 16;
 const HALVED_EACH_NS: u64 = 512_000;
 /// The smallest buffer in segments, `tcp_min_tso_segs`.
 const LEAST_SEGMENTS: u64 = 2;
-/// A sender that has been silent for this long does not wait for more.
+/// A sender waits to fill a buffer, but not if it has been silent for this long.
 const PATIENCE: Duration = Duration::from_millis(1);
-/// Nor does one that may send this part of the window: `tcp_tso_win_divisor`.
+/// Nor if it may send this fraction of the window: `tcp_tso_win_divisor`.
 const PART_OF_WINDOW: u64 = 3;
 
 /// The buffer being sent.

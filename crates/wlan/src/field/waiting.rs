@@ -356,7 +356,7 @@ impl Air {
             return;
         }
         if order.passed > order.slots {
-            // So many slots have passed that other backoffs may be over, too.
+            // So many slots have passed since that other backoffs may be over, too.
             self.count_passed(place);
             return self.find_access_anew(place);
         }

@@ -38,7 +38,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a cycle to draw: who, what, and when since the cycle's start."""
+    """A part of a cycle to draw: the sender, the kind, and the times since the cycle's start."""
 
     who: str
     what: str

@@ -41,9 +41,10 @@ _STALLED: Final[Changes] = {
 
 
 def uploads(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[dict[str, Any]]:
-    """Return for each run how often station and access point have a packet, RTT and window.
+    """Return for each run the shares of time with a packet waiting, the RTT, and the windows.
 
-    `windows` counts samples by window in whole segments. Everything is while the upload lasts.
+    `waiting` has the shares of station and access point, `windows` the number of samples by window
+    in whole segments. Only samples during the upload count.
     """
     found = []
     for run in runs:

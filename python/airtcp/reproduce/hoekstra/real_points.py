@@ -248,7 +248,7 @@ def _both(bench: Bench, scenario: Scenario) -> Both:
 
 
 def _real(bench: Bench, scenario: Scenario) -> dict[str, Any]:
-    """Return what is kept of a testbed run."""
+    """Return the stored results of a testbed run."""
     from airtcp.testbed.bench import measure
 
     def tell(share: float, _: Mapping[str, Any]) -> None:

@@ -1,7 +1,7 @@
-"""Paper L, Fig. 6 to 8: who gets what when the wired link, or the air, is the bottleneck.
+"""Paper L, Fig. 6 to 8: goodput shares with the wired link or the air as the bottleneck.
 
-Peak windows are those at which losses are discovered (fast retransmits). How often each flow loses
-is measured: the paper's formula needs it, and nothing predicts it (erratum L10).
+Peak windows are those when a loss is detected (fast retransmits). How often each flow loses is
+measured: the paper's formula needs it, and nothing predicts it (erratum L10).
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from airtcp.stats import Interval, student_interval
 _INTERVAL_S: Final = 0.1
 _A, _B = "a/0", "b/0"
 _MBPS: Final = 1e6
-#: Packets that the wired link's queue holds for each Mb/s: 1e-5 B (erratum L9).
+#: Queue of the wired link in packets per Mb/s: 1e-5 B for B in b/s (erratum L9).
 _QUEUE_PER_MBPS: Final = 10
 
 #: The air as the bottleneck.
 _AIR: Final[Mapping[str, Any]] = {"links.wire.rate": "10 Mb/s", "links.wire.queue": 100}
 _T2_S: Final = 0.040
 _WIRE_MS: Final = 10.0
-#: Bytes of a packet, headers included.
+#: Bytes of a packet, including headers.
 _PACKET: Final = 1500
 
 _INCREASES: Final = (0.2, 0.5, 1.0, 2.0, 5.0)
@@ -47,7 +47,7 @@ _ROOMY: Final[Mapping[str, Any]] = {
 
 
 def flows(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[dict[str, Any]]:
-    """For each run and flow: goodput, mean smoothed RTT, mean peak window, number of losses."""
+    """Return for each run and flow: goodput, mean smoothed RTT, mean peak window, losses."""
     warmup_s = (scenario.run.warmup_ns or 0) / 1e9
     return [{name: _flow(run, name, warmup_s) for name in (_A, _B)} for run in runs]
 
@@ -73,7 +73,7 @@ class _Pair:
     runs: list[dict[str, Any]]
 
     def ratio(self, what: str) -> Interval:
-        """B over a."""
+        """Return a number of b over that of a."""
         return student_interval(
             [
                 run[_B][what] / run[_A][what]
@@ -83,18 +83,18 @@ class _Pair:
         )
 
     def goodput_ratios(self) -> list[float]:
-        """B over a, run by run."""
+        """Return the goodput of b over that of a, for each run."""
         return [run[_B]["goodput_bps"] / run[_A]["goodput_bps"] for run in self.runs]
 
     def mean(self, flow: str, what: str) -> float:
         return fmean(run[flow][what] for run in self.runs if run[flow][what] is not None)
 
     def goodput(self, flow: str) -> Interval:
-        """Mb/s."""
+        """Return the goodput of a flow, Mb/s."""
         return student_interval([run[flow]["goodput_bps"] / _MBPS for run in self.runs])
 
     def predicted_gap(self, increase: float, decrease: float, *, losses: bool) -> Interval:
-        """How far the prediction is from the ratio of peak windows, run by run."""
+        """Return the prediction's relative distance from the ratio of peak windows, over runs."""
         gaps = []
         for run in self.runs:
             a, b = run[_A], run[_B]
@@ -106,16 +106,20 @@ class _Pair:
         return off(student_interval(gaps))
 
     def predicted(self, increase: float, decrease: float, *, losses: bool) -> float:
-        """The ratio of peak windows of section 5.1, with measured RTTs, and losses if wanted."""
+        """Return the ratio of peak windows of section 5.1, with measured RTTs.
+
+        With `losses` it includes the measured frequencies of losses.
+        """
         rtt = self.mean(_B, "rtt_s") / self.mean(_A, "rtt_s")
         lost = self.mean(_B, "losses") / self.mean(_A, "losses") if losses else 1.0
         return peaks_over(increase, decrease, rtt, lost)
 
 
 def peaks_over(increase: float, decrease: float, rtt: float, lost: float) -> float:
-    """Peak windows of the second flow over the first's, section 5.1, whose AIMD is the standard's.
+    """Return the second flow's peak window over the first's by section 5.1.
 
-    `rtt` and `lost` are the RTT of the second over the first's, and how often it loses.
+    The first flow has standard AIMD. `rtt` and `lost` are the second flow's RTT and frequency of
+    losses over the first's.
     """
     return increase / rtt / (lost * (1.0 - decrease)) * 0.5
 
@@ -123,7 +127,7 @@ def peaks_over(increase: float, decrease: float, rtt: float, lost: float) -> flo
 def peaks_by_increase(
     *, rtt: float = 1.75, lost: float = 1.0, decrease: float = 0.5
 ) -> list[Series]:
-    """The formula of Fig. 7a for RTTs and losses that are given."""
+    """Return the formula of Fig. 7a for given RTTs and losses."""
     y = [peaks_over(increase, decrease, rtt, lost) for increase in _INCREASES]
     return [Series("peak windows, section 5.1", _INCREASES, y, "model")]
 
@@ -131,7 +135,7 @@ def peaks_by_increase(
 def peaks_by_decrease(
     *, rtt: float = 1.75, lost: float = 1.0, increase: float = 1.0
 ) -> list[Series]:
-    """The formula of Fig. 7b for RTTs and losses that are given."""
+    """Return the formula of Fig. 7b for given RTTs and losses."""
     y = [peaks_over(increase, decrease, rtt, lost) for decrease in _DECREASES]
     return [Series("peak windows, section 5.1", _DECREASES, y, "model")]
 
@@ -139,14 +143,14 @@ def peaks_by_decrease(
 def shares_of_bandwidth(
     *, delay: float = 40.0, filled: float = 0.75, lost: float = 1.0, w0: float = 32
 ) -> list[Series]:
-    """The prediction of Fig. 8a for a second flow whose packets go on for `delay` ms.
+    """Return the prediction of Fig. 8a for a second flow with `delay` ms more behind the link.
 
-    The RTTs are those of the path with the wired link's queue `filled` to a part, since none are
-    measured; `lost`: how often the second flow loses, over the first.
+    Nothing measures the RTTs here: they are those of the path with the wired link's queue `filled`
+    to a fraction. `lost` is how often the second flow loses, over the first.
     """
     rtts = []
     for behind_ms in (0.0, delay):
-        # The queue holds ten packets for each Mb/s, which take as long at any rate.
+        # The queue holds ten packets per Mb/s, which take the same time at any rate.
         queue_s = filled * _QUEUE_PER_MBPS * 8 * _PACKET / _MBPS
         rtts.append(2.0 * (_WIRE_MS + behind_ms) / 1e3 + queue_s)
     frequency = [1.0 / max(1.0, lost), lost / max(1.0, lost)]
@@ -160,13 +164,13 @@ def shares_of_bandwidth(
 
 
 def all_uploads(*, w0: float = 32) -> list[Series]:
-    """What both uploads together get through the network of Fig. 6: the narrower of its hops."""
+    """Return the total goodput of both uploads in the network of Fig. 6: the slower hop's."""
     narrower = [min(wired, _air_bps(w0)) / _MBPS for wired in _wired_bps()]
     return [Series("wired link or air", _BANDWIDTHS, narrower, "model")]
 
 
 def _wired_bps() -> list[float]:
-    """What the wired link leaves for payload at each bandwidth."""
+    """Return the payload rate of the wired link at each bandwidth."""
     return [rate * _MBPS * (_PACKET - 40) / _PACKET for rate in _BANDWIDTHS]
 
 
@@ -216,17 +220,17 @@ def fig6(bench: Bench) -> Outcome:
 
 
 def _air_bps(w0: float = 32) -> float:
-    """What two stations that always have data carry together: the full model of section 4."""
+    """Return the total goodput of two saturated stations by the full model of section 4."""
     doublings = round(np.log2(1024 / w0))
     return float(throughput(2, int(w0), doublings, 2, Parameters.of_figures()).goodput_bps)
 
 
 def _aimd(bench: Bench, key: str, values: Sequence[float], symbol: str) -> Outcome:
-    """Fig. 7: b's AIMD varied with the wired bottleneck, beside the wireless one."""
+    """Fig. 7: b's AIMD varied, with the wired and with the wireless bottleneck."""
     path = f"flows.b.tcp.aimd.{key}"
     wired = [_pair(bench, {path: value}) for value in values]
     air = [_pair(bench, {path: value} | dict(_AIR)) for value in values]
-    # "Assuming appropriately sized interface queues": room for what a small beta leaves empty.
+    # "Assuming appropriately sized interface queues": a queue that a small beta does not empty.
     roomy = [_pair(bench, {path: value} | dict(_AIR) | dict(_ROOMY)) for value in values]
     steps = [(value, 0.5) if key == "increase" else (1.0, value) for value in values]
     both = list(zip(wired, steps, strict=True))
@@ -271,7 +275,7 @@ def _aimd(bench: Bench, key: str, values: Sequence[float], symbol: str) -> Outco
             ),
             "air_off": apart,
             "air_off_roomy": most(map(off, roomy_goodput)),
-            # From the standard beta on a loss leaves the station's queue filled.
+            # From the standard beta on, the station's queue does not empty after a loss.
             "air_off_filled": most(map(off, air_goodput[standard:])),
         },
         figure=chart(
@@ -362,16 +366,16 @@ def fig8a(bench: Bench) -> Outcome:
     )
 
 
-#: Above, the goodputs are as good as equal; and the bandwidths about the one that the paper names.
+#: Ratio above which goodputs count as equal, and bandwidths around the one that the paper names.
 _FAIR: Final = 0.95
 _ABOUT: Final = (4.5, 5.5)
 
 
 def _crossover(pairs: Sequence[_Pair]) -> tuple[Interval, Interval]:
-    """From which B on the goodputs are equal, Mb/s; what part of the change is near 5 Mb/s.
+    """Return the bandwidth from which goodputs are equal, and the part of the change near 5 Mb/s.
 
-    Run by run: where the ratio of the goodputs passes 0.95, between two bandwidths on a straight
-    line; and its growth from 4.5 to 5.5 Mb/s over that from 1 to 10 Mb/s.
+    Over runs. The first is where the ratio of goodputs passes 0.95, interpolated linearly between
+    bandwidths, in Mb/s. The second is its growth from 4.5 to 5.5 Mb/s over that from 1 to 10 Mb/s.
     """
     low, high = (_BANDWIDTHS.index(rate) for rate in _ABOUT)
     crossings: list[float | None] = []
@@ -390,7 +394,10 @@ def _crossover(pairs: Sequence[_Pair]) -> tuple[Interval, Interval]:
 
 
 def _over_square(pair: _Pair, *, losses: bool) -> Interval:
-    """The ratio of goodputs over the square of that of RTTs (footnote 2), or with losses too."""
+    """Return the ratio of goodputs over the squared ratio of RTTs (footnote 2).
+
+    With `losses`, also over the ratio of losses.
+    """
     found = []
     for run, ratio in zip(pair.runs, pair.goodput_ratios(), strict=True):
         said = (run[_A]["rtt_s"] / run[_B]["rtt_s"]) ** 2
