@@ -14,7 +14,7 @@ pub struct Log<R> {
 }
 
 impl<R> Log<R> {
-    /// Makes an empty log.
+    /// Creates an empty log.
     pub const fn new() -> Self {
         Self { entries: Vec::new() }
     }

@@ -62,7 +62,7 @@ pub(crate) enum Cargo {
 /// Airtime of one of several cells outside of successful exchanges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CellParts {
-    /// Without an overlap, by contents.
+    /// Frames without an overlap, by contents.
     pub(crate) alone: ExchangeParts,
     /// Overlapped with other frames, of any cell.
     pub(crate) overlapped: Duration,

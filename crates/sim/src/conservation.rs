@@ -7,7 +7,7 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PacketBooks {
     pub(crate) packets: Tally,
-    /// Of payload.
+    /// Payload bytes.
     pub(crate) bytes: Tally,
 }
 
@@ -29,7 +29,7 @@ impl Tally {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waiting {
     packets: u64,
-    /// Of payload.
+    /// Payload bytes.
     bytes: u64,
 }
 

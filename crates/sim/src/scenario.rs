@@ -85,7 +85,7 @@ pub struct AccessPoint {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateControl {
-    /// These rates.
+    /// The rates to choose from.
     pub rates: Vec<ControlledRate>,
 }
 
@@ -188,9 +188,9 @@ pub struct FlowConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// From the server to the station.
+    /// Data flow from the server to the station.
     Download,
-    /// From the station to the server.
+    /// Data flow from the station to the server.
     Upload,
 }
 

@@ -9,7 +9,7 @@ use crate::replication::Replication;
 /// The numbers of successful exchanges, including the warm-up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exchanges {
-    /// All of them.
+    /// All exchanges.
     pub all: u64,
     /// Exchanges that the shortcut played to their ends.
     pub straight: u64,

@@ -56,7 +56,7 @@ pub(crate) struct RateSample {
     pub(crate) rtt: Option<Duration>,
     pub(crate) newly_acked: u64,
     pub(crate) newly_lost: u64,
-    /// In flight after the ACK.
+    /// Bytes in flight after the ACK.
     pub(crate) in_flight: u64,
     /// RS.tx_in_flight, in flight when the newest segment was sent, and RS.lost, lost since.
     pub(crate) tx_in_flight: u64,
@@ -70,7 +70,7 @@ pub(crate) struct RateSample {
 pub(crate) struct LostSegment {
     pub(crate) start: u64,
     pub(crate) size: u64,
-    /// In flight when it was sent, including itself.
+    /// Bytes in flight when it was sent, including itself.
     pub(crate) tx_in_flight: u64,
     /// Lost since then, including itself.
     pub(crate) lost: u64,

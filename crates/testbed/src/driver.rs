@@ -94,7 +94,7 @@ impl Ftp {
 pub struct Driver<'a> {
     live: Live<'a, Vec<u8>>,
     stations: Vec<Option<Ipv4Addr>>,
-    /// By the addresses of station and server.
+    /// Flows by the addresses of station and server.
     flows: HashMap<(Ipv4Addr, Ipv4Addr), (u32, UseOf)>,
     connections: Connections,
     ftp: Ftp,

@@ -12,7 +12,7 @@ use airtcp_kernel::{Duration, Time};
 #[derive(Debug, Default)]
 pub(crate) struct Pages {
     connections: HashMap<u32, Connection>,
-    /// By flow and page number.
+    /// Pages by flow and page number.
     pages: HashMap<(u32, u64), Page>,
     /// Objects and pages that have arrived and were not yet reported.
     pub(crate) ended: Vec<Ended>,

@@ -120,9 +120,9 @@ impl PairConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailedBlockAck {
-    /// It retransmits the frames, as after a missing ACK.
+    /// Retransmits the frames, as after a missing ACK.
     Resend,
-    /// It sends a Block ACK request (ns-3).
+    /// Sends a Block ACK request (ns-3).
     BlockAckRequest,
 }
 
@@ -186,7 +186,8 @@ pub struct PcfConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PollOrder {
-    /// By station number; each period continues where the last one ended (10.4, polling list).
+    /// Polls by station number; each period continues where the last one ended (10.4, polling
+    /// list).
     RoundRobin,
 }
 
@@ -283,9 +284,9 @@ pub enum ArrivalBeforeOwnAck {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WeakerBefore {
-    /// It counts.
+    /// The interference counts.
     Interferes,
-    /// It counts only after another frame begins or ends. Until then the interference is taken to
+    /// The interference counts only after another frame begins or ends. Until then it is taken to
     /// be what was on the air before both frames (`InterferenceHelper` of ns-3 under
     /// `YansWifiPhy`).
     Unnoticed,

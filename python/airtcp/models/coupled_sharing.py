@@ -31,14 +31,14 @@ __all__ = [
     "coupled_sources",
 ]
 
-#: The most queues: one dimension of the chain each.
+#: The maximum number of queues: one dimension of the chain each.
 MOST_QUEUES: Final = 3
 #: The largest truncation, in jobs, of a chain of one, two and three queues.
 _MOST_JOBS: Final = {1: 4096, 2: 160, 3: 28}
 _FIRST_JOBS: Final = 16
-#: The most states of a chain with waiting sources.
+#: The maximum number of states of a chain with waiting sources.
 MOST_STATES: Final = 10_000
-#: The largest weight of states at the truncation, and the largest change by it.
+#: The truncation is accepted if its states have less probability than this.
 _CUT: Final = 1e-6
 
 

@@ -54,7 +54,7 @@ NOT_HERE: Final = {
     "phy.cw_min": "802.11n and later have EDCA, which has windows of its own",
     "phy.cw_max": "as phy.cw_min",
 }
-#: What several senders add to that: lengths of collisions, and retries.
+#: Keys read in addition with several senders: lengths of collisions, and retries.
 COLLISIONS: Final = (
     "phy.difs_ns",
     "phy.eifs_ns",

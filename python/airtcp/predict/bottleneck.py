@@ -240,7 +240,7 @@ def _broken(shared: _Shared, queue: int) -> Iterator[str]:
     left = min(tcp_of(flow).aimd.decrease for flow in shared.flows)
     for flow in shared.flows:
         delay = shared.round_trip_s(flow, 0) * rate / shared.packet_bits(flow)
-        # After a loss in all flows this part of path and queue is left, and it must fill the path.
+        # A loss in all flows leaves this fraction of path plus queue. The path must stay full.
         if left * (delay + queue) < delay:
             yield (
                 f"the link's queue never runs empty; here it holds {queue} packets and the path "

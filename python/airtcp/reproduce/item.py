@@ -1,6 +1,6 @@
-"""What an item is: one figure or table of a paper, and the result of making it.
+"""Items: an item is one figure or table of a paper, with the result of making it.
 
-It only defines data types. A paper's module has one function per item:
+This module only defines data types. A paper's module has one function per item:
 
     @item(
         "M.fig1",

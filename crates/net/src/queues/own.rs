@@ -15,7 +15,7 @@ use crate::Packet;
 #[derive(Debug)]
 pub(super) struct Own<B> {
     discipline: Box<dyn plugin::Discipline>,
-    /// By number, which is the order of arrival.
+    /// Packets by number, which is the order of arrival.
     packets: BTreeMap<u64, Packet<B>>,
     arrivals: u64,
 }

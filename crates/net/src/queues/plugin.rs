@@ -32,12 +32,12 @@ pub struct Seen {
 /// What happens to the packet at the head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is sent.
+    /// The packet is sent.
     Sent,
-    /// It is sent with a congestion mark (CE, RFC 3168), or dropped if its transport is not
+    /// The packet is sent with a congestion mark (CE, RFC 3168), or dropped if its transport is not
     /// ECN-capable.
     Marked,
-    /// It is dropped.
+    /// The packet is dropped.
     Dropped,
 }
 

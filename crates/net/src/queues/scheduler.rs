@@ -121,7 +121,7 @@ const ACTIVE: Duration = Duration::from_millis(100);
 /// State of deficit round robin in airtime.
 #[derive(Debug, Default)]
 pub(super) struct Deficits {
-    /// By receiver.
+    /// Accounts by receiver.
     accounts: Vec<Account>,
     /// Airtime per round, by receiver.
     quanta: Vec<i64>,

@@ -59,7 +59,7 @@ pub(super) struct Radio {
     megahertz: u16,
     band: u16,
     short_preamble: bool,
-    /// From the start of a frame to its first bit, by modulation: DSSS, OFDM.
+    /// The time from the start of a frame to its first bit, by modulation: DSSS, OFDM.
     before_mpdu_ns: [u64; 2],
 }
 

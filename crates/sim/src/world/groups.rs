@@ -40,7 +40,7 @@ pub(super) struct Scope {
     pub(super) latency: Latency,
 }
 
-/// What the queues of some nodes have sent.
+/// Counters of what the queues of some nodes have sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SentCounts {
     pub(super) mac: MacCounters,

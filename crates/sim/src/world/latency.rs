@@ -18,9 +18,9 @@ pub(super) struct Latency {
     acknowledged: Delays,
     sacked: Delays,
     covered: Delays,
-    /// From the arrival at the access point's queue to the MAC acknowledgment.
+    /// Delays from the arrival at the access point's queue to the MAC acknowledgment.
     pub(super) ap_queue: Delays,
-    /// From the reception of frames until their delivery.
+    /// Delays from the reception of frames to their delivery.
     pub(super) reorder: Delays,
     /// One-way delays of datagrams.
     pub(super) packet: Delays,

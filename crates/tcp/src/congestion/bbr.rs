@@ -55,7 +55,7 @@ const QUANTUM_S: f64 = 0.001;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Startup,
-    /// Since this round.
+    /// Drain, with the round in which it began.
     Drain(u64),
     Down,
     Cruise,

@@ -231,7 +231,7 @@ struct PlusPlus {
     round: Option<Round>,
     /// lastRoundMinRTT.
     last_least: Option<Duration>,
-    /// In conservative slow start: cssBaselineMinRtt and the number of the round.
+    /// Set in conservative slow start: cssBaselineMinRtt and the number of the round.
     conservative: Option<(Duration, u32)>,
 }
 

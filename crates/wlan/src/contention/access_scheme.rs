@@ -18,7 +18,7 @@ use crate::station::ContenderId;
 pub enum AccessScheme {
     /// Like every station.
     Standard {},
-    /// In bursts (paper B, section 3.2).
+    /// Sends in bursts (paper B, section 3.2).
     AdaptiveBurst(BurstConfig),
 }
 

@@ -27,11 +27,11 @@ pub struct ContenderConfig {
 /// What happens to a frame after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// It is retransmitted.
+    /// The frame is retransmitted.
     Again,
-    /// It has reached the retry limit and is dropped.
+    /// The frame has reached the retry limit and is dropped.
     Dropped,
-    /// It is a broadcast frame, which is sent once and never acknowledged.
+    /// A broadcast frame, which is sent once and never acknowledged.
     Broadcast,
 }
 
@@ -68,11 +68,11 @@ pub(crate) enum State {
     PostBackoff { until: u64, since: u64 },
     /// A frame whose backoff is in the ring.
     Backoff,
-    /// It counts slots from an instant of its own, see [`super::strays`].
+    /// Counts slots from an instant of its own, see [`super::strays`].
     Stray,
-    /// It sends in bursts instead of backing off, see [`super::access_scheme`].
+    /// Sends in bursts instead of backing off, see [`super::access_scheme`].
     Bursts,
-    /// It takes part in the current transmission.
+    /// Takes part in the current transmission.
     Exchanging,
 }
 

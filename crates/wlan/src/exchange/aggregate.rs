@@ -30,7 +30,7 @@ use crate::station::{ContenderId, StationId};
 /// The exchange logic of a cell with aggregation, and the state of its queues for each receiver.
 #[derive(Debug)]
 pub(crate) struct Aggregate<P> {
-    /// By rate class.
+    /// Exchanges by rate class.
     exchanges: Vec<HtExchange>,
     /// For stations with rate control: the class of their first rate, and the loss probability of
     /// 1500-byte MPDUs at each rate.

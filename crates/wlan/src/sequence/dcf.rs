@@ -19,11 +19,11 @@ pub struct FrameTimes {
     pub ack: Duration,
     /// Airtime of RTS, CTS and MAC ACK.
     pub control: Duration,
-    /// From the start to the end of what is sent before a response.
+    /// The time from the start to the end of what is sent before a response.
     pub first: Duration,
-    /// From the start until the receiver has the data frame.
+    /// The time from the start until the receiver has the data frame.
     pub data_received: Duration,
-    /// From the start until the sender has the MAC ACK.
+    /// The time from the start until the sender has the MAC ACK.
     pub total: Duration,
 }
 

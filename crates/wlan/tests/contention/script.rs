@@ -17,10 +17,10 @@ use crate::cell::{SLOT, at, micros, standard, streams};
 pub(crate) const ACCESS_POINT: StationId = 0;
 /// Airtime of a data frame of 1000 bytes.
 pub(crate) const DATA: u64 = 946;
-/// From the start of such a frame to the end of its MAC ACK.
+/// The time from the start of such a frame to the end of its MAC ACK.
 pub(crate) const EXCHANGE: u64 = DATA + 10 + 248;
 pub(crate) const RTS: u64 = 272;
-/// From the end of an RTS to the start of the data frame.
+/// The time from the end of an RTS to the start of the data frame.
 pub(crate) const CTS_AND_SIFS: u64 = 10 + 248 + 10;
 
 /// An event, with the queue that it happens to; packets by their number, counted from 0 over all queues.

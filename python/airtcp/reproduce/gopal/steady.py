@@ -1,4 +1,4 @@
-"""Measure for paper G whether a sender always has data, its window, and its timeouts.
+"""Measure for paper G how often a sender has data queued, its windows, and its timeouts.
 
 It evaluates traces of single uploads.
 """

@@ -48,7 +48,7 @@ def _apart(measured: list[Interval], expected: list[float]) -> float:
     return max(abs(mean(one) - other) for one, other in zip(measured, expected, strict=True))
 
 
-#: From the median transfer to the slowest hundredth.
+#: Quantiles from the median transfer to the slowest hundredth.
 _QUANTILES = (0.5, 0.75, 0.9, 0.95, 0.99)
 #: P(N >= n) is judged as long as the model's value is at least this.
 _JUDGED = 0.01

@@ -34,7 +34,7 @@ _INTERVAL_S: Final = 0.05
 #: Longer than the round trips here including their queues, shorter than an epoch.
 _SAME_OVERFLOW_S: Final = 0.4
 _MOST_EPOCHS: Final = 60
-#: As in the paper.
+#: Number of runs in the paper.
 _RUNS: Final = 50
 #: Quick runs have the same length. Fewer would take a minute, but then epochs are noise.
 _QUICK: Final[Mapping[str, Any]] = {"run.replications": 30}

@@ -145,7 +145,7 @@ def all_downloads(*, d: float = 1, w0: float = W0, rts: float = 1) -> list[Serie
         slot_s=radio.slot_s,
         d=d,
         contenders="all",
-        # Without RTS/CTS segments and ACKs collide themselves.
+        # Without RTS/CTS, the segments and ACKs themselves collide.
         collision_s=radio.difs_s + radio.rts_s if rts else None,
     ).goodput_bps
     return [

@@ -19,9 +19,9 @@ use crate::station::{ContenderId, StationId};
 /// The access point's next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// It polls a station, with or without data for it.
+    /// Polls a station, with or without data for it.
     Poll { to: StationId, has_data: bool },
-    /// It ends the period.
+    /// Ends the period.
     End,
 }
 

@@ -14,7 +14,7 @@ use crate::field::clock::Key;
 use crate::field::node::NONE;
 use crate::station::StationId;
 
-/// A listener: shared by the stations of a group, or of a single station.
+/// A listener, of a single station or shared by the stations of a group.
 #[derive(Debug)]
 pub(super) struct Lane {
     /// The number of exchanges on the air that the listener hears.

@@ -66,13 +66,13 @@ pub(super) struct Seat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Does {
     Nothing,
-    /// It sends data.
+    /// Sends data.
     Sends,
-    /// It has sent data, and the response comes.
+    /// Has sent data, and receives the response.
     IsAnswered,
-    /// It sends a response, or will after SIFS.
+    /// Sends a response, or will after a SIFS.
     Answers,
-    /// It waits for a response that will not come: until the timeout, or until the end of the frame
+    /// Waits for a response that will not come: until the timeout, or until the end of the frame
     /// that it receives.
     WaitsForAnswer,
     WaitsForEnd,
