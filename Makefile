@@ -237,7 +237,7 @@ PAGES ?= $(wildcard docs/make_*.py)
 pages: build ## Make every stored table of the documentation again (an hour; PAGES=... for some)
 	set -e; for page in $(PAGES); do echo $$page; $(BIN)/python $$page; done
 
-pages-check: build ## Check the stored tables that take seconds; make test does, too (LONG=--long for all)
+pages-check: build ## Check the stored tables that take seconds; make test-slow does, too (LONG=--long for all)
 	$(BIN)/python docs/pages.py --check $(LONG)
 
 $(STAMPS)/docs: $(STAMPS)/dev
