@@ -38,7 +38,7 @@ pub(super) enum Discipline<B> {
 pub(super) struct Fill {
     /// Packets in it, including those that the MAC holds.
     pub(super) len: usize,
-    /// Whether no more fit.
+    /// Whether there is no room for another packet.
     pub(super) full: bool,
 }
 
