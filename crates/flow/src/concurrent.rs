@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn the_least_number_takes_turns_where_one_server_is_busy() {
         // Jobs of 1.5 s arrive every second from 1 s on. The first goes to the first server, which
-        // is busy until 2.5; the second, at 2, goes to the second server; the third, at 3, finds
+        // is busy until 2.5. The second, at 2, goes to the second server. The third, at 3, finds
         // the first server empty.
         let outcomes = run(&system(&[&[1.0], &[1.0]], Split::Least), 4);
 

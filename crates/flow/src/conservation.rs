@@ -74,8 +74,8 @@ fn agree(what: &str, by_job: f64, by_state: f64, allowed: f64) -> Result<(), Str
 mod tests {
     use super::*;
 
-    /// Returns the account of two jobs: one of size 2, alone from 0 to 2, and one of size 3, alone
-    /// from 4 to the end at 5, when 2 units of it are left.
+    /// Returns the account of two jobs. One has size 2 and is alone from 0 to 2. The other has size
+    /// 3 and is alone from 4 to the end at 5, when 2 units of it are left.
     fn books() -> JobBooks {
         JobBooks {
             offered: 2,

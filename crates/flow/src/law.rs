@@ -45,7 +45,7 @@ pub(crate) fn check(law: &Distribution) -> Result<(), String> {
     }
 }
 
-/// Returns E[X] of a law that passed [`check`].
+/// Returns E\[X\] of a law that passed [`check`].
 pub(crate) fn mean(law: &Distribution) -> f64 {
     match law {
         Distribution::Deterministic { value } => *value,

@@ -24,9 +24,9 @@ const APPLICATION: &str = "airtcp simulate";
 /// LINKTYPE_IEEE802_11_RADIOTAP.
 const LINK_TYPE: u32 = 127;
 
-/// Receives the frames of a capture, in the order in which they become known: the node of the
-/// interface (0 if all nodes share one), when the PPDU began, the kept bytes of radiotap header,
-/// frame and FCS, and their full length.
+/// Receives the frames of a capture, in the order in which they become known. Arguments: the node
+/// of the interface (0 if all nodes share one), when the PPDU began, the kept bytes of radiotap
+/// header, frame and FCS, and their full length.
 pub type TakesFrames = Box<dyn FnMut(u32, Time, &[u8], usize) + Send>;
 
 /// Where frames go.

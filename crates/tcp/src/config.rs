@@ -123,7 +123,7 @@ pub enum Congestion {
     /// draft-ietf-ccwg-bbr, version 3. Requires [`Config::pacing`].
     Bbr,
     /// A registered congestion control, by its number in
-    /// [`plugin::register`](crate::plugin::register).
+    /// [`crate::plugin::register`].
     Plugin(u16),
 }
 

@@ -70,7 +70,7 @@ def coupled_queues(
 
     Args:
         arrivals_per_s: the jobs that arrive at each queue, a Poisson process.
-        service_s: the mean duration of a job alone, at speed 1, in each queue.
+        service_s: the mean duration of a job that shares with no other, at speed 1, in each queue.
         speeds: the speeds of all queues by which of them are busy; above 0 for busy ones.
         paces: for each queue, how fast 1, 2, ... jobs are served together, relative to one alone;
             the last value applies to more. Default: 1.

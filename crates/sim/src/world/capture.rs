@@ -3,9 +3,9 @@
 //! Hooks first check whether there is a file, and change nothing in the world. The contents of a
 //! PPDU are created when it is sent, and written when it is known what was received: no other frame
 //! is on the air before that. Addresses and numbers of packets are in [`packets`], contents of
-//! Block ACKs in [`agreements`], frames to be written in [`on_air`], frames of contention-free
-//! periods in [`contention_free`], frames without data in [`management`], those of a field at each
-//! node in [`heard`], and the bytes in [`pcap`](crate::pcap).
+//! Block ACKs in [`agreements`], and frames to be written in [`on_air`]. Frames of contention-free
+//! periods are in [`contention_free`], frames without data in [`management`], and frames of a field
+//! at each node in [`heard`]. The bytes are in [`pcap`](crate::pcap).
 
 mod agreements;
 mod contention_free;

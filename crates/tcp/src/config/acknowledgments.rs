@@ -25,7 +25,7 @@ pub struct DelayedAck {
     /// As in Linux: the first segments are acknowledged at once, and the timer follows the gaps
     /// between segments, starting from [`Self::timeout`].
     pub adaptive: bool,
-    /// A registered policy, by its number in [`acks::register`](crate::acks::register). It decides
+    /// A registered policy, by its number in [`crate::acks::register`]. It decides
     /// instead of [`Self::every`]; [`Self::timeout`] limits its delays.
     pub policy: Option<u16>,
 }

@@ -6,8 +6,8 @@
 //! These points were agreed beforehand instead of read from the draft. Volumes are whole bytes,
 //! rounded down. Where the draft draws at random, the clock decides. Nothing is undone. Where its
 //! pseudocode is ambiguous, both do what Linux or our implementation does: `bw` is the current
-//! value, not that at the end of the last ACK; the filter of `max_bw` drops old samples when a
-//! cycle ends, not with the next sample; a cycle without a sample does not count; an ACK without a
+//! value, not that at the end of the last ACK. The filter of `max_bw` drops old samples when a
+//! cycle ends, not with the next sample. A cycle without a sample does not count. An ACK without a
 //! rate says nothing about a plateau. Restarts from idle are left out.
 
 use crate::rate::LostSegment;

@@ -1,7 +1,7 @@
 //! The shortcut: an exchange of one frame that nothing disturbs, from the access to the MAC ACK in
 //! one call.
 //!
-//! The rules of an exchange are those of the states ([`OnAir`](super::OnAir)). The shortcut
+//! The rules of an exchange are those of the states ([`OnAir`]). The shortcut
 //! abbreviates them for the most frequent case and never changes a result. A property test of the
 //! simulator plays scenarios with and without it (`Cell::play_in_steps`), and compares bit for bit.
 //! A rule that changes in one of the two must change in the other.

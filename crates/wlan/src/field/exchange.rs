@@ -146,8 +146,8 @@ impl<P: Clone> Field<P> {
         (kind, self.frame_with((times, class, asked), kind, by, start, supply))
     }
 
-    /// Returns the durations of what `by` has assembled, its rate class, and the station that it
-    /// asks for a Block ACK, if it sends a request and no data.
+    /// Returns the durations of what `by` has assembled, and its rate class. The last value is the
+    /// station that it asks for a Block ACK, if it sends a request and no data.
     #[inline(always)]
     fn times(&mut self, by: ContenderId) -> (FrameTimes, u32, Option<StationId>) {
         if let Mac::Aggregate(one) = &self.mac {

@@ -171,8 +171,8 @@ impl Hearing {
         &self.viewers[station as usize]
     }
 
-    /// True if the field is even: every pair that hears has one power, this power makes the medium
-    /// busy whatever else is on the air, every overlap destroys a frame, hearing is mutual, and the
+    /// True if the field is even. Every pair that hears has one power. This power makes the medium
+    /// busy whatever else is on the air. Every overlap destroys a frame. Hearing is mutual. The
     /// stations of each cell hear each other and all others alike.
     pub(super) fn is_even(&self, cells: &[u32]) -> bool {
         let mut all = self.powers.iter().flatten().copied().filter(|&power| power > 0);

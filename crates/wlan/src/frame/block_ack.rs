@@ -110,7 +110,7 @@ impl<P> TransmitWindow<P> {
 }
 
 /// Account of the frames of an agreement, separate from what both sides do, so that each run can
-/// check it: no frame is lost or invented, and none is delivered twice or out of order.
+/// check it. No frame is lost or invented. None is delivered twice or out of order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Books {
     pub(crate) acknowledged: u64,

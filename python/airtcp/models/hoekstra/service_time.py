@@ -127,8 +127,8 @@ def ack_time(parameters: Parameters) -> float:
     """Return the cost of one more TCP ACK while the access point has segments, in seconds.
 
     It is the ACK's frame, the difference between the longer of two backoffs and a single one, and
-    its share of collisions: by this much two cycles of one segment each exceed one of two. Beyond
-    the paper.
+    its share of collisions: two cycles of one segment exceed one cycle of two segments by this
+    time. Beyond the paper.
 
     >>> round(ack_time(Parameters.testbed()), 7)
     0.0006683

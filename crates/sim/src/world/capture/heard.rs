@@ -1,6 +1,6 @@
 //! The frames of a field in a capture. Each frame goes to the interface of its sender, and to those
-//! of the nodes that detected its preamble and were receiving it to its end; there its FCS is wrong
-//! if interference was too strong.
+//! of the nodes that detected its preamble and received it to its end. At these nodes its FCS is
+//! wrong if interference was too strong.
 //!
 //! Input is the order of an exchange, and what the field reports of each frame. A node that did not
 //! detect the preamble has no record, nor has one that left the frame for a stronger one. The

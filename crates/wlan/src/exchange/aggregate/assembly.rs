@@ -12,7 +12,7 @@ use crate::sequence::ht::{Growing, Packets};
 use crate::station::{ContenderId, StationId};
 
 impl<P: Clone> Aggregate<P> {
-    /// Decides what `by` sends, which has something to send: see [`Exchange::assemble`].
+    /// Decides what `by` sends, which has something to send: see [`crate::exchange::Exchange::assemble`].
     #[inline(never)]
     pub(crate) fn assemble_at<S: Supply<P>>(
         &mut self,
@@ -125,8 +125,9 @@ impl<P: Clone> Aggregate<P> {
         true
     }
 
-    /// Returns the times of what `by` has assembled, its rate class, the duration before its Data
-    /// field, and the station that it asks for a Block ACK, if it sends a request and no data.
+    /// Returns the times of what `by` has assembled, its rate class, and the duration before its
+    /// Data field. The last value is the station that it asks for a Block ACK, if it sends a
+    /// request and no data.
     pub(crate) fn assembled(
         &self,
         by: ContenderId,
