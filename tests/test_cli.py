@@ -52,6 +52,12 @@ def call(*arguments: str | Path) -> Result:
 
 
 @pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports without pictures, which take most of the time of writing one."""
+    monkeypatch.setattr("airtcp.present.plot.pictures", lambda *_, **__: {})
+
+
+@pytest.fixture
 def process(started: Children) -> Start:
     """The command as a process of its own, with pipes for stdout and stderr."""
 
@@ -189,6 +195,7 @@ def test_seed_and_replications_replace_those_of_the_scenario(scenario: Path) -> 
     assert answer["simulation"]["replications"] == 2
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_threads_do_not_change_results_json(scenario: Path, tmp_path: Path) -> None:
     files = []
     for threads in ("1", "2"):
@@ -209,6 +216,7 @@ def test_out_writes_the_report_and_says_where(scenario: Path, tmp_path: Path) ->
     assert "duration = &quot;20 s&quot;" in page
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_json_and_out_keep_stdout_clean(scenario: Path, tmp_path: Path) -> None:
     result = call("run", scenario, "--json", "--out", tmp_path / "out")
     quiet = call("run", scenario, "--json", "--out", tmp_path / "out", "--quiet")
@@ -297,6 +305,7 @@ def test_a_failed_run_is_status_1_and_one_message(
     assert result.stderr == ("airtcp: replication 2 with seed 1 failed: airtime does not add up\n")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_result_is_shown_even_when_it_cannot_be_written(
     scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

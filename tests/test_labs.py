@@ -13,6 +13,9 @@ from airtcp.cli.commands import app
 from airtcp.labs.judge import check, judge
 from airtcp.labs.notebook import call_of
 from airtcp.labs.sheet import NAMES, sheet, sheets, write
+from airtcp.results import SimulationResult
+from airtcp.run.simulate import simulate
+from airtcp.scenario import Scenario
 from typer.testing import CliRunner
 
 PAGE = Path(__file__).parents[1] / "docs" / "guide" / "course.md"
@@ -87,7 +90,20 @@ WRONG: dict[str, dict[str, list[Any]]] = {
         ],
     },
 }
+#: Results by the hash of their scenario: answers to a question are judged by the same simulation.
+RESULTS: dict[str, SimulationResult] = {}
 QUESTIONS = [(one.name, question) for one in sheets() for question in one.questions]
+
+
+@pytest.fixture
+def simulated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def once(scenario: Scenario, **options: Any) -> SimulationResult:
+        key = scenario.hash()
+        if key not in RESULTS:
+            RESULTS[key] = simulate(scenario, **options)
+        return RESULTS[key]
+
+    monkeypatch.setattr("airtcp.run.simulate.simulate", once)
 
 
 def test_there_are_six_sheets_with_answers() -> None:
@@ -143,12 +159,14 @@ def test_a_notebook_does_the_same(
     )
 
 
+@pytest.mark.usefixtures("simulated_once")
 @pytest.mark.parametrize(("name", "question"), QUESTIONS)
 def test_right_answers_are_right(name: str, question: str) -> None:
     judged = judge(sheet(name), question, RIGHT[name][question])
     assert judged.state == "right", judged.why
 
 
+@pytest.mark.usefixtures("simulated_once")
 @pytest.mark.parametrize(("name", "question"), QUESTIONS)
 def test_wrong_answers_are_wrong(name: str, question: str) -> None:
     for answer in WRONG[name][question]:
