@@ -245,6 +245,7 @@ def test_a_wrong_effort_ends_with_status_2(options: list[str], tmp_path: Path) -
     assert done.stdout == ""
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_while_the_answer_is_put_together_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """A signal that comes after the last run is kept, and lost if nobody asks for it then."""
 
