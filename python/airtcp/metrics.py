@@ -98,8 +98,8 @@ _CATALOGUE: Final = (
         "goodput_bps",
         "goodput, all flows",
         "b/s",
-        "payload delivered in order to the applications, over the measured time; all flows. TCP "
-        "and UDP payload: no headers, no bytes twice",
+        "payload delivered in order to the applications per measured time, all flows: TCP and "
+        "UDP payload without headers and retransmissions",
         better="higher",
         scopes=_CELLS,
     ),
@@ -107,7 +107,7 @@ _CATALOGUE: Final = (
         "flow_goodput_bps",
         "goodput per flow",
         "b/s",
-        "the mean of it over flows",
+        "mean goodput over flows",
         better="higher",
         scopes=_FLOWS,
     ),
@@ -115,17 +115,17 @@ _CATALOGUE: Final = (
         "cell_goodput_bps",
         "goodput of each cell",
         "b/s",
-        "`goodput_bps` of the flows of each of several cells, in their order, by models; simulated "
-        "it is in `simulation.cells`",
+        "`goodput_bps` of each cell, in order, from models; the simulation reports it in "
+        "`simulation.cells`",
         better="higher",
         scopes=(),
     ),
     Metric(
         "share_of_alone",
-        "share of what it has alone",
+        "share of its goodput alone",
         "",
-        "`goodput_bps` of one of several cells over what it has with no other about, on common "
-        "random numbers",
+        "`goodput_bps` of a cell over its goodput without the other cells, on common random "
+        "numbers",
         better="higher",
         scopes=("cell",),
     ),
@@ -133,8 +133,8 @@ _CATALOGUE: Final = (
         "jain_index",
         "Jain fairness index",
         "",
-        "(Σ x)² / (n Σ x²) over the goodputs x of the n flows: 1 for equal shares, 1/n when one "
-        "has all",
+        "(Σ x)² / (n Σ x²) over the goodputs x of the n flows: 1 for equal shares, 1/n if one "
+        "flow has all",
         better="higher",
         scopes=_FLOWS,
     ),
@@ -152,9 +152,9 @@ _CATALOGUE: Final = (
         "transfer_time_to_last_ack_s",
         "transfer time to last ACK, mean",
         "s",
-        "the same to the TCP ACK of the last byte at the sender: the clock of paper M; of FTP with "
-        "a dialogue to the TCP ACK of 226 at the server, which waits for the station's delayed-ACK "
-        "timer",
+        "the same to the TCP ACK of the last byte at the sender, as paper M measures it; for "
+        "FTP with a dialogue to the TCP ACK of the reply 226 at the server, which waits for the "
+        "station's delayed-ACK timer",
         better="lower",
         scopes=_FLOWS,
     ),
@@ -194,45 +194,43 @@ _CATALOGUE: Final = (
     *_delays(
         "page_time",
         "page time",
-        "mean over the pages that come in the measured time, from the moment a page is wanted (the "
-        "SYN for its document) to the last byte of its last object at the station; of `web` with "
-        "`page`",
+        "mean over the pages that load in the measured time, from the request (the SYN for the "
+        "document) to the last byte of the last object at the station; for `web` with `page`",
         shown=("p50", "p90"),
         within="",
     ),
     *_delays(
         "rtt",
         "round-trip time",
-        "mean time from the sending of a TCP segment with payload to the TCP ACK that covers it, "
-        "at the sender of the flow's data; of segments that were sent once (Karn), each with the "
-        "same weight. It has the receiver's delay of ACKs in it, and the queue of the sender's "
-        "own station or of the access point",
+        "mean time from sending a TCP segment with payload to the TCP ACK that covers it, at "
+        "the sender of the flow's data, over segments sent once (Karn). It includes the "
+        "receiver's delay of ACKs and the queue of the sending station or access point",
     ),
     *_delays(
         "path_rtt",
         "round-trip time of the path",
-        "the same until the sender is told that the segment has come, by the TCP ACK that covers "
-        "it or by a SACK block before that: what a packet waits, and not how long TCP needs to "
-        "mend the loss of an earlier one. Without SACK it is `rtt_s`",
+        "the same, but until the first acknowledgment of the segment, by a TCP ACK or a SACK "
+        "block: it leaves out the time to recover earlier losses. Without SACK it equals "
+        "`rtt_s`",
     ),
     *_delays(
         "ap_queue_delay",
         "AP queue delay",
-        "mean time that packets of these flows spend in the queue of the access point, from their "
-        "arrival until their MAC ACK has come, as `ap_queue_packets` counts them; of those that "
-        "are acknowledged. Of uploads it is the TCP ACKs'",
+        "mean time of packets of these flows in the queue of the access point, from arrival to "
+        "their MAC ACK, over packets that are acknowledged; `ap_queue_packets` counts the same "
+        "packets. For uploads these are the TCP ACKs",
     ),
     *_delays(
         "packet_delay",
         "packet delay",
-        "mean time of UDP datagrams from the sender's handing over to the receiver, one way; of a "
-        "saturated source from the moment when there is room in the queue",
+        "mean one-way time of UDP datagrams from the sending application to the receiver; for a "
+        "saturated source from the moment when the queue has room",
     ),
     Metric(
         "packet_loss",
         "packet loss",
         "",
-        "UDP datagrams lost in queues, on wires or at the retry limit over datagrams lost or "
+        "UDP datagrams lost in queues, on links or at the retry limit over datagrams lost or "
         "received",
         better="lower",
         scopes=_FLOWS,
@@ -250,12 +248,11 @@ _CATALOGUE: Final = (
         "r_factor",
         "R factor of calls",
         "",
-        "R of the E-model (ITU-T G.107) for each flow of speech (`codec`), the mean over these "
-        "flows: 94.77 - 1.41 - Idte - Idle - Idd - Ie,eff with the defaults of the recommendation, "
-        "one-way delay from the first sound of a packet until it is played, and losses that come "
-        "one by one. The receiver's playout delay is the best one that is fixed, and what comes "
-        "later is lost. 93 is the best; above 80 users are satisfied, below 60 nearly all are not "
-        "(G.109)",
+        "R of the E-model (ITU-T G.107), mean over the flows of speech (`codec`): 94.77 - 1.41 "
+        "- Idte - Idle - Idd - Ie,eff with the recommendation's defaults, the one-way delay "
+        "from the first sound of a packet until it is played, and random losses. The receiver "
+        "uses the best fixed playout delay; later packets are lost. The best value is 93; above "
+        "80 users are satisfied, below 60 nearly all are dissatisfied (G.109)",
         better="higher",
         scopes=_FLOWS,
     ),
@@ -272,8 +269,8 @@ _CATALOGUE: Final = (
         "collision probability",
         "",
         "attempts that collide over attempts, all nodes. An attempt is an RTS, a data frame "
-        "without one, or a beacon, and counts when it ends; those of contention-free periods, "
-        "which cannot collide, count too",
+        "without RTS, or a beacon, and counts when it ends. Attempts in contention-free "
+        "periods, which cannot collide, count, too",
         better="lower",
         scopes=_MAC,
     ),
@@ -281,7 +278,7 @@ _CATALOGUE: Final = (
         "collision_probability_ap",
         "collision probability, AP",
         "",
-        "the same, access point alone",
+        "the same, only the access point",
         better="lower",
         scopes=_MAC,
     ),
@@ -297,10 +294,9 @@ _CATALOGUE: Final = (
         "simultaneous_send_probability",
         "simultaneous-send probability",
         "",
-        "simultaneous sends over frame exchanges and collisions, that is over the times that "
-        "somebody sent: (1) of paper G for one station. A simultaneous send is a collision of two "
-        "frames, the access point's and one of the station that it is for; neither hears the "
-        "other's",
+        "simultaneous transmissions over frame exchanges and collisions: (1) of paper G for one "
+        "station. A simultaneous transmission is a collision of a frame of the access point "
+        "with one of the station that it is for; neither receives the other's",
         better="lower",
     ),
     Metric(
@@ -314,8 +310,8 @@ _CATALOGUE: Final = (
         "drop_probability_mac",
         "MAC drop probability",
         "",
-        "frames given up at the retry limit over frames given up or acknowledged; of a group those "
-        "that its stations send",
+        "frames dropped at the retry limit over frames dropped or acknowledged; for a group the "
+        "frames of its stations",
         better="lower",
         scopes=_STATIONS,
     ),
@@ -323,9 +319,9 @@ _CATALOGUE: Final = (
         "failed_ppdu_ratio",
         "failed PPDUs",
         "",
-        "PPDUs (data, TCP ACKs, Block ACK requests) that had no response over all of them, each "
-        "attempt counted when it ends. An RTS stands for the PPDU that it announces; beacons "
-        "want no response",
+        "PPDUs (data, TCP ACKs, Block ACK requests) without a response over all of them; each "
+        "attempt counts when it ends. An RTS counts for the PPDU that it announces; beacons "
+        "need no response",
         better="lower",
         scopes=_MAC,
     ),
@@ -333,7 +329,7 @@ _CATALOGUE: Final = (
         "failed_ppdu_ratio_ap",
         "failed PPDUs, AP",
         "",
-        "the same, access point alone",
+        "the same, only the access point",
         better="lower",
         scopes=_MAC,
     ),
@@ -349,8 +345,8 @@ _CATALOGUE: Final = (
         "mpdu_error_ratio",
         "MPDU error ratio",
         "",
-        "MPDUs lost by errors over MPDUs sent, of PPDUs that did not collide; of a group those "
-        "that its stations send",
+        "MPDUs with errors over MPDUs sent, in PPDUs that did not collide; for a group the "
+        "MPDUs of its stations",
         better="lower",
         scopes=_STATIONS,
     ),
@@ -358,37 +354,37 @@ _CATALOGUE: Final = (
         "mpdus_per_ppdu_ap",
         "MPDUs in a PPDU, AP",
         "",
-        "mean number of MPDUs of the access point's PPDUs that carry anything but bare TCP ACKs "
-        "(a SYN is none), all attempts, collided ones too; of a group those to its stations. "
-        "`null` where nothing is aggregated",
+        "mean number of MPDUs per PPDU of the access point, over PPDUs that carry more than "
+        "bare TCP ACKs (a SYN counts as more) and all attempts, including collisions; for a "
+        "group the PPDUs to its stations. `null` without aggregation",
         scopes=_STATIONS,
     ),
     Metric(
         "mpdus_per_ppdu_stations",
         "MPDUs in a PPDU, stations",
         "",
-        "the same of the PPDUs of stations",
+        "the same for the PPDUs of stations",
         scopes=_STATIONS,
     ),
     Metric(
         "mpdus_per_ack_ppdu_ap",
         "MPDUs in a PPDU of TCP ACKs, AP",
         "",
-        "the same of the access point's other PPDUs, which carry bare TCP ACKs alone",
+        "the same for the access point's other PPDUs, which carry only bare TCP ACKs",
         scopes=_STATIONS,
     ),
     Metric(
         "mpdus_per_ack_ppdu_stations",
         "MPDUs in a PPDU of TCP ACKs, stations",
         "",
-        "the same of the stations' other PPDUs",
+        "the same for the stations' other PPDUs",
         scopes=_STATIONS,
     ),
     *_delays(
         "reorder_delay",
         "reorder delay",
-        "mean time that frames wait at their receiver for earlier ones (Block ACK reordering), "
-        "those included that need not wait. `null` where nothing is aggregated",
+        "mean time of frames in the receiver's reorder buffer, waiting for earlier ones (Block "
+        "ACK); frames that need not wait count with zero. `null` without aggregation",
         shown=(),
     ),
     Metric(
@@ -469,9 +465,9 @@ _CATALOGUE: Final = (
         "airtime_share",
         "share of airtime",
         "",
-        "share of the measured time with frames of exchanges that carry packets of these flows, in "
-        "both directions of the air: data, TCP ACKs, control; without collisions, which are not of "
-        "one flow alone",
+        "share of the measured time with frames of exchanges that carry packets of these flows, "
+        "in both directions: data, TCP ACKs, control frames. Collisions are not included, "
+        "because they belong to several flows",
         scopes=("group", "direction"),
     ),
     Metric(

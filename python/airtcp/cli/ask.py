@@ -198,10 +198,10 @@ def _check_witnesses(with_: list[str] | None, simulated: list[str] | None, gro: 
     """End the command for an unknown witness, or for testbed options without a testbed."""
     for one in with_ or ():
         if one != "testbed":
-            raise typer.BadParameter(f"{one!r} is none; allowed: testbed", param_hint="--with")
+            raise typer.BadParameter(f"must be testbed (got {one!r})", param_hint="--with")
     for given, hint in ((simulated, "--simulated"), (gro, "--gro")):
         if given and not with_:
-            raise typer.BadParameter("it is about --with testbed alone", param_hint=hint)
+            raise typer.BadParameter("needs --with testbed", param_hint=hint)
 
 
 def _measured(

@@ -98,7 +98,7 @@ def _with_plugins(command: Callable[..., None]) -> Callable[..., None]:
 app: Final = typer.Typer(
     name="airtcp",
     cls=_Commands,
-    help="Tell how TCP performs over Wi-Fi: scenario file in, simulation and models out.",
+    help="Predict TCP performance over Wi-Fi from a scenario file.",
     epilog="Begin with: airtcp example; airtcp example NAME; airtcp run NAME.toml",
     no_args_is_help=True,
     # Plain messages: no boxes around errors, only characters that any pipe can encode.

@@ -33,8 +33,8 @@ Precision = Annotated[
     str | None,
     typer.Option(
         metavar="PERCENT",
-        help="Run pairs until the differences of goodput and transfer time are known to within so "
-        "much of A, such as '2 %'; or until run.max_replications of A.",
+        help="Keep adding pairs of runs until the differences of goodput and transfer time are "
+        "known to this percentage of A, such as '2 %', or until A's run.max_replications.",
     ),
 ]
 
@@ -122,9 +122,7 @@ def _precision(written: str | None, replications: int | None) -> float | None:
 
     hint = "--precision"
     if replications is not None:
-        raise typer.BadParameter(
-            "it stands beside --replications; allowed: one of the two", param_hint=hint
-        )
+        raise typer.BadParameter("cannot be combined with --replications", param_hint=hint)
     try:
         precision = parse_percent(written)
     except UnitError as error:

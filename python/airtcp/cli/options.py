@@ -78,21 +78,21 @@ Models = Annotated[
 Details = Annotated[
     bool,
     typer.Option(
-        "--details", help="Show models beside it, assumptions, counters, the scenario in words."
+        "--details", help="Show models, their assumptions, counters and the scenario in words, too."
     ),
 ]
 Explain = Annotated[
     bool,
     typer.Option(
-        "--explain", help="Say what each assumption that does not hold does to the answer."
+        "--explain", help="Print how each assumption that does not hold changes the answer."
     ),
 ]
 Glance = Annotated[
     bool | None,
     typer.Option(
         "--glance/--no-glance",
-        help="Add a short simulation to the models, or never do; by default it is added where no "
-        "model gives goodput or transfer times.",
+        help="Add a short simulation to the models, or never add one. Default: add it if no model "
+        "predicts goodput or transfer times.",
     ),
 ]
 Advice = Annotated[
@@ -100,7 +100,8 @@ Advice = Annotated[
     typer.Option(
         "--advice",
         metavar="HOW",
-        help="Changes to try where a target is missed: by a race (tried), all at length, none.",
+        help="Changes to try if a target is missed: race them (tried), simulate all at length "
+        "(all), or none.",
     ),
 ]
 Effort = Annotated[
@@ -108,14 +109,14 @@ Effort = Annotated[
     typer.Option(
         "--effort",
         metavar="TIMES",
-        help="Work of trying changes over that of the run. Default: 2, within 2 and 10 s of CPU.",
+        help="CPU time for trying changes, as a multiple of the run's. Default: 2 (2 to 10 s).",
     ),
 ]
 Check = Annotated[
     bool,
     typer.Option(
         "--check",
-        help="Exit status 3 if a target of the file's [targets] fails, 4 if that cannot be told.",
+        help="Exit with status 3 if a target in [targets] is missed, 4 if one is inconclusive.",
     ),
 ]
 NoAdvice = Annotated[bool, typer.Option("--no-advice", help="Short for --advice none.")]
@@ -126,7 +127,7 @@ With = Annotated[
     typer.Option(
         "--with",
         metavar="WITNESS",
-        help="Measure real TCP beside them: testbed, as airtcp testbed does.",
+        help="Also measure real TCP: testbed, as airtcp testbed does.",
     ),
 ]
 Measured = Annotated[

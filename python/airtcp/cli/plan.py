@@ -43,7 +43,7 @@ Channels = Annotated[
     typer.Option(
         "--channels",
         metavar="NUMBERS",
-        help="With --vary channels: those that cells may have, such as 36,40,44.",
+        help="With --vary channels: the channels that cells may use, such as 36,40,44.",
     ),
 ]
 Powers = Annotated[
@@ -51,7 +51,7 @@ Powers = Annotated[
     typer.Option(
         "--powers",
         metavar="POWERS",
-        help='With --vary powers: those that access points may have, such as "11 dBm, 14 dBm".',
+        help='With --vary powers: the powers that access points may use, such as "11 dBm, 14 dBm".',
     ),
 ]
 Grid = Annotated[
@@ -59,7 +59,7 @@ Grid = Annotated[
     typer.Option(
         "--grid",
         metavar="LENGTH",
-        help='With --vary positions: the distance of points where one may stand, such as "5 m".',
+        help='With --vary positions: the spacing of allowed positions, such as "5 m".',
     ),
 ]
 Objective = Annotated[
@@ -67,8 +67,8 @@ Objective = Annotated[
     typer.Option(
         "--objective",
         metavar="WHAT",
-        help="With --vary channels, powers, positions: least, sum, targets, or a metric such as "
-        '"p90 transfer_time".',
+        help="With --vary channels, powers or positions: what to improve: least, sum, targets, or "
+        'a metric such as "p90 transfer_time".',
     ),
 ]
 Begin = Annotated[
@@ -85,7 +85,7 @@ Remedy = Annotated[
 Limit = Annotated[
     str,
     typer.Option(
-        "--limit", metavar="TIME", help="Stop after this much time, and show what is known by then."
+        "--limit", metavar="TIME", help="Stop after this time and print what is known by then."
     ),
 ]
 End = Annotated[str | None, typer.Option("--to", metavar="VALUE", help="End the search here.")]
@@ -171,10 +171,10 @@ def plan(
 
         whole(show, None if out is None else partial(write, out))
         if found.stopped == "interrupted":
-            note("interrupted: shown is what the runs say that had ended")
+            note("interrupted: the answer uses the runs that had ended")
             raise typer.Exit(Status.INTERRUPTED)
         if found.stopped == "time":
-            note(f"the {limit} are over: shown is what is known; --limit gives more")
+            note(f"stopped after {limit}: the answer may improve with a longer --limit")
 
 
 def _channels(text: str) -> list[int]:

@@ -154,7 +154,7 @@ def _make(chosen: list[Item], settings: Any, out: Path, *, quiet: bool) -> list[
             made = make(chosen, settings, out, progress)
     except KeyboardInterrupt:
         write_pages(out)
-        note("what was finished is kept; the same command goes on from there")
+        note("finished items are kept; run the same command to continue")
         raise
     write_pages(out, {one.item.name: one.reason for one in made if one.reason is not None})
     return made

@@ -63,11 +63,11 @@ def results(
 ) -> None:
     """Query the results of a sweep by SQL; without --sql, list what there is."""
     if file and sql is None:
-        raise typer.BadParameter("it is for a question; allowed: with --sql", param_hint="--file")
+        raise typer.BadParameter("needs --sql", param_hint="--file")
     if out is not None and out.suffix not in (".csv", ".parquet"):
         raise typer.BadParameter(f"{out} is neither .csv nor .parquet", param_hint="--out")
     if out is not None and json:
-        raise typer.BadParameter("stands beside --json; allowed: one of both", param_hint="--out")
+        raise typer.BadParameter("cannot be combined with --json", param_hint="--out")
     with outcome():
         from airtcp.cli.rows import as_json, tell
         from airtcp.results.query import open as opened

@@ -27,11 +27,13 @@ Networks = Annotated[
     typer.Argument(metavar="A [B ...]", help="Scenario files: a network each; A has the traffic."),
 ]
 Copies = Annotated[
-    int | None, typer.Option(min=2, help="With A alone: so many networks that are like it.")
+    int | None, typer.Option(min=2, help="With only A: the number of networks like it.")
 ]
 Shares = Annotated[
     str | None,
-    typer.Option(metavar="P,Q,...", help="Also at random by these shares, such as .7,.3."),
+    typer.Option(
+        metavar="P,Q,...", help="Also split at random with these probabilities, such as .7,.3."
+    ),
 ]
 
 

@@ -55,7 +55,7 @@ def _measured(console: Console, beside: Measured) -> None:
     if rows:
         show.print_table(console, tuple(map(one_line, measured.head(beside))), rows)
     for one_without in beside.without:
-        console.print(Text(f"Nothing stands beside {one_line(one_without)}", style="dim"))
+        console.print(Text(f"Not compared: {one_line(one_without)}", style="dim"))
     for line in measured.unfollowed(beside):
         console.print(Text(one_line(line)))
     console.print()

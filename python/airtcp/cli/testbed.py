@@ -37,8 +37,8 @@ Pcap = Annotated[
     typer.Option(
         "--pcap",
         metavar="FILE",
-        help="Write packets of each node, and frames on the air, of several cells those that each "
-        "node hears, to this file (pcapng).",
+        help="Write the packets of each node and the frames on the air (with several cells those "
+        "that each node hears) to this pcapng file.",
     ),
 ]
 

@@ -12,7 +12,7 @@ from airtcp.cli.options import Force, Json
 from airtcp.cli.outcome import outcome
 
 app = typer.Typer(
-    help="Turn a web server's access log into a scenario, or describe what is in it.",
+    help="Turn a web server's access log into a scenario, or describe it.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

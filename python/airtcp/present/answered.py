@@ -44,7 +44,7 @@ def beside_measured(beside: Measured) -> list[str]:
     ]
     if rows:
         parts.append(table(measured.head(beside), rows, numbers={1, 2}, verdict={3}))
-    parts += [f"<p class='muted'>Nothing stands beside {escape(one)}</p>" for one in beside.without]
+    parts += [f"<p class='muted'>Not compared: {escape(one)}</p>" for one in beside.without]
     parts += [f"<p>{escape(line)}</p>" for line in measured.unfollowed(beside)]
     return parts if beside.gap is None else [*parts, *_gap(beside.gap)]
 

@@ -42,13 +42,13 @@ class Cell(Table):
 
     name: str = derived("Name of the cell and, among nodes, of its access point.")
     streams: str | None = derived(
-        "Name under which its access point draws, if not its own, where nobody else hears its "
-        "cell: the first of several then draws as the only one does.",
+        "Name of its access point's random streams. By default its own name; in a cell that no "
+        "other cell hears, the first of several draws as a single cell does.",
         sparse=True,
     )
     channel: int | None = key(
-        "Number of its channel, or of any part of 20 MHz of it; its width is that of `[phy]`. "
-        "Cells on channels that do not overlap do not hear each other.",
+        "Channel number of any 20 MHz part of it; the width comes from `[phy]`. Cells on "
+        "channels that do not overlap do not hear each other.",
         default=none("all cells are on one channel"),
         ge=1,
         le=233,
@@ -63,7 +63,7 @@ class Cell(Table):
         "receive at the power of `[air]`.",
         default=none("that of `[air]`"),
     )
-    ap: AccessPoint = key("Its access point: keys that stand above those of `[ap]`.", default={})
+    ap: AccessPoint = key("Its access point. These keys override those of `[ap]`.", default={})
 
 
 class Disc(Table):
@@ -76,8 +76,8 @@ class Disc(Table):
         default=none("the position of their access point"),
     )
     seed: int = key(
-        "Seed of the places, which `run.seed` does not move; the first stations stay where they "
-        "are when there are more.",
+        "Seed of the positions, independent of `run.seed`. Adding stations does not move the "
+        "first ones.",
         default=1,
         ge=0,
         lt=2**63,
@@ -99,7 +99,7 @@ class Wall(Table):
 
     from_: list[float] = key("One end: x and y in metres.", reads=Point)
     to: list[float] = key("The other end: x and y in metres.", reads=Point)
-    loss_db: float = key("What a signal loses that goes through it.")
+    loss_db: float = key("Loss of a signal that passes through the wall.")
 
 
 class PathLoss(Table):
@@ -179,26 +179,28 @@ class Air(Table):
     )
     received: ClassVar[Key] = file_only(
         _Received,
-        "A CSV file with the columns `from`, `to`, `dbm`, or a list of such rows: what a node "
-        "receives of another. A node is a cell (its access point), a station such as `laptop/0`, "
-        "or a group: all of it, but for stations that have rows of their own. A pair without a row "
-        "has that of the other direction; without either, nothing is heard.",
+        "Received power of each pair of nodes: a CSV file with the columns `from`, `to`, `dbm`, "
+        "or a list of such rows. A node is a cell (its access point), a station such as "
+        "`laptop/0`, or a whole group; rows of a station override those of its group. A pair "
+        "without a row takes the power of the other direction. Without either, the nodes do not "
+        "hear each other.",
         default=none(),
     )
     path_loss: ClassVar[Key] = file_only(
         written(PathLoss), "Received powers follow from positions.", default=none()
     )
     classes: tuple[int, ...] = derived(
-        "Of each node (access points in the order of `cells`, then stations in that of their "
-        "groups) the row of `received_dbm`: nodes of a class are heard, and hear, alike."
+        "For each node (access points in the order of `cells`, then stations in the order of "
+        "their groups) its row of `received_dbm`. Nodes of one class hear, and are heard, "
+        "alike."
     )
     received_dbm: tuple[tuple[float | None, ...], ...] = derived(
         "Received power in dBm, by classes of sender and listener; null: nothing is heard. The "
         "diagonal is what two nodes of a class hear of each other."
     )
     powers_known: bool = derived(
-        "They are powers; else -50 stands for any that is heard, and no frame stands another's "
-        "overlap."
+        "Whether received powers are known. If not, -50 marks nodes that hear each other, and "
+        "every overlap of frames is a collision."
     )
     power_dbm: float = key(
         "Transmit power of all nodes, but for access points that have one of their own.",
@@ -224,19 +226,20 @@ class Air(Table):
         reads=Dbm,
     )
     detect_ns: int = key(
-        "Detection of a preamble: who starts within this of another does not know of it. As long "
-        "as a preamble and its header at most.",
+        "Time to detect a preamble: a node that starts within it does not yet know of the other "
+        "frame. At most the length of preamble and header.",
         default="4 us",
         source="IEEE 802.11-2020, 17.3.10.6",
     )
     capture_db: float | None = key(
-        "A later frame that is so much stronger is received in the place of an earlier one.",
+        "Capture: a later frame that is stronger by this much is received instead of the "
+        "earlier one.",
         default=none("an earlier frame is held, whatever comes"),
         reads=Decibels,
     )
     obss_pd_dbm: float | None = key(
-        "Preambles of other cells below this do not make the medium busy (802.11ax and later); "
-        "with it goes a limit of the transmit power, 21 dBm less what it is above -82 dBm.",
+        "OBSS-PD level: preambles of other cells below it do not make the medium busy (802.11ax "
+        "and later). It limits the transmit power to 21 dBm minus the excess over -82 dBm.",
         default=none("no spatial reuse"),
         reads=Dbm,
         source="IEEE 802.11ax-2021, 26.10.2",

@@ -31,7 +31,7 @@ class Rules(Table):
     # papers M and L: a fresh backoff for every frame, and every station resumes DIFS after the
     # collision, its senders too.
     preset: Literal["standard", "ns-2", "ns-3", "bianchi"] = key(
-        "A named set of the keys below; a key given beside it wins.", default="standard"
+        "A named set of the keys below. A key given explicitly overrides it.", default="standard"
     )
     immediate_access: bool = key(
         "Send at once if the medium was idle for DIFS and no backoff is pending; `false`: always "
@@ -50,16 +50,16 @@ class Rules(Table):
         source="IEEE 802.11-2020, 10.3.4.3",
     )
     after_collision: AfterCollision = key(
-        "What those wait who heard a collision, from its end.",
+        "How long nodes that heard a collision wait, from its end.",
         default=by_preset(
             {"standard": "eifs", "ns-2": "eifs+difs", "ns-3": "difs", "bianchi": "difs"}
         ),
         source="IEEE 802.11-2020, 10.3.2.3.7",
     )
     colliders: Literal["ack-timeout+difs", "as-others", "as-heard"] = key(
-        "What those wait who took part in a collision. `as-heard`: like all who heard it, but for "
-        "who still sent when all other frames had ended, which waits for its answer and then DIFS; "
-        'a written `after_collision = "eifs+difs"` brings it along.',
+        "How long nodes that took part in a collision wait. `as-heard`: like all nodes that "
+        "heard it; but the one whose frame ended last waits for its response and then DIFS. "
+        'Setting `after_collision = "eifs+difs"` sets this key, too.',
         default=by_preset(
             {
                 "standard": "ack-timeout+difs",
@@ -71,17 +71,17 @@ class Rules(Table):
         source="IEEE 802.11-2020, 10.3.2.11",
     )
     arrival_before_own_ack: Literal["busy", "idle"] = key(
-        "What a packet finds that reaches the receiver of a data frame after that frame and before "
-        "its own MAC ACK, as a TCP ACK does that is made at once: a medium that is busy, or one "
-        "that is idle, so that the packet goes DIFS after the MAC ACK without backoff.",
+        "State of the medium for a packet that arrives at the receiver of a data frame between "
+        "that frame and its MAC ACK (as a TCP ACK does that is generated at once). `busy`: it "
+        "starts a backoff. `idle`: it is sent DIFS after the MAC ACK without backoff.",
         default=by_preset({"standard": "busy", "ns-2": "busy", "ns-3": "idle", "bianchi": "busy"}),
         source="IEEE 802.11-2020, 10.3.4.2",
     )
 
     weaker_before: Literal["interferes", "unnoticed"] = key(
-        "What disturbs a frame of which the preamble is detected in place of that of a weaker one "
-        "that began less than `air.detect` before: that one, too; or, until another frame begins "
-        "or ends, only what was on the air before either.",
+        "Interference on a frame whose preamble replaces that of a weaker one that began less "
+        "than `air.detect` earlier. It includes the weaker frame; or, until another frame "
+        "begins or ends, only what was on the air before both.",
         default=by_preset(
             {
                 "standard": "interferes",
@@ -110,9 +110,9 @@ class Rules(Table):
         default=by_preset({"standard": "ppdu", "ns-2": "ppdu", "ns-3": "mpdu", "bianchi": "ppdu"}),
     )
     txop_protection: Literal["single", "multiple", "multiple+cf-end"] = key(
-        "What the frames of a TXOP with a limit announce: the exchange that is under way, or the "
-        "TXOP up to its limit, so that the others wait until then. `multiple+cf-end`: what is left "
-        "is given back by a CF-End where there is time for one.",
+        "Duration that frames of a limited TXOP announce (NAV): the current exchange, or the "
+        "TXOP up to its limit. `multiple+cf-end`: a CF-End frame returns the rest if there is "
+        "time for one.",
         default=by_preset(
             {
                 "standard": "single",
@@ -130,8 +130,8 @@ class Rules(Table):
         source="IEEE 802.11-2020, 10.23.2.12",
     )
     cw_reset: Literal["drop", "failures"] = key(
-        "What sets CW back to CWmin beside a success: a frame that is dropped at the retry limit, "
-        "or one failure more in a row than `short_retry_limit`, whatever frames they were of.",
+        "What resets CW to CWmin besides a success: a frame dropped at the retry limit, or one "
+        "more failure in a row than `short_retry_limit`, whichever frames failed.",
         default=by_preset(
             {"standard": "drop", "ns-2": "drop", "ns-3": "failures", "bianchi": "drop"}
         ),
@@ -183,7 +183,7 @@ class AccessParameters(Table):
     )
     aifsn: ClassVar[Key] = file_only(
         Annotated[int, Field(ge=1, le=15)],
-        "AIFS as slots after SIFS; the standard has 1 for an access point alone.",
+        "AIFS in slots after SIFS. The standard allows 1 only for an access point.",
         default=follows("2 (VO, VI; `ap`: 1), 3 (BE), 7 (BK)"),
         unit="slots",
         source="IEEE 802.11-2020, Table 9-155; `ap`: dot11QAPEDCATable",
@@ -280,7 +280,7 @@ class Beacon(Table):
         source="Hoekstra, van der Mei, Diaz-Feraren (2013), Table I",
     )
     rate: Rate = key(
-        "What it is sent at, one of the standard's rates.",
+        "Its rate, one of the standard's.",
         default=follows(
             "the lowest mandatory rate that has the preamble: 1 Mb/s (b, g; short: 2), 6 Mb/s (a)"
         ),
@@ -304,7 +304,7 @@ class Pcf(Table):
         source="IEEE 802.11-2016, 10.4.4, CFPMaxDuration",
     )
     poll: Literal["round-robin"] = key(
-        "Whom the access point polls: one station after the other.",
+        "Which stations the access point polls, in turn.",
         default="round-robin",
         source="IEEE 802.11-2016, 10.4, polling list",
     )
@@ -314,7 +314,7 @@ class Aggregation(Table):
     """How 802.11n and later send several frames at once, all to one receiver."""
 
     ampdu_bytes: int = key(
-        "Most bytes of an A-MPDU; 0: each frame alone.",
+        "Largest A-MPDU in bytes. 0: no aggregation.",
         default=follows(amended(lambda one: f"{one.ampdu_bytes} B")),
         reads=SizeBytes,
         source="IEEE 802.11-2020, 9.4.2.55.3, 9.4.2.157.3; 802.11ax-2021, 26.6.1",

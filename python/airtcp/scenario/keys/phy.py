@@ -151,10 +151,9 @@ class Phy(Table):
         source="IEEE 802.11-2020, 10.6.6.5.2",
     )
     protection: Protection | None = key(
-        "What goes before each OFDM frame in 2.4 GHz so that 802.11b stations, which are those "
-        "with a DSSS `data_rate`, know that the medium is taken: a CTS to oneself or RTS and CTS, "
-        "at a DSSS rate.",
-        default=follows('`"cts-to-self"` beside 802.11b stations, else `"none"`'),
+        "Protection of OFDM frames in 2.4 GHz from 802.11b stations (stations with a DSSS "
+        "`data_rate`): a CTS-to-self or an RTS/CTS exchange at a DSSS rate before each frame.",
+        default=follows('`"cts-to-self"` with 802.11b stations, else `"none"`'),
         reads=Literal["cts-to-self", "rts-cts", "none"],
         source="IEEE 802.11-2020, 10.27",
     )
@@ -190,7 +189,7 @@ class Phy(Table):
         source="IEEE 802.11-2020, 10.3.2.3.7, 10.3.7",
     )
     ack_timeout_ns: int = key(
-        "How long a sender waits for CTS or ACK, from the end of its own frame.",
+        "How long a sender waits for a CTS or ACK, from the end of its own frame.",
         default=follows(
             "SIFS + slot + aPHY-RX-START-Delay; with the rules of ns-2 SIFS + ACK + 4 us"
         ),

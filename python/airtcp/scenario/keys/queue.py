@@ -62,15 +62,18 @@ class AnyQueue(Table):
         reads=Annotated[DisciplineName, own("queue discipline")],
     )
     limit: Annotated[int, Field(ge=1, le=10**9)] | None = key(
-        "Packets at most, the one being sent included.",
-        default=follows("unlimited; `fq-codel`: 10240"),
+        "Packets at most, including the one being sent.",
+        default=follows(
+            "unlimited; `fq-codel`: 10240; `fifo` at an access point of 802.11n or later: 1000 "
+            "(with `mac.rules.preset` of a simulator: unlimited)"
+        ),
         reads=_Limit,
         unit="packets",
-        source="RFC 8290, 5.2.1",
+        source="RFC 8290, 5.2.1; the profile `vendor` of an access point",
     )
     mac_limit: int | None = key(
-        "Packets at most that have left the discipline for a driver's ring below it, with those "
-        "that the MAC holds; they count in `limit`, too.",
+        "Largest number of packets in the driver's ring below the discipline, including those "
+        "that the MAC holds. They count in `limit`, too.",
         default=none("no ring: the MAC takes packets when it has got at the medium"),
         ge=1,
         le=10**9,
@@ -136,7 +139,7 @@ class Codel(Table):
     """CoDel (RFC 8289): for how long packets may wait."""
 
     target_ns: int = key(
-        "`codel`, `fq-codel`: how long packets may wait though the queue stands.",
+        "`codel`, `fq-codel`: acceptable queueing delay of a standing queue.",
         default="5 ms",
         reads=PositiveTimeNs,
         source="RFC 8289, 4.3",
@@ -155,9 +158,8 @@ class Codel(Table):
         source="RFC 3168, 7; RFC 8289, 5.1",
     )
     control_law: Literal["square-root", "newton"] = key(
-        "`codel`, `fq-codel`: by what the interval is divided from one drop to the next: the "
-        "square root of their number, or one step of Newton's method towards it, as in Linux and "
-        "ns-3.",
+        "`codel`, `fq-codel`: how the time between drops shrinks: by the square root of their "
+        "number, or by one Newton step towards it, as in Linux and ns-3.",
         default="square-root",
         source="RFC 8289, 4.4; Linux 6, codel_impl.h",
     )
@@ -167,7 +169,7 @@ class Fq(Table):
     """FQ-CoDel (RFC 8290): how flows take turns."""
 
     quantum_bytes: int = key(
-        "`fq-codel`: what a flow may send in its turn.",
+        "`fq-codel`: bytes that a flow may send in each round.",
         default="1514 B",
         reads=PositiveSizeBytes,
         source="RFC 8290, 5.2.4",
@@ -366,10 +368,10 @@ class AccessPoint(Table):
         "Access to the medium.", default={}, reads=written(StandardAccess, AdaptiveBurst)
     )
     scheduler: AnyScheduler | None = key(
-        "Whose packets go next where an access serves one station with several packets: those of "
-        "the station whose packet came first, or of the next in turn, or (in any standard) of the "
-        'one that has used least airtime, `"airtime"`, which may be a table; or as one says that '
-        "was registered (`airtcp.schedulers`).",
+        "Which station an access serves, if one access carries several packets of one station. "
+        "`oldest`: the station of the packet that arrived first; `round-robin`: each in turn; "
+        "`airtime` (any standard, may be a table): the station that has used the least airtime; "
+        "or a registered scheduler (`airtcp.schedulers`).",
         default=follows('"oldest" in 802.11n and later, else none: packets go one by one'),
         reads=SchedulerForm,
     )

@@ -61,13 +61,13 @@ class DelayedAck(Table):
 
     every_: ClassVar[Key] = file_only(
         Annotated[int, Field(ge=1, le=1000)],
-        "An ACK for every so many segments. Not together with `thresholds`.",
+        "Number of segments per ACK. Not with `thresholds`.",
         default=2,
         source="RFC 5681, 4.2",
     )
     thresholds: Annotated[tuple[tuple[NotNegative, Positive], ...], Field(min_length=1)] = key(
-        "Pairs `[from, every]`: from this segment on, an ACK for every so many. The first begins "
-        "at 0; the first segment of data is number 1.",
+        "Pairs `[from, every]`: from segment `from` on, one ACK per `every` segments. The first "
+        "pair begins at 0; the first data segment is number 1.",
         default=follows("none: `every` throughout"),
         reads=Annotated[list[list[int]], AfterValidator(_checked_thresholds)],
     )
@@ -106,20 +106,20 @@ class AdaptiveSkip(Table):
 
     most_: ClassVar[Key] = file_only(
         Annotated[int, Field(ge=1, le=1000)],
-        "Of how many and one in a row at most the last one alone is sent. Instead of `skip`.",
+        "Number of ACKs left out in a row before one is sent. Instead of `skip`.",
         default=4,
     )
     calm: int = key(
-        "Each frame of the station that gets no answer makes it one more ACK that is left out; so "
-        "many answered in a row one fewer.",
+        "Adapt the number of ACKs left out: one more after each unanswered frame of the "
+        "station, one fewer after this many answered in a row.",
         default=100,
         ge=1,
         le=10**6,
         unit="frames",
     )
     acks_per_window: int = key(
-        "No more are left out than leaves the sender's window so many ACKs, as large as it must be "
-        "by the ACKs since the last loss.",
+        "Leave at least this many ACKs for each sender window; the window is estimated from the "
+        "ACKs since the last loss.",
         default=2,
         ge=1,
         le=1000,
@@ -153,7 +153,7 @@ class Tack(Table):
     """Tame acknowledgments (Li et al., SIGCOMM 2020): by count or by time, whichever is rarer."""
 
     every: int = key(
-        "An ACK when so many full-sized segments are unacknowledged, L in the paper, ...",
+        "Send an ACK when this many full-sized segments are unacknowledged (L in the paper), ...",
         default=2,
         ge=1,
         le=1000,
@@ -161,8 +161,8 @@ class Tack(Table):
         source="Li et al. (2020)",
     )
     beta: int = key(
-        "... and no more than so many ACKs in the least round trip, which the handshake and "
-        "timestamps tell. What tells of a loss is acknowledged at once.",
+        "... and at most this many ACKs per minimum round trip, known from the handshake and "
+        "timestamps. ACKs that report a loss are sent at once.",
         default=4,
         ge=1,
         le=1000,
@@ -193,9 +193,9 @@ class Receiver(Table):
 
     preset_: ClassVar[Key] = file_only(
         Literal["rfc", "linux"],
-        "A named set of all other keys, as that of the whole connection sets them; those given "
-        "beside it win.",
-        default=follows("none: what is left out is as at the sending end"),
+        "A named set of all other keys, by default that of the connection. A key given "
+        "explicitly overrides it.",
+        default=follows("none: missing keys are those of the sending end"),
     )
     receive_window_bytes: int = key(
         "Advertised window: a size, or `{ segments = n }`.",
@@ -211,8 +211,8 @@ class Receiver(Table):
     )
     sack_: ClassVar[Key] = file_only(
         bool,
-        "Whether the receiving end says what it holds. A sender with `sack` or `rack` recovers as "
-        "one with `newreno` if it does not.",
+        "Whether the receiver sends SACK blocks. Without them a sender with `sack` or `rack` "
+        "recovers as one with `newreno`.",
         default=follows("true with `sack` and `rack`"),
         source="RFC 2018, 2",
     )
@@ -230,7 +230,7 @@ class Receiver(Table):
     )
     ecn_: ClassVar[Key] = file_only(
         bool,
-        "Whether it knows ECN, which holds if both ends do.",
+        "Whether it supports ECN. A connection uses ECN if both ends support it.",
         default=follows("as at the sending end"),
         source="RFC 3168, 6.1.1",
     )

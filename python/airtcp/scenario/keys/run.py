@@ -34,6 +34,6 @@ class Run(Table):
         reads=Percent,
     )
     max_replications: int = key(
-        "Give up the wanted `precision` after so many.", default=1000, ge=2, le=10**6
+        "Largest number of replications with `precision`.", default=1000, ge=2, le=10**6
     )
     confidence: float = key("Level of the confidence intervals.", default=0.95, gt=0, lt=1)

@@ -38,8 +38,8 @@ class FrameErrors(Table):
 
     rate: float = key("Share of frames that are lost.", reads=Percent)
     of_bytes: int | None = key(
-        "`rate` is that of packets of this size, and bits are lost independently.",
-        default=none("`rate` is that of all, whatever their size"),
+        "`rate` applies to packets of this size. Bits are lost independently.",
+        default=none("`rate` applies to packets of any size"),
         reads=PositiveSizeBytes,
     )
     least_bytes: int = key("Smaller packets are not lost.", default="0 B", reads=SizeBytes)
@@ -55,14 +55,12 @@ class ControlledRate(Sparse):
     """One of the rates that rate control chooses from."""
 
     rate: Rate = derived("Rate of data frames.")
-    control_rate: Rate = derived("Rate of RTS, CTS and MAC ACK beside it.")
+    control_rate: Rate = derived("Rate of its RTS, CTS and MAC ACK.")
     error_rate: float = derived(
         "Share of frames with a packet of 1500 bytes that is lost at it; bits are lost "
         "independently."
     )
-    needs_db: float | None = derived(
-        "What it needs over noise and interference, where powers are known.", sparse=True
-    )
+    needs_db: float | None = derived("Required SINR, if powers are known.", sparse=True)
 
 
 class RateControl(Table):
@@ -79,7 +77,7 @@ class Pair(Table):
         "Timing of their PPDUs from 802.11n on, as `phy.high_rate`."
     )
     aggregation: Aggregation | None = derived(
-        "As `mac.aggregation`, within the limits of that standard; none: each frame alone."
+        "As `mac.aggregation`, within the limits of its standard. none: no aggregation."
     )
 
 
@@ -91,28 +89,28 @@ class StationGroup(Sparse):
 
     profile: ClassVar[Key] = file_only(
         Annotated[str, NameOf("device")],
-        "A device: its keys hold where this table says nothing of them, and it brings flows.",
+        "A device profile. It sets keys that this table does not give, and brings flows.",
         default=none(),
     )
     place: ClassVar[Key] = file_only(
         Annotated[str, NameOf("place")],
-        "Where the stations are, from which follows the rate (`mcs`, or `data_rate` before "
-        "802.11n) that the standard's receiver must read there.",
-        default=follows("that of the profile, else the rate of `[phy]`"),
+        "Place of the stations. It sets the rate (`mcs`, or `data_rate` before 802.11n): the "
+        "highest that the standard's minimum receiver sensitivity allows there.",
+        default=follows("the rate of the profile, else of `[phy]`"),
     )
     traffic: ClassVar[Key] = file_only(
         list[Annotated[str, NameOf("traffic")]],
         "What each station does: a flow, or several, for each, called `laptop-web` in a group "
         "`laptop`. An empty list: nothing.",
-        default=follows("that of the profile, else none"),
+        default=follows("set by the profile, else none"),
     )
     tcp: ClassVar[Key] = file_only(
-        written(Tcp), "TCP of the flows of `traffic`.", default=follows("that of the profile")
+        written(Tcp), "TCP of the flows of `traffic`.", default=follows("set by the profile")
     )
     path: ClassVar[Key] = file_only(
         list[PathElement],
         "Wired path of the flows of `traffic`.",
-        default=follows("that of each traffic"),
+        default=follows("set by each traffic profile"),
     )
     name: str = key("Name of the group; station i is called `name/i`. Not `ap`.", reads=Name)
     count: int = key("How many stations.", ge=1, le=100_000)
@@ -124,13 +122,13 @@ class StationGroup(Sparse):
     )
     positions: ClassVar[Key] = file_only(
         Positions,
-        "Where they are: x and y in metres of each, or a disc around their access point.",
+        "Positions: x and y in metres for each station, or a disc around their access point.",
         default=none(),
     )
     hears: ClassVar[Key] = file_only(
         list[Name],
-        "Those of which other groups a station hears, and is heard by; its own group and its "
-        "access point always.",
+        "Stations of other groups that a station hears, and that hear it. A station always "
+        "hears its own group and its access point.",
         default=follows("all groups of its cell, and of cells that `air.heard` pairs with it"),
     )
     needs: Needs | None = derived(
@@ -138,9 +136,10 @@ class StationGroup(Sparse):
     )
     standard: ClassVar[Key] = file_only(
         Annotated[StandardName, in_any_case(*STANDARDS)],
-        "The standard of these stations. Frames from and to them have the newest format that they "
-        "and the access point both know, `[phy]`; `channel_width`, `mcs`, `spatial_streams` and "
-        "`guard_interval` are those of `[phy]` as far as that standard has them.",
+        "The standard of these stations. Frames from and to them use the newest format that "
+        "both they and the access point (`[phy]`) support. `channel_width`, `mcs`, "
+        "`spatial_streams` and `guard_interval` are those of `[phy]`, limited to what this "
+        "standard supports.",
         default=follows("that of `[phy]`"),
         source="IEEE 802.11-2020, 10.6",
     )
@@ -175,8 +174,8 @@ class StationGroup(Sparse):
     )
     control_rate: Rate = derived("Rate of RTS, CTS and MAC ACK in exchanges with these stations.")
     cw_min: int = derived(
-        "aCWmin of these stations under the DCF: that of `[phy]`; 31 of 802.11b stations in a cell "
-        "of 802.11g."
+        "aCWmin of these stations under the DCF: that of `[phy]`; 31 for 802.11b stations in an "
+        "802.11g cell."
     )
     frame_errors: FrameErrors | None = key(
         "Frames from and to these stations that are lost without a collision: a share of all, or "
@@ -185,8 +184,7 @@ class StationGroup(Sparse):
         reads=FrameErrorsForm,
     )
     airtime_weight: int = key(
-        "The share of each in the airtime that the access point gives out with `scheduler = "
-        '"airtime"`; 256 is that of most.',
+        'Weight of each station with `scheduler = "airtime"`. The default weight is 256.',
         default=256,
         ge=1,
         le=2**16,
@@ -200,9 +198,9 @@ class StationGroup(Sparse):
     )
     error_table: ClassVar[Key] = file_only(
         dict[str, Share],
-        "How many frames with a packet of 1500 bytes are lost at each MCS, such as "
-        '`{ 0 = "0 %", 7 = "20 %" }`; others lose what the next lower MCS of the table loses. Bits '
-        "are lost independently.",
+        'Frame loss by MCS for packets of 1500 bytes, such as `{ 0 = "0 %", 7 = "20 %" }`. An '
+        "MCS that is not listed has the loss of the next lower one that is. Bits are lost "
+        "independently.",
         default=none("none are lost"),
     )
     snr: ClassVar[Key] = file_only(

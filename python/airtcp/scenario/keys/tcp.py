@@ -21,9 +21,9 @@ class MacFeedback(Table):
     """Losses of which a station's MAC tells the sender above it: paper G, section V."""
 
     give_up: Literal["retransmit", "freeze"] = key(
-        "A frame that the MAC gives up: its segment is sent again at once and the window falls as "
-        "after a fast retransmit, or stays (`freeze`) where the last try did not collide, so that "
-        "the loss was the channel's.",
+        "What the sender does when the MAC drops a frame. `retransmit`: it sends the segment "
+        "again at once and reduces the window as in a fast retransmit. `freeze`: it keeps the "
+        "window if the last attempt did not collide, because the channel lost the frame.",
     )
 
 
@@ -38,7 +38,7 @@ class Aimd(Table):
         source="RFC 5681, (3)",
     )
     decrease: float = key(
-        "What a loss leaves of the window; of a timeout half at most.",
+        "Factor of the window after a loss; after a timeout at most one half.",
         default=0.5,
         ge=0.01,
         le=0.99,
@@ -56,10 +56,10 @@ class TcpRules(Table):
     """
 
     preset: Literal["standard", "ns-2", "linux", "ns-3"] = key(
-        "A named set of the keys below; a key given beside it wins.", default="standard"
+        "A named set of the keys below. A key given explicitly overrides it.", default="standard"
     )
     loss_window: Literal["flight-size", "cwnd"] = key(
-        "What a loss leaves the part `aimd.decrease` of: what is under way, or the window.",
+        "What a loss multiplies by `aimd.decrease`: the data in flight, or the window.",
         default=by_preset(
             {"standard": "flight-size", "ns-2": "cwnd", "linux": "cwnd", "ns-3": "cwnd"}
         ),
@@ -72,8 +72,8 @@ class TcpRules(Table):
         source="RFC 5681, 3.2",
     )
     slow_start_limit: int = key(
-        "Segments that slow start adds to the window for an ACK at most; 0: as many as it "
-        "acknowledges.",
+        "Largest number of segments that slow start adds to the window per ACK. 0: as many as "
+        "the ACK covers.",
         default=by_preset({"standard": 1, "ns-2": 1, "linux": 0, "ns-3": 0}),
         ge=0,
         le=1000,
@@ -81,19 +81,19 @@ class TcpRules(Table):
         unit="segments",
     )
     rto_floor: Literal["timeout", "variation"] = key(
-        "What `min_rto` bounds: the whole retransmission timeout, or what stands beside the "
-        "smoothed round trip in it.",
+        "What `min_rto` bounds: the whole retransmission timeout, or the part added to the "
+        "smoothed round-trip time.",
         default=by_preset(
             {"standard": "timeout", "ns-2": "timeout", "linux": "variation", "ns-3": "timeout"}
         ),
         source="RFC 6298, (2.4)",
     )
     timers: Literal["exact", "linux"] = key(
-        "When a timer of the sender expires: after what the RFCs compute, or as in Linux with a "
-        "tick of `clock_granularity`, those for a tail probe and for the reordering window 2 ms "
-        "later (a lone segment's probe: `min_rto` later), and the longer the coarser. Where an ACK "
-        "covers many segments, RACK.rtt is that of the one sent last, or in Linux of the last by "
-        "number.",
+        "When the sender's timers expire: as the RFCs compute, or as in Linux with a tick of "
+        "`clock_granularity`. In Linux the tail-probe and reordering timers expire 2 ms later "
+        "(the probe of a single segment `min_rto` later), and long timers are coarser. If an "
+        "ACK covers many segments, RACK.rtt is that of the segment sent last, or in Linux of "
+        "the segment with the highest number.",
         default=by_preset(
             {"standard": "exact", "ns-2": "exact", "linux": "linux", "ns-3": "exact"}
         ),
@@ -126,9 +126,9 @@ class TcpRules(Table):
         source="Linux 6, hystart_update; ns-3.44, TcpCubic",
     )
     bbr1: Literal["linux", "ns-3"] = key(
-        'What `congestion = "bbr1"` sends beyond its model: `linux` three bursts of a millisecond '
-        "and what is acknowledged at once, `ns-3` three segments and what one ACK covers, each "
-        "segment paced, with round trips in whole milliseconds.",
+        'What `congestion = "bbr1"` sends beyond its model. `linux`: three bursts of a '
+        "millisecond and what is acknowledged at once. `ns-3`: three segments and what one ACK "
+        "covers, each segment paced, with round-trip times in whole milliseconds.",
         default=by_preset({"standard": "linux", "ns-2": "linux", "linux": "linux", "ns-3": "ns-3"}),
         source="Linux 6, tcp_bbr.c; ns-3.44, TcpBbr",
     )
@@ -173,29 +173,29 @@ class Tcp(Table):
 
     preset_: ClassVar[Key] = file_only(
         Literal["rfc", "linux"],
-        "A named set of all other keys; those given beside it win. `linux` is Linux 6 as it comes, "
-        "`rfc` is what the other defaults say.",
+        "A named set of all other keys. A key given explicitly overrides it. `linux` is Linux 6 "
+        "with its defaults; `rfc` is the other defaults listed here.",
         default="rfc",
     )
     variant: RecoveryName = key(
-        "Loss recovery of the sender; with `sack` and `rack` the receiver says what it holds.",
+        "Loss recovery of the sender. With `sack` and `rack` the receiver sends SACK blocks.",
         default=follows('"newreno"; "rack" with bbr and bbr1'),
         reads=RecoveryName,
         source="RFC 5681; RFC 6582; RFC 6675, RFC 2018; RFC 8985, RFC 9937",
     )
     congestion: AnyCongestion = key(
-        "How the congestion window grows, and what a loss leaves of it: `reno` (RFC 5681) with the "
-        "factors of `aimd`, `cubic` (RFC 9438) with its own; `bbr` (version 3) and `bbr1` "
-        "(version 1, as in Linux) follow a model of the path, and want `rack` and `pacing`.",
+        "Congestion control: `reno` (RFC 5681) with the factors of `aimd`; `cubic` (RFC 9438) "
+        "with its own; `bbr` (version 3) and `bbr1` (version 1, as in Linux), which follow a "
+        "model of the path and need `rack` and `pacing`.",
         default="reno",
         reads=AnyCongestion,
         source="RFC 5681, 3.1; RFC 9438; draft-ietf-ccwg-bbr; "
         "draft-cardwell-iccrg-bbr-congestion-control-00",
     )
     slow_start: SlowStartName = key(
-        "How slow start ends where nothing is lost: at the threshold alone, or when "
-        "acknowledgments tell of a queue, as in Linux or by way of a slower growth. All but "
-        "`standard` time each segment, as `rack` does.",
+        "How slow start ends without a loss: only at the threshold (`standard`), or when "
+        "acknowledgments indicate a queue, as in Linux or with a slower growth in between. All "
+        "but `standard` time each segment, as `rack` does.",
         default=follows('"standard"; "hystart" with preset linux, cubic and rack'),
         reads=SlowStartName,
         source="RFC 5681, 3.1; Linux 6, tcp_cubic.c; RFC 9406",
@@ -244,7 +244,7 @@ class Tcp(Table):
     aimd: Aimd = key("How the congestion window grows and shrinks.", default={})
     rules: TcpRules = key("Rules of loss recovery.", default={})
     handshake: Literal["three-way", "two-way", "none"] = key(
-        "`two-way`: a SYN from the data sender and its ACK, as in ns-2; `none`: data at once.",
+        "`two-way`: a SYN from the data sender and its ACK, as in ns-2. `none`: data at once.",
         default="three-way",
         source="RFC 9293, 3.5",
     )
@@ -266,42 +266,42 @@ class Tcp(Table):
     delayed_ack: DelayedAck = key("ACK policy of the receiver.", default={})
     ack_skip: AckSkip | None = key("ACKs that the receiver leaves out.", default=none())
     mac_feedback: MacFeedback | None = key(
-        "What the MAC tells a sender in a station; a server's frames are the access point's.",
+        "What the MAC reports to a sender in a station. The frames of a server are the access "
+        "point's.",
         default=none(),
         source="paper G, section V",
     )
     receiver_: ClassVar[Key] = file_only(
         written(Receiver),
-        "Where the end that receives the flow's data is not like the end that sends them: of a "
-        "download the station, of an upload the server.",
+        "Keys of the end that receives the flow's data (the station of a download, the server "
+        "of an upload), if they differ from the sender's.",
         default=none("both ends are alike"),
     )
     sending_end: Receiver | None = derived(
-        "How the end that sends the flow's data receives what goes the other way, such as "
-        "requests, where that is not how the other end receives; none: the keys beside it hold at "
-        "both."
+        "How the end that sends the flow's data receives the other direction, such as requests, "
+        "if it differs. none: the keys of the connection apply to both ends."
     )
     tack: Tack | None = key(
-        "ACKs by time where round trips hold many segments, instead of `delayed_ack`, whose "
-        "`timeout` is then for what nothing follows.",
+        "ACKs by time if a round trip holds many segments, instead of `delayed_ack`. Its "
+        "`timeout` then applies to a last segment that none follows.",
         default=none(),
         source="Li et al. (2020)",
     )
     timestamps: bool = key(
-        "Each segment has a timestamps option, 12 bytes on top of `header_bits`: what is sent "
-        "again is timed, too.",
+        "Each segment has a timestamps option, 12 bytes in addition to `header_bits`. "
+        "Retransmissions are then timed, too.",
         default=False,
         source="RFC 7323, 3",
     )
     window_scaling: bool = key(
-        "Each SYN has a window scale option, 4 bytes on top of `header_bits`. Windows above "
-        "65535 B need one on the air; left out, its bytes are not counted.",
+        "Each SYN has a window scale option, 4 bytes in addition to `header_bits`. Windows "
+        "above 65535 B need one on the air; if you leave it out, its bytes are not counted.",
         default=False,
         source="RFC 7323, 2",
     )
     ecn: bool = key(
-        "Both ends agree to have packets marked instead of dropped, and a mark leaves as much of "
-        "the window as a loss, once in a round trip; some queue on the way must have `ecn`, too.",
+        "Both ends negotiate ECN. A mark reduces the window as a loss does, once per round "
+        "trip. A queue of the path must have `ecn`, too.",
         default=False,
         source="RFC 3168, 6.1",
     )

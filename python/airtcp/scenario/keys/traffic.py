@@ -71,8 +71,7 @@ class Web(Table):
     kind: Literal["web"] = key("Transfers and think times in turn.")
     profile: ClassVar[Key] = file_only(
         Literal["web-2025"],
-        "What holds of all other keys where a file says nothing of them: `web-2025` is a page of "
-        "today.",
+        "A named set of defaults for all other keys. `web-2025` is a typical page of 2025.",
         default=none(),
         source="HTTP Archive, Web Almanac 2025",
     )
@@ -103,7 +102,7 @@ class Replay(Table):
     )
     begin: ClassVar[Key] = file_only(
         TimeS,
-        "How long after the first transfer of the file the simulation begins; what was before is "
+        "Start of the simulation after the first transfer of the file; earlier transfers are "
         "left out.",
         default="0 s",
     )
@@ -120,8 +119,8 @@ class Voice(Table):
     impairment: float = derived("Equipment impairment factor Ie without losses.")
     robustness: float = derived("Packet-loss robustness factor Bpl.")
     delay_s: float = derived(
-        "From the first sound of a packet until it is sent: its duration, and what the codec looks "
-        "ahead."
+        "Time from the first sound of a packet until it is sent: its duration and the codec's "
+        "look-ahead."
     )
 
 
@@ -138,12 +137,12 @@ class Udp(Table):
     )
     codec: ClassVar[Key] = file_only(
         Literal["G.711", "G.729A"],
-        "The packets are speech, encoded so, with concealment of what is lost: `r_factor` is "
-        "measured of them.",
+        "The packets are speech of this codec, with packet-loss concealment; `r_factor` is "
+        "computed for them.",
         default=none("no speech"),
         source="ITU-T G.113, appendix I",
     )
-    voice: Voice | None = derived("What the E-model asks of `codec`.")
+    voice: Voice | None = derived("Parameters of `codec` in the E-model.")
 
 
 class Call(Table):
@@ -159,7 +158,7 @@ class Call(Table):
         default="G.711",
     )
     video_bps: int | None = key(
-        "Rate of IP packets with video, evenly spaced; `none`: speech alone.",
+        "Rate of IP packets with video, evenly spaced. `none`: speech only.",
         default="1.2 Mb/s",
         reads=Annotated[int | Literal["none"], *rate_or("none")],
     )
@@ -184,8 +183,8 @@ class Ftp(Table):
 
     kind: Literal["ftp"] = key("Transfers that do not wait for each other.")
     interarrival: distributions.Distribution = key(
-        "From the beginning of a station's transfer to that of its next one, and before the first. "
-        "Exponential: a Poisson process.",
+        "Time from the start of one transfer of a station to the start of the next, and before "
+        "the first. Exponential: a Poisson process.",
         reads=TimeDistribution,
     )
     size: distributions.Distribution = key("Size of a transfer.", reads=SizeDistribution)
@@ -228,14 +227,14 @@ class Loss(Table):
         "This share is lost, each packet alike.", default=none("they are counted"), reads=Percent
     )
     every: int | None = key(
-        "One of so many is lost, the last of them.",
+        "One packet in this many is lost, the last of them.",
         default=none("they are drawn by `rate`"),
         ge=2,
         le=10**12,
         unit="packets",
     )
     acks: bool = key(
-        "Whether packets without payload, such as ACKs and SYNs, are lost and counted, too.",
+        "Whether packets without payload, such as ACKs and SYNs, are counted and lost, too.",
         default=False,
     )
 
@@ -252,13 +251,13 @@ class Link(Table):
     rate_bps: int | None = key("Its rate.", default=none("no serialisation"))
     delay_ns: int = key("Its propagation delay.", default="0 s")
     queue: Queue = key(
-        "Queue at each end, the packet being sent included: its limit, or a table as that of "
+        "Queue at each end, including the packet being sent: its limit, or a table like that of "
         "`[ap]`.",
         default=none("first in, first out without limit"),
         reads=LinkQueueForm,
     )
     loss: Loss | None = key(
-        "What is lost on the way of packets with payload: a share, or a table.",
+        "Loss of packets with payload on the path: a ratio, or a table.",
         default=none("nothing"),
         reads=LossForm,
     )
@@ -279,18 +278,18 @@ class Flow(Table):
 
     profile: ClassVar[Key] = file_only(
         Annotated[str, NameOf("traffic")],
-        "Traffic whose keys hold where this entry says nothing of them.",
+        "A traffic profile. It sets keys that this entry does not give.",
         default=none(),
     )
     purpose: ClassVar[Key] = file_only(
         Purpose,
         "What users wait for with it, by which its result is judged.",
-        default=follows("that of the profile, else none"),
+        default=follows("set by the profile, else none"),
     )
     connections: ClassVar[Key] = file_only(
         Annotated[int, Field(ge=1, le=256)],
-        "So many such flows side by side, with -1, -2, ... after their names; each has a TCP "
-        "connection of its own. Not of `udp`, `call` and `replay`.",
+        "Number of such flows, named with -1, -2, ...; each has its own TCP connection. Not for "
+        "`udp`, `call` and `replay`.",
         default=1,
     )
 
@@ -303,8 +302,8 @@ class Flow(Table):
     )
     stations: str = key("Name of a station group.")
     direction: Literal["download", "upload"] = key(
-        "`download`: server, access point, station; `upload`: the other way; `both` (of `bulk`, "
-        "`udp` and `call`): a flow each way, with `-down` and `-up` after its name.",
+        "`download`: from server to station; `upload`: from station to server; `both` (for "
+        "`bulk`, `udp` and `call`): one flow in each direction, named with `-down` and `-up`.",
         reads=Literal["download", "upload", "both"],
     )
     start_spread_ns: int = key(
@@ -315,7 +314,7 @@ class Flow(Table):
         default=follows('"100 ms"; "0 s" with mac.rules.preset ns-2 or bianchi'),
     )
     application: Application = key(
-        "What is sent: `bulk`, `web`, `ftp`, `replay`, `udp` or `call`.",
+        "Application: `bulk`, `web`, `ftp`, `replay`, `udp` or `call`.",
         reads=Annotated[
             written(Bulk)
             | written(Web)
