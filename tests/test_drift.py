@@ -169,7 +169,7 @@ def test_windows_that_grow_in_replications_leave_the_lower_end_of_waits() -> Non
         assert told.low < truth
         assert longer.metrics[metric].half_width is not None
     said = " ".join(cautions(seen))
-    assert "windows of endless connections still grow" in said
+    assert "TCP windows of endless connections still grow" in said
     assert "Use a longer run and a longer warm-up." in said
     assert not any("run too short" in one for one in cautions(longer))
 

@@ -148,7 +148,7 @@ def test_a_few_transfers_bound_nothing() -> None:
     time = seen.metrics["transfer_time_s"]
     assert (time.mean, time.low, time.high) == (None, None, None)
     assert "transfer_time_s" not in dict(seen.shown())
-    assert "nor times of so few transfers" in (glanced(predict(seen.scenario)) or "")
+    assert "nor are transfer times" in (glanced(predict(seen.scenario)) or "")
     # Nor does a bound of zero tell anything.
     vars(seen)["metrics"] = {"page_time_s": Interval(None, 0.0, None, 3)}
     assert seen.shown() == []
@@ -228,8 +228,8 @@ def test_the_command_gives_a_glance_and_its_source() -> None:
     assert printed.exit_code == without.exit_code == 0
     assert SOURCE in printed.stdout
     assert "95 % intervals" in printed.stdout
-    assert "No model covers" not in printed.stdout
-    assert "No model covers this scenario: UDP and TCP share the air" in without.stdout
+    assert "No analytical model applies" not in printed.stdout
+    assert "No analytical model applies: UDP and TCP share the channel" in without.stdout
 
 
 def test_bad_input_is_told_in_one_line() -> None:

@@ -206,9 +206,9 @@ def test_a_queue_per_flow_may_be_too_short() -> None:
 @pytest.mark.parametrize(
     ("flows", "reason"),
     [
-        (datagrams(rate="200 kb/s"), "constant rate does not always have a packet"),
+        (datagrams(rate="200 kb/s"), "constant rate"),
         (datagrams() + datagrams("download", "200 kb/s"), "constant rate"),
-        (download() + datagrams(rate="200 kb/s"), "UDP and TCP share the air"),
+        (download() + datagrams(rate="200 kb/s"), "UDP and TCP share the channel"),
     ],
 )
 def test_constant_rates_are_in_no_model(flows: str, reason: str) -> None:

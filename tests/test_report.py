@@ -194,7 +194,7 @@ application = { kind = "udp", packet = "1500 B", rate = "saturated" }
 
     page = report.html(result, drawn(result), mixed)
 
-    assert "No model covers this scenario: saturated UDP and TCP" in page
+    assert "No analytical model applies: saturated UDP and TCP" in page
 
 
 def test_models_without_an_answer_are_on_the_page(result: Comparison) -> None:

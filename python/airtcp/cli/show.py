@@ -240,7 +240,7 @@ def _comparison(console: Console, result: Comparison, *, models: bool, explain: 
         console.print(Text(f"and {folded} more values of models: --models", style="dim"))
     console.print()
     if result.uncovered is not None:
-        console.print(Text(f"No model covers this scenario: {result.uncovered}\n"))
+        console.print(Text(f"No analytical model applies: {result.uncovered}\n"))
     _broken(console, shown, explain=explain)
     _unanswered(console, result)
 
@@ -324,7 +324,7 @@ def _simulation(console: Console, result: SimulationResult) -> None:
 
 def _prediction(console: Console, result: Prediction, *, models: bool, explain: bool) -> None:
     if result.uncovered is not None and result.glance is None:
-        console.print(Text(f"No model covers this scenario: {result.uncovered}"))
+        console.print(Text(f"No analytical model applies: {result.uncovered}"))
         return
     shown = result if models else summary.best_alone(result)
     lines = summary.prediction_lines(shown)

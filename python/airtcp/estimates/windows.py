@@ -115,10 +115,10 @@ class Windows:
         most = max((one.second / one.first - 1.0 for one in growing if one.first), default=None)
         half = "half of the measured time"
         if most is None:
-            grown = f"of some nothing is under way in the first {half}"
+            grown = f"some have nothing in flight in the first {half}"
         else:
-            grown = f"of some {percent(most)} more is under way in the second {half}"
-        return f"windows of endless connections still grow: {grown}"
+            grown = f"some have {percent(most)} more in flight in the second {half}"
+        return f"TCP windows of endless connections still grow: {grown}"
 
     @cached_property
     def tooth_s(self) -> float:
@@ -129,8 +129,8 @@ class Windows:
     def sawtooth(self) -> str:
         """Say how long the sawtooth lasts, in words."""
         return (
-            f"the sawtooth of windows of endless connections lasts {duration(self.tooth_s)}, and "
-            "replications show one part of it"
+            f"TCP windows of endless connections take {duration(self.tooth_s)} per sawtooth: each "
+            "replication shows only a part of one"
         )
 
     @cached_property

@@ -120,31 +120,31 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
         )
     if scenario.mac.pcf is not None:
         return (), (
-            "the access point polls stations in contention-free periods; the models have senders "
-            "that contend all the time"
+            "the access point polls stations in contention-free periods, and models cover only "
+            "senders that always contend"
         )
     apps = [flow.application for flow in scenario.flows]
     datagrams = [app for app in apps if app.kind == "udp"]
     saturated_too = any(app.rate_bps is None for app in datagrams)
     if datagrams and len(datagrams) < len(apps):
         return (), (
-            f"{'saturated UDP' if saturated_too else 'UDP'} and TCP share the air; the models have "
-            "either senders that are always saturated (Bianchi) or TCP connections alone (paper M)"
+            f"{'saturated UDP' if saturated_too else 'UDP'} and TCP share the channel, and models "
+            "cover only saturated UDP (Bianchi) or only TCP (paper M)"
         )
     if datagrams and any(app.rate_bps is not None for app in datagrams):
         return (), (
-            "UDP at a constant rate does not always have a packet; the models of UDP have senders "
-            "that are always saturated (Bianchi)"
+            "UDP at a constant rate does not saturate its senders, and models of UDP cover only "
+            "saturated senders (Bianchi)"
         )
     if any(app.kind == "replay" for app in apps):
         return (), (
-            "transfers come as they did in a log; the models have laws of sizes and of pauses, or "
+            "transfers are replayed from a log, and models cover only random sizes and pauses, or "
             "endless transfers"
         )
     if any(app.kind == "web" and app.page is not None for app in apps):
         return (), (
-            "a page is many transfers over several connections at once; paper M has one transfer "
-            "of each station at a time"
+            "a page needs many transfers over parallel connections, and paper M covers one "
+            "transfer per station at a time"
         )
     if scenario.mac.aggregation is not None:
         return _aggregated(scenario)
@@ -188,16 +188,16 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
         return _transfers(scenario, arrivals.predict, effective.ftp), ""
     if any(app.kind == "ftp" for app in apps):
         return (), (
-            "FTP transfers begin however many are under way, and other transfers share the air "
-            "with them; the models have either alone"
+            "FTP transfers start independently of those in progress and share the channel with "
+            "other transfers, and models cover only one of the two"
         )
     if sum(scenario.group(flow.stations).count for flow in scenario.flows) == 1:
         from airtcp.predict import effective, lone
 
         return _transfers(scenario, lone.predict, effective.alone), ""
     return (), (
-        "bulk transfers that end do not reach a steady state; paper M has endless transfers, "
-        "transfers that come back after a think time, or one that is alone"
+        "bulk transfers that end have no steady state, and paper M covers only endless transfers, "
+        "transfers that repeat after a think time, or a single one"
     )
 
 

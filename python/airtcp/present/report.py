@@ -183,7 +183,7 @@ def _assumptions(result: Result) -> list[str]:
     ):
         return []
     if result.uncovered is not None:
-        return [f"<p class='note'>No model covers this scenario: {escape(result.uncovered)}</p>"]
+        return [f"<p class='note'>No analytical model applies: {escape(result.uncovered)}</p>"]
     parts = []
     broken = summary.broken(result.model)
     if broken:

@@ -211,35 +211,34 @@ def glanced(prediction: Prediction) -> str | None:
         return None
     why = ""
     if prediction.uncovered is not None:
-        why = f"No closed form has an answer: {prediction.uncovered}. "
-    seen = f"{why}Quick simulation: {duration(glance.simulation.simulated_s)} simulated"
-    seen += f", {100 * glance.simulation.confidence:g} % intervals"
-    if not glance.reached:
-        own_s = (prediction.scenario.run.warmup_ns or 0) + prediction.scenario.run.duration_ns
-        seen += f", of {duration(own_s / 1e9)} that the scenario has"
-    seen += _too_short(glance)
+        why = f"No analytical model applies: {prediction.uncovered}. "
+    run = prediction.scenario.run
+    own_s = ((run.warmup_ns or 0) + run.duration_ns) / 1e9
+    of = "" if glance.reached else f" of the scenario's {duration(own_s)}"
+    seen = f"{why}Quick simulation: {duration(glance.simulation.simulated_s)}{of} simulated, "
+    seen += f"{100 * glance.simulation.confidence:g} % intervals.{_too_short(glance)}"
     if glance.seldom:
         names = " and ".join(glance.seldom[:3]) if len(glance.seldom) < 4 else "several cells"
-        seen += f"; {names} had few turns, and cells may change places in longer runs"
-    return f"{seen}; a simulation has narrower ones."
+        seen += f" {names} sent rarely; a longer run may rank cells differently."
+    return f"{seen} airtcp simulate gives narrower intervals."
 
 
 def _too_short(glance: Glance) -> str:
     """Describe what a quick simulation is too short for, and the consequence."""
-    told = {
-        "transfers": "transfers take too long for so short a look",
-        "windows": "windows of TCP grow to its end",
-        "sawteeth": "windows of TCP rise and fall more slowly",
-        "readers": "few pages or files were asked for in it",
+    causes = {
+        "transfers": "transfers take longer",
+        "windows": "TCP windows still grow at its end",
+        "sawteeth": "TCP windows rise and fall more slowly",
+        "readers": "few pages or files were requested",
     }
     if not glance.short_for:
         return ""
-    *others, last = (told[word] for word in glance.short_for)
-    seen = "; " + ", ".join(others) + (" and " if others else "") + last
-    seen += ": waiting times are lower bounds, and losses are not reported"
+    *others, last = (causes[word] for word in glance.short_for)
+    why = ", ".join(others) + (" and " if others else "") + last
+    seen = f" It is short ({why}): delays are lower bounds, and losses are not reported"
     if not glance.settled and glance.metrics["transfer_time_s"].low is None:
-        seen += ", nor times of so few transfers"
-    return seen
+        seen += ", nor are transfer times"
+    return f"{seen}."
 
 
 def simulation_lines(simulation: Simulation) -> list[Line]:
