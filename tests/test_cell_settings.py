@@ -73,7 +73,7 @@ def test_rows_of_powers_are_those_at_the_power_of_all() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"air.obss_pd": "-72 dBm"}, r"cells.tax.power: stands beside air.obss_pd"),
+        ({"air.obss_pd": "-72 dBm"}, r"cells.tax.power: cannot be combined with air.obss_pd"),
         (
             {"cells.tax.power": "-40 dBm"},
             r"taxman/1 receives -106.42 dBm of the access point of",

@@ -232,8 +232,8 @@ def test_an_answer_against_a_law_ends_the_run(
     ("changed", "told"),
     [
         ({"acks": 'policy = "nobody"'}, 'acks.policy: "nobody" is unknown; allowed: '),
-        ({"acks": 'policy = "WORD", every = 2'}, "policy: stands beside every"),
-        ({"acks": 'policy = "WORD", adaptive = true'}, "policy: stands beside adaptive"),
+        ({"acks": 'policy = "WORD", every = 2'}, "policy: cannot be combined with every"),
+        ({"acks": 'policy = "WORD", adaptive = true'}, "policy: cannot be combined with adaptive"),
         ({"ap": 'scheduler = "nobody"', **AGGREGATED}, 'scheduler: "nobody" is unknown'),
         (
             {"ap": 'scheduler = "nobody"', **AGGREGATED},

@@ -65,7 +65,9 @@ def diff(
 
     if precision is not None:
         if replications is not None:
-            raise ValueError("precision stands beside replications; allowed: one of the two")
+            raise ValueError(
+                "precision cannot be combined with replications; allowed: only one of them"
+            )
         wanted = parse_percent(precision) if isinstance(precision, str) else precision
         if not 0.0 < wanted < 1.0:
             raise ValueError("precision: allowed: more than 0 % and less than 100 %")

@@ -294,7 +294,7 @@ def _extended(folder: Path, there: Contents, about: Contents) -> Contents:
         if units.get(column.name, column.unit) != column.unit:
             raise OutputError(
                 f"{folder} has {column.name} in {units[column.name] or 'no unit'}, and this sweep "
-                f"in {column.unit or 'no unit'}; allowed: one of the two, or another directory"
+                f"in {column.unit or 'no unit'}; allowed: only one of them, or another directory"
             )
     known = {column.name for column in about.axes}
     axes = (*about.axes, *(column for column in there.axes if column.name not in known))

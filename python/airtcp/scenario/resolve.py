@@ -236,7 +236,7 @@ def _run(run: Written) -> Run:
     if run.precision is not None and run.given("replications"):
         raise InvalidError(
             ("run", "precision"),
-            "stands beside replications; allowed: one of the two",
+            "cannot be combined with replications; allowed: only one of them",
         )
     if run.given("max_replications") and run.precision is None:
         raise InvalidError(

@@ -66,7 +66,7 @@ def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
     if len(ways) > 1:
         raise InvalidError(
             ("air", ways[1]),
-            f"stands beside {ways[0]}: two ways to say who hears whom; allowed: one of "
+            f"cannot be combined with {ways[0]}: two ways to say who hears whom; allowed: one of "
             f"{', '.join(_WAYS)}",
         )
     way = ways[0] if ways else ""
@@ -230,8 +230,8 @@ def check_cells(scenario: Written) -> None:
         if found:
             raise InvalidError(
                 path,
-                f"{what} are modelled in one cell alone, in which all hear each other; allowed: no "
-                "such key beside several cells, hears or powers",
+                f"{what} are modelled only in one cell in which all hear each other; allowed: "
+                "without several cells, hears and powers",
             )
 
 
@@ -242,7 +242,7 @@ def _cells(scenario: Written) -> tuple[dict[str, Written], list[str]]:
     for index, group in enumerate(scenario.stations):
         if group.cell is not None and group.cell not in cells:
             known = ", ".join(f'"{name}"' for name in cells)
-            allowed = known or "no such key, or a table [cells.NAME]"
+            allowed = known or "without this key, or a table [cells.NAME]"
             raise InvalidError(
                 ("stations", index, "cell"),
                 f'there is no cell "{group.cell}"; allowed: {allowed}',
@@ -277,7 +277,8 @@ def _check_places(scenario: Written, cells: dict[str, Written], way: str) -> Non
         if group.hears is not None and way in ("received", "path_loss"):
             raise InvalidError(
                 ("stations", index, "hears"),
-                f"stands beside air.{way}: two ways to say who hears whom; allowed: one of the two",
+                f"cannot be combined with air.{way}: two ways to say who hears whom; allowed: only "
+                "one of them",
             )
         if group.positions is not None and way != "path_loss":
             raise InvalidError(("stations", index, "positions"), _unused_place(way))
@@ -295,14 +296,17 @@ def _check_places(scenario: Written, cells: dict[str, Written], way: str) -> Non
         if scenario.air.obss_pd is not None:
             raise InvalidError(
                 ("cells", name, "power"),
-                "stands beside air.obss_pd, which lowers one power of all nodes; allowed: one of "
-                "the two",
+                "cannot be combined with air.obss_pd, which lowers the power of all nodes; "
+                "allowed: only one of them",
             )
 
 
 def _unused_place(way: str) -> str:
     if way:
-        return f"stands beside air.{way}: two ways to say who hears whom; allowed: one of the two"
+        return (
+            f"cannot be combined with air.{way}: two ways to say who hears whom; allowed: only "
+            "one of them"
+        )
     return (
         "says who hears whom by a path loss alone; allowed: together with "
         'air.path_loss = { model = "log-distance" }'
@@ -436,8 +440,8 @@ def _check_thresholds(scenario: Written, air: Written, *, known: bool) -> None:
     if scenario.phy.standard not in ("802.11ax", "802.11be"):
         raise InvalidError(
             ("air", "obss_pd"),
-            f"{scenario.phy.standard} has no spatial reuse; allowed: no such key, or a standard "
-            'such as "802.11ax"',
+            f"{scenario.phy.standard} has no spatial reuse; allowed: without this key, or a "
+            'standard such as "802.11ax"',
         )
     if not -82.0 <= air.obss_pd <= -62.0:
         raise InvalidError(

@@ -122,7 +122,7 @@ def error_rates(phy: Written, group: Written, path: Path) -> dict[int, float]:
     sources = [name for name in ("frame_errors", "error_table", "snr") if group.given(name)]
     if len(sources) > 1:
         raise InvalidError(
-            (*path, sources[-1]), f"stands beside {sources[0]}; allowed: one of the two"
+            (*path, sources[-1]), f"cannot be combined with {sources[0]}; allowed: only one of them"
         )
     if phy.standard not in AMENDMENTS:
         return {}  # `check_keys` has refused the keys

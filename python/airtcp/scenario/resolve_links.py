@@ -40,7 +40,7 @@ def _link_queue(queue: Written | int | None, rate_bps: int | None, path: Path) -
     if isinstance(queue, Written):
         assert rate_bps is not None, "checked"
         if queue.mac_limit is not None:
-            raise InvalidError((*path, "mac_limit"), "a wire has no MAC; allowed: no such key")
+            raise InvalidError((*path, "mac_limit"), "a wire has no MAC; allowed: without this key")
         return resolve_queue(queue, path, partial(on_wire_ns, rate_bps))
     return PlainQueue(discipline="fifo", limit=queue, mac_limit=None, ack_filter=None)
 

@@ -82,7 +82,7 @@ def resolve_scheduler(ap: Written, phy: Phy) -> AnyScheduler | None:
     if ap.scheduler is not None:
         raise InvalidError(
             ("ap", "scheduler"),
-            f"in {phy.standard} an access serves one packet; allowed: no such key, "
+            f"in {phy.standard} an access serves one packet; allowed: without this key, "
             '"airtime", or a standard such as "802.11n"',
         )
     return None
@@ -157,7 +157,7 @@ def resolve_access(access: Written, mac: Written, phy: Phy) -> Access:
         raise InvalidError(
             (*here, "scheme"),
             '"adaptive-burst" is for an access point with one queue under the DCF, and [mac.edca] '
-            "gives it a queue for each access category; allowed: one of the two",
+            "gives it a queue for each access category; allowed: only one of them",
         )
     access = access.filled(window_slots=phy.cw_min + 1)
     access = access.filled(target_active=max(access.window_slots // 4, 1))
@@ -210,7 +210,9 @@ def _category(
         cw_max=phy.cw_max,
     )
     if given.given("aifs") and given.given("aifsn"):
-        raise InvalidError((*here, "aifs"), "stands beside aifsn; allowed: one of the two")
+        raise InvalidError(
+            (*here, "aifs"), "cannot be combined with aifsn; allowed: only one of them"
+        )
     announced = edca.preset or ("wmm" if phy.standard in AMENDMENTS else "standard")
     no_limit = announced == "wmm" and category in ("AC_BE", "AC_BK")
     given = given.filled(

@@ -75,13 +75,13 @@ def check_pcf(mac: Written, scenario: ResolvedScenario) -> None:
         raise InvalidError(
             _HERE,
             "the point coordination function polls stations with one queue, and [mac.edca] gives "
-            "them a queue for each access category; allowed: one of the two",
+            "them a queue for each access category; allowed: only one of them",
         )
     if scenario.ap.access.scheme != "standard":
         raise InvalidError(
             _HERE,
             f"an access point that polls does not send in bursts, and ap.access.scheme is "
-            f'"{scenario.ap.access.scheme}"; allowed: one of the two',
+            f'"{scenario.ap.access.scheme}"; allowed: only one of them',
         )
     if beacon.size_bits < _LEAST_BEACON_BITS:
         raise InvalidError(

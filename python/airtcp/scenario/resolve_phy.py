@@ -154,7 +154,7 @@ def _protection(phy: Written, standard: Standard, *, beside_dsss: bool) -> Prote
     if phy.given("protection") and not (standard.has_dsss and standard.ofdm):
         raise InvalidError(
             ("phy", "protection"),
-            f"{phy.standard} has no 802.11b stations beside others; allowed: no such key, or "
+            f"{phy.standard} has no 802.11b stations beside others; allowed: without this key, or "
             'standard = "802.11g", or 802.11n and later in 2.4 GHz',
         )
     default: Literal["cts-to-self", "none"] = "cts-to-self" if beside_dsss else "none"
@@ -248,7 +248,7 @@ def _check_preamble(
     if phy.given("preamble") and not standard.has_dsss:
         raise InvalidError(
             ("phy", "preamble"),
-            f"{standard.name} has no long and short preamble; allowed: no such key, or "
+            f"{standard.name} has no long and short preamble; allowed: without this key, or "
             "preamble_time",
         )
     if not _is_short(phy, modulation):

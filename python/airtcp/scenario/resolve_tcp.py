@@ -105,7 +105,8 @@ def _receiving(end: Written, tcp: Written, here: Path) -> Receiver:
     _check_tack(end, tcp, here)
     if end.delayed_ack.policy is not None and end.ack_skip is not None:
         raise InvalidError(
-            (*here, "ack_skip"), "stands beside delayed_ack.policy; allowed: one of the two"
+            (*here, "ack_skip"),
+            "cannot be combined with delayed_ack.policy; allowed: only one of them",
         )
     return Receiver.model_construct(
         receive_window_bytes=_receive_window(end, tcp, here),
@@ -120,7 +121,7 @@ def _check_congestion(tcp: Written, here: Path) -> None:
         having = either([one.word for one in of_airtcp(CONGESTION) if one.has_aimd])
         raise InvalidError(
             (*here, "aimd"),
-            f'stands beside congestion = "{tcp.congestion}", which has factors of its own; '
+            f'cannot be combined with congestion = "{tcp.congestion}", which has factors of its own; '
             f"allowed: aimd with congestion = {having}",
         )
 
@@ -170,15 +171,18 @@ def _check_tack(end: Written, tcp: Written, here: Path) -> None:
     if end.tack is None:
         return
     if end.ack_skip is not None:
-        raise InvalidError((*here, "tack"), "stands beside ack_skip; allowed: one of the two")
+        raise InvalidError(
+            (*here, "tack"), "cannot be combined with ack_skip; allowed: only one of them"
+        )
     for key in ("every", "thresholds"):
         if end.delayed_ack.given(key):
             raise InvalidError(
-                (*here, "tack"), f"stands beside delayed_ack.{key}; allowed: one of the two"
+                (*here, "tack"),
+                f"cannot be combined with delayed_ack.{key}; allowed: only one of them",
             )
     if end.delayed_ack.policy is not None:
         raise InvalidError(
-            (*here, "tack"), "stands beside delayed_ack.policy; allowed: one of the two"
+            (*here, "tack"), "cannot be combined with delayed_ack.policy; allowed: only one of them"
         )
     if tcp.handshake != "three-way":
         raise InvalidError(
@@ -246,10 +250,14 @@ def _check_timeouts(tcp: Written, here: Path) -> None:
 
 def _delayed_ack(delayed_ack: Written, here: Path) -> DelayedAck:
     if delayed_ack.given("every") and delayed_ack.given("thresholds"):
-        raise InvalidError((*here, "thresholds"), "stands beside every; allowed: one of the two")
+        raise InvalidError(
+            (*here, "thresholds"), "cannot be combined with every; allowed: only one of them"
+        )
     for key in ("every", "thresholds", "adaptive"):
         if delayed_ack.policy is not None and delayed_ack.given(key):
-            raise InvalidError((*here, "policy"), f"stands beside {key}; allowed: one of the two")
+            raise InvalidError(
+                (*here, "policy"), f"cannot be combined with {key}; allowed: only one of them"
+            )
     pairs = delayed_ack.thresholds or [[0, delayed_ack.every]]
     return DelayedAck.of(delayed_ack, thresholds=tuple((begin, every) for begin, every in pairs))
 
@@ -261,9 +269,9 @@ def _ack_skip(ack_skip: Written | None, here: Path) -> AckSkip | None:
     if (ack_skip.skip is None) == (adaptive is None):
         raise InvalidError(
             here,
-            "says neither skip nor adaptive; allowed: one of the two"
+            "says neither skip nor adaptive; allowed: only one of them"
             if adaptive is None
-            else "has skip beside adaptive; allowed: one of the two",
+            else "has skip beside adaptive; allowed: only one of them",
         )
     return AckSkip.of(ack_skip, skip=ack_skip.skip if adaptive is None else adaptive.most)
 

@@ -161,7 +161,7 @@ def _check_tcp_flow(flow: Written, application: Application, here: Path) -> None
     if flow.connections > 1 and application.kind == "replay":
         raise InvalidError(
             (*here, "connections"),
-            "each transfer of a replay has a connection of its own; allowed: no such key",
+            "each transfer of a replay has a connection of its own; allowed: without this key",
         )
     if isinstance(application, Web) and application.page is not None:
         if flow.direction == "upload":
@@ -204,11 +204,11 @@ def _check_names(flows: list[Flow], scenario: Written) -> None:
 
 def _check_udp(flow: Written, application: Udp, network: Network, here: Path) -> None:
     if flow.given("tcp"):
-        raise InvalidError((*here, "tcp"), "a udp flow has no TCP; allowed: no such key")
+        raise InvalidError((*here, "tcp"), "a udp flow has no TCP; allowed: without this key")
     if flow.connections > 1:
         raise InvalidError(
             (*here, "connections"),
-            "packets of udp and call have no connections; allowed: no such key, or a higher rate, "
+            "packets of udp and call have no connections; allowed: without this key, or a higher rate, "
             "or more stations",
         )
     if application.rate_bps is not None:
@@ -217,7 +217,7 @@ def _check_udp(flow: Written, application: Udp, network: Network, here: Path) ->
         raise InvalidError(
             (*here, "path"),
             "a saturated source of downloads sits at the access point's queue, with no path before "
-            "it; allowed: no such key, or a udp flow with a rate",
+            "it; allowed: without this key, or a udp flow with a rate",
         )
     if network.first_queue(flow.stations, flow.direction).discipline == "red":
         raise InvalidError(

@@ -152,7 +152,7 @@ def _sweep(
     try:
         if replications is not None and precision is not None:
             raise InvalidError(
-                ("precision",), "stands beside replications; allowed: one of the two"
+                ("precision",), "cannot be combined with replications; allowed: only one of them"
             )
         if precision is not None and not 0 < precision < 1:
             raise InvalidError(("precision",), "allowed: more than 0 % and less than 100 %")
