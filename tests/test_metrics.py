@@ -109,7 +109,7 @@ def test_a_metric_is_understood_as_a_screen_spells_it() -> None:
         ("packet_delay_p95_s", "caller downloads", "p95 packet delay of caller downloads"),
         ("transfer_time_s", "reader", "transfer time of reader"),
         ("goodput_bps", "cell middle", "goodput of cell middle"),
-        ("share_of_alone", "cell middle", "cell middle's share of its goodput alone"),
+        ("share_of_alone", "cell middle", "cell middle's share of its isolated goodput"),
         ("failed_ppdu_ratio_stations", "desk", "failed PPDUs of desk, stations"),
     ],
 )

@@ -122,7 +122,7 @@ _CATALOGUE: Final = (
     ),
     Metric(
         "share_of_alone",
-        "share of its goodput alone",
+        "share of its isolated goodput",
         "",
         "`goodput_bps` of a cell over its goodput without the other cells, on common random "
         "numbers",

@@ -74,7 +74,7 @@ def test_each_profile_fits_each_standard(name: str, standard: str) -> None:
     ("ap", "wanted"),
     [
         ({"profile": "vendor", "queue": {"limit": 64}}, {"queue": {"limit": 64}}),
-        ({"profile": "vendor", "queue": {"limit": "unlimited"}}, {}),
+        ({"profile": "vendor", "queue": {"limit": "unlimited"}}, {"queue": {"limit": "unlimited"}}),
         # Another discipline has nothing of the profile's queue.
         (
             {"profile": "openwrt", "queue": {"discipline": "fifo"}, "scheduler": "oldest"},
@@ -89,6 +89,27 @@ def test_each_profile_fits_each_standard(name: str, standard: str) -> None:
 )  # fmt: skip
 def test_a_key_overrides_the_profile(ap: dict[str, Any], wanted: dict[str, Any]) -> None:
     assert network(ap).to_json() == network(wanted).to_json()
+
+
+@pytest.mark.parametrize(
+    ("standard", "queue", "limit"),
+    [
+        ("802.11ax", {}, 1000),
+        ("802.11n", {"discipline": "fifo"}, 1000),
+        ("802.11n", {"limit": "unlimited"}, None),
+        ("802.11ax", {"discipline": "codel"}, None),
+        ("802.11g", {}, None),
+    ],
+)
+def test_an_access_point_that_is_sold_today_has_the_queue_of_a_vendor(
+    standard: str, queue: dict[str, Any], limit: int | None
+) -> None:
+    assert network({"queue": queue}, standard).ap.queue.limit == limit
+    assert network({}).to_json() == network({"profile": "vendor"}).to_json()
+
+
+def test_the_rules_of_a_simulator_have_its_queue() -> None:
+    assert network({}, mac={"rules": {"preset": "ns-3"}}).ap.queue.limit is None
 
 
 def test_a_ring_of_the_driver_takes_the_place_of_its_limit_in_airtime() -> None:

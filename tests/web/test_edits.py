@@ -125,7 +125,7 @@ def test_a_key_of_a_flow_that_a_profile_brings_gets_an_entry_of_its_own() -> Non
 def test_a_key_that_a_profile_in_line_brings_is_taken_out() -> None:
     text = text_of("office-wifi6")
     limit = {"ap.queue.limit": None}
-    assert read(edited(text, limit)).ap.queue.limit is None
+    assert read(edited(text, limit)).ap.queue.limit == 1000
     assert read(edited(text, limit)) == read(text).vary(limit)
 
 

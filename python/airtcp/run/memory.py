@@ -162,8 +162,9 @@ def _arrivals(flow: object) -> tuple[float, float]:
         return 0.0, 0.0
     if size is None:
         return 0.0, 0.0
-    # A page without think time still needs a channel access.
-    return 1 / max(gap.mean(), 1e-4), 8 * size.mean() + _OVERHEAD_BITS
+    # A page without think time still needs a channel access. A transfer has a handshake, data, its
+    # ACK and a FIN at least.
+    return 1 / max(gap.mean(), 1e-4), 8 * size.mean() + 5 * _OVERHEAD_BITS
 
 
 def refuse_too_large(

@@ -19,6 +19,7 @@ from .keys.queue import AccessPoint
 from .keys.run import Run
 from .keys.stations import ControlledRate, FrameErrors, RateControl, StationGroup
 from .keys.traffic import Link, is_job
+from .profiles import access_points
 from .quantities import Written, over
 from .resolve_air import Hearing, check_cells, check_detection, resolve_hearing
 from .resolve_high_rate import error_rates
@@ -123,10 +124,21 @@ def _access_point(
             (*path, "queue"),
             lambda: on_air_ns(phy, mac.rts_threshold, phy.data_rate, phy.control_rate),
             at_access_point=True,
+            fifo_packets=_fifo_packets(scenario, phy),
         ),
         access=resolve_access(ap.access, mac, phy),
         scheduler=resolve_scheduler(ap, phy),
     )
+
+
+def _fifo_packets(scenario: Written, phy: Phy) -> int | None:
+    """Return the default limit of a FIFO at an access point; None means unlimited.
+
+    Access points that are sold today have that of the profile `vendor`. Simulators and 802.11a, b
+    and g have none, as the papers assume.
+    """
+    is_sold = phy.high_rate is not None and scenario.mac.rules.preset == "standard"
+    return access_points()["vendor"].keys["queue"]["limit"] if is_sold else None
 
 
 def _groups(

@@ -81,9 +81,16 @@ def on_wire_ns(rate_bps: int) -> int:
 
 
 def resolve_queue(
-    queue: Written, here: Path, idle_ns: Callable[[], int], *, at_access_point: bool = False
+    queue: Written,
+    here: Path,
+    idle_ns: Callable[[], int],
+    *,
+    at_access_point: bool = False,
+    fifo_packets: int | None = None,
 ) -> Queue:
-    """The resolved queue; `idle_ns` tells how long a packet takes at the rate that serves it.
+    """Return the resolved queue; `idle_ns` returns the time of a packet at the rate that serves it.
+
+    `fifo_packets` is the default limit of a FIFO, None for an unlimited one.
 
     Raises:
         InvalidError: keys of another discipline, or some that contradict each other.
@@ -93,6 +100,8 @@ def resolve_queue(
     limit = None if queue.limit == UNLIMITED else queue.limit
     if queue.limit is None and discipline == "fq-codel":
         limit = standards.FQ_CODEL_PACKETS
+    if queue.limit is None and discipline == "fifo":
+        limit = fifo_packets
     ack_filter = {False: None, True: "conservative"}.get(queue.ack_filter, queue.ack_filter)
     common = {"discipline": discipline, "limit": limit, "ack_filter": ack_filter}
     match discipline:

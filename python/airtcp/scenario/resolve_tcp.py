@@ -121,8 +121,8 @@ def _check_congestion(tcp: Written, here: Path) -> None:
         having = either([one.word for one in of_airtcp(CONGESTION) if one.has_aimd])
         raise InvalidError(
             (*here, "aimd"),
-            f'cannot be combined with congestion = "{tcp.congestion}", which has factors of its own; '
-            f"allowed: aimd with congestion = {having}",
+            f'cannot be combined with congestion = "{tcp.congestion}", which has factors of its '
+            f"own; allowed: aimd with congestion = {having}",
         )
 
 

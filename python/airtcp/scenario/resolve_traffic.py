@@ -208,8 +208,8 @@ def _check_udp(flow: Written, application: Udp, network: Network, here: Path) ->
     if flow.connections > 1:
         raise InvalidError(
             (*here, "connections"),
-            "packets of udp and call have no connections; allowed: without this key, or a higher rate, "
-            "or more stations",
+            "packets of udp and call have no connections; allowed: without this key, or a higher "
+            "rate, or more stations",
         )
     if application.rate_bps is not None:
         return

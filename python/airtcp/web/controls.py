@@ -76,23 +76,24 @@ def slider(
     text: str,
     values: Sequence[Any],
     *,
-    none: str | None = None,
+    most: str | None = None,
     present: Any = None,
     axis: bool = True,
 ) -> Field:
-    """Return a slider; `none` labels the default if that is above all values."""
+    """Return a slider; `most` is the word for a value above all others."""
     there = value if value is not None else present
+    there = None if there == most else there
     options: list[dict[str, Any]] = [
         {"value": one, "text": f"{one}", "number": _magnitude(one)} for one in stops(values, there)
     ]
-    if none is not None:
-        options.append({"value": None, "text": none, "number": None})
+    if most is not None:
+        options.append({"value": most, "text": most, "number": None})
     return {
         "section": section,
         "path": path,
         "label": label,
         "kind": "stops",
-        "value": value if value is not None or none is not None else there,
+        "value": value if value is not None else there,
         "text": text,
         "options": options,
         "axis": axis,

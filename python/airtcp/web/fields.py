@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp.amendments import AMENDMENTS
 from airtcp.choices import APPLICATIONS, DISCIPLINES, SCHEDULERS, of_airtcp
 from airtcp.scenario.keys.profiles import PROFILES
+from airtcp.scenario.keys.queue import UNLIMITED
 from airtcp.scenario.resolve_queue import keys_of_disciplines
 from airtcp.scenario.vary import shared_out
 from airtcp.standards import STANDARDS
@@ -399,8 +400,8 @@ def _access_point(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Fi
     yield disciplines
     limit = queue.limit
     yield slider(
-        section, "ap.queue.limit", "Limit (packets)", now.get("limit"),
-        "unbounded" if limit is None else f"{limit}", _LIMITS, none="unbounded", present=limit,
+        section, "ap.queue.limit", "Limit (packets)", UNLIMITED if limit is None else limit,
+        UNLIMITED if limit is None else f"{limit}", _LIMITS, most=UNLIMITED,
     )  # fmt: skip
     if scenario.mac.aggregation is not None:
         kinds: list[tuple[Any, str]] = [(one.written, one.label) for one in of_airtcp(SCHEDULERS)]
