@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import airtcp
@@ -10,7 +11,7 @@ import pytest
 from airtcp.cli.commands import app
 from airtcp.conditions import read_condition
 from airtcp.judge.targets import EXPECTED, expected
-from airtcp.judge.verdicts import joint_level, state_of
+from airtcp.judge.verdicts import joint_level, starved_runs, state_of
 from airtcp.messages import words
 from airtcp.results.verdict import Judged, Target, Verdict
 from airtcp.scenario import load, loads
@@ -53,6 +54,33 @@ def test_a_target_is_judged_by_its_whole_interval(
     text: str, interval: tuple[float | None, ...], state: str
 ) -> None:
     assert judged(text, *interval).state == state
+
+
+@pytest.mark.parametrize(
+    ("runs", "least_bps", "starved"),
+    [
+        # Half of 1 Mb/s is enough, less is not; a quarter of the runs tell, and two at least.
+        (8, [499e3, 499e3], 2),
+        (8, [500e3, 500e3], 0),
+        (8, [1e3], 0),
+        (12, [1e3, 1e3], 0),
+        (12, [1e3, 1e3, 1e3], 3),
+        (4, [1e3], 0),
+        (4, [1e3, 1e3], 2),
+    ],
+)
+def test_a_flow_below_half_of_its_target_in_a_quarter_of_the_runs_is_starved(
+    runs: int, least_bps: list[float], starved: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [[one, 2e6] for one in least_bps] + [[2e6]] * (runs - len(least_bps))
+    monkeypatch.setattr("airtcp.judge.verdicts.endless_goodputs", lambda answer, *_: answer)
+    measured: Any = SimpleNamespace(runs=[SimpleNamespace(answer=one) for one in answers])
+    scenario: Any = None
+
+    wanted = read_condition("flow_goodput > 1 Mb/s")
+    assert starved_runs(measured, wanted, scenario) == least_bps[:starved]
+    for other in ("flow_goodput < 1 Mb/s", "goodput > 1 Mb/s"):
+        assert starved_runs(measured, read_condition(other), scenario) == []
 
 
 @pytest.mark.parametrize(("low", "told"), [(2.5, "≥ 2.50 s"), (0.0, "–"), (None, "–")])
