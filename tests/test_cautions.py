@@ -2,13 +2,13 @@
 
 import airtcp
 import pytest
-from airtcp.present.cautions import cautions
+from airtcp.present.cautions import _polling, cautions
 from airtcp.scenario import loads
 
 
 @pytest.mark.parametrize(
     ("standard", "count", "said"),
-    [("802.11ax", 12, True), ("802.11ax", 3, False), ("802.11ac", 12, False)],
+    [("802.11ax", 10, True), ("802.11ax", 9, False), ("802.11ac", 10, False)],
 )
 def test_missing_ofdma_is_told_where_it_matters(standard: str, count: int, said: bool) -> None:
     text = f"""
@@ -21,3 +21,28 @@ def test_missing_ofdma_is_told_where_it_matters(standard: str, count: int, said:
     result = airtcp.simulate(loads(text))
 
     assert any("OFDMA" in one for one in cautions(result)) == said
+
+
+@pytest.mark.parametrize(
+    ("carried", "exchanges", "vain", "said"),
+    [
+        (99, 10_000, 0, "hardly any effect"),
+        (100, 10_000, 0, ""),
+        (100, 10_000, 90, ""),
+        (100, 10_000, 91, "91.0 % of the polls"),
+        (0, 0, 0, "hardly any effect"),
+    ],
+)
+def test_contention_free_periods_that_do_little_are_told(
+    carried: int, exchanges: int, vain: int, said: str
+) -> None:
+    counts = {
+        "contention_free_exchanges": carried,
+        "mac_exchanges": exchanges,
+        "polls": 100,
+        "polls_without_data": vain,
+    }
+    told = _polling(counts)
+
+    assert len(told) == bool(said)
+    assert said in "".join(told)

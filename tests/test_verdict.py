@@ -7,11 +7,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import airtcp
+import numpy as np
 import pytest
 from airtcp.cli.commands import app
 from airtcp.conditions import read_condition
 from airtcp.judge.targets import EXPECTED, expected
-from airtcp.judge.verdicts import joint_level, starved_runs, state_of
+from airtcp.judge.verdicts import _of_those_who_wait, joint_level, starved_runs, state_of
 from airtcp.messages import words
 from airtcp.results.verdict import Judged, Target, Verdict
 from airtcp.scenario import load, loads
@@ -81,6 +82,36 @@ def test_a_flow_below_half_of_its_target_in_a_quarter_of_the_runs_is_starved(
     assert starved_runs(measured, wanted, scenario) == least_bps[:starved]
     for other in ("flow_goodput < 1 Mb/s", "goodput > 1 Mb/s"):
         assert starved_runs(measured, read_condition(other), scenario) == []
+
+
+@pytest.mark.parametrize(
+    ("ages_s", "text", "low_s"),
+    [
+        # Half of ten pages in progress are older than 5.5 s; nine tell nothing of a percentile.
+        (range(1, 11), "p90 page_time < 4 s", 5.5),
+        (range(1, 10), "p90 page_time < 4 s", None),
+        (range(1, 11), "laptop/upload p90 page_time < 4 s", None),
+        (range(1, 11), "p50 page_time < 4 s", None),
+        (range(1, 11), "page_time < 4 s", None),
+    ],
+)
+def test_ten_pages_that_wait_tell_of_a_percentile(
+    ages_s: range, text: str, low_s: float | None
+) -> None:
+    """Each of two runs has every second page."""
+    runs = [list(ages_s)[place::2] for place in (0, 1)]
+    pages = [
+        SimpleNamespace(under_way_age_s=np.array(one), under_way_entry=np.zeros(len(one), int))
+        for one in runs
+    ]
+    measured: Any = SimpleNamespace(
+        runs=[SimpleNamespace(books=SimpleNamespace(pages=one)) for one in pages]
+    )
+    flow = SimpleNamespace(stations="laptop", direction="download")
+    scenario: Any = SimpleNamespace(flows=[flow])
+
+    found = _of_those_who_wait(measured, read_condition(text), scenario)
+    assert (found and found.low) == low_s
 
 
 @pytest.mark.parametrize(("low", "told"), [(2.5, "≥ 2.50 s"), (0.0, "–"), (None, "–")])
