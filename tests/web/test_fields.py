@@ -74,8 +74,8 @@ def controls_of(source: str) -> list[dict[str, Any]]:
     return fields(read.scenario, read.written)
 
 
-#: Examples of which the quick tests try every choice: several cells, calls, uploads, a log.
-QUICK = ("three-cells", "office-wifi6", "fair-uploads", "web-hotspot")
+#: Examples of which the quick tests try every choice: cells, calls, uploads, a log, old clients.
+QUICK = ("three-cells", "office-wifi6", "fair-uploads", "web-hotspot", "mixed-clients")
 
 
 @pytest.mark.parametrize(

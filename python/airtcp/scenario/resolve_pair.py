@@ -45,9 +45,9 @@ def check_standards(phy: Written, groups: list[Written]) -> None:
     """
     band = band_of(phy)
     for index, group in enumerate(groups):
-        if group.standard is None or _has_band(group.standard, band):
+        if group.standard is None or has_band(group.standard, band):
             continue
-        allowed = ", ".join(f'"{name}"' for name in _AGES if _has_band(name, band))
+        allowed = ", ".join(f'"{name}"' for name in _AGES if has_band(name, band))
         raise InvalidError(
             ("stations", index, "standard"),
             f"{group.standard} has no channel in {band:g} GHz, the band of the access point; "
@@ -120,7 +120,13 @@ def _without_others_rates(phy: Written, standard: str) -> dict[str, None]:
     return {name: None for name in ("data_rate", "control_rate") if getattr(phy, name) not in known}
 
 
-def _has_band(standard: str, band: float) -> bool:
+def usual_band(standard: str) -> float:
+    """Return the band in GHz of an access point that is not asked for another one."""
+    return _LEGACY_GHZ.get(standard, 5)
+
+
+def has_band(standard: str, band: float) -> bool:
+    """Whether a standard has channels in a band, given in GHz."""
     if standard in AMENDMENTS:
         return band in AMENDMENTS[standard].widest_mhz
     return _LEGACY_GHZ[standard] == band

@@ -15,6 +15,7 @@ from airtcp.amendments import AMENDMENTS
 from airtcp.choices import APPLICATIONS, DISCIPLINES, SCHEDULERS, of_airtcp
 from airtcp.scenario.keys.profiles import PROFILES
 from airtcp.scenario.keys.queue import UNLIMITED
+from airtcp.scenario.resolve_pair import has_band, usual_band
 from airtcp.scenario.resolve_queue import keys_of_disciplines
 from airtcp.scenario.vary import shared_out
 from airtcp.standards import STANDARDS
@@ -176,6 +177,15 @@ def _network(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
     field["also"] = [
         path for path in (*also, "mac.aggregation", "ap.scheduler") if is_there(written, path)
     ]
+    # Stations of a standard that has no channel in the new band get that of the access point.
+    ages = {one.get("name"): one.get("standard") for one in written.get("stations", [])}
+    for option in field["options"]:
+        band = usual_band(option["value"]["standard"])
+        option["also"] = [
+            f"stations.{name}.standard"
+            for name, age in ages.items()
+            if age and option["value"]["standard"] != standard and not has_band(age, band)
+        ]
     yield field
     if standard in AMENDMENTS:
         yield slider(
@@ -246,7 +256,7 @@ def _stations(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]
 def _group_rate(
     scenario: Scenario, entry: Mapping[str, Any], group: StationGroup, section: str, path: str
 ) -> Field:
-    standard = str(scenario.phy.standard)
+    standard = str(scenario.phy.standard if group.pair is None else group.pair.standard)
     high = group.data_rate.high
     if high is not None:
         text = f"{high.mcs} ({format_rate(group.data_rate.bps, 3)})"
