@@ -12,7 +12,7 @@ import pytest
 from airtcp.cli.commands import app
 from airtcp.conditions import read_condition
 from airtcp.judge.targets import EXPECTED, expected
-from airtcp.judge.verdicts import _of_those_who_wait, joint_level, starved_runs, state_of
+from airtcp.judge.verdicts import _of_those_who_wait, glanced, joint_level, starved_runs, state_of
 from airtcp.messages import words
 from airtcp.results.verdict import Judged, Target, Verdict
 from airtcp.scenario import load, loads
@@ -112,6 +112,30 @@ def test_ten_pages_that_wait_tell_of_a_percentile(
 
     found = _of_those_who_wait(measured, read_condition(text), scenario)
     assert (found and found.low) == low_s
+
+
+@pytest.mark.parametrize(
+    ("reached", "settled", "low_bps", "state"),
+    [
+        (True, True, 2.1e6, "holds"),
+        (True, False, 2.1e6, "unknown"),
+        (False, True, 2.1e6, "unknown"),
+        (False, False, 1.0e6, "fails"),
+    ],
+)
+def test_only_a_whole_quick_simulation_tells_that_a_target_is_met(
+    reached: bool, settled: bool, low_bps: float, state: str
+) -> None:
+    found = Interval(low_bps + 5e4, low_bps, low_bps + 1e5, 5)
+    surer = SimpleNamespace(interval=lambda *_: found)
+    simulation = SimpleNamespace(confidence=0.95)
+    seen: Any = SimpleNamespace(
+        reached=reached, settled=settled, simulation=simulation, at=lambda level: surer
+    )
+    judged_by = glanced(loads(cell(2)).vary({"targets": {"goodput": "> 2 Mb/s"}}), seen)
+
+    assert judged_by is not None
+    assert [one.state for one in judged_by.targets] == [state]
 
 
 @pytest.mark.parametrize(("low", "told"), [(2.5, "≥ 2.50 s"), (0.0, "–"), (None, "–")])

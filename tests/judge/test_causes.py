@@ -210,3 +210,29 @@ def test_no_counterfactual_is_the_scenario_itself() -> None:
 
         assert base.hash() not in hashes
         assert len(set(hashes)) == len(hashes)
+
+
+@pytest.mark.parametrize(
+    ("rates", "slow"),
+    [
+        (("54 Mb/s", "24 Mb/s"), ("far",)),
+        (("48 Mb/s", "24 Mb/s"), ()),
+        (("54 Mb/s", "36 Mb/s"), ()),
+    ],
+)
+def test_a_group_below_half_of_the_best_rate_is_slow(
+    rates: tuple[str, str], slow: tuple[str, ...]
+) -> None:
+    base = airtcp.load(
+        network(
+            [flow(name, "download", BULK) for name in ("near", "far")],
+            {"goodput": "> 1 Mb/s"},
+            groups={
+                name: {"data_rate": rate} for name, rate in zip(("near", "far"), rates, strict=True)
+            },
+            phy={"standard": "802.11g", "data_rate": rates[0]},
+        )
+    )
+    found = [one.groups for one in counterfactuals(named(base)) if one.problem == "distance"]
+
+    assert found == ([slow] if slow else [])

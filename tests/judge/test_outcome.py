@@ -6,9 +6,11 @@ from collections.abc import Mapping
 
 import airtcp
 import pytest
-from airtcp.judge.outcome import NOTHING, Outcome, TargetOutcome, outcome_of
+from airtcp.judge.outcome import NOTHING, Outcome, TargetOutcome, _spread, outcome_of
+from airtcp.judge.recommend import _gains
 from airtcp.results.verdict import State
 from airtcp.scenario import loads
+from airtcp.stats import Interval
 from bases import CALLS
 
 DESK, PHONE = ("desk", "download"), ("phone", "upload")
@@ -179,3 +181,47 @@ size = "8 MB", think_time = "1 s" } }]
     assert outcome_of(seen).targets[0].ratio is None
     assert outcome_of(seen, of(None)).targets[0].ratio is None
     assert outcome_of(seen, of(0.5)).targets[0].ratio == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("goodputs", "delays", "gains"),
+    [
+        # A tenth less goodput is nobody's loss, more is; a tenth more delay likewise.
+        ((2.0, 0.9), (0.1, 0.1), (2.0, 1.0)),
+        ((2.0, 0.89), (0.1, 0.1), (0.0, 0.0)),
+        ((1.0, 1.0), (0.05, 0.111), (1.0, 2.0)),
+        ((1.0, 1.0), (0.05, 0.112), (0.0, 0.0)),
+    ],
+)
+def test_a_gain_is_none_where_somebody_is_worse_off(
+    goodputs: tuple[float, float], delays: tuple[float, float], gains: tuple[float, float]
+) -> None:
+    who = (DESK, PHONE)
+    base = of(goodputs=dict.fromkeys(who, 1.0), delays=dict.fromkeys(who, 0.1))
+    now = of(
+        goodputs=dict(zip(who, goodputs, strict=True)), delays=dict(zip(who, delays, strict=True))
+    )
+
+    assert _gains(base, now) == pytest.approx(gains)
+
+
+@pytest.mark.parametrize(("before_s", "gain"), [(0.05, 1.0), (0.051, 5.1)])
+def test_a_delay_that_nobody_feels_is_no_gain(before_s: float, gain: float) -> None:
+    base, now = of(delays={DESK: before_s}), of(delays={DESK: 0.01})
+
+    assert _gains(base, now)[1] == pytest.approx(gain)
+
+
+def test_a_longer_delay_below_100_ms_is_nobodys_loss() -> None:
+    base = of(goodputs={DESK: 1.0}, delays={PHONE: 0.02})
+
+    assert _gains(base, of(goodputs={DESK: 2.0}, delays={PHONE: 0.1}))[0] == 2.0
+    assert _gains(base, of(goodputs={DESK: 2.0}, delays={PHONE: 0.101}))[0] == 0.0
+
+
+def test_a_mean_of_one_replication_is_trusted_to_15_percent() -> None:
+    """One standard error off is a chance of .16 to be wrong."""
+    spread = _spread(Interval(1.0, None, None, 1), 0.95)
+
+    assert target(1.15, spread=spread).miss == pytest.approx(0.82, abs=0.02)
+    assert target(1 / 1.15, spread=spread).miss == pytest.approx(0.18, abs=0.02)
