@@ -167,3 +167,42 @@ def test_a_cell_on_another_channel_moves_no_interval() -> None:
             for name, interval in metrics.items():
                 assert one.values(name, group, part) == two.values(name, group, part)
                 assert two.groups[group][part][name] == interval, (group, part, name)
+
+
+def test_the_goodput_of_a_cell_is_within_the_rates_of_its_stations() -> None:
+    """Of a job of 300 kB in a run of 50 ms: some replications see it, others hardly."""
+    text = """
+        run = { warmup = "0 s", duration = "50 ms", replications = 3 }
+        phy = { standard = "802.11g" }
+        [cells.a]
+        channel = 1
+        [cells.b]
+        channel = 11
+        [[stations]]
+        name = "fast"
+        count = 1
+        cell = "a"
+        [[stations]]
+        name = "slow"
+        count = 1
+        cell = "b"
+        data_rate = "6 Mb/s"
+        [[flows]]
+        stations = "fast"
+        direction = "download"
+        application = { kind = "bulk" }
+        [[flows]]
+        stations = "slow"
+        direction = "download"
+        [flows.application]
+        kind = "bulk"
+        size = "300 kB"
+        start = { distribution = "exponential", mean = "40 ms" }
+    """
+    cells = simulate(loads(text)).simulation.cells
+
+    for name, most_bps in (("a", 54e6), ("b", 6e6)):
+        goodput = cells[name].goodput_bps
+        assert goodput.mean is not None
+        assert goodput.high is not None
+        assert goodput.mean <= goodput.high <= most_bps

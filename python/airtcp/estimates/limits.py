@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -207,6 +207,12 @@ def most_of(
         asked = zip(own, offered, strict=True)
         most = min(most, sum(counts[flow.stations] * (one or 0.0) for flow, one in asked))
     return most / max(1, flows) if metric == "flow_goodput_bps" else most
+
+
+def most_of_cell(scenario: ResolvedScenario, groups: Collection[str]) -> float:
+    """Return the most that the goodput of a cell can be: the fastest rate of its `groups`."""
+    rates = [float(one.data_rate.bps) for one in scenario.stations if one.name in groups]
+    return max(rates, default=0.0)
 
 
 def _flows_of(scenario: ResolvedScenario, group: str | None, part: str) -> list[Flow]:

@@ -22,7 +22,7 @@ import numpy as np
 
 from airtcp.estimates.drift import Drift
 from airtcp.estimates.laws import unevenness
-from airtcp.estimates.limits import stretched, widened
+from airtcp.estimates.limits import most_of_cell, stretched, widened
 from airtcp.estimates.loops import loops, renewal
 from airtcp.estimates.percentiles import FEWEST_RUNS
 from airtcp.estimates.traffic import Run, Traffic, is_done, measured
@@ -123,7 +123,8 @@ class Short:
             return goodput
         low = min(low, mean * (1.0 - _LEAST), *(mean * less for less, _ in factors))
         high = max(high, mean * (1.0 + _LEAST), *(mean * more for _, more in factors))
-        return Interval(mean, low, high, goodput.n)
+        most = most_of_cell(self.scenario, self._groups_of(place))
+        return Interval(mean, low, max(mean, min(high, most)), goodput.n)
 
     def _as_wide(self, metric: str, interval: Interval, group: str | None, part: str) -> Interval:
         """Widen an interval by what halves differ by, and by what readers may take."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.estimates.limits import confined
+from airtcp.estimates.limits import confined, most_of_cell
 from airtcp.results.averages import Answer
 from airtcp.stats import Interval, ratio_interval, student_interval
 
@@ -117,13 +117,20 @@ def cells(
     names = [cell.name for cell in scenario.cells]
     through = {group.name: scenario.access_point(group.name) for group in scenario.stations}
     records = zip(*(answer["cells"] for answer in answers), strict=True)
-    found = {
-        name: _cell(name, of, names, confidence, alone, _worst(name, through, answers))
-        for name, of in zip(names, records, strict=True)
-    }
-    for name, goodput in (goodputs or {}).items():
-        told = confined("goodput_bps", goodput.interval)
-        found[name] = replace(found[name], goodput_bps=told)
+    found = {}
+    for name, of in zip(names, records, strict=True):
+        goodput = student_interval([record["goodput_bps"] for record in of], confidence)
+        if goodputs and name in goodputs:
+            goodput = goodputs[name].interval
+        most = most_of_cell(scenario, [group for group, ap in through.items() if ap == name])
+        found[name] = _cell(
+            confined("goodput_bps", goodput, most),
+            alone.get(name, ()),
+            of,
+            names,
+            confidence,
+            _worst(name, through, answers),
+        )
     return found
 
 
@@ -152,16 +159,16 @@ def cell_value(record: Mapping[str, Any], metric: str) -> float | None:
 
 
 def _cell(
-    name: str,
+    goodput: Interval,
+    alone: Sequence[float],
     records: Sequence[Mapping[str, Any]],
     names: Sequence[str],
     confidence: float,
-    alone: Alone,
     worst_hidden: float | None,
 ) -> CellResult:
     goodputs = [record["goodput_bps"] for record in records]
     # Isolated cells may have been simulated in only some of the replications.
-    both = list(zip(goodputs, alone.get(name, ()), strict=False))
+    both = list(zip(goodputs, alone, strict=False))
     of_alone = ratio_interval([one for one, _ in both], [one for _, one in both], confidence)
     attempts = sum(record["attempts"] for record in records)
     heard: dict[str, float] = {}
@@ -169,8 +176,8 @@ def _cell(
         for other, share in record["waits_for"]:
             heard[names[other]] = heard.get(names[other], 0.0) + share / len(records)
     return CellResult(
-        goodput_bps=confined("goodput_bps", student_interval(goodputs, confidence)),
-        share_of_alone=known_share(of_alone, student_interval(alone.get(name, ()), confidence)),
+        goodput_bps=goodput,
+        share_of_alone=known_share(of_alone, student_interval(alone, confidence)),
         airtime=CellAirtime(
             *(_mean(records, "airtime", part) for part in ("own", "heard", "idle"))
         ),
