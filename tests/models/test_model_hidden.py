@@ -6,6 +6,7 @@ from airtcp.models.hidden import hidden_pair
 SLOT_S = 9e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("payload_bytes", "frame_s", "theirs_bps", "failed"),
     [

@@ -163,6 +163,7 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
     assert first.stat().st_mtime_ns == made
 
 
+@pytest.mark.slow
 def test_a_damaged_store_is_made_again(tmp_path: Path) -> None:
     def one(bench: Bench) -> Outcome:
         mean = bench.simulate("saturated").metrics["goodput_bps"].mean
