@@ -39,8 +39,10 @@ VALID = Path(__file__).parent / "scenarios" / "valid"
 #: look them up. Whoever adds a key of words says here, or in `CLOSED_SETS`, which it is.
 WITHOUT_RECORD = {
     "ack_filter", "after_collision", "ap", "arrival_before_own_ack", "band", "bbr1",
-    "channel_width", "codec", "colliders", "control_law", "cubic_growth", "cw_reset", "delivery",
-    "direction", "distribution", "failed_block_ack", "give_up", "guard_interval", "handshake",
+    "channel_width", "codec", "coding", "colliders", "control_law",
+    "cubic_growth", "cw_reset", "delivery",
+    "direction", "distribution", "error_model", "failed_block_ack", "give_up",
+    "guard_interval", "handshake",
     "hystart", "limit", "loss_window", "model", "poll", "preamble", "preset", "profile",
     "protection", "purpose", "rate",
     "rate_control", "reno_growth", "rto_floor", "segmentation", "standard", "stations",

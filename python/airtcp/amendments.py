@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 
 _US: Final = 1_000
 
@@ -70,7 +70,7 @@ class Amendment:
     fixed length. `signal_bits`: signal fields sent at the lower of the data's MCS and MCS 1, in
     symbols of 4 us. `training_ns`: the short training field. `long_training_ns`: one long training
     field, by guard interval. `sig_b_ns`: VHT-SIG-B. `has_tail`: data end with the tail bits of a
-    convolutional code; False means LDPC.
+    convolutional code; False means LDPC. `coding`: the error curves of today's receivers.
 
     MAC: `ampdu_bytes` and `amsdu_bytes` are the longest lengths that a receiver may announce.
     `mpdu_bytes` is the longest MPDU with several packets, alone or in an A-MPDU. `window` is the
@@ -97,6 +97,7 @@ class Amendment:
     long_training_ns: Mapping[int, int]
     sig_b_ns: int = 0
     has_tail: bool
+    coding: Literal["bcc", "ldpc"] = "ldpc"
     encoder_bps: int | None = None
     more_encoders: Mapping[tuple[int, int, int], int] = field(default_factory=dict)
     missing: frozenset[tuple[int, int, int]] = frozenset()
@@ -129,6 +130,7 @@ _HT: Final = Amendment(
     signal_ns=8 * _US,  # HT-SIG (19.3.2)
     long_training_ns={400: 4 * _US, 800: 4 * _US},
     has_tail=True,
+    coding="bcc",
     # 19.3.11.4: a second encoder is used above 300 Mb/s (at the long guard interval).
     encoder_bps=300_000_000,
     ampdu_bytes=65_535,

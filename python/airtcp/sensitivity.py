@@ -4,7 +4,7 @@ Contains the minimum input sensitivities of the standards: at 20 MHz a level for
 coding, and 3 dB more for each doubling of the width. Products differ: some are 5 to 10 dB better,
 and fading takes about as much.
 
-A second set of tables has the SINR that each rate needs, for scenarios with known powers.
+For scenarios with known powers, `error_rates` has the SINR that each rate needs.
 
 IEEE Std 802.11-2020: Tables 17-18 (OFDM), 19-23 (HT) and 21-25 (VHT), 15.4.6.2 and 16.3.8.2 (2 and
 11 Mb/s DSSS); IEEE Std 802.11ax-2021, Table 27-51; IEEE Std 802.11be-2024, Table 36-67.
@@ -63,45 +63,3 @@ def rate_at(signal_dbm: float, standard: str) -> int:
     levels = BY_RATE_DBM[standard]
     read = (rate for rate, level in levels.items() if level <= signal_dbm)
     return max(read, default=min(levels))
-
-
-#: SINR in dB at which one frame in ten is lost, by MCS: for frames of 1458 bytes and, for control
-#: frames, of 32 bytes. Interpolated from the tables of ns-3's `TableBasedErrorRateModel`
-#: (convolutional codes up to MCS 9, LDPC above it), which R. Patidar, S. Roy, T. Henderson, A.
-#: Chandramohan, "Link-to-system mapping for ns-3 Wi-Fi OFDM error models" (2017), explain. MCS 12
-#: and 13 exceed 10 and 11 by the differences of the levels above.
-_NEEDED_DB: Final = (
-    0.9, 3.9, 6.4, 9.7, 12.8, 17.0, 18.4, 19.6, 23.7, 25.1, 26.8, 28.9, 31.8, 34.9,
-)  # fmt: skip
-_NEEDED_SHORT_DB: Final = (-0.4, 2.6, 5.1, 8.1, 11.3, 15.3, 16.6)
-#: The MCS with the modulation and coding of a rate in Mb/s. 9 Mb/s is BPSK with the code of 18 Mb/s
-#: and needs half its power.
-_MCS_OF_OFDM: Final[Mapping[int, int]] = {6: 0, 9: 2, 12: 1, 18: 2, 24: 3, 36: 4, 48: 5, 54: 6}
-_HALF_DB: Final = 3.0
-#: DSSS: the levels above the noise that they assume, -101 dBm in 20 MHz with a noise figure of 10
-#: dB and a margin of 5 dB (17.3.10.2). Rates without a level use that of the next higher rate.
-_DSSS_NEEDED_DB: Final[Mapping[int, float]] = {1: 6.0, 2: 6.0, 5: 10.0, 11: 10.0}
-
-
-def needed_db(mcs: int) -> float:
-    """Return the SINR in dB that an MCS needs, at any width.
-
-    >>> needed_db(0), needed_db(7)
-    (0.9, 19.6)
-    """
-    return _NEEDED_DB[mcs]
-
-
-def needed_db_at(rate_bps: int, *, short: bool = False) -> float:
-    """Return the SINR in dB that a rate of 802.11b, a or g needs.
-
-    With `short` the value is for control frames, otherwise for long frames.
-
-    >>> needed_db_at(54_000_000), needed_db_at(24_000_000, short=True), needed_db_at(11_000_000)
-    (18.4, 8.1, 10.0)
-    """
-    mbps = rate_bps // 1_000_000
-    if mbps in _DSSS_NEEDED_DB:
-        return _DSSS_NEEDED_DB[mbps]
-    needed = (_NEEDED_SHORT_DB if short else _NEEDED_DB)[_MCS_OF_OFDM[mbps]]
-    return round(needed - (_HALF_DB if mbps == 9 else 0.0), 1)

@@ -59,7 +59,7 @@ WRITTEN: list[tuple[str, Any, str, str]] = [
     ("devices", [{"profile": "phone"}], "devices", "stations = [{ profile"),
     ("seed", 3, "seed", "a key of [run]"),
     ("run.runs", 10, "run.runs", "replications"),
-    ("stations.0.distance", "3 m", "stations[0] (a).distance", "positions = { disc"),
+    ("stations.0.rssi", "-60 dBm", "stations[0] (a).rssi", "positions = { disc"),
     ("stations.0.tx_power", "20 dBm", "stations[0] (a).tx_power", "power, noise, sense"),
     ("stations.0.nss", 2, "stations[0] (a).nss", "spatial_streams"),
     ("stations.0.traffic", ["voip"], "stations[0] (a).traffic", 'did you mean "voice"?'),

@@ -233,7 +233,7 @@ def test_the_file_with_every_key_has_every_key() -> None:
         (queue.QueueForm, {**data["ap"]["queue"], **of_queues["queue"], **queues["ap"]["queue"]}),
         (written(queue.AirtimeScheduler), queues["ap"]["scheduler"]),
         (written(traffic.Loss), {**flow["path"][1]["loss"], "rate": "1 %"}),
-        # snr and error_table exclude each other
+        # snr and error_table exclude each other, and distance and positions
         (
             written(stations.StationGroup),
             {
@@ -243,6 +243,7 @@ def test_the_file_with_every_key_has_every_key() -> None:
                 **placed["stations"][0],
                 **heard["stations"][0],
                 "error_table": {},
+                "distance": "8 m",
             },
         ),
         (written(stations.FrameErrors), group["frame_errors"]),

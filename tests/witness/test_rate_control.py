@@ -7,10 +7,15 @@ from statistics import fmean
 
 import pytest
 from airtcp import simulate
-from airtcp.error_rates import packet_error_rate, raw_bit_error_rate
+from airtcp.error_rates import Coding, Receiver, raw_bit_error_rate
 from airtcp.results import SimulationResult
 from airtcp.scenario import loads
 
+RECEIVERS = [
+    Receiver("tables", "bcc", 0.0),
+    Receiver("tables", "ldpc", 2.0),
+    Receiver("nist", "bcc", 0.0),
+]
 TEXT = """
 [phy]
 standard = "802.11n"
@@ -62,19 +67,80 @@ def test_bit_errors_by_hand() -> None:
     assert raw_bit_error_rate(4, 10.0) == pytest.approx(0.75 * q(math.sqrt(2.0)))
 
 
-def test_each_mcs_needs_a_better_link_than_the_one_before() -> None:
-    """The SNR at which half of all packets of 1500 bytes are lost, in steps of 0.1 dB."""
-
-    def half(mcs: int) -> float:
-        steps = (step / 10 for step in range(600))
-        return next(snr for snr in steps if packet_error_rate(mcs, snr_db=snr, bits=12_000) < 0.5)
-
-    needed = [half(mcs) for mcs in range(12)]
+@pytest.mark.parametrize("receiver", RECEIVERS, ids=lambda one: f"{one.model}-{one.coding}")
+def test_each_mcs_needs_a_better_link_than_the_one_before(receiver: Receiver) -> None:
+    """The SNR at which half of all frames are lost."""
+    needed = [receiver.needed_db(mcs, 0.5) for mcs in range(14)]
 
     assert needed == sorted(needed)
     # A rate 1/2 code brings BPSK to a few dB; 64-QAM with 5/6 needs some 20 more.
-    assert 0.0 < needed[0] < 5.0
+    assert -1.0 < needed[0] < 5.0
     assert 18.0 < needed[7] - needed[0] < 22.0
+
+
+#: Signal in dB at which ns-3 3.44 (`TableBasedErrorRateModel`) loses a tenth of 1458 bytes, by MCS.
+NS3_DB = {
+    "bcc": (0.9, 3.9, 6.4, 9.7, 12.8, 17.0, 18.4, 19.6, 23.7, 25.1),
+    "ldpc": (-0.6, 2.4, 4.9, 7.9, 10.9, 15.1, 16.5, 18.0, 21.7, 23.5, 26.8, 28.9),
+}
+
+
+@pytest.mark.parametrize("coding", ["bcc", "ldpc"])
+def test_thresholds_are_those_of_the_tables(coding: Coding) -> None:
+    ours = Receiver("tables", coding, 0.0)
+    worse = Receiver("tables", coding, 2.0)
+
+    for mcs, needed in enumerate(NS3_DB[coding]):
+        assert ours.needed_db(mcs) == pytest.approx(needed, abs=0.1)
+        # An implementation loss is noise: the ratio to all noise stays.
+        assert worse.needed_db(mcs) == ours.needed_db(mcs)
+        lost = ours.error_rate(mcs, snr_db=needed, bits=8 * 1458)
+        assert worse.error_rate(mcs, snr_db=needed + 2.0, bits=8 * 1458) == pytest.approx(lost)
+        assert ours.error_rate(mcs, snr_db=needed, bits=8 * 1458) == pytest.approx(0.1, abs=0.05)
+        # Longer frames lose more, and more signal loses less.
+        assert ours.error_rate(mcs, snr_db=needed, bits=8 * 4000) > 0.1
+        assert ours.error_rate(mcs, snr_db=needed + 2.0, bits=8 * 1458) < 0.002
+
+
+@pytest.mark.parametrize(
+    ("standard", "phy", "receiver"),
+    [
+        ("802.11n", {}, Receiver("tables", "bcc", 2.0)),
+        ("802.11ac", {}, Receiver("tables", "ldpc", 2.0)),
+        ("802.11ax", {"coding": "bcc"}, Receiver("tables", "bcc", 2.0)),
+        ("802.11n", {"implementation_loss": "3 dB"}, Receiver("tables", "bcc", 3.0)),
+        ("802.11be", {"error_model": "nist"}, Receiver("nist", "ldpc", 0.0)),
+    ],
+)
+def test_a_group_with_a_signal_loses_what_the_receiver_says(
+    standard: str, phy: dict[str, str], receiver: Receiver
+) -> None:
+    far = 'rate_control = "minstrel-ht"\nsnr = "15 dB"'
+    text = TEXT.format(far=far, near=1, direction="upload")
+    scenario = loads(text).vary(
+        {"phy.standard": standard} | {f"phy.{key}": value for key, value in phy.items()}
+    )
+
+    control = scenario.stations[1].rate_control
+    assert control is not None
+    for mcs, one in enumerate(control.rates[:9]):
+        assert one.error_rate == receiver.error_rate(mcs, snr_db=15.0, bits=12_000)
+
+
+def test_an_ideal_rate_is_the_highest_that_loses_hardly_anything() -> None:
+    def mcs(snr: str) -> tuple[int, float]:
+        far = f'rate_control = "ideal"\nsnr = "{snr}"'
+        (_, group) = loads(TEXT.format(far=far, near=1, direction="upload")).stations
+        assert group.data_rate.high is not None
+        errors = group.frame_errors
+        return group.data_rate.high.mcs, 0.0 if errors is None else errors.rate
+
+    # 802.11n: MCS 3 loses 1 % at 10.48 dB, and receivers need 2 dB more.
+    assert mcs("12.6 dB")[0] == 3
+    assert mcs("12.6 dB")[1] == pytest.approx(0.008, abs=0.002)
+    assert mcs("12.3 dB")[0] == 2
+    assert mcs("40 dB")[0] == 7
+    assert mcs("40 dB")[1] < 1e-9
 
 
 def test_a_table_at_a_fixed_rate_is_that_of_frame_errors() -> None:

@@ -28,3 +28,15 @@ udp() {
         "standard=n dir=down stations=1 every=2 window=16 ap_queue=2000 delay=0.001 tcp=NewReno"
 } > modern.csv.new
 mv modern.csv.new modern.csv
+{
+    echo "group,parameters,metric,mean,ci95_half_width,runs"
+    for manager in Ideal MinstrelHt; do
+        for distance in 10 20 30 40 50 60; do
+            far="width=20 manager=$manager distance=$distance"
+            python3 modern.py "standard=n $far udp=1 most=12" \
+                "standard=n $far window=128 delack=0.04 ap_queue=1128 most=12" \
+                "standard=ax $far window=128 delack=0.04 ap_queue=1128 most=12"
+        done
+    done
+} > rates.csv.new
+mv rates.csv.new rates.csv

@@ -2,10 +2,12 @@
 //
 // Knows how to set ns-3 up for one run, and when its goodput is known well enough; prints what was
 // measured as one JSON object. Association and ARP are over before the load begins; then there
-// is a beacon every minute. All nodes are at one point and receive each other at equal powers.
+// is a beacon every minute. All nodes are at one point and receive each other at equal powers, or
+// stations are `--distance` metres away from the access point, with a rate manager.
 //
 //   ./modern --standard=ac --dir=up --stations=5 --udp=1 --within=0.01 --most=60
 //   ./modern --standard=n --window=16 --tcp=NewReno --trace=200
+//   ./modern --standard=n --manager=MinstrelHt --distance=30 --udp=1
 
 #include <algorithm>
 #include <cmath>
@@ -34,6 +36,9 @@ struct Options {
     uint32_t every = 2;
     double delay = 0.001;
     std::string tcp = "NewReno";
+    std::string manager = "ConstantRate";
+    double distance = 0;
+    double delack = 0.2;
     double warmup = 1;
     double batch = 0.5;
     double within = 0.01;
@@ -225,7 +230,7 @@ void SetDefaults() {
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(options.every));
-    Config::SetDefault("ns3::TcpSocket::DelAckTimeout", TimeValue(MilliSeconds(200)));
+    Config::SetDefault("ns3::TcpSocket::DelAckTimeout", TimeValue(Seconds(options.delack)));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(64 << 20));
     auto buffer = options.window ? 1448 * options.window : 32 << 20;
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(buffer));
@@ -262,15 +267,22 @@ void SetQueues() {
 void InstallCell(const NodeContainer& accessPoint, const NodeContainer& stations) {
     auto width = options.width ? options.width : chosen().width;
     YansWifiPhyHelper phy;
-    phy.SetChannel(room::Channel(-30));
+    phy.SetChannel(options.distance > 0 ? room::Distances() : room::Channel(-30));
     phy.Set("ChannelSettings", StringValue("{" + std::to_string(CHANNELS.at(width)) + "," +
                                            std::to_string(width) + ",BAND_5GHZ,0}"));
     WifiHelper wifi;
     wifi.SetStandard(chosen().standard);
-    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode",
-                                 StringValue(chosen().mode), "ControlMode",
-                                 StringValue("OfdmRate24Mbps"));
+    if (options.manager == "ConstantRate") {
+        wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode",
+                                     StringValue(chosen().mode), "ControlMode",
+                                     StringValue("OfdmRate24Mbps"));
+    } else {
+        wifi.SetRemoteStationManager("ns3::" + options.manager + "WifiManager");
+    }
     room::InstallDevices(wifi, phy, accessPoint, stations);
+    for (auto station = stations.Begin(); station != stations.End(); station++) {
+        (*station)->GetObject<MobilityModel>()->SetPosition({options.distance, 0, 0});
+    }
     for (uint32_t node = 0; node < devices.size(); node++) {
         auto device = devices[node];
         auto own = device->GetMac();
@@ -426,6 +438,9 @@ int main(int argc, char** argv) {
     command.AddValue("every", "segments for each ACK", options.every);
     command.AddValue("delay", "of the wire, one way, s", options.delay);
     command.AddValue("tcp", "NewReno, Cubic, Bbr", options.tcp);
+    command.AddValue("manager", "ConstantRate, Ideal, MinstrelHt", options.manager);
+    command.AddValue("distance", "of stations, m; 0: all at equal powers", options.distance);
+    command.AddValue("delack", "timer of delayed ACKs, s", options.delack);
     command.AddValue("warmup", "s", options.warmup);
     command.AddValue("batch", "s", options.batch);
     command.AddValue("within", "half width of the interval at which to end", options.within);

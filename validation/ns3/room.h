@@ -33,6 +33,14 @@ inline Ptr<YansWifiChannel> Channel(double rss) {
     return channel.Create();
 }
 
+// Makes a channel with the path loss of ns-3's defaults: 46.68 dB over a metre, and its cube.
+inline Ptr<YansWifiChannel> Distances() {
+    YansWifiChannelHelper channel;
+    channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
+    channel.AddPropagationLoss("ns3::LogDistancePropagationLossModel");
+    return channel.Create();
+}
+
 // Installs the devices of a cell, whose stations join by themselves; `more` are attributes of each
 // MAC.
 template <typename... More>

@@ -35,6 +35,18 @@ min_rto = "200 ms"
 """
 
 
+#: ns-3's own path loss, power, and noise in 20 MHz with a figure of 7 dB.
+AIR = """
+[air]
+path_loss = { at_1m = "46.6777 dB", exponent = 3 }
+power = "16.0206 dBm"
+noise = "-93.97 dBm"
+"""
+#: Who chooses rates.
+MANAGERS = {
+    "Ideal": 'rate_control = "ideal"\n',
+    "MinstrelHt": 'rate_control = "minstrel-ht"\n',
+}
 #: What a band of theirs is called here.
 BANDS = {"2": "2.4"}
 #: What a sender of theirs is called here.
@@ -57,6 +69,7 @@ def scenario(point: Point) -> str:
             '[mac]\nrules = { preset = "ns-3" }\n',
             _mac(settings) if f"802.11{standard}" in AMENDMENTS else "",
             _queue(settings.get("ap_queue"), settings.get("queue")),
+            AIR if "distance" in settings else "",
             *_stations(settings),
             *_flows(settings),
             _run(point),
@@ -88,7 +101,8 @@ def _phy(settings: dict[str, str], standard: str) -> str:
     if "links" in settings:
         band, _, width = settings["links"].partition(":")
         lines.append(f'band = "{BANDS.get(band, band)} GHz"\nchannel_width = "{width} MHz"\n')
-        lines.append(f"mcs = {_mcs(settings['mode'])}\n")
+        if "mode" in settings:
+            lines.append(f"mcs = {_mcs(settings['mode'])}\n")
     if "streams" in settings:
         lines.append(f"spatial_streams = {settings['streams']}\n")
     if settings.get("short_gi") == "0":
@@ -154,9 +168,15 @@ def _stations(settings: dict[str, str]) -> list[str]:
     return [
         f'[[stations]]\nname = "{name}"\ncount = {count}\n{queue}{errors}'
         + ("mcs = 0\n" if name == "slow" else "")
+        + (_far(settings) if "distance" in settings else "")
         + (dict(_mixed(settings))[name] if "mix" in settings else "")
         for name, count in _groups(settings)
     ]
+
+
+def _far(settings: dict[str, str]) -> str:
+    """What says of a group where it is, and who chooses its rate."""
+    return f'distance = "{settings["distance"]} m"\n{MANAGERS[settings["manager"]]}'
 
 
 def _flows(settings: dict[str, str]) -> list[str]:
@@ -201,6 +221,9 @@ def at(point: Point) -> list[Answer]:
 
 ROWS = by_point(read(REFERENCE / "ns3_modern.csv"))
 ROWS_MIXED = by_point(read(REFERENCE / "ns3_mixed.csv"))
+ROWS_RATES = by_point(read(REFERENCE / "ns3_rates.csv")) | by_point(
+    read(VALIDATION / "ns3" / "rates.csv")
+)
 ROWS_BE = by_point(read(REFERENCE / "ns3_be.csv"))
 LONG = by_point(read(VALIDATION / "ns3" / "modern.csv"))
 

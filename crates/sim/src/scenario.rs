@@ -130,6 +130,9 @@ pub struct StationGroup {
     pub cell: u32,
     /// The SINR that its frames need, if powers are known.
     pub needs: Option<Needs>,
+    /// The stations, by number within the group, that are out of range of the access point.
+    #[serde(default)]
+    pub out_of_range: Vec<u32>,
     /// The capabilities that the access point shares with these stations; `None`: everything that
     /// the medium supports.
     pub pair: Option<PairConfig>,

@@ -187,7 +187,16 @@ def _slow(base: Scenario) -> Iterator[str]:
 
 def _near(data: dict[str, Any], slow: tuple[str, ...]) -> None:
     fast = [group for group in data["stations"] if group["name"] not in slow]
-    keys = ("mcs", "spatial_streams", "data_rate", "snr", "place", "error_table", "frame_errors")
+    keys = (
+        "mcs",
+        "spatial_streams",
+        "data_rate",
+        "snr",
+        "place",
+        "distance",
+        "error_table",
+        "frame_errors",
+    )
     best = {key: copy.deepcopy(fast[0][key]) for key in keys if fast and key in fast[0]}
     for group in data["stations"]:
         if group["name"] in slow:

@@ -14,7 +14,7 @@ from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
-from airtcp.judge.verdicts import verdict
+from airtcp.judge.verdicts import is_out_of_range, verdict
 from airtcp.results import Simulation, SimulationResult
 from airtcp.results.cells import Alone
 from airtcp.results.verdict import Judged, State, Target
@@ -36,6 +36,8 @@ FEWER: Final = 0.3
 SMALLER: Final = 0.8
 #: The ratio given to a target of which nothing came through although it did before.
 NOTHING: Final = 10.0
+#: The ratio of a target for goodput if nothing was delivered, and of any target out of range.
+_UNREACHED: Final = 1e6
 #: A value this near its bound (relative) is taken as likely to be on either side.
 NEAR: Final = 0.05
 #: The relative standard error of a single short replication, which has no interval.
@@ -232,7 +234,9 @@ def outcome_of(
     )
     return Outcome(
         tuple(
-            _target(one, state, its, level)
+            _unreached(one)
+            if is_out_of_range(result.scenario, one.target.condition)
+            else _target(one, state, its, level)
             for one, state, its in zip(judged, states, before, strict=True)
         ),
         promised,
@@ -277,6 +281,11 @@ def _more_careful(plain: Judged, told: Judged) -> Judged:
     return told
 
 
+def _unreached(judged: Judged) -> TargetOutcome:
+    """Return the outcome of a target about a station that is out of range."""
+    return TargetOutcome(judged.target.condition.text, "fails", _UNREACHED, _SINGLE)
+
+
 def _target(
     judged: Judged, state: State, before: TargetOutcome | None, level: float
 ) -> TargetOutcome:
@@ -286,7 +295,7 @@ def _target(
     if value is None:
         ratio = None if before is None or before.ratio is None else NOTHING
     elif condition.above:
-        ratio = condition.bound / value if value > 0.0 else 1e6
+        ratio = condition.bound / value if value > 0.0 else _UNREACHED
     else:
         ratio = max(value, 0.0) / condition.bound
     return TargetOutcome(condition.text, state, ratio, _spread(interval, level))

@@ -144,7 +144,9 @@ def _judged(measured: Simulation, target: Target, scenario: ResolvedScenario) ->
     if interval.mean is None and interval.low is None:
         interval = _of_those_who_wait(measured, condition, scenario) or interval
     state = state_of(condition, interval)
-    if state != "fails" and starved_runs(measured, condition, scenario):
+    if state != "fails" and (
+        starved_runs(measured, condition, scenario) or is_out_of_range(scenario, condition)
+    ):
         state = "fails"
     return Judged(target, interval, state)
 
@@ -163,6 +165,21 @@ def _while_running(measured: Simulation, condition: Condition) -> Interval | Non
             per_flow = condition.metric == "flow_goodput_bps"
             return job.goodput_bps.scaled(1.0 / job.count if per_flow else 1.0)
     return None
+
+
+def is_out_of_range(scenario: ResolvedScenario, condition: Condition) -> bool:
+    """Whether a target covers a flow of a station that is out of range."""
+    cells = [cell.name for cell in scenario.cells or ()]
+    return any(
+        bool(group.out_of_range)
+        and condition.group in (None, group.name)
+        and condition.cell in (None, *cells[group.cell or 0 :][:1])
+        and any(
+            flow.stations == group.name and condition.part in ("all", flow.direction)
+            for flow in scenario.flows
+        )
+        for group in scenario.stations
+    )
 
 
 def starved_runs(

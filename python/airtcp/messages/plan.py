@@ -112,6 +112,8 @@ def value(plan: Plan, number: float) -> str:
     writers = {"s": format_time_s, "b/s": format_rate, "B": format_size}
     if unit in writers:
         return writers[unit](number, 3)
+    if unit == "m":
+        return f"{number:.3g} m"
     return words.percent(number) if unit == "%" else f"{number:g}"
 
 

@@ -118,6 +118,7 @@ def decision(result: Simulated, verdict: Verdict | None, advice: Advice | None) 
     elif advice is not None and verdict is not None and advice.tried and verdict.state == "fails":
         add("Fix", f"none of the {advice.tried} changes tried meets more targets")
     for text in [
+        *words.out_of_range(result.scenario),
         *([] if verdict is None else [*starvation(verdict, result), *growth(verdict)]),
         *observations(result),
     ]:

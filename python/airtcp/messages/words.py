@@ -14,6 +14,7 @@ from airtcp.metrics import METRICS, Metric
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
     from airtcp.results.advice import Cause, Effect
+    from airtcp.scenario import ResolvedScenario
     from airtcp.stats import Interval
 
 MARKS: Final = {"holds": "✓", "fails": "✗", "unknown": "?"}
@@ -169,3 +170,19 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 def plural(number: int, noun: str) -> str:
     """Return a count with its noun: "1 target", "8 targets"."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def out_of_range(scenario: ResolvedScenario) -> list[str]:
+    """Return a sentence for each group with stations that are out of range."""
+    told = []
+    for group in scenario.stations:
+        out = group.out_of_range
+        if not out:
+            continue
+        who = group.name if len(out) == group.count else listed([f"{group.name}/{n}" for n in out])
+        are = "is" if len(out) == 1 else "are"
+        told.append(
+            f"{who} {are} out of range of the access point: the signal is too weak for the lowest "
+            "rate, or below air.sense"
+        )
+    return told

@@ -15,6 +15,7 @@ from airtcp.units import (
     format_rate,
     format_size,
     format_time_s,
+    parse_length_m,
     parse_percent,
     parse_rate_bps,
     parse_size_bytes,
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 #: The axis that varies the number of all stations, with groups in proportion.
 STATIONS: Final = "stations"
+#: The axis that varies the distance of stations from their access point.
+DISTANCE: Final = "distance"
+#: The default ends of that axis. Indoors no station hears an access point beyond 200 m.
+_NEAREST, _FARTHEST = "1 m", "200 m"
 #: The approximate spacing of values on a continuous grid.
 _STEP: Final = 0.01
 _MOST_STEPS: Final = 400
@@ -38,7 +43,7 @@ _GEOMETRIC: Final = 3.0
 class Axis:
     """The values of a key path, or of the number of stations, in order from good to bad.
 
-    `numbers` are in the base unit (s, b/s, B, or none); `written` has the values as in a file.
+    `numbers` are in the base unit (s, b/s, B, m, or none); `written` has the values as in a file.
     """
 
     scenario: Scenario
@@ -75,6 +80,8 @@ class Axis:
             return format_size(number, 3)
         if self.unit == "%":
             return f"{100.0 * number:g} %"
+        if self.unit == "m":
+            return f"{number:.3g} m"
         return f"{number:g}"
 
     def name(self, index: int) -> str:
@@ -86,9 +93,11 @@ class Axis:
 
     def at(self, index: int) -> Scenario:
         """Return the scenario at a value of the grid. Raises ScenarioError if it is invalid."""
-        if self.path != STATIONS:
-            return self.scenario.vary({self.path: self.written[index]})
-        return self.scenario.with_stations(int(self.numbers[index]))
+        if self.path == STATIONS:
+            return self.scenario.with_stations(int(self.numbers[index]))
+        if self.path == DISTANCE:
+            return self.scenario.vary(_distances(self.scenario, self.written[index]))
+        return self.scenario.vary({self.path: self.written[index]})
 
     def of(self, scenario: Scenario) -> Axis:
         """Return the axis with its values for another scenario."""
@@ -106,6 +115,8 @@ class Axis:
         """The index of the scenario's own value; None if it is not known to be on the grid."""
         if self.path == STATIONS:
             return self.nearest(sum(group.count for group in self.scenario.stations))
+        if self.path == DISTANCE:
+            return None
         here: Any = self.scenario.written
         for part in self.path.split("."):
             if isinstance(here, list):
@@ -127,7 +138,8 @@ def axis_of(
     """Return the axis of a key path, from the good end `begin` to the bad end `end`.
 
     A number of stations, total or of a group, needs no ends: it goes from one per group to 2007, or
-    to as many as the air allows if stations hear differently. Values are as in a file.
+    to as many as the air allows if stations hear differently. The distance of stations needs no
+    ends either. Values are as in a file.
 
     Raises:
         QuestionError: an end is missing, or the two ends have different kinds or are equal.
@@ -144,8 +156,12 @@ def axis_of(
             f"--vary {path}: is a group of stations; allowed: {path}.count, their number, or "
             "another key of theirs"
         )
-    # Report an unknown key before checking its values.
-    _check_path(scenario, path)
+    if path == DISTANCE:
+        begin, end = begin or _NEAREST, end or _FARTHEST
+        _check_distances(scenario, begin)
+    else:
+        # Report an unknown key before checking its values.
+        _check_path(scenario, path)
     cell = re.fullmatch(r"cells\.[^.]+\.(channel|position)", path)
     if cell is not None:
         raise QuestionError(
@@ -161,7 +177,7 @@ def axis_of(
             "--from 20 --to 1: from where nothing happens to where it does"
         )
     for one in (begin, end):
-        scenario.vary({path: one})
+        scenario.vary(_distances(scenario, one) if path == DISTANCE else {path: one})
     try:
         (unit, first), (other, last) = _number(begin), _number(end)
     except ValueError as error:
@@ -177,6 +193,27 @@ def axis_of(
         return _range(scenario, path, begin, end)
     numbers, written = _grid(unit, first, last)
     return Axis(scenario, path, unit, numbers, written)
+
+
+def _distances(scenario: Scenario, distance: Any) -> dict[str, Any]:
+    """Return the changes that put stations at a distance.
+
+    They apply to the groups that have a distance, or to all groups if none has.
+    """
+    groups = scenario.written["stations"]
+    having = [group for group in groups if "distance" in group] or groups
+    # The distance decides the rate, so a place must not.
+    keys = {"distance": distance, "place": None}
+    return {f"stations.{one['name']}.{key}": value for one in having for key, value in keys.items()}
+
+
+def _check_distances(scenario: Scenario, nearest: Any) -> None:
+    try:
+        scenario.vary(_distances(scenario, nearest))
+    except ScenarioError as error:
+        raise QuestionError(
+            f"--vary {DISTANCE}: stations cannot be at {nearest}: {error.message}"
+        ) from None
 
 
 def _check_path(scenario: Scenario, path: str) -> None:
@@ -254,6 +291,7 @@ _PARSERS: Final[dict[str, Any]] = {
     "b/s": parse_rate_bps,
     "B": parse_size_bytes,
     "%": parse_percent,
+    "m": parse_length_m,
 }
 
 
@@ -284,4 +322,6 @@ def _written(unit: str, number: float) -> Any:
         return f"{round(number * 1e9)} ns"
     if unit in ("b/s", "B"):
         return f"{round(number)} {unit}"
+    if unit == "m":
+        return f"{number!r} m"
     return f"{100.0 * number!r} %" if unit == "%" else number

@@ -137,10 +137,19 @@ class Settings:
             if setting == of_cell[0]:
                 allowed.append(0)
                 continue
+            told = f"{name} {setting_text(setting, of_cell[0])}"
             try:
-                scenario.vary(setting_changes(scenario, place, setting))
+                changed = scenario.vary(setting_changes(scenario, place, setting))
             except ScenarioError as error:
-                reasons[f"{name} {setting_text(setting, of_cell[0])}"] = _reason(error)
+                reasons[told] = _reason(error)
+                continue
+            out = _out_of_range(changed) - _out_of_range(scenario)
+            if out:
+                sense = 0.0 if changed.air is None else changed.air.sense_dbm
+                reasons[told] = (
+                    f"{min(out)} is out of range; allowed: {sense:g} dBm (air.sense) or more, and "
+                    "what the lowest rate needs"
+                )
             else:
                 allowed.append(len(of_cell))
                 of_cell.append(setting)
@@ -154,6 +163,12 @@ class Settings:
 
     def _first_left_out(self) -> list[tuple[str, str]]:
         return list(self.left_out.items())[:1]
+
+
+def _out_of_range(scenario: Scenario) -> set[str]:
+    return {
+        f"{group.name}/{place}" for group in scenario.stations for place in group.out_of_range or ()
+    }
 
 
 def power_text(power_dbm: float) -> str:

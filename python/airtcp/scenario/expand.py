@@ -148,7 +148,7 @@ def is_of_profiles(path: str, *, among: bool) -> bool:
     table, *steps = path.split(".")
     match table, steps:
         case "stations", [_, key, *_]:
-            return key in _OF_GROUPS or (among and key == "channel_width")
+            return key in _OF_GROUPS or (among and key in ("channel_width", "standard", "distance"))
         case "flows", [_, "profile"]:
             return True
         case "ap", [] | ["profile"]:
@@ -271,7 +271,8 @@ def _radio(
     amendment = AMENDMENTS.get(standard)
     own_place = group.pop("place", None)
     # Powers say better where stations are than what a device commonly has.
-    where = own_place or (device.place if device and not _has_powers(expanded.data) else None)
+    has_powers = "distance" in group or _has_powers(expanded.data)
+    where = own_place or (device.place if device and not has_powers else None)
     if device is not None and amendment is not None:
         streams = min(device.streams, amendment.most_streams)
         if isinstance(phy.get("spatial_streams"), int):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 AT_1M_DB: Final[dict[float, float]] = {2.4: 40.2, 5: 46.4, 6: 47.9}
 #: Powers have so many digits after the point: more than any machine's logarithm differs in.
 DIGITS: Final = 2
+_GOLDEN_ANGLE: Final = math.pi * (3.0 - math.sqrt(5.0))
 _Place = tuple[float, float]
 
 
@@ -32,6 +33,9 @@ def positions(scenario: Written, cells: dict[str, Written], cell_of: list[str]) 
     """
     places: list[_Place] = []
     for name, cell in cells.items():
+        if cell.position is None and len(cells) == 1 and _has_distances(scenario):
+            places.append((0.0, 0.0))
+            continue
         if cell.position is None:
             raise InvalidError(
                 ("cells", name, "position"),
@@ -43,11 +47,19 @@ def positions(scenario: Written, cells: dict[str, Written], cell_of: list[str]) 
     for index, group in enumerate(scenario.stations):
         where = group.positions
         here: Path = ("stations", index, "positions")
+        if group.distance is not None:
+            if where is not None:
+                raise InvalidError(
+                    here, "cannot be combined with distance; allowed: one of the two"
+                )
+            places += _around(group, f"{cell_of[index]}/{group.name}", centres[cell_of[index]])
+            continue
         if where is None:
             raise InvalidError(
                 here,
                 f'is missing beside air.path_loss, in cell "{cell_of[index]}"; expected: '
-                '{ disc = "8 m" } around its access point, or [x, y] of each station',
+                '{ disc = "8 m" } around its access point, [x, y] of each station, or '
+                'distance = "8 m"',
             )
         if not isinstance(where, list):
             places += _drawn(
@@ -74,6 +86,23 @@ def _drawn(disc: Written, name: str, centre: _Place, group: Written) -> list[_Pl
         radius, angle = disc.disc * math.sqrt(stream.random()), math.tau * stream.random()
         places.append((centre[0] + radius * math.cos(angle), centre[1] + radius * math.sin(angle)))
     return places
+
+
+def _has_distances(scenario: Written) -> bool:
+    return any(group.distance is not None for group in scenario.stations)
+
+
+def _around(group: Written, name: str, centre: _Place) -> list[_Place]:
+    """Return places on a circle, one golden angle apart: more stations move none of the first."""
+    first = math.tau * random.Random(name).random()
+    angles = (first + _GOLDEN_ANGLE * station for station in range(group.count))
+    return [
+        (
+            centre[0] + group.distance * math.cos(angle),
+            centre[1] + group.distance * math.sin(angle),
+        )
+        for angle in angles
+    ]
 
 
 def received_dbm(

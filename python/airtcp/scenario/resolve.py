@@ -22,7 +22,7 @@ from .keys.traffic import Link, is_job
 from .profiles import access_points
 from .quantities import Written, over
 from .resolve_air import Hearing, check_cells, check_detection, resolve_hearing
-from .resolve_high_rate import error_rates
+from .resolve_high_rate import error_rates, receiver_of
 from .resolve_links import resolve_link
 from .resolve_mac import (
     check_txop_limits,
@@ -36,12 +36,15 @@ from .resolve_pair import phy_of, resolve_pair
 from .resolve_pcf import check_pcf
 from .resolve_phy import controlled_rates, resolve_phy, station_cw_min, station_rates
 from .resolve_queue import Network, on_air_ns, resolve_queue
-from .resolve_signal import check_rates, needs_db, needs_of, with_rates
+from .resolve_signal import check_rates, needs_of, with_rates, within_range
 from .resolve_traffic import resolve_flows
 from .resolved import ResolvedScenario
 
 MAX_STATIONS = 100_000
 MIN_DURATION_NS = 1_000_000
+#: Rates that rate control tries: interference corrupts every frame below the SINR at which noise
+#: alone corrupts this share. Errors in noise alone are drawn.
+_HALF = 0.5
 #: A share of success below which no packet comes through in any run.
 _NOTHING = 1e-6
 
@@ -60,8 +63,9 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
     mac = scenario.mac
     hearing = resolve_hearing(scenario, base)
     if hearing is not None:
-        scenario = with_rates(scenario, hearing)
+        hearing = within_range(scenario, hearing)
         check_cells(scenario)
+    scenario = with_rates(scenario, hearing)
     mac = with_categories(mac, scenario.phy.standard)
     phy = resolve_phy(scenario.phy, scenario.stations, mac.rules, edca=mac.edca is not None)
     check_detection(None if hearing is None else hearing.air, phy)
@@ -168,15 +172,19 @@ def _groups(
         )
         pair = resolve_pair(scenario.phy, scenario.mac.rules, aggregation, group, control_rate)
         of_pair = phy.shared_with(pair)
+        receiver = receiver_of(phy_of(scenario.phy, group), scenario.mac.rules)
         groups[group.name] = StationGroup.of(
             group,
             pair=pair,
             data_rate=data_rate,
             control_rate=control_rate,
             cell=None if hearing is None else hearing.index_of(index),
-            needs=needs_of(hearing, data_rate, control_rate),
+            out_of_range=(hearing.out_of_range[index] or None)
+            if hearing and hearing.out_of_range
+            else None,
+            needs=needs_of(hearing, receiver, data_rate, control_rate),
             cw_min=station_cw_min(scenario.phy, group),
-            frame_errors=_frame_errors(scenario.phy, group, data_rate, ("stations", index)),
+            frame_errors=_frame_errors(scenario, group, data_rate, ("stations", index)),
             rate_control=_rate_control(scenario, group, ("stations", index), hearing),
             queue=resolve_queue(
                 group.queue,
@@ -187,9 +195,11 @@ def _groups(
     return tuple(groups.values())
 
 
-def _frame_errors(phy: Written, group: Written, data_rate: Rate, path: Path) -> FrameErrors | None:
+def _frame_errors(
+    scenario: Written, group: Written, data_rate: Rate, path: Path
+) -> FrameErrors | None:
     """What is lost at a fixed rate, or at every rate alike."""
-    by_mcs = error_rates(phy_of(phy, group), group, path)
+    by_mcs = error_rates(phy_of(scenario.phy, group), scenario.mac.rules, group, path)
     errors = group.frame_errors
     if by_mcs and group.rate_control == "fixed":
         assert data_rate.high is not None, "errors by MCS are those of 802.11n and later"
@@ -218,7 +228,8 @@ def _rate_control(
 ) -> RateControl | None:
     if group.rate_control == "fixed":
         return None
-    by_mcs = error_rates(phy_of(scenario.phy, group), group, path)
+    pair_phy = phy_of(scenario.phy, group)
+    by_mcs = error_rates(pair_phy, scenario.mac.rules, group, path)
     if not by_mcs:
         raise InvalidError(
             (*path, "rate_control"),
@@ -226,12 +237,15 @@ def _rate_control(
             "snr",
         )
     rates = controlled_rates(scenario.phy, group, scenario.mac.rules, path)
+    receiver = receiver_of(pair_phy, scenario.mac.rules)
     found = tuple(
         ControlledRate(
             rate=data,
             control_rate=control,
             error_rate=by_mcs[data.high.mcs],
-            needs_db=needs_db(data) if hearing and hearing.signal_dbm else None,
+            needs_db=receiver.needed_db(data.high.mcs, _HALF)
+            if hearing and hearing.signal_dbm
+            else None,
         )
         for data, control in rates
         if data.high is not None

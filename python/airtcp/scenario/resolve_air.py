@@ -19,12 +19,12 @@ from .declare import written
 from .errors import InvalidError, Path
 from .floor import DIGITS, positions, received_dbm
 from .hearing import RULES_ELSEWHERE
-from .keys.air import Air, Cell
+from .keys.air import Air, Cell, PathLoss
 from .keys.phy import Phy
 from .quantities import Written
 from .received import Matrix, check_size, received_powers
 from .resolve_heard import by_words
-from .resolve_high_rate import band_ghz, channel_width_mhz
+from .resolve_high_rate import band_ghz, channel_width_mhz, receiver_of
 
 if TYPE_CHECKING:
     from .scenario import Scenario
@@ -39,14 +39,17 @@ class Hearing:
     """The hearing of nodes, before rates are known.
 
     `cells` are the written cells by name, `cell_of` the cell of each group by its name; `air` is
-    the resolved table, and `signal_dbm` of each group the weakest that passes between a station of
-    it and its access point; None where powers are not known.
+    the resolved table, and `signals_dbm` has the weaker of the two powers that each station of each
+    group and its access point receive of each other; None where powers are not known.
     """
 
     cells: dict[str, Written]
     cell_of: list[str]
     air: Air
-    signal_dbm: list[float] | None
+    signals_dbm: list[list[float]] | None
+    signal_dbm: list[float] | None = None
+    """By group: the signal of its weakest station within range. `resolve_signal` sets it."""
+    out_of_range: tuple[tuple[int, ...], ...] = ()
 
     def index_of(self, group: int) -> int:
         """The place of a group's cell among the cells."""
@@ -61,6 +64,7 @@ def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
             cell without stations, channels that do not fit, or more classes than can be kept.
     """
     cells, cell_of = _cells(scenario)
+    scenario = _with_path_loss(scenario)
     air = scenario.air
     ways = [] if air is None else [way for way in _WAYS if air.given(way)]
     if len(ways) > 1:
@@ -109,6 +113,19 @@ def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
     return _hearing(
         scenario, cells, cell_of, classes, powers, known=way in ("received", "path_loss")
     )
+
+
+def _with_path_loss(scenario: Written) -> Written:
+    """Return the scenario with the default path loss if stations have a distance without one."""
+    air = scenario.air
+    if all(group.distance is None for group in scenario.stations) or (
+        air is not None and any(air.given(way) for way in _WAYS)
+    ):
+        return scenario
+    air = Air.written_default() if air is None else air.model_copy()
+    air.__dict__["path_loss"] = PathLoss.written_default()
+    air.__pydantic_fields_set__.add("path_loss")
+    return scenario.model_copy(update={"air": air})
 
 
 def _check_walls(walls: Sequence[Written] | None) -> None:
@@ -160,16 +177,17 @@ def _hearing(
     air = scenario.air if scenario.air is not None else Air.written_default()
     _check_thresholds(scenario, air, known=known)
     width = channel_width_mhz(scenario.phy) if scenario.phy.standard in AMENDMENTS else 20
+    loss_db = receiver_of(scenario.phy, scenario.mac.rules).loss_db
     resolved = Air.of(
         air,
         classes=tuple(classes),
         received_dbm=tuple(map(tuple, powers)),
         powers_known=known,
-        noise_dbm=round(air.noise + 10.0 * math.log10(width / 20), 2),
+        noise_dbm=round(air.noise + 10.0 * math.log10(width / 20) + (loss_db if known else 0.0), 2),
     )
     signals = None
     if known:
-        signals = _signals(scenario, cells, cell_of, classes, powers, resolved)
+        signals = _signals(scenario, cells, cell_of, classes, powers)
     return Hearing(cells, cell_of, resolved, signals)
 
 
@@ -280,8 +298,9 @@ def _check_places(scenario: Written, cells: dict[str, Written], way: str) -> Non
                 f"cannot be combined with air.{way}: two ways to say who hears whom; allowed: only "
                 "one of them",
             )
-        if group.positions is not None and way != "path_loss":
-            raise InvalidError(("stations", index, "positions"), _unused_place(way))
+        for key in ("positions", "distance"):
+            if getattr(group, key) is not None and way != "path_loss":
+                raise InvalidError(("stations", index, key), _unused_place(way))
     for name, cell in cells.items():
         if cell.position is not None and way != "path_loss":
             raise InvalidError(("cells", name, "position"), _unused_place(way))
@@ -456,33 +475,18 @@ def _signals(
     cell_of: list[str],
     classes: list[int],
     powers: Matrix,
-    air: Air,
-) -> list[float]:
-    """The weakest signal between a station of each group and its access point.
-
-    Raises:
-        InvalidError: a station and its access point do not hear each other.
-    """
+) -> list[list[float]]:
+    """Return, by group and station, the weaker of the powers to and from the access point."""
     names = list(cells)
     found, first = [], len(names)
     for index, group in enumerate(scenario.stations):
         ap = classes[names.index(cell_of[index])]
-        weakest, which, is_upward = math.inf, 0, False
-        for station in range(group.count):
-            own = classes[first + station]
-            for upward, power in enumerate((powers[ap][own], powers[own][ap])):
-                if (signal := -math.inf if power is None else power) < weakest:
-                    weakest, which, is_upward = signal, station, bool(upward)
+        own = classes[first : first + group.count]
+        found.append(
+            [
+                min(-math.inf if one is None else one for one in (powers[ap][to], powers[to][ap]))
+                for to in own
+            ]
+        )
         first += group.count
-        if weakest < air.sense_dbm:
-            says = "nothing" if weakest == -math.inf else f"{weakest:g} dBm"
-            one, other = f"{group.name}/{which}", f'the access point of cell "{cell_of[index]}"'
-            if is_upward:
-                one, other = other, one
-            raise InvalidError(
-                ("stations", index),
-                f"{one} receives {says} of {other}; allowed: {air.sense_dbm:g} dBm (air.sense) or "
-                "more",
-            )
-        found.append(weakest)
     return found

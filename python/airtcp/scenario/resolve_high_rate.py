@@ -10,7 +10,7 @@ from typing import Final
 
 from ..airtime import Rate
 from ..amendments import AMENDMENTS, SCHEMES, Amendment, block_ack_bits
-from ..error_rates import packet_error_rate
+from ..error_rates import Receiver
 from ..high_rate import HighRate, HighRateRules, HighRateTiming, NoSuchRateError
 from ..standards import STANDARDS
 from ..units import format_time_ns
@@ -21,12 +21,20 @@ from .quantities import Written
 
 _MBPS: Final = 1_000_000
 #: Keys that only 802.11n and later have, in `[phy]` and in stations.
-_HIGH_KEYS: Final = ("band", "channel_width", "mcs", "spatial_streams", "guard_interval")
+_HIGH_KEYS: Final = (
+    "band",
+    "channel_width",
+    "mcs",
+    "spatial_streams",
+    "guard_interval",
+    "coding",
+)
 _BLOCK_ACK_KEYS: Final = ("block_ack_bits", "block_ack_rate")
 _BLOCK_ACK_REQUEST_BITS: Final = 192
 _STATION_KEYS: Final = ("rate_control", "error_table", "snr")
 #: Of the packets that errors by MCS are given for.
 _TABLE_BITS: Final = 8 * 1_500
+_IMPLEMENTATION_LOSS_DB: Final = 2.0
 
 
 def check_keys(table: Written, standard: str, path: Path) -> None:
@@ -113,7 +121,19 @@ def rate_of(phy: Written, rules: Written, group: Written | None = None, path: Pa
     )
 
 
-def error_rates(phy: Written, group: Written, path: Path) -> dict[int, float]:
+def receiver_of(phy: Written, rules: Written) -> Receiver:
+    """Return the receiver of frames in the format of `[phy]`, or of a pair of stations."""
+    ns3 = rules.preset == "ns-3"
+    model = phy.error_model
+    amendment = AMENDMENTS.get(phy.standard)
+    usual = "bcc" if amendment is None or ns3 else amendment.coding
+    loss = phy.implementation_loss
+    if loss is None:
+        loss = 0.0 if ns3 or model == "nist" else _IMPLEMENTATION_LOSS_DB
+    return Receiver(model, phy.coding or usual, loss)
+
+
+def error_rates(phy: Written, rules: Written, group: Written, path: Path) -> dict[int, float]:
     """By MCS, the share of frames with 1500 bytes that a group loses; empty if nothing is said.
 
     Raises:
@@ -128,8 +148,9 @@ def error_rates(phy: Written, group: Written, path: Path) -> dict[int, float]:
         return {}  # `check_keys` has refused the keys
     highest = AMENDMENTS[phy.standard].highest_mcs
     if group.snr is not None:
+        receiver = receiver_of(phy, rules)
         return {
-            mcs: packet_error_rate(mcs, snr_db=group.snr, bits=_TABLE_BITS)
+            mcs: receiver.error_rate(mcs, snr_db=group.snr, bits=_TABLE_BITS)
             for mcs in range(highest + 1)
         }
     if group.error_table is None:

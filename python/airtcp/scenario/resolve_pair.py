@@ -76,7 +76,7 @@ def phy_of(phy: Written, group: Written) -> Written:
     limited.__dict__["standard"] = standard
     changes: dict[str, Any] = dict.fromkeys(_OF_FORMAT)
     if amendment is None:
-        changes |= dict.fromkeys(("band", "channel_width", "mcs", "guard_interval"))
+        changes |= dict.fromkeys(("band", "channel_width", "mcs", "guard_interval", "coding"))
         changes |= _without_others_rates(phy, standard)
     else:
         changes |= _limits(phy, amendment)

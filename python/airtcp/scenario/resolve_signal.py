@@ -1,75 +1,132 @@
-"""Rates by powers: those that are not given, and those that nobody could read.
+"""Rates by powers: which stations are within range, and the rates that their signals allow.
 
-Knows the signal of each group over noise. Does not know what a rate needs (`airtcp.sensitivity`),
+Knows the signal of each group over noise. Does not know what a rate needs (`airtcp.error_rates`),
 nor where powers come from: `resolve_air` does.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .. import standards
 from ..airtime import Rate
 from ..amendments import AMENDMENTS
-from ..sensitivity import needed_db, needed_db_at
+from ..error_rates import READ, Receiver
 from ..standards import OFDM
 from ..units import format_rate
 from .errors import InvalidError, Path
 from .keys.air import Needs
 from .quantities import Written
 from .resolve_air import Hearing
-from .resolve_high_rate import rate_of
+from .resolve_high_rate import rate_of, receiver_of
 from .resolve_pair import phy_of
 
+#: The error rate of frames of 1458 bytes if one bit in a million is corrupted.
+_IDEAL = 1.0 - (1.0 - 1e-6) ** (8 * 1458)
+#: Powers and noise are rounded to two digits: a signal that is exactly enough must pass.
+_SLACK_DB = 1e-6
 
-def needs_db(rate: Rate) -> float:
+
+def needs_db(receiver: Receiver, rate: Rate) -> float:
     """The ratio of signal to noise and interference that frames at a rate need."""
     if rate.high is not None:
-        return needed_db(rate.high.mcs)
-    return needed_db_at(rate.bps)
+        return receiver.needed_db(rate.high.mcs)
+    return receiver.needed_db_at(rate.bps)
 
 
-def needs_of(hearing: Hearing | None, data_rate: Rate, control_rate: Rate) -> Needs | None:
+def needs_of(
+    hearing: Hearing | None, receiver: Receiver, data_rate: Rate, control_rate: Rate
+) -> Needs | None:
     """The ratios that a group's frames need; None where powers are not known."""
     if hearing is None or hearing.signal_dbm is None:
         return None
-    return Needs(data_db=needs_db(data_rate), control_db=needed_db_at(control_rate.bps, short=True))
+    return Needs(
+        data_db=needs_db(receiver, data_rate),
+        control_db=receiver.needed_db_at(control_rate.bps, short=True),
+    )
 
 
-def with_rates(scenario: Written, hearing: Hearing) -> Written:
+def within_range(scenario: Written, hearing: Hearing) -> Hearing:
+    """Return the hearing with the stations out of range, and the weakest signal of the others.
+
+    A station is out of range if its access point receives it, or it receives the access point,
+    below `air.sense`, or, unless the file gives a rate, below the SNR of the lowest rate.
+    """
+    if hearing.signals_dbm is None:
+        return hearing
+    out_of_range, signals = [], []
+    for group, stations in zip(scenario.stations, hearing.signals_dbm, strict=True):
+        phy = phy_of(scenario.phy, group)
+        least = hearing.air.sense_dbm
+        if not _has_rate(phy, group):
+            lowest = _lowest_db(receiver_of(phy, scenario.mac.rules), phy)
+            least = max(least, hearing.air.noise_dbm + lowest)
+        within = [signal for signal in stations if signal >= least]
+        out = tuple(place for place, signal in enumerate(stations) if signal < least)
+        out_of_range.append(out)
+        # A group that is all out of range never sends: any signal does.
+        signals.append(min(within, default=least))
+    return replace(hearing, signal_dbm=signals, out_of_range=tuple(out_of_range))
+
+
+def _has_rate(phy: Written, group: Written) -> bool:
+    key = "mcs" if phy.standard in AMENDMENTS else "data_rate"
+    return group.rate_control == "fixed" and (
+        getattr(group, key) is not None or bool(phy.given(key))
+    )
+
+
+def _lowest_db(receiver: Receiver, phy: Written) -> float:
+    if phy.standard in AMENDMENTS:
+        return receiver.needed_db(0)
+    return receiver.needed_db_at(_plain_rates(phy)[0])
+
+
+def with_rates(scenario: Written, hearing: Hearing | None) -> Written:
     """The scenario with the rate of each group that its signal allows, where none is given.
 
     The highest of which the weakest of its stations loses less than a tenth over the noise; of
-    `minstrel-ht` the ratio of signal to noise, from which follow its errors.
+    `ideal` less than one bit in a million; of `minstrel-ht` the ratio of signal to noise, from
+    which follow its errors.
 
     Raises:
-        InvalidError: no rate that a station can use, given or not.
+        InvalidError: a rate that the standard does not have, or an ideal one without a signal.
     """
-    if hearing.signal_dbm is None:
-        return scenario
     rules = scenario.mac.rules
+    signals = None if hearing is None else hearing.signal_dbm
     groups = []
     for index, group in enumerate(scenario.stations):
         here: Path = ("stations", index)
-        snr = hearing.signal_dbm[index] - hearing.air.noise_dbm
-        told = f'{group.name} has {snr:.1f} dB over noise in cell "{hearing.cell_of[index]}"'
-        if group.rate_control == "minstrel-ht":
-            if group.snr is None and group.error_table is None:
-                group = group.filled(snr=snr)
-            groups.append(group)
-            continue
         phy = phy_of(scenario.phy, group)
-        key = "mcs" if phy.standard in AMENDMENTS else "data_rate"
-        if getattr(group, key) is None and not phy.given(key):
-            found = _best(phy, rules, group, snr, here)
-            if found is None:
-                least = needed_db(0) if key == "mcs" else needed_db_at(_plain_rates(phy)[0])
+        loss_db = receiver_of(phy, rules).loss_db
+        snr = None if group.snr is None else group.snr - loss_db
+        if hearing is not None and signals is not None:
+            snr = signals[index] - hearing.air.noise_dbm
+        if group.rate_control == "ideal":
+            if snr is None:
                 raise InvalidError(
-                    here, f"{told}, and the lowest rate needs {least:g} dB; allowed: that or more"
+                    (*here, "rate_control"),
+                    '"ideal" follows the signal; allowed: together with snr, distance or powers',
                 )
-            group = group.filled(**{key: found})
+            best = _best(phy, rules, group, snr, here, _IDEAL)
+            given = _chosen_mcs(phy, group)
+            group = group.model_copy(
+                update={"rate_control": "fixed", "mcs": best if given is None else min(best, given)}
+            )
+        elif snr is not None and signals is not None and group.rate_control == "minstrel-ht":
+            if group.snr is None and group.error_table is None:
+                group = group.filled(snr=snr + loss_db)
+        elif signals is not None and snr is not None and not _has_rate(phy, group):
+            key = "mcs" if phy.standard in AMENDMENTS else "data_rate"
+            group = group.filled(**{key: _best(phy, rules, group, snr, here)})
         groups.append(group)
     return scenario.model_copy(update={"stations": groups})
+
+
+def _chosen_mcs(phy: Written, group: Written) -> int | None:
+    chosen: int | None = phy.mcs if group.mcs is None else group.mcs
+    return chosen
 
 
 def check_rates(hearing: Hearing | None, groups: tuple[Any, ...]) -> None:
@@ -81,10 +138,10 @@ def check_rates(hearing: Hearing | None, groups: tuple[Any, ...]) -> None:
     if hearing is None or hearing.signal_dbm is None:
         return
     for index, group in enumerate(groups):
-        rates = [] if group.rate_control is None else [one.rate for one in group.rate_control.rates]
-        needs = min(map(needs_db, rates)) if rates else group.needs.data_db
+        rates = [] if group.rate_control is None else group.rate_control.rates
+        needs = min(one.needs_db for one in rates) if rates else group.needs.data_db
         snr = hearing.signal_dbm[index] - hearing.air.noise_dbm
-        if snr < needs:
+        if snr < needs - _SLACK_DB:
             rate = "the lowest of its rates" if rates else _called(group.data_rate)
             raise InvalidError(
                 ("stations", index),
@@ -98,14 +155,20 @@ def _called(rate: Rate) -> str:
     return format_rate(rate.bps) if rate.high is None else f"MCS {rate.high.mcs}"
 
 
-def _best(phy: Written, rules: Written, group: Written, snr: float, here: Path) -> int | None:
-    """The highest MCS, or rate in bits per second, that can be read; None for none."""
+def _best(
+    phy: Written, rules: Written, group: Written, snr: float, here: Path, lost: float = READ
+) -> int:
+    """The highest MCS, or rate in bits per second, of which at most `lost` frames are lost.
+
+    The lowest counts as such a one.
+    """
     amendment = AMENDMENTS.get(phy.standard)
+    receiver = receiver_of(phy, rules)
     if amendment is None:
-        read = (rate for rate in _plain_rates(phy) if needed_db_at(rate) <= snr)
-        return max(read, default=None)
+        lowest, *others = _plain_rates(phy)
+        return max([lowest, *(one for one in others if receiver.needed_db_at(one) <= snr)])
     for mcs in range(amendment.highest_mcs, -1, -1):
-        if needed_db(mcs) > snr:
+        if mcs and receiver.needed_db(mcs, lost) > snr:
             continue
         try:
             rate_of(phy, rules, group.filled(mcs=mcs), here)
@@ -114,7 +177,7 @@ def _best(phy: Written, rules: Written, group: Written, snr: float, here: Path) 
                 raise
             continue  # one of those that the tables of 21.5 leave out
         return mcs
-    return None
+    raise AssertionError("every width and number of streams has MCS 0")
 
 
 def _plain_rates(phy: Written) -> list[int]:

@@ -31,8 +31,8 @@ pub(super) struct Flow<'a> {
     pub(super) measured: Measured,
     pub(super) app: App,
     pub(super) draws: Draws,
-    /// The time from the start of the run to its beginning.
-    pub(super) start: Duration,
+    /// The time from the start of the run to its beginning; `None` if its station is out of range.
+    pub(super) start: Option<Duration>,
     pub(super) name: String,
     /// The scenario entry that it belongs to, and the entry's number.
     pub(super) config: &'a FlowConfig,
@@ -116,9 +116,10 @@ pub(super) fn build<'a>(
                             }
                         })
                         .collect();
+                    let begins = !group.out_of_range.contains(&index);
                     flows.push(Flow {
                         draws: app.draws(seed, replication, &name),
-                        start: start(config.start_spread, seed, replication, &name),
+                        start: begins.then(|| start(config.start_spread, seed, replication, &name)),
                         app: app.at_station(index),
                         places: Vec::new(),
                         saturated: None,

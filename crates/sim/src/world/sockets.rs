@@ -32,10 +32,10 @@ impl World<'_> {
     pub(crate) fn start_applications(&mut self, of: impl Fn(LiveFlow) -> bool) {
         for id in 0..self.flows.len() {
             let flow = &mut self.flows[id];
-            if !of(flow.live(self.access_points)) {
+            let (true, Some(start)) = (of(flow.live(self.access_points)), flow.start) else {
                 continue;
-            }
-            flow.app.start(self.now + flow.start, &mut flow.draws, &mut self.actions);
+            };
+            flow.app.start(self.now + start, &mut flow.draws, &mut self.actions);
             self.carry_out(id as u32);
         }
     }

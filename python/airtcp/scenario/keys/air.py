@@ -220,8 +220,8 @@ class Air(Table):
         source="IEEE 802.11-2020, 17.3.10.6",
     )
     noise_dbm: float = key(
-        "Noise of a receiver in 20 MHz, its noise figure included; wider channels have more. The "
-        "default has a figure of 7 dB.",
+        "Noise of a receiver in 20 MHz, its noise figure included. Wider channels have more, and "
+        "`phy.implementation_loss` is added. The default has a noise figure of 7 dB.",
         default="-94 dBm",
         reads=Dbm,
     )

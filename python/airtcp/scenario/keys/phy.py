@@ -32,7 +32,7 @@ from ...standards import (
 )
 from ...units import format_time_ns
 from ..declare import Default, Key, Table, derived, file_only, follows, key
-from ..quantities import ExchangeTimeNs, RateBps, in_any_case, one_of
+from ..quantities import Decibels, ExchangeTimeNs, RateBps, in_any_case, one_of
 
 StandardName = Literal[
     "802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax", "802.11be"
@@ -134,6 +134,31 @@ class Phy(Table):
         one_of(GUARD_INTERVALS_NS, "ns"),
         f"Guard interval: {amended(_guard_intervals)}.",
         default=follows(amended(lambda one: f"{one.default_guard_interval_ns} ns")),
+    )
+    coding: ClassVar[Key] = file_only(
+        Literal["bcc", "ldpc"],
+        "The code of data frames, convolutional (`bcc`) or LDPC. It chooses the error rates in "
+        "noise if `snr`, positions or powers are given; durations don't depend on it. 802.11a, b "
+        "and g have no LDPC. 1024-QAM with `bcc`, which the standard doesn't have, is ns-3's.",
+        default=follows(
+            f"{amended(lambda one: one.coding)}; `bcc` before, and with mac.rules.preset ns-3"
+        ),
+        source="IEEE 802.11-2020, 19.3.11, 21.3.10.5; 802.11ax-2021, 27.3.12.5",
+    )
+    error_model: ClassVar[Key] = file_only(
+        Literal["tables", "nist"],
+        "The source of error rates in noise. `tables`: published curves of packet errors. `nist`: "
+        "an upper bound for a hard-decision decoder of convolutional codes, which needs 3 to 5 dB "
+        "more.",
+        default="tables",
+        source="Patidar, Roy, Henderson and Chandramohan (2017); Pei and Henderson (2010)",
+    )
+    implementation_loss: ClassVar[Key] = file_only(
+        Decibels,
+        "The implementation loss of receivers, which acts as so much more noise.",
+        default=follows("2 dB; 0 dB with `nist` or mac.rules.preset ns-3"),
+        source="an assumption. IEEE 802.11-2020, 17.3.10.2 allows 5 dB, with a noise figure of 10 "
+        "dB; 2 dB with the 7 dB of `air.noise` make MCS 7 8 to 10 dB more sensitive than required",
     )
     data_rate: Rate = key(
         "Rate of data frames, one of the standard's; 802.11n and later have `mcs` instead.",

@@ -14,6 +14,7 @@ from ...standards import STANDARDS
 from ..declare import Key, Sparse, Table, derived, file_only, follows, key, none, written
 from ..quantities import (
     Decibels,
+    Metres,
     Name,
     Percent,
     PositiveSizeBytes,
@@ -125,6 +126,18 @@ class StationGroup(Sparse):
         "Positions: x and y in metres for each station, or a disc around their access point.",
         default=none(),
     )
+    distance: ClassVar[Key] = file_only(
+        Metres,
+        "The distance of each station from its access point, instead of `positions`. The stations "
+        "are spread around it. With one cell, `[air]` and the position of the access point may be "
+        "left out.",
+        default=none(),
+    )
+    out_of_range: tuple[int, ...] | None = derived(
+        "The stations whose signal is below `air.sense`, or too weak for the lowest rate, in "
+        "either direction. Their flows never begin.",
+        sparse=True,
+    )
     hears: ClassVar[Key] = file_only(
         list[Name],
         "Stations of other groups that a station hears, and that hear it. A station always "
@@ -191,10 +204,11 @@ class StationGroup(Sparse):
         source="Linux, mac80211",
     )
     rate_control: RateControl | None = key(
-        "Which MCS frames from and to these stations have: `mcs`, or one up to that which is found "
-        "by sending (minstrel-ht).",
+        "How the MCS of frames from and to these stations is chosen. `fixed`: it is `mcs`. "
+        "`minstrel-ht`: it is found by sending, up to `mcs`. `ideal`: the highest, up to `mcs`, at "
+        "which noise corrupts less than one bit in a million. It needs `snr`, positions or powers.",
         default="fixed",
-        reads=Literal["fixed", "minstrel-ht"],
+        reads=Literal["fixed", "minstrel-ht", "ideal"],
     )
     error_table: ClassVar[Key] = file_only(
         dict[str, Share],
@@ -205,9 +219,8 @@ class StationGroup(Sparse):
     )
     snr: ClassVar[Key] = file_only(
         Decibels,
-        "The same from the signal-to-noise ratio in a subcarrier, with white noise and "
-        "convolutional codes.",
+        "Error rates by the SNR in a subcarrier, in white noise, as `phy.error_model`, "
+        "`phy.coding` and `phy.implementation_loss` say.",
         default=none("none are lost"),
-        source="NIST's error rate model; Pei and Henderson (2010)",
     )
     queue: Queue = key("Queue of packets to the access point.", default={}, reads=QueueForm)

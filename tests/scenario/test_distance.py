@@ -1,0 +1,130 @@
+"""Stations at a distance from their access point: signal, rate, and who is out of range."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.scenario import Scenario, loads
+
+TEXT = """
+[phy]
+standard = "802.11n"
+[[stations]]
+name = "near"
+count = 2
+distance = "10 m"
+[[stations]]
+name = "far"
+count = 3
+distance = "{far}"
+[[flows]]
+stations = "near"
+direction = "upload"
+application = {{ kind = "udp", packet = "1500 B", rate = "saturated" }}
+[[flows]]
+stations = "far"
+direction = "download"
+application = {{ kind = "web", profile = "web-2025" }}
+[run]
+warmup = "100 ms"
+duration = "1 s"
+replications = 1
+"""
+
+
+def at(far: str, **changes: Any) -> Scenario:
+    return loads(TEXT.format(far=far)).vary(
+        {key.replace("_", "."): v for key, v in changes.items()}
+    )
+
+
+def mcs(scenario: Scenario) -> list[int]:
+    highs = [group.data_rate.high for group in scenario.stations]
+    return [high.mcs for high in highs if high is not None]
+
+
+def test_the_signal_follows_from_the_distance() -> None:
+    """Log-distance with its defaults: 20 - 46.4 - 35 log10(d) dBm; noise -94 dBm, 2 dB of loss."""
+    scenario = at("25 m")
+
+    air = scenario.air
+    assert air is not None
+    ap = air.received_dbm[0]
+    assert ap[1:3] == (-61.4, -61.4)
+    assert list(ap[3:]) == pytest.approx([20 - 46.4 - 35 * math.log10(25)] * 3, abs=0.005)
+    # 30.6 dB for MCS 7, which needs 19.64; 16.7 dB for MCS 4, which needs 12.8, not 5 (17.05).
+    assert mcs(scenario) == [7, 4]
+    # Stations stand around the access point, so that none hears another as loudly as the nearest.
+    assert all(power < -46 for power in air.received_dbm[1][2:] if power is not None)
+
+
+def test_a_given_path_loss_replaces_the_default() -> None:
+    written = at("25 m").vary({"air.path_loss.exponent": 2})
+    assert written.air is not None
+    assert written.air.received_dbm[0][1] == pytest.approx(20 - 46.4 - 20, abs=0.005)
+
+
+def test_who_hears_nothing_is_an_answer() -> None:
+    """-82 dBm is received at 39 m. Beyond, flows never begin and take no airtime."""
+    within, beyond = at("38 m"), at("60 m")
+    assert [group.out_of_range for group in within.stations] == [None, None]
+    assert [group.out_of_range for group in beyond.stations] == [None, (0, 1, 2)]
+
+    run = airtcp.simulate(beyond).simulation.runs[0].answer
+    flows = {flow["name"]: flow for flow in run["flows"]}
+    assert all(flows[f"far/{place}"]["goodput_bps"] == 0.0 for place in range(3))
+    alone = airtcp.simulate(at("60 m", stations_far_count=1)).simulation.runs[0].answer
+    for place in range(2):
+        ours, theirs = flows[f"near/{place}"], alone["flows"][place]
+        assert ours["goodput_bps"] == theirs["goodput_bps"] > 1e6
+
+
+def test_a_target_about_who_is_out_of_range_is_missed() -> None:
+    wanted = {"near goodput": "> 1 Mb/s", "far p90 page_time": "< 60 s"}
+    result = airtcp.simulate(at("60 m").vary({"targets": wanted}))
+    verdict = airtcp.verdict(result)
+
+    assert verdict is not None
+    assert {one.target.text.split()[0]: one.state for one in verdict.targets}["far"] == "fails"
+
+
+@pytest.mark.parametrize("model", ["tables", "nist"])
+def test_the_lowest_rate_ends_the_range_where_everything_is_sensed(model: str) -> None:
+    """MCS 0 needs 2.93 dB of the tables with its loss, 4.05 dB of the bound."""
+    needs = {"tables": 2.93, "nist": 4.05}[model]
+    sensed = {"phy.error_model": model, "air.sense": "-95 dBm"}
+    reach_m = 10 ** ((20 - 46.4 + 94 - needs) / 35)
+
+    for factor, out in ((0.99, None), (1.01, (0, 1, 2))):
+        far = loads(TEXT.format(far=f"{factor * reach_m:.2f} m")).vary(sensed).stations[1]
+        assert far.out_of_range == out
+        assert far.data_rate.high is not None
+        assert far.data_rate.high.mcs == 0
+
+
+def test_distance_is_planned_without_a_path_loss_or_ends() -> None:
+    text = """
+    [phy]
+    standard = "802.11n"
+    [[stations]]
+    name = "phone"
+    profile = "phone"
+    place = "room"
+    traffic = []
+    [[flows]]
+    stations = "phone"
+    direction = "download"
+    application = { kind = "udp", packet = "1500 B", rate = "saturated" }
+    [run]
+    warmup = "100 ms"
+    duration = "500 ms"
+    replications = 2
+    """
+    # The range ends at 38.9 m, where -82 dBm arrive; there 12 dB are left, for MCS 3.
+    plan = airtcp.plan(loads(text), vary="distance", until="phone goodput < 1 Mb/s", remedies=False)
+    assert plan.answer is not None
+    assert plan.answer.unit == "m"
+    assert plan.answer.value == pytest.approx(38.9, rel=0.06)
