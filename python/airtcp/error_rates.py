@@ -1,12 +1,11 @@
 """Frame error rates of an OFDM link in white noise, as a function of the SNR.
 
-`Receiver` takes them from published curves of packet errors, of convolutional codes (BCC) and LDPC
-codes, or from NIST's upper bound for a hard-decision Viterbi decoder. Fading and interference are
-not covered.
+`Receiver` uses either published packet error curves of convolutional codes (BCC) and LDPC codes, or
+NIST's upper bound for a hard-decision Viterbi decoder. Fading and interference are not covered.
 
-The curves are link simulations at frames of 1458 bytes, as ns-3's `TableBasedErrorRateModel` has
-them. R. Patidar, S. Roy, T. Henderson and A. Chandramohan, "Link-to-system mapping for ns-3 Wi-Fi
-OFDM error models" (2017), explain them.
+The curves are the link simulations of ns-3's `TableBasedErrorRateModel`, for frames of 1458 bytes.
+R. Patidar, S. Roy, T. Henderson and A. Chandramohan, "Link-to-system mapping for ns-3 Wi-Fi OFDM
+error models" (2017), explain them.
 
 The bound is that of G. Pei and T. Henderson, "Validation of OFDM error rate model in ns-3" (2010),
 after L. Miller, "Validation of 802.11a/UWB coexistence simulation" (2003). The code weights are
@@ -140,7 +139,7 @@ class Receiver:
     """A receiver of OFDM frames in white noise.
 
     `model` is the source of the error rates, and `coding` chooses the curves of `tables`. `loss_db`
-    is the implementation loss, which acts as so much more noise.
+    is the implementation loss, which acts as additional noise.
     """
 
     model: ErrorModel

@@ -27,7 +27,7 @@ from airtcp.importer.capture.transfers import DOWN, UP
 
 #: Frames of two senders that start this close together collided.
 _SLOT_NS: Final = 25_000
-#: A clock that goes back by more, or ahead by more, was set.
+#: A clock was set if it jumps back by more than the first, or ahead by more than the second.
 _BACK_NS: Final = 50 * 10**6
 _AHEAD_NS: Final = 3600 * 10**9
 _QUIC: Final = 443
