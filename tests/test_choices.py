@@ -129,8 +129,10 @@ TRIED = [
     if not path.endswith(".distribution") or path.split(".")[-2] in ("size", "interarrival")
     if ".page." not in path
     and not path.startswith(("stations.tcp.", "stations.path.", "cells.ap.", "air."))
-    # These depend on the standard of the network: tests/test_mixed.py tries each pair.
-    and path not in ("stations.standard", "stations.guard_interval")
+    # These depend on the standard of the network: tests/test_mixed.py and
+    # tests/scenario/test_cells_standards.py try them.
+    and path
+    not in ("stations.standard", "stations.guard_interval", "cells.standard", "cells.channel_width")
 ]
 
 

@@ -205,8 +205,16 @@ def test_the_file_with_every_key_has_every_key() -> None:
     tables = [
         # PCF and beacons, which that file has, are those of one cell
         (written(ResolvedScenario), {**data, **placed}),
-        # power and air.obss_pd exclude each other
-        (written(air.Cell), {**placed["cells"]["hall"], "power": "14 dBm"}),
+        # power and air.obss_pd exclude each other; a standard has its own test
+        (
+            written(air.Cell),
+            {
+                **placed["cells"]["hall"],
+                "power": "14 dBm",
+                "standard": "802.11n",
+                "channel_width": "20 MHz",
+            },
+        ),
         # one of three ways says who hears whom
         (written(air.Air), {**placed["air"], **heard["air"], "received": "powers.csv"}),
         (written(air.PathLoss), placed["air"]["path_loss"]),

@@ -267,7 +267,8 @@ def _radio(
     """Set the keys of a group that a device and a place decide on."""
     phy = expanded.data.get("phy")
     phy = phy if isinstance(phy, Mapping) else {}
-    standard = _older(phy, group)
+    limits = _limits_of_cell(expanded.data, group)
+    standard = _older(phy, limits | group)
     amendment = AMENDMENTS.get(standard)
     own_place = group.pop("place", None)
     # Powers say better where stations are than what a device commonly has.
@@ -281,7 +282,7 @@ def _radio(
         origin = f"device {device.name}: {source}"
         _fill(expanded, here, group, "spatial_streams", streams, origin)
         own = {name: group[name] for name in ("standard",) if name in group}
-        widest, width = _mhz(device.most_width), _width_mhz(phy, own)
+        widest, width = _mhz(device.most_width), _width_mhz(phy, limits | own)
         if widest and width and widest < width:
             origin = f"device {device.name}: {device.source['most_width']}"
             _fill(expanded, here, group, "channel_width", f"{widest} MHz", origin)
@@ -291,7 +292,7 @@ def _radio(
     if _RATES & group.keys() or (own_place is None and {"mcs", "data_rate"} & phy.keys()):
         return
     told = f"place {place.name}, {place.signal_dbm} dBm"
-    if amendment is not None and (width := _width_mhz(phy, group)):
+    if amendment is not None and (width := _width_mhz(phy, limits | group)):
         mcs = mcs_at(place.signal_dbm, width, amendment.highest_mcs)
         has = group.get("spatial_streams", phy.get("spatial_streams", 1))
         while (width, has, mcs) in amendment.missing:
@@ -300,6 +301,14 @@ def _radio(
     elif standard in BY_RATE_DBM:
         rate = f"{rate_at(place.signal_dbm, standard)} Mb/s"
         _fill(expanded, here, group, "data_rate", rate, told)
+
+
+def _limits_of_cell(data: Mapping[str, Any], group: Mapping[str, Any]) -> dict[str, Any]:
+    """The standard and the channel width of the cell of a group, as far as it has them."""
+    cells = data.get("cells")
+    cell = cells.get(group.get("cell")) if isinstance(cells, Mapping) else None
+    keys = ("standard", "channel_width")
+    return {key: cell[key] for key in keys if key in cell} if isinstance(cell, Mapping) else {}
 
 
 def _has_powers(data: Mapping[str, Any]) -> bool:

@@ -206,7 +206,7 @@ _BY_TABLE: Final[Mapping[tuple[str, str], str]] = {
     ("tcp", "nodelay"): "nothing: segments wait for no others here",
     ("ap", "channel"): "channel of [cells.NAME]; one cell has one channel, whichever it is",
     ("ap", "position"): "position of [cells.NAME]",
-    ("cells", "channel_width"): "channel_width of [phy]: all cells have the same",
+    ("cells", "band"): "band of [phy]: all cells have the same",
     ("", "aggregation"): "[mac.aggregation]",
     ("", "edca"): "[mac.edca]",
 }

@@ -32,7 +32,7 @@ from .resolve_mac import (
     resolve_scheduler,
     with_categories,
 )
-from .resolve_pair import phy_of, resolve_pair
+from .resolve_pair import check_standards, phy_of, resolve_pair, within_cells
 from .resolve_pcf import check_pcf
 from .resolve_phy import controlled_rates, resolve_phy, station_cw_min, station_rates
 from .resolve_queue import Network, on_air_ns, resolve_queue
@@ -61,6 +61,8 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
         InvalidError: keys that do not fit together, or a data file that cannot be used.
     """
     mac = scenario.mac
+    check_standards(scenario.phy, scenario.stations)
+    scenario = within_cells(scenario)
     hearing = resolve_hearing(scenario, base)
     if hearing is not None:
         hearing = within_range(scenario, hearing)

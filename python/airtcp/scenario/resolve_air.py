@@ -25,6 +25,7 @@ from .quantities import Written
 from .received import Matrix, check_size, received_powers
 from .resolve_heard import by_words
 from .resolve_high_rate import band_ghz, channel_width_mhz, receiver_of
+from .resolve_pair import cell_phy
 
 if TYPE_CHECKING:
     from .scenario import Scenario
@@ -348,9 +349,13 @@ def _overlaps(scenario: Written, cells: dict[str, Written]) -> list[list[bool]]:
             ("cells", missing, "channel"),
             "is missing, and other cells have one; allowed: a channel for each cell, or for none",
         )
-    band, width = _band(scenario.phy), _width(scenario.phy)
-    known = channels.channels(band, width)
+    band = _band(scenario.phy)
+    widths = {
+        name: _width(cell_phy(scenario.phy, cell, ("cells", name))) for name, cell in cells.items()
+    }
     for name, channel in given.items():
+        width = widths[name]
+        known = channels.channels(band, width)
         if channel not in known:
             raise InvalidError(
                 ("cells", name, "channel"),
@@ -361,6 +366,8 @@ def _overlaps(scenario: Written, cells: dict[str, Written]) -> list[list[bool]]:
     for one in names:
         row = []
         for other in names:
+            # Of two widths the narrower channel is a part of the wider one, or apart from it.
+            width = max(widths[one], widths[other])
             both = channels.share(band, width, given[one], given[other])
             if both is None:
                 raise InvalidError(

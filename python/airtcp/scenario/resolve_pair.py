@@ -13,7 +13,7 @@ from typing import Any, Final
 from ..airtime import Rate
 from ..amendments import AMENDMENTS, Amendment
 from ..standards import STANDARDS, Standard, in_band
-from .errors import InvalidError
+from .errors import InvalidError, Path
 from .keys.mac import Aggregation
 from .keys.stations import Pair
 from .quantities import Written
@@ -53,6 +53,62 @@ def check_standards(phy: Written, groups: list[Written]) -> None:
             f"{group.standard} has no channel in {band:g} GHz, the band of the access point; "
             f"allowed: {allowed}",
         )
+
+
+def within_cells(scenario: Written) -> Written:
+    """Return the scenario with standards and widths of stations within those of their cells.
+
+    Raises:
+        InvalidError: a cell that is newer or wider than `[phy]`, or not in its band.
+    """
+    cells: dict[str, Written] = scenario.cells
+    if all(cell.standard is None and cell.channel_width is None for cell in cells.values()):
+        return scenario
+    phys = {name: cell_phy(scenario.phy, cell, ("cells", name)) for name, cell in cells.items()}
+    groups = []
+    for group in scenario.stations:
+        phy = phys.get(group.cell or next(iter(cells)))
+        if phy is not None and phy is not scenario.phy:
+            pair = pair_standard(phy, group)
+            changes: dict[str, Any] = {"standard": pair}
+            if pair in AMENDMENTS and group.channel_width is None:
+                changes["channel_width"] = channel_width_mhz(phy_of(phy, group))
+            group = group.model_copy(update=changes)
+        groups.append(group)
+    return scenario.model_copy(update={"stations": groups})
+
+
+def cell_phy(phy: Written, cell: Written, path: Path) -> Written:
+    """Return `[phy]` as it holds for frames of the access point of a cell.
+
+    Raises:
+        InvalidError: a cell that is newer or wider than `[phy]`, or not in its band.
+    """
+    if cell.standard is not None:
+        band = band_of(phy)
+        known = _AGES[: _AGES.index(phy.standard) + 1]
+        allowed = [name for name in known if has_band(name, band)]
+        if cell.standard not in allowed:
+            why = (
+                f"has no channel in {band:g} GHz, the band of [phy]"
+                if cell.standard in known
+                else f"is newer than {phy.standard}, the standard of [phy]"
+            )
+            names = ", ".join(f'"{name}"' for name in allowed)
+            raise InvalidError((*path, "standard"), f"{cell.standard} {why}; allowed: {names}")
+        phy = phy_of(phy, cell)
+    if cell.channel_width is None:
+        return phy
+    widths = AMENDMENTS[phy.standard].subcarriers if phy.standard in AMENDMENTS else ()
+    fit = [width for width in widths if width <= channel_width_mhz(phy)]
+    if cell.channel_width not in fit:
+        allowed_widths = ", ".join(f'"{width} MHz"' for width in fit) or "no such key"
+        raise InvalidError(
+            (*path, "channel_width"),
+            f"{cell.channel_width} MHz is no width of {phy.standard} within the channel of [phy]; "
+            f"allowed: {allowed_widths}",
+        )
+    return phy.model_copy(update={"channel_width": cell.channel_width})
 
 
 def pair_standard(phy: Written, group: Written) -> str:

@@ -25,7 +25,7 @@ from .resolve_high_rate import (
     rates_up_to,
     reference_bps,
 )
-from .resolve_pair import check_standards, phy_of, standard_of
+from .resolve_pair import phy_of, standard_of
 
 
 def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bool = False) -> Phy:
@@ -41,7 +41,6 @@ def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bo
         InvalidError: rates that the standard does not have, or numbers that contradict each other.
     """
     check_keys(phy, phy.standard, ("phy",))
-    check_standards(phy, groups)
     for index, group in enumerate(groups):
         check_keys(group, phy_of(phy, group).standard, ("stations", index))
     standard = standard_of(phy)

@@ -11,8 +11,11 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from ...amendments import WIDTHS_MHZ
+from ...standards import STANDARDS
 from ..declare import Default, Key, Table, derived, file_only, follows, key, none, written
-from ..quantities import Dbm, Decibels, Metres, Name
+from ..quantities import Dbm, Decibels, Metres, Name, in_any_case, one_of
+from .phy import StandardName
 from .queue import AccessPoint
 
 
@@ -47,12 +50,22 @@ class Cell(Table):
         sparse=True,
     )
     channel: int | None = key(
-        "Channel number of any 20 MHz part of it; the width comes from `[phy]`. Cells on "
-        "channels that do not overlap do not hear each other.",
+        "Channel number of any 20 MHz part of it. Cells on channels that do not overlap do not "
+        "hear each other.",
         default=none("all cells are on one channel"),
         ge=1,
         le=233,
         source="IEEE 802.11-2020, 17.3.8.4.2; 802.11ax-2021, 27.3.23.2",
+    )
+    standard: ClassVar[Key] = file_only(
+        Annotated[StandardName, in_any_case(*STANDARDS)],
+        "The standard of its access point, which limits that of its stations.",
+        default=follows("that of `[phy]`, the newest of all cells"),
+    )
+    channel_width: ClassVar[Key] = file_only(
+        one_of(WIDTHS_MHZ, "MHz"),
+        "The width of its channel, which limits that of its stations.",
+        default=follows("that of `[phy]`, or the widest of its standard"),
     )
     position: ClassVar[Key] = file_only(
         Point, "Where its access point is: x and y in metres.", default=none()

@@ -1,0 +1,110 @@
+"""Cells of several standards and widths: what their stations share with them, and which overlap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from airtcp import ScenarioError, simulate
+from airtcp.scenario import Scenario, loads
+
+TEXT = """
+[phy]
+standard = "802.11ax"
+channel_width = "80 MHz"
+[cells.new]
+channel = 36
+[cells.old]
+channel = 44
+[air]
+heard = [["new", "old"]]
+[[stations]]
+name = "a"
+count = 2
+cell = "new"
+[[stations]]
+name = "b"
+count = 2
+cell = "old"
+[[flows]]
+stations = "a"
+direction = "download"
+application = { kind = "udp", packet = "1500 B", rate = "saturated" }
+[[flows]]
+stations = "b"
+direction = "upload"
+application = { kind = "udp", packet = "1500 B", rate = "saturated" }
+[run]
+warmup = "100 ms"
+duration = "1 s"
+replications = 1
+"""
+
+
+def network(**changes: Any) -> Scenario:
+    return loads(TEXT).vary({key.replace("__", "."): value for key, value in changes.items()})
+
+
+def test_a_cell_limits_its_stations() -> None:
+    of = network(cells__old__standard="802.11n")
+    by_hand = network(stations__b__standard="802.11n")
+
+    assert of.stations == by_hand.stations
+    assert of.stations[1].pair is not None
+    assert of.stations[1].pair.standard == "802.11n"
+    assert of.stations[0].pair is None
+    runs = [simulate(one).simulation.runs[0].answer["flows"] for one in (of, by_hand)]
+    assert runs[0] == runs[1]
+
+
+def test_the_older_of_cell_and_station_decides() -> None:
+    mixed = network(cells__old__standard="802.11ac", stations__b__standard="802.11n")
+    newer = network(cells__old__standard="802.11n", stations__b__standard="802.11ax")
+
+    assert mixed.stations[1].pair is not None
+    assert mixed.stations[1].pair.standard == "802.11n"
+    assert newer.stations == network(cells__old__standard="802.11n").stations
+    legacy = network(cells__old__standard="802.11a").stations[1]
+    assert legacy.data_rate.bps == 54_000_000
+
+
+def test_a_width_of_a_cell_is_that_of_its_frames_and_of_its_channel() -> None:
+    """36 to 48 is one channel of 80 MHz; 44 is apart from 36 only if both are narrow."""
+    wide, narrow = network(), network(cells__old__channel_width="20 MHz")
+    both = network(cells__old__channel_width="20 MHz", cells__new__channel_width="40 MHz")
+
+    widths = [
+        [group.data_rate.high.channel_width_mhz for group in of.stations if group.data_rate.high]
+        for of in (wide, narrow, both)
+    ]
+    assert widths == [[80, 80], [80, 20], [40, 20]]
+    heard = []
+    for of in (wide, narrow, both):
+        assert of.air is not None or of is wide
+        powers = None if of.air is None else of.air.received_dbm
+        heard.append(powers is None or all(None not in row for row in powers))
+    assert heard == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "said"),
+    [
+        ({"standard": "802.11be"}, "standard", "newer than 802.11ax, the standard of [phy]"),
+        ({"standard": "802.11g"}, "standard", "no channel in 5 GHz"),
+        ({"channel_width": "160 MHz"}, "channel_width", '"20 MHz", "40 MHz", "80 MHz"'),
+        (
+            {"standard": "802.11n", "channel_width": "80 MHz"},
+            "channel_width",
+            '"20 MHz", "40 MHz"',
+        ),
+        ({"standard": "802.11a", "channel_width": "20 MHz"}, "channel_width", "no such key"),
+    ],
+)
+def test_a_cell_that_cannot_be_is_refused_with_the_reason(
+    changes: dict[str, str], key: str, said: str
+) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        network(**{f"cells__old__{name}": value for name, value in changes.items()})
+
+    assert f"cells.old.{key}: " in str(refused.value)
+    assert said in str(refused.value)
