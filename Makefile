@@ -187,7 +187,7 @@ verify: build ## Compare with the reference results at length, and try many more
 	$(BIN)/python validation/compare.py
 	@if [ -n "$$AIRTCP_PACKETDRILL" ]; then cargo build --release --quiet --package airtcp-packetdrill \
 		&& find "$$AIRTCP_PACKETDRILL" -name '*.pkt' -print0 | sort -z | xargs -0 target/release/airtcp-packetdrill \
-		|| echo 'Which scripts are expected to fail, and why, is in docs/laboratory/packetdrill.md.'; fi
+		|| echo 'Which scripts are expected to fail, and why, is in docs/explanation/accuracy.md.'; fi
 
 resolved: build ## Write the resolved scenarios that tests of the core read, as build does
 
@@ -286,4 +286,4 @@ lock: build ## Take the newest versions of all packages into uv.lock, and list t
 		--output-file requirements.lock > /dev/null
 
 clean: ## Remove everything that was built
-	rm -rf $(VENV) target dist out docs/_build docs/_generated docs/jupyter_execute
+	rm -rf $(VENV) target dist out docs/_build docs/jupyter_execute

@@ -10,7 +10,6 @@ without optimisation, with all that it calls).
     .venv/bin/python benches/walk.py                  # this checkout
     .venv/bin/python benches/walk.py --checkout DIR   # the source of another
     .venv/bin/python benches/walk.py --all            # the looks, too
-    .venv/bin/python benches/walk.py --write          # and put the table into exchange.md
 
 Needs valgrind and cargo. Knows what is called and how often; not in which order.
 """
@@ -30,7 +29,6 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent))
 from instructions import resolved_form
-from readme import replace
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -222,27 +220,11 @@ def is_look(function: Function) -> bool:
     return function.instructions < A_LOOK
 
 
-def table(walked: list[Function]) -> str:
-    """Writes the hops as a table in Markdown: by crate, in the order of files."""
-    lines = ["| crate | hops | functions |", "| --- | --- | --- |"]
-    for crate in CRATES:
-        names = [
-            one.name.removeprefix(f"{crate}::") for one in walked if one.name.startswith(crate)
-        ]
-        if names:
-            told = ", ".join(f"`{'::'.join(name.split('::')[-2:])}`" for name in names)
-            lines.append(f"| `{crate.removeprefix('airtcp_')}` | {len(names)} | {told} |")
-    files = len({one.file for one in walked})
-    lines.append(f"| all, in {files} files | {len(walked)} | |")
-    return "\n".join(lines)
-
-
 def main() -> None:
-    """Count, print, and write if asked to."""
+    """Count and print."""
     parser = argparse.ArgumentParser(description="Count the functions that a segment passes")
     parser.add_argument("--checkout", type=Path, default=ROOT, help="whose source is built")
     parser.add_argument("--all", action="store_true", help="looks at a few values, too")
-    parser.add_argument("--write", action="store_true", help="replace the table of the page")
     args = parser.parse_args()
     checkout = args.checkout.resolve()
     source = ROOT / "target" / "walk"
@@ -263,8 +245,6 @@ def main() -> None:
         print(f"{mark} {one.calls:5.2f} {one.instructions:6.0f}  {one.name}  {place}")
     places = {one.file for one in walked}
     print(f"{len(walked)} hops in {len(places)} files, {len(functions) - len(walked)} looks")
-    if args.write:
-        replace("walk", table(walked), ROOT / "docs" / "laboratory" / "exchange.md")
 
 
 if __name__ == "__main__":

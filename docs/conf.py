@@ -11,8 +11,8 @@ project_copyright = "2026 the airtcp authors"
 release = tomllib.loads(_CARGO.read_text(encoding="utf-8"))["workspace"]["package"]["version"]
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx.ext.napoleon"]
-# `lite` is a site of its own (`make lite`); pages include what `pages.py` writes into `_generated`.
-exclude_patterns = ["_build", "_generated", "jupyter_execute", "lite"]
+# `lite` is a site of its own (`make lite`).
+exclude_patterns = ["_build", "jupyter_execute", "lite"]
 nitpicky = True
 # Names in docstrings are for people: the standard library and our inner classes have no page.
 nitpick_ignore_regex = [("py:.*", ".*")]

@@ -1,4 +1,4 @@
-"""Make picture and table of ack-gain.md from the item that `airtcp reproduce acks` makes.
+"""Make picture and table of acks.md from the item that `airtcp reproduce acks` makes.
 
 Seeds are fixed, so that whoever runs this gets the same numbers.
 
@@ -19,7 +19,7 @@ from airtcp.reproduce.catalogue import find
 from airtcp.reproduce.make import make, record_of
 
 DOCS = Path(__file__).parent
-PAGE = DOCS / "laboratory" / "ack-gain.md"
+PAGE = DOCS / "papers" / "acks.md"
 PICTURE = DOCS / "images" / "ack-gain.png"
 
 

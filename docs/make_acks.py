@@ -1,4 +1,4 @@
-"""Make the tables of docs/laboratory/acks.md: ways to have fewer TCP ACKs, or to send them first.
+"""Make the tables of docs/papers/acks.md: ways to have fewer TCP ACKs, or to send them first.
 
 The scenarios are those of validation/acks; seeds are fixed, so that whoever runs this gets the same
 tables.
@@ -18,7 +18,7 @@ from airtcp.scenario import loads
 from airtcp.stats import student_interval
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "laboratory" / "acks.md"
+PAGE = ROOT / "docs" / "papers" / "acks.md"
 
 sys.path.insert(0, str(ROOT / "validation"))
 from acks.ways import (  # noqa: E402

@@ -1,4 +1,4 @@
-"""Make the tables of docs/laboratory/aggregation.md: TCP over A-MPDUs, model beside simulation.
+"""Make the tables of docs/explanation/aggregation.md: TCP over A-MPDUs, model beside simulation.
 
 Takes all numbers from the installed airtcp; seeds are fixed, so that whoever runs this gets the
 same tables.
@@ -18,7 +18,7 @@ from airtcp import predict, simulate
 from airtcp.scenario import loads
 from airtcp.stats import Interval
 
-PAGE = Path(__file__).parent / "laboratory" / "aggregation.md"
+PAGE = Path(__file__).parent / "explanation" / "aggregation.md"
 PHY = {
     "802.11n": 'standard = "802.11n"\nband = "5 GHz"\nmcs = 7\nguard_interval = "400 ns"',
     "802.11ac": 'standard = "802.11ac"\nchannel_width = "80 MHz"\nmcs = 9\n'

@@ -1,4 +1,4 @@
-"""Make the pictures and the table of guide/cells.md: three stories, and what mends them.
+"""Make the pictures and the table of howto/cells.md: three stories, and what mends them.
 
 Examples as they are, with fixed seeds, and the changes that the page tells of. Of the two hidden
 uploads, which of them wins is a matter of chance: the larger and the smaller of each replication
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DOCS = Path(__file__).parent
-PAGE = DOCS / "guide" / "cells.md"
+PAGE = DOCS / "howto" / "cells.md"
 IMAGES = DOCS / "images"
 RTS = {"mac.rts_threshold": "0 B"}
 #: Which of the offices has the air is a matter of chance: more than the five of the example.

@@ -1,6 +1,6 @@
 """Measures what a chunk costs on a Dask cluster, and writes what 1,000 cores would give.
 
-Knows one sweep, a cluster of two processes here, and the table of cluster.md.
+Knows one sweep, a cluster of two processes here, and the table of sweeps.md.
 
     .venv/bin/python docs/make_cluster.py
 """
@@ -25,7 +25,7 @@ from airtcp.sweep.work import Chunk, Done, Task, Work
 from airtcp.sweep.workers import Ended
 from tables import put
 
-PAGE = Path(__file__).parent / "guide" / "cluster.md"
+PAGE = Path(__file__).parent / "howto" / "sweeps.md"
 SCENARIO = """
 [phy]
 standard = "802.11b"

@@ -1,4 +1,4 @@
-"""Make the table of docs/laboratory/concurrent-access.md: ways to split downloads over two cells.
+"""Make the table of docs/papers/concurrent-access.md: ways to split downloads over two cells.
 
 Knows the marker between which the table stands; the points are those of `airtcp reproduce
 H.concurrent`, with fewer jobs. Seeds are fixed, so that whoever runs this gets the same table.
@@ -18,7 +18,7 @@ from airtcp.reproduce.bench import Bench, Settings
 from airtcp.reproduce.hoekstra.concurrent import split
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "laboratory" / "concurrent-access.md"
+PAGE = ROOT / "docs" / "papers" / "concurrent-access.md"
 FOLDER = Path(airtcp.reproduce.__file__).parent / "hoekstra"
 LOADS = (0.3, 0.5, 0.7, 0.8, 0.9)
 JOBS = 200_000

@@ -1,4 +1,4 @@
-"""Make the tables of docs/laboratory/coverage.md: how often intervals hold the truth.
+"""Make the tables of docs/explanation/intervals.md: how often intervals hold the truth.
 
 The numbers are those of validation/intervals/measured.json, which takes hours to make:
 
@@ -42,7 +42,7 @@ from intervals.measure import MEASURED  # noqa: E402
 from intervals.profiles import METRICS as OF_PAGES  # noqa: E402
 from intervals.profiles import profiles  # noqa: E402
 
-PAGE = ROOT / "docs" / "laboratory" / "coverage.md"
+PAGE = ROOT / "docs" / "explanation" / "intervals.md"
 NAMES = {
     "transfer_time_s": "transfer time",
     "goodput_bps": "goodput",

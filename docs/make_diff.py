@@ -14,7 +14,7 @@ from airtcp.results.differences import Change
 from tables import markdown, remake, shown
 
 ROOT = Path(__file__).parents[1]
-PAGE = Path(__file__).parent / "guide" / "results.md"
+PAGE = Path(__file__).parent / "explanation" / "intervals.md"
 SCENARIO = ROOT / "python" / "airtcp" / "examples" / "web-hotspot.toml"
 
 #: The changes of the hot spot, in words and as keys.

@@ -15,7 +15,7 @@ from pathlib import Path
 import tables
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "guide" / "measured.md"
+PAGE = ROOT / "docs" / "howto" / "measured.md"
 
 sys.path.insert(0, str(ROOT / "validation" / "gaps"))
 from explained import Judgement, judge  # noqa: E402

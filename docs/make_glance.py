@@ -1,4 +1,4 @@
-"""Make the table of docs/laboratory/glance.md: glances beside long runs whose means are stored.
+"""Make the table of docs/explanation/intervals.md: glances beside long runs whose means are stored.
 
     .venv/bin/python docs/make_glance.py
 
@@ -20,7 +20,7 @@ from airtcp.metrics import METRICS
 from tables import markdown, remake
 
 ROOT = Path(__file__).parents[1]
-PAGE = Path(__file__).parent / "laboratory" / "glance.md"
+PAGE = Path(__file__).parent / "explanation" / "intervals.md"
 
 sys.path.insert(0, str(ROOT / "validation"))
 from accuracy import glances as beside  # noqa: E402

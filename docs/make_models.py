@@ -1,4 +1,4 @@
-"""Make the tables of model-accuracy.md: every model beside simulations, over small grids.
+"""Make the tables of accuracy.md: every model beside simulations, over small grids.
 
 The grids, and the reasons where a model leaves the simulation, are in validation/accuracy.
 Takes all numbers from the installed airtcp; scenarios and seeds are fixed, so that whoever
@@ -22,7 +22,7 @@ from airtcp.metrics import METRICS
 from airtcp.stats import Interval
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "laboratory" / "model-accuracy.md"
+PAGE = ROOT / "docs" / "explanation" / "accuracy.md"
 
 sys.path.insert(0, str(ROOT / "validation"))
 from accuracy.compared import CLOSE, FAR, Row, rows_of  # noqa: E402

@@ -1,4 +1,4 @@
-"""Make the table of packetdrill.md: which scripts of google/packetdrill pass, and why not.
+"""Make the table of accuracy.md: which scripts of google/packetdrill pass, and why not.
 
 The scripts are GPL-2.0 and not a part of airtcp: `AIRTCP_PACKETDRILL` says where they are (the
 directory that has `gtests`). Without it the page stays as it is.
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import tables
 
-PAGE = Path(__file__).parent / "laboratory" / "packetdrill.md"
+PAGE = Path(__file__).parent / "explanation" / "accuracy.md"
 ROOT = PAGE.parents[1]
 
 #: The data-path scripts: directories of `gtests/net/tcp`.

@@ -1,4 +1,4 @@
-"""Make the tables of docs/laboratory/paper-b.md: what moves the numbers that paper B states.
+"""Make the tables of docs/papers/paper-b.md: what moves the numbers that paper B states.
 
 Knows the variations behind the tables, and the markers between which they stand. Scenarios are
 those of `airtcp reproduce B`; seeds are fixed, so that whoever runs this gets the same tables.
@@ -22,7 +22,7 @@ from airtcp.results import Simulation
 from airtcp.stats import Interval, student_interval
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "laboratory" / "paper-b.md"
+PAGE = ROOT / "docs" / "papers" / "paper-b.md"
 FOLDER = Path(airtcp.reproduce.__file__).parent / "bruno"
 
 TCP = "flows.station.tcp"

@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "validation"))
 from peers.references import VALIDATION, Rows, by_point, read  # noqa: E402
 
-PAGE = ROOT / "docs" / "laboratory" / "paper-g.md"
+PAGE = ROOT / "docs" / "papers" / "paper-g.md"
 FOLDER = Path(airtcp.reproduce.__file__).parent / "gopal"
 
 TCP = "flows.node.tcp"

@@ -34,7 +34,7 @@ from airtcp.results import Simulation
 from airtcp.stats import Interval
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "laboratory" / "paper-h.md"
+PAGE = ROOT / "docs" / "papers" / "paper-h.md"
 FOLDER = Path(airtcp.reproduce.__file__).parent / "hoekstra"
 
 #: The deviations from the scenario file, one at a time.

@@ -17,7 +17,7 @@ from airtcp.present.drawing import BLUE, ORANGE, legend_above, new_figure, png, 
 from airtcp.scenario import loads
 from tables import markdown, put
 
-PAGE = Path(__file__).parent / "guide" / "performance.md"
+PAGE = Path(__file__).parent / "development" / "performance.md"
 PICTURE = Path(__file__).parent / "images" / "performance.png"
 STATIONS = (10, 100, 1_000, 5_000)
 REPEATS = 15

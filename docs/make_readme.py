@@ -24,7 +24,8 @@ from airtcp.results import Comparison
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "README.md"
-MODELS = ROOT / "docs" / "guide" / "models.md"
+MODELS = ROOT / "docs" / "explanation" / "models.md"
+TUTORIAL = ROOT / "docs" / "tutorial" / "run-screen.md"
 IMAGES = ROOT / "docs" / "images"
 EXAMPLES = ROOT / "python" / "airtcp" / "examples"
 SCENARIO = EXAMPLES / "web-hotspot.toml"
@@ -61,15 +62,24 @@ def table() -> str:
     return tables.markdown(head, lines)
 
 
-def screen() -> str:
-    """Runs the office, and shows the decision and the changes of its screen."""
+@cache
+def printed() -> str:
+    """Runs the office at the width of the README."""
     command = [sys.executable, "-m", "airtcp", "run", str(OFFICE), "--quiet"]
     wide = os.environ | {"COLUMNS": str(COLUMNS)}
-    printed = subprocess.run(command, capture_output=True, text=True, check=True, env=wide).stdout
-    decision, *rest = printed.split("\n\n")
-    changes = next(part for part in rest if part.lstrip().startswith("change "))
-    shown = [decision, "...", changes, "..."]
-    return "\n".join(["```text", *shown, "```"])
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=wide).stdout
+
+
+def whole_screen() -> str:
+    """Shows the screen of the office, but for its last line, which has the time that it took."""
+    shown = printed().rstrip().rpartition("\n")[0].rstrip()
+    return f"```text\n{shown}\n```"
+
+
+def screen() -> str:
+    """Shows the decision of the screen of the office."""
+    decision, *_ = printed().split("\n\n")
+    return "\n".join(["```text", decision, "...", "```"])
 
 
 def office() -> bytes:
@@ -115,11 +125,11 @@ def peers() -> str:
     return tables.markdown(head, made)
 
 
-TABLES = {"screen": screen, "peers": peers, "demo": table}
-PAGES = {"screen": PAGE, "peers": PAGE, "demo": MODELS}
+TABLES = {"screen": screen, "peers": peers, "demo": table, "run-screen": whole_screen}
+PAGES = {"screen": PAGE, "peers": PAGE, "demo": MODELS, "run-screen": TUTORIAL}
 
 if __name__ == "__main__":
-    for page in (PAGE, MODELS):
-        tables.remake(page, {name: make for name, make in TABLES.items() if PAGES[name] == page})
+    for name, page in PAGES.items():
+        tables.remake(page, TABLES, [name])
     (IMAGES / "web-hotspot.png").write_bytes(drawing.png(plot.pictures(demo())["comparison"]))
     (IMAGES / "office.png").write_bytes(office())

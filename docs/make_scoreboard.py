@@ -1,9 +1,9 @@
-"""Make the scoreboard of reproduce.md and the failures on each paper's page, which are stored.
+"""Make the scoreboard of reproduce.md, the failures on each paper's page and the files of claims.
 
 Knows the claims, and the numbers that were found when they were last looked at (docs/claims.json),
 which it judges; tests compare the verdicts with those they hold the claims to. Those of items that
-only longer runs decide are kept apart, by command (docs/claims-long.json), and go first. The tables
-of all claims are built from these with the documentation. Makes no item: `make verify` does.
+only longer runs decide are kept apart, by command (docs/claims-long.json), and go first. Makes no
+item: `make verify` does.
 
     .venv/bin/airtcp reproduce all claims --quick --json > FILE
     .venv/bin/python docs/make_scoreboard.py FILE   # keeps the numbers of that run
@@ -147,19 +147,6 @@ def rules() -> str:
     return _table(["rules", "hold", "for"], rows)
 
 
-def exceptions() -> str:
-    """Lists the claims that are not simply met, with the reading that meets one, or the reason."""
-    rows = []
-    for word in (*FAILED, VERDICTS[1]):
-        for one in judged():
-            if one.verdict != word:
-                continue
-            claim = one.claim
-            what = f"{claim.quantity} ({claim.where}: {claim.says}); made with {claim.made_with}"
-            rows.append([claim.id, what, claim.states, ours(one), f"**{word}**: {one.about}"])
-    return _table(["claim", "what", "the paper", "ours", "this reading, or why not"], rows)
-
-
 def every_claim(letter: str) -> str:
     """Lists the claims of a paper."""
     rows = [
@@ -171,12 +158,13 @@ def every_claim(letter: str) -> str:
             one.claim.made_with,
             ours(one),
             one.verdict,
+            "" if one.verdict == VERDICTS[0] else one.about,
         ]
         for one in judged()
         if one.claim.paper == letter
     ]
     head = ["claim", "the paper says", "what is judged", "bound, and why", "made with", "ours"]
-    return _table([*head, "verdict"], rows)
+    return _table([*head, "verdict", "reading, or reason"], rows)
 
 
 def statements(letter: str) -> str:
@@ -193,39 +181,34 @@ def statements(letter: str) -> str:
 
 
 def failures(letter: str) -> str:
-    """Lists the statements of a paper that do not come out, and the reasons."""
+    """Lists the claims of a paper that are not met, by verdict."""
     lines = []
     for word in FAILED:
-        for one in judged():
-            claim = one.claim
-            if claim.paper == letter and one.verdict == word:
-                lines.append(
-                    f"- **{claim.id}**, {word}: {claim.says} ({claim.where}). "
-                    f"{_capital(claim.quantity)}: {claim.states} is wanted, {ours(one)} comes out "
-                    f"with {claim.made_with}. {one.about}."
-                )
-    return _escaped("\n".join(lines))
+        some = [one for one in judged() if one.claim.paper == letter and one.verdict == word]
+        if some:
+            lines.append(f"- {word}: {', '.join(f'`{one.claim.id}`' for one in some)}")
+    return "\n".join(lines)
 
 
-REPRODUCE = DOCS / "laboratory" / "reproduce.md"
-#: The stored tables, and the page of each.
+PAPERS_PAGES = DOCS / "papers"
+CLAIMS = PAPERS_PAGES / "claims.md"
+REPRODUCE = PAPERS_PAGES / "reproduce.md"
+#: The tables.
 TABLES: Mapping[str, Callable[[], str]] = {
     "scoreboard": scoreboard,
-    **{f"failures-{letter}": partial(failures, letter) for letter in PAPERS},
-}
-PAPERS_PAGES = {name: DOCS / "laboratory" / f"paper-{name[-1].lower()}.md" for name in TABLES}
-PAGES = PAPERS_PAGES | {"scoreboard": REPRODUCE}
-#: The tables that are built with the documentation.
-BUILT: Mapping[str, Callable[[], str]] = {
-    "exceptions": exceptions,
     "claim-rules": rules,
+    **{f"failures-{letter}": partial(failures, letter) for letter in PAPERS},
     **{f"claims-{letter}": partial(every_claim, letter) for letter in PAPERS},
     **{f"statements-{letter}": partial(statements, letter) for letter in PAPERS},
 }
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
+#: The page of each.
+PAGES: Mapping[str, Path] = {
+    "scoreboard": REPRODUCE,
+    "claim-rules": REPRODUCE,
+    **{f"failures-{letter}": PAPERS_PAGES / f"paper-{letter.lower()}.md" for letter in PAPERS},
+    **{f"claims-{letter}": CLAIMS for letter in PAPERS},
+    **{f"statements-{letter}": CLAIMS for letter in PAPERS},
+}
 
 
 def _escaped(text: str) -> str:

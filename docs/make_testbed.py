@@ -31,7 +31,8 @@ from airtcp.results import SimulationResult, TestbedResult
 from airtcp.testbed.bench import measure
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "laboratory" / "testbed.md"
+PAGE = ROOT / "docs" / "explanation" / "accuracy.md"
+PAPER_H = ROOT / "docs" / "papers" / "paper-h.md"
 PICTURE = ROOT / "docs" / "images" / "testbed-uploads.png"
 WINDOWS = ROOT / "docs" / "images" / "testbed-windows.png"
 SEQUENCES = ROOT / "docs" / "images" / "testbed-sequences.png"
@@ -324,19 +325,20 @@ def acks() -> str:
 
 
 TABLES: Mapping[str, Callable[[], str]] = {
-    "keeping-up": keeping_up,
-    "goodput": goodput,
-    "uploads": uploads,
-    "aggregates": aggregates,
-    "windows": windows,
-    "alone": alone,
-    "transfers": transfers,
-    "acks": acks,
+    "testbed-keeping-up": keeping_up,
+    "testbed-goodput": goodput,
+    "testbed-uploads": uploads,
+    "testbed-aggregates": aggregates,
+    "testbed-windows": windows,
+    "testbed-alone": alone,
+    "testbed-transfers": transfers,
+    "testbed-acks": acks,
 }
+PAGES = dict.fromkeys(("testbed-alone", "testbed-transfers", "testbed-acks"), PAPER_H)
 
 if __name__ == "__main__":
     try:
         for one in sys.argv[1:] or TABLES:
-            tables.remake(PAGE, TABLES, [one])
+            tables.remake(PAGES.get(one, PAGE), TABLES, [one])
     except QuestionError as error:
-        print(f"docs/laboratory/testbed.md stays as it is: {error}", file=sys.stderr)
+        print(f"the tables of the testbed stay as they are: {error}", file=sys.stderr)

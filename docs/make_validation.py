@@ -19,7 +19,7 @@ from airtcp import compare, simulate
 from airtcp.scenario import loads
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "laboratory" / "validation.md"
+PAGE = ROOT / "docs" / "explanation" / "accuracy.md"
 
 sys.path.insert(0, str(ROOT / "validation"))
 from cells import komondor  # noqa: E402
@@ -136,7 +136,7 @@ def komondor_table() -> str:
 
 #: The tables of the page by the name in their markers.
 TABLES: dict[str, Callable[[], str]] = {
-    "saturated": saturated_table,
+    "bianchi": saturated_table,
     "ns-2": partial(peer_table, "ns-2"),
     "beginnings": beginnings_table,
     "ns-3": partial(peer_table, "ns-3"),

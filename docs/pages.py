@@ -1,11 +1,10 @@
-"""Builds the tables of the documentation that follow from code, and checks those that are stored.
+"""Makes the tables of the documentation that follow from code, and checks those that are stored.
 
-Knows which scripts make tables, and which of these take seconds. Does not know how a table is made.
-A table that is simulated is stored on its page, as the measurement that it is; all others are built
-with the pages, into docs/_generated, and are not in git.
+All tables are in git. Those that follow from declarations are made again by `make docs`; those that
+are simulated or measured are stored as they came out, and made again by their scripts alone.
 
-    .venv/bin/python docs/pages.py                   # build, as `make docs` does
-    .venv/bin/python docs/pages.py --check           # make stored tables again that take seconds
+    .venv/bin/python docs/pages.py                   # make tables of declarations, as `make docs`
+    .venv/bin/python docs/pages.py --check           # compare the tables that take seconds
     .venv/bin/python docs/pages.py --check --long    # and those that take minutes
 """
 
@@ -15,7 +14,6 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -23,10 +21,10 @@ from typing import NamedTuple
 import tables
 
 DOCS = Path(__file__).parent
-GENERATED = DOCS / "_generated"
 
-#: The modules of tables that are built.
+#: The modules whose tables follow from declarations.
 BUILT = (
+    "built.commands",
     "built.keys",
     "built.resolved_form",
     "built.cards",
@@ -55,20 +53,22 @@ STORED: Mapping[str, tuple[str, ...] | None] = {
     "make_cells": (),
     "make_glance": None,
 }
-#: The pages with tables of a machine, or of programs that are no part of airtcp.
-MEASURED = ("cluster.md", "packetdrill.md", "performance.md", "testbed.md")
-
-_INCLUDE = re.compile(r"```\{include\} \.\./_generated/([\w-]+)\.md\n```")
+#: The tables of a machine, or of programs that are no part of airtcp.
+MEASURED = re.compile("testbed-.*|cluster|packetdrill|scale")
+#: The folders of pages.
+FOLDERS = ("tutorial", "howto", "reference", "explanation", "papers", "development")
 
 
 def written() -> list[Path]:
-    """Lists the pages of guide and laboratory, and the one that leads to both."""
-    folders = (DOCS, DOCS / "guide", DOCS / "laboratory")
-    return [page for folder in folders for page in sorted(folder.glob("*.md"))]
+    """Lists all pages, the one that leads to the others first."""
+    return [
+        DOCS / "index.md",
+        *(page for name in FOLDERS for page in sorted((DOCS / name).glob("*.md"))),
+    ]
 
 
 class Stored(NamedTuple):
-    """A stored table; of one that takes minutes perhaps a row that takes seconds."""
+    """A table; of one that takes minutes perhaps a row that takes seconds."""
 
     script: str
     page: Path
@@ -79,58 +79,35 @@ class Stored(NamedTuple):
 
     def is_current(self) -> bool:
         """Makes the table again, and compares."""
-        return tables.found(self.page.read_text("utf-8"), self.name) == self.make()
+        return tables.is_current(self.page, self.name, self.make())
 
     def has_sample(self) -> bool:
         """Makes the row again, and looks for it in the table."""
         assert self.sample is not None
         line = tables.line(self.sample())
-        return line in tables.found(self.page.read_text("utf-8"), self.name).splitlines()
+        return line in tables.found(tables.whole(self.page), self.name).splitlines()
 
 
 def stored() -> Iterator[Stored]:
-    """Lists the stored tables."""
-    for script, quick in STORED.items():
+    """Lists the tables that are stored, and those that follow from declarations."""
+    for script, quick in (STORED | dict.fromkeys(BUILT)).items():
         module = import_module(script)
         pages, samples = getattr(module, "PAGES", {}), getattr(module, "SAMPLES", {})
         for name, make in module.TABLES.items():
-            page = pages[name] if pages else module.PAGE
+            page = pages.get(name) or module.PAGE
             is_quick = quick is None or name in quick
             yield Stored(script, page, name, make, is_quick, samples.get(name))
 
 
-@cache
-def built() -> Mapping[str, Callable[[], str]]:
-    """Lists the makers of the built tables by their names."""
-    makers = dict(import_module("make_scoreboard").BUILT)
-    for module in BUILT:
-        makers |= import_module(module).TABLES
-    return makers
-
-
-def text(page: Path) -> str:
-    """Reads a page with its built tables in their places."""
-    return _INCLUDE.sub(lambda match: built()[match[1]](), page.read_text("utf-8"))
-
-
-def includes(page: Path) -> list[str]:
-    """Lists the names of the built tables of a page."""
-    return _INCLUDE.findall(page.read_text("utf-8"))
-
-
 def build() -> None:
-    """Writes the built tables. One that is as before keeps its time, for Sphinx looks at that."""
-    GENERATED.mkdir(exist_ok=True)
-    made = {GENERATED / f"{name}.md": f"{make()}\n" for name, make in built().items()}
-    for path in set(GENERATED.iterdir()) - set(made):
-        path.unlink()
-    for path, content in made.items():
-        if not path.exists() or path.read_text("utf-8") != content:
-            path.write_text(content, encoding="utf-8")
+    """Writes the tables that follow from declarations, where they have changed."""
+    for one in stored():
+        if one.script in BUILT:
+            tables.remake(one.page, {one.name: one.make})
 
 
 def stale(*, long: bool) -> Iterator[str]:
-    """Names the stored tables that their scripts make otherwise today."""
+    """Names the tables that their scripts make otherwise today."""
     for one in stored():
         if one.is_quick or long:
             is_current = one.is_current()
@@ -138,23 +115,24 @@ def stale(*, long: bool) -> Iterator[str]:
             is_current = one.sample is None or one.has_sample()
         if not is_current:
             page = one.page.relative_to(DOCS.parent)
-            yield f"{page}: table {one.name} is no longer what docs/{one.script}.py makes"
+            script = one.script.replace(".", "/")
+            yield f"{page}: table {one.name} is no longer what docs/{script}.py makes"
 
 
 def main() -> None:
-    """Builds, or checks with exit status 1 if a table is stale."""
+    """Makes tables, or checks them with exit status 1 if one is stale."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="compare the stored tables instead")
+    parser.add_argument("--check", action="store_true", help="compare tables instead")
     parser.add_argument("--long", action="store_true", help="those, too, that take minutes")
     given = parser.parse_args()
     if not given.check:
         build()
         return
-    told = False
+    differ = False
     for line in stale(long=given.long):
         print(line, flush=True)
-        told = True
-    sys.exit(told)
+        differ = True
+    sys.exit(differ)
 
 
 if __name__ == "__main__":

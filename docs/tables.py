@@ -1,16 +1,20 @@
-"""The tables that scripts put between markers on pages of the documentation.
+"""The tables that scripts put on pages of the documentation, or into CSV files that pages name.
 
-Knows Markdown and the markers `<!-- table NAME: begins -->` and `<!-- table NAME: ends -->`; knows
-no numbers.
+A table on a page is between `<!-- table NAME: begins -->` and `<!-- table NAME: ends -->`. A long
+table is a CSV file, which the page names with `<!-- table NAME: ../data/FILE.csv -->`.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from airtcp.stats import Interval
+
+_FILE = r"<!-- table {}: (\S+\.csv) -->"
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -43,12 +47,71 @@ def put(page: str, name: str, table: str) -> str:
     return pattern.sub(lambda match: f"{match[1]}\n{table}\n\n{match[2]}", page)
 
 
+def places(path: Path) -> list[str]:
+    """Lists the names of the tables of a page."""
+    text = path.read_text(encoding="utf-8")
+    return re.findall(r"<!-- table (\S+): (?:begins|\S+\.csv) -->", text)
+
+
+def whole(path: Path) -> str:
+    """Reads a page with the tables of its CSV files in their places."""
+
+    def table(match: re.Match[str]) -> str:
+        with (path.parent / match[2]).open(encoding="utf-8", newline="") as file:
+            head, *rows = csv.reader(file)
+        shown = markdown(head, rows)
+        name = match[1]
+        return f"<!-- table {name}: begins -->\n\n{shown}\n\n<!-- table {name}: ends -->"
+
+    return re.sub(_FILE.format(r"(\S+)"), table, path.read_text(encoding="utf-8"))
+
+
+def as_csv(table: str) -> str:
+    """Writes a table of Markdown as CSV."""
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    for number, row in enumerate(table.splitlines()):
+        if number != 1:
+            cells = re.split(r"(?<!\\)\|", row.strip()[1:-1])
+            writer.writerow(re.sub(r"\\([|*])", r"\1", cell.strip()) for cell in cells)
+    return written.getvalue()
+
+
+def file(name: str) -> str:
+    """Writes the place of a CSV file on a page: its mark, a link, and the table for the site."""
+    path = f"../data/{name}.csv"
+    link = f"[{name}.csv]({path})"
+    shown = f"```{{csv-table}}\n:file: {path}\n:header-rows: 1\n```"
+    return f"<!-- table {name}: {path} -->\n{link}\n\n{shown}"
+
+
+def is_current(path: Path, name: str, table: str) -> bool:
+    """Compares a table with the one that the page has, or its CSV file."""
+    file = _file(path, name)
+    if file is None:
+        return found(path.read_text(encoding="utf-8"), name) == table
+    return file.exists() and file.read_text(encoding="utf-8") == as_csv(table)
+
+
 def remake(path: Path, makers: Mapping[str, Callable[[], str]], names: Sequence[str] = ()) -> None:
-    """Writes the tables of these names, or all, on the page at `path`."""
-    page = path.read_text(encoding="utf-8")
+    """Writes the tables of these names, or all, of the page at `path`, where they have changed."""
     for name in names or makers:
-        page = put(page, name, makers[name]())
-    path.write_text(page, encoding="utf-8")
+        table = makers[name]()
+        file = _file(path, name)
+        if file is None:
+            old = path.read_text(encoding="utf-8")
+            new = put(old, name, table)
+            if new != old:
+                path.write_text(new, encoding="utf-8")
+        elif not is_current(path, name, table):
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(as_csv(table), encoding="utf-8")
+
+
+def _file(path: Path, name: str) -> Path | None:
+    text = path.read_text(encoding="utf-8")
+    match = re.search(_FILE.format(re.escape(name)), text)
+    return None if match is None else path.parent / match[1]
 
 
 def shown(interval: Interval, decimals: int = 3, unit: float = 1.0) -> str:

@@ -334,7 +334,7 @@ def test_a_plan_is_drawn(planned: ChannelPlan) -> None:
 def test_the_page_tells_what_floors_were_measured() -> None:
     rows = list(csv.DictReader((ROOT / "validation/channels/floors.csv").read_text().splitlines()))
     shares = [float(row["share"]) for row in rows]
-    page = (ROOT / "docs/guide/plan.md").read_text("utf-8")
+    page = (ROOT / "docs/howto/plan.md").read_text("utf-8")
 
     best = sum(share == 1.0 for share in shares)
     assert f"{best} of {len(shares)} were the best" in page

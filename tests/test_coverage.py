@@ -1,6 +1,6 @@
 """The benchmark of coverage: its processor, its rules, its store; and coverage with known truths.
 
-The cells, which take hours, are in validation/intervals; coverage.md has what they gave.
+The cells, which take hours, are in validation/intervals; intervals.md has what they gave.
 """
 
 import dataclasses

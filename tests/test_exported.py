@@ -10,7 +10,9 @@ import airtcp.results
 import pytest
 from airtcp import _core
 
-API = (Path(__file__).parent.parent / "docs" / "guide" / "api.md").read_text(encoding="utf-8")
+API = (Path(__file__).parent.parent / "docs" / "reference" / "library.md").read_text(
+    encoding="utf-8"
+)
 
 
 def test_everything_exported_is_there_and_sorted() -> None:

@@ -23,8 +23,8 @@ from airtcp.stats import student_interval
 from typer.testing import CliRunner
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "guide" / "measured.md"
-HOME = ROOT / "docs" / "guide" / "measured" / "home.toml"
+PAGE = ROOT / "docs" / "howto" / "measured.md"
+HOME = ROOT / "docs" / "howto" / "measured" / "home.toml"
 MEASURED = HOME.with_name("measured.csv")
 
 sys.path.insert(0, str(ROOT / "validation" / "gaps"))

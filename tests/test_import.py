@@ -17,7 +17,7 @@ from airtcp.importer.files import measurement_of, scenario_of
 from airtcp.scenario import loads
 from typer.testing import CliRunner
 
-FILES = Path(__file__).parents[1] / "docs" / "guide" / "import"
+FILES = Path(__file__).parents[1] / "docs" / "howto" / "import"
 HOSTAPD, UCI, IPERF3 = (FILES / name for name in ("hostapd.conf", "wireless", "iperf3.json"))
 FLENT = {
     "version": 4,

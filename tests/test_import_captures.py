@@ -18,7 +18,7 @@ from airtcp.scenario import load, loads
 from imported import SCENARIOS, ethernet, pcap, pcap_frames, pcapng, spoiled
 from typer.testing import CliRunner
 
-FILES = Path(__file__).parents[1] / "docs" / "guide" / "import"
+FILES = Path(__file__).parents[1] / "docs" / "howto" / "import"
 SMALL = """
 [phy]
 standard = "802.11g"

@@ -14,7 +14,7 @@ from airtcp.importer.hostapd import read_hostapd
 from airtcp.importer.options import PROGRAMS, options_of
 from airtcp.importer.source import Source
 
-GUIDE = Path(__file__).parents[1] / "docs" / "guide" / "import" / "hostapd.conf"
+GUIDE = Path(__file__).parents[1] / "docs" / "howto" / "import" / "hostapd.conf"
 _AC = (
     "hw_mode=a\nchannel=36\nieee80211n=1\nieee80211ac=1\nvht_oper_chwidth=1\n"
     "vht_oper_centr_freq_seg0_idx=42\nht_capab=[HT40+][SHORT-GI-40]\nvht_capab=[SHORT-GI-80]\n"

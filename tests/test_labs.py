@@ -18,7 +18,7 @@ from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario
 from typer.testing import CliRunner
 
-PAGE = Path(__file__).parents[1] / "docs" / "guide" / "course.md"
+PAGE = Path(__file__).parents[1] / "docs" / "howto" / "course.md"
 BLOCK = re.compile(r"(?ms)^### (\w+)\n\n```toml\n(.*?)^```$")
 #: The right answers, as the teacher's page tells them.
 RIGHT: dict[str, dict[str, Any]] = {

@@ -160,7 +160,7 @@ def test_who_gets_what_of_an_access_point(scheduler: str, share: str) -> None:
     assert f"here its scheduler gives as many {share}" in broken(said, fair)
 
 
-#: Goodput within 5 % of simulations: model-accuracy.md has the grid. Here its corners, where a
+#: Goodput within 5 % of simulations: accuracy.md has the grid. Here its corners, where a
 #: mean of 20 s is known to 2 %. MPDUs within 12 %: where two stations acknowledge every eighth
 #: segment, frames that wait for a slot boundary (10.23.2.4) make PPDUs 8 to 10 % shorter than told.
 @pytest.mark.parametrize("standard", ["n", "ac", "ax"])

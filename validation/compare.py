@@ -1,6 +1,6 @@
 """Print every stored row of the real ns-2 and ns-3 beside airtcp on the same point.
 
-Exit status 1 if a row differs that docs/laboratory/validation.md does not explain.
+Exit status 1 if a row differs that docs/explanation/accuracy.md does not explain.
 
     .venv/bin/python validation/compare.py
 """

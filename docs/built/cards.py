@@ -1,4 +1,4 @@
-"""The tables of docs/guide/models.md about the cards: answers and keys of each model.
+"""The tables of docs/explanation/models.md about the cards: answers and keys of each model.
 
 Knows how a card is shown; everything else is in the cards of `airtcp.predict`.
 """
@@ -6,6 +6,7 @@ Knows how a card is shown; everything else is in the cards of `airtcp.predict`.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import tables
 from airtcp.predict.card import HARMLESS, Card
@@ -34,4 +35,6 @@ def _code(keys: Iterable[str]) -> str:
     return ", ".join(f"`{key}`" for key in keys)
 
 
+DOCS = Path(__file__).parents[1]
+PAGE = DOCS / "explanation" / "models.md"
 TABLES = {"models": cards, "keys-without-model": harmless}

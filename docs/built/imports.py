@@ -1,8 +1,9 @@
-"""The tables of docs/guide/import-options.md: what airtcp import does with foreign options."""
+"""The tables of docs/reference/import-options.md: what airtcp import does with foreign options."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from airtcp.importer.options import PROGRAMS, options_of
 from tables import markdown
@@ -31,4 +32,6 @@ def _maker(program: str) -> Callable[[], str]:
     return table
 
 
+DOCS = Path(__file__).parents[1]
+PAGE = DOCS / "reference" / "import-options.md"
 TABLES = {f"import-{program}": _maker(program) for program in PROGRAMS}

@@ -1,4 +1,4 @@
-"""The tables of docs/guide/scenario-files.md: keys, presets, the standards' numbers.
+"""The tables of docs/reference/keys.md: keys, presets, numbers of the standards.
 
 Knows where each table of the schema stands in a file. Does not know keys: they are declared in
 `airtcp.scenario.keys`.
@@ -7,6 +7,8 @@ Knows where each table of the schema stands in a file. Does not know keys: they 
 from __future__ import annotations
 
 import re
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import tables
@@ -75,24 +77,36 @@ SECTIONS = {
 }
 
 
-def keys() -> str:
-    """Lists every key of the written form: its type, its default, its source, its meaning."""
+def _known() -> dict[str, Schema]:
     whole = schema()
-    known = {"": whole, **whole["$defs"]}
-    sections = [
-        _section(heading, known[name], of_size=name.endswith("Size"))
-        for name, heading in SECTIONS.items()
-    ]
+    return {"": whole, **whole["$defs"]}
+
+
+def _called(name: str) -> str:
+    """Names the CSV file of a table of the schema."""
+    return "keys-" + (re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower() or "file")
+
+
+def keys() -> str:
+    """Lists the tables of the written form with the names of their keys, each with its CSV file."""
+    known = _known()
+    sections = []
+    for name, heading in SECTIONS.items():
+        names = ", ".join(f"`{key}`" for key in known[name]["properties"])
+        said = f"### {heading}\n\nKeys: {names}."
+        sections.append(f"{said}\n\n{tables.file(_called(name))}")
     return "\n\n".join(sections)
 
 
-def _section(heading: str, table: Schema, *, of_size: bool) -> str:
+def section(name: str) -> str:
+    """Lists the keys of a table: type, default, source, meaning."""
+    table = _known()[name]
     rows = []
-    for name, key in table["properties"].items():
-        source, meaning = key.get("x-source", ""), key.get("description", "")
-        rows.append((f"`{name}`", _holds(key, of_size), _default(name, table), source, meaning))
-    head = ("key", "holds", "default", "source", "meaning")
-    return f"### {heading}\n\n{table['description']}\n\n{tables.markdown(head, rows)}"
+    for key, its in table["properties"].items():
+        source, meaning = its.get("x-source", ""), its.get("description", "")
+        holds = _holds(its, name.endswith("Size"))
+        rows.append((f"`{key}`", holds, _default(key, table), source, meaning))
+    return tables.markdown(("key", "holds", "default", "source", "meaning"), rows)
 
 
 def _default(name: str, table: Schema) -> str:
@@ -159,10 +173,13 @@ def categories() -> str:
     return tables.markdown([*head, "TXOP limit (b)", "TXOP limit (a, g)"], rows)
 
 
+DOCS = Path(__file__).parents[1]
+PAGE = DOCS / "reference" / "keys.md"
 TABLES = {
     "timing": timing,
     "rules": lambda: presets(Rules),
     "categories": categories,
     "tcp-rules": lambda: presets(TcpRules),
     "keys": keys,
+    **{_called(name): partial(section, name) for name in SECTIONS},
 }

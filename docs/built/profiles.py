@@ -1,4 +1,4 @@
-"""The tables of docs/guide/profiles.md and targets.md: what profiles set, and default targets.
+"""The tables of docs/reference/profiles.md and targets.md: what profiles set, and default targets.
 
 Knows how a record is shown, and no record.
 """
@@ -6,6 +6,7 @@ Knows how a record is shown, and no record.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from airtcp.amendments import AMENDMENTS
@@ -55,6 +56,27 @@ def traffic_table() -> str:
     return markdown(["traffic", "", "key", "value", "source"], rows)
 
 
+def device_names() -> str:
+    """Lists the devices with their keys."""
+    rows = []
+    for one in devices().values():
+        keys = {
+            "place": one.place,
+            "spatial_streams": one.streams,
+            "most_width": one.most_width,
+            "traffic": list(one.traffic),
+        }
+        shown = ", ".join(f"{name} = {value_text(value)}" for name, value in keys.items() if value)
+        rows.append([f"`{one.name}`", one.meaning, f"`{shown}`"])
+    return markdown(["device", "meaning", "keys"], rows)
+
+
+def traffic_names() -> str:
+    """Lists the traffic by name."""
+    rows = [[f"`{one.name}`", one.meaning, one.purpose or ""] for one in traffic().values()]
+    return markdown(["traffic", "meaning", "purpose"], rows)
+
+
 def _rows(
     name: str, meaning: str, keys: Mapping[str, Any], source: Mapping[str, str]
 ) -> list[list[str]]:
@@ -102,10 +124,15 @@ def targets_table() -> str:
     return markdown(["traffic", "metric", "target", "source"], rows)
 
 
+DOCS = Path(__file__).parents[1]
+PAGE = DOCS / "reference" / "profiles.md"
+PAGES = {"targets": DOCS / "howto" / "targets.md"}
 TABLES = {
     "targets": targets_table,
     "access-points": access_points_table,
     "devices": devices_table,
+    "device-names": device_names,
     "traffic": traffic_table,
+    "traffic-names": traffic_names,
     "places": places_table,
 }

@@ -1,4 +1,4 @@
-"""The tables of docs/guide/results.md: metrics, flows and stations, from their declarations.
+"""The tables of docs/reference/results.md: metrics, flows and stations, from their declarations.
 
 Knows how a declaration is shown, and no metric.
 """
@@ -6,6 +6,7 @@ Knows how a declaration is shown, and no metric.
 from __future__ import annotations
 
 from dataclasses import fields
+from pathlib import Path
 
 from airtcp.metrics import METRICS, Metric
 from airtcp.results import Flow, Station
@@ -21,6 +22,16 @@ def metrics() -> str:
     return markdown(("metric", "unit", "of", "better", "definition"), rows)
 
 
+def names() -> str:
+    """Lists the names of all metrics by their unit."""
+    units = dict.fromkeys(one.unit for one in METRICS.values())
+    rows = [
+        [unit or "–", ", ".join(f"`{one.name}`" for one in METRICS.values() if one.unit == unit)]
+        for unit in units
+    ]
+    return markdown(("unit", "metrics"), rows)
+
+
 def scopes(metric: Metric) -> str:
     """Names the scopes of a metric in the words of the page."""
     return ", ".join(metric.scopes) or "models alone"
@@ -32,8 +43,11 @@ def records(kind: type[Flow] | type[Station]) -> str:
     return markdown((f"key of a {kind.__name__.lower()}", "meaning"), rows)
 
 
+DOCS = Path(__file__).parents[1]
+PAGE = DOCS / "reference" / "results.md"
 TABLES = {
     "metrics": metrics,
+    "metric-names": names,
     "flows": lambda: records(Flow),
     "stations": lambda: records(Station),
 }

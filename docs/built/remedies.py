@@ -1,9 +1,11 @@
-"""The table of docs/guide/plan.md: the remedies of the catalogue.
+"""The table of docs/howto/plan.md: the remedies of the catalogue.
 
 Knows how a remedy is shown, and no remedy.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from airtcp.remedies import catalogue
 from tables import markdown
@@ -25,4 +27,6 @@ def remedies() -> str:
     return markdown(["name", "what", "who changes", "takes", "source", "standards"], rows)
 
 
+DOCS = Path(__file__).parents[1]
+PAGE = DOCS / "howto" / "plan.md"
 TABLES = {"remedies": remedies}

@@ -1,4 +1,4 @@
-"""The tables of resolved-form.md: every field of the resolved form, and two whole scenarios.
+"""The table of resolved-form.md: every field of the resolved form.
 
 Knows how JSON shows a type. Does not know fields: they are declared in `airtcp.scenario.keys` and
 `airtcp.distributions`.
@@ -6,20 +6,15 @@ Knows how JSON shows a type. Does not know fields: they are declared in `airtcp.
 
 from __future__ import annotations
 
-import inspect
-import json
 import types
 from dataclasses import is_dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import tables
-from airtcp.scenario import ResolvedScenario, load
+from airtcp.scenario import ResolvedScenario
 from airtcp.scenario.declare import Key, Table, declarations, name_in_files
 from pydantic import BaseModel
-
-VALID = Path(__file__).parents[2] / "tests" / "scenarios" / "valid"
 
 
 def scenario() -> str:
@@ -35,7 +30,8 @@ def scenario() -> str:
         ]
         known |= dict.fromkeys(found)
         queue += found
-    return "\n\n".join(_section(table) for table in known)
+    rows = [row for table in known for row in _rows(table)]
+    return tables.markdown(["table", "field", "holds", "key of files", "meaning"], rows)
 
 
 class _Field(NamedTuple):
@@ -59,16 +55,15 @@ def _fields(table: type) -> list[_Field]:
     ]
 
 
-def _section(table: type) -> str:
+def _rows(table: type) -> list[list[str]]:
     rows = []
     for name, holds, meaning, key in _fields(table):
         in_files = f"`{name_in_files(name)}`" if key and key.forms == "both" else ""
         shown = _shown(holds)
         if key and key.default.words.startswith("none: ") and shown.endswith("null"):
             shown += key.default.words.removeprefix("none")
-        rows.append((f"`{name}`", shown, in_files, meaning))
-    head = ("field", "holds", "key of files", "meaning")
-    return f"### {table.__name__}\n\n{inspect.getdoc(table)}\n\n{tables.markdown(head, rows)}"
+        rows.append([table.__name__, f"`{name}`", shown, in_files, meaning])
+    return rows
 
 
 def _tables(kind: Any) -> list[type]:
@@ -96,13 +91,6 @@ def _shown(kind: Any) -> str:
     return str(kind.__name__)
 
 
-def whole(name: str) -> str:
-    """Shows the resolved form of a scenario file of the tests."""
-    return f"```json\n{json.dumps(load(VALID / name).to_dict(), indent=2)}\n```"
-
-
-TABLES = {
-    "resolved-form": scenario,
-    "resolved-minimal": partial(whole, "minimal.toml"),
-    "resolved-every-key": partial(whole, "every_key.toml"),
-}
+DOCS = Path(__file__).parents[1]
+PAGE = DOCS / "reference" / "resolved-form.md"
+TABLES = {"resolved-form": scenario}

@@ -1,11 +1,12 @@
-"""The text of docs/laboratory/acks.md holds of its tables."""
+"""The text of docs/papers/acks.md holds of its tables."""
 
 import re
 from pathlib import Path
 
 import pytest
+import tables
 
-PAGE = (Path(__file__).parents[2] / "docs" / "laboratory" / "acks.md").read_text(encoding="utf-8")
+PAGE = tables.whole(Path(__file__).parents[2] / "docs" / "papers" / "acks.md")
 
 
 def table(name: str) -> dict[str, list[float]]:

@@ -1,16 +1,15 @@
-"""The text of docs/laboratory/aggregation.md, and the cautions of the model, hold of its tables."""
+"""Docs/explanation/aggregation.md and the cautions of the model agree with the tables."""
 
 import re
 from pathlib import Path
 
 import make_aggregation
 import pytest
+import tables
 from airtcp import predict, simulate
 from airtcp.scenario import loads
 
-PAGE = (Path(__file__).parents[2] / "docs" / "laboratory" / "aggregation.md").read_text(
-    encoding="utf-8"
-)
+PAGE = tables.whole(Path(__file__).parents[2] / "docs" / "explanation" / "aggregation.md")
 
 
 def rows(name: str) -> dict[str, list[str]]:

@@ -12,7 +12,7 @@ import airtcp
 import airtcp.models
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "guide" / "api.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "library.md"
 DIRECTIVE = re.compile(r"^\.\. auto(function|class):: ([\w.]+)$", re.MULTILINE)
 #: The functions of the models are held to it by tests/models/test_model_imports.py.
 NAMES = sorted(name for _, name in DIRECTIVE.findall(PAGE.read_text(encoding="utf-8")))

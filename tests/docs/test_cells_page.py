@@ -1,13 +1,14 @@
-"""The quotes of docs/guide/cells.md, held to what `airtcp run` says."""
+"""The quotes of docs/howto/cells.md, held to what `airtcp run` says."""
 
 import re
 from pathlib import Path
 
 import airtcp
+import tables
 from airtcp.examples import directory
 from airtcp.present.cells import sentences
 
-PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "cells.md").read_text("utf-8")
+PAGE = tables.whole(Path(__file__).parents[2] / "docs" / "howto" / "cells.md")
 
 
 def test_the_middle_cell_is_told_as_it_is_simulated() -> None:

@@ -1,13 +1,12 @@
-"""The text of docs/laboratory/concurrent-access.md holds of its table."""
+"""The text of docs/papers/concurrent-access.md holds of its table."""
 
 import re
 from pathlib import Path
 
 import pytest
+import tables
 
-PAGE = (Path(__file__).parents[2] / "docs" / "laboratory" / "concurrent-access.md").read_text(
-    encoding="utf-8"
-)
+PAGE = tables.whole(Path(__file__).parents[2] / "docs" / "papers" / "concurrent-access.md")
 
 
 def rows() -> list[list[float]]:

@@ -1,4 +1,4 @@
-"""Each entry of docs/guide/traffic.md is one of a scenario, and docs/guide/limits.md is right."""
+"""Each entry of docs/howto/traffic.md works in a scenario, and so does that of limits.md."""
 
 import re
 from pathlib import Path
@@ -9,9 +9,9 @@ import pytest
 from airtcp.exceptions import ScenarioError
 from airtcp.scenario import loads
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guide"
-TRAFFIC = (GUIDE / "traffic.md").read_text("utf-8")
-LIMITS = (GUIDE / "limits.md").read_text("utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+TRAFFIC = (DOCS / "howto" / "traffic.md").read_text("utf-8")
+LIMITS = (DOCS / "explanation" / "limits.md").read_text("utf-8")
 ENTRIES = re.findall(r"(?m)^\| [^|]* \| `(\{ stations = .*)` \|$", TRAFFIC)
 MEASURED = re.findall(r"(?m)^\| [^|]* \| `((?:size|application) = .*)` \|$", TRAFFIC)
 LOG = '1.2.3.4 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 {} "-" "-"\n'

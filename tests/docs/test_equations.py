@@ -4,7 +4,7 @@ import importlib
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "laboratory" / "equations.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "equations.md"
 
 
 def test_functions_beside_the_equations_exist() -> None:

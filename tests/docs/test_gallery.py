@@ -26,7 +26,7 @@ STORIES = stories()
 
 def test_each_notebook_has_a_story() -> None:
     assert {path.stem for path in (DOCS / "gallery").glob("*.ipynb")} == set(STORIES)
-    page = (DOCS / "guide" / "gallery.md").read_text(encoding="utf-8")
+    page = (DOCS / "howto" / "gallery.md").read_text(encoding="utf-8")
     assert all(f"(../gallery/{name}.ipynb)" in page for name in STORIES)
 
 

@@ -1,16 +1,15 @@
-"""The tables of docs/laboratory/model-accuracy.md keep their shape and bear out its text."""
+"""The tables of docs/explanation/accuracy.md keep their shape and bear out its text."""
 
 import re
 from pathlib import Path
 
 import make_models
 import pytest
+import tables
 from accuracy.grids import GRIDS
 from airtcp.metrics import METRICS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "laboratory" / "model-accuracy.md").read_text(
-    encoding="utf-8"
-)
+PAGE = tables.whole(Path(__file__).parents[2] / "docs" / "explanation" / "accuracy.md")
 
 #: Metric, then source, then its differences in per cent, by column.
 Table = dict[str, dict[str, dict[str, float]]]

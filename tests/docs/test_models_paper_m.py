@@ -1,4 +1,4 @@
-"""The tables of docs/laboratory/models-paper-m.md are what the functions say now."""
+"""The tables of docs/papers/models-paper-m.md are what the functions say now."""
 
 import re
 from dataclasses import dataclass, replace
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tables
 from airtcp.exceptions import ConvergenceError
 from airtcp.models.miorandi import (
     CORRECTED,
@@ -19,9 +20,7 @@ from airtcp.models.miorandi import (
     throughput,
 )
 
-PAGE = (Path(__file__).parents[2] / "docs" / "laboratory" / "models-paper-m.md").read_text(
-    encoding="utf-8"
-)
+PAGE = tables.whole(Path(__file__).parents[2] / "docs" / "papers" / "models-paper-m.md")
 TABLE_1 = Parameters.table_1()
 STANDARD_RTS = Parameters.table_1(rts="standard")
 NORMALISED = replace(PAPER, stages="normalised")

@@ -9,14 +9,38 @@ from pathlib import Path
 
 import pages
 import pytest
+import tables
 
-STORED = list(pages.stored())
+TABLES = list(pages.stored())
+STORED = [one for one in TABLES if one.script not in pages.BUILT]
 PAGES = [pages.DOCS.parent / "README.md", *pages.written()]
 LONG = [pytest.mark.verify, pytest.mark.timeout(1800)]
 
 
 def named(one: pages.Stored) -> str:
     return f"{one.page.stem}-{one.name}"
+
+
+def names(table: str) -> list[str]:
+    """The first cell of each row; of a list of tables, its headings."""
+    return re.findall(r"(?m)^\| `([^`]+)`", table) or re.findall(r"(?m)^##+ (.*)$", table)
+
+
+def test_tables_of_declarations_have_their_rows() -> None:
+    """A new key, option or metric is on its page. `make docs` makes all words anew."""
+    for one in TABLES:
+        if one.script in pages.BUILT:
+            page = one.page.read_text("utf-8")
+            is_file = f"<!-- table {one.name}: begins" not in page
+            shown = tables.found(tables.whole(one.page) if is_file else page, one.name)
+            assert names(shown) == names(one.make()), "run: .venv/bin/python docs/pages.py"
+
+
+@pytest.mark.verify
+def test_tables_of_declarations_are_current() -> None:
+    stale = [one.name for one in TABLES if one.script in pages.BUILT and not one.is_current()]
+
+    assert not stale, "run: .venv/bin/python docs/pages.py"
 
 
 @pytest.mark.parametrize(
@@ -44,41 +68,32 @@ def test_a_table_that_has_changed_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(pages, "stored", changed)
 
     assert list(pages.stale(long=False)) == [
-        "docs/laboratory/reproduce.md: table scoreboard is no longer what"
+        "docs/papers/reproduce.md: table scoreboard is no longer what"
         " docs/make_scoreboard.py makes",
-        "docs/laboratory/aggregation.md: table wires is no longer what"
+        "docs/explanation/aggregation.md: table wires is no longer what"
         " docs/make_aggregation.py makes",
     ]
 
 
-def test_each_place_for_a_stored_table_has_its_script() -> None:
+def test_each_place_for_a_table_has_its_script() -> None:
     places = {
         (page, name)
         for page in PAGES
-        if page.name not in pages.MEASURED
-        for name in re.findall(r"<!-- table (\S+): begins", page.read_text("utf-8"))
+        for name in tables.places(page)
+        if not pages.MEASURED.fullmatch(name)
     }
 
-    assert places == {(one.page, one.name) for one in STORED}
+    assert places == {(one.page, one.name) for one in TABLES}
 
 
-def test_every_built_table_is_on_one_page() -> None:
-    included = [name for page in PAGES for name in pages.includes(page)]
+def test_a_table_may_be_a_file(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- table rows: rows.csv -->\nafter\n")
+    made = tables.markdown(["a", "b"], [["1", "W\\*"], ["x \\| y", ""]])
+    assert not tables.is_current(page, "rows", made)
 
-    assert sorted(included) == sorted(pages.built())
+    tables.remake(page, {"rows": lambda: made})
 
-
-def test_built_tables_are_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "_generated"
-    monkeypatch.setattr(pages, "GENERATED", folder)
-    pages.build()
-    first = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
-    (folder / "of-old.md").write_text("no longer built")
-    (folder / "timing.md").write_text("of old")
-
-    pages.build()
-
-    again = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
-    assert set(again) == set(first) == {f"{name}.md" for name in pages.built()}
-    assert {name for name in first if first[name] != again[name]} == {"timing.md"}
-    assert (folder / "timing.md").read_text() == pages.built()["timing"]() + "\n"
+    assert (tmp_path / "rows.csv").read_text() == "a,b\n1,W*\nx | y,\n"
+    assert tables.is_current(page, "rows", made)
+    assert "| 1 | W* |" in tables.found(tables.whole(page), "rows")

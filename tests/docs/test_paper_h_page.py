@@ -1,13 +1,12 @@
-"""The text of docs/laboratory/paper-h.md holds of its tables."""
+"""The text of docs/papers/paper-h.md holds of its tables."""
 
 import re
 from pathlib import Path
 
 import pytest
+import tables
 
-PAGE = (Path(__file__).parents[2] / "docs" / "laboratory" / "paper-h.md").read_text(
-    encoding="utf-8"
-)
+PAGE = tables.whole(Path(__file__).parents[2] / "docs" / "papers" / "paper-h.md")
 
 
 def rows(name: str) -> list[list[str]]:

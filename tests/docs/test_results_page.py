@@ -8,10 +8,11 @@ from typing import Any
 import make_diff
 import pages
 import pytest
+import tables
 from airtcp import compare, diff
 from airtcp.scenario import loads
 
-PAGE = pages.text(pages.DOCS / "guide" / "results.md")
+PAGE = tables.whole(pages.DOCS / "reference" / "results.md")
 DEFINED = set(re.findall(r"`([a-z0-9_]+)`", PAGE))
 
 SCENARIO = """
@@ -84,7 +85,8 @@ def test_airtime_and_counts_are_complete(result: dict[str, Any]) -> None:
 
 
 def test_pairs_are_worth_what_is_told() -> None:
-    table = PAGE.split("<!-- table pairs: begins -->")[1].split("<!-- table pairs: ends")[0]
+    page = tables.whole(pages.DOCS / "explanation" / "intervals.md")
+    table = tables.found(page, "pairs")
     lines = [line for line in table.splitlines() if line.startswith("|")]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]]
 

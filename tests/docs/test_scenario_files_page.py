@@ -4,14 +4,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pages
 import pytest
+import tables
 from airtcp.scenario import loads, schema
 from airtcp.scenario.declare import written as form
 from airtcp.scenario.keys.queue import Red
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "guide" / "scenario-files.md"
+PAGE = ROOT / "docs" / "reference" / "keys.md"
 
 
 def test_the_scenarios_of_the_page_resolve() -> None:
@@ -39,10 +39,10 @@ def test_the_scenarios_of_the_page_resolve() -> None:
 
 def test_every_table_of_the_schema_is_on_the_page() -> None:
     """Every key of every table, those of times standing for those of sizes."""
-    page = pages.text(PAGE)
-    tables = [schema(), *schema()["$defs"].values()]
-    assert len(tables) > 20
-    for table in tables:
+    page = tables.whole(PAGE)
+    whole = [schema(), *schema()["$defs"].values()]
+    assert len(whole) > 20
+    for table in whole:
         for name in table["properties"]:
             assert f"| `{name}` |" in page
 

@@ -1,15 +1,16 @@
-"""What docs/guide/sweeps.md shows of sweep files is one, and each kind of axis that it lists."""
+"""What docs/howto/sweeps.md shows of sweep files is one, and each kind of axis that it lists."""
 
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
+import tables
 from airtcp.scenario import loads
 from airtcp.sweep.points import points_of
 from airtcp.sweep.spec import load_sweep, sweep_of
 
-PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "sweeps.md").read_text(encoding="utf-8")
+PAGE = tables.whole(Path(__file__).parents[2] / "docs" / "howto" / "sweeps.md")
 BASE = """
 [phy]
 standard = "802.11b"

@@ -1,4 +1,4 @@
-"""What is said about the tables of docs/laboratory/testbed.md holds of them.
+"""What is said about the tables of the testbed holds of them.
 
 They are of real time and a real kernel, and not made again here.
 """
@@ -7,9 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
+import tables
 
-PAGE = (Path(__file__).parents[2] / "docs" / "laboratory" / "testbed.md").read_text(
-    encoding="utf-8"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = "".join(
+    tables.whole(DOCS / name) for name in ("explanation/accuracy.md", "papers/paper-h.md")
 )
 NAMES = (
     "keeping-up",
@@ -26,7 +28,7 @@ NAMES = (
 
 def table(name: str) -> list[dict[str, str]]:
     """The rows of a table by the head of each column; the last column, which has none, is ""."""
-    match = re.search(rf"(?s)<!-- table {name}: begins -->\n(.*?)\n\n<!-- table", PAGE)
+    match = re.search(rf"(?s)<!-- table testbed-{name}: begins -->\n(.*?)\n\n<!-- table", PAGE)
     assert match is not None
     lines = [
         [cell.strip() for cell in line.split("|")[1:-1]] for line in match[1].strip().splitlines()

@@ -1,16 +1,15 @@
-"""The text of docs/laboratory/validation.md holds of its tables."""
+"""The text of docs/explanation/accuracy.md holds of its tables."""
 
 import re
 from pathlib import Path
 
 import make_validation
 import pytest
+import tables
 from airtcp import simulate
 from airtcp.scenario import loads
 
-PAGE = (Path(__file__).parents[2] / "docs" / "laboratory" / "validation.md").read_text(
-    encoding="utf-8"
-)
+PAGE = tables.whole(Path(__file__).parents[2] / "docs" / "explanation" / "accuracy.md")
 
 
 def rows(name: str) -> list[list[str]]:
@@ -30,7 +29,7 @@ def half_width(cell: str) -> float:
 
 
 def test_the_model_is_too_low_for_two_senders_and_too_high_for_many() -> None:
-    difference = {int(n): float(model) - mean(its) for n, model, its, *_ in rows("saturated")}
+    difference = {int(n): float(model) - mean(its) for n, model, its, *_ in rows("bianchi")}
 
     assert difference[1] == 0.0
     assert difference[2] < -0.001

@@ -10,7 +10,7 @@ from airtcp.reproduce.measure import mean
 
 
 def test_delayed_acks_gain_more_in_g_than_in_b_and_little_with_aggregation(tmp_path: Path) -> None:
-    """As ack-gain.md says; runs of 2 s have intervals of 1 to 2 %, and gains are paired."""
+    """As acks.md says; runs of 2 s have intervals of 1 to 2 %, and gains are paired."""
     folder = Path(airtcp.reproduce.acks.__file__).parent
     bench = Bench(folder, tmp_path, Settings(quick=True, replications=4))
     rows = {phy.name: row_of(bench, phy, 1) for phy in PHYS if phy.name in ("b", "g", "n")}

@@ -1,4 +1,4 @@
-"""Paper G by our simulator: that the explanations of docs/laboratory/paper-g.md are right.
+"""Paper G by our simulator: that the explanations of docs/papers/paper-g.md are right.
 
 The scenario is that of `airtcp reproduce G`, which is held to the paper's statements; ns-2's own
 rows with skipped ACKs are in `test_ns2_acks`. Here is where packets are lost, and what follows.

@@ -4,7 +4,7 @@
 
 Knows what counts as the same: the joint 95 % interval (the root of the sum of the squares of both
 half widths), or, where chance is small, a part of the quantity. Knows no reason for a difference:
-docs/laboratory/validation.md has those.
+docs/explanation/accuracy.md has those.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The testbed beside the simulation at five mixed scenarios: goodput of each direction.
 
     python validation/testbed/mixed.py run [NAME ...]     measures, and keeps rows in rows.json
-    python validation/testbed/mixed.py table              the table of docs/laboratory/testbed.md
+    python validation/testbed/mixed.py table              the table of docs/howto/testbed.md
 
 The scenarios were chosen before anything was measured. Each is run five times on the testbed, with
 seeds from 1 on; a run that is not trusted is made again, three times at most.

@@ -1,4 +1,4 @@
-"""The pictures of docs/laboratory/testbed.md: simulation and real TCP, one over the other.
+"""The pictures of docs/howto/testbed.md: simulation and real TCP, one over the other.
 
 Knows how they are drawn, and how tshark tells the arrivals at a station. Does not know which
 scenarios they are of.

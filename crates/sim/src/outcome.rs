@@ -1,4 +1,4 @@
-//! The result of one replication, in the form that `docs/laboratory/resolved-form.md` describes.
+//! The result of one replication, in the form that `docs/reference/resolved-form.md` describes.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
 //! The resolved form of a scenario, read from JSON, without defaults and units:
-//! `docs/laboratory/resolved-form.md` describes it.
+//! `docs/reference/resolved-form.md` describes it.
 
 mod air;
 mod tcp;

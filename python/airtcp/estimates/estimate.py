@@ -438,7 +438,7 @@ _FEW_PACKETS: Final = 0.5
 #: The fewest transfers or pages whose draws say anything of a goodput.
 _FEWEST: Final = 10
 #: Pages are short that take at most this part of a run. At a tenth goodputs by them were too high
-#: by more than their standard deviation (docs/laboratory/coverage.md, "Pages of today").
+#: by more than their standard deviation (docs/explanation/intervals.md, "Pages of today").
 SHORT: Final = 0.05
 #: The share of a goodput that may be in doubt since pages in progress at the end take longer.
 _MOST_SLOW: Final = 0.1

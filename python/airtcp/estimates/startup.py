@@ -9,7 +9,7 @@ tau, as many times a mean transfer time as it is mean sizes large (of processor 
 After a warm-up w the start-up that is left lasts for tau exp(-w / tau), as of a queue that nears
 its mean exponentially. On a shared processor estimates of the mean time were off by .1 of their
 standard deviation, for 20 replications, where that was .13 of the measured time, and by 1.2 where
-it was .36 (docs/laboratory/coverage.md).
+it was .36 (docs/explanation/intervals.md).
 
 Where the variance of sizes is infinite, a good part of the bytes is always in sizes larger than any
 that was drawn. A regression goes on to them in a straight line, which is right on a shared
@@ -17,7 +17,7 @@ processor. Over radios it is not: a transfer that lasts fills queues and holds o
 in proportion, and few replications have not seen any that did. On 802.11ax estimates of the mean
 time were below it by .2 to .9 of that share of the bytes, in windows of 40 to 500 s, so that a half
 width has all of it beside Student's. With 5 % or less in such sizes intervals then held the mean
-time in 90 to 100 of 100, and with 6 to 10 % in 88 to 98 (docs/laboratory/coverage.md).
+time in 90 to 100 of 100, and with 6 to 10 % in 88 to 98 (docs/explanation/intervals.md).
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ def _tell(
         broken.append(
             f"up to {MOST_CELLS} cells are solved state by state; here a product form stands in, "
             "which is near for cells that have a fifth of what they have alone, and rough for "
-            "those that starve (docs/guide/models.md tells how far)"
+            "those that starve (docs/explanation/models.md tells how far)"
         )
     flows = [sum(one.group(flow.stations).count for flow in one.flows) for one in each]
     of_flows = np.repeat([bps / n for bps, n in zip(goodputs, flows, strict=True)], flows)

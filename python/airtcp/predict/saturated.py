@@ -306,7 +306,7 @@ def head_start(scenario: ResolvedScenario, nodes: int) -> Iterator[str]:
     """Report that colliding nodes wait for an ACK and resume at another time than the others.
 
     They resume their countdown after the ACK timeout and DIFS, the others after EIFS. During the
-    difference they contend only among themselves. model-accuracy.md has the effect.
+    difference they contend only among themselves. accuracy.md has the effect.
     """
     if scenario.mac.rules.colliders == "as-others":
         return

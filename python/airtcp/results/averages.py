@@ -1,7 +1,7 @@
 """Flows, stations and groups averaged over replications, with intervals.
 
 Each field of a record is declared once, with its meaning and its rule for averaging. The core's
-results are described in docs/laboratory/resolved-form.md.
+results are described in docs/reference/resolved-form.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A cell's isolated goodput is simulated with all other cells silent.
 
-The core's results are described in docs/laboratory/resolved-form.md. Results of cells alone are
+The core's results are described in docs/reference/resolved-form.md. Results of cells alone are
 passed in.
 """
 

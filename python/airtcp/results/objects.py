@@ -60,7 +60,7 @@ Stopped = Literal["replications", "precision", "cap", "interrupted"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Replication:
-    """The core's result for one replication, described in docs/laboratory/resolved-form.md.
+    """The core's result for one replication, described in docs/reference/resolved-form.md.
 
     `transfer_times_s` holds the times of transfers that ended in the measured time, in order of
     their end. `trace` and `transfers` are set if `airtcp.simulate` kept them. `books` has the data

@@ -2,7 +2,7 @@
 
     load, loads, resolve      the written form in, a `Scenario` out, or a `ScenarioError`
     Scenario                  both forms of a scenario, and how it is varied
-    ResolvedScenario          the resolved form; docs/laboratory/resolved-form.md shows it
+    ResolvedScenario          the resolved form; docs/reference/resolved-form.md shows it
     schema                    JSON Schema of the written form
     keys.*                    the tables of both forms, by the part of a file that they stand in
 

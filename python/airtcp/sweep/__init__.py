@@ -50,7 +50,7 @@ def sweep(
         max_replications: the most replications for the precision.
         metrics: the metrics to keep; all by default.
         threads: processors to use at a time; does not change any number.
-        dask: the address of a Dask scheduler, or "local" (docs/guide/cluster.md).
+        dask: the address of a Dask scheduler, or "local" (docs/howto/sweeps.md).
         progress: whether to show a progress bar, or a function to call with the progress.
 
     Raises:

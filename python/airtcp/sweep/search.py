@@ -55,7 +55,7 @@ def goal_of(text: str) -> Goal:
     if word not in ("max", "min") or metric is None:
         raise QuestionError(
             f'--optimise "{text}" is no goal; allowed: max METRIC or min METRIC, such as '
-            '"max jain_index" (docs/guide/results.md has the metrics)'
+            '"max jain_index" (docs/reference/results.md has the metrics)'
         )
     return Goal(".".join([*of, metric.name]), word == "max")
 

@@ -187,7 +187,7 @@ def _metrics(names: Sequence[str], base: Scenario) -> tuple[str, ...]:
         of_group = len(of) == 2 and of[0] in groups and of[1] in PARTS
         if metric is None or (not of_group if of else metric.scopes == ("cell",)):
             near = _of_cell(name, base) or _nearest(last)
-            told = f'"{name}" is no metric{near}; allowed: those of docs/guide/results.md'
+            told = f'"{name}" is no metric{near}; allowed: those of docs/reference/results.md'
             told += f", or of a station group: GROUP.{'|'.join(PARTS)}.METRIC"
             if cells:
                 told += f", or of a cell: {cells[0]}{'|'.join(of_cells)}"

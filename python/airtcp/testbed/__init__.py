@@ -1,4 +1,4 @@
-"""Real TCP and real programs over the simulated network, in real time (docs/laboratory/testbed.md).
+"""Real TCP and real programs over the simulated network, in real time (docs/howto/testbed.md).
 
 `site` maps a scenario to networks, addresses and kernel settings, and lists what a kernel cannot
 do. `network` creates the networks. `carrier` is the thread that carries their packets. `programs`

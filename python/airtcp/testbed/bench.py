@@ -49,7 +49,7 @@ def measure(
     messages. `watch` is called about twenty times a second with the networks and the carrier.
     `pcap` is a file for packets that enter and leave the nodes and for frames on the medium (with
     several cells, those that each node hears), with the first `snaplen` bytes of each
-    (docs/laboratory/testbed.md).
+    (docs/howto/testbed.md).
 
     Raises ScenarioError for features that a kernel lacks, QuestionError if this machine lacks what
     a testbed needs, SimulationError if a program fails, OutputError if the file cannot be written;

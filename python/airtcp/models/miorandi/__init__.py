@@ -10,7 +10,7 @@ Computer Networks 50(1), 2006. Downloads through one access point, RTS/CTS or ba
 - `appendix`: (A.1) to (A.3), one connection with a window of W* packets
 
 Every function takes a `Variant`; the default is the paper's own reading. The numerical effects of
-each reading are in `docs/laboratory/models-paper-m.md`.
+each reading are in `docs/papers/models-paper-m.md`.
 """
 
 from airtcp.models.miorandi.appendix import (

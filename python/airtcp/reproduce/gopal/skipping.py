@@ -1,6 +1,6 @@
 """Reproduce paper G, Fig. 2 to 6 and A1 to A5: upload goodput over skipped ACKs.
 
-An upload stalls if its window falls below the segments per ACK; see scenario-files.md. In the
+An upload stalls if its window falls below the segments per ACK; see keys.md. In the
 figures its goodput is the amount delivered in 1000 s, as in the paper.
 """
 
