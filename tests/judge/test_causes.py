@@ -138,6 +138,14 @@ NETWORKS: dict[str, dict[str, Any]] = {
         {"desk goodput": "> 12 Mb/s"},
         **linked(rate="4 Mb/s"),
     ),
+    "old-standard": network(
+        [flow(name, "download", BULK, tcp=LINUX) for name in ("new", "old")],
+        {"goodput": "> 400 Mb/s"},
+        counts={"new": 3, "old": 1},
+        groups={"old": {"standard": "802.11n"}},
+        phy={"standard": "802.11ax"},
+        ap={"queue": {"limit": 1000}},
+    ),
     "distance": network(
         [flow("near", "download", BULK), flow("far", "download", BULK)],
         {"goodput": "> 15 Mb/s"},

@@ -27,6 +27,7 @@ PROBLEMS: Final = (
     "windows",
     "link-loss",
     "frame-errors",
+    "old-standard",
     "distance",
     "link-queue",
     "ap-queue-small",
@@ -90,6 +91,9 @@ def _all(base: Scenario) -> Iterator[tuple[str, tuple[str, ...], dict[str, Any]]
     yield "ap-queue-small", (), _edited(base, lambda data: _ap_queue(data, {}))
     yield "ap-queue", (), _edited(base, lambda data: _ap_queue(data, _MANAGED))
     yield "link", (), _edited(base, lambda data: _each_link(data, _fast))
+    old = tuple(group.name for group in base.stations if group.pair is not None)
+    if old:
+        yield "old-standard", old, _edited(base, lambda data: _renewed(data, old))
     slow = tuple(_slow(base))
     if slow:
         yield "distance", slow, _edited(base, lambda data: _near(data, slow))
@@ -175,6 +179,18 @@ def _ap_queue(data: dict[str, Any], queue: Mapping[str, Any]) -> None:
     for ap in (data.setdefault("ap", {}), *_own(data, "ap")):
         if isinstance(ap, dict):
             ap["queue"] = dict(queue)
+
+
+def _renewed(data: dict[str, Any], old: tuple[str, ...]) -> None:
+    """Give the stations of some groups, and all cells, the standard and the width of `[phy]`."""
+    keys = ("standard", "channel_width", "guard_interval", "data_rate", "mcs")
+    for group in data["stations"]:
+        if group["name"] in old:
+            for key in keys:
+                group.pop(key, None)
+    for cell in (data.get("cells") or {}).values():
+        for key in keys[:2]:
+            cell.pop(key, None)
 
 
 def _slow(base: Scenario) -> Iterator[str]:

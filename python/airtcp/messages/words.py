@@ -34,6 +34,7 @@ CAUSES: Final[Mapping[str, tuple[str, str]]] = {
     "ap-queue-small": ("Too short a queue at the access point", "with an unlimited one"),
     "ap-queue": ("Queueing at the access point", "with FQ-CoDel there"),
     "link": ("The rate of a link", "with an unlimited rate"),
+    "old-standard": ("Older standard of {groups}", "with that of the access point"),
     "distance": ("Low link rate of {groups}", "with the rate of the others"),
     "without": ("Traffic of {groups}", "without it"),
     "load": ("Too many stations", "with half of them"),
