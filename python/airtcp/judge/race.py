@@ -81,9 +81,9 @@ class Race:
     """A race of candidates against the scenario as it is.
 
     `base` is the scenario with its warm-up found; `asked` are the cells whose share of what they
-    have alone is a target, and `targets` those to judge instead of the scenario's own. `standings`
-    has what is known by name (`AS_IS` for the scenario), and `left_out` the names that the budget
-    had no room for.
+    have alone is a target, and `targets` those to judge instead of the scenario's own. `place`
+    tells races of the same `points` apart. `standings` has what is known by name (`AS_IS` for the
+    scenario), and `left_out` the names that the budget had no room for.
     """
 
     base: Scenario
@@ -95,6 +95,7 @@ class Race:
     whole: bool
     asked: frozenset[str] = frozenset()
     targets: Sequence[Target] | None = None
+    place: str = ""
     standings: dict[str, Standing] = field(default_factory=dict)
     bases: dict[str, Standing] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
@@ -221,8 +222,8 @@ class Race:
             runs -= 1
             room_s = share / (self.rate * (len(candidates) + 1) * runs)
         length_s = own_s if self.whole else min(max(room_s, min(_SHORTEST_S, own_s)), most * own_s)
-        keys = {f"{name}: {one.name}": one for one in candidates}
-        base_key = f"{name}: as it is"
+        keys = {f"{self.place}{name}: {one.name}": one for one in candidates}
+        base_key = f"{self.place}{name}: as it is"
         scenarios = {base_key: self.of_length(self.base, length_s)}
         for key, one in keys.items():
             scenarios[key] = self.of_length(one.changed.scenario, length_s)

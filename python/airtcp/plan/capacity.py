@@ -36,9 +36,10 @@ if TYPE_CHECKING:
     from airtcp.plan.axis import Axis
     from airtcp.scenario import Scenario
 
-#: The changes compete at this multiple of the capacity: far enough beyond it that the short runs of a
-#: first round tell them apart. At 1.25 times the office has no packet lost and no page loaded in them.
-_BEYOND: Final = 2.0
+#: The changes compete at these multiples of the capacity, until some help. Far beyond it the short
+#: runs of a first round tell large gains apart: close to it the office loses no packet in them and
+#: loads no page. A change with a small gain helps only close to it.
+_BEYOND: Final = (2.0, 1.25)
 #: The work of the competition, in the core's counts: about two seconds of CPU time.
 _BUDGET: Final = 2e7
 #: The number of changes whose capacity is searched.
@@ -252,27 +253,31 @@ class _Changes:
         self.left_out: dict[str, str] = {}
         self.tried = 0
         self._base, self._found, self._settings = base, found, settings
-        axis = base.axis
-        self._here = self._beyond(axis, found.index)
-        self._scenario = named(axis.at(self._here)).with_run(warmup_ns=base.warmup_ns)
-        self._named = named(axis.scenario)
+        self._names = names
+        self._named = named(base.axis.scenario)
+        self._candidates: list[Candidate] = []
+        self._sought: list[_Sought] = []
+        self._race: Race | None = None
+
+    def _stand(self, here: int) -> None:
+        """Set the value of the axis at which the changes compete."""
+        self._here = here
+        self._scenario = named(self._base.axis.at(here)).with_run(warmup_ns=self._base.warmup_ns)
         every, unfit = singles(self._scenario)
-        self.left_out |= {name: why for name, why in unfit.items() if name in names}
+        self.left_out = {name: why for name, why in unfit.items() if name in self._names}
         self._candidates = []
         for one in every:
-            if one.name not in names:
+            if one.name not in self._names:
                 continue
             if self._varies(one):
                 self.left_out[one.name] = "it changes what is varied"
             elif one.cost != "usage":
                 self._candidates.append(one)
-        self._sought: list[_Sought] = []
-        self._race: Race | None = None
 
     @staticmethod
-    def _beyond(axis: Axis, index: int) -> int:
+    def _beyond(axis: Axis, index: int, times: float) -> int:
         if axis.whole:
-            number = axis.numbers[index] * _BEYOND
+            number = axis.numbers[index] * times
             here = axis.nearest(math.ceil(number))
         else:
             here = index + max(1, len(axis) // 20)
@@ -283,6 +288,33 @@ class _Changes:
 
         Raises as `Search.find`.
         """
+        axis = self._base.axis
+        places = dict.fromkeys(self._beyond(axis, self._found.index, one) for one in _BEYOND)
+        contenders: list[Candidate] = []
+        for here in places:
+            self._stand(here)
+            contenders = self._contenders(self._compete())
+            if contenders:
+                break
+        for one in contenders:
+            changed = self._with(one)
+            if isinstance(changed, str):
+                self.left_out[one.name] = changed
+                continue
+            along = Search(one.name, axis.of(changed), **self._settings)
+            along.never, along.never_known = self._base.never, True
+            mine = _Sought(one, along)
+            self._sought.append(mine)
+            mine.found = along.find(self._here, rough=True)
+            mine.endless = mine.found is not None and mine.found.answer.high is None
+        ends = [one for one in self._sought if one.found is not None and not one.endless]
+        easy = [one for one in ends if one.candidate.cost in EASY]
+        for best in sorted(easy, key=lambda one: -self._moved(one))[:1]:
+            best.search.confirm()
+            best.found = best.search.known()
+
+    def _compete(self) -> Race:
+        """Race the changes where the axis stands."""
         search = self._base
         search.simulate([self._here])
         place = search.places[self._here]
@@ -300,25 +332,11 @@ class _Changes:
             search.confidence,
             whole=False,
             targets=counted,
+            place=f"at {self._here}, ",
         )
         self.tried = len(self._candidates)
         race.run_to_end(self._candidates)
-        for one in self._contenders(race):
-            changed = self._with(one)
-            if isinstance(changed, str):
-                self.left_out[one.name] = changed
-                continue
-            along = Search(one.name, search.axis.of(changed), **self._settings)
-            along.never, along.never_known = search.never, True
-            mine = _Sought(one, along)
-            self._sought.append(mine)
-            mine.found = along.find(self._here, rough=True)
-            mine.endless = mine.found is not None and mine.found.answer.high is None
-        ends = [one for one in self._sought if one.found is not None and not one.endless]
-        easy = [one for one in ends if one.candidate.cost in EASY]
-        for best in sorted(easy, key=lambda one: -self._moved(one))[:1]:
-            best.search.confirm()
-            best.found = best.search.known()
+        return race
 
     def _moved(self, one: _Sought) -> float:
         """Return how much a change raises the capacity, in values of the axis."""
