@@ -31,6 +31,8 @@ def network(number: int) -> dict[str, Any]:
     known = BANDS[band]
     used = draw.sample(known, draw.randint(2, len(known)))
     newest = max(used, key=list(STANDARDS).index)
+    if newest not in AMENDMENTS:
+        used[0] = newest = "802.11n"
     cells = [f"cell{place}" for place in range(draw.choice([1, 1, 2, 3]))]
     groups, flows = [], []
     for place, standard in enumerate([*used, *draw.choices(used, k=draw.randint(0, 2))]):
