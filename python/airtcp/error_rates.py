@@ -16,7 +16,7 @@ punctured codes of the standard's encoder of 64 states (IEEE 802.11-2020, 17.3.5
 >>> f"{today.error_rate(7, snr_db=25.0, bits=12_000):.3f}"
 '0.000'
 >>> f"{today.error_rate(7, snr_db=19.0, bits=12_000):.3f}"
-'0.998'
+'0.992'
 >>> today.needed_db(0), today.needed_db(7), today.needed_db_at(54_000_000)
 (-0.62, 18.0, 18.38)
 """
@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from bisect import bisect
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, Literal
 
@@ -174,12 +174,14 @@ class Receiver:
         if mbps in _DSSS_NEEDED_DB:
             return _DSSS_NEEDED_DB[mbps] - self.loss_db
         mcs = _MCS_OF_OFDM[mbps]
+        # Frames of 802.11a and g have no LDPC code, whatever the receiver decodes else.
+        convolutional = replace(self, coding="bcc")
         if self.model == "nist":
             needed = self._needed(mcs, READ, _SHORT_BITS if short else _TABLE_BITS)
         elif short:
             needed = _SHORT_DB[mcs]
         else:
-            needed = self._needed(mcs, READ, _TABLE_BITS)
+            needed = convolutional._needed(mcs, READ, _TABLE_BITS)
         return round(needed - (_HALF_DB if mbps == 9 else 0.0), _DIGITS)
 
     def _needed(self, mcs: int, share: float, bits: int) -> float:

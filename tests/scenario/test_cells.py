@@ -388,3 +388,10 @@ def test_paths_lead_to_keys_of_cells() -> None:
     assert moved.air.obss_pd_dbm is None
     with pytest.raises(ScenarioError, match=r"cells\.bar\.chanel"):
         of.vary({"cells.bar.chanel": 44})
+
+
+def test_frames_of_802_11g_have_no_ldpc_code() -> None:
+    """10 % points of the published curves, 64-QAM 3/4: convolutional 18.38 dB, LDPC 16.49 dB."""
+    assert Receiver("tables", "bcc", 2.0).needed_db_at(54_000_000) == 18.38
+    assert Receiver("tables", "ldpc", 2.0).needed_db_at(54_000_000) == 18.38
+    assert Receiver("tables", "ldpc", 2.0).needed_db(6) == 16.49
