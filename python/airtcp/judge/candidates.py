@@ -1,7 +1,7 @@
-"""The changes that people can make: every remedy of the catalogue that applies, and pairs.
+"""List the changes that people can make: every remedy of the catalogue that applies, and pairs.
 
-A candidate is a variant of the scenario with the remedies that make it. Whether it helps is for the
-race to find out.
+A candidate is a variant of the scenario with one or two remedies applied. The race finds out
+whether it helps.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from airtcp.remedies import Changed, Remedy, catalogue, changed, together
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
 
-#: What a change takes, the least first: a recommendation is a setting or spectrum where one helps.
+#: Costs of a change, lowest first. A recommendation prefers a setting or spectrum if one helps.
 COSTS: Final = ("setting", "spectrum", "hardware", "usage", "research")
-#: The costs that a recommendation may have, in two steps: the second only where the first is none.
+#: Costs that a recommendation may have. `BOUGHT` is considered only if no change of `EASY` helps.
 EASY: Final = ("setting", "spectrum")
 BOUGHT: Final = ("hardware",)
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One or two remedies in a scenario."""
+    """A scenario with one or two remedies applied."""
 
     remedies: tuple[Remedy, ...]
     changed: Changed
@@ -36,7 +36,7 @@ class Candidate:
 
     @property
     def cost(self) -> str:
-        """What the change takes: the dearest of its remedies, a word of `COSTS`."""
+        """The highest cost among the remedies, a word of `COSTS`."""
         return max((one.cost for one in self.remedies), key=COSTS.index)
 
     @property
@@ -56,15 +56,15 @@ class Candidate:
 
     @property
     def changes(self) -> Mapping[str, Any]:
-        """The changes by key path; None takes a key out."""
+        """The changed values by key path; None removes the key."""
         return self.changed.changes
 
 
 def singles(base: Scenario) -> tuple[list[Candidate], dict[str, str]]:
-    """Return every remedy that applies, the cheapest kind first, and why the others do not.
+    """Return every remedy that applies, lowest cost first, and why each other one does not apply.
 
-    Remedies that come to the same scenario are tried once, as the first of them. The scenario's
-    flows have names (`airtcp.remedies.named`).
+    If several remedies give the same scenario, only the first is tried. The scenario's flows have
+    names (`airtcp.remedies.named`).
     """
     found: list[Candidate] = []
     unfit: dict[str, str] = {}
@@ -83,7 +83,7 @@ def singles(base: Scenario) -> tuple[list[Candidate], dict[str, str]]:
 
 
 def pair(base: Scenario, one: Candidate, other: Candidate) -> Candidate | None:
-    """Return two candidates at once; None where they change the same keys."""
+    """Return both candidates combined, or None if they change the same keys."""
     remedies = (*one.remedies, *(each for each in other.remedies if each not in one.remedies))
     new = together(base, remedies)
     if isinstance(new, str) or new.scenario.hash() in {

@@ -1,7 +1,7 @@
-"""The cause of missed targets: the smallest set of counterfactuals that restores them.
+"""Find the cause of missed targets: the smallest set of counterfactuals that restores them.
 
-Each counterfactual is simulated once on the random numbers of the scenario as it is; where none
-restores every target, the pairs of the best are, too.
+Each counterfactual is simulated once, on the random numbers of the unchanged scenario. If none
+restores every target, pairs of the best ones are simulated, too.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ if TYPE_CHECKING:
     from airtcp.judge.race import Race
     from airtcp.scenario import Scenario
 
-#: Counterfactuals that are tried in pairs, and causes that are listed.
+#: Number of counterfactuals tried in pairs, and number of causes listed.
 _PAIRED: Final = 4
 _LISTED: Final = 3
 _SHORTEST_S: Final = 2.0
-#: What a standing queue hides, such as a window that is too small, shows only without it.
+#: A standing queue hides other causes, such as a window that is too small. So queues join all
+#: pairs.
 _QUEUES: Final = frozenset({"ap-queue", "link-queue"})
 
 
 def causes(race: Race, budget: float) -> tuple[Cause, ...]:
     """Return the counterfactuals that restore most targets, the best first.
 
-    `budget` is the core's work for all of them. Raises what `Points.run` raises.
+    `budget` is the core's work for all of them together. Raises the errors of `Points.run`.
     """
     tried = counterfactuals(race.base)
     if not tried:
@@ -50,7 +51,7 @@ def causes(race: Race, budget: float) -> tuple[Cause, ...]:
 def _seen(
     race: Race, name: str, tried: Sequence[Counterfactual], length_s: float
 ) -> tuple[Outcome, dict[str, Outcome]]:
-    """Simulate counterfactuals, and return the outcome as it is and those of each."""
+    """Simulate counterfactuals; return the outcome of the unchanged scenario and of each."""
     scenarios: dict[str, Scenario] = {"": race.base} | {one.key: one.scenario for one in tried}
     cut: Mapping[str, Scenario] = {
         key: race.of_length(one, length_s) for key, one in scenarios.items()
@@ -71,7 +72,7 @@ def _seen(
 
 
 def _pairs(best: Sequence[Counterfactual]) -> Iterator[Counterfactual]:
-    """Yield the best two at a time: the second one of the scenario with the first."""
+    """Yield pairs: for each of the best, the others applied to its scenario."""
     for place, one in enumerate(best):
         wanted = {other.key for other in best[place + 1 :]} | _QUEUES
         for two in counterfactuals(one.scenario):
@@ -84,7 +85,7 @@ def _pairs(best: Sequence[Counterfactual]) -> Iterator[Counterfactual]:
 def _in_order(
     found: Sequence[tuple[Counterfactual, Cause]],
 ) -> list[tuple[Counterfactual, Cause]]:
-    """Order causes: those that restore most, one before two, those that say more first."""
+    """Sort causes: most targets restored first, then single causes, then the more specific ones."""
     rank = {problem: place for place, problem in enumerate(PROBLEMS)}
 
     def key(one: tuple[Counterfactual, Cause]) -> tuple[int, bool, int, int, float]:
@@ -101,13 +102,13 @@ def _in_order(
 
 
 def _restores(base: Outcome, now: Outcome) -> bool:
-    """True if a target that was missed is met, whatever becomes of the others."""
+    """True if a missed target is met, whatever happens to the other targets."""
     missed = {one.text for one in base.targets if one.miss > 0.5}
     return any(one.text in missed and one.miss < 0.5 for one in now.targets)
 
 
 def _cause(one: Counterfactual, base: Outcome, now: Outcome) -> Cause | None:
-    """Return what a counterfactual restores; None if that is nothing."""
+    """Return which targets a counterfactual restores, or None if it restores none."""
     before = {each.text: each for each in base.targets}
     both = [(before[each.text], each) for each in now.targets if each.text in before]
     if not both:

@@ -1,8 +1,8 @@
-"""Counterfactuals: experiments that only a simulator can make, which show what a problem is due to.
+"""Counterfactuals: variants with one possible cause removed, which show what causes a problem.
 
-Each takes one possible cause out of the scenario: a group, a link's rate, its losses, collisions
-between hidden stations, another cell. The cause that is named is the counterfactual that restores
-the targets. Two kinds: mechanisms, and the traffic of a group.
+Only a simulator can run them. Each removes one cause: a mechanism (a link's rate, its losses,
+collisions between hidden stations, another cell), or the traffic of a group. The reported cause is
+the counterfactual that restores the targets.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from airtcp.exceptions import ScenarioError
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
 
-#: The identifiers, those first that say more where two restore as much.
+#: Identifiers of causes. If two restore equally many targets, the earlier one is more specific.
 PROBLEMS: Final = (
     "bursts",
     "rts",
@@ -36,16 +36,19 @@ PROBLEMS: Final = (
     "without",
     "load",
 )
-#: A window and a rate that limit nothing.
+#: A window and a rate large enough to limit nothing.
 _WINDOW: Final = "64 MiB"
 _RATE: Final = "100 Gb/s"
-#: A queue in which nothing waits for long.
+#: A queue that keeps the queueing delay short.
 _MANAGED: Final = {"discipline": "fq-codel"}
 
 
 @dataclass(frozen=True)
 class Counterfactual:
-    """A scenario with one possible cause taken out. `groups` are those that it is about."""
+    """A scenario with one possible cause removed.
+
+    `groups` are the groups that the cause concerns.
+    """
 
     problem: str
     groups: tuple[str, ...]
@@ -53,19 +56,19 @@ class Counterfactual:
 
     @property
     def key(self) -> str:
-        """A name for it, unlike those of all others."""
+        """A unique name of the counterfactual."""
         return f"{self.problem} {' '.join(self.groups)}".strip()
 
 
 def counterfactuals(base: Scenario) -> list[Counterfactual]:
-    """Return every counterfactual that changes this scenario."""
+    """Return every counterfactual that differs from this scenario."""
     seen = {base.hash()}
     found = []
     for problem, groups, data in _all(base):
         try:
             scenario = base.rewritten(data)
         except ScenarioError:
-            # Without this cause the rest is no scenario: a key that needs another one.
+            # Removing this cause leaves an invalid scenario, because another key depends on it.
             continue
         digest = scenario.hash()
         if digest not in seen:
@@ -175,14 +178,14 @@ def _without_errors(data: dict[str, Any]) -> None:
 
 
 def _ap_queue(data: dict[str, Any], queue: Mapping[str, Any]) -> None:
-    """Give every access point another queue; an empty table is an endless FIFO."""
+    """Give every access point another queue. An empty table is an unlimited FIFO."""
     for ap in (data.setdefault("ap", {}), *_own(data, "ap")):
         if isinstance(ap, dict):
             ap["queue"] = dict(queue)
 
 
 def _renewed(data: dict[str, Any], old: tuple[str, ...]) -> None:
-    """Give the stations of some groups, and all cells, the standard and the width of `[phy]`."""
+    """Give some groups, and all cells, the standard and the channel width of `[phy]`."""
     keys = ("standard", "channel_width", "guard_interval", "data_rate", "mcs")
     for group in data["stations"]:
         if group["name"] in old:
@@ -222,7 +225,7 @@ def _near(data: dict[str, Any], slow: tuple[str, ...]) -> None:
 
 
 def _without(base: Scenario, gone: tuple[str, ...]) -> dict[str, Any]:
-    """The scenario with the traffic of some groups taken out, and the targets about it."""
+    """Return the scenario without the traffic of some groups and without their targets."""
     data = base.written
     data["flows"] = [flow for flow in data["flows"] if flow["stations"] not in gone]
     data["stations"] = [

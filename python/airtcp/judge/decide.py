@@ -1,10 +1,10 @@
-"""A simulation that goes on until the targets are decided, where a file does not say how long.
+"""Simulate until the targets are decided, if the file does not give a run length.
 
-Warm-up, duration and replications follow from the law of the traffic, and grow in rounds: runs
-become longer while they are not in steady state, and more while intervals are too wide. Rounds end
-when every target is decided, or when the core has done the work of some 20 seconds of a processor;
-a network that surely misses a target is not simulated for long to decide the rest. Work is counted,
-never timed, so that scenario and seed alone decide.
+The first warm-up, duration and replications follow from the law of the traffic. They grow in
+rounds. Runs become longer while they are not in steady state. More replications follow while
+intervals are too wide. Rounds end when every target is decided, or when the core has done the work
+of about 20 seconds of a processor. If a target is clearly missed, less work goes into deciding the
+rest. Work is counted, never timed, so the result depends only on scenario and seed.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ if TYPE_CHECKING:
     from airtcp.results.verdict import Verdict
     from airtcp.scenario import ResolvedScenario
 
-#: The work of a run that decides, at most, in the core's counts: some 20 seconds of a processor.
+#: Maximum work of all rounds, in the core's counts: about 20 seconds of a processor.
 MOST: Final = 2e8
-#: The same where a target is surely missed already: some two seconds.
+#: Maximum work if a target is clearly missed already: about two seconds.
 SURELY: Final = 2.5e7
-#: Replications of the first round and at most; more of them or longer ones, whichever tells more.
+#: Replications of the first round, and the maximum. Later rounds add replications or length.
 _FIRST: Final = 4
 _MOST_RUNS: Final = 16
-#: A round that would need this many times the work of all before it ends the run.
+#: Stop before a round that would need this many times the work of all earlier rounds.
 _GROWTH: Final = 2.0
-#: Replications where two scenarios are compared.
+#: Replications if two scenarios are compared.
 _PAIRED: Final = 8
-#: A value this near its bound is not worth deciding, relatively.
+#: Relative distance from its bound below which a value is not worth deciding.
 _AT_BOUND: Final = 0.02
 _LONGEST_S: Final = 3600.0
 
 
 @dataclass(frozen=True)
 class Times:
-    """How a scenario is run: seconds of warm-up and of measured time, and how often."""
+    """Run length: warm-up and measured time in seconds, and number of replications."""
 
     warmup_s: float
     duration_s: float
@@ -55,7 +55,7 @@ class Times:
 
 
 def is_open(scenario: ResolvedScenario) -> bool:
-    """True if a scenario does not say how long it is to be run, so that targets decide."""
+    """True if a scenario gives no run length, so that targets decide."""
     return (
         isinstance(scenario, Scenario) and scenario.is_written and not scenario.written.get("run")
     )
@@ -70,8 +70,8 @@ def decide(
 ) -> SimulationResult:
     """Simulate a scenario until its targets are decided.
 
-    The scenario in the result has the times that were chosen. On Ctrl-C the last round that ended
-    is returned with `stopped` set to "interrupted".
+    The scenario in the result has the chosen run length. On Ctrl-C the function returns the last
+    complete round, with `stopped` set to "interrupted".
 
     Raises:
         SimulationError: a run failed.
@@ -124,10 +124,10 @@ def decide(
 
 
 def first_times(scenario: Scenario) -> Times:
-    """Return the times of the first round, by the law of the traffic.
+    """Return the run length of the first round, by the law of the traffic.
 
-    Jobs that end are measured from their beginning; readers of pages need some of their cycles of
-    reading and waiting, calls and endless transfers some of their round trips.
+    Transfers of a given size are measured from their beginning. Web traffic needs several cycles of
+    reading and loading. Calls and endless transfers need several round trips.
     """
     flows = scenario.flows
     if is_finite(scenario):
@@ -144,7 +144,7 @@ def first_times(scenario: Scenario) -> Times:
 
 
 def timed(scenario: ResolvedScenario, replications: int = _PAIRED) -> ResolvedScenario:
-    """Return the scenario with times by the law of its traffic, if it does not say how long."""
+    """Return the scenario with a run length by the law of its traffic, if the file gives none."""
     if not is_open(scenario):
         return scenario
     times = first_times(cast(Scenario, scenario))
@@ -156,20 +156,20 @@ def timed(scenario: ResolvedScenario, replications: int = _PAIRED) -> ResolvedSc
 
 
 def is_finite(scenario: Scenario) -> bool:
-    """True if all traffic of TCP is jobs that end: files of a given size, fetched once."""
+    """True if every TCP flow is a job that ends: a file of a given size, fetched once."""
     tcp = [flow for flow in scenario.flows if flow.tcp is not None]
     return bool(tcp) and all(map(is_job, tcp))
 
 
 def _with_alone(simulation: Simulation, scenario: Scenario, threads: int) -> Simulation:
-    """Return the simulation with the goodputs of cells that were simulated alone."""
+    """Return the simulation with the goodput that each cell has when simulated in isolation."""
     return replace(simulation, alone=goodputs_alone(scenario, simulation.replications, threads))
 
 
 def _next(
     result: SimulationResult, times: Times, spent: float, runs: list[Replication]
 ) -> Times | None:
-    """Return the times of the next round; None where no more is to be told, or wanted."""
+    """Return the run length of the next round; None if no further round is needed or possible."""
     finite = is_finite(cast(Scenario, result.scenario))
     if finite and not jobs_have_ended(runs, result.scenario):
         if times.duration_s >= _LONGEST_S:
@@ -177,7 +177,7 @@ def _next(
         return Times(0.0, 2.0 * times.duration_s, times.replications)
     found = verdict(result)
     if found is None:
-        # Nothing to decide: as long as a first look needs.
+        # Nothing to decide: the first round is long enough.
         return None
     open_ = [one for one in found.targets if one.state == "unknown"]
     worth = [one for one in open_ if one.margin is None or abs(one.margin) > _AT_BOUND]
@@ -196,5 +196,5 @@ def _next(
 
 
 def _is_unseen(found: Verdict) -> bool:
-    """True if something was not seen at all, which more runs of the same length do not show."""
+    """True if a metric has no value at all, so that more runs of the same length do not help."""
     return any(one.state == "unknown" and one.interval.mean is None for one in found.targets)

@@ -1,8 +1,8 @@
-"""Growth: the number of stations at which a target fails first, by glances.
+"""Find the number of stations at which a target fails first, by quick simulations.
 
-All groups grow in proportion, as `airtcp plan --vary stations` has it, whose search is the exact
-one: a glance is a short look without a promise. Its budget is counted in what the core has to do,
-never in time, so that the same scenario and seed have the same answer.
+All groups grow in proportion, as with `airtcp plan --vary stations`. That search is exact; a quick
+simulation is short and approximate. The budget counts the core's work, never time, so the result
+depends only on scenario and seed.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from airtcp.results.verdict import Verdict
 
 
-#: The part of the cost of a simulation that glances may have.
+#: Maximum work of all quick simulations, relative to the simulation of the run.
 _PART: Final = 1.0
-#: The work beside the core's of a glance (files, estimates), some 10 ms, in events.
+#: Work of a quick simulation outside the core (files, estimates), in events: about 10 ms.
 _BESIDE: Final = 300_000
-#: Glances at most, and the fewest with which it is begun.
+#: Maximum number of quick simulations, and the number that the budget must allow before it starts.
 _MOST: Final = 12
 _FEWEST: Final = 4
 #: The number of stations grows by this factor until a target fails.
 _STEP: Final = 1.6
-#: The end is known well enough where the two numbers are so near to each other.
+#: The search ends when the two numbers of stations are within this factor.
 _NEAR: Final = 1.15
 
 
@@ -46,7 +46,7 @@ class _TooMuchError(Exception):
 
 @dataclass(frozen=True)
 class _Seen:
-    """The state of all targets as a glance sees it, and the one that fails most if one does."""
+    """The state of all targets in a quick simulation, and the target that fails by most, if any."""
 
     state: State
     target: Target | None = None
@@ -54,7 +54,7 @@ class _Seen:
 
 @dataclass(frozen=True)
 class _Ends:
-    """Numbers of stations on both sides of the end: all targets hold, and what is seen instead."""
+    """Two numbers of stations: with `good` all targets are met, with `bad` they are not."""
 
     good: int
     bad: int
@@ -62,7 +62,7 @@ class _Ends:
 
 
 class _Looks:
-    """Glances at a scenario with other numbers of stations, as long as the budget lasts."""
+    """Quick simulations of a scenario with other numbers of stations, within a budget."""
 
     def __init__(self, scenario: Scenario, targets: Sequence[Target], budget: float) -> None:
         self._scenario = scenario
@@ -72,7 +72,7 @@ class _Looks:
         self.taken = 0
 
     def seen(self, stations: int) -> _Seen:
-        """Say what a glance sees of so many stations. Raises _TooMuchError."""
+        """Run a quick simulation with `stations` stations. Raises _TooMuchError."""
         if self.taken >= _MOST or self._left < BUDGET + _BESIDE:
             raise _TooMuchError
         seen = glance(self._scenario.with_stations(stations), alone=self._asks_alone)
@@ -83,15 +83,16 @@ class _Looks:
         most, target = max(known, key=lambda one: one[0], default=(0.0, None))
         if most > 0.0:
             return _Seen("fails", target)
-        # A glance that is too short for its transfers might see a target fail if it were longer.
+        # A quick simulation shorter than its transfers might miss a target if it ran longer.
         whole = seen.reached and seen.settled and len(known) == len(shortfalls)
         return _Seen("holds" if whole else "unknown")
 
 
 def _shortfall(seen: Glance, condition: Condition) -> float | None:
-    """Measure how far a metric is beyond a bound that it shall keep, over the bound.
+    """Return by how much a metric misses the bound of its target, relative to the bound.
 
-    Negative where it keeps it; None where it has no value, or one from below that is no help.
+    Negative if the target is met. None if the metric has no value, or only a lower bound that does
+    not decide.
     """
     interval = seen.interval(condition.metric, condition.group, condition.part, condition.cell)
     value = interval.low if interval.mean is None else interval.mean
@@ -102,10 +103,10 @@ def _shortfall(seen: Glance, condition: Condition) -> float | None:
 
 
 def growth_of(result: SimulationResult | Comparison, verdict: Verdict) -> Growth | None:
-    """Return where the first target fails as the network grows, or holds again as it shrinks.
+    """Return how many stations meet all targets, by growing or shrinking the network.
 
-    None where the verdict is open, where the scenario is known in its resolved form alone, where
-    the simulation was too cheap for glances beside it, and where these do not see an end.
+    None if the verdict is inconclusive, if the scenario has no written form, if the simulation did
+    too little work to pay for quick simulations, or if these find no such number.
     """
     scenario = result.scenario
     if verdict.state != "holds" or not isinstance(scenario, Scenario) or not scenario.is_written:
@@ -121,7 +122,7 @@ def growth_of(result: SimulationResult | Comparison, verdict: Verdict) -> Growth
         if ends is not None:
             ends = _narrowed(looks, ends)
     except (AirtcpError, _TooMuchError):
-        # Of too many stations something else is wrong: there is no room for them.
+        # So many stations make an invalid scenario: they have no room.
         return None
     if ends is None or ends.seen.target is None:
         return None
@@ -129,10 +130,10 @@ def growth_of(result: SimulationResult | Comparison, verdict: Verdict) -> Growth
 
 
 def _outwards(looks: _Looks, present: int, least: int) -> _Ends | None:
-    """Enclose the end of a network that holds its targets."""
+    """Grow a network that meets its targets until one fails."""
     good = present
     if looks.seen(present).state == "fails":
-        # A glance sees it otherwise than the simulation.
+        # The quick simulation disagrees with the simulation.
         return None
     while good < MOST_STATIONS:
         here = min(MOST_STATIONS, math.ceil(_STEP * good))
@@ -144,7 +145,10 @@ def _outwards(looks: _Looks, present: int, least: int) -> _Ends | None:
 
 
 def _inwards(looks: _Looks, present: int, least: int) -> _Ends | None:
-    """Enclose the end of a network that fails; 0 stations hold if none do that were looked at."""
+    """Shrink a network that misses targets until all are met.
+
+    `good` is 0 if no tried number does.
+    """
     bad, seen = present, looks.seen(present)
     if seen.state == "holds":
         return None
@@ -158,7 +162,7 @@ def _inwards(looks: _Looks, present: int, least: int) -> _Ends | None:
 
 
 def _narrowed(looks: _Looks, ends: _Ends) -> _Ends:
-    """Halve what encloses the end until it is narrow, or the budget is spent."""
+    """Bisect between the two numbers until they are close, or the budget is spent."""
     with suppress(_TooMuchError):
         while ends.good and ends.bad - ends.good > 1 and ends.bad > _NEAR * ends.good:
             middle = round(math.sqrt(ends.good * ends.bad))
@@ -172,6 +176,6 @@ def _narrowed(looks: _Looks, ends: _Ends) -> _Ends:
 
 
 def _cost(run: Replication) -> float:
-    """Count the work of the core for a replication, as a glance counts its own."""
+    """Count the core's work for a replication, by the same rule as for a quick simulation."""
     counts = run.answer["counts"]
     return float(counts["events"] + 2 * (counts["mac_attempts"] + counts["tcp_segments"]))

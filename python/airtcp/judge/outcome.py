@@ -1,8 +1,9 @@
-"""The outcome of a variant: the state of every target, and what each group gets.
+"""The outcome of a variant: the state of every target, and the goodput and delay of each group.
 
-Two variants of a scenario are compared by how many targets they miss, by how many are undecided, by
-the worst ratio of a measured value to its bound, and by whom they harm. Ratios are oriented: above
-one the target is missed. Everything here follows from replications alone.
+Two variants of a scenario are compared by the targets that they miss, by the targets that are
+undecided, by the worst ratio of a measured value to its bound, and by the groups that they harm. A
+ratio above one means that the target is missed, also for targets with a lower bound. The outcome
+follows only from replications.
 """
 
 from __future__ import annotations
@@ -25,26 +26,29 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.stats import Interval
 
-#: Goodput below this part of what it was counts as harm, and below the second as a loss that no
-#: recommendation may cause.
+#: Goodput below `HARM` times its earlier value counts as harm. No recommendation may cause a loss
+#: to
+#: below `HALF` times the earlier value.
 HARM: Final = 0.9
 HALF: Final = 0.5
-#: A delay of more than this many times what it was counts as harm.
+#: A delay of more than this many times its earlier value counts as harm.
 DOUBLE: Final = 2.0
-#: A change improves matters with so many fewer expected misses, or a worst ratio so much smaller.
+#: A change improves a scenario if it has at least this many fewer expected misses, or if the worst
+#: ratio shrinks at least by this factor.
 FEWER: Final = 0.3
 SMALLER: Final = 0.8
-#: The ratio given to a target of which nothing came through although it did before.
+#: Ratio of a target if nothing was delivered although the unchanged scenario delivered something.
 NOTHING: Final = 10.0
-#: The ratio of a target for goodput if nothing was delivered, and of any target out of range.
+#: Ratio of a goodput target if nothing was delivered, and of any target out of range.
 _UNREACHED: Final = 1e6
-#: A value this near its bound (relative) is taken as likely to be on either side.
+#: Relative distance from its bound within which a value is likely to be on either side.
 NEAR: Final = 0.05
-#: The relative standard error of a single short replication, which has no interval.
+#: Relative standard error assumed of a single short replication, which has no interval.
 _SINGLE: Final = 0.15
 #: The fewest replications whose intervals decide.
 _INTERVALS: Final = 2
-#: The delays that users feel, those of calls and pages before round trips under load.
+#: The delays that users feel, in order of preference: calls and pages before round trips under
+#: load.
 _FELT: Final = ("packet_delay_p95_s", "page_time_p90_s", "transfer_time_p90_s", "path_rtt_s")
 _GOODPUTS: Final = ("goodput_bps", "flow_goodput_bps")
 _NORMAL: Final = NormalDist()
@@ -54,9 +58,9 @@ _NORMAL: Final = NormalDist()
 class TargetOutcome:
     """One target in one variant.
 
-    `ratio` is measured over bound, or bound over measured for targets with a lower bound: above
-    one the target is missed; None where nothing was measured. `spread` is the standard error of its
-    logarithm.
+    `ratio` is the measured value over the bound, or the bound over the measured value for targets
+    with a lower bound. Above one the target is missed. It is None if nothing was measured. `spread`
+    is the standard error of its logarithm.
     """
 
     text: str
@@ -66,7 +70,7 @@ class TargetOutcome:
 
     @cached_property
     def miss(self) -> float:
-        """The probability that the target is missed, as far as the replications tell."""
+        """The probability that the target is missed, estimated from the replications."""
         if self.ratio is None:
             return 0.5
         if self.ratio <= 0.0:
@@ -76,12 +80,12 @@ class TargetOutcome:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All targets of a variant, and what every group gets per direction.
+    """All targets of a variant, and the goodput and delay of every group per direction.
 
-    `promised` are those by (group, direction) who have a target for goodput. `goodputs` has the
-    mean goodput in b/s by (group, direction), `delays` the delay in seconds that its users feel
-    (95th percentile of packet delays, 90th of page or transfer times, else round trips), and
-    `delay_metrics` which it is.
+    `promised` are the pairs (group, direction) with a target for goodput. `goodputs` has the mean
+    goodput in b/s by (group, direction). `delays` has the delay in seconds that its users feel
+    (95th percentile of packet delays, 90th of page or transfer times, else round trips).
+    `delay_metrics` says which delay that is.
     """
 
     targets: tuple[TargetOutcome, ...]
@@ -92,29 +96,29 @@ class Outcome:
 
     @property
     def met(self) -> int:
-        """The number of targets that are met for sure."""
+        """The number of targets that are surely met."""
         return sum(one.state == "holds" for one in self.targets)
 
     @property
     def missed(self) -> int:
-        """The number of targets that are missed for sure."""
+        """The number of targets that are surely missed."""
         return sum(one.state == "fails" for one in self.targets)
 
     @property
     def expected_misses(self) -> float:
-        """The expected number of missed targets, given what the replications tell."""
+        """The expected number of missed targets: the sum of their probabilities."""
         return sum(one.miss for one in self.targets)
 
     @property
     def worst(self) -> float:
-        """The largest ratio of a value to its bound; 0 where there is no target."""
+        """The largest ratio of a value to its bound; 0 if there is no target."""
         return max((one.ratio for one in self.targets if one.ratio is not None), default=0.0)
 
     def score(self, base: Outcome) -> float:
-        """Return a number that is lower for better variants, for elimination in a race.
+        """Return a score for elimination in a race; lower is better.
 
-        A target that was met and is now missed counts once more, and so does somebody who loses
-        half of their goodput; the worst ratio decides among equals.
+        A target that was met and is now missed counts once more. So does a group that loses half of
+        its goodput. The worst ratio decides between equals.
         """
         worst = math.log(min(max(self.worst, 1e-2), 1e2))
         return (
@@ -125,13 +129,13 @@ class Outcome:
         )
 
     def improves(self, base: Outcome) -> bool:
-        """True if fewer targets are missed than in `base`, or the worst one by much less."""
+        """True if fewer targets are missed than in `base`, or the worst ratio is much smaller."""
         fewer = base.expected_misses - self.expected_misses
         nearer = base.worst > 1.0 and self.worst < SMALLER * base.worst
         return fewer > FEWER or (fewer > -0.1 and nearer)
 
     def breaks(self, base: Outcome) -> dict[str, float]:
-        """Return the targets that are likely met in `base` and likely missed here, with odds."""
+        """Return targets likely met in `base` and likely missed here, with miss probability."""
         return {
             mine.text: mine.miss
             for mine, its in zip(self.targets, base.targets, strict=True)
@@ -139,20 +143,20 @@ class Outcome:
         }
 
     def halved(self, base: Outcome) -> dict[tuple[str, str], float]:
-        """Return who gets less than half the goodput of `base`, with the ratio.
+        """Return the groups that get less than half the goodput of `base`, with the ratio.
 
-        Not those who have a target for goodput: it says what they need.
+        Groups with a target for goodput are excluded: the target says how much they need.
         """
         return {
             who: ratio for who, ratio in self._lower(base, HALF).items() if who not in self.promised
         }
 
     def harmed(self, base: Outcome) -> dict[tuple[str, str], float]:
-        """Return who loses more than a tenth of their goodput, with the ratio to `base`."""
+        """Return groups that lose more than a tenth of their goodput, with the ratio to `base`."""
         return self._lower(base, HARM)
 
     def delayed(self, base: Outcome) -> dict[tuple[str, str], float]:
-        """Return whose delay at least doubles, with the ratio to `base`."""
+        """Return the groups whose delay more than doubles, with the ratio to `base`."""
         return {
             who: self.delays[who] / before
             for who, before in base.delays.items()
@@ -160,7 +164,7 @@ class Outcome:
         }
 
     def gains(self, base: Outcome) -> dict[tuple[str, str], float]:
-        """Return who gets more goodput, with the ratio to `base`."""
+        """Return the groups that get more goodput, with the ratio to `base`."""
         return {
             who: self.goodputs.get(who, 0.0) / before
             for who, before in base.goodputs.items()
@@ -188,13 +192,13 @@ def outcome(
 ) -> Outcome:
     """Judge a variant by its replications.
 
-    With `careful` a ratio is that of the estimate that a run prints, or of its lower bound, where
-    what has not ended counts; otherwise of plain means.
+    With `careful` a ratio comes from the estimate that a run prints, or from its lower bound, which
+    also counts transfers in progress. Without `careful` it comes from plain means.
 
-    `targets` are those to judge, instead of the scenario's own or the defaults of its traffic.
+    `targets` replaces the scenario's own targets or the defaults of its traffic.
 
-    `alone` has the goodputs of cells that were simulated alone; `base` the outcome of the scenario
-    as it is on the same random numbers, which tells whether nothing came through by this change.
+    `alone` has the goodput of cells that were simulated in isolation. `base` is the outcome of the
+    unchanged scenario on the same random numbers; it shows whether this change stops all delivery.
     """
     plain = gathered(scenario, provenance, runs, confidence=confidence, alone=alone)
     return outcome_of(plain, base, targets, careful=careful)
@@ -207,10 +211,10 @@ def outcome_of(
     *,
     careful: bool = False,
 ) -> Outcome:
-    """Judge a simulation: its targets, and what each group gets.
+    """Judge a simulation: its targets, and the goodput and delay of each group.
 
-    Ratios are those of plain means over replications, which compare best on common random numbers;
-    states are those of the intervals that a run prints.
+    Ratios come from plain means over replications, which compare best on common random numbers.
+    States come from the intervals that a run prints.
     """
     means = result
     if result.simulation.scenario is not None:
@@ -256,7 +260,8 @@ def gathered(
 ) -> SimulationResult:
     """Return replications of a variant as a result.
 
-    `alone` are the goodputs of those cells that were simulated alone, replication by replication.
+    `alone` has the goodput of each cell that was simulated in isolation, replication by
+    replication.
     """
     length_s = ((scenario.run.warmup_ns or 0) + scenario.run.duration_ns) / 1e9
     simulation = Simulation.gather(
@@ -271,7 +276,7 @@ def gathered(
 
 
 def _more_careful(plain: Judged, told: Judged) -> Judged:
-    """Return what is known of a target by the estimate, or its lower bound, if it has either."""
+    """Return the judgement by the estimate or its lower bound, else by the plain mean."""
     one = told.interval
     if one.mean is not None:
         return told
@@ -302,7 +307,7 @@ def _target(
 
 
 def _spread(interval: Interval, level: float) -> float:
-    """The relative standard error of a mean, from its interval at a level."""
+    """The relative standard error of a mean, from its confidence interval at a level."""
     if interval.mean is None or interval.half_width is None or interval.mean <= 0.0:
         return _SINGLE
     error = interval.half_width / student_quantile(level, max(interval.n - 1, 1))

@@ -1,13 +1,13 @@
-"""The race of candidates: which change is best, on common random numbers and within a budget.
+"""Race candidates: find the best change on common random numbers and within a budget.
 
-Sequential halving (Karnin, Koren, Somekh 2013, "Almost optimal exploration in multi-armed bandits",
-algorithm 1), with a larger factor of elimination: each round has a part of the budget, all that are
-left are simulated for as long as it allows, on the random numbers of the scenario as it is, and the
-worse ones drop out by `Outcome.score`. Budgets are counted in the core's work, never in time, so
-that scenario and seed alone decide. After the single changes the pairs that promise most race
-against the best of them. The odds that the winner is best follow from paired differences of the
-last round by Bonferroni's inequality (the approximate probability of correct selection of Chen,
-Lin, Yücesan, Chick 2000, (6)).
+The race is sequential halving (Karnin, Koren, Somekh 2013, "Almost optimal exploration in
+multi-armed bandits", algorithm 1), with a larger factor of elimination. Each round has a part of
+the budget. It simulates all remaining candidates on the random numbers of the unchanged scenario,
+for as long as that part allows, and drops the worse ones by `Outcome.score`. Budgets count the
+core's work, never time, so the result depends only on scenario and seed. After the single changes,
+the most promising pairs race against the best single changes. The odds that the winner is best
+follow from paired differences of the last round by Bonferroni's inequality (the approximate
+probability of correct selection of Chen, Lin, Yücesan, Chick 2000, (6)).
 """
 
 from __future__ import annotations
@@ -31,39 +31,40 @@ if TYPE_CHECKING:
 
 #: The parts of the budget: every single change; the best of them; pairs; the final.
 _PARTS: Final = (0.30, 0.22, 0.22, 0.26)
-#: The survivors of the first round, at least, and as a part of all.
+#: Survivors of the first round: at least `_KEPT`, and at least this part of all candidates.
 _KEPT: Final = 6
 _KEPT_PART: Final = 0.25
-#: Pairs that race, and the single changes that race against them.
+#: Number of pairs that race, and of single changes that race against them.
 _PAIRS: Final = 7
 _SINGLES: Final = 3
-#: The variants of the final, beside the scenario as it is.
+#: Number of candidates in the final; the unchanged scenario runs, too.
 _FINAL: Final = 3
-#: The replications of the final, and their longest length over the scenario's own.
+#: Replications of the final, and their maximum length relative to the scenario's own.
 _RUNS: Final = 3
 _LONGEST: Final = 3.0
-#: The shortest measured time of a race, in seconds; the warm-up takes this part of a short run.
+#: Shortest measured time of a race in seconds, and the part of a short run that is warm-up.
 _SHORTEST_S: Final = 2.0
 _WARMUP_PART: Final = 0.25
-#: All targets are met with room: no pair is needed.
+#: Below this worst ratio all targets are met with a margin: no pair is needed.
 _ROOM: Final = 0.85
-#: Two variants whose expected misses differ by less than this are as good as each other.
+#: Variants whose expected misses differ by less than this are equally good.
 _INDIFFERENT: Final = 0.5
-#: Two variants are alike with so many more expected misses, and a worst ratio within this factor.
+#: Variants are alike if expected misses differ by at most `_NO_WORSE` and the worst ratio is within
+#: this factor.
 _NO_WORSE: Final = 0.1
 _ALIKE: Final = 1.1
 AS_IS: Final = ""
 
 
 def cost(run: Replication) -> float:
-    """Count the work of the core for a replication: attempts, segments, events."""
+    """Count the core's work for a replication: transmission attempts, segments, events."""
     counts = run.answer["counts"]
     return float(counts["mac_attempts"] + counts["tcp_segments"] + counts["events"])
 
 
 @dataclass
 class Standing:
-    """What is known of a candidate: its outcome by the longest runs that it has had."""
+    """The latest result of a candidate: its outcome in its longest runs."""
 
     candidate: Candidate | None
     outcome: Outcome
@@ -72,18 +73,18 @@ class Standing:
     scenario: Scenario
 
     def score(self, base: Outcome) -> float:
-        """Return a number that is lower for better variants."""
+        """Return a score; lower is better."""
         return self.outcome.score(base)
 
 
 @dataclass
 class Race:
-    """A race of candidates against the scenario as it is.
+    """A race of candidates against the unchanged scenario.
 
-    `base` is the scenario with its warm-up found; `asked` are the cells whose share of what they
-    have alone is a target, and `targets` those to judge instead of the scenario's own. `place`
-    tells races of the same `points` apart. `standings` has what is known by name (`AS_IS` for the
-    scenario), and `left_out` the names that the budget had no room for.
+    `base` is the scenario after its warm-up was found. `asked` are the cells with a target for
+    their share of the goodput that they have in isolation. `targets` replaces the scenario's own
+    targets. `place` distinguishes races on the same `points`. `standings` has the results by name
+    (`AS_IS` for the unchanged scenario). `left_out` has the names for which the budget had no room.
     """
 
     base: Scenario
@@ -103,7 +104,7 @@ class Race:
     _spent: float = 0.0
 
     def run(self, candidates: Sequence[Candidate]) -> None:
-        """Race candidates. On Ctrl-C what ended is kept; raises SimulationError."""
+        """Race candidates. On Ctrl-C complete results are kept. Raises SimulationError."""
         with suppress(KeyboardInterrupt):
             self.run_to_end(candidates)
 
@@ -126,9 +127,9 @@ class Race:
         self._round("four", singles[:_FINAL], _RUNS, self.budget - self._spent, most=_LONGEST)
 
     def ranked(self) -> list[Candidate]:
-        """Return all that was tried: the finalists, of those that are alike the simplest first.
+        """Return all tried candidates, finalists first.
 
-        Then the others, those with more remedies behind the simpler ones that are alike.
+        In each part, the simplest of several similar candidates comes first.
         """
         known = [one.candidate for one in self.standings.values() if one.candidate is not None]
         final = [one for one in known if one.name in self.final]
@@ -145,14 +146,14 @@ class Race:
         return found
 
     def _key(self, one: Candidate) -> tuple[float, float, int, float]:
-        """Order variants: fewest missed and broken, the worst ratio, harm, the score."""
+        """Sort key of candidates: fewest missed and broken targets, worst ratio, harm, score."""
         base, now = self.change(one)
         broken = len(now.breaks(base)) + len(now.halved(base))
         missed = round(2.0 * (now.expected_misses + broken))
         return missed, now.worst, len(now.harmed(base)), now.score(base)
 
     def _is_alike(self, one: Candidate, best: Candidate) -> bool:
-        """True if a variant is as good as the best, but for chance."""
+        """True if a candidate is as good as the best, within noise."""
         (base, mine), (_, its) = self.change(one), self.change(best)
         return (
             mine.expected_misses <= its.expected_misses + _NO_WORSE
@@ -166,12 +167,12 @@ class Race:
         return self.bases[name].outcome, self.standings[name].outcome
 
     def improves(self, one: Candidate) -> bool:
-        """True if a candidate meets more targets than the scenario as it is, and breaks none."""
+        """True if a candidate misses fewer targets than the unchanged scenario, and breaks none."""
         base, now = self.change(one)
         return now.improves(base) and not now.breaks(base)
 
     def look(self, candidates: Sequence[Candidate], runs: int, share: float) -> None:
-        """Simulate candidates once, without a race, so that `standings` has them."""
+        """Simulate candidates once without a race, and add them to `standings`."""
         self._round(f"look {runs}", candidates, runs, share, most=1.0)
 
     def change(self, one: Candidate) -> tuple[Outcome, Outcome]:
@@ -185,7 +186,7 @@ class Race:
         return self.standings[one.name]
 
     def _best(self, candidates: Sequence[Candidate], number: int) -> list[Candidate]:
-        """Return the best candidates, against the scenario as it is in the same round."""
+        """Return the best candidates, scored against the unchanged scenario of the same round."""
 
         def key(one: Candidate) -> tuple[float, int]:
             return self._standing(one).score(self.bases[one.name].outcome), len(one.remedies)
@@ -203,10 +204,10 @@ class Race:
         most: float,
         fit: bool = False,
     ) -> list[Candidate]:
-        """Simulate candidates and the scenario as it is, as long as a share of the budget allows.
+        """Simulate candidates and the unchanged scenario, as long as a share of the budget allows.
 
-        `most` is the longest length over the scenario's own. With `fit` candidates that the share
-        has no room for are left out.
+        `most` is the maximum length relative to the scenario's own. With `fit`, candidates for
+        which the share has no room are left out.
         """
         candidates = list(candidates)
         if not candidates:
@@ -272,7 +273,7 @@ class Race:
         return Standing(candidate, found, tuple(runs), run.duration_ns / 1e9, scenario)
 
     def _alone(self, key: str, scenario: Scenario) -> dict[str, str]:
-        """Add the cells whose shares are asked for, alone, and return their keys."""
+        """Add runs of the cells in `asked`, each in isolation, and return their keys."""
         names = [cell.name for cell in scenario.cells or ()]
         found = {}
         for place, cell in enumerate(names):
@@ -283,12 +284,12 @@ class Race:
 
     @property
     def own_s(self) -> float:
-        """The length of the scenario's own runs in seconds, their warm-up included."""
+        """The length of the scenario's own runs in seconds, including warm-up."""
         run = self.base.run
         return ((run.warmup_ns or 0) + run.duration_ns) / 1e9
 
     def of_length(self, scenario: Scenario, length_s: float) -> Scenario:
-        """Return a scenario that is simulated for so long, its warm-up included."""
+        """Return a scenario that is simulated for `length_s` seconds, including warm-up."""
         own = self.base.run
         warmup_ns = min(own.warmup_ns or 0, round(_WARMUP_PART * length_s * 1e9))
         if self.whole:
@@ -298,7 +299,7 @@ class Race:
         )
 
     def _pairs(self, candidates: Sequence[Candidate]) -> Iterator[Candidate]:
-        """Yield the pairs that promise most: each target as well as with the better of the two."""
+        """Yield the most promising pairs, if each target had the better value of the two."""
         easy = [one for one in candidates if one.cost not in ("research", "usage")]
         by_promise = sorted(
             (
@@ -319,7 +320,7 @@ class Race:
                 return
 
     def _promise(self, one: Candidate, other: Candidate) -> tuple[float, float]:
-        """Return the expected misses, and the worst ratio, if each target had the better of two."""
+        """Return expected misses and worst ratio if each target had the better value of the two."""
         mine, its = self._standing(one).outcome, self._standing(other).outcome
         both = list(zip(mine.targets, its.targets, strict=True))
         misses = sum(min(a.miss, b.miss) for a, b in both)
@@ -334,14 +335,14 @@ class Race:
 
 
 def _simplicity(one: Candidate) -> tuple[int, int]:
-    """Order candidates that are alike: what they take, then how many changes they are."""
+    """Sort key of similar candidates: cost, then number of changes."""
     return COSTS.index(one.cost), len(one.remedies)
 
 
 def odds(winner: Standing, others: Sequence[Standing], base: Outcome) -> float:
-    """Return a lower bound on the probability that no other meets half a target more.
+    """Return a lower bound on the probability that no other candidate meets half a target more.
 
-    By Bonferroni's inequality, from the expected misses and the spread of each.
+    Uses Bonferroni's inequality with the expected misses and the spread of each candidate.
     """
     mine = winner.score(base)
     total = 0.0

@@ -1,9 +1,9 @@
-"""The recommendation, the cause and the opportunity of a run, all by experiment.
+"""Find the recommendation, the cause and the opportunity of a run, all by experiment.
 
-Where a target is missed or open beyond its bound, every change that applies races
-(`airtcp.judge.race`), and counterfactuals show the cause. Where none is, free changes are looked at
-once, for one that makes somebody much better off and nobody worse. Budgets follow from the work of
-the run.
+If a target is missed, or undecided and beyond its bound, every change that applies races
+(`airtcp.judge.race`), and counterfactuals show the cause. If no target is in trouble, free changes
+are simulated once, to find one that makes a group much better off and no group worse. Budgets
+follow from the work of the run.
 """
 
 from __future__ import annotations
@@ -35,21 +35,24 @@ if TYPE_CHECKING:
     from airtcp.results.verdict import State
     from airtcp.scenario import ResolvedScenario
 
-#: The budget of a race over the work of the run, and its limits in the core's work: some two and
+#: Budget of a race relative to the work of the run, and its limits in the core's work: about two
+#: and
 #: ten seconds of a processor.
 EFFORT: Final = 2.0
 LEAST: Final = 2e7
 MOST: Final = 1e8
-#: The part of the budget that counterfactuals have.
+#: The part of the budget for counterfactuals.
 _COUNTERFACTUALS: Final = 0.2
 #: The order in which changes are listed.
 _ORDER: Final = ("helps", "costs others", "no gain", "harms")
-#: An opportunity makes somebody so many times better off, and nobody worse by more than this.
+#: An opportunity improves a group by at least `_MUCH` and leaves every group at least `_NOBODY` of
+#: its
+#: goodput.
 _MUCH: Final = 1.33
 _NOBODY: Final = 0.9
-#: Delays below this are nobody's complaint, in seconds.
+#: Delays below this do not bother users, in seconds.
 _FELT_S: Final = 0.05
-#: Trials that are listed.
+#: Number of trials listed.
 _LISTED: Final = 8
 
 
@@ -64,10 +67,11 @@ def advise(
     """Find why a simulation misses targets, and which change meets most of them.
 
     Every change of `airtcp.remedies.catalogue` that applies is simulated on the random numbers of
-    the run, the best for longer, and the best pairs. `effort` is the work of all that over the
-    work of the run, within some 2 and 10 seconds of a processor; 0 tries nothing, and `everything`
-    gives each change as much as the run had. Where all targets are met, or there is none, one look
-    at free changes finds an opportunity. On Ctrl-C what ended is returned.
+    the run. The best changes are simulated for longer, and so are the best pairs. `effort` is the
+    work of all trials relative to the work of the run, limited to about 2 to 10 seconds of a
+    processor; 0 tries nothing. `everything` gives each change as much work as the run had. If all
+    targets are met, or there is none, a single round of free changes finds an opportunity. On
+    Ctrl-C complete results are returned.
 
     Raises SimulationError if a trial breaks a conservation law.
 
@@ -84,7 +88,7 @@ def advise(
 
 
 def _can_vary(scenario: ResolvedScenario) -> bool:
-    """True if a scenario has a written form, which changes are made in."""
+    """True if a scenario has a written form, which changes are applied to."""
     return isinstance(scenario, Scenario) and scenario.is_written
 
 
@@ -113,7 +117,7 @@ class _Advising:
             self._budget = max(self._budget, 4.0 * self._work * (len(self._candidates) + 1))
 
     def advice(self) -> Advice:
-        """Race, or look for an opportunity where nothing is missed."""
+        """Race, or look for an opportunity if no target is missed."""
         troubled = any(
             one.state == "fails" or (one.state == "unknown" and one.miss > NEAR)
             for one in self._now.targets
@@ -122,7 +126,7 @@ class _Advising:
         with Points[str](seed, threads=self._threads, progress=self._progress) as points:
             race = self._race_of(points)
             found = self._raced(race) if troubled else self._opportunity(race)
-        # Asked last, when nothing keeps signals any more.
+        # Read the flag last, when no signal can be pending any more.
         return replace(found, interrupted=points.interrupted)
 
     def _race_of(self, points: Points[str]) -> Race:
@@ -219,7 +223,7 @@ class _Advising:
     def _measured(
         self, base: Standing, standing: Standing
     ) -> tuple[str | None, Interval, Interval, Interval]:
-        """Return the worst target of the scenario as it is, and its metric in paired runs."""
+        """Return the metric of the unchanged scenario's worst target, and it in paired runs."""
         nothing = Interval(None, None, None, 0)
         known = [one for one in base.outcome.targets if one.ratio is not None]
         if not known:
@@ -246,7 +250,7 @@ class _Advising:
         )
 
     def _opportunity(self, race: Race) -> Advice:
-        """Look once at every free change, for one that makes somebody much better off."""
+        """Simulate every free change once, and pick one that makes a group much better off."""
         free = [one for one in self._candidates if one.cost == "setting"]
         found: list[Candidate] = []
         with suppress(KeyboardInterrupt):
@@ -258,7 +262,7 @@ class _Advising:
                 gains = {one.name: _gains(*race.change(one))[kind] for one in promising}
                 most = max(gains.values(), default=0.0)
                 alike = [one for one in promising if gains[one.name] > max(_MUCH, _NOBODY * most)]
-                # Of those that are alike the one with the shortest delays.
+                # Of similar changes, keep the one with the shortest delays.
                 found += sorted(alike, key=lambda one: _delay(race.change(one)[1]))[:1]
         trials = [
             self._trial(race, race.standings[name])
@@ -279,9 +283,9 @@ def _delay(now: Outcome) -> float:
 
 
 def _gains(base: Outcome, now: Outcome) -> tuple[float, float]:
-    """Return the largest factors by which somebody has more goodput, and less delay.
+    """Return the largest factors by which a group has more goodput, and less delay.
 
-    Both are 0 if anybody is worse off.
+    Both are 0 if any group is worse off.
     """
     worse = [
         who
@@ -308,7 +312,7 @@ def _gains(base: Outcome, now: Outcome) -> tuple[float, float]:
 
 
 def _word(now: Outcome, base: Outcome) -> Word:
-    """Judge a change by its outcome against that of the scenario as it is."""
+    """Classify a change by its outcome and the outcome of the unchanged scenario."""
     fewer = base.expected_misses - now.expected_misses
     if now.improves(base):
         return "costs others" if now.breaks(base) or now.halved(base) else "helps"
@@ -318,7 +322,7 @@ def _word(now: Outcome, base: Outcome) -> Word:
 
 
 def _state(one: TargetOutcome) -> State:
-    """Return the state of a target; where intervals do not decide, the odds by the mean may."""
+    """Return the state of a target; if intervals do not decide, by its miss probability."""
     if one.state != "unknown":
         return one.state
     return "holds" if one.miss < 0.1 else "fails" if one.miss > 0.9 else "unknown"
@@ -338,7 +342,7 @@ def _value(one: TargetOutcome) -> float | None:
 
 
 def lines_of(one: Candidate, base: Scenario) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
-    """Return the lines for equipment by program, and notes, of all remedies of a candidate."""
+    """Return configuration lines by program, and notes, of all remedies of a candidate."""
     lines: dict[str, tuple[str, ...]] = {}
     notes: list[str] = []
     for remedy in one.remedies:
@@ -350,7 +354,7 @@ def lines_of(one: Candidate, base: Scenario) -> tuple[dict[str, tuple[str, ...]]
 
 
 def effects_of(base: Outcome, now: Outcome) -> tuple[tuple[Effect, ...], tuple[Effect, ...]]:
-    """Return what groups win and lose: a tenth of their goodput, or twice the delay."""
+    """Return what groups gain and lose: a tenth of their goodput, or a factor of two in delay."""
     lost = [
         Effect("goodput_bps", *who, base.goodputs[who], now.goodputs.get(who, 0.0))
         for who in now.harmed(base)
@@ -376,7 +380,7 @@ def effects_of(base: Outcome, now: Outcome) -> tuple[tuple[Effect, ...], tuple[E
 
 
 def _is_finite(scenario: Scenario) -> bool:
-    """Tell whether the traffic is jobs that end, which a shorter run would cut off."""
+    """True if a flow is a job that ends, which a shorter run would cut off."""
     return any(
         flow.application.kind == "bulk" and flow.application.size is not None
         for flow in scenario.flows

@@ -1,6 +1,6 @@
-"""Targets of a scenario: those of its file, or the defaults for calls, videos, pages, games, files.
+"""Targets of a scenario: from its file, or the defaults for calls, videos, pages, games and files.
 
-The kind of traffic follows from the purpose that a file states, else from the traffic itself.
+The kind of traffic follows from the purpose in the file, else from the traffic itself.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Expected:
-    """A default target: a metric with its statistic, as `[targets]` has it, and its bound.
+    """A default target: a metric with its statistic, as in `[targets]`, and its bound.
 
-    The metric has to be below `value`, which is in `unit` (none: a ratio); `reason` is the source.
+    The metric has to be below `value`. `unit` is "" for a ratio. `reason` is the source of the
+    bound.
     """
 
     metric: str
@@ -31,13 +32,14 @@ class Expected:
 
     @property
     def bound(self) -> str:
-        """The bound as `[targets]` has it: "< 100 ms"."""
+        """The bound as written in `[targets]`: "< 100 ms"."""
         shown = bound_text(self.value, self.unit) if self.unit else f"{100.0 * self.value:g} %"
         return f"< {shown}"
 
 
-#: The default targets of each kind of traffic; a `web page` is of several objects, a `web` of one,
-#: and a `video` is of datagrams. Endless transfers have none: no bound suits them all.
+#: Default targets by kind of traffic. A `web page` has several objects, a `web` has one. A `video`
+#: is
+#: datagrams. Endless transfers have no default: no bound suits them all.
 EXPECTED: Final[Mapping[str, Sequence[Expected]]] = {
     "call": (
         Expected(
@@ -73,10 +75,10 @@ EXPECTED: Final[Mapping[str, Sequence[Expected]]] = {
 
 
 def profile_of(flow: Flow, *, purpose: str | None = None, both_ways: bool = False) -> str | None:
-    """Return the profile of a flow, a word of `EXPECTED`; None for traffic nobody waits for.
+    """Return the profile of a flow, a word of `EXPECTED`; None for traffic that no user waits for.
 
-    By its `purpose`, if its file says one, else by its traffic. `both_ways`: its group has
-    datagrams at a rate in the other direction, too.
+    The profile follows from `purpose`, if the file gives one, else from the traffic. `both_ways`
+    says whether its group also has datagrams at a rate in the other direction.
     """
     app = flow.application
     if purpose == "ping":
@@ -97,15 +99,15 @@ def profile_of(flow: Flow, *, purpose: str | None = None, both_ways: bool = Fals
 
 
 def targets_of(scenario: ResolvedScenario) -> tuple[tuple[Target, ...], bool]:
-    """Return the targets of a scenario, and True if they are those of its file."""
+    """Return the targets of a scenario, and True if they come from its file."""
     written = tuple(map(Target, scenario.targets))
     return written or tuple(expected(scenario)), bool(written)
 
 
 def expected(scenario: ResolvedScenario) -> list[Target]:
-    """Return the targets of the profiles of all groups, one direction after the other.
+    """Return the default targets of all groups, one direction after the other.
 
-    A metric to which flows of several profiles contribute has none: its values are of all of them.
+    A metric that mixes flows of several profiles gets no target.
     """
     return list(_expected(scenario))
 
@@ -137,7 +139,7 @@ def _of_scope(scope: str, flows: Sequence[tuple[Flow, str | None]]) -> Iterator[
 
 
 def is_live(flow: Flow) -> bool:
-    """True if a flow is datagrams at a rate of its own, as calls are."""
+    """True if a flow is datagrams at a rate of its own, such as a call."""
     app = flow.application
     return app.kind == "udp" and app.rate_bps is not None
 
@@ -152,7 +154,7 @@ def _has_pages(flow: Flow) -> bool:
     return app.kind == "web" and app.page is not None
 
 
-#: The flows of which each metric of `EXPECTED` is measured.
+#: The flows that contribute to each metric of `EXPECTED`.
 _CONTRIBUTES: Final[Mapping[str, Callable[[Flow], bool]]] = {
     "packet_delay": lambda flow: flow.tcp is None,
     "packet_loss": lambda flow: flow.tcp is None,

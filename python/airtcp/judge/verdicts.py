@@ -1,8 +1,8 @@
-"""Verdicts: does a simulation hold its targets, by how much, and which one fails first.
+"""Verdicts: whether a simulation meets its targets, by what margin, and which target fails first.
 
-A target holds where the whole interval of its metric lies on the good side of the bound, and fails
-where it lies on the other; an interval on both sides does not tell, nor does a mean without one.
-Knows targets, those of a scenario's file or of its profiles of traffic, and measured intervals.
+A target is met if the whole interval of its metric lies on the good side of the bound, and missed
+if it lies on the other side. An interval on both sides is inconclusive, and so is a mean without an
+interval.
 """
 
 from __future__ import annotations
@@ -31,28 +31,29 @@ if TYPE_CHECKING:
 
 Simulated = Comparison | SimulationResult
 
-#: The fewest pages in progress, none of which came, that tell of a percentile above the median:
-#: all but one in a thousand times half of ten would have.
+#: The fewest pages in progress, with none finished, that bound a percentile above the median. With
+#: ten pages, half would have finished in all but one of a thousand cases.
 _FEWEST_PAGES: Final = 10
-#: The part of a wanted goodput below which a flow is starved, and of the runs in which that tells.
+#: A flow is starved below this part of its target goodput, and starvation counts from this part of
+#: the runs on.
 _STARVED: Final = 0.5
 _OFTEN: Final = 0.25
-#: Delays are counted in bins: their percentiles are known to this part of them.
+#: Relative width of the bins of delays, and so the resolution of their percentiles.
 _BIN: Final = 0.008
 
 
 def verdict(
     result: Simulated, *, growth: bool = False, targets: Sequence[Target] | None = None
 ) -> Verdict | None:
-    """Judge a simulation by the targets of its scenario, or by those of its profiles of traffic.
+    """Judge a simulation by the targets of its scenario, or by the defaults of its traffic.
 
-    `targets` replaces both. None where there is none. With `growth` quick simulations of more and
-    of fewer stations show which target fails first, and at how many; together they cost at most as
-    much as the simulation did.
+    `targets` replaces both. Returns None if there is no target. With `growth`, quick simulations of
+    more and of fewer stations show which target fails first, and at how many stations. Together
+    they do at most as much work as the simulation did.
 
-    The level of intervals is that of the scenario for one target or two, and higher for more, so
-    that a verdict is wrong no more often than the scenario's level says: a target is called wrong
-    only by an end of its interval, and each end has an equal part of what is allowed.
+    The confidence level of intervals is that of the scenario for one or two targets, and higher for
+    more. So a verdict is wrong no more often than the scenario's level says: only one end of an
+    interval can make a verdict wrong, and each end has an equal share of the allowed error.
 
     With the `cafe` of `airtcp.load`, whose five downloads share some 25 Mb/s, and one target:
 
@@ -73,16 +74,17 @@ def verdict(
     found = Verdict(judged, written, level)
     if not growth:
         return found
-    # It imports the simulator, which a prediction by models does without.
+    # A late import: it loads the simulator, which predictions by models do not need.
     from airtcp.judge.growth import growth_of
 
     return Verdict(judged, written, level, growth_of(result, found))
 
 
 def glanced(scenario: ResolvedScenario, seen: Glance) -> Verdict | None:
-    """Judge a scenario by a glance at it, as `verdict` does by a simulation; None without targets.
+    """Judge a scenario by a quick simulation, as `verdict` does; None without targets.
 
-    That all is well is told only by a glance that saw as much of the traffic as there is.
+    A target counts as met only if the quick simulation reached all traffic and its transfers
+    settled.
     """
     targets, written = targets_of(scenario)
     if not targets:
@@ -101,15 +103,14 @@ def glanced(scenario: ResolvedScenario, seen: Glance) -> Verdict | None:
 
 
 def joint_level(confidence: float, targets: int) -> float:
-    """Return the level of single intervals with which all ends together miss as rarely as asked."""
+    """Return the level of single intervals that keeps the joint error of all targets as asked."""
     return max(confidence, 1.0 - 2.0 * (1.0 - confidence) / targets)
 
 
 def state_of(condition: Condition, interval: Interval) -> State:
-    """Say on which side of the bound of a target an interval lies.
+    """Return the state of a target by the side of its bound on which the interval lies.
 
-    Of a lower bound alone, which is what runs have that are too short, it can be told that it lies
-    above.
+    Runs that are too short have only a lower bound. It can decide only that the value lies above.
     """
     slack = _BIN if condition.mean_metric is not None else 0.0
     low = None if interval.low is None else interval.low * (1.0 - slack)
@@ -122,7 +123,7 @@ def state_of(condition: Condition, interval: Interval) -> State:
 
 
 def _at(result: Simulated, level: float) -> Simulation:
-    """Return the simulation with intervals of another level."""
+    """Return the simulation with intervals at another confidence level."""
     simulation = result.simulation
     return simulation if level == simulation.confidence else replace(simulation, confidence=level)
 
@@ -136,7 +137,7 @@ def _judged(measured: Simulation, target: Target, scenario: ResolvedScenario) ->
         interval = measured.groups[condition.group][condition.part][condition.metric]
         interval = _while_running(measured, condition) or interval
     elif measured.scenario is None:
-        # Plain means, as of groups.
+        # Plain means, as for groups.
         interval = measured.metrics.get(condition.metric, Interval(None, None, None, 0))
     else:
         level = measured.confidence
@@ -152,9 +153,9 @@ def _judged(measured: Simulation, target: Target, scenario: ResolvedScenario) ->
 
 
 def _while_running(measured: Simulation, condition: Condition) -> Interval | None:
-    """Return the goodput of jobs until their end; None of other traffic and metrics.
+    """Return the goodput of jobs until their end; None for other traffic and metrics.
 
-    Their mean over the measured time counts the idle time after the end, too.
+    The mean over the measured time would count the idle time after the end, too.
     """
     if condition.metric not in ("goodput_bps", "flow_goodput_bps"):
         return None
@@ -185,10 +186,10 @@ def is_out_of_range(scenario: ResolvedScenario, condition: Condition) -> bool:
 def starved_runs(
     measured: Simulation, condition: Condition, scenario: ResolvedScenario
 ) -> list[float]:
-    """Return the goodput of the flow that gets least, of each run in which it is starved.
+    """Return the goodput of the slowest flow, for each run in which that flow is starved.
 
-    Starved is less than half of what a target for goodput per flow wants, of flows that take all
-    they get. Empty where that happens in less than a quarter of the runs: then it may be chance.
+    A flow is starved below half of its target for goodput per flow. Only endless flows count. The
+    list is empty if fewer than a quarter of the runs are affected: then it may be chance.
     """
     if condition.metric != "flow_goodput_bps" or not condition.above or condition.cell is not None:
         return []
@@ -204,10 +205,10 @@ def starved_runs(
 def _of_those_who_wait(
     measured: Simulation, condition: Condition, scenario: ResolvedScenario
 ) -> Interval | None:
-    """Return what a percentile of page times is at least where no page came in any run.
+    """Return a lower bound of a percentile of page times if no page finished in any run.
 
-    Half of the pages in progress have been so for longer than that. None where they are few, or
-    pages are not what is asked of.
+    Half of the pages in progress are older than that. None if they are few, or if the condition is
+    not about page times.
     """
     wanted = condition.metric.startswith("page_time_p")
     books = [run.books.pages for run in measured.runs if run.books and run.books.pages]
