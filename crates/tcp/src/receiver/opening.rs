@@ -133,9 +133,9 @@ mod tests {
         assert_eq!(opened(&mut opening, &config(64_000), 0..1000), 0);
     }
 
-    /// 51 segments arrive in the first 50 ms instead of the expected 10. That makes room for 102000
-    /// + 2 * 102000 * 41 / 10 = 938400 bytes, and no more later, because each further round trip
-    /// brings 50. The offer grows in steps of 2000: 9 segments take it from 65000 to the first room
+    /// 51 segments arrive in the first 50 ms instead of the expected 10. That makes room for
+    /// 102000 + 2 * 102000 * 41 / 10 = 938400 bytes, and no more later, because each further round
+    /// trip brings 50. The offer grows in steps of 2000: 9 segments take it from 65000 to the first room
     /// of 82374, and 429 from there.
     #[test]
     fn room_grows_with_what_a_round_trip_brings() {

@@ -213,8 +213,8 @@ fn a_busy_medium_shortens_the_period() {
     script.laws_hold();
 }
 
-/// In 2 ms there is no time for the packet of a polled station (0.776 + 0.01 + 0.213 + 0.01 + 0.946
-/// + 0.03 + 0.352 ms), nor for a second poll. At the target time two slots of its backoff have
+/// In 2 ms there is no time for the packet of a polled station, which takes
+/// 0.776 + 0.01 + 0.213 + 0.01 + 0.946 + 0.03 + 0.352 ms, nor for a second poll. At the target time two slots of its backoff have
 /// passed since the other station's exchange and DIFS.
 #[test]
 fn backoffs_stand_still() {
