@@ -1,27 +1,27 @@
-"""Estimates from replications, narrower than plain means, and not biased by what has not ended.
+"""Estimate metrics from replications, narrower than plain means, and count unfinished transfers.
 
-The call, for `runs` (replications in the order of their index) of a resolved `scenario`:
+Call this for `runs` (replications in the order of their index) of a resolved `scenario`:
 
     estimate(runs, scenario, metric, *, group=None, part="all", confidence=None) -> Estimate
 
-`improved` gives all that another estimator than the plain one may have, by their metrics, and
-`improved_groups` those of groups and directions, which add up to the former.
+`improved` returns every metric of the whole network that has an estimator other than the plain
+mean. `improved_groups` does the same for groups and directions. Their goodputs and active flows add
+up to those of the whole network.
 
-`confidence` is that of the scenario if it is None. `group` and `part` are those of
-`airtcp.results.Simulation.values`. An `Estimate` has
+If `confidence` is None, the scenario's confidence level applies. `group` and `part` have the same
+meaning as in `airtcp.results.Simulation.values`. An `Estimate` has these fields:
 
-- `interval`: the improved `airtcp.stats.Interval`, with `mean` None and `low` a lower bound where
-  the runs are too short for their traffic; `plain`: that of the mean over replications;
-- `estimator`: a word of `ESTIMATORS`; `gain`: the squared ratio of half widths, plain over
-  improved: as narrow as that many times the runs; None without two intervals;
-- `values`: one number for each replication, whose mean is the estimate. Their Student interval is
-  the interval, or a part of it where sizes are heavy (`skewness`). Differences of two scenarios
-  on common random numbers are differences of these;
-- `steadiness`: whether the runs show a steady state, why not, what is known at least, and how long
-  one would have to simulate.
-
-Knows what the core wrote down of a replication, the laws of its traffic, and statistics. Does not
-know the core, nor how results look.
+- `interval`: the improved `airtcp.stats.Interval`. If the runs are too short for their traffic,
+  `mean` is None and `low` is a lower bound.
+- `plain`: the interval of the mean over replications.
+- `estimator`: a word of `ESTIMATORS`.
+- `gain`: the squared ratio of half widths, plain over improved. The improved interval is as narrow
+  as the plain one would be with that many times the runs. None unless both intervals exist.
+- `values`: one number for each replication; their mean is the estimate. Their Student interval is
+  the interval, or a part of it if sizes are heavy-tailed (`skewness`). To compare two scenarios on
+  common random numbers, subtract these values.
+- `steadiness`: whether the runs show a steady state, why not, a lower bound of the metric, and the
+  measured time that would be long enough.
 """
 
 from airtcp.estimates.parts import estimate, improved, improved_groups

@@ -1,6 +1,6 @@
-"""The books of a replication: sums over what was drawn, begun, received and in progress, in blocks.
+"""The accounts of a replication: sums per flow and block of time, and transfers in progress.
 
-Knows the columns that the core writes down. Knows no law and no estimator.
+The core fills these tables. `Books` reads them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: The sums of a block, in the order of the core. A unit is a page, or a transfer where there are no
-#: pages; a pause is a time to think, or between arrivals.
+#: The sums of a block, in the order of the core. A unit is a page, or a transfer of traffic without
+#: pages. A pause is a think time or the time between two arrivals.
 SUMS: Final = (
     "units",
     "unit_bytes",
@@ -32,16 +32,17 @@ SUMS: Final = (
 )
 
 
-#: So many of them, the last, are of pages: zero where there are none.
+#: The last three sums are about pages. They are zero without pages.
 _OF_PAGES: Final = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lasting:
-    """Transfers or pages that ended in the measured time, in this order, and those in progress.
+    """Transfers or pages that ended in the measured time, ordered by end, and those in progress.
 
-    `times_s` and `scopes` have one number for each; `carried_over_index` are the places of those
-    that had begun before. `under_way_entry` and `under_way_age_s` are those in progress at the end.
+    `times_s` and `scopes` have one number for each that ended. `carried_over_index` are the indices
+    of those that began before the measured time. `under_way_entry` and `under_way_age_s` are the
+    entry and age of each one in progress at the end.
     """
 
     times_s: NDArray[np.float64]
@@ -59,18 +60,19 @@ _KINDS: Final = {
     "reorder_delay": (4,),
     "packet_delay": (5,),
 }
-#: The bits of a float32 below those that number a bin, and those of 1 ns, less one bin.
+#: A bin number is the upper bits of a float32, without its lowest 16 bits. Bin 1 begins at 1 ns.
 _DROPPED_BITS: Final = 16
 _BEFORE_FIRST: Final = (0x3F80_0000 >> _DROPPED_BITS) - 1
-#: Whole nanoseconds below have a bin each.
+#: Below this, each whole number of nanoseconds is a bin.
 _WHOLE_NS: Final = 128.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Delays:
-    """Histograms of delays: a scope, a kind, a bin and a count for each bin that has any.
+    """Histograms of delays: scope, kind, bin and count of each bin that is not empty.
 
-    A scope is twice the number of a station group, and one more for an upload. A bin is 1/128 wide.
+    The scope is twice the index of a station group, plus one for uploads. The relative width of a
+    bin is 1/128.
     """
 
     scopes: NDArray[np.int64]
@@ -79,7 +81,7 @@ class Delays:
     counts: NDArray[np.int64]
 
     def of(self, metric: str, scopes: Sequence[int] | None) -> NDArray[np.float64]:
-        """Count a metric such as `rtt` by bins, from bin 0 on; of all scopes, or of some."""
+        """Return the count in each bin of a metric such as `rtt`, over all or some scopes."""
         first, *others = _KINDS[metric]
         kept = self.kinds == first
         for kind in others:
@@ -92,7 +94,7 @@ class Delays:
 
 
 def bin_bounds_s(bins: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return where bins of `Delays` begin and end, in seconds."""
+    """Return the lower and upper bounds of bins of `Delays`, in seconds."""
 
     def begin(bins: NDArray[np.int64]) -> NDArray[np.float64]:
         bits = ((bins + _BEFORE_FIRST) << _DROPPED_BITS).astype(np.uint32)
@@ -104,15 +106,16 @@ def bin_bounds_s(bins: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Books:
-    """The books of one replication, over its measured time.
+    """The accounts of one replication, over its measured time.
 
-    `sums` has the shape (blocks, entries, `SUMS`): what each resolved flow of the scenario (an
-    entry) has added in each of equal blocks of the measured time. `carried_over_index` are the
-    places among the transfers that ended of those which had begun before, `carried_over_age_s`
-    their ages in seconds when measuring began. `under_way_entry` and `under_way_age_s` are the
-    transfers in progress at the end: entry, and age in seconds. `scopes` has of each transfer that
-    ended twice the number of its station group, and one more for an upload. `pages` are those that
-    were loaded, and those in progress, and `delays` histograms; None where these are not kept.
+    `sums` has the shape (blocks, entries, `SUMS`). An entry is a resolved flow of the scenario. A
+    block is one of several equal parts of the measured time. `carried_over_index` are the indices,
+    among the transfers that ended, of those that began before the measured time.
+    `carried_over_age_s` are their ages in seconds when measuring began. `under_way_entry` and
+    `under_way_age_s` are the entry and the age in seconds of each transfer in progress at the end.
+    `scopes` has, for each transfer that ended, twice the index of its station group, plus one for
+    uploads. `pages` are the pages that ended or are in progress. `delays` has the histograms. Both
+    are None if the core did not record them.
     """
 
     sums: NDArray[np.float64]
@@ -126,14 +129,17 @@ class Books:
 
     @classmethod
     def of_core(cls, columns: Mapping[str, bytes]) -> Books:
-        """Take what the core wrote down apart: there it has added up since measuring began."""
+        """Parse the core's tables.
+
+        The core's sums accumulate from the beginning of the measured time.
+        """
 
         def numbers(name: str) -> NDArray[np.float64]:
             return np.frombuffer(columns[name], dtype="<f8")
 
         entries = int(numbers("entries")[0])
         widths = {"sums": len(SUMS) - _OF_PAGES, "pages": _OF_PAGES}
-        # Without entries, as of a cell that is idle, there is nothing to write down in any block.
+        # Without entries, as in an idle cell, the core writes no blocks.
         blocks = -1 if entries else 0
         parts = [numbers(name).reshape(blocks, entries, width) for name, width in widths.items()]
         added = np.concatenate(parts, axis=2)
@@ -160,5 +166,5 @@ class Books:
         )
 
     def column(self, name: str) -> NDArray[np.float64]:
-        """One of `SUMS`: an array of blocks by entries."""
+        """Return one of `SUMS` as an array of blocks by entries."""
         return self.sums[:, :, SUMS.index(name)]

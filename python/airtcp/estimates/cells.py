@@ -1,7 +1,6 @@
-"""Estimates of the goodput of each cell, which is that of its groups together.
+"""Estimate the goodput of each cell as the sum over its groups.
 
-Knows which groups a cell has, and how their estimates add up. Does not know how these are made
-(`parts`), nor the other results of a cell.
+`parts` estimates the groups.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ GOODPUT: Final = "goodput_bps"
 
 
 def groups_by_cell(scenario: ResolvedScenario) -> Iterator[tuple[str, list[str]]]:
-    """Give the names of each of several cells and of its groups, in the order of the scenario."""
+    """Yield the name of each cell and the names of its groups, in the order of the scenario."""
     for place, cell in enumerate(scenario.cells or ()):
         yield cell.name, [one.name for one in scenario.stations if (one.cell or 0) == place]
 
@@ -32,9 +31,9 @@ def groups_by_cell(scenario: ResolvedScenario) -> Iterator[tuple[str, list[str]]
 def of_cells(
     runs: Sequence[Run], scenario: ResolvedScenario, known: GroupEstimates, confidence: float
 ) -> dict[str, Estimate]:
-    """Estimate the goodput of each cell by what is known of groups; else the plain estimate.
+    """Estimate the goodput of each cell from estimates of its groups; else the plain estimate.
 
-    Empty where answers have no cells, as of one in which all hear each other.
+    Empty if the core reports no cells, as for a single cell whose stations all hear each other.
     """
     if not runs or not runs[0].answer.get("cells"):
         return {}
@@ -49,9 +48,9 @@ def of_cells(
 
 
 def _together(own: Sequence[Estimate | None], plain: Estimate, confidence: float) -> Estimate:
-    """Add up the estimates of the groups of a cell; the plain one where not all have values.
+    """Add up the estimates of a cell's groups; return the plain one if a group has no interval.
 
-    By as much as their intervals are wider than Student's, that of all is.
+    The excess of the groups' half widths over Student's adds to the half width of the sum.
     """
     known = [one for one in own if one is not None and one.interval.half_width is not None]
     if len(known) < len(own) or all(one.estimator == "plain" for one in known):

@@ -1,12 +1,12 @@
-"""The drift of replications that begin to measure before their steady state: both halves differ.
+"""Detect drift: replications that are not yet in steady state, whose two halves differ.
 
-All replications begin alike, so that they drift alike: intervals of their means are as narrow as if
-they were right. Where a metric comes to its steady state M as M + (m - M) exp(-t / tau), its mean
-over a measured time T is off by coth(T / (4 tau)) / 2 times what its second half has more than its
-first: by half of that in a long run, by twice as much where T = tau.
+All replications start alike, so they drift alike, and their intervals are narrow around a wrong
+mean. Suppose that a metric approaches its steady state M as M + (m - M) exp(-t / tau). Let D be the
+difference between the second and the first half of the measured time T. Then the mean over T is off
+by D coth(T / (4 tau)) / 2: by half of D in a long run, by twice D if T = tau.
 
-Knows what the core noted of the first half of the measured time, and windows that grow in it. Does
-not know transfers that are yet to come (`steadiness`, `startup`, `pages`).
+The evidence is the core's record of the first half, and windows that grow in it. `steadiness`,
+`startup` and `pages` handle transfers that have not come yet.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from airtcp.estimates.parts import GroupEstimates
     from airtcp.scenario import ResolvedScenario
 
-#: The metrics of everything that show a drift, if any does; and the risk that they all together do
-#: so where there is none.
+#: The metrics that serve as evidence of drift, and the risk that any of them shows a drift by
+#: chance.
 _EVIDENCE: Final = (
     "goodput_bps",
     "rtt_s",
@@ -50,70 +50,71 @@ _EVIDENCE: Final = (
     "mean_backlogged_nodes",
 )
 _RISK: Final = 0.05
-#: A mean is off by at most so many times what the halves differ by, less what chance alone brings
-#: at this level.
+#: A mean is off by at most this many times the difference of the halves, after subtracting what
+#: chance explains at this level.
 _TIMES: Final = 2.0
 _CHANCE: Final = 0.5
-#: The same where the halves are far apart: the steady state may be further away than it seems.
+#: The same if the halves differ widely: the steady state may then be further away.
 _TIMES_FAR: Final = 3.0
-#: The level at which halves that differ are growth.
+#: The confidence level at which a difference of the halves counts as growth.
 _SURE: Final = 0.99
-#: The metrics that grow with what waits, and have a lower bound alone while they do.
+#: The metrics that grow with queues, and that have only a lower bound while they grow.
 _OF_WAITS: Final = re.compile(r"(rtt|delay)(_p\d+)?_s$|queue_packets$")
-#: The metrics of what windows bring about: waits, and losses.
+#: The metrics that follow from congestion windows: delays and losses.
 _OF_WINDOWS: Final = re.compile(
     r"(rtt|delay)(_p\d+)?_s$|(queue_packets|packet_loss|r_factor|queue_drop_probability)$"
 )
-#: What bursts of others, of which there may be few, make longer.
+#: The metrics that grow with bursts of other traffic, of which a run may show few.
 _OF_LOAD: Final = re.compile(
     r"(rtt|delay)(_p\d+)?_s$|(jitter_s|queue_packets|r_factor|backlogged_nodes)$"
 )
-#: The fewest pages and files by which the waits of all are known.
+#: The fewest pages and files that show the queueing delays of all traffic.
 FEWEST_UNITS: Final = 30
-#: The mean over a part of a sawtooth differs from that over all of it by at most this share, where
-#: a window is halved.
+#: If a window is halved, the mean over part of a sawtooth differs from the mean over a whole one by
+#: at most this share.
 _TOOTH: Final = 1.0 / 3.0
 _GOODPUTS: Final = frozenset({"goodput_bps", "flow_goodput_bps"})
-#: The metrics of transfers, which know by themselves what is yet to come, and counts, of which a
-#: half has half.
+#: Metrics without this correction: those of transfers, which correct for unfinished transfers
+#: themselves, and counts, which halve in half the time.
 _OTHERS: Final = re.compile(r"(transfer|page)_time|^tcp_")
-#: The part of a mean by which halves may differ without harm.
+#: The halves may differ by this part of the mean without harm.
 _HARMLESS: Final = 0.05
-#: The metrics of which a bound is told.
+#: The metrics for which a lower bound is reported.
 _FELT: Final = re.compile(r"_(s|bps|packets|loss)$")
-#: The share of a mean by which it may be off after the time that is advised.
+#: Allowed error of a mean after the recommended measured time, as a share of the mean.
 _LEFT: Final = 0.05
-#: The sawteeth of windows in the time that is advised.
+#: Number of sawteeth in the recommended measured time.
 _TEETH: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """The surplus of the second half of the measured time over the first, and its error."""
+    """The second half of the measured time minus the first half, and its standard error."""
 
     by: float
     error: float
     n: int
 
     def surely(self, level: float) -> float:
-        """Square what it has more, less what chance brings at a level; 0 where that is all."""
+        """Return the squared difference minus what chance explains at a level, but at least 0."""
         chance = student_quantile(level, self.n - 1) * self.error
         return max(0.0, self.by * self.by - chance * chance)
 
     def grows(self, mean: float) -> bool:
-        """True of growth, which is no noise: what is to come lies above all that was seen.
+        """True if the growth is certain, so that the steady state lies above all that was measured.
 
-        The second half has surely more, by a good part of the mean over both.
+        The difference is significant, and a large part of the mean over both halves.
         """
         return self.by > WIDE_ESTIMATE * mean and self.surely(_SURE) > 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Drift:
-    """The drift of some replications of `scenario`, whose intervals are made at a `confidence`.
+    """The drift of some replications of `scenario`, with intervals at `confidence`.
 
-    Without a scenario none is known. Evidence comes from everything, or from some `groups`: those
-    of a cell, which a cell that it does not hear neither holds up nor hides.
+    Without a scenario there is no drift. The evidence is the metrics of the whole network, or of
+    `groups`, the groups of one cell. A cell neither delays nor hides another one that it does not
+    hear.
     """
 
     runs: Sequence[Run]
@@ -122,16 +123,16 @@ class Drift:
     groups: tuple[str, ...] | None = None
 
     def of_everything(self, known: Mapping[str, Estimate]) -> dict[str, Estimate]:
-        """Tell the estimates of everything as they are known to be.
+        """Return the estimates of the whole network, corrected for drift.
 
-        To those that are `known` come plain ones that drift.
+        Adds plain estimates of drifting metrics to the `known` ones.
         """
         if not self._is_any:
             return dict(known)
         return self._told(known, None, "all", self.runs[0].answer["metrics"])
 
     def of_groups(self, known: GroupEstimates) -> GroupEstimates:
-        """Do as `of_everything` with all groups and their parts, by the evidence of their cells."""
+        """Do the same for all groups and their parts, with the evidence of their own cell."""
         if not self.is_known or not any(one._is_any for one in self._by_group.values()):
             return known
         found: GroupEstimates = {}
@@ -149,13 +150,13 @@ class Drift:
         return found
 
     def of(self, known: Estimate, group: str | None = None, part: str = "all") -> Estimate:
-        """Tell one estimate of everything, or of a group and a part of it, as it is known to be."""
+        """Return one estimate, of the whole network or a part of a group, corrected for drift."""
         if not self._is_any:
             return known
         return self._as_known(known, partial(self.moved, known.metric, group, part))
 
     def of_cells(self, known: Mapping[str, Estimate]) -> dict[str, Estimate]:
-        """Tell the goodput of each cell, which its groups have together, as it is known to be."""
+        """Return the goodput of each cell, which is the sum of its groups, corrected for drift."""
         if not self.is_known or self.scenario is None:
             return dict(known)
         groups = dict(groups_by_cell(self.scenario))
@@ -168,7 +169,7 @@ class Drift:
 
     @cached_property
     def _by_group(self) -> dict[str, Drift]:
-        """The drift of the cell of each group."""
+        """Map each group to the drift of its cell."""
         assert self.scenario is not None
         found: dict[int, list[str]] = {}
         for group in self.scenario.stations:
@@ -182,18 +183,18 @@ class Drift:
 
     @cached_property
     def is_known(self) -> bool:
-        """Tell whether there are a scenario, and halves of several replications."""
+        """True if there is a scenario and several replications with records of first halves."""
         has_several = self.scenario is not None and len(self.runs) > 1
         return has_several and all(run.answer.get("halfway") for run in self.runs)
 
     @cached_property
     def is_finite(self) -> bool:
-        """Whether a flow has a beginning or an end, so that there is no steady state to come."""
+        """True if a flow has a beginning or an end, so that there is no steady state."""
         return self.scenario is not None and any(map(has_end, self.scenario.flows))
 
     @cached_property
     def seen_of(self) -> tuple[str, str | None] | None:
-        """The metric that moves most, with its group if evidence comes from some, if any does."""
+        """The metric with the largest relative drift, and its group if any; None without drift."""
         if not self.is_known:
             return None
         answer = self.runs[0].answer
@@ -216,13 +217,13 @@ class Drift:
 
     @cached_property
     def windows(self) -> Windows:
-        """The windows of endless connections in both halves."""
+        """The congestion windows of endless connections in both halves."""
         assert self.scenario is not None
         return Windows.of_replications(self.runs, self.scenario, self.groups)
 
     @cached_property
     def _is_any(self) -> bool:
-        """Tell whether anything drifts."""
+        """True if anything drifts."""
         if not self.is_known or self.is_finite:
             return False
         windows = self.windows
@@ -244,16 +245,16 @@ class Drift:
         return found
 
     def _as_known(self, told: Estimate, moves: Callable[[], Moved | None]) -> Estimate:
-        """Tell an estimate of what `moves` by so much as it is known to be.
+        """Correct an estimate for the drift that `moves` returns.
 
-        Where it surely moves with windows that grow, its interval has one end; the mean is that of
-        the measured time.
+        If the metric surely drifts while windows grow, only one end of its interval remains. The
+        mean is still the mean of the measured time.
         """
         mean, wide = told.interval.mean, told.interval.half_width
         if mean is None or not wide or _OTHERS.search(told.metric):
             return told
         if self.windows.are_cut_seldom and _OF_WINDOWS.search(told.metric):
-            # Replications begin alike, and show the same part of a tooth.
+            # All replications start alike, so they show the same part of a sawtooth.
             wide = math.hypot(wide, _TOOTH * mean)
             interval = Interval(mean, mean - wide, mean + wide, told.interval.n)
             told = replace(told, interval=interval, gain=None)
@@ -262,7 +263,7 @@ class Drift:
         moved = moves()
         if moved is None or not moved.surely(_CHANCE):
             return told
-        # Transfers in progress have the first word.
+        # A verdict from transfers in progress takes precedence.
         state = told.steadiness if told.steadiness.state == "unsteady" else self._state
         is_sure = moved.surely(self.confidence) > 0.0
         if is_sure and _OF_WINDOWS.search(told.metric) and self.windows.grow:
@@ -280,7 +281,7 @@ class Drift:
 
     @cached_property
     def _few(self) -> Steadiness | None:
-        """The verdict about replications with so few pages and files that bursts may be missing."""
+        """The verdict if so few pages and files began that bursts may be missing; else None."""
         if self.scenario is None:
             return None
         traffic = Traffic(self.runs, self.scenario, None, "all")
@@ -300,9 +301,10 @@ class Drift:
 
     @cached_property
     def _state(self) -> Steadiness:
-        """The verdict that names what moves most, and a time in which that does no harm.
+        """The verdict: the metric that drifts most, and a measured time that is long enough.
 
-        Windows are the cause of what else moves. What moves by less than does harm is not told.
+        Growing windows are reported first, because they cause other drifts. A harmless drift is not
+        reported.
         """
         if self.windows.grow:
             return Steadiness("unsteady", self.windows.growth)
@@ -322,7 +324,7 @@ class Drift:
             f"{spoken(METRICS[name])} is {quantity(max(0.0, first), unit, 3)} in the first half of "
             f"the measured time and {quantity(max(0.0, second), unit, 3)} in the second"
         )
-        # Of an approach half of what the halves differ by is left, which falls as 1 / T.
+        # The remaining error is half the difference of the halves, and it falls as 1 / T.
         times = abs(moved.by) / 2.0 / (_LEFT * mean)
         enough_s = rounded_up(max(2.0, times) * self.windows.measured_s)
         return Steadiness("unsteady", reason, simulate_s=enough_s)
@@ -332,11 +334,12 @@ class Drift:
         return math.fsum(values) / len(values)
 
     def moved(self, metric: str, group: str | None = None, part: str = "all") -> Moved | None:
-        """Compare the halves of each replication; None where one does not have a metric.
+        """Return the difference of the halves over replications; None if one lacks the metric.
 
-        The second half is what is left of the whole: exactly for what is an average over time.
+        The second half follows from the whole and the first half. That is exact for averages over
+        time.
         """
-        # A half has no metric without a value.
+        # The core leaves metrics without a value out of the first half.
         return _surplus(
             [
                 (
@@ -348,7 +351,7 @@ class Drift:
         )
 
     def _surplus_of(self, groups: Collection[str]) -> Moved | None:
-        """Compare the halves of the goodput that some groups have together."""
+        """Return the difference of the halves of the total goodput of some groups."""
 
         def goodput(answer: Mapping[str, Any]) -> float:
             own = [one["all"]["goodput_bps"] for one in answer["groups"] if one["name"] in groups]
@@ -358,7 +361,7 @@ class Drift:
 
 
 def _surplus(halves: Iterable[tuple[float | None, float | None]]) -> Moved | None:
-    """Compare the halves of each replication, of which there are the whole and the first."""
+    """Return the difference of the halves, given pairs of the whole and the first half."""
     differences = []
     for whole, first in halves:
         if whole is None or first is None:
@@ -371,7 +374,7 @@ def _surplus(halves: Iterable[tuple[float | None, float | None]]) -> Moved | Non
 
 
 def _one_ended(told: Estimate, moved: Moved, state: Steadiness) -> Estimate:
-    """Leave the end of an interval away from which a metric has moved."""
+    """Remove the end of an interval towards which the metric drifts."""
     low, high = told.interval.low, told.interval.high
     if moved.by < 0.0:
         low = None

@@ -1,7 +1,6 @@
-"""One estimate: which estimator a metric has, and the numbers that it gives.
+"""Choose the estimator of a metric and compute its estimate.
 
-Knows metrics by name. Does not know how controls are subtracted (`regression`), nor when a state is
-steady (`steadiness`).
+`regression` subtracts controls. `steadiness` decides whether the state is steady.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class Estimates:
-    """The estimates of all metrics of one traffic, which share its sums."""
+    """The estimates of all metrics of one traffic, computed from shared sums."""
 
     def __init__(
         self,
@@ -73,15 +72,15 @@ class Estimates:
         return self._with_doubts(self._plain(metric))
 
     def of_values(self, metric: str, values: Array) -> Estimate:
-        """Estimate one metric by these values, one for each replication."""
+        """Estimate one metric from these values, one for each replication."""
         return self._with_doubts(self._improved(self._plain(metric), "controls", values))
 
     def _with_doubts(self, told: Estimate) -> Estimate:
-        """Widen or decline an estimate whose runs are too short for their traffic."""
+        """Widen or decline an estimate if the runs are too short for their traffic."""
         metric = told.metric
         lacking = self._lacking(metric)
         if told.estimator != "plain" and self.judgement.steadiness.state == "unsteady":
-            # A growth that is seen has been reckoned with.
+            # The estimate already accounts for a growth that the runs show.
             seen = self.judgement.steadiness
             return as_wide_as_plain(told, seen) if metric in _GOES_ON else told
         if lacking is None or told.interval.mean is None:
@@ -91,13 +90,13 @@ class Estimates:
         return declined(told, lacking, told.interval.low)
 
     def samples(self, metric: str) -> list[float | None]:
-        """Return what was measured of each replication. Raises KeyError."""
+        """Return the measured value of each replication. Raises KeyError."""
         traffic = self._traffic
         return [measured(run, metric, traffic.group, traffic.part) for run in traffic.runs]
 
     @property
     def flows(self) -> int:
-        """The number of its flows."""
+        """The number of flows."""
         return self._traffic.users(self._traffic.entries)
 
     def _plain(self, metric: str) -> Estimate:
@@ -120,9 +119,9 @@ class Estimates:
         return self._of_loops(told) or self._of_sums(told)
 
     def _of_percentile(self, told: Estimate) -> Estimate:
-        """Estimate a percentile by the samples of all replications.
+        """Estimate a percentile from the pooled samples of all replications.
 
-        Of transfers and pages: as much longer as what is in progress is yet to grow.
+        For transfers and pages, correct it for the expected growth of the number in progress.
         """
         base, q = PERCENTILES[told.metric]
         of = self._distribution(base)
@@ -144,10 +143,10 @@ class Estimates:
         return told
 
     def _pooled(self, told: Estimate) -> Estimate:
-        """Estimate the mean of a delay by all packets alike, if some replications have few.
+        """Estimate a mean delay over all packets, if some replications have few packets.
 
-        Else one in which a station starves weighs as much as one in which it does not, and the mean
-        of everything does not lie among those of its groups.
+        Otherwise a replication in which a station starves weighs as much as any other, and the mean
+        of the network may lie outside the means of its groups.
         """
         of = self._distribution(MEANS[told.metric])
         if of is None or not len(of.ended):
@@ -165,7 +164,7 @@ class Estimates:
         return self._distributions[base]
 
     def _of_pages(self, told: Estimate) -> Estimate | None:
-        """Estimate a metric by pages in progress; None where it is none of them."""
+        """Estimate a metric from pages in progress; None if that method does not apply."""
         found = None if self._loading is None else self._loading.of(told.metric)
         if found is None:
             return None
@@ -176,14 +175,14 @@ class Estimates:
         return self._settled(told, found)
 
     def _settled(self, told: Estimate, found: Found) -> Estimate:
-        """Estimate a metric by pages as many as there are in the steady state."""
+        """Estimate a metric for the number of pages in progress that the steady state has."""
         settled = self._as_long_as_skewed(self._improved(told, "little", found.values))
         interval = wider(settled.interval, found.doubt)
         return replace(settled, interval=interval, gain=gain_of(settled.plain, interval))
 
     @cached_property
     def _growing(self) -> Steadiness | None:
-        """Say what the runs lack whose pages may still grow by more than can be told."""
+        """The verdict that pages may grow by more than an interval can cover; else None."""
         loading = self._loading
         found = None if loading is None else loading.of("page_time_s")
         if loading is None or loading.growth is None or found is None:
@@ -199,11 +198,11 @@ class Estimates:
         return Steadiness("unsteady", loading.reason, simulate_s=rounded_up(enough_s))
 
     def _of_loops(self, told: Estimate) -> Estimate | None:
-        """Estimate a goodput by page times; None where that is no help, or runs say otherwise.
+        """Estimate a goodput from page times; None if that gains nothing or contradicts the runs.
 
-        Where pages take a large part of the run, those that have ended are the quick ones, and the
-        identity gives too much; what was measured is too little, for those under way have not
-        brought theirs.
+        If pages take a large part of the run, only quick pages have ended, and the renewal identity
+        gives too high a goodput. The measured goodput is too low, because pages in progress have
+        not delivered all their bytes.
         """
         grows = self.judgement.steadiness.state == "unsteady"
         if told.metric not in _GOES_ON or grows:
@@ -219,7 +218,7 @@ class Estimates:
         whole_s = self._traffic.warmup_s + self._traffic.measured_s
         if page_s is None or not plain.mean:
             return None
-        # In a short run few pages that take long have come.
+        # A short run contains few slow pages.
         slow_bps = found.slow_bps if page_s > SHORT * whole_s else 0.0
         if slow_bps > _MOST_SLOW * found.most_bps:
             return None
@@ -230,7 +229,7 @@ class Estimates:
         if interval.mean is None or gain is None or gain < 1.0:
             return None
         if abs(interval.mean - plain.mean) > _FAR * (plain.half_width or 0.0):
-            # The runs have not come to the state in which the identity holds.
+            # The runs have not reached the state in which the identity holds.
             return None
         return replace(told, interval=interval, estimator="closed loop", gain=gain, values=values)
 
@@ -242,7 +241,7 @@ class Estimates:
         return judge(self._traffic)
 
     def _lacking(self, metric: str) -> Steadiness | None:
-        """Say what the runs lack for a metric by the law of sizes, which growth does not show."""
+        """Return what the runs lack for a metric by the law of sizes, unseen in growth."""
         if metric not in IMPROVED or not self.can_improve:
             return None
         for one in self._startups:
@@ -259,9 +258,9 @@ class Estimates:
         return None
 
     def _as_long_as_skewed(self, told: Estimate) -> Estimate:
-        """Lengthen the arms of times of pages that have a size of their own by the law of it.
+        """Lengthen the interval of page times by the skewness of the law of page sizes.
 
-        A replication has few of them, and few large ones carry its mean.
+        A replication has few pages, and a few large ones dominate its mean.
         """
         if told.metric != "page_time_s" or not self.can_improve or told.interval.n < 2:
             return told
@@ -273,16 +272,16 @@ class Estimates:
         return replace(told, interval=interval, plain=plain, gain=gain)
 
     def _lengthened(self, values: Sequence[float | None]) -> Interval:
-        """Return the interval of what follows from times of pages, as long as their law has it."""
+        """Return the interval of values from page times, lengthened for skewed page sizes."""
         skewness = self._traffic.skewness_of_pages
         if skewness is None or not math.isfinite(skewness):
             return student_interval(values, self._confidence)
         return lengthened(values, self._confidence, skewness)
 
     def _as_wide_as_unseen(self, told: Estimate) -> Estimate:
-        """Add the share of bytes in sizes larger than any that was drawn to Student's half width.
+        """Add the share of bytes in sizes that were never drawn to Student's half width.
 
-        Where the interval is wider already, it stands.
+        An interval that is already wider stays.
         """
         mean, wide = told.interval.mean, told.interval.half_width
         if told.metric not in _OF_LARGE or told.estimator == "plain" or mean is None or not wide:
@@ -295,7 +294,7 @@ class Estimates:
 
     @cached_property
     def _loading(self) -> Loading | None:
-        """The pages in progress; None of one replication."""
+        """The pages in progress; None with a single replication."""
         known = len(self._traffic.runs) > 1
         return loading(self._traffic) if known and self.can_improve else None
 
@@ -309,24 +308,24 @@ class Estimates:
 
     @property
     def has_books(self) -> bool:
-        """Tell whether every replication has books."""
+        """True if every replication has accounts (`Books`)."""
         return self._traffic.has_books
 
     @cached_property
     def can_improve(self) -> bool:
-        """Tell whether there are books, and traffic that goes on."""
+        """True if there are accounts, and traffic whose transfers recur."""
         return self._traffic.has_books and self._traffic.is_recurrent
 
     def _improved(
         self, told: Estimate, estimator: Estimator, values: Array, doubt: float = 0.0
     ) -> Estimate:
-        """Replace the plain estimate by that of these values, which must be numbers.
+        """Return the estimate with these values, or the plain one if the values are implausible.
 
-        `doubt` comes to Student's half width of them.
+        `doubt` is added to Student's half width.
 
-        Their mean must be one that there can be: nothing that is estimated is below zero, and no
-        goodput beyond what the air carries. A plain goodput that is the surer of the two, and does
-        not hold the other, stands.
+        Values must be finite, and their mean must lie between zero and the highest possible
+        goodput. For goodputs, the plain estimate stays if its interval is narrower and the two do
+        not agree.
         """
         if not np.isfinite(values).all() or not 0.0 <= values.mean() <= self._most(told.metric):
             return told
@@ -350,7 +349,7 @@ class Estimates:
         )
 
     def _most(self, metric: str) -> float:
-        """Bound a metric from above: goodputs by the fastest rate of their stations."""
+        """Return an upper bound of a metric: for goodputs the fastest rate of the stations."""
         if metric not in _GOES_ON:
             return math.inf
         return self._traffic.fastest_bps / (1 if metric == "goodput_bps" else self.flows)
@@ -370,13 +369,14 @@ class Estimates:
                     return improved
                 begun = self._improved(told, estimator, self._begun.pseudo_values(formula))
                 return declined(improved, steadiness, begun.interval.low)
-            # In a state that is not steady a growth is no control: the rate by bytes is another
-            # witness, and as far as the two are apart nothing is known.
+            # Outside steady state the growth is no control, because its mean is not zero. The
+            # estimate from the rate by bytes is then a second one. The interval has to cover their
+            # distance.
             by_bytes = float(formula(self._by_bytes(rates)))
         return self._between(improved, by_bytes, formula)
 
     def _between(self, improved: Estimate, by_bytes: float, formula: _Formula) -> Estimate:
-        """Widen an interval by its distance from the estimate by bytes, or decline to give it."""
+        """Widen an interval by its distance from the estimate by bytes, or decline the estimate."""
         interval, steadiness = improved.interval, self.judgement.steadiness
         if interval.mean is None or interval.half_width is None:
             return improved
@@ -401,21 +401,21 @@ class Estimates:
 
     @cached_property
     def _units(self) -> float:
-        """The number of transfers or pages that began: of a few, draws explain whatever came."""
+        """The number of transfers or pages that began. If few, draws explain any result."""
         return float(self._totals[..., _UNITS].sum())
 
     @cached_property
     def _freed(self) -> Adjusted:
-        """The sums freed from all controls: also from the growth of what is in progress."""
+        """The sums adjusted for all controls, including the growth of bytes in progress."""
         return adjusted(self._totals, self._traffic.controls)
 
     @cached_property
     def _begun(self) -> Adjusted:
-        """The sums freed from what was drawn alone."""
+        """The sums adjusted only for the draws."""
         return adjusted(self._totals, self._traffic.draws)
 
     def _by_bytes(self, rates: float) -> Array:
-        """The sums that go with the rate by bytes, where users wait for their transfers."""
+        """Return the sums that match the rate by bytes, for users who wait for transfers."""
         traffic = self._traffic
         thought_s = adjusted(traffic.thought_s[..., None], traffic.draws).whole[0]
         sums = self._begun.whole * rates
@@ -424,25 +424,25 @@ class Estimates:
         return np.asarray(sums)
 
 
-#: The columns that are freed from controls, by the names of the books.
+#: The columns that are adjusted for controls, as named in `Books`.
 _COLUMNS: Final = ("units", "begun", "active_s")
 _UNITS, _BEGUN, _ACTIVE, _DELIVERED = range(4)
 
-#: Metrics whose mean is that of large transfers.
+#: Metrics whose mean is dominated by large transfers.
 _OF_LARGE: Final = frozenset({"active_flows", "transfer_time_s", "page_time_s"})
-#: Metrics that have a mean over the measured time also where there is no steady state to come.
+#: Metrics whose mean over the measured time is valid even without a steady state.
 _GOES_ON: Final = frozenset({"goodput_bps", "flow_goodput_bps"})
 
-#: A replication with less than this part of the packets of a mean one has few.
+#: A replication has few packets if it has less than this part of the average.
 _FEW_PACKETS: Final = 0.5
-#: The fewest transfers or pages whose draws say anything of a goodput.
+#: The fewest transfers or pages whose draws can improve the estimate of a goodput.
 _FEWEST: Final = 10
-#: Pages are short that take at most this part of a run. At a tenth goodputs by them were too high
-#: by more than their standard deviation (docs/explanation/intervals.md, "Pages of today").
+#: Pages are short if they take at most this part of a run. At a tenth, goodputs from them were too
+#: high by more than their standard deviation (docs/explanation/intervals.md, "Pages of today").
 SHORT: Final = 0.05
-#: The share of a goodput that may be in doubt since pages in progress at the end take longer.
+#: The largest part of a goodput that may be uncertain because pages in progress take longer.
 _MOST_SLOW: Final = 0.1
-#: A goodput that lies so many half widths from what was measured is that of another state.
+#: If an estimate is this many half widths from the measured goodput, the runs are in another state.
 _FAR: Final = 3.0
 
 _Formula = Callable[["Array"], "Array"]
@@ -459,7 +459,7 @@ def _flow_goodput(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
 
 def _active(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
     if len(traffic.recurrent) < len(traffic.entries):
-        # Endless transfers are in progress too, and are in no entry of the books' sums.
+        # Endless transfers are in progress too, and no entry of the sums counts them.
         return "plain", None
     return "controls", lambda sums: sums[..., _ACTIVE] / traffic.measured_s
 
@@ -474,7 +474,7 @@ def _page_time(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
     if not traffic.of_pages or len(traffic.recurrent) != 1 or not traffic.has_true_sizes:
         return "plain", None
     if all(one.is_short for one in loops(traffic, as_came=True)):
-        # The difference of two long times tells less of a short one than its own mean does.
+        # A difference of two long times says less about a short one than the plain mean does.
         return "plain", None
     think_s = pause_s(traffic.flow(traffic.recurrent[0])) or 0.0
     user_s = traffic.users(traffic.recurrent) * traffic.measured_s
@@ -489,10 +489,10 @@ _FORMULAS: Final[dict[str, Callable[[Traffic], tuple[Estimator, _Formula | None]
     "page_time_s": _page_time,
 }
 
-#: The metrics that have another estimator than the plain one.
+#: The metrics with an estimator other than the plain mean.
 IMPROVED: Final = (*_FORMULAS, *PERCENTILES)
-#: The means of delays, by their quantity; and the quantities of transfers and pages, which take
-#: time to become as many as they will be.
+#: Mean delays, by their quantity; and the quantities of transfers and pages, whose number in
+#: progress takes time to settle.
 MEANS: Final = {
     f"{base}_s": base
     for base in ("rtt", "path_rtt", "ap_queue_delay", "packet_delay", "reorder_delay")

@@ -1,7 +1,6 @@
-"""True moments of what the core draws: bytes of a transfer or page, seconds of a pause.
+"""Exact moments of what the core draws: bytes of a transfer or page, seconds of a pause.
 
-Knows the laws of an application and how the core rounds, clips and pads a draw
-(`crates/sim/src/app`). Does not know what was drawn.
+The core rounds, clips and pads each draw (`crates/sim/src/app`). The moments account for that.
 """
 
 from __future__ import annotations
@@ -17,23 +16,24 @@ from airtcp import distributions
 if TYPE_CHECKING:
     from airtcp.scenario.keys.traffic import Flow
 
-#: No transfer is larger, in bytes; and no page has more objects.
+#: The core limits a transfer to this many bytes, and a page to this many objects.
 LARGEST: Final = 2.0**50
 MOST_OBJECTS: Final = 100_000
-#: The part of a page that rounding its objects up may add, of which half is reckoned with.
+#: Rounding up its objects may add this part to a page. Half of that is added to the mean.
 _ROUNDED: Final = 1e-4
-#: The random numbers in (0, 1] are multiples of 2^-53: no draw of a Pareto law goes further out.
+#: The random numbers in (0, 1] are multiples of 2^-53, which bounds the largest draw of a Pareto
+#: law.
 _DIGITS: Final = 53
 
 
 def unit_bytes(flow: Flow) -> float | None:
-    """Return E[bytes of a transfer, or of a page], as drawn; None where it is not known.
+    """Return the mean number of bytes of a transfer, or of a page, as drawn; None if it is unknown.
 
-    A size is rounded up to whole bytes, clipped to 1 .. 2^50, and padded to whole segments where
-    segments are. A page without a law of its own size is a number of objects, independent of their
-    sizes. With one its objects share what it draws, each share rounded up: by half a byte in the
-    mean, where shares are of many bytes. The draws of a law that are never seen (a Pareto law
-    beyond the last random number) do not count.
+    A size is rounded up to whole bytes, clipped to 1 .. 2^50, and padded to whole segments if
+    segments are padded. A page without a law for its own size is a random number of objects,
+    independent of their sizes. The objects of a page with such a law share the drawn size. Each
+    share is rounded up, on average by half a byte if shares have many bytes. Draws that cannot
+    occur (a Pareto law beyond the last random number) do not count.
     """
     application: Any = flow.application
     if application.kind not in ("web", "ftp"):
@@ -52,9 +52,9 @@ def unit_bytes(flow: Flow) -> float | None:
 
 
 def unevenness(flow: Flow) -> float:
-    """Return the squared coefficient of variation of what a transfer or page brings, as written.
+    """Return the squared coefficient of variation of the bytes of a transfer or page, as written.
 
-    0 where it is not known; infinite where the law has no variance.
+    0 if it is unknown; infinite if the law has no variance.
     """
     application: Any = flow.application
     if application.kind not in ("web", "ftp"):
@@ -65,7 +65,7 @@ def unevenness(flow: Flow) -> float:
 
 
 def pause_s(flow: Flow) -> float | None:
-    """Return E[time to think], or between arrivals, in seconds; None where nothing is drawn."""
+    """Return the mean think time or interarrival time in seconds; None if neither is drawn."""
     application: Any = flow.application
     if application.kind == "web":
         return _clipped_mean(application.think_time, np.inf)
@@ -76,14 +76,15 @@ def pause_s(flow: Flow) -> float | None:
 
 @cache
 def moments(law: distributions.Distribution) -> tuple[float, float]:
-    """Return E[X^2] and E[X^3], infinite where there is none."""
+    """Return E[X^2] and E[X^3], infinite if a moment does not exist."""
     if isinstance(law, distributions.Empirical):
         values, counts = np.asarray(law.values), np.asarray(law.counts, dtype=float)
         return law.second_moment(), float(np.dot(values**3, counts) / counts.sum())
     if isinstance(law, distributions.Pareto):
         a = law.shape
         return law.second_moment(), a * law.scale**3 / (a - 3.0) if a > 3.0 else math.inf
-    # E[X^3] is three times the integral of x^2 P(X > x); other laws end long before the grid does.
+    # E[X^3] is three times the integral of x^2 P(X > x). Laws other than Pareto end within the
+    # grid.
     at = law.mean() * np.concatenate([[0.0], np.geomspace(1e-4, 1e6, 20_001)])
     thirds = at**2 * law.survival(at)
     return law.second_moment(), 3.0 * float(np.dot(np.diff(at), thirds[1:] + thirds[:-1]) / 2.0)
@@ -91,13 +92,19 @@ def moments(law: distributions.Distribution) -> tuple[float, float]:
 
 @cache
 def _size(law: distributions.Distribution, step: int) -> float:
-    """E[bytes], a multiple of `step`: rounding up to bytes first changes no whole step."""
+    """Return E[bytes], as a multiple of `step`.
+
+    Rounding up to bytes first changes no whole step.
+    """
     beyond = law.mean() - _clipped_mean(law, LARGEST)
     return step * law.expected_segments(step) - beyond
 
 
 def _clipped_mean(law: distributions.Distribution, largest: float) -> float:
-    """E[min(X, c)], where c is the largest number that is drawn; other laws end long before."""
+    """Return E[min(X, c)], with c the largest number that can be drawn.
+
+    Only Pareto laws reach it.
+    """
     if not isinstance(law, distributions.Pareto):
         return law.mean()
     cap = min(largest, law.scale * 2.0 ** (_DIGITS / law.shape))
@@ -107,7 +114,7 @@ def _clipped_mean(law: distributions.Distribution, largest: float) -> float:
 
 @cache
 def _objects(law: distributions.Distribution) -> float:
-    """E[max(1, X rounded)], half a number rounded up."""
+    """Return E[max(1, X rounded)]; halves are rounded up."""
     if isinstance(law, distributions.Deterministic):
         values, weights = np.array([law.value]), np.ones(1)
     elif isinstance(law, distributions.Empirical):

@@ -1,13 +1,13 @@
-"""The limits of each metric, the scale on which its intervals are made, and what was never seen.
+"""Keep intervals within the limits of each metric, and bound events that never occurred.
 
-No time, rate or number is below 0, no part of one above 1, no goodput above the rate of the air. An
-interval that reaches close to such a limit is made on the scale of the metric: the logarithm of
-times, rates and numbers, log p / (1 - p) of parts. With the standard error of the mean it ends at
-mean exp(+-h), where h is the half width over the mean. A narrow one is the same on all scales, and
-stays as it is.
+No time, rate or count is below 0, no share is above 1, and no goodput is above the PHY rate. An
+interval that comes close to such a limit is computed on the metric's own scale: the logarithm of
+times, rates and counts, log p / (1 - p) of shares. For times, rates and counts its ends are mean
+exp(+-h), where h is the half width over the mean. A narrow interval is the same on all scales, so
+it stays unchanged.
 
-A part of which nothing was seen in N independent trials is at most 3 / N at 95 % (J. Hanley and
-A. Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249, 1983).
+If none of N independent trials shows an event, its probability is at most 3 / N at 95 % (J. Hanley
+and A. Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249, 1983).
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from airtcp.scenario.keys.queue import AccessPoint, Queue
     from airtcp.scenario.keys.traffic import Flow
 
-#: An arm of an interval that is longer than this part of the way to a limit is made on the scale of
-#: the metric; at this length the two scales differ by a thirtieth of the mean.
+#: An arm longer than this part of the distance to a limit is computed on the scale of the metric.
+#: At this length the two scales differ by a thirtieth of the mean.
 _FAR: Final = 0.25
-#: The longest arm on that scale, a factor of 55: that of two replications that have hardly a number
-#: in common. It says that next to nothing is known.
+#: The longest arm on that scale, a factor of 55. Two replications with almost no agreement give
+#: such an arm. It means that next to nothing is known.
 _LONGEST: Final = 4.0
 _PARTS: Final = re.compile(r"probability|ratio|loss$|jain_index|contention_free_share|^drop_")
 _BUSY: Final = re.compile(r"utilization|airtime_share|^data$|^tcp_ack$|^control$")
 _COUNTS: Final = frozenset({"tcp_retransmissions", "tcp_timeouts"})
-#: The metrics that are nothing where nothing was sent, and say nothing then.
+#: Metrics that are zero without traffic. Such a zero carries no information.
 _OF_TRAFFIC: Final = ("goodput_bps", "flow_goodput_bps", "channel_utilization", "airtime_share")
 #: R of the E-model is at most 100 for the bandwidth of a telephone (ITU-T G.107, 7.1).
 _MOST_R: Final = 100.0
@@ -47,7 +47,7 @@ _MOST_R: Final = 100.0
 def confined(metric: str, interval: Interval, most: float = math.inf) -> Interval:
     """Return an interval within the limits of its metric, on its scale, and up to `most`.
 
-    Its arms are those of the mean of samples.
+    The given arms are those of a mean of samples.
     """
     return widened(metric, interval, 0.0, most, are_linear=True)
 
@@ -57,7 +57,8 @@ def widened(
 ) -> Interval:
     """Add an independent error, in the unit of the metric, to both arms of an interval.
 
-    On the scale of the metric; arms that `are_linear` are brought to it.
+    The sum is computed on the scale of the metric. `are_linear` says that the given arms are not on
+    that scale yet.
     """
     if metric == "r_factor":
         mean, low, high = interval.mean, interval.low, interval.high
@@ -81,7 +82,7 @@ def widened(
 
 
 def _arm(mean: float, top: float, end: float, is_linear: bool) -> float:
-    """Return how far an end is from the mean on the scale of the metric."""
+    """Return the distance of an end from the mean on the scale of the metric."""
     arm = abs(end - mean) / (mean * (1.0 if math.isinf(top) else 1.0 - mean))
     if is_linear or arm <= _FAR:
         return arm
@@ -94,7 +95,7 @@ def _arm(mean: float, top: float, end: float, is_linear: bool) -> float:
 
 
 def _at(mean: float, top: float, by: float) -> float:
-    """Return the number that is so far from `mean` on the scale."""
+    """Return the number at distance `by` from `mean` on the scale of the metric."""
     if abs(by) <= _FAR:
         return mean * (1.0 + by * (1.0 if math.isinf(top) else 1.0 - mean))
     by = max(-_LONGEST, min(_LONGEST, by))
@@ -124,9 +125,9 @@ def within_limits(
     *,
     are_linear: bool = True,
 ) -> dict[str, Interval]:
-    """Bring the intervals of everything, or of a group and a part of it, within their limits.
+    """Limit the intervals of the whole network, or of a part of a group, to the metrics' ranges.
 
-    Arms that `are_linear` are brought to the scales of their metrics.
+    `are_linear` says that the given arms are not on the scales of their metrics yet.
     """
     found = {}
     is_once = scenario is not None and all(map(has_end, _flows_of(scenario, group, part)))
@@ -136,7 +137,7 @@ def within_limits(
             found[name] = Interval(0.0, 0.0, 0.0, interval.n)
             continue
         if interval.low is None and interval.high is None and len(runs) > 1:
-            # A mean without an interval says nothing of others.
+            # A mean without an interval says nothing about other runs.
             interval = Interval(None, None, None, interval.n)
         if not (is_once and name in _OF_TRAFFIC):
             interval = unseen(name, interval, runs, group, part)
@@ -146,9 +147,9 @@ def within_limits(
 
 
 def never_happens(metric: str, scenario: ResolvedScenario, group: str | None = None) -> bool:
-    """Whether a scenario rules out what a metric counts, however long it is run.
+    """Whether a scenario rules out the event that a metric counts, however long it runs.
 
-    A queue without a limit drops nothing, and without Block ACKs nothing is out of order.
+    An unlimited queue drops nothing, and without Block ACKs no packet is out of order.
     """
     if metric.startswith("reorder_delay"):
         return scenario.mac.aggregation is None
@@ -170,7 +171,7 @@ def _drops_nothing(queue: Queue) -> bool:
 
 
 def stretched(metric: str, interval: Interval, down: float, up: float) -> Interval:
-    """Add independent errors to the arms of an interval, each on the scale of the metric."""
+    """Add independent errors to the two arms of an interval, on the scale of the metric."""
     top = 1.0 if _PARTS.search(metric) else math.inf
     mean, low, high = interval.mean, interval.low, interval.high
     if mean is None or low is None or high is None or not 0.0 < mean < top:
@@ -183,15 +184,15 @@ def stretched(metric: str, interval: Interval, down: float, up: float) -> Interv
 def most_of(
     metric: str, scenario: ResolvedScenario, group: str | None = None, part: str = "all"
 ) -> float:
-    """Return the most that a metric can be in a scenario, infinite where no limit is known."""
+    """Return an upper bound of a metric in a scenario, infinite if no limit is known."""
     if _BUSY.search(metric):
-        # A group is in one cell.
+        # A group belongs to one cell.
         return float(max(1, len(scenario.cells or ()))) if group is None else 1.0
     own = _flows_of(scenario, group, part)
     counts = {one.name: one.count for one in scenario.stations}
     flows = sum(counts[flow.stations] for flow in own)
     if metric == "active_flows":
-        # Users of other kinds may have several transfers under way.
+        # Users of other applications may have several transfers in progress.
         own = [flow for flow in own if flow.application.kind != "udp"]
         few = all(flow.application.kind == "bulk" for flow in own)
         return float(sum(counts[flow.stations] for flow in own)) if few else math.inf
@@ -210,7 +211,7 @@ def most_of(
 
 
 def most_of_cell(scenario: ResolvedScenario, groups: Collection[str]) -> float:
-    """Return the most that the goodput of a cell can be: the fastest rate of its `groups`."""
+    """Return an upper bound of the goodput of a cell: the fastest rate of its `groups`."""
     rates = [float(one.data_rate.bps) for one in scenario.stations if one.name in groups]
     return max(rates, default=0.0)
 
@@ -232,10 +233,10 @@ def _offered_bps(flow: Flow) -> float | None:
 def unseen(
     metric: str, interval: Interval, runs: Sequence[Run], group: str | None, part: str
 ) -> Interval:
-    """Return what is known of a metric that is 0 in all replications.
+    """Return an interval for a metric that is 0 in all replications.
 
-    A part is at most 3 over the number of trials, a count of events 3 over that of replications.
-    What says nothing without traffic has no interval.
+    A probability is at most 3 over the number of trials, a count of events 3 over the number of
+    replications. A metric that is 0 because there was no traffic gets no interval.
     """
     if interval.mean != 0.0 or interval.high != 0.0:
         return interval
@@ -250,9 +251,9 @@ def unseen(
 
 
 def _trials(metric: str, runs: Sequence[Run], group: str | None, part: str) -> float:
-    """Count the independent trials of which a part is told: packets, or transmissions.
+    """Return the number of independent trials behind a share: packets, or transmissions.
 
-    Of what was aggregated the transmissions, which are fewer than MPDUs. 0 where none is known.
+    For aggregated data, transmissions count, which are fewer than MPDUs. 0 if no count is known.
     """
     if metric == "packet_loss":
         return float(sum(_delays(run, "packet_delay", group, part) for run in runs))

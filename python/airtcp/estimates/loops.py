@@ -1,9 +1,8 @@
-"""Goodput of users who think, load a page, and think again: a closed loop, by its renewal identity.
+"""Estimate the goodput of users who think and load pages in turn, by the renewal identity.
 
-A user loads a page of E[S] bytes in every E[Z] + E[T] seconds, whatever happens meanwhile: the time
-to think and the size are those of the scenario, and of the page time alone chance is left. Where it
-is short beside the time to think, that is little, while as many pages as a run happens to hold are
-much. Knows pages that a group loads in one way. Does not know when a state is steady.
+This is a closed loop: a user loads a page of E[S] bytes in every E[Z] + E[T] seconds. The scenario
+fixes the think time and the size, so only the page time is random. If it is short compared to the
+think time, it adds little error, while the number of pages in one run varies a lot.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from airtcp.stats import student_quantile
 class Loop:
     """The users of one entry: their number, E[S] in bytes, E[Z] in seconds.
 
-    `page_times_s` has a page time for each replication, None where no page came: that of the steady
-    state, if pages in progress tell it, with a doubt of `doubt_s`, else the mean of those that
-    came. `pages` is their number in all.
+    `page_times_s` has one page time for each replication, None if no page ended. It is the page
+    time of the steady state, with an uncertainty of `doubt_s`, if pages in progress determine it.
+    Otherwise it is the mean of the pages that ended. `pages` is the total number of pages.
     """
 
     users: int
@@ -37,20 +36,20 @@ class Loop:
 
     @property
     def page_time_s(self) -> float | None:
-        """The mean page time of all replications; None unless two have any."""
+        """The mean page time of all replications; None unless two replications have one."""
         known = [one for one in self.page_times_s if one is not None]
         return sum(known) / len(known) if len(known) > 1 else None
 
     @property
     def is_short(self) -> bool:
-        """Tell whether pages take no longer than users think, so that hardly any is in progress."""
+        """True if pages take no longer than the think time, so that few are in progress."""
         page_s = self.page_time_s
         return page_s is not None and page_s <= self.think_s and self.pages > 1.0
 
     def goodput_bps(self, run: int) -> float | None:
-        """Return the goodput that goes with the page time of a replication.
+        """Return the goodput for the page time of a replication.
 
-        One without a page has the page time of all.
+        A replication without a page uses the mean page time of all.
         """
         page_s = self.page_times_s[run]
         if page_s is None:
@@ -58,25 +57,25 @@ class Loop:
         return None if page_s is None else self.with_pages_of(page_s)
 
     def with_pages_of(self, page_s: float) -> float:
-        """Return the goodput in b/s that goes with a mean page time."""
+        """Return the goodput in b/s for a mean page time."""
         return 8.0 * self.users * self.page_bytes / (self.think_s + page_s)
 
     @property
     def slow_bps(self) -> float:
-        """The goodput in b/s that is lost if pages take twice as long as those that came."""
+        """The loss of goodput in b/s if pages take twice as long as those that ended."""
         page_s = self.page_time_s or 0.0
         return self.with_pages_of(page_s) - self.with_pages_of(2.0 * page_s)
 
     @property
     def doubt_bps(self) -> float:
-        """The doubt in b/s that goes with that of the page time."""
+        """The uncertainty of the goodput in b/s that follows from `doubt_s`."""
         page_s = self.page_time_s or 0.0
         return self.with_pages_of(page_s) / (self.think_s + page_s) * self.doubt_s
 
     def least_half_width_bps(self, confidence: float) -> float:
-        """Return the half width that the goodput has if so many page times are exponential.
+        """Return the half width of the goodput if the page times have an exponential law.
 
-        Few page times that happen to be alike are no sign that all are.
+        A few page times may agree by chance. This bound prevents too narrow an interval.
         """
         page_s = self.page_time_s or 0.0
         half_s = student_quantile(confidence, self.pages - 1.0) * page_s
@@ -85,9 +84,9 @@ class Loop:
 
 
 def loops(traffic: Traffic, *, as_came: bool = False) -> list[Loop]:
-    """Return the loops of all transfers that others follow; none where one of these is no loop.
+    """Return the loops of all recurrent transfers; an empty list if one of them is no loop.
 
-    With `as_came` page times are those of pages that came, as of runs that are too short for pages.
+    With `as_came`, page times are those of pages that ended, for runs too short for pages.
     """
     flows = [traffic.flow(one) for one in traffic.recurrent]
     scopes = [(flow.stations, flow.direction) for flow in flows]
@@ -95,7 +94,7 @@ def loops(traffic: Traffic, *, as_came: bool = False) -> list[Loop]:
     for entry, flow, scope in zip(traffic.recurrent, flows, scopes, strict=True):
         page_bytes, think_s = unit_bytes(flow), pause_s(flow)
         has_pages = entry in traffic.of_pages
-        # The page times of a group and direction are those of all its pages.
+        # Page times are measured per group and direction, so a scope may have only one loop.
         if not has_pages or page_bytes is None or think_s is None or scopes.count(scope) > 1:
             return []
         times_s = tuple(measured(run, "page_time_s", *scope) for run in traffic.runs)
@@ -110,7 +109,7 @@ def loops(traffic: Traffic, *, as_came: bool = False) -> list[Loop]:
 
 
 def _settled(traffic: Traffic) -> Found | None:
-    """Return the page time of the steady state; None where pages in progress do not tell it."""
+    """Return the page times of the steady state; None if pages in progress do not suffice."""
     of = loading(traffic) if len(traffic.runs) > 1 else None
     found = None if of is None else of.of("page_time_s")
     return None if found is None or not np.isfinite(found.values).all() else found
@@ -118,13 +117,13 @@ def _settled(traffic: Traffic) -> Found | None:
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
-    """Goodputs by the renewal identity, one for each replication, None where no page came.
+    """Goodputs by the renewal identity, one for each replication, None if no page ended.
 
-    The half width of their mean is at least `least_half_width_bps`, and `doubt_bps` comes to it.
-    Pages take `page_time_s`, the longest mean of several loops; None where they are too few, or
-    take longer than users think. `most_bps` goes with the mean page time, or with none where it is
-    not known: as pages that have not ended are slow ones, the goodput is hardly more. If all pages
-    take twice as long it is `slow_bps` less.
+    The half width of their mean is at least `least_half_width_bps`, and `doubt_bps` is added to it.
+    `page_time_s` is the longest mean page time of the loops. It is None if there are too few pages,
+    or if they take longer than users think. `most_bps` is the goodput at the mean page time, or at
+    zero page time if that is unknown. Pages in progress are slow ones, so the goodput is hardly
+    higher. If all pages take twice as long, the goodput is `slow_bps` lower.
     """
 
     values: tuple[float | None, ...]
@@ -136,10 +135,9 @@ class Renewal:
 
 
 def renewal(traffic: Traffic, confidence: float, *, as_came: bool = False) -> Renewal | None:
-    """Return the goodputs of traffic by the renewal identity; None where there are no loops.
+    """Return the goodputs of traffic by the renewal identity; None if there are no loops.
 
-    What is not sent in loops, such as calls, counts as it was measured. `as_came` is that of
-    `loops`.
+    Other traffic, such as calls, counts as measured. For `as_came` see `loops`.
     """
     found = loops(traffic, as_came=as_came)
     if not found:

@@ -1,19 +1,20 @@
-"""Pages in progress, which may be too few yet, and the page time of the steady state.
+"""Pages in progress, which may still grow in number, and the page time of the steady state.
 
-Users read, load a page, and read again. A run begins with all of them reading, and those pages that
-have come when it ends are the quick ones. Knows the books of pages and how fast their number
-settles. Does not know intervals.
+Users read, load a page, and read again. A run begins with all users reading. The pages that have
+ended when the run ends are the quick ones.
 
-By Little's law the page time is the mean number in progress over the rate at which pages are asked
-for, whether they have come or not. A number A(t) that nears its mean L as exp(-t / tau), as one
-near a steady state does, has L = mean of A + tau (A(end) - A(begin)) / W over a window W; and as a
-page more is a reader less, the rate settles tau (A(end) - A(begin)) / (W E[Z]) lower.
+By Little's law, the page time is the mean number in progress over the rate of page requests,
+whether or not the pages have ended. Suppose that the number A(t) approaches its mean L as exp(-t /
+tau), as it does near a steady state. Then L = mean of A + tau (A(end) - A(begin)) / W over a window
+W. Each further page in progress is one reader less, so the request rate settles tau (A(end) -
+A(begin)) / (W E[Z]) lower.
 
-With a page more in progress 1 / E[Z] a second fewer are asked for. On a processor that pages share,
-of which L = rho / (1 - rho) at a rate of rho C, (1 - rho) / T more a second come, where 1 - rho is
-the share of time without a page and T the page time: 1 / tau = 1 / E[Z] + (1 - rho) / T. Pages that
-are alone settle within their own time, those of a network that is never empty within a time to
-think. A radio is not quite such a processor, so that half of what is corrected is a doubt.
+With a further page in progress, 1 / E[Z] fewer pages are requested a second. On a shared processor
+L = rho / (1 - rho) at a rate of rho C, and (1 - rho) / T more pages end a second. Here 1 - rho is
+the share of time without a page, and T is the page time. So 1 / tau = 1 / E[Z] + (1 - rho) / T. A
+page alone in the network settles within its own time. In a network that is never empty, pages
+settle within a think time. A radio is not quite such a processor, so half of the correction counts
+as uncertainty.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-#: The metrics that pages in progress tell.
+#: The metrics that pages in progress determine.
 OF_PAGES: Final = frozenset({"page_time_s", "transfer_time_s", "active_flows"})
-#: The part of a correction that its interval is widened by.
+#: The part of a correction that is added to its half width.
 DOUBT: Final = 0.5
-#: A growth that is told by an interval however wide it is.
+#: A relative growth below this is covered by an interval, however wide.
 MOST_GROWTH: Final = 0.2
-#: The fewest pages that say anything.
+#: The fewest pages that allow an estimate.
 _FEWEST: Final = 10
-#: The columns of the sums, by the names of the books: those of a traffic, and of all pages.
+#: The columns of the sums, as named in `Books`: those of one traffic, and those of all pages.
 _OWN: Final = ("units", "loading_s", "active_s", "begun")
 _ALL: Final = ("units", "loaded", "loading_s")
 _OWN_UNITS, _OWN_LOADING, _ACTIVE, _BEGUN, _UNITS, _LOADED, _LOADING = range(7)
@@ -52,10 +53,10 @@ _OWN_UNITS, _OWN_LOADING, _ACTIVE, _BEGUN, _UNITS, _LOADED, _LOADING = range(7)
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A metric by pages in progress: one number for each replication.
+    """A metric estimated from pages in progress: one number for each replication.
 
-    `values` are those of the steady state, and `doubt` comes to their half width; `as_is` those of
-    the runs as they are, which are less where pages still grow.
+    `values` are those of the steady state, and `doubt` is added to their half width. `as_is` are
+    those of the runs without correction, which are lower if pages still grow.
     """
 
     values: Array
@@ -65,7 +66,7 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """The part by which the steady state has longer page times than the runs, and its values."""
+    """The relative growth of page times until steady state, and a value per replication."""
 
     mean: float
     values: Array
@@ -73,10 +74,10 @@ class Growth:
 
 @dataclass(frozen=True, eq=False)
 class Loading:
-    """The pages of some entries of a traffic, in a network in which `of_all` are all pages.
+    """The pages of some entries of a traffic. `of_all` is all traffic of the network.
 
-    How many there are yet to be is a state of the network: a group's own pages tell it by few.
-    `think_s` is the mean time that its users take to read.
+    The future growth is a property of the whole network. A group's own pages are too few to show
+    it. `think_s` is the mean time that all users of the network read between pages.
     """
 
     own: Traffic
@@ -86,13 +87,13 @@ class Loading:
 
     @property
     def is_all(self) -> bool:
-        """Tell whether all transfers that are followed by others are of pages."""
+        """True if all recurrent transfers of the traffic are pages."""
         return self.entries == self.own.recurrent
 
     def of(self, metric: str) -> Found | None:
-        """Estimate a metric of `OF_PAGES`; None of few pages, or where not all is pages.
+        """Estimate a metric of `OF_PAGES`; None with few pages, or if other transfers contribute.
 
-        Few they are, too, where one replication has all.
+        There are also too few pages if one replication has all of them.
         """
         if not math.isfinite(self.settles_s) or not (self.is_all or metric == "page_time_s"):
             return None
@@ -107,7 +108,7 @@ class Loading:
 
     @cached_property
     def growth(self) -> Growth | None:
-        """The growth that is yet to come; None of few pages."""
+        """The growth that is still to come; None with few pages."""
         if not math.isfinite(self.settles_s):
             return None
 
@@ -120,7 +121,7 @@ class Loading:
 
     @cached_property
     def settles_s(self) -> float:
-        """The time tau in which their number settles; NaN where few pages were loaded."""
+        """The time constant tau with which the number of pages settles; NaN if few pages ended."""
         if min(self.own.sums(one, self.entries).sum() for one in ("units", "loaded")) < _FEWEST:
             return math.nan
         every = self.of_all.of_pages
@@ -129,12 +130,12 @@ class Loading:
 
     @property
     def startup_s(self) -> float:
-        """The time for which the start-up that is left after the warm-up lasts."""
+        """The length of the start-up that remains after the warm-up, in seconds."""
         return left_s(self.own, self.settles_s)
 
     @property
     def reason(self) -> str:
-        """The reason for which page times are not told."""
+        """The reason why no page time is reported."""
         loading_s = self.of_all.sums("loading_s", self.of_all.of_pages).mean(axis=0)
         first, last = loading_s[[0, -1]] * self.own.windows / self.own.measured_s
         return (
@@ -144,7 +145,7 @@ class Loading:
 
     @property
     def _empty(self) -> float:
-        """The share of time without a page in progress, of everybody's pages."""
+        """The share of time without any page in progress in the whole network."""
         books = [run.books for run in self.own.runs]
         without_s = [one.column("pageless_s").sum(axis=0) for one in books if one is not None]
         shares = np.mean(without_s, axis=0)[self.of_all.of_pages] / self.own.measured_s
@@ -152,17 +153,17 @@ class Loading:
 
     @cached_property
     def _sums(self) -> Adjusted:
-        """The sums of all windows, freed from what was drawn."""
+        """The sums over all windows, adjusted for the draws."""
         columns = [self.own.sums(name, self.entries) for name in _OWN]
         columns += [self.of_all.sums(name, self.of_all.of_pages) for name in _ALL]
         return adjusted(np.stack(columns, axis=2), self.own.draws)
 
     def _more(self, sums: Array, tau: float) -> Array:
-        """The pages in progress that there are yet to be, in page-seconds of a run."""
+        """The page-seconds that are missing in a run compared to the steady state."""
         return np.asarray(tau * (sums[..., _UNITS] - sums[..., _LOADED]))
 
     def _longer(self, sums: Array, tau: float) -> Array:
-        """The page time of the steady state over that of the runs."""
+        """The ratio of the steady state's page time to the runs' page time."""
         more = self._more(sums, tau)
         fewer = more / (self.think_s * sums[..., _UNITS])
         return np.asarray((1.0 + more / sums[..., _LOADING]) / (1.0 - fewer))
@@ -186,7 +187,7 @@ class Loading:
 
 
 def loading(traffic: Traffic) -> Loading | None:
-    """Return the pages of a traffic; None where there are none, or books do not tell of them."""
+    """Return the pages of a traffic; None if it has none, or without accounts (`Books`)."""
     of_all = Traffic(traffic.runs, traffic.scenario, None, "all")
     entries, every = traffic.of_pages, of_all.of_pages
     rate = sum(traffic.users([one]) / (pause_s(traffic.flow(one)) or math.inf) for one in every)

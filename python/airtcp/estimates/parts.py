@@ -1,16 +1,14 @@
-"""Estimates of everything, groups and directions, of which the parts add up to the whole.
+"""Estimate the whole network, its groups and their directions so that the parts add up.
 
-Knows which metrics of parts add up, and how a difference is shared. Does not know how an estimate
-is made (`estimate`), nor records of single flows.
-
-Each part has an estimate from its own draws, which tell more of it than those of all others. Their
-sum is another estimate of the whole than that from all draws together. The gap between the two is
-near zero and has mean zero; each replication's is shared among the parts by the variances of their
-values: a part that is known well, such as calls at a constant rate, takes hardly any. These are the
-weights of least squares for numbers that are known to add up, and are measured independently of
-each other. The intervals come from the values that result, so that they are those of what is told.
-A gap that no part can take, such as that of calls whose windows resemble the draws of others by
-chance, is the noise of coefficients: then whole and parts have their means over replications.
+Each part has an estimate from its own draws, which say more about it than the draws of all other
+parts. The sum of the parts is a second estimate of the whole, next to the one from all draws
+together. The gap between the two is near zero and has mean zero. The gap of each replication is
+shared among the parts in proportion to the variances of their values. So a part with little
+variance, such as calls at a constant rate, takes almost nothing. These are the weights of least
+squares for numbers that must add up and are measured independently of each other. The intervals
+come from the resulting values, so they match the reported numbers. Some gaps fit no part, such as
+the gap of calls whose windows resemble the draws of others by chance. They are noise of regression
+coefficients. Then the whole and the parts use their means over replications.
 """
 
 from __future__ import annotations
@@ -32,15 +30,15 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-#: The metrics of parts that add up to that of the whole.
+#: The metrics whose parts add up to the whole.
 _ADD_UP: Final = ("goodput_bps", "active_flows")
 _DIRECTIONS: Final = ("download", "upload")
-#: Everything, a group, and its one direction.
+#: Number of places if there is one group with one direction: the network, the group, the direction.
 _ONE_WAY: Final = 3
-#: A gap of this part of the values is rounding.
+#: A gap below this part of the values is a rounding error.
 _NOTHING: Final = 1e-12
 
-#: Everything, and of each group the parts "all", "download" and "upload" where it has them.
+#: A place is the whole network, or a part "all", "download" or "upload" of a group.
 _EVERYTHING: Final = (None, "all")
 _Place = tuple[str | None, str]
 
@@ -57,9 +55,10 @@ def estimate(
     part: str = "all",
     confidence: float | None = None,
 ) -> Estimate:
-    """Estimate a metric of everything, or of a group and a part of it, from replications.
+    """Estimate a metric of the whole network, or of a part of a group, from replications.
 
-    What a group has by itself does not add up with others (`improved_groups`).
+    The estimate of a single group is not adjusted to add up with other groups; see
+    `improved_groups`.
 
     Raises KeyError for a metric, group or part that the runs do not have, ValueError without a run.
     """
@@ -72,9 +71,9 @@ def estimate(
 def improved(
     runs: Sequence[Run], scenario: ResolvedScenario | None, confidence: float
 ) -> dict[str, Estimate]:
-    """Estimate all metrics of everything that have another estimator than the plain one.
+    """Estimate all metrics of the whole network that have an estimator other than the plain mean.
 
-    Empty without a scenario or books, where none has.
+    Empty without a scenario or accounts (`Books`).
     """
     if scenario is None or not runs:
         return {}
@@ -86,10 +85,10 @@ def improved(
 def improved_groups(
     runs: Sequence[Run], scenario: ResolvedScenario | None, confidence: float
 ) -> GroupEstimates:
-    """Estimate what has another estimator than the plain one, of each group and its directions.
+    """Estimate metrics of groups and directions with an estimator other than the plain mean.
 
-    Goodputs and transfers in progress of groups add up to those of everything, and those of the
-    directions of a group to the group's. Empty without a scenario or books.
+    Goodputs and active flows of groups add up to those of the network, and those of directions to
+    those of the group. Empty without a scenario or accounts (`Books`).
     """
     if scenario is None or not runs or any(run.books is None for run in runs):
         return {}
@@ -97,7 +96,7 @@ def improved_groups(
 
 
 class Tree:
-    """The estimates of everything, of its groups, and of their directions.
+    """The estimates of the whole network, of its groups, and of their directions.
 
     Raises ValueError without a run.
     """
@@ -113,27 +112,27 @@ class Tree:
 
     @property
     def has_books(self) -> bool:
-        """Tell whether replications have books."""
+        """True if all replications have accounts (`Books`)."""
         return self._of[_EVERYTHING].has_books
 
     @property
     def can_improve(self) -> bool:
-        """Tell whether everything has books, and traffic that goes on."""
+        """True if there are accounts, and traffic whose transfers recur."""
         return self._of[_EVERYTHING].can_improve
 
     def whole(self, metric: str) -> Estimate:
-        """Estimate a metric of everything. Raises KeyError if the runs do not have it."""
+        """Estimate a metric of the whole network. Raises KeyError if the runs do not have it."""
         of_all = self._of[_EVERYTHING]
         if metric == "flow_goodput_bps" and of_all.flows:
             return _of_a_flow(of_all, self.whole("goodput_bps"))
         told = of_all.of(metric)
-        # One group in one direction is everything once more.
+        # With one group in one direction there is nothing to add up.
         if metric not in _ADD_UP or told.estimator == "plain" or len(self._of) <= _ONE_WAY:
             return told
         return self._told(metric)[_EVERYTHING]
 
     def groups(self) -> GroupEstimates:
-        """Estimate all parts; empty where none has another estimator than the plain one."""
+        """Estimate all parts; empty if none has an estimator other than the plain mean."""
         if not self.has_books:
             return {}
         improves = any(one.can_improve for one in self._of.values())
@@ -154,7 +153,7 @@ class Tree:
         return found
 
     def _told(self, metric: str) -> dict[_Place, Estimate]:
-        """Estimate a metric of everything and all parts, so that they add up."""
+        """Return estimates of a metric for the whole network and all parts that add up."""
         if metric not in self._known:
             told = self._shared_out(metric)
             if told is None:
@@ -163,9 +162,9 @@ class Tree:
         return self._known[metric]
 
     def _shared_out(self, metric: str) -> dict[_Place, Estimate] | None:
-        """Share the gaps of a metric from the top down; None where some part cannot take one.
+        """Distribute the gaps of a metric from the whole down; None if no part can take one.
 
-        Where one has no mean, nothing adds up: each has its own.
+        If a part has no mean, nothing can add up, and each place keeps its own estimate.
         """
         told = {place: one.of(metric) for place, one in self._of.items()}
         if any(None in (one.interval.mean, *one.values) for one in told.values()):
@@ -193,14 +192,14 @@ def _places(run: Run) -> Iterator[_Place]:
 
 
 def _is_below(one: _Place, other: _Place) -> bool:
-    """Tell whether a place is a part of another, with nothing between."""
+    """True if a place is a direct part of another."""
     if other[0] is None:
         return one[0] is not None and one[1] == "all"
     return one[0] == other[0] and one[1] != "all"
 
 
 def _of_a_flow(estimates: Estimates, goodput: Estimate) -> Estimate:
-    """Estimate the goodput of a flow by that of all, whatever estimator that has."""
+    """Estimate the goodput per flow from the total goodput, with the same estimator."""
     if goodput.estimator == "plain":
         return estimates.plain("flow_goodput_bps")
     values = np.array(goodput.values, dtype=float) / estimates.flows
@@ -208,9 +207,9 @@ def _of_a_flow(estimates: Estimates, goodput: Estimate) -> Estimate:
 
 
 def _shared(whole: Array, parts: Array) -> Array | None:
-    """Share the gap between a whole and the sum of its parts; None where no part can take it.
+    """Distribute the gap between a whole and its parts; None if no part can take it.
 
-    `parts` has a row for each, with a value for each replication, as `whole` has.
+    `parts` has a row for each part, with a value for each replication, as `whole` has.
     """
     gap = whole - parts.sum(axis=0)
     if np.abs(gap).max() <= _NOTHING * np.abs(whole).max():

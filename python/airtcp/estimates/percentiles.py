@@ -1,14 +1,14 @@
 """Percentiles of the pooled samples of all replications, and their intervals.
 
-A mean of the percentiles of replications is not the percentile: where one replication of four has
-the long delays, the 99th percentile of all is among these. So samples are pooled. The interval is
-Woodruff's (JASA 47, 1952): the times x at which the share F(x) of samples up to x differs from the
-level by no more than its error, which is that of a jackknife over replications. F grows with x, so
-that percentiles of one quantity, and both ends of their intervals, are in order.
+A mean of the replications' percentiles is not the percentile: if one replication of four has the
+long delays, the 99th percentile of all samples is among these. So samples are pooled. The interval
+is Woodruff's (JASA 47, 1952): the times x at which the share F(x) of samples up to x differs from
+the level by no more than its error. A jackknife over replications gives that error. F grows with x,
+so the percentiles of one quantity, and both ends of their intervals, are in order.
 
-Transfers and pages that are in progress at an end of the measured time are known to last longer
-than that: F is that of Kaplan and Meier (JASA 53, 1958), with those that had begun before counted
-from their age on. A quantile that F does not reach has a lower bound alone.
+Transfers and pages in progress at the end of the measured time are known to last longer than their
+age. F is the estimator of Kaplan and Meier (JASA 53, 1958). Those that began before the measured
+time count from their age on. A quantile that F does not reach has only a lower bound.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ _BASES: Final = (
     *("transfer_time", "page_time", "rtt", "path_rtt"),
     *("ap_queue_delay", "packet_delay", "reorder_delay"),
 )
-#: The metrics that are percentiles, by the quantity that they are of, and all of them with theirs.
+#: The percentile metrics of each quantity; and for each metric its quantity and level.
 BY_BASE: Final = {base: [f"{base}_p{one}_s" for one in _PERCENTS] for base in _BASES}
 PERCENTILES: Final = {
     f"{base}_p{percent}_s": (base, percent / 100.0) for base in _BASES for percent in _PERCENTS
 }
-#: The fewest samples on the rarer side of a percentile that has an interval, and the fewest samples
-#: that have a bound.
+#: The fewest samples on the rarer side of a percentile with an interval, and the fewest samples of
+#: one with a bound.
 _FEWEST_BEYOND: Final = 10.0
 _FEWEST: Final = 10
-#: The fewest replications that tell a bound.
+#: The fewest replications that allow a lower bound.
 FEWEST_RUNS: Final = 4
-#: The most times at which samples of transfers and pages are counted.
+#: The maximum number of times at which samples of transfers and pages are counted.
 _MOST_TIMES: Final = 4096
 
 
@@ -54,8 +54,9 @@ _MOST_TIMES: Final = 4096
 class Percentile:
     """A percentile of pooled samples: its interval, and one number for each replication.
 
-    These vary as the jackknife's pseudo-values do, and their mean is the percentile of all: a
-    quantile is a step function of its samples, whose bias the jackknife would overshoot.
+    The numbers vary like the jackknife's pseudo-values, and their mean is the percentile of all
+    samples. A quantile is a step function of its samples, so the jackknife's correction of bias
+    would overshoot.
     """
 
     interval: Interval
@@ -66,8 +67,8 @@ class Percentile:
 class Distribution:
     """The samples of each replication by intervals of time, from `low_s` to `high_s`.
 
-    `ended` and `at_risk` have a row for each replication: the samples in an interval, and those
-    that reach it.
+    `ended` and `at_risk` have a row for each replication: the number of samples in an interval, and
+    the number that reach it.
     """
 
     low_s: Array
@@ -82,7 +83,7 @@ class Distribution:
 
     @cached_property
     def _shares(self) -> Array:
-        """F at the end of each interval: of all, and without each replication."""
+        """F at the end of each interval: over all replications, and with each one left out."""
         ended, at_risk = self.ended.sum(axis=0), self.at_risk.sum(axis=0)
         rows = np.concatenate([ended[None], ended - self.ended])
         of = np.concatenate([at_risk[None], at_risk - self.at_risk])
@@ -90,7 +91,7 @@ class Distribution:
         return np.asarray(1.0 - np.cumprod(1.0 - np.minimum(1.0, hazard), axis=1))
 
     def percentile(self, q: float, confidence: float) -> Percentile | None:
-        """Return the `q` quantile; None of few samples, or where F does not reach it."""
+        """Return the `q` quantile, or with few samples a lower bound; None if neither exists."""
         runs = int((self.ended.sum(axis=1) > 0.0).sum())
         if self.number < _FEWEST or not runs:
             return self._bound(q)
@@ -126,10 +127,11 @@ class Distribution:
         return Percentile(Interval(whole_s, low_s, high_s, n), tuple(values.tolist()))
 
     def _bound(self, q: float) -> Percentile | None:
-        """Return a lower bound of the `q` quantile of few samples, by those in progress; or None.
+        """Return a lower bound of the `q` quantile from few ended samples, or None.
 
-        Of n that are seen up to a time at most k + 2 (3 + sqrt(k)) ought to end by then, if k do:
-        about twice the error of a Poisson number, for those of a replication are alike.
+        If k of n observed samples have ended by some time, at most k + 2 (3 + sqrt(k)) are expected
+        to have ended. That is about twice the error of a Poisson number, because samples of one
+        replication are correlated.
         """
         if not self.at_risk.size or int((self.at_risk[:, 0] > 0.0).sum()) < FEWEST_RUNS:
             return None
@@ -144,13 +146,13 @@ class Distribution:
 
     @staticmethod
     def _place(row: Array, q: float, most: int | None = None) -> int:
-        """Find the first interval at whose end F has come to `q`; past all if none has."""
+        """Return the first interval at whose end F reaches `q`, or the number of intervals."""
         found = np.flatnonzero(row >= q - 1e-12)
         place = int(found[0]) if len(found) else len(row)
         return place if most is None else min(place, most)
 
     def _at(self, row: Array, place: int, q: float) -> float | None:
-        """Interpolate in an interval, in which samples lie evenly."""
+        """Interpolate linearly in an interval."""
         if place == len(row):
             return None
         below = row[place - 1] if place else 0.0
@@ -160,7 +162,7 @@ class Distribution:
 
 
 def distribution(traffic: Traffic, base: str) -> Distribution | None:
-    """Return the distribution of a quantity, such as `rtt`; None where runs do not keep it."""
+    """Return the distribution of a quantity, such as `rtt`; None if the runs did not record it."""
     if any(run.books is None for run in traffic.runs):
         return None
     if base == "transfer_time" or base == "page_time":
@@ -191,7 +193,7 @@ def _of_lasting(traffic: Traffic, *, pages: bool) -> Distribution | None:
     known = [one for one in found if one is not None]
     if len(known) < len(found):
         return None
-    # Some that have not ended bound what few that have do not.
+    # With few ended samples, those in progress provide the times for a bound.
     few = sum(len(one[0]) for one in known) < _FEWEST
     times = np.unique(np.concatenate([one[1 if few else 0] for one in known]))
     if len(times) > _MOST_TIMES:
@@ -201,8 +203,8 @@ def _of_lasting(traffic: Traffic, *, pages: bool) -> Distribution | None:
     for ended_s, until_s, from_s in known:
         places = np.searchsorted(times, ended_s)
         rows.append(np.bincount(places, minlength=len(times)).astype(float))
-        # Those that last beyond the end of the interval before, less those that begin to be seen
-        # later.
+        # At risk are the samples that last beyond the end of the previous interval, without those
+        # that enter observation later.
         reach = len(until_s) - np.searchsorted(np.sort(until_s), before, side="right")
         later = len(from_s) - np.searchsorted(np.sort(from_s), times, side="left")
         at_risk.append((reach - later).astype(float))
@@ -212,7 +214,7 @@ def _of_lasting(traffic: Traffic, *, pages: bool) -> Distribution | None:
 
 
 def _lasting(traffic: Traffic, run: Run, *, pages: bool) -> tuple[Array, Array, Array] | None:
-    """Return how long those that ended took, until when each was seen, and from when on."""
+    """Return how long samples took, until when each was observed, and from when on."""
     of_all = traffic.lasting(run, pages=pages)
     if of_all is None or len(of_all.times_s) != len(of_all.scopes):
         return None
@@ -221,7 +223,8 @@ def _lasting(traffic: Traffic, run: Run, *, pages: bool) -> tuple[Array, Array, 
     mine = np.isin(of_all.scopes, traffic.scopes_of_part)
     begun_s = np.zeros(len(of_all.times_s))
     if pages:
-        # The ages of pages at the beginning are not kept: those that had begun are left out.
+        # The core does not record the ages of pages at the beginning, so carried-over pages are
+        # left out.
         mine[of_all.carried_over_index] = False
     else:
         begun_s[books.carried_over_index] = books.carried_over_age_s
@@ -238,9 +241,9 @@ def _lasting(traffic: Traffic, run: Run, *, pages: bool) -> tuple[Array, Array, 
 
 
 def in_order(metrics: dict[str, Interval]) -> None:
-    """Bring the percentiles of each quantity, and both ends of their intervals, into order.
+    """Sort the percentiles of each quantity, and both ends of their intervals.
 
-    Those of one distribution are; those that have been widened may not be.
+    Percentiles of one distribution are in order. After widening they may not be.
     """
     for names in BY_BASE.values():
         low = mean = high = -math.inf
@@ -259,7 +262,8 @@ def in_order(metrics: dict[str, Interval]) -> None:
             )
         of_mean = metrics.get(names[0].replace("_p50", ""))
         if of_mean is not None and of_mean.mean is None and of_mean.low is not None:
-            # A bound of a mean that is above all that is known of percentiles is one of few.
+            # A lower bound of a mean above all percentiles comes from few samples, so it is
+            # reduced.
             last = max(low, mean, high)
             if 0.0 < last < of_mean.low:
                 metrics[names[0].replace("_p50", "")] = Interval(None, last, None, of_mean.n)

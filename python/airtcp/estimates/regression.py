@@ -1,14 +1,13 @@
-"""Sums of replications, freed by regression from what controls explain, and jackknifed.
+"""Adjust sums of replications for controls by regression, and compute jackknife pseudo-values.
 
-Knows arrays: totals, controls whose mean is zero, replications that are independent of each other.
-Does not know what they are sums of.
+The inputs are arrays: totals, and controls whose mean is zero, of independent replications.
 
-A control is subtracted with a coefficient that least squares find from windows, several of each
-replication (S. Lavenberg, P. Welch, "A perspective on the use of control variables to increase the
-efficiency of Monte Carlo simulations", Management Science 27(3), 1981): five replications would
-not tell three coefficients. The intervals come from replications alone, each left out in turn with
-the coefficients found anew (R. Miller, "The jackknife: a review", Biometrika 61, 1974), so that
-windows need not be independent.
+Each control is subtracted with a least-squares coefficient (S. Lavenberg, P. Welch, "A perspective
+on the use of control variables to increase the efficiency of Monte Carlo simulations", Management
+Science 27(3), 1981). The fit uses windows, several of each replication, because five replications
+would not determine three coefficients. The intervals come only from replications, each left out in
+turn with the coefficients fitted anew (R. Miller, "The jackknife: a review", Biometrika 61, 1974).
+So windows need not be independent.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-#: Below this share of its size in the sums a control is the rounding of numbers.
+#: A control smaller than this relative to the sums is a rounding error.
 _NOTHING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class Adjusted:
-    """Mean totals of a replication, freed from controls.
+    """Mean totals of a replication, adjusted for controls.
 
-    `whole` has a number for each column, of all replications; `without` a row for each replication
-    that is left out.
+    `whole` has a number for each column, over all replications. `without` has a row for each
+    replication that is left out.
     """
 
     whole: Array
@@ -42,18 +41,19 @@ class Adjusted:
     def pseudo_values(self, of: Callable[[Array], Array]) -> Array:
         """Return the jackknife's pseudo-values of a function of the columns.
 
-        `of` takes an array whose last axis is the columns, and gives one number for each row. The
-        mean of what is returned is the estimate, its Student interval that of the estimate.
+        `of` takes an array whose last axis is the columns, and returns one number for each row. The
+        mean of the pseudo-values is the estimate, and their Student interval is its interval.
         """
         n = len(self.without)
         return np.asarray(n * of(self.whole) - (n - 1) * of(self.without))
 
 
 def adjusted(totals: Array, controls: Array) -> Adjusted:
-    """Free totals from controls.
+    """Adjust totals for controls.
 
     `totals` has the shape (replications, windows, columns), `controls` (replications, windows,
-    controls): sums over each window. Of one replication nothing can be left out.
+    controls): sums over each window. With one replication `without` has no replication to leave
+    out.
     """
     n, windows = totals.shape[:2]
     sums = totals.sum(axis=1)
@@ -62,7 +62,7 @@ def adjusted(totals: Array, controls: Array) -> Adjusted:
     scale = np.abs(controls).max(axis=(0, 1))
     scaled = controls / np.where(scale > 0.0, scale, 1.0)
     drawn = scaled.sum(axis=1)
-    # Normal equations of each replication; those of all but one are differences.
+    # Normal equations of each replication. Leaving one out is a subtraction.
     moments = np.einsum("rwi,rwj->rij", scaled, scaled)
     products = np.einsum("rwi,rwc->ric", scaled, totals)
     every = (n * windows, moments.sum(axis=0), products.sum(axis=0), drawn.sum(0), sums.sum(0))
@@ -80,7 +80,7 @@ def adjusted(totals: Array, controls: Array) -> Adjusted:
 
 
 def _left_out(values: Array) -> Array:
-    """The sum over all replications but each one."""
+    """Return, for each replication, the sum over all others."""
     return np.asarray(values.sum(axis=0) - values)
 
 

@@ -1,12 +1,10 @@
-"""What a few short replications can tell: intervals, bounds, or nothing.
+"""Decide what a few short replications can show: intervals, lower bounds, or nothing.
 
-Knows when replications are too short for what they shall tell. Does not know how long there was
-time for (`airtcp.run.glance`).
-
-Short replications that begin empty see less waiting than long ones: transfers in progress, windows
-and queues are yet to become what they will be. Then what grows with them has a lower bound, and
-what follows from losses nothing. Stations that do not hear each other may keep each other off the
-air for longer than a replication: where all replications have the same one, the next may not.
+Short replications that begin empty see less queueing than long ones: transfers in progress, windows
+and queues still grow. So metrics that grow with them have only a lower bound, and metrics that
+follow from losses have no value. Stations that do not hear each other may block each other for
+longer than a replication. Even if the same station wins in all replications, the next replication
+may differ.
 """
 
 from __future__ import annotations
@@ -34,53 +32,53 @@ from airtcp.stats import Interval
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-#: Transfers last at most this part of a replication, or it is too short to see how many there are
-#: at a time: then what takes time takes longer than it seems.
+#: Transfers may last at most this part of a replication. If they last longer, the replication is
+#: too short to show how many are in progress, and delays look too short.
 _LONGEST: Final = 0.1
-#: The fewest transfers, pages or files that tell anything of those to come.
+#: The fewest transfers, pages or files that say anything about later ones.
 _FEWEST: Final = 30
-#: A cell that hears others, or loses transmissions under theirs, for this share is disturbed; and
-#: so many exchanges in a replication are the fewest of such a cell that tell of the next turns.
+#: A cell is disturbed if it hears other cells, or loses transmissions to them, for this share. A
+#: disturbed cell needs at least this many exchanges per replication.
 _DISTURBED: Final = 0.1
 _FEWEST_TURNS: Final = 30
-#: From so many timeouts of TCP on its timers decide what such a cell gets.
+#: With this many TCP timeouts, timers determine the goodput of such a cell.
 _TIMEOUTS: Final = 4
 _PACKET_BITS: Final = 12_000
-#: The metrics of transfers and pages, and all that becomes more with the packets that wait.
+#: Metrics of transfers and pages, and metrics that grow with the queues.
 _OF_TRANSFERS: Final = re.compile(r"(transfer|page)_time_")
 _OF_LOAD: Final = re.compile(
     r"(_s|queue_packets|active_flows|backlogged_nodes)$|^(mpdus_per|mean_cw|active_stations)"
 )
-#: Rates, and the shares of time that go with them.
+#: Rates, and shares of time that are proportional to rates.
 _OF_RATE: Final = re.compile(r"goodput_bps$|utilization$|airtime_share$")
-#: What a job with an end has in the mean of all its time, of which the first part says nothing.
+#: Metrics that average over the whole time of a job. The beginning says nothing about them.
 _OF_TIME: Final = re.compile(
     r"(goodput_bps|utilization|airtime_share|active_flows|queue_packets|backlogged_nodes)$"
 )
-#: An interval is at least so many times as wide as both halves differ by, less what chance brings
-#: at this level, and as this part of the mean: what comes later is not known better.
+#: The half width is at least this many times the difference of the halves, after subtracting what
+#: chance explains at this level, and at least this part of the mean.
 _TIMES: Final = 2.0
 _CHANCE: Final = 0.5
 _LEAST: Final = 0.02
-#: The metrics that grow with the stations that contend, and what is in doubt of them in a state
-#: that is not reached yet, as factors of odds.
+#: Metrics that grow with the number of contending stations, and how far their odds may change until
+#: steady state, down and up.
 _OF_CONTENTION: Final = re.compile(r"^(collision|simultaneous|failed_ppdu|mac_drop)")
 _LESS_CONTENTION: Final = math.log(1.4)
 _MORE_CONTENTION: Final = math.log(2.5)
-#: The same of rates and shares of time: in general, of windows that fill larger aggregates, and the
-#: least share of time that is busy.
+#: The same for rates and shares of time: in general; for windows that fill larger aggregates; and
+#: the smallest share of busy time assumed.
 _UNREACHED: Final = 0.1
 _AGGREGATES: Final = math.log(1.5)
 _LEAST_BUSY: Final = 0.1
-#: What follows from losses, which come when queues are full.
+#: Metrics that follow from losses, which begin when queues are full.
 _OF_LOSSES: Final = re.compile(r"(packet_loss|r_factor|queue_drop_probability)$")
-#: The metrics that count what happens in a measured time that nobody has asked for.
+#: Counts over the measured time, which the quick simulation chose and not the user.
 _COUNTS: Final = ("tcp_retransmissions", "tcp_timeouts")
 
 
 @dataclass(frozen=True, eq=False)
 class Short:
-    """Some short replications of `scenario`, whose warm-up and measured time are those of one."""
+    """Some short replications of `scenario`, which has their warm-up and measured time."""
 
     runs: Sequence[Run]
     scenario: ResolvedScenario
@@ -89,10 +87,10 @@ class Short:
     def told(
         self, metric: str, interval: Interval, group: str | None = None, part: str = "all"
     ) -> Interval:
-        """Leave of the interval of a metric what so short replications can tell.
+        """Reduce the interval of a metric to what short replications can show.
 
-        `mean` and `high` are None, and `low` what it is at least, of what becomes more than they
-        show. Counts, and losses of replications that are too short, are not told.
+        If the metric grows later, `mean` and `high` are None, and `low` is a lower bound. Counts
+        have no value, nor have losses if the replications are too short.
         """
         nothing = Interval(None, None, None, interval.n)
         if metric in _COUNTS or (self.short_for and _OF_LOSSES.search(metric)):
@@ -102,18 +100,18 @@ class Short:
         if group is not None and group in self._starved and _OF_TIME.search(metric):
             return nothing
         if metric.startswith("reorder_delay_p") and interval.high == 0.0:
-            # Of so many packets none was out of order.
+            # None of these packets was out of order.
             return interval
         interval = self._as_wide(metric, interval, group, part)
         if self._is_more_later(metric, group, part):
             if not interval.low or interval.n < FEWEST_RUNS:
                 return nothing
-            # What begins at once waits for longer than what has spread out.
+            # Flows that begin at the same time queue longer than flows that have spread out.
             return Interval(None, interval.low * math.exp(-_UNREACHED), None, interval.n)
         return interval
 
     def of_cell(self, name: str, goodput: Interval) -> Interval:
-        """Leave of the goodput of a cell what so short replications can tell."""
+        """Reduce the goodput interval of a cell to what short replications can show."""
         if not self.reached or not goodput.mean:
             return Interval(None, None, None, goodput.n)
         place = list(self._cells).index(name)
@@ -127,7 +125,7 @@ class Short:
         return Interval(mean, low, max(mean, min(high, most)), goodput.n)
 
     def _as_wide(self, metric: str, interval: Interval, group: str | None, part: str) -> Interval:
-        """Widen an interval by what halves differ by, and by what readers may take."""
+        """Widen an interval by the difference of the halves, and by the factors of readers."""
         mean, low, high = interval.mean, interval.low, interval.high
         if mean is None or low is None or high is None or not mean > 0.0:
             return interval
@@ -147,10 +145,10 @@ class Short:
         return interval
 
     def _unreached(self, metric: str, group: str | None) -> tuple[float, float]:
-        """Return what is in doubt of a metric, down and up, in a state that is not reached yet.
+        """Return how far a metric may change until steady state, down and up.
 
-        More stations contend later than did so far. Windows that are yet to grow have the time
-        that is idle, and fill aggregates; what one group gets then, another one may lose.
+        More stations will contend later. Windows that still grow can use the idle time and fill
+        aggregates. Goodput that one group gains then, another may lose.
         """
         if _OF_CONTENTION.search(metric):
             return _LESS_CONTENTION, _MORE_CONTENTION
@@ -169,10 +167,10 @@ class Short:
         return _mean([run.answer["airtime"]["idle"] for run in self.runs])
 
     def _of_readers(self, group: str | None, part: str) -> tuple[float, float]:
-        """Return by which factors a rate may be less, and more, since few have read yet.
+        """Return the factors by which a rate may fall and rise, because few readers were seen.
 
-        Readers bring at most as much as if no page took longer than those that came; what takes the
-        rest may lose as much.
+        Users load at most as much as if pages took no longer than those that ended. Other traffic
+        may lose that much.
         """
         if (group, part) not in self._factors:
             self._factors[group, part] = self._made_factors(group, part)
@@ -199,7 +197,7 @@ class Short:
         return less, more
 
     def _most_bps(self, group: str | None, part: str) -> float | None:
-        """Return the most that readers of a group bring; None where that is not known."""
+        """Return an upper bound of the goodput of a group's readers; None if it is unknown."""
         traffic = Traffic(self.runs, self.scenario, group, part)
         if not traffic.recurrent or not traffic.has_books:
             return None
@@ -216,10 +214,10 @@ class Short:
 
     @cached_property
     def short_for(self) -> tuple[str, ...]:
-        """The words of what they are too short for, so that waits and losses are not known.
+        """The reasons why replications are too short to show queueing delays and losses.
 
-        `transfers` that take long beside them; `windows` of endless connections that still grow;
-        `sawteeth` of theirs that last longer than half of one; `readers` of whom they saw few.
+        `transfers` take long compared to a replication. `windows` of endless connections still
+        grow. `sawteeth` last longer than half of a replication. Few `readers` were seen.
         """
         found = {
             "transfers": not self.is_settled,
@@ -230,7 +228,7 @@ class Short:
         return tuple(word for word, is_so in found.items() if is_so)
 
     def _is_more_later(self, metric: str, group: str | None, part: str) -> bool:
-        """Tell whether a metric becomes more than they show."""
+        """True if a metric is higher later than in these replications."""
         if not self.reached:
             return not self._is_done and bool(_OF_LOAD.search(metric))
         if not self.short_for:
@@ -249,9 +247,9 @@ class Short:
 
     @cached_property
     def _readers(self) -> float:
-        """The pages and files that were asked for, as many as would tell of sizes that are even.
+        """The number of pages and files requested, divided by the unevenness of their sizes.
 
-        Means of uneven ones need as many more as the squared coefficient of variation says.
+        The mean of uneven sizes needs more samples, by the squared coefficient of variation.
         """
         if not self._traffic.recurrent or not self._traffic.has_books:
             return math.inf
@@ -264,7 +262,7 @@ class Short:
 
     @cached_property
     def is_settled(self) -> bool:
-        """Whether transfers are short next to a replication, so that it sees how many there are."""
+        """Whether transfers are short enough for a replication to show how many are in progress."""
         run = self.scenario.run
         whole_s = ((run.warmup_ns or 0) + run.duration_ns) / 1e9
         return self._lasting_s <= _LONGEST * whole_s
@@ -275,9 +273,9 @@ class Short:
 
     @cached_property
     def _lasting_s(self) -> float:
-        """Say how long transfers take by Little's law, those in progress at the end included.
+        """The duration of transfers by Little's law, including those in progress at the end.
 
-        Of pages that are known the time until the last of their objects.
+        For pages, it is the time until the last of their objects if that is known.
         """
         if not self._traffic.recurrent or not self._traffic.has_books:
             return 0.0
@@ -287,7 +285,7 @@ class Short:
 
     @cached_property
     def disturbed(self) -> tuple[str, ...]:
-        """The cells that hear others, or fail under theirs, for a share that is worth naming."""
+        """The cells that hear others, or fail because of others, for a considerable share."""
         return tuple(
             name
             for name, records in self._cells.items()
@@ -297,9 +295,10 @@ class Short:
 
     @cached_property
     def seldom(self) -> tuple[str, ...]:
-        """The disturbed cells that always have something to send and hardly ever get through.
+        """The disturbed cells that always have something to send and rarely succeed.
 
-        So are those whose connections wait for timers, which become longer with each that expires.
+        They include cells whose connections wait for retransmission timeouts, which grow with each
+        timeout.
         """
         index = {name: place for place, name in enumerate(self._cells)}
         return tuple(
@@ -314,9 +313,9 @@ class Short:
 
     @cached_property
     def _starved(self) -> frozenset[str]:
-        """The groups with stations that others do not hear, one of which got next to nothing.
+        """Groups with mutually hidden stations, one of which got next to no goodput.
 
-        Which of them has the air may be drawn anew in the next replication.
+        Another station may win the medium in the next replication.
         """
         counts = {group.name: group.count for group in self.scenario.stations}
         endless = {flow.stations for flow in self.scenario.flows if is_endless(flow)}
@@ -328,12 +327,12 @@ class Short:
         return frozenset(found)
 
     def _packets(self, group: str) -> float:
-        """Count the full packets that a group gets in the replication in which it gets most."""
+        """Return the number of full packets that a group gets in its best replication."""
         most_bps = max(measured(run, "goodput_bps", group, "all") or 0.0 for run in self.runs)
         return most_bps * self.scenario.run.duration_ns / 1e9 / _PACKET_BITS
 
     def _timeouts(self, names: Collection[str]) -> float:
-        """Count the timeouts of TCP of some groups."""
+        """Return the number of TCP timeouts of some groups."""
         return math.fsum(
             group["all"]["tcp_timeouts"] or 0.0
             for run in self.runs
@@ -342,7 +341,7 @@ class Short:
         )
 
     def _groups_of(self, place: int) -> list[str]:
-        """The groups of stations of a cell."""
+        """The station groups of a cell."""
         return [group.name for group in self.scenario.stations if group.cell == place]
 
     @cached_property
@@ -356,7 +355,7 @@ class Short:
         }
 
     def _always_sends(self, place: int) -> bool:
-        """Tell whether a cell has a flow that never ends and never rests."""
+        """True if a cell has a flow that sends all the time."""
         return any(
             flow.application.kind == "udp" or is_endless(flow)
             for flow in self.scenario.flows
@@ -365,14 +364,14 @@ class Short:
 
 
 def _goodput_bps(traffic: Traffic) -> float | None:
-    """The goodput of a traffic, as it was measured."""
+    """The measured goodput of a traffic."""
     group, part = traffic.group, traffic.part
     values = [measured(run, "goodput_bps", group, part) or 0.0 for run in traffic.runs]
     return _mean(values)
 
 
 def _total(traffic: Traffic, column: str) -> float:
-    """Add one of the books' sums up over all replications, of transfers that others follow."""
+    """Return one of the `SUMS` of recurrent transfers, added up over all replications."""
     return float(np.sum(traffic.sums(column, traffic.recurrent)))
 
 
@@ -381,11 +380,11 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _share(records: Sequence[Mapping[str, Any]], cause: str) -> float:
-    """Return the share of a cell's transmissions that failed for a cause."""
+    """Return the share of a cell's transmissions that failed for one cause."""
     attempts = sum(record["attempts"] for record in records)
     return sum(record["failures"][cause] for record in records) / attempts if attempts else 0.0
 
 
 def _successes(records: Sequence[Mapping[str, Any]]) -> int:
-    """Count the transmissions of a cell that did not fail."""
+    """Return the number of a cell's transmissions that did not fail."""
     return sum(record["attempts"] - sum(record["failures"].values()) for record in records)

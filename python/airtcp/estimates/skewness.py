@@ -1,18 +1,17 @@
-"""Intervals of few numbers from a skewed law.
+"""Intervals of the mean of a few independent numbers from a skewed law.
 
-Knows numbers that are independent and alike. Does not know what they are.
-
-Where a few huge transfers carry the mean, replications that have none of them are low, and are
-sure of themselves: Student's interval misses on one side. Hall's transformation (P. Hall, "On the
-removal of skewness by transformation", Journal of the Royal Statistical Society B 54, 1992) makes
-one arm of the interval longer, by the third moment of what was seen. Of few numbers that moment
-says little about which arm, so that both are as long as the longer one. On a shared processor with
-Pareto sizes Student's intervals of estimates held the mean time in 87 to 94 of 100, and these in 91
+If a few huge transfers dominate the mean, replications without one are low and agree with each
+other. Student's interval then misses on one side. Hall's transformation (P. Hall, "On the removal
+of skewness by transformation", Journal of the Royal Statistical Society B 54, 1992) lengthens one
+arm of the interval by the third moment of the sample. With few numbers that moment says little
+about which arm, so both arms get the length of the longer one. On a shared processor with Pareto
+sizes, Student's intervals of estimates held the mean time in 87 to 94 of 100 cases, and these in 91
 to 96.
 
-The skewness that n numbers tell has an error of sqrt(6 / n). Where that of what is drawn is known,
-from the law of sizes, and smaller than this, it is taken instead: of 20 replications of an hour of
-the demo .26, beside .64 +- .55 of their own, which made intervals a sixth wider than Student's.
+The skewness estimated from n numbers has an error of sqrt(6 / n). If the law of sizes gives a
+skewness smaller than this error, that skewness is used instead. For 20 replications of an hour of
+the demo it is .26, while the sample's own is .64 +- .55, which made intervals a sixth wider than
+Student's.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ if TYPE_CHECKING:
 def skewed_interval(
     values: Array, confidence: float, most: float | None, skewness: float = math.inf
 ) -> Interval:
-    """Return the interval of the mean of `values`, with the longer arm of Hall's on both sides.
+    """Return the interval of the mean of `values`, with Hall's longer arm on both sides.
 
     The half width is at least Student's and, beyond that, at most `most`, if given. `skewness` is
-    that of what was drawn for one of the values, infinite where it is not known.
+    the skewness of the law of one value, infinite if it is unknown.
     """
     student = student_interval(values.tolist(), confidence)
     mean, half_width = student.mean, student.half_width
@@ -56,12 +55,13 @@ def skewed_interval(
 
 
 def lengthened(values: Sequence[float | None], confidence: float, skewness: float) -> Interval:
-    """Return the interval of the mean of `values`, with the longer arm of Johnson's on both sides.
+    """Return the interval of the mean of `values`, with Johnson's longer arm on both sides.
 
-    `skewness` is known and that of one of the values. The first terms of the expansion (N. J.
-    Johnson, "Modified t tests and confidence intervals for asymmetrical populations", Journal of
-    the American Statistical Association 73, 1978), which of few values stay finite: of 5 at 95 %
-    the arms are 1 + .4 g times as long as Student's, of 20 they are 1 + .17 g times.
+    `skewness` is the known skewness of the law of one value. The formula is the beginning of an
+    expansion (N. J. Johnson, "Modified t tests and confidence intervals for asymmetrical
+    populations", Journal of the American Statistical Association 73, 1978), which stays finite for
+    few values. With skewness g at 95 %, the arms of 5 values are 1 + .4 g times as long as
+    Student's, and those of 20 values 1 + .17 g times.
     """
     student = student_interval(values, confidence)
     mean, half_width = student.mean, student.half_width

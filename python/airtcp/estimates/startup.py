@@ -1,23 +1,22 @@
 """The start-up of replications whose bytes are in few large transfers.
 
-Knows laws of sizes, and how long transfers take. Does not know what grows in a run (`steadiness`):
-few replications do not show it, but the law says what they have not seen.
+Few replications do not show this start-up, but the law of sizes predicts it.
 
-A network that begins empty is as full as in the steady state when it has seen large transfers come
-and go. Half of all bytes are in transfers of the byte-weighted median or more; one of these takes
-tau, as many times a mean transfer time as it is mean sizes large (of processor sharing exactly).
-After a warm-up w the start-up that is left lasts for tau exp(-w / tau), as of a queue that nears
-its mean exponentially. On a shared processor estimates of the mean time were off by .1 of their
-standard deviation, for 20 replications, where that was .13 of the measured time, and by 1.2 where
-it was .36 (docs/explanation/intervals.md).
+A network that begins empty has filled up when large transfers have come and gone. Half of all bytes
+are in transfers of the byte-weighted median size or more. Such a transfer takes tau: the mean
+transfer time, times its size over the mean size. (That is exact for processor sharing.) After a
+warm-up w, the remaining start-up lasts tau exp(-w / tau), as for a queue that approaches its mean
+exponentially. On a shared processor with 20 replications, estimates of the mean time were off by .1
+of their standard deviation if the start-up was .13 of the measured time, and by 1.2 if it was .36
+(docs/explanation/intervals.md).
 
-Where the variance of sizes is infinite, a good part of the bytes is always in sizes larger than any
-that was drawn. A regression goes on to them in a straight line, which is right on a shared
-processor. Over radios it is not: a transfer that lasts fills queues and holds others up more than
-in proportion, and few replications have not seen any that did. On 802.11ax estimates of the mean
-time were below it by .2 to .9 of that share of the bytes, in windows of 40 to 500 s, so that a half
-width has all of it beside Student's. With 5 % or less in such sizes intervals then held the mean
-time in 90 to 100 of 100, and with 6 to 10 % in 88 to 98 (docs/explanation/intervals.md).
+If the variance of sizes is infinite, many bytes are always in sizes larger than any drawn. A
+regression extrapolates to them in a straight line, which is right on a shared processor. It is
+wrong over radio: a long transfer fills queues and delays others more than in proportion, and a few
+replications may contain no such transfer. On 802.11ax, estimates of the mean time were too low by
+.2 to .9 of that share of the bytes, in windows of 40 to 500 s. So the half width includes the whole
+share in addition to Student's. With 5 % or less in such sizes, intervals then held the mean time in
+90 to 100 of 100 cases, and with 6 to 10 % in 88 to 98 (docs/explanation/intervals.md).
 """
 
 from __future__ import annotations
@@ -35,13 +34,14 @@ from airtcp.amounts import duration, percent, quantity
 if TYPE_CHECKING:
     from airtcp.estimates.traffic import Traffic
 
-#: The share of the measured time that start-up may have.
+#: The largest acceptable share of start-up in the measured time.
 MOST: Final = 0.1
-#: The share of bytes that may be in sizes larger than any that was drawn, of an infinite variance.
+#: The largest acceptable share of bytes in sizes larger than any drawn, if the variance is
+#: infinite.
 MOST_UNSEEN: Final = 0.05
-#: A window so many times as long as that of the runs is one that nobody would wait for.
+#: A measured time this many times as long as the runs' is not worth recommending.
 _LONGEST: Final = 1e12
-#: Large transfers in all replications, of which fewer do not tell how much they differ.
+#: The fewest large transfers in all replications that show their variation.
 FEWEST: Final = 20.0
 
 
@@ -49,9 +49,9 @@ FEWEST: Final = 20.0
 class Startup:
     """The large transfers of some runs.
 
-    `large_bytes` is the size from which on half of all bytes are, `takes_s` the time that such a
-    transfer takes, `share` of the measured time is start-up; `expected` is the number of such
-    transfers in all replications. `enough_s` would be measured time enough.
+    Half of all bytes are in transfers of at least `large_bytes`. Such a transfer takes `takes_s`.
+    `share` is the part of the measured time that is start-up. `expected` is the expected number of
+    such transfers in all replications. `enough_s` is a measured time that would be long enough.
     """
 
     large_bytes: float
@@ -62,12 +62,12 @@ class Startup:
 
     @property
     def is_short(self) -> bool:
-        """Tell whether too much of the measured time is start-up."""
+        """True if too much of the measured time is start-up."""
         return self.share > MOST
 
     @property
     def reason(self) -> str:
-        """The reason for which the runs are too short."""
+        """The reason why the runs are too short."""
         if math.isinf(self.large_bytes):
             return "half of all bytes are in transfers larger than any that a run could carry"
         return (
@@ -78,7 +78,7 @@ class Startup:
 
     @property
     def rarity(self) -> str:
-        """The reason for which the runs tell too little."""
+        """The reason why the runs contain too few large transfers."""
         if math.isinf(self.large_bytes):
             return self.reason
         return (
@@ -88,12 +88,12 @@ class Startup:
 
     @property
     def is_rare(self) -> bool:
-        """Tell whether there are too few large transfers."""
+        """True if there are too few large transfers."""
         return self.expected < FEWEST
 
 
 def startups(traffic: Traffic) -> list[Startup]:
-    """Return the start-up of each kind of transfers whose law of sizes is known."""
+    """Return the start-up of each entry whose law of sizes is known."""
     found = []
     for entry in traffic.recurrent:
         law: Any = getattr(traffic.scenario.flows[entry].application, "size", None)
@@ -110,16 +110,16 @@ def startups(traffic: Traffic) -> list[Startup]:
 
 
 def left_s(traffic: Traffic, takes_s: float) -> float:
-    """Return how long a start-up lasts beyond the warm-up, of something that takes so long."""
+    """Return how long a start-up with time constant `takes_s` lasts beyond the warm-up."""
     return takes_s * math.exp(-traffic.warmup_s / takes_s) if takes_s else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """The transfers of an infinite variance that some runs cannot show.
+    """The transfers of a law with infinite variance that the runs cannot show.
 
-    Of all bytes `share` is in sizes of which less than one is to be expected among the `begun`
-    transfers; `enough_s` would be measured time enough.
+    `share` is the part of all bytes in sizes of which less than one is expected among the `begun`
+    transfers. `enough_s` is a measured time that would be long enough.
     """
 
     begun: int
@@ -128,12 +128,12 @@ class Unseen:
 
     @property
     def is_much(self) -> bool:
-        """Tell whether so much is not seen that an interval cannot know it."""
+        """True if the unseen share is too large for an interval."""
         return self.share > MOST_UNSEEN
 
     @property
     def reason(self) -> str:
-        """The reason for which no interval is told."""
+        """The reason why no interval is reported."""
         return (
             f"the variance of sizes is infinite, and {percent(self.share)} of all bytes are in "
             f"transfers larger than any to be expected among {self.begun:,}"
@@ -141,7 +141,7 @@ class Unseen:
 
 
 def unseen(traffic: Traffic) -> list[Unseen]:
-    """Return what runs cannot show of each law of sizes whose variance is infinite."""
+    """Return the unseen share of each law of sizes whose variance is infinite."""
     entries: dict[distributions.Pareto, list[int]] = {}
     for entry in traffic.recurrent:
         law: Any = getattr(traffic.scenario.flows[entry].application, "size", None)
@@ -158,7 +158,7 @@ def unseen(traffic: Traffic) -> list[Unseen]:
 
 
 def _larger(law: distributions.Pareto, begun: int) -> float:
-    """The share of bytes in sizes beyond that which one of so many exceeds: N^(1/a - 1)."""
+    """The share of bytes in sizes larger than the largest expected of `begun`: N^(1/a - 1)."""
     return float(begun ** (1.0 / law.shape - 1.0))
 
 

@@ -1,13 +1,10 @@
-"""The steady state of replications: as much is in progress at their end as at their beginning.
+"""Decide whether replications are in steady state: bytes in progress do not grow.
 
-Knows sums of replications, and what a growth of what is in progress means for them. Does not know
-percentiles, nor what is told of it.
-
-Where users think, transfer, and think again, the rate X of transfers lies in a steady state
-between two rates of a run that has not reached it: that of the bytes delivered over E[S], which
-rises, and that of transfers begun, which falls. With n users the transfer time is n / X - E[Z], so
-that both give one: the first is at most, the second at least what a long run gives. A saturated
-network delivers what it delivers in the steady state long before it is there.
+Consider users who think, transfer, and think again. In a run that has not reached steady state, the
+rate X of transfers lies between two measurable rates. Delivered bytes over E[S] give a rate that
+rises. Begun transfers give a rate that falls. With n users the transfer time is n / X - E[Z]. So
+delivered bytes give at least, and begun transfers at most, the transfer time of a long run. A
+saturated network delivers its steady-state goodput long before it is in steady state.
 """
 
 from __future__ import annotations
@@ -25,18 +22,18 @@ from airtcp.stats import Interval, student_interval
 if TYPE_CHECKING:
     from airtcp.estimates.traffic import Traffic
 
-#: The words for runs that are long enough for their traffic, too short, or too few to tell.
+#: Whether runs are long enough for their traffic, too short, or too few to decide.
 State = Literal["steady", "unsteady", "cannot tell"]
 
-#: So few replications do not tell their own spread.
+#: Fewer replications than this do not show their own spread.
 _FEW: Final = 5
-#: The confidence at which a growth of what is in progress is one.
+#: The confidence level at which bytes in progress count as growing.
 _SURE: Final = 0.99
-#: A difference between the two transfer times, or a share of open traffic that stays in progress,
-#: which is smaller does no harm.
+#: A smaller relative difference between the two transfer times does no harm, nor does a smaller
+#: share of open traffic that stays in progress.
 _HARMLESS: Final = 0.05
 _HARMLESS_SHARE: Final = 0.01
-#: The difference that is left after the time that is advised.
+#: Allowed relative difference after the recommended measured time.
 _LEFT: Final = 0.025
 
 
@@ -44,9 +41,9 @@ _LEFT: Final = 0.025
 class Steadiness:
     """The verdict about the steady state of some runs.
 
-    `reason` says in words what is not steady, or why that cannot be told; `at_least` is a lower
-    bound of the metric in its unit, and `simulate_s` a measured time in seconds that would do, both
-    None where there is none.
+    `reason` says in words what is not steady, or why that cannot be decided. `at_least` is a lower
+    bound of the metric in its unit. `simulate_s` is a measured time in seconds that would be long
+    enough. Both are None if unknown.
     """
 
     state: State
@@ -56,7 +53,7 @@ class Steadiness:
 
     @property
     def advice(self) -> str:
-        """The reason in words, and the measured time that would do."""
+        """The reason in words, and the measured time that would be long enough."""
         about = self.reason or "not steady"
         enough_s = self.simulate_s
         return about if enough_s is None else f"{about}; simulate {duration(enough_s)}"
@@ -64,9 +61,9 @@ class Steadiness:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The meaning of a growth: the verdict, and the rate by bytes over that by begun transfers.
+    """A verdict, and the ratio of the rate by bytes to the rate by begun transfers.
 
-    `rates` is None where there is no growth, or nothing to compare.
+    `rates` is None if there is no growth, or nothing to compare.
     """
 
     steadiness: Steadiness
@@ -95,7 +92,7 @@ def judge(traffic: Traffic) -> Judgement:
         return Judgement(Steadiness(state, reason if state == "unsteady" else None))
     witnesses = _transfer_times(traffic)
     if witnesses is None:
-        # Next to nothing ended, or began: no length can be told from that.
+        # Next to nothing ended, or began, so no length can be recommended.
         return Judgement(Steadiness("unsteady", reason))
     by_begun, by_bytes, rates = witnesses
     off = abs(by_bytes / by_begun - 1.0)
@@ -106,11 +103,11 @@ def judge(traffic: Traffic) -> Judgement:
 
 
 def _growth(traffic: Traffic) -> Interval:
-    """The interval of what a window adds to the bytes in progress.
+    """The interval of the bytes in progress that a window adds, without what the draws explain.
 
-    Less what the draws explain: a large transfer alone is no growth. Of few replications windows
-    are taken for independent: in a steady state what one adds another takes away, so that their sum
-    is known better than that.
+    A single large transfer is no growth. With few replications, windows are treated as independent.
+    That is conservative: in steady state a later window takes away what an earlier one adds, so
+    their sum varies less.
     """
     if len(traffic.runs) < _FEW:
         grown = traffic.begun_bytes - traffic.sums("delivered_bytes", traffic.recurrent)
@@ -121,9 +118,9 @@ def _growth(traffic: Traffic) -> Interval:
 
 
 def _transfer_times(traffic: Traffic) -> tuple[float, float, float] | None:
-    """Transfer times by the rate of beginnings and by bytes, and the ratio of these rates.
+    """Return transfer times by begun transfers and by bytes, and the ratio of the rates.
 
-    None where next to nothing began or came, so that there are no such rates.
+    None if next to nothing began or ended, so that the rates do not exist.
     """
     columns = (
         traffic.sums("units", traffic.recurrent),
@@ -145,7 +142,7 @@ def _transfer_times(traffic: Traffic) -> tuple[float, float, float] | None:
 
 
 def rounded_up(seconds: float) -> float | None:
-    """Round up to one digit; None where no time would do."""
+    """Round up to one digit; None if no finite time is enough."""
     if not math.isfinite(seconds):
         return None
     digit = 10.0 ** math.floor(math.log10(seconds))

@@ -1,8 +1,4 @@
-"""One estimate as it is told, and how it is told wider, within bounds, or as a lower bound alone.
-
-Knows intervals. Does not know how an estimate is made (`estimate`), nor when runs are too short
-(`steadiness`, `startup`, `pages`).
-"""
+"""One estimate as reported, and functions that widen it, limit it or reduce it to a lower bound."""
 
 from __future__ import annotations
 
@@ -15,15 +11,15 @@ from airtcp.estimates.percentiles import FEWEST_RUNS
 from airtcp.estimates.steadiness import Steadiness
 from airtcp.stats import Interval, student_interval
 
-#: Ways to an estimate: the mean over replications; sums freed from what was drawn; Little's law
-#: (mean number in progress over rate) of such sums; the same where users think, transfer, and
-#: think again, so that the rate, the time to think and the transfer time determine each other.
+#: The estimators: the mean over replications; sums adjusted for the draws; Little's law (mean
+#: number in progress over rate) of such sums; and the closed loop of users who think and transfer
+#: in turn, in which the rate, the think time and the transfer time determine each other.
 Estimator = Literal["plain", "controls", "little", "closed loop"]
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """An estimate of a metric; `airtcp.estimates` says what its fields are."""
+    """An estimate of a metric; `airtcp.estimates` describes its fields."""
 
     metric: str
     interval: Interval
@@ -35,13 +31,13 @@ class Estimate:
 
 
 def plain_estimate(metric: str, values: Sequence[float | None], confidence: float) -> Estimate:
-    """Estimate by the mean over replications, as what has no books is: a cell is one such thing."""
+    """Return the mean over replications, for traffic without accounts (`Books`), such as a cell."""
     interval = student_interval(values, confidence)
     return Estimate(metric, interval, interval, "plain", None, tuple(values), Steadiness("steady"))
 
 
 def wider(interval: Interval, doubt: float) -> Interval:
-    """Add a doubt to a half width."""
+    """Add an uncertainty to the half width of an interval."""
     mean, wide = interval.mean, interval.half_width
     if mean is None or wide is None:
         return interval
@@ -49,10 +45,10 @@ def wider(interval: Interval, doubt: float) -> Interval:
 
 
 def within(interval: Interval, *, least: float = 0.0, most: float | None = None) -> Interval:
-    """Give an interval, if it has a half width, one of at least and at most so much.
+    """Limit the half width of an interval to the range from `least` to `most`.
 
-    Noise of coefficients from few replications alone makes that of a goodput or percentile wider
-    than the plain one.
+    With few replications, noise of the coefficients can make the interval of a goodput or
+    percentile wider than the plain one.
     """
     mean, wide = interval.mean, interval.half_width
     if mean is None or wide is None:
@@ -62,14 +58,14 @@ def within(interval: Interval, *, least: float = 0.0, most: float | None = None)
 
 
 def hold_each_other(one: Interval, other: Interval) -> bool:
-    """Tell whether the means of two intervals lie no further apart than their half widths."""
+    """True if the mean of `other` lies within the interval `one`."""
     if one.mean is None or one.half_width is None or other.mean is None:
         return True
     return abs(one.mean - other.mean) <= one.half_width
 
 
 def as_wide_as_plain(told: Estimate, steadiness: Steadiness) -> Estimate:
-    """Give a mean over a start-up that draws explain the spread that it has without them."""
+    """Give a mean whose runs contain start-up the half width of the plain estimate."""
     mean, wide = told.interval.mean, told.plain.half_width
     if mean is None or wide is None or wide <= (told.interval.half_width or 0.0):
         return replace(told, steadiness=steadiness)
@@ -78,11 +74,12 @@ def as_wide_as_plain(told: Estimate, steadiness: Steadiness) -> Estimate:
 
 
 def declined(improved: Estimate, steadiness: Steadiness, at_least: float | None) -> Estimate:
-    """Say what is known of a metric whose runs are too short: that it is no less than so much.
+    """Reduce an estimate to a lower bound, because the runs are too short.
 
-    An interval may reach below zero; what is known does not.
+    An interval may reach below zero. The lower bound does not.
     """
-    # No metric is negative: a bound of zero says nothing. Nor does one of few replications.
+    # No metric is negative, so a bound of zero says nothing. Nor does a bound from few
+    # replications.
     few = improved.interval.n < FEWEST_RUNS
     at_least = None if few or at_least is None or at_least <= 0.0 else at_least
     return replace(
@@ -101,7 +98,7 @@ def gain_of(plain: Interval, interval: Interval) -> float | None:
 
 
 def grown(told: Estimate, growth: Growth, confidence: float) -> Estimate:
-    """Let an interval reach as far as pages in progress are yet to grow, and may grow."""
+    """Widen an interval to include the expected growth of pages in progress and its uncertainty."""
     interval = told.interval
     unsure = student_interval(growth.values.tolist(), confidence).half_width
     if interval.mean is None or interval.low is None or interval.high is None or unsure is None:

@@ -1,8 +1,4 @@
-"""The sums of a group's traffic in windows of each replication, and controls whose mean is zero.
-
-Knows which entries of a scenario's traffic belong to a group and direction, and what their draws
-say. Does not know what is estimated.
-"""
+"""The sums of a group's traffic in windows of each replication, and controls whose mean is zero."""
 
 from __future__ import annotations
 
@@ -29,31 +25,31 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-#: The squared coefficient of variation of sizes beyond which means of replications are skewed.
+#: Squared coefficient of variation of sizes above which the means of replications are skewed.
 HEAVY: Final = 4.0
-#: Applications whose transfers end and are followed by others.
+#: Applications whose transfers end and are followed by others: recurrent transfers.
 RECURRENT: Final = frozenset({"web", "ftp", "replay"})
 
-#: Windows of each replication: many enough for three coefficients, and long beside a transfer.
+#: Windows of each replication: enough for three coefficients, and long compared to a transfer.
 _WINDOWS: Final = 4
 _WINDOWS_OF_FEW: Final = 10
 _FEW: Final = 5
 
 
 class Run(Protocol):
-    """A replication, as `airtcp.results.Replication` is one."""
+    """The interface of a replication; `airtcp.results.Replication` implements it."""
 
     @property
     def answer(self) -> Mapping[str, Any]:
-        """Give the core's answer."""
+        """The core's answer."""
 
     @property
     def transfer_times_s(self) -> Array:
-        """Give the times of the transfers that ended."""
+        """The durations of the transfers that ended, in seconds."""
 
     @property
     def books(self) -> Books | None:
-        """Give the books, if there are any."""
+        """The accounts (`Books`) of the replication, if the core recorded them."""
 
 
 def jobs_have_ended(runs: Sequence[Run], scenario: ResolvedScenario) -> bool:
@@ -73,9 +69,9 @@ def is_done(runs: Sequence[Run], scenario: ResolvedScenario) -> bool:
 
 
 def measured(run: Run, metric: str, group: str | None, part: str) -> float | None:
-    """Return what a replication has of a metric, of everything or of a group and a part of it.
+    """Return the measured value of a metric, for the whole network or for a part of a group.
 
-    None where there is no such part. Raises KeyError where there is no such group or metric.
+    None if there is no such part. Raises KeyError if there is no such group or metric.
     """
     metrics = metrics_of(run.answer, group, part)
     return None if metrics is None else metrics[metric]
@@ -84,9 +80,10 @@ def measured(run: Run, metric: str, group: str | None, part: str) -> float | Non
 def metrics_of(
     answer: Mapping[str, Any], group: str | None, part: str
 ) -> Mapping[str, float | None] | None:
-    """Return the metrics of everything, or of a group and a part of it; None if it has no such.
+    """Return the metrics of the whole network, or of a part of a group; None if that has none.
 
-    Of an answer of the core, or of its first half. Raises KeyError where there is no such group.
+    `answer` is an answer of the core, or the record of its first half. Raises KeyError if there is
+    no such group.
     """
     if group is None:
         of_all: Mapping[str, float | None] = answer["metrics"]
@@ -107,7 +104,7 @@ class Traffic:
 
     @cached_property
     def entries(self) -> list[int]:
-        """The places of its resolved flows."""
+        """The indices of its resolved flows."""
         return [
             place
             for place, flow in enumerate(self.scenario.flows)
@@ -116,12 +113,12 @@ class Traffic:
 
     @cached_property
     def recurrent(self) -> list[int]:
-        """Those of them whose transfers are followed by others."""
+        """The entries with recurrent transfers: each is followed by another."""
         return [one for one in self.entries if self._kind(one) in RECURRENT]
 
     @cached_property
     def of_pages(self) -> list[int]:
-        """Those of its recurrent entries that load pages, of many transfers at once."""
+        """The recurrent entries that load pages, which are several transfers at once."""
         return [
             one
             for one in self.recurrent
@@ -130,43 +127,43 @@ class Traffic:
 
     @cached_property
     def has_books(self) -> bool:
-        """Tell whether every replication has books, which those in real time do not."""
+        """True if every replication has accounts (`Books`). Those in real time have none."""
         return all(run.books is not None and len(run.books.sums) > 0 for run in self.runs)
 
     @cached_property
     def is_recurrent(self) -> bool:
-        """Tell whether all its transfers are followed by others: none is a single one."""
+        """True if all transfers recur or are endless: none is a single transfer of a given size."""
         once = [one for one in self.entries if self._kind(one) == "bulk"]
         return bool(self.recurrent) and all(self._is_endless(one) for one in once)
 
     @cached_property
     def is_closed(self) -> bool:
-        """Tell whether all its transfers wait for each other: think, transfer, think."""
+        """True if users wait for each transfer: think, transfer, think."""
         return bool(self.recurrent) and all(self._kind(one) == "web" for one in self.recurrent)
 
     @cached_property
     def is_heavy(self) -> bool:
-        """Tell whether few large sizes carry much of what is sent."""
+        """True if a few large sizes carry much of the bytes."""
         laws = (getattr(self._application(one), "size", None) for one in self.recurrent)
         return any(law is not None and law.scv() > HEAVY for law in laws)
 
     @cached_property
     def skewness(self) -> float:
-        """The skewness of the bytes that a replication draws, infinite where it is unknown."""
+        """The skewness of the bytes that a replication draws, infinite if it is unknown."""
         laws = [getattr(self._application(one), "size", None) for one in self.recurrent]
         return self._skewness(laws, "begun")
 
     @cached_property
     def skewness_of_pages(self) -> float | None:
-        """The skewness of the bytes of a replication's pages; None if any has no own size."""
+        """The skewness of the bytes of a replication's pages; None if a page has no law of size."""
         pages = [getattr(self._application(one), "page", None) for one in self.recurrent]
         laws = [None if page is None else page.size for page in pages]
         return None if None in laws else self._skewness(laws, "units")
 
     def _skewness(self, laws: Sequence[Distribution | None], counted: str) -> float:
-        """The skewness of a sum of what has these laws, so many of each as a sum of the books says.
+        """The skewness of a sum of draws from these laws; the sum `counted` gives their numbers.
 
-        That of a sum of N independent sizes, where N has a Poisson law: of a busy network nearly.
+        It assumes a Poisson number of independent sizes, which is nearly true in a busy network.
         """
         second = third = 0.0
         for one, law in zip(self.recurrent, laws, strict=True):
@@ -177,35 +174,35 @@ class Traffic:
 
     @cached_property
     def has_infinite_variance(self) -> bool:
-        """Tell whether sizes that have no variance are among those that are drawn."""
+        """True if some sizes come from a law with infinite variance."""
         laws = (getattr(self._application(one), "size", None) for one in self.recurrent)
         return any(law is not None and np.isinf(law.scv()) for law in laws)
 
     @cached_property
     def has_true_sizes(self) -> bool:
-        """Tell whether the true mean of all sizes is known."""
+        """True if the exact mean of all sizes is known."""
         return all(unit_bytes(self.flow(one)) is not None for one in self.recurrent)
 
     @cached_property
     def warmup_s(self) -> float:
-        """The warm-up of a replication; 0 where it is left to be found."""
+        """The warm-up of a replication in seconds; 0 if the warm-up is found automatically."""
         return (self.scenario.run.warmup_ns or 0) / 1e9
 
     @cached_property
     def measured_s(self) -> float:
-        """The measured time of a replication."""
+        """The measured time of a replication in seconds."""
         return self.scenario.run.duration_ns / 1e9
 
     @cached_property
     def scopes(self) -> list[int]:
-        """The numbers by which the books call its groups and directions."""
+        """The scope numbers of its groups and directions, as in `Books`."""
         places = {group.name: place for place, group in enumerate(self.scenario.stations)}
         flows = [self.flow(one) for one in self.entries]
         return sorted({2 * places[one.stations] + (one.direction == "upload") for one in flows})
 
     @cached_property
     def scopes_of_part(self) -> list[int]:
-        """The numbers of all its groups and directions, with traffic or without."""
+        """The scope numbers of all its groups and directions, with or without traffic."""
         ways = {"all": (0, 1), "download": (0,), "upload": (1,)}[self.part]
         return [
             2 * place + way
@@ -216,25 +213,25 @@ class Traffic:
 
     @cached_property
     def ending(self) -> list[int]:
-        """Those of its entries whose transfers end."""
+        """The entries whose transfers end."""
         return [
             one for one in self.entries if not (self._kind(one) == "bulk" and self._is_endless(one))
         ]
 
     def flow(self, entry: int) -> Flow:
-        """Return the resolved flow at this place."""
+        """Return the resolved flow of an entry."""
         return self.scenario.flows[entry]
 
     def users(self, entries: Sequence[int]) -> int:
-        """Count the flows of some entries: one for each station of their groups."""
+        """Return the number of flows of some entries: one for each station of their groups."""
         counts = {group.name: group.count for group in self.scenario.stations}
         return sum(counts[self.flow(one).stations] for one in entries)
 
     @cached_property
     def fastest_bps(self) -> float:
-        """The fastest rate of a station of it, summed over cells, which may send at once.
+        """The fastest rate of its stations, added up over cells, which may send at the same time.
 
-        Rate control chooses from the rates up to it.
+        Rate control chooses from the rates up to that one.
         """
         mine = {self.flow(one).stations for one in self.entries}
         fastest: dict[int, int] = {}
@@ -258,16 +255,16 @@ class Traffic:
         return np.asarray(sums.reshape(n, self.windows, -1, entries, columns).sum(axis=2))
 
     def sums(self, name: str, entries: Sequence[int]) -> Array:
-        """Add one of the books' sums up over some of its entries: replications by windows."""
+        """Return one of `SUMS`, added up over some of its entries: replications by windows."""
         places = [self.entries.index(entry) for entry in entries]
         return np.asarray(self._blocks[:, :, places, SUMS.index(name)].sum(axis=2))
 
     @cached_property
     def draws(self) -> Array:
-        """Controls over the draws made in a window, of the shape (replications, windows, controls).
+        """Controls from the draws in a window, of the shape (replications, windows, controls).
 
-        The bytes of transfers less their true mean, where that is known, and the pauses less
-        theirs: both martingales, so that their mean is zero whatever state the network is in.
+        They are the drawn bytes minus their exact mean, if that is known, and the pauses minus
+        theirs. Both are martingales, so their mean is zero in any state of the network.
         """
         if not self.has_true_sizes:
             return self.pauses
@@ -276,7 +273,7 @@ class Traffic:
 
     @cached_property
     def pauses(self) -> Array:
-        """The pauses less their true mean, a control or none."""
+        """The pauses minus their exact mean: one control or none."""
         random = [one for one in self.recurrent if pause_s(self.flow(one)) is not None]
         if not random:
             return np.empty((len(self.runs), self.windows, 0))
@@ -287,20 +284,20 @@ class Traffic:
     def growth(self) -> Array:
         """The bytes in progress that a window adds: an array of replications by windows.
 
-        Those drawn less those delivered. The mean is zero in a steady state.
+        That is drawn bytes minus delivered bytes. The mean is zero in steady state.
         """
         wanted = self.sums("unit_bytes", self.recurrent)
         return np.asarray(wanted - self.sums("delivered_bytes", self.recurrent))
 
     @cached_property
     def controls(self) -> Array:
-        """All controls of windows, the growth among them: those of a steady state."""
+        """All controls of windows, including the growth, which is one only in steady state."""
         if not self.has_true_sizes:
             return self.draws
         return np.concatenate([self.draws, self.growth[..., None]], axis=2)
 
     def lasting(self, run: Run, *, pages: bool = False) -> Lasting | None:
-        """The transfers, or pages, of a replication, of everybody; None where they are not kept."""
+        """Return all transfers, or pages, of a replication; None if they were not recorded."""
         books = run.books
         assert books is not None
         if pages:
@@ -314,9 +311,9 @@ class Traffic:
         )
 
     def times_s(self, run: Run, *, pages: bool = False) -> list[Array] | None:
-        """The transfer or page times of a replication by the blocks in which they ended.
+        """Return the transfer or page times of a replication by the blocks in which they ended.
 
-        None where the books do not tell these.
+        None if the accounts do not contain them.
         """
         assert run.books is not None
         ended = run.books.column("loaded" if pages else "ended").sum(axis=1).cumsum().astype(int)
@@ -332,12 +329,12 @@ class Traffic:
 
     @cached_property
     def begun_bytes(self) -> Array:
-        """The true mean of the bytes of as many transfers as began, by window."""
+        """The expected bytes of the transfers that began, by window."""
         return self._of_means("units", unit_bytes)
 
     @cached_property
     def thought_s(self) -> Array:
-        """The true mean of as many pauses as transfers began, by window."""
+        """The expected pauses of the transfers that began, by window, in seconds."""
         return self._of_means("units", pause_s)
 
     def _of_means(self, counted: str, mean: Callable[[Flow], float | None]) -> Array:

@@ -1,14 +1,11 @@
-"""The windows of endless connections in a short run: whether they still grow, and their sawtooth.
+"""Congestion windows of endless connections in a short run: whether they grow, and their sawtooth.
 
-Waits, losses and what follows from them are in the long run what windows make of them: until these
-have reached a receive window, or have been cut by losses a few times, a run shows less than that.
-What is under way is goodput times round trip (Little's law), in each half of the measured time.
-
-Knows flows, goodputs and round trips of halves. Does not know what is told of them (`short`,
-`drift`).
+In the long run, windows determine queueing delays and losses. A run shows too little of both until
+the windows have reached the receive window, or losses have cut them a few times. The bytes in
+flight are goodput times round trip (Little's law), in each half of the measured time.
 
 The sawtooth of CUBIC lasts K = cbrt(W (1 - beta) / C) seconds (RFC 9438, 4.2), or as long as that
-of the additive increase that it imitates, if it is shorter (4.3).
+of the additive increase that it imitates, if that is shorter (4.3).
 """
 
 from __future__ import annotations
@@ -30,11 +27,11 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.tcp import Tcp
 
-#: So much more under way in the second half of a run than in the first is growth; a window that is
-#: full to this part of the receive window does not grow.
+#: Windows grow if the second half of a run has this many times more in flight than the first. A
+#: window that fills this part of the receive window does not grow.
 _GROWTH: Final = 1.25
 _FULL: Final = 0.75
-#: The fewest sawteeth in a run by which it shows what there is in the mean.
+#: The fewest sawteeth in a run that show the mean over a sawtooth.
 _TEETH: Final = 2.0
 #: C and beta of CUBIC, and its additive increase, 3 (1 - beta) / (1 + beta) (RFC 9438, 4.6, 4.3).
 _CUBIC: Final = 0.4
@@ -44,10 +41,11 @@ _CUBIC_INCREASE: Final = 3.0 * _CUT / (2.0 - _CUT)
 
 @dataclass(frozen=True)
 class _Kind:
-    """The endless connections of a group in one direction: all that a window is made of."""
+    """The endless connections of a group in one direction, and what determines their windows."""
 
     tcp: Tcp
-    #: The bytes under way of one of them in both halves and in all, and the mean round trip.
+    #: Bytes in flight per connection in the first half, the second half and overall; mean round
+    #: trip.
     first: float
     second: float
     under_way: float
@@ -55,17 +53,17 @@ class _Kind:
 
     @property
     def is_full(self) -> bool:
-        """Tell whether receive windows bound it."""
+        """True if the receive window limits the connections."""
         return self.under_way >= _FULL * self.tcp.receive_window_bytes
 
     @property
     def grows(self) -> bool:
-        """Tell whether more is under way in the second half."""
+        """True if more is in flight in the second half."""
         return self.second > _GROWTH * self.first
 
     @property
     def tooth_s(self) -> float:
-        """The time that a sawtooth lasts; 0 where losses do not make one."""
+        """The duration of a sawtooth in seconds; 0 if losses cause none."""
         segments = self.under_way / self.tcp.mss_bytes
         law = CONGESTION[self.tcp.congestion].loss_window
         if law == "aimd":
@@ -77,15 +75,15 @@ class _Kind:
         return 0.0
 
 
-#: An answer of the core: of everything and of each group, in a half or a batch.
+#: An answer of the core, with the whole network and each group, for a half or a batch.
 _Answer = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """The windows of endless connections, by what is told of a first `part` of runs, and of all.
+    """The windows of endless connections, from the first `part` of runs and the whole runs.
 
-    `first` and `whole` are what the core tells of these, of which the mean counts.
+    `first` and `whole` are the core's answers for these. Their means are used.
     """
 
     scenario: ResolvedScenario
@@ -99,9 +97,9 @@ class Windows:
     def of_replications(
         cls, runs: Sequence[Run], scenario: ResolvedScenario, groups: Collection[str] | None = None
     ) -> Windows:
-        """Make those of replications of which the core has noted the first half.
+        """Create this from replications whose first half the core has recorded.
 
-        Of all groups, or of some.
+        `groups` restricts it to some groups.
         """
         answers = [run.answer for run in runs]
         halves = [answer["halfway"] for answer in answers]
@@ -110,7 +108,7 @@ class Windows:
 
     @cached_property
     def growth(self) -> str:
-        """Say how much more is under way in the second half, in words."""
+        """Say in words how much more is in flight in the second half."""
         growing = [kind for kind in self._kinds if kind.grows]
         most = max((one.second / one.first - 1.0 for one in growing if one.first), default=None)
         half = "half of the measured time"
@@ -122,12 +120,12 @@ class Windows:
 
     @cached_property
     def tooth_s(self) -> float:
-        """The longest time that a sawtooth lasts; 0 without any."""
+        """The longest duration of a sawtooth in seconds; 0 without any."""
         return max((kind.tooth_s for kind in self._kinds), default=0.0)
 
     @property
     def sawtooth(self) -> str:
-        """Say how long the sawtooth lasts, in words."""
+        """Say in words how long the sawtooth lasts."""
         return (
             f"TCP windows of endless connections take {duration(self.tooth_s)} per sawtooth: each "
             "replication shows only a part of one"
@@ -135,17 +133,17 @@ class Windows:
 
     @cached_property
     def grow(self) -> bool:
-        """Tell whether windows of some become larger in the run."""
+        """True if the windows of some connections grow in the run."""
         return any(kind.grows for kind in self._kinds)
 
     @cached_property
     def are_cut_seldom(self) -> bool:
-        """Tell whether the run is too short for the sawtooth of some windows."""
+        """True if the run is too short for the sawtooth of some windows."""
         return _TEETH * self.tooth_s > self.measured_s
 
     @cached_property
     def _kinds(self) -> list[_Kind]:
-        """The kinds of connections whose windows nothing but losses and models bound."""
+        """The kinds of connections whose windows are not limited by the receive window."""
         return [kind for kind in self._all() if not kind.is_full]
 
     def _all(self) -> Iterator[_Kind]:
@@ -173,7 +171,7 @@ class Windows:
 
 
 def _under_way(metrics: Mapping[str, float | None]) -> float:
-    """Compute the bytes under way by Little's law."""
+    """Return the bytes in flight by Little's law."""
     return (metrics["goodput_bps"] or 0.0) * (metrics.get("path_rtt_s") or 0.0) / 8.0
 
 

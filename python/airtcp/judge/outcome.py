@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from airtcp.stats import Interval
 
 #: Goodput below `HARM` times its earlier value counts as harm. No recommendation may cause a loss
-#: to
-#: below `HALF` times the earlier value.
+#: to below `HALF` times the earlier value.
 HARM: Final = 0.9
 HALF: Final = 0.5
 #: A delay of more than this many times its earlier value counts as harm.

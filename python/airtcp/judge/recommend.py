@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 #: Budget of a race relative to the work of the run, and its limits in the core's work: about two
-#: and
-#: ten seconds of a processor.
+#: and ten seconds of a processor.
 EFFORT: Final = 2.0
 LEAST: Final = 2e7
 MOST: Final = 1e8
@@ -46,8 +45,7 @@ _COUNTERFACTUALS: Final = 0.2
 #: The order in which changes are listed.
 _ORDER: Final = ("helps", "costs others", "no gain", "harms")
 #: An opportunity improves a group by at least `_MUCH` and leaves every group at least `_NOBODY` of
-#: its
-#: goodput.
+#: its goodput.
 _MUCH: Final = 1.33
 _NOBODY: Final = 0.9
 #: Delays below this do not bother users, in seconds.

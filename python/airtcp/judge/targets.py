@@ -38,8 +38,7 @@ class Expected:
 
 
 #: Default targets by kind of traffic. A `web page` has several objects, a `web` has one. A `video`
-#: is
-#: datagrams. Endless transfers have no default: no bound suits them all.
+#: is datagrams. Endless transfers have no default: no bound suits them all.
 EXPECTED: Final[Mapping[str, Sequence[Expected]]] = {
     "call": (
         Expected(
