@@ -257,8 +257,8 @@ mod tests {
         assert!(gaps.iter().all(|&gap| gap <= 19), "{:?}", gaps.iter().max());
     }
 
-    /// Halfway between the thresholds a count of 19 makes a drop certain: 0.05 / (1 - 19 * 0.05) =
-    /// 1. An average below the thresholds leaves a count of 0, probability 0.05; a forced drop
+    /// Halfway between the thresholds a count of 19 makes a drop certain, with probability
+    /// 0.05 / (1 - 19 * 0.05), which is 1. An average below the thresholds leaves a count of 0, probability 0.05; a forced drop
     /// leaves a count of 1, probability 0.05 / 0.95.
     #[test]
     fn the_count_since_the_last_drop_begins_anew_below_and_above_the_thresholds() {
