@@ -1,6 +1,6 @@
 """The Rust core: the packet-level and the flow-level simulator.
 
-Called by `airtcp.run` alone.
+Only `airtcp.run` calls it.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,54 +25,55 @@ __all__ = [
 
 __version__: Final[str]
 GENERATOR: Final[str]
-"""Name of the random generator; it travels with every result."""
+"""Name of the random generator; every result contains it."""
 
 class SimulationFailed(RuntimeError):  # noqa: N818 (the core names it)
-    """A replication broke a conservation law: its numbers are not to be trusted."""
+    """A replication broke a conservation law: do not trust its numbers."""
 
 class Cancelled(Exception):  # noqa: N818
     """The replication was cancelled through its `RunControl` or `FlowControl`."""
 
 @final
 class RunControl:
-    """A handle on a replication that runs in another thread, or in this one.
+    """Controls a replication that runs in another thread or in this one.
 
-    With `watch` its thread handles signals a few times a second and calls that; what either raises
-    ends the replication and comes out of it.
+    With `watch`, the thread of the replication handles signals and calls `watch` a few times a
+    second. An exception from either ends the replication and propagates to the caller.
     """
 
     def __new__(cls, watch: Callable[[], object] | None = None) -> Self: ...
     def cancel(self) -> None:
-        """Ask the replication to stop; it raises `Cancelled` soon after."""
+        """Ask the replication to stop. It soon raises `Cancelled`."""
     @property
     def progress(self) -> float:
-        """The fraction of its time that has been simulated, 0 to 1."""
+        """The simulated fraction of its time, 0 to 1."""
 
 @final
 class Simulation:
-    """A scenario, parsed once and run as often as wanted, from any thread."""
+    """A parsed scenario, which any thread can run any number of times."""
 
     def __new__(cls, resolved_json: str) -> Self:
-        """Raises ValueError if the resolved form is not what the core takes. Without the GIL."""
+        """Parse the resolved form without the GIL. Raises ValueError if the core rejects it."""
     def engines(self) -> list[tuple[str, str]]:
-        """The engine that plays each cell, in the order of cells, and the reason for it."""
+        """Return the engine of each cell, and the reason for it, in the order of cells."""
     def run(
         self, seed: int, replication: int, control: RunControl
     ) -> tuple[str, bytes, dict[str, bytes]]:
-        """Simulate one replication, without the GIL.
+        """Simulate one replication without the GIL.
 
-        Gives the answer as JSON (resolved-form.md), the transfer times in seconds as the
-        bytes of a little-endian float64 array, and the books, which `airtcp.estimates.books` takes
-        apart. Raises `SimulationFailed` or `Cancelled`.
+        Returns three parts. The first is the answer as JSON (resolved-form.md). The second is the
+        transfer times in seconds, as the bytes of a little-endian float64 array. The third is the
+        accounts that `airtcp.estimates.books` parses. Raises `SimulationFailed` or `Cancelled`.
         """
     def run_metrics(
         self, seed: int, replication: int, control: RunControl, names: Sequence[str]
     ) -> bytes:
-        """Simulate one replication as `run` does, and give some of the metrics of everything.
+        """Simulate one replication as `run` does, and return some metrics of the whole network.
 
-        They are in the order of `names`, as the bytes of a little-endian float64 array; NaN where
-        one does not exist. All the rest of the answer is neither written nor read: for a short run
-        that takes half as long as to simulate it. Raises `SimulationFailed` or `Cancelled`.
+        The metrics are in the order of `names`, as the bytes of a little-endian float64 array, with
+        NaN for a metric that does not exist. The rest of the answer is neither written nor read.
+        For a short run, that would take half as long as the simulation. Raises `SimulationFailed`
+        or `Cancelled`.
         """
     def run_batches(
         self,
@@ -84,12 +85,13 @@ class Simulation:
         least: int,
         work: int,
     ) -> list[tuple[str, bytes, dict[str, bytes]]]:
-        """Simulate the warm-up of one replication, and then several times the measured time.
+        """Simulate the warm-up of one replication, and then several batches of the measured time.
 
-        Of each time what `run` gives, but for the records of flows and stations; together they are
-        the parts of one long measured time. `most` of them, or at least `least`, and until the work
-        is `work`: events of the world, and twice the attempts on the air and the TCP segments in
-        the measured times so far. Raises `SimulationFailed` or `Cancelled`.
+        For each batch it returns the same as `run`, without the records of flows and stations.
+        Together the batches are one long measured time. It simulates at most `most` batches. After
+        `least` batches it stops as soon as the work reaches `work`. Work counts events of the
+        world, plus twice the transmission attempts and TCP segments in the batches so far. Raises
+        `SimulationFailed` or `Cancelled`.
         """
     def run_recorded(
         self,
@@ -103,29 +105,30 @@ class Simulation:
         transfers: bool,
         samples_only: bool,
     ) -> tuple[str, bytes, dict[str, bytes], dict[str, Any] | None, dict[str, bytes] | None]:
-        """The same with a trace, which `airtcp.results.trace` takes apart, and a capture file.
+        """Simulate as `run` does, with a trace (see `airtcp.results.trace`) and a capture file.
 
-        `pcap` is overwritten with what is on the air, the first `snaplen` bytes of each frame.
-        With a sample interval there is a trace: a dictionary with `interval_ns`; `flow_names`,
-        `queue_names`, `event_names` and `node_names`; and the tables `flows`, `queues`, `events`
-        and `ppdus`, each a dictionary of columns as the bytes of little-endian int64 arrays, in
-        which -1 stands for what does not exist; with `samples_only` no events and PPDUs. Then the
-        measured `transfers`, if they are asked for, in the order of their times: columns `flow` (a
-        place in the answer's), `began_ns` and `bytes`. Raises ValueError if `sample_interval_ns`
-        is 0, OSError if the file cannot be written.
+        The capture overwrites `pcap` with the transmitted frames, the first `snaplen` bytes of
+        each. With a sample interval there is a trace: a dictionary with `interval_ns`;
+        `flow_names`, `queue_names`, `event_names` and `node_names`; and the tables `flows`,
+        `queues`, `events` and `ppdus`. Each table is a dictionary of columns as the bytes of
+        little-endian int64 arrays, in which -1 means that no value exists. With `samples_only`
+        there are no events and PPDUs. If `transfers` is true, the measured transfers follow in the
+        order of their times, with the columns `flow` (an index into the answer's flows), `began_ns`
+        and `bytes`. Raises ValueError if `sample_interval_ns` is 0, OSError if the file cannot be
+        written.
         """
 
 @final
 class FlowControl:
-    """A handle on runs of `FlowSimulation` in other threads."""
+    """Controls runs of `FlowSimulation` in other threads."""
 
     def __new__(cls) -> Self: ...
     def cancel(self) -> None:
-        """Ask the runs to stop; they raise `Cancelled` soon after."""
+        """Ask the runs to stop. They soon raise `Cancelled`."""
 
 @final
 class ConcurrentFlows:
-    """Processor-sharing servers side by side, parsed once and run from any thread."""
+    """Parallel processor-sharing servers, parsed once, which any thread can run."""
 
     def __new__(cls, system_json: str) -> Self:
         """Raises ValueError if the JSON is not a system, or one that cannot be simulated."""
@@ -137,14 +140,14 @@ class ConcurrentFlows:
         jobs: int,
         control: FlowControl,
     ) -> str:
-        """The outcomes of the servers of one replication as JSON.
+        """Return the results of the servers in one replication as JSON.
 
         Raises SimulationFailed and Cancelled.
         """
 
 @final
 class CoupledFlows:
-    """Processor-sharing servers that slow each other down, parsed once and run from any thread."""
+    """Coupled processor-sharing servers, parsed once, which any thread can run."""
 
     def __new__(cls, system_json: str) -> Self:
         """Raises ValueError if the JSON is not a system, or one that cannot be simulated."""
@@ -156,14 +159,14 @@ class CoupledFlows:
         jobs: int,
         control: FlowControl,
     ) -> str:
-        """The outcomes of the servers of one replication as JSON.
+        """Return the results of the servers in one replication as JSON.
 
         Raises SimulationFailed and Cancelled.
         """
 
 @final
 class FlowSimulation:
-    """A processor-sharing system, parsed once and run as often as wanted, from any thread."""
+    """A processor-sharing system, parsed once, which any thread can run any number of times."""
 
     def __new__(cls, system_json: str) -> Self:
         """Raises ValueError if the JSON is not a system, or one that cannot be simulated."""
@@ -176,60 +179,70 @@ class FlowSimulation:
         keep_jobs: bool,
         control: FlowControl,
     ) -> tuple[str, bytes, bytes]:
-        """Simulate one replication, without the GIL.
+        """Simulate one replication without the GIL.
 
-        Gives the answer as JSON, then sojourn times in seconds and sizes of the measured jobs as
+        Returns the answer as JSON, then sojourn times in seconds and sizes of the measured jobs as
         the bytes of little-endian float64 arrays, empty unless `keep_jobs`. Raises
         `SimulationFailed` or `Cancelled`.
         """
 
 @final
 class TestbedCapture:
-    """A capture file (pcapng) of a testbed's nodes and its air. On Linux alone.
+    """A capture file (pcapng) of a testbed's nodes and its wireless frames. Only on Linux.
 
-    It has interfaces of these names for the packets of nodes, and for the frames of the air: one,
-    or where nodes hear different things one for each node that the core has.
-    A thread writes it, with the priority of the one that makes this. Raises OSError if the file
+    `nodes` names the interfaces for the packets of nodes. `air` names the interfaces for wireless
+    frames: one, or one for each of the core's nodes if nodes hear different frames. A thread writes
+    the file, with the priority of the thread that creates this object. Raises OSError if the file
     cannot be opened.
     """
 
     def __new__(cls, path: str, nodes: list[str], air: list[str], snaplen: int) -> Self: ...
     def finish(self) -> None:
-        """Wait until all is written. Raises OSError if something could not be."""
+        """Wait until everything is written. Raises OSError if writing failed."""
 
 @final
 class TestbedControl:
-    """A handle on a testbed that runs in another thread. On Linux alone."""
+    """Controls a testbed that runs in another thread. Only on Linux."""
 
     def __new__(cls) -> Self: ...
     def stop(self) -> None:
-        """Ask it to stop soon."""
+        """Ask the testbed to stop soon."""
     def progress(self, bound_us: int) -> dict[str, Any]:
-        """What has been so far, some 100 ms ago at most.
+        """Return the state of the testbed, at most about 100 ms old.
 
-        `elapsed_s`; `payload_bytes` that came to either end, by entry of flows; `ap_queue_packets`;
-        `ap_mpdus_per_ppdu` of data, None where nothing is aggregated or was sent; `successes` and
-        `collisions` of transmissions; `losses` of packets; `packets` that left, and of how late
-        they did `lag_p50_s`, `lag_p99_s` (None without packets), `lag_max_s` and `lag_share_above`
-        the bound in microseconds; `strays`, which were for no node, and `refused`, which a device
-        did not take.
+        The keys are:
+
+        - `elapsed_s`
+        - `payload_bytes`: received by either end, by entry of flows
+        - `ap_queue_packets`
+        - `ap_mpdus_per_ppdu`: of data, None if nothing is aggregated or was sent
+        - `successes` and `collisions`: of transmissions
+        - `losses`: of packets
+        - `packets`: number of packets that left
+        - `lag_p50_s`, `lag_p99_s` (None without packets), `lag_max_s`: how late packets left
+        - `lag_share_above`: the share of packets later than `bound_us` microseconds
+        - `strays`: packets addressed to no node
+        - `refused`: packets that a device did not accept
         """
 
 def drawn(law_json: str, seed: int, replication: int, flow: str, purpose: str, count: int) -> bytes:
-    """Draws of a law of the resolved form that the simulator makes for a flow. On Linux alone.
+    """Return draws that the simulator makes for a flow from a law of the resolved form.
 
-    Of the stream of a purpose ("transfer size", "pause", "arrival") of a flow ("laptop/0") in a
-    replication the first `count`, as little-endian float64 numbers. Raises ValueError for no law.
+    Only on Linux.
+
+    They are the first `count` draws of the stream of a purpose ("transfer size", "pause",
+    "arrival") of a flow ("laptop/0") in a replication, as little-endian float64 numbers. Raises
+    ValueError if `law_json` is not a law.
     """
 
 def drawn_pages(
     application_json: str, seed: int, replication: int, flow: str, pad: int | None, count: int
 ) -> list[list[int]]:
-    """Bytes of the objects of a flow's first pages, the document of each first. On Linux alone.
+    """Return the bytes of the objects of a flow's first pages, the document first. Only on Linux.
 
-    Those that the simulator draws for the flow ("laptop/0") in a replication. `application_json` is
-    its application in the resolved form; objects are multiples of `pad` bytes where they are
-    padded. Raises ValueError for no application, and for one without pages.
+    The simulator draws the same pages for the flow ("laptop/0") in a replication.
+    `application_json` is the application in the resolved form. If `pad` is given, object sizes are
+    multiples of `pad` bytes. Raises ValueError if it is not an application, or one without pages.
     """
 
 def run_testbed(
@@ -242,18 +255,17 @@ def run_testbed(
     control: TestbedControl,
     capture: TestbedCapture | None = None,
 ) -> tuple[str, bytes] | None:
-    """Let the air of a scenario go by in real time, without the GIL. On Linux alone.
+    """Simulate the wireless network of a scenario in real time without the GIL. Only on Linux.
 
-    `devices` are descriptors of TUN devices that do not block, the server's first, then those of
-    the stations that have an IPv4 address in `stations`, in the order of the core: all about the
-    others is simulated. `servers` has for
-    each entry of flows the address of its server, what its connections are for ("stream",
-    "transfer", "part" of a transfer of FTP, "pages", "dialogue"), and the port where FTP is spoken:
-    None if it is not, 0 if the first connection to each port is a dialogue; None if the entry is
-    simulated. Time zero is when the monotonic clock says `epoch_ns`. A `capture` has the devices in
-    the same order. Gives the same as `Simulation.run`, or None if it was stopped. Raises
-    `SimulationFailed`, ValueError for an address that is none, and OSError for a descriptor that is
-    none.
+    `devices` are descriptors of non-blocking TUN devices. The server's is first. Then follow those
+    of the stations that have an IPv4 address in `stations`, in the order of the core. Other
+    stations are fully simulated. `servers` has a tuple for each entry of flows, or None if the
+    entry is simulated. The tuple has the address of the server, the use of its connections
+    ("stream", "transfer", "part" of a transfer of FTP, "pages", "dialogue"), and the port for FTP.
+    That port is None without FTP, and 0 if the first connection to each port is a dialogue.
+    Simulated time zero is when the monotonic clock is at `epoch_ns`. A `capture` has the devices in
+    the same order. Returns the same as `Simulation.run`, or None if it was stopped. Raises
+    `SimulationFailed`, ValueError for an invalid address, and OSError for an invalid descriptor.
     """
 
 def register_acks(name: str, class_: type) -> None:
@@ -266,14 +278,14 @@ def register_scheduler(name: str, class_: type) -> None:
     """Register a class of schedulers (`airtcp.schedulers`), as `register_congestion` does."""
 
 def register_congestion(name: str, class_: type) -> None:
-    """Register a class of congestion controls (`airtcp.congestion`) under a word of scenarios.
+    """Register a class of congestion controls (`airtcp.congestion`) under a word for scenarios.
 
-    Runs whose scenarios have the word make an object of it for each connection, and call it; what a
-    call raises ends the run, as an `airtcp.PluginFailedError`.
+    Runs whose scenarios use the word create an object of the class for each connection, and call
+    it. An exception in a call ends the run as an `airtcp.PluginFailedError`.
     """
 
 def airtime_ns(resolved_json: str, bits: int, rate_bps: int) -> int:
-    """Time on the air in nanoseconds of a frame of `bits` bits, MAC header and FCS included.
+    """Return the airtime in nanoseconds of a frame of `bits` bits, including MAC header and FCS.
 
     Raises ValueError if `rate_bps` is none of the scenario's data and control rates.
     """

@@ -1,5 +1,5 @@
-"""The English of answers, one file for each: numbers and identifiers in, parts of a document out.
+"""The English of answers: functions that turn numbers and identifiers into parts of a document.
 
-words      names of metrics, groups, causes and changes, and how values are written
-run        the screen of `airtcp run`
+words      names of metrics, groups, causes and changes, and the format of values run        the
+screen of `airtcp run`
 """

@@ -1,4 +1,4 @@
-"""The access points of a scenario in a few words: their profile, or their queue and scheduler."""
+"""Describe the access points of a scenario: their profile, or their queue and scheduler."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.queue import AccessPoint
 
-#: Disciplines whose usual short name is not that of their record.
+#: Disciplines whose common short name differs from the name in their record.
 _SHORT: Final = {"fifo": "FIFO", "per-flow": "fair queueing"}
 
 
 def access_point_words(scenario: ResolvedScenario) -> str:
     """Name the access points: "vendor FIFO (1000 packets)", "OpenWrt (FQ-CoDel, airtime)".
 
-    Where cells differ each is named with its cells: "... in hall; ... in office".
+    If cells differ, each name is followed by its cells: "... in hall; ... in office".
     """
     by_words: dict[str, list[str]] = {}
     names = [cell.name for cell in scenario.cells or ()] or ["ap"]
@@ -46,7 +46,7 @@ def _words(ap: AccessPoint) -> str:
 
 
 def _alike(one: AccessPoint, other: AccessPoint) -> bool:
-    """Compare queues and schedulers; "oldest" is the order of a FIFO queue."""
+    """True if queues and schedulers are equal; no scheduler is the same as "oldest"."""
     schedulers = [
         None if ap.scheduler is None or ap.scheduler.kind == "oldest" else ap.scheduler
         for ap in (one, other)
@@ -56,7 +56,7 @@ def _alike(one: AccessPoint, other: AccessPoint) -> bool:
 
 @cache
 def _profiles() -> Mapping[str, AccessPoint]:
-    """The access points of the profiles."""
+    """Return the profiles of the access points."""
     flow = {"stations": "a", "direction": "download", "application": {"kind": "bulk"}}
     plain = {
         "phy": {"standard": "802.11n"},

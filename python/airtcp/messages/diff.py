@@ -1,4 +1,4 @@
-"""The screen of `airtcp diff`: what was changed, targets met, then what users feel of it."""
+"""The screen of `airtcp diff`: the change, the targets met, and what users feel of it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from airtcp.results.differences import Difference, Ranked
     from airtcp.stats import Interval
 
-#: Rows that are shown.
+#: Maximum number of rows.
 _ROWS: Final = 12
-#: Rows that say who is worse off, at most.
+#: Maximum number of rows about groups that are worse off.
 _WORSE: Final = 5
-#: Metrics that say less than others of the same group: R follows from delay and loss, and so on.
+#: Metrics that follow from other metrics of the same group, such as R from delay and loss.
 _SAYS_LESS: Final = re.compile("r_factor|jitter|_p50_|_p99_|transfer_time_to")
 _MARKS: Final = {"better": "✓", "worse": "✗"}
 _STATES: Final[dict[str, State]] = {"better": "good", "worse": "bad"}
 
 
 def parts(found: Difference, subject: Sequence[str], *, everything: bool = False) -> Iterator[Part]:
-    """Yield the screen of a difference; `subject` says what was changed."""
+    """Yield the screen of a difference; `subject` describes the change."""
     n = found.replications
     aside = f"{words.plural(n, 'paired run')} · {100 * found.confidence:g} % CI"
     yield Heading(subject[0] if subject else "No key differs", aside)
@@ -42,7 +42,7 @@ def parts(found: Difference, subject: Sequence[str], *, everything: bool = False
     table = rows(shown)
     if table is not None:
         yield table
-    # What nobody feels is neither better nor worse.
+    # A change that nobody feels is neither better nor worse.
     folded = {
         f"Less than {100.0 * NOTICED:g} %": [one for one in felt if not one.is_noticed],
         "Queues, TCP, MAC": [one for one in ranked if not one.is_felt],
@@ -58,7 +58,7 @@ def parts(found: Difference, subject: Sequence[str], *, everything: bool = False
 
 
 def decision(found: Difference) -> Iterator[tuple[str, State]]:
-    """Yield how many targets are met in both, and whether anybody feels a difference."""
+    """Yield how many targets are met before and after, and whether users feel a difference."""
     a, b = outcome_of(found.a), outcome_of(found.b)
     if a.targets and len(a.targets) == len(b.targets):
         met_a, met_b = (sum(one.miss < 0.5 for one in each.targets) for each in (a, b))
@@ -79,7 +79,7 @@ def decision(found: Difference) -> Iterator[tuple[str, State]]:
 
 
 def _first(large: Sequence[Ranked]) -> list[Ranked]:
-    """Return the largest changes that users feel, worse ones always among them."""
+    """Return the largest changes that users feel, always including worse ones."""
     own = [one for one in large if one.group is not None] or large
     plain = [one for one in own if not _SAYS_LESS.search(one.metric)]
     worse = [one for one in plain if one.verdict == "worse"][:_WORSE]
@@ -88,9 +88,9 @@ def _first(large: Sequence[Ranked]) -> list[Ranked]:
 
 
 def rows(ranked: Sequence[Ranked], *, judged: bool = True) -> Table | None:
-    """Return changes as a table: before and after, the difference with its interval, relative.
+    """Return changes as a table: before, after, difference with its interval, relative change.
 
-    Those that are `judged` are marked as better or worse.
+    `judged` rows are marked as better or worse.
     """
     if not ranked:
         return None
@@ -115,7 +115,7 @@ def rows(ranked: Sequence[Ranked], *, judged: bool = True) -> Table | None:
 
 
 def about(one: Ranked) -> str:
-    """Return what a change is of: "caller ↑  packet delay, p95"."""
+    """Return the subject of a change: "caller ↑  packet delay, p95"."""
     label = words.metric_label(METRICS[one.metric])
     if one.group is None:
         return label
@@ -124,7 +124,7 @@ def about(one: Ranked) -> str:
 
 
 def difference_text(interval: Interval, metric: Metric) -> str:
-    """Return a difference with its interval, of ratios in percentage points: "−2.1 ± 1.2 pp"."""
+    """Return a difference with its interval; ratios are in percentage points: "−2.1 ± 1.2 pp"."""
     mean, half = interval.mean, interval.half_width
     if mean is None:
         return ""
@@ -149,7 +149,7 @@ def relative_text(relative: float | None) -> str:
 
 
 def rest_line(found: Difference, more: int) -> str:
-    """Return how many other metrics differ, do not, or are undecided."""
+    """Return how many other metrics differ, do not differ, or are undecided."""
     ranked = found.ranked()
     early = sum(one.change.early is not None for one in ranked)
     same = sum(not one.change.separated and one.change.early is None for one in ranked)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from airtcp.document.tree import State
     from airtcp.results.plans import Answer, Gain, Limit, Plan
 
-#: Values of the curve that are drawn, and the width of its bars.
+#: Maximum number of values drawn of the curve, and the width of its bars.
 _ROWS: Final = 7
 _BAR: Final = 36
 
@@ -47,7 +47,7 @@ def parts(plan: Plan) -> Iterator[Part]:
 
 
 def lines(plan: Plan) -> Iterator[tuple[str, State]]:
-    """Yield the answer, what fails first, and what bounds nothing."""
+    """Yield the capacity, the target that fails first, and targets that limit nothing."""
     yield answer(plan), "bold"
     told = limits(plan)
     if told:
@@ -63,7 +63,7 @@ def lines(plan: Plan) -> Iterator[tuple[str, State]]:
 
 
 def answer(plan: Plan) -> str:
-    """Return the capacity in a sentence: "Supports 8 stations (95 % CI 6–8); you have 28."."""
+    """Return the capacity as a sentence: "Supports 8 stations (95 % CI 6–8); you have 28."."""
     found = plan.answer
     if found is None:
         if plan.stopped == "done":
@@ -107,7 +107,7 @@ def bound(text: str) -> str:
 
 
 def value(plan: Plan, number: float) -> str:
-    """Return a value of the axis with its unit."""
+    """Return a value of the varied key with its unit."""
     unit = "" if plan.answer is None else plan.answer.unit
     writers = {"s": format_time_s, "b/s": format_rate, "B": format_size}
     if unit in writers:
@@ -118,14 +118,14 @@ def value(plan: Plan, number: float) -> str:
 
 
 def interval_text(plan: Plan, found: Answer) -> str:
-    """Return both ends of the answer: "6–8"; "" where one is not known."""
+    """Return the interval of the capacity: "6–8"; "" if one end is unknown."""
     if found.low is None or found.high is None:
         return ""
     return f"{value(plan, found.low)}–{value(plan, found.high)}"
 
 
 def first(plan: Plan) -> Condition | None:
-    """Return the target whose curve says most: the one that fails first."""
+    """Return the target whose curve is drawn: the one that fails first."""
     text = plan.limits[0].target if plan.limits else None
     return next((one for one in plan.conditions if one.text == text), None) or (
         plan.conditions[0] if plan.conditions else None
@@ -133,7 +133,7 @@ def first(plan: Plan) -> Condition | None:
 
 
 def bars(plan: Plan, condition: Condition) -> Table | None:
-    """Return the curve of a target as bars, the bound marked; None where nothing is known."""
+    """Return the curve of a target as bars, with the bound marked; None if it has no values."""
     known = [
         (one.value, told.mean)
         for one in plan.evidence
@@ -206,5 +206,5 @@ def limited_by(one: Gain) -> str:
 
 
 def costs(one: Gain) -> str:
-    """Return what a change costs: what it takes, or who loses most."""
+    """Return the cost of a change: its kind, or which group loses most."""
     return words.COSTS[one.cost] or words.lost(one.loses)

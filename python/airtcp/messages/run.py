@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 Simulated = Comparison | SimulationResult
 
-#: Targets and changes that are listed before the rest is counted.
+#: Maximum numbers of targets and changes listed; the rest is counted.
 _TARGETS: Final = 8
 _MET: Final = 2
 _CHANGES: Final = 4
 _STATES: Final[Mapping[str, State]] = {"holds": "good", "fails": "bad", "unknown": "open"}
-#: Latency under load, unevenness, and airtime beside goodput that are worth a line.
+#: Thresholds above which latency under load, unevenness, and airtime versus goodput get a line.
 _LATENCY_S: Final = 0.1
 _UNEVEN: Final = 0.8
 _AIRTIME: Final = 0.4
@@ -47,7 +47,7 @@ _PARTS: Final = {
 
 
 def parts(result: Simulated, *, everything: bool = False) -> Iterator[Part]:
-    """Yield the screen of a run or a simulation; `everything` folds nothing."""
+    """Yield the screen of a run or a simulation; `everything` shows folded rows, too."""
     verdict = result.verdict if isinstance(result, Comparison) else None
     advice = result.advice if isinstance(result, Comparison) else None
     yield heading(result)
@@ -60,7 +60,7 @@ def parts(result: Simulated, *, everything: bool = False) -> Iterator[Part]:
 
 
 def heading(result: Simulated) -> Heading:
-    """Return the title with the network in a few words."""
+    """Return the title with a short description of the network."""
     scenario = result.scenario
     stations = sum(group.count for group in scenario.stations)
     told = [words.plural(stations, "station"), radio(scenario), access_point_words(scenario)]
@@ -94,7 +94,7 @@ def headline(verdict: Verdict | None) -> tuple[str, State]:
 
 
 def decision(result: Simulated, verdict: Verdict | None, advice: Advice | None) -> Lines:
-    """Return the verdict, the worst target, the cause, the fix and what it costs."""
+    """Return the verdict, the worst target, the cause, the fix and its cost."""
     lines = [headline(verdict)]
     labels: list[str | None] = [None]
 
@@ -127,7 +127,7 @@ def decision(result: Simulated, verdict: Verdict | None, advice: Advice | None) 
 
 
 def starvation(verdict: Verdict, result: Simulated) -> Iterator[str]:
-    """Yield the targets for goodput whose mean hides flows that get next to nothing."""
+    """Yield goodput targets whose mean hides starved flows."""
     for one in verdict.targets:
         condition = one.target.condition
         found = starved_runs(result.simulation, condition, result.scenario)
@@ -202,7 +202,7 @@ def ordered(verdict: Verdict) -> list[Judged]:
 
 
 def targets(verdict: Verdict, *, everything: bool) -> Iterator[Part]:
-    """Yield the table of targets, the missed ones first, and a count of those that are met."""
+    """Yield the table of targets, the missed ones first, and the number of targets that are met."""
     rows = ordered(verdict)
     shown = rows if everything else _folded(rows)
     head = "target" if verdict.written else "target (defaults; set your own in [targets])"
@@ -234,7 +234,7 @@ def targets(verdict: Verdict, *, everything: bool) -> Iterator[Part]:
 
 
 def _folded(rows: Sequence[Judged]) -> list[Judged]:
-    """Leave out targets that are met where others are not, and those beyond a screenful."""
+    """Fold targets that are met if others are not, and those beyond a screenful."""
     bad = [one for one in rows if one.state != "holds"]
     if bad and len(rows) - len(bad) > 1:
         return bad[:_TARGETS]
@@ -242,7 +242,7 @@ def _folded(rows: Sequence[Judged]) -> list[Judged]:
 
 
 def groups(result: Simulated) -> Table:
-    """Return what every group gets, a row for each direction."""
+    """Return the goodput, delays and losses of every group, with a row for each direction."""
     scenario, simulation = result.scenario, result.simulation
     counts = {group.name: group for group in scenario.stations}
     done = {(job.group, job.part): job for job in simulation.jobs}
@@ -306,13 +306,13 @@ def _cell(interval: Interval, metric: str) -> str:
 
 
 def simulated(result: SimulationResult) -> Iterator[Part]:
-    """Yield the screen of `airtcp simulate`: what every group gets."""
+    """Yield the screen of `airtcp simulate`: the results of every group."""
     yield heading(result)
     yield groups(result)
 
 
 def predicted(result: Prediction) -> Iterator[Part]:
-    """Yield the beginning of the screen of `airtcp predict`: what a quick simulation decides."""
+    """Yield the first lines of `airtcp predict`: what a quick simulation decides."""
     scenario = result.scenario
     stations = sum(group.count for group in scenario.stations)
     yield Heading(
@@ -328,7 +328,7 @@ def predicted(result: Prediction) -> Iterator[Part]:
 
 
 def airtime_line(result: Simulated) -> str:
-    """Return the shares of the airtime, the largest first; several cells have one each."""
+    """Return the shares of the airtime, the largest first; with several cells a line for each."""
     if len(result.simulation.cells) > 1:
         return ""
     shares = sorted(result.simulation.airtime.items(), key=lambda one: -one[1])
@@ -337,7 +337,7 @@ def airtime_line(result: Simulated) -> str:
 
 
 def observations(result: Simulated) -> Iterator[str]:
-    """Yield what stands out of endless transfers: airtime, latency under load, uneven shares."""
+    """Yield remarks on endless transfers: airtime, latency under load, uneven shares."""
     scenario, simulation = result.scenario, result.simulation
     endless = [
         (flow.stations, flow.direction)
@@ -369,7 +369,7 @@ def observations(result: Simulated) -> Iterator[str]:
         rtt, name, part = max(slow)
         who = words.scope(name, part)
         yield f"latency under load: {who} round trips take {quantity(rtt, 's', 3)}"
-    # Replication by replication: another flow may be the one that starves in each.
+    # Count in each replication, because a different flow may starve in each.
     shared = [endless_goodputs(run.answer, scenario) for run in simulation.runs]
     known = [one for one in shared if len(one) > 1 and any(one)]
     if not known:
@@ -431,14 +431,14 @@ def _costs(one: Trial) -> str:
 
 
 def settings(changed: Mapping[str, Any]) -> str:
-    """Return the options of a command line that make changes by key path."""
+    """Return the command-line options that make changes, given by key path."""
     return " ".join(
         f"--set {shlex.quote(f'{path}={option_text(value)}')}" for path, value in changed.items()
     )
 
 
 def equipment(apply: Mapping[str, Sequence[str]], notes: Sequence[str]) -> list[str]:
-    """Return the lines that equipment needs, under the name of each program, then notes."""
+    """Return the configuration lines under the name of each program, then notes."""
     lines = [line for tool, told in apply.items() for line in (f"# {tool}", *told)]
     return lines + [f"# note: {note}" for note in notes]
 
@@ -450,13 +450,13 @@ def notes(texts: Sequence[str]) -> Iterator[Part]:
 
 
 def engine(result: Simulated) -> list[Note]:
-    """Return the engine of the simulator that played the run, if it is known."""
+    """Return the engine of the simulator that computed the run, if it is known."""
     name = result.provenance.engine
     return [] if name is None else [Note(f"Engine: {name}.")]
 
 
 def footer(result: Simulated) -> Note:
-    """Return how much was simulated in what time, and where the rest is."""
+    """Return the simulated time, the time that took, and where to find more."""
     simulation = result.simulation
     return Note(
         f"{duration(simulation.simulated_s)} simulated in {duration(simulation.wall_s)}. "

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MARKS: Final = {"holds": "✓", "fails": "✗", "unknown": "?"}
 ARROWS: Final = {"download": "↓", "upload": "↑", "all": ""}
 
-#: What a cause is, and the experiment that shows it.
+#: The description of each cause, and the experiment that shows it.
 CAUSES: Final[Mapping[str, tuple[str, str]]] = {
     "bursts": ("Bursts of the access point", "without them"),
     "rts": ("RTS/CTS", "without it"),
@@ -57,7 +57,7 @@ def scope(group: str | None, part: str) -> str:
 
 
 def target_about(condition: Condition) -> str:
-    """Return what a target is about: "caller ↓ packet delay, p95"."""
+    """Return the subject of a target: "caller ↓ packet delay, p95"."""
     about = metric_label(condition.about)
     if condition.cell is not None:
         return f"cell {condition.cell}  {about}"
@@ -67,7 +67,7 @@ def target_about(condition: Condition) -> str:
 
 
 def metric_label(metric: Metric) -> str:
-    """Return a metric with its statistic behind a comma: "packet delay, p95"."""
+    """Return a metric with its statistic after a comma: "packet delay, p95"."""
     label, _, statistic = metric.label.partition(", ")
     quantile = re.search(r"_(p\d+)_", metric.name)
     if quantile is not None:
@@ -104,7 +104,7 @@ def measured(interval: Interval, metric: Metric) -> str:
 
 
 def spread(interval: Interval, metric: Metric) -> str:
-    """Return the two ends of an interval in the unit of its mean: "159–179"."""
+    """Return the ends of an interval in the unit of its mean: "159–179"."""
     mean, low, high = interval.mean, interval.low, interval.high
     if mean is None or low is None or high is None or not interval.half_width:
         return ""
@@ -137,12 +137,12 @@ def times(factor: float) -> str:
 
 
 def about(text: str) -> str:
-    """Return what the target of a text is about: "caller ↓ packet delay, p95"."""
+    """Return the subject of a target given as text: "caller ↓ packet delay, p95"."""
     return " ".join(target_about(read_condition(text)).split())
 
 
 def lost(effects: Sequence[Effect]) -> str:
-    """Return who loses most of their goodput, and how much: "backup −31 %"; "" if nobody does."""
+    """Return which group loses most of its goodput: "backup −31 %"; "" if none does."""
     kept = [
         (one.after / one.before if one.before else 1.0, one.group)
         for one in effects
@@ -155,7 +155,7 @@ def lost(effects: Sequence[Effect]) -> str:
 
 
 def change(before: float | None, after: float | None, metric: str) -> str:
-    """Return a value before and after, with one unit: "151 → 128 Mb/s"."""
+    """Return a value before and after, in one unit: "151 → 128 Mb/s"."""
     about = METRICS[metric]
     old, new = value(before, about), value(after, about)
     number, _, unit = old.rpartition(" ")
@@ -163,7 +163,7 @@ def change(before: float | None, after: float | None, metric: str) -> str:
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
-    """Join names, and count those beyond `most`."""
+    """Join names, and count the names beyond `most`."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 

@@ -1,10 +1,10 @@
-"""Remedies: small changes of a scenario that may help, and how real equipment makes them.
+"""Remedies: small changes of a scenario that may help, and how to configure them on real equipment.
 
-    catalogue     what there is: catalogue.toml
-    changed       a scenario with one of them, or why it cannot be applied
-    apply         lines for hostapd, OpenWrt, tc, ip and sysctl
+    catalogue     all remedies: catalogue.toml
+    changed       a scenario with a remedy applied, or why the remedy cannot be applied
+    apply         configuration lines for hostapd, OpenWrt, tc, ip and sysctl
 
-Knows scenarios and their key paths. Whether a remedy helps is decided by `airtcp.plan`.
+`airtcp.judge` decides whether a remedy helps.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ __all__ = [
     "together",
 ]
 
-#: Costs of a change, as the catalogue explains them.
+#: The kinds of cost of a change; the catalogue explains them.
 Cost = Literal["setting", "hardware", "spectrum", "usage", "research"]
 
 _MODERN: Final = "802.11n and later"
-#: The keys of wires that remedies change, and those without which they do nothing.
+#: Keys of wired links that remedies change, each with the key that must be present.
 _WIRES_WITH: Final = {"rate": "rate", "queue": "rate", "loss": "loss"}
-#: The direction in which a channel width is missing, by the word of `next`.
+#: The direction in which no channel width is left, by the word of `next`.
 _WIDTHS: Final = {"width": "wider", "width after next": "wider", "narrower": "narrower"}
 
 
 @dataclass(frozen=True)
 class Remedy:
-    """One entry of the catalogue, which says what its fields mean."""
+    """One entry of the catalogue, which explains the fields."""
 
     name: str
     title: str
@@ -75,19 +75,19 @@ class Remedy:
 
 @dataclass(frozen=True)
 class Changed:
-    """A scenario with a remedy in it, and what it changes, by key path; None: taken out."""
+    """A scenario with a remedy applied, and the changed values by key path; None removes a key."""
 
     scenario: Scenario
     changes: Mapping[str, Any]
 
 
 class CannotBeAppliedError(Exception):
-    """Why a remedy does not fit a scenario."""
+    """The reason why a remedy cannot be applied to a scenario."""
 
 
 @cache
 def catalogue() -> tuple[Remedy, ...]:
-    """All remedies, in the order of the catalogue."""
+    """Return all remedies, in the order of the catalogue."""
     text = (Path(__file__).parent / "catalogue.toml").read_text(encoding="utf-8")
     lists = ("where", "standards", "notes")
     entries: list[dict[str, Any]] = tomllib.loads(text)["remedy"]
@@ -105,9 +105,9 @@ def named(scenario: Scenario) -> Scenario:
 
 
 def changed(scenario: Scenario, remedy: Remedy) -> Changed | str:
-    """The scenario with a remedy, or the reason why it cannot be applied, or changes nothing.
+    """Return the scenario with a remedy, or why the remedy does not apply or changes nothing.
 
-    The scenario's flows have names (`named`).
+    The scenario's flows must have names (`named`).
     """
     try:
         changes = _changes(scenario, remedy)
@@ -122,7 +122,7 @@ def changed(scenario: Scenario, remedy: Remedy) -> Changed | str:
 
 
 def together(scenario: Scenario, remedies: Iterable[Remedy]) -> Changed | str:
-    """The scenario with several remedies at once, or why that cannot be."""
+    """Return the scenario with several remedies at once, or why they cannot be combined."""
     changes: dict[str, Any] = {}
     for remedy in remedies:
         try:
@@ -141,7 +141,7 @@ def together(scenario: Scenario, remedies: Iterable[Remedy]) -> Changed | str:
 
 
 def as_written(scenario: Scenario, base: Scenario, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The changes by paths of the file, whose flows need not have the names that `base` gives."""
+    """Return changes with the key paths of the file, whose flows may lack the names of `base`."""
     flows = names_of(scenario.written["flows"])
     own = dict(zip((entry["name"] for entry in base.written["flows"]), flows, strict=True))
     found = {}
@@ -153,7 +153,7 @@ def as_written(scenario: Scenario, base: Scenario, changes: Mapping[str, Any]) -
 
 
 def meet(one: str, other: str) -> bool:
-    """Tell whether one of two key paths leads through the other."""
+    """True if one key path is equal to the other, or a part of its beginning."""
     return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 
@@ -183,7 +183,7 @@ def _changes(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
 
 
 def _with_ring(scenario: Scenario, path: str, value: Any) -> Any:
-    """Return the value for a path; a queue keeps its driver's ring, which no setting moves."""
+    """Return the value for a path. A queue keeps its driver's ring, which no setting changes."""
     if not path.endswith(".queue"):
         return value
     ring = _value(scenario, f"{path}.mac_limit")
@@ -191,7 +191,7 @@ def _with_ring(scenario: Scenario, path: str, value: Any) -> Any:
 
 
 def _paths(scenario: Scenario, remedy: Remedy, path: str) -> Iterator[str]:
-    """The paths that a pattern stands for. Raises CannotBeAppliedError if there is none."""
+    """Yield the key paths that match a pattern. Raises CannotBeAppliedError if there is none."""
     table, star, rest = path.partition(".*.")
     if not star:
         yield path
@@ -207,7 +207,7 @@ def _paths(scenario: Scenario, remedy: Remedy, path: str) -> Iterator[str]:
         return
     if table == "flows" and rest.startswith("application."):
         entries = {entry["name"]: entry["application"] for entry in scenario.written["flows"]}
-        # An application is written with its kind, or with a profile that has one.
+        # The file gives the kind of an application, or a profile that implies it.
         names = [
             name
             for name, application in entries.items()
@@ -216,7 +216,7 @@ def _paths(scenario: Scenario, remedy: Remedy, path: str) -> Iterator[str]:
         if not names:
             raise CannotBeAppliedError("there are no calls")
     elif table == "flows":
-        # An entry stands for a flow in each direction, and for several if it has connections.
+        # An entry is one flow per direction and connection.
         of_tcp = {
             name: [flow for flow in flows if flow.tcp is not None]
             for name, flows in scenario.flow_entries
@@ -242,7 +242,7 @@ def _paths(scenario: Scenario, remedy: Remedy, path: str) -> Iterator[str]:
 
 
 def _of_cells(scenario: Scenario, path: str) -> Iterator[str]:
-    """The paths of the cells whose own access points stand above `path` of `[ap]`."""
+    """Yield the paths of cells whose own access point overrides `path` of `[ap]`."""
     if path.startswith("ap."):
         for name, cell in (scenario.written.get("cells") or {}).items():
             if _at(cell, path) is not None:
@@ -250,7 +250,7 @@ def _of_cells(scenario: Scenario, path: str) -> Iterator[str]:
 
 
 def _wires(scenario: Scenario) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The key paths of wires, those with a name and those in the paths of flows, and their keys."""
+    """Yield the key paths and tables of all wired links: named ones, and those of flows."""
     data = scenario.written
     yield from ((f"links.{name}", link) for name, link in data.get("links", {}).items())
     for entry in data["flows"]:
@@ -281,7 +281,7 @@ def _scaled(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
 
 
 def _value(scenario: Scenario, path: str) -> Any:
-    """The value at a key path; groups and flows go by their names."""
+    """Return the value at a key path; groups and flows are addressed by name."""
     table, _, rest = path.partition(".")
     if table not in ("stations", "flows"):
         return _at(scenario.written, path)
@@ -313,7 +313,7 @@ def _next(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
 
 
 def _ofdm(scenario: Scenario) -> dict[str, Any]:
-    """The rates of stations of 802.11g in place of those of 802.11b, and no protection."""
+    """Return 802.11g rates for the stations with 802.11b rates, without protection."""
     known = STANDARDS[scenario.phy.standard].rates_bps[OFDM]
     changes: dict[str, Any] = {
         f"stations.{group.name}.data_rate": format_rate(
@@ -330,7 +330,7 @@ def _ofdm(scenario: Scenario) -> dict[str, Any]:
 
 
 def _channels(scenario: Scenario, what: str) -> dict[str, Any]:
-    """The channels of cells, all of their own or as far as the band goes."""
+    """Return channels for the cells: one each, or as many as the band has."""
     own = apart(scenario)
     if what == "channel":
         if own is None:
@@ -357,7 +357,7 @@ def _raised(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
 
 
 def _with_mcs(scenario: Scenario, least: Any) -> Iterator[str]:
-    """The groups whose MCS is less."""
+    """Yield the groups with a lower MCS."""
     for group in scenario.stations:
         high = group.data_rate.high
         if high is not None and high.mcs < least:
@@ -365,7 +365,7 @@ def _with_mcs(scenario: Scenario, least: Any) -> Iterator[str]:
 
 
 def _with_rate(scenario: Scenario, least: Any) -> Iterator[str]:
-    """The groups whose rate is less, of stations that have it."""
+    """Yield the groups with a lower rate, among stations that support this rate."""
     bps = parse_rate_bps(least)
     if bps > scenario.phy.data_rate.bps:
         raise CannotBeAppliedError(f"the standard rate is below {least}")

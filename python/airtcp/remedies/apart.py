@@ -1,8 +1,4 @@
-"""Channels of their own for cells that hear each other, and what else changes with a channel.
-
-Knows which channels a band has, which share spectrum, and who hears whom. Does not know which of
-several ways is best: that is `airtcp.plan`.
-"""
+"""Choose channels so that cells that hear each other do not share spectrum."""
 
 from __future__ import annotations
 
@@ -19,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def apart(scenario: Scenario) -> tuple[int, ...] | None:
-    """Return a channel for each cell, so that none shares spectrum with one that it meets.
+    """Return a channel for each cell, so that no two cells that meet share spectrum.
 
-    Cells meet where some node of one senses one of the other, or is disturbed by it.
+    Two cells meet if a node of one senses or disturbs a node of the other.
 
-    Cells in the order of the scenario keep the channel that they have wherever they can. None where
-    the band has too few channels, or there is one cell.
+    Cells keep their channel if possible, in the order of the scenario. None if the band has too few
+    channels, or if there is only one cell.
     """
     cells = scenario.cells or ()
     if len(cells) < 2:
@@ -37,7 +33,8 @@ def apart(scenario: Scenario) -> tuple[int, ...] | None:
         others = [
             number
             for other, number in enumerate(chosen)
-            # Of cells on two channels nothing may say whether they would hear each other on one.
+            # For cells on different channels, the file may not say whether they would hear each
+            # other.
             if cells[other].channel != cell.channel or other in met[index] or index in met[other]
         ]
         present = [] if cell.channel is None else [cell.channel]
@@ -54,11 +51,11 @@ def apart(scenario: Scenario) -> tuple[int, ...] | None:
 
 
 def spread(scenario: Scenario) -> tuple[int, ...] | None:
-    """Return a channel for each cell, so that fewer of them share spectrum with one that they meet.
+    """Return a channel for each cell, so that fewer cells that meet share spectrum.
 
-    Cells move one by one, each time the one by whose move most is gained; whoever shares with a
-    cell that has an endless flow, which takes all air that it gets, counts more. None where no move
-    gains anything, or there is one cell.
+    Cells move one at a time, each time the one with the largest gain. Sharing with a cell that has
+    an endless flow counts more, because such a flow takes all airtime that it gets. None if no move
+    helps, or if there is only one cell.
     """
     cells = scenario.cells or ()
     if len(cells) < 2:
@@ -78,7 +75,8 @@ def spread(scenario: Scenario) -> tuple[int, ...] | None:
         return sum(
             1 + (one in restless) + (other in restless)
             for other, number in enumerate(chosen)
-            # Of cells on two channels nothing may say whether they would hear each other on one.
+            # For cells on different channels, the file may not say whether they would hear each
+            # other.
             if cells[other].channel != cells[one].channel or other in met[one] or one in met[other]
             if other != one and channels.share(band, width, number, channel)
         )
@@ -98,7 +96,7 @@ def spread(scenario: Scenario) -> tuple[int, ...] | None:
 
 
 def channel_changes(scenario: Scenario, plan: Sequence[int]) -> dict[str, Any]:
-    """Return the changes, by key path, that give cells other channels than they have."""
+    """Return the changes of channels, by key path, that turn the scenario into `plan`."""
     return {
         f"cells.{cell.name}.channel": number
         for cell, number in zip(scenario.cells or (), plan, strict=True)

@@ -1,12 +1,12 @@
-"""The lines by which real equipment applies a remedy: hostapd, UCI, nft, tc, ip, sysctl, debugfs.
+"""Write the configuration of a remedy: hostapd, UCI, nft, tc, ip, sysctl, debugfs.
 
-Lines are made from the scenario with the remedy in it, so that they carry the numbers that were
-simulated. Where a program cannot express a number, the nearest stands there and a note says so.
-Queues and schedulers are in `queues`.
+The lines are made from the scenario with the remedy applied, so they contain the simulated numbers.
+If a program cannot express a number, the line has the nearest one and a note says so. `queues` does
+queues and schedulers.
 
-hostapd (hostapd.conf of version 2.10): `wmm_ac_*` is announced to stations, with exponents of the
-windows (CW = 2^n - 1) and TXOP limits in units of 32 us; `tx_queue_data*_*` is what the access
-point does itself, with the windows 1, 3, 7, ..., 32767 and bursts in ms.
+hostapd (hostapd.conf of version 2.10): `wmm_ac_*` is what stations are told, with exponents of the
+windows (CW = 2^n - 1) and TXOP limits in units of 32 us. `tx_queue_data*_*` is what the access
+point itself does, with the windows 1, 3, 7, ..., 32767 and bursts in ms.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
     from airtcp.scenario.keys.tcp import Tcp
     from airtcp.standards import AccessCategory
 
-#: Names that stand for those of the equipment: next router, UCI sections.
+#: Placeholders for names of the user's equipment: next router, UCI sections.
 ROUTER: Final = "192.0.2.1"
 RADIO: Final = "wireless.radio0"
 BSS: Final = "wireless.default_radio0"
-#: The table of nft that holds all rules.
+#: The nft table for all rules.
 _TABLE: Final = "airtcp"
 
-#: The names of hostapd for the queues of the access categories, and their parameters.
+#: hostapd's names of the queues of the access categories, and of their parameters.
 _QUEUES: Final = {
     "AC_VO": ("data0", "vo"),
     "AC_VI": ("data1", "vi"),
     "AC_BE": ("data2", "be"),
     "AC_BK": ("data3", "bk"),
 }
-#: The names of hostapd for the widths of channels, by MHz.
+#: hostapd's codes of channel widths, by MHz.
 _CHWIDTH: Final = {20: 0, 40: 0, 80: 1, 160: 2, 320: 9}
 _MOST_EXPONENT: Final = 15
 _TXOP_UNIT_NS: Final = 32_000
 
 
 def lines_for(remedy: Remedy, changed: Changed, before: Scenario) -> Lines:
-    """The lines that make `changed` of `before`; none where no equipment has such a thing."""
+    """Return the lines that change `before` into `changed`; none if no equipment supports it."""
     lines = Lines(notes=list(remedy.notes))
     writer = _WRITERS.get(remedy.apply)
     if writer is not None:
@@ -55,7 +55,7 @@ def lines_for(remedy: Remedy, changed: Changed, before: Scenario) -> Lines:
 
 
 def channel_lines(scenario: Scenario, cell: int) -> Lines:
-    """The lines that give the access point of a cell the channel that it has in a scenario."""
+    """Return the lines that set the channel of a cell's access point."""
     assert scenario.cells is not None
     number = scenario.cells[cell].channel
     lines = Lines()
@@ -68,7 +68,7 @@ def channel_lines(scenario: Scenario, cell: int) -> Lines:
 
 
 def cell_lines(scenario: Scenario, cell: int, *, channel: bool, power_dbm: float | None) -> Lines:
-    """The lines that give the access point of a cell its channel, and a power unless it is None."""
+    """Return the lines that set channel and, unless None, power of a cell's access point."""
     lines = channel_lines(scenario, cell) if channel else Lines()
     if power_dbm is not None:
         whole = round(power_dbm)
@@ -81,7 +81,7 @@ def cell_lines(scenario: Scenario, cell: int, *, channel: bool, power_dbm: float
 
 
 def _edca(lines: Lines, new: Scenario, old: Scenario) -> None:
-    """EDCA per direction: what stations are told, and what the access point does."""
+    """Write EDCA parameters: those announced to stations, and those of the access point."""
     assert new.mac.edca is not None
     before = old.mac.edca
     lines.add("hostapd", "wmm_enabled=1")
@@ -103,13 +103,13 @@ def _edca(lines: Lines, new: Scenario, old: Scenario) -> None:
     _marks(lines, new, old)
 
 
-#: The DSCP values of access categories, and the user priorities that hostapd maps them to.
+#: The DSCP value of each access category; hostapd maps it to a user priority.
 _DSCP: Final = {"AC_VO": "ef", "AC_VI": "af41", "AC_BE": "cs0", "AC_BK": "cs1"}
-#: EF is user priority 6 (RFC 8325, 4.2); without this map Linux before 6.8 takes it for video.
+#: EF is user priority 6 (RFC 8325, 4.2). Without this map, Linux before 6.8 treats EF as video.
 _QOS_MAP: Final = "qos_map_set=46,6,0,7,8,15,16,23,24,31,32,39,40,47,48,55,56,63"
 #: Media ports of Teams and Meet (STUN, TURN), of Zoom, and of Meet; not those of QUIC and games.
 _CALL_PORTS: Final = "{ 3478-3481, 8801-8810, 19302-19309 }"
-#: A bare ACK is small and has no flag but ACK.
+#: A bare ACK is small, and ACK is its only flag.
 _BARE_ACK: Final = "meta length 40-80 tcp flags '& (syn|fin|rst|ack) == ack'"
 
 
@@ -155,7 +155,7 @@ def _in_use(scenario: Scenario, category: AccessCategory) -> bool:
 def _told(
     lines: Lines, letters: str, category: str, parameters: AccessParameters, scenario: Scenario
 ) -> None:
-    """Say what stations are told."""
+    """Write the parameters that the access point announces to stations."""
     low, high = _exponent(parameters.cw_min), _exponent(parameters.cw_max)
     for name, exponent, window in (
         ("CWmin", low, parameters.cw_min),
@@ -179,7 +179,7 @@ def _told(
 def _done(
     lines: Lines, queue: str, category: str, parameters: AccessParameters, scenario: Scenario
 ) -> None:
-    """Say what the access point does."""
+    """Write the parameters that the access point itself uses."""
     low, high = _window(parameters.cw_min), _window(parameters.cw_max)
     for name, window, wanted in (
         ("CWmin", low, parameters.cw_min),
@@ -220,7 +220,7 @@ def _window(window: int) -> int:
 
 def _rts(lines: Lines, new: Scenario, _: Scenario) -> None:
     threshold = new.mac.rts_threshold_bytes
-    # 2347 and more: never.
+    # A threshold of 2347 bytes or more means never.
     value = 2347 if threshold is None else threshold
     lines.add("hostapd", f"rts_threshold={value if threshold is not None else -1}")
     lines.add("uci", f"uci set {RADIO}.rts='{value}'")
@@ -238,7 +238,7 @@ def _rates(lines: Lines, new: Scenario, _: Scenario) -> None:
     ofdm = [6, 9, 12, 18, 24, 36, 48, 54]
     rates = dsss if new.phy.standard == "802.11b" else [one * 1_000_000 for one in ofdm]
     if any(group.data_rate.modulation == "dsss" for group in new.stations):
-        # Beside others of 802.11g those of 802.11b are to stay.
+        # In 802.11g, the 802.11b rates have to stay.
         rates = sorted({*rates, *dsss})
     kept = [rate for rate in rates if rate >= least]
     units = " ".join(str(rate // 100_000) for rate in kept)
@@ -255,7 +255,7 @@ def _width(lines: Lines, new: Scenario, _: Scenario) -> None:
     mode = new.phy.data_rate.modulation.upper()
     lines.add("uci", f"uci set {RADIO}.htmode='{mode}{width}'")
     lines.add("hostapd", "ht_capab=[HT40+]" if width > 20 else "ht_capab=[SHORT-GI-20]")
-    # Each amendment up to that of the cell announces its own width, 802.11n by ht_capab.
+    # Each amendment up to the cell's announces its own width, 802.11n by ht_capab.
     place = list(AMENDMENTS).index(new.phy.standard)
     for one in list(AMENDMENTS.values())[1 : place + 1]:
         announced = _CHWIDTH[min(width, max(one.subcarriers))]
@@ -265,18 +265,18 @@ def _width(lines: Lines, new: Scenario, _: Scenario) -> None:
 
 
 def _channels(lines: Lines, new: Scenario, old: Scenario) -> None:
-    """Say the channel of each access point that moves."""
+    """Write the channel of each access point that moves."""
     for place, (cell, before) in enumerate(zip(new.cells or (), old.cells or (), strict=True)):
         if cell.channel != before.channel:
             lines.add_of(cell.name, channel_lines(new, place))
 
 
 def _spatial_reuse(lines: Lines, new: Scenario, _: Scenario) -> None:
-    """Say the level at which frames of other cells are ignored, as decibels above -82 dBm."""
+    """Write the OBSS-PD threshold, in decibels above -82 dBm."""
     assert new.air is not None
     assert new.air.obss_pd_dbm is not None
     above = round(new.air.obss_pd_dbm + 82.0)
-    # Bit 2 of the SR Control field: an offset for those outside of a group is present (9.4.2.260).
+    # Bit 2 of the SR Control field: an offset for stations outside a group is present (9.4.2.260).
     lines.add("hostapd", "he_spr_sr_control=4", f"he_spr_non_srg_obss_pd_max_offset={above}")
 
 
@@ -292,7 +292,7 @@ def _basic_rates(lines: Lines, new: Scenario, _: Scenario) -> None:
 
 
 def _tcp(scenario: Scenario, direction: str) -> list[Tcp]:
-    """The TCP of the flows in a direction."""
+    """Return the TCP of the flows in a direction."""
     flows = scenario.flows
     return [flow.tcp for flow in flows if flow.tcp is not None and flow.direction == direction]
 
@@ -305,20 +305,20 @@ def _quickack(lines: Lines, new: Scenario, _: Scenario) -> None:
 
 
 def _window_lines(lines: Lines, new: Scenario, old: Scenario) -> None:
-    """Bound the receive window: of downloads at the clients, of uploads at the server."""
+    """Limit the receive window: at the clients for downloads, at the server for uploads."""
     for direction, device in (("download", INTERFACE), ("upload", "eth0")):
         before = {one.receive_window_bytes for one in _tcp(old, direction)}
         window = min((one.receive_window_bytes for one in _tcp(new, direction)), default=None)
         if window is None or before == {window}:
             continue
         lines.add("ip", f"ip route replace default via {ROUTER} dev {device} window {window}")
-        # Half of the buffer is the window with tcp_adv_win_scale = 1, the default.
+        # With tcp_adv_win_scale = 1, the default, the window is half of the buffer.
         lines.add("sysctl", f"net.ipv4.tcp_rmem = 4096 {2 * window} {2 * window}")
 
 
 def _large_window(direction: str) -> Callable[[Lines, Scenario, Scenario], None]:
     def write(lines: Lines, new: Scenario, _: Scenario) -> None:
-        """Raise the receive buffer, which holds twice the window."""
+        """Raise the receive buffer to twice the window."""
         window = max(one.receive_window_bytes for one in _tcp(new, direction))
         lines.add("sysctl", "net.ipv4.tcp_window_scaling = 1")
         lines.add("sysctl", f"net.ipv4.tcp_rmem = 4096 131072 {2 * window}")

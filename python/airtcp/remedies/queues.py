@@ -1,7 +1,7 @@
-"""The lines of queues and schedulers: tc for disciplines, iw and debugfs for mac80211's own.
+"""Write queues and schedulers: tc for disciplines, iw and debugfs for those of mac80211.
 
-A `tc` line replaces the discipline above a driver's ring and leaves the ring. Only AQL of mac80211
-bounds what waits in the driver.
+A `tc` line replaces the discipline above a driver's ring. The ring stays. Only AQL of mac80211
+limits what is queued in the driver.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from airtcp.scenario import Scenario
     from airtcp.scenario.keys.queue import AccessPoint, Queue
 
-#: The name that stands for that of the wireless interface.
+#: Placeholder for the name of the wireless interface.
 INTERFACE: Final = "wlan0"
 _PHY: Final = "phy0"
 _DEBUGFS: Final = f"/sys/kernel/debug/ieee80211/{_PHY}"
-#: RED of tc counts bytes: a packet on average.
+#: RED of tc counts bytes. This is the mean packet size in bytes.
 _PACKET_BYTES: Final = 1000
-#: tc needs a limit; the largest that all disciplines take where the queue has none.
+#: tc needs a limit. For unlimited queues, this is the largest limit that all disciplines accept.
 _NO_LIMIT: Final = 100_000
-#: What sfq of Linux keeps at most, of all flows and of each.
+#: Maximum number of packets in Linux's sfq: of all flows, and of each flow.
 _SFQ_LIMIT: Final = 65_535
 _SFQ_FLOW_PACKETS: Final = 127
 
 
 @dataclass
 class Lines:
-    """Lines by the program that reads them, and what they do not say."""
+    """Configuration lines by program, and notes on what the lines cannot express."""
 
     by_tool: dict[str, list[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -41,14 +41,14 @@ class Lines:
         self.by_tool.setdefault(tool, []).extend(lines)
 
     def add_of(self, cell: str, other: Lines) -> None:
-        """Add the lines of a cell's access point, under its name."""
+        """Add the lines of a cell's access point, under the cell's name."""
         for tool, told in other.by_tool.items():
             self.add(f"{tool} of {cell}", *told)
         self.notes.extend(note for note in other.notes if note not in self.notes)
 
 
 def of_access_points(lines: Lines, new: Scenario, old: Scenario) -> None:
-    """Write the queues of access points: once if all have it, else of each that changes."""
+    """Write the access points' queues: once if all are equal, else for each that changes."""
     first = new.ap.queue
     if all(ap.queue == first for ap in new.access_points):
         _queue(lines, f"dev {INTERFACE} root", first, new.phy.data_rate.bps)
@@ -67,12 +67,12 @@ def of_clients(lines: Lines, new: Scenario, _: Scenario) -> None:
 
 
 def of_links(lines: Lines, new: Scenario, _: Scenario) -> None:
-    """Write the queue of each link below a shaper at its rate, which makes it the bottleneck."""
+    """Write the queue of each link, below a shaper that makes the link the bottleneck."""
     links = [link for flow in new.flows for link in new.path_links(flow)]
     rated = [(link.rate_bps, link.queue) for link in links if link.rate_bps is not None]
     for place, (rate, queue) in enumerate(dict.fromkeys(rated)):
         device = f"eth{place}"
-        burst = max(5000, rate // 8 // 250)  # what a timer of 250 Hz needs
+        burst = max(5000, rate // 8 // 250)  # tokens for one period of a 250 Hz timer
         lines.add(
             "tc",
             f"tc qdisc replace dev {device} root handle 1: tbf rate {rate}bit burst {burst} "
@@ -90,7 +90,7 @@ def of_schedulers(lines: Lines, new: Scenario, _: Scenario) -> None:
 
 
 def of_mac80211(lines: Lines, new: Scenario, _: Scenario) -> None:
-    """Write the queue and the scheduler of mac80211, which are below any discipline of tc."""
+    """Write the queue and the scheduler of mac80211, which work below any discipline of tc."""
     queue = new.ap.queue
     assert isinstance(queue, FqCodelQueue)
     lines.add("tc", f"tc qdisc replace dev {INTERFACE} root noqueue")
@@ -112,7 +112,7 @@ def _needs_mac80211(lines: Lines) -> None:
 
 def _scheduler(lines: Lines, ap: AccessPoint) -> None:
     scheduler = ap.scheduler
-    # Bits of airtime_flags: 1 counts what is sent, 2 what is received.
+    # Bits of airtime_flags: 1 counts transmitted airtime, 2 received airtime.
     flags = 3 if isinstance(scheduler, AirtimeScheduler) else 0
     lines.add("debugfs", f"echo {flags} > {_DEBUGFS}/airtime_flags")
     if isinstance(scheduler, AirtimeScheduler) and scheduler.aql_ns is not None:
