@@ -90,7 +90,7 @@ class Stored(NamedTuple):
 
 def stored() -> Iterator[Stored]:
     """Lists the tables that are stored, and those that follow from declarations."""
-    for script, quick in (STORED | dict.fromkeys(BUILT)).items():
+    for script, quick in {**STORED, **dict.fromkeys(BUILT)}.items():
         module = import_module(script)
         pages, samples = getattr(module, "PAGES", {}), getattr(module, "SAMPLES", {})
         for name, make in module.TABLES.items():
