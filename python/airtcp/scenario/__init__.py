@@ -1,12 +1,12 @@
-"""Scenario files: the written form (TOML, units, defaults), the resolved form (all explicit).
+"""Scenario files: the written form (TOML, units, defaults) and the resolved form (all explicit).
 
-    load, loads, resolve      the written form in, a `Scenario` out, or a `ScenarioError`
-    Scenario                  both forms of a scenario, and how it is varied
-    ResolvedScenario          the resolved form; docs/reference/resolved-form.md shows it
+    load, loads, resolve      turn the written form into a `Scenario`, or raise a `ScenarioError`
+    Scenario                  both forms of a scenario, and how to vary it
+    ResolvedScenario          the resolved form; docs/reference/resolved-form.md describes it
     schema                    JSON Schema of the written form
-    keys.*                    the tables of both forms, by the part of a file that they stand in
+    keys.*                    the tables of both forms, by part of a file
 
-Knows the scenario format. Does not know models or the simulator, which both start from here.
+Models and the simulator use the resolved form.
 """
 
 from .load import as_scenario, load, loads, resolve

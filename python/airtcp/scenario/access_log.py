@@ -1,16 +1,15 @@
-"""Files of values: a CSV column, or the sizes in a web server's access log.
+"""Read files of values: a CSV column, or the sizes in a web server's access log.
 
-Knows both formats, plain or compressed with gzip, and what makes such a file useless. Does not know
-what the values are for. Nothing is dropped silently but what the rules below name.
+Files may be plain or compressed with gzip. Only the lines named below are skipped silently.
 
-Access log: Common Log Format, or Combined, which adds two fields. What counts is a line with status
-200 and a size above 0: partial answers, redirects, errors and empty answers do not. A line that is
-in neither format is skipped; if most lines are, the file is not an access log.
+Access log: Common Log Format, or Combined, which adds two fields. A line counts if its status is
+200 and its size is above 0. Partial responses, redirects, errors and empty responses do not count.
+A line in neither format is skipped. If most lines are, the file is not an access log.
 
-Files are read as streams, which may be pipes, with bounds: 1 GiB of uncompressed bytes, lines of
-1 MiB, a million different values. A file beyond them is refused; only a log's line that is too long
-is skipped, for it is in no format. A file of ordinary size is taken apart once: it is known by its
-content when it is read again, as sweeps do.
+Files are read as streams, which may be pipes. The limits are 1 GiB of uncompressed bytes, lines of
+1 MiB, and a million different values. A file beyond them is rejected, except that a too long line
+of a log is skipped, because it is in no format. A file of ordinary size is parsed once: a cache
+recognizes its content when it is read again, as in sweeps.
 """
 
 from __future__ import annotations
@@ -37,23 +36,23 @@ MOST_BYTES: Final = 2**30
 LONGEST_LINE: Final = 2**20
 MOST_VALUES: Final = 1_000_000
 
-#: Files up to this size are known again, and so many of them.
+#: Files up to this size are cached, and at most this number of them.
 _KNOWN_BYTES: Final = 16 * 2**20
 _MOST_KNOWN: Final = 16
 _known: Final[dict[tuple[object, ...], Empirical]] = {}
 
-# host ident user [time] "request" status size, and whatever follows. A user may have spaces. No
-# bracket in the time and nothing given back of the request: one look at each character suffices.
+# host ident user [time] "request" status size, and whatever follows. A user may contain spaces. The
+# time has no bracket and the request never backtracks, so each character is read once.
 _LOG_LINE = re.compile(
     rb'\S+ \S+ .+? \[[^\[\]]*\] "(?:[^"\\]|\\.)*+" (\d{3}) (\d{1,15}|-)(?:\s.*)?', re.DOTALL
 )
-# The form of a header of a table; other files, named by mistake, are not shown.
+# The form of a column name. Headers of other files, named by mistake, are not shown.
 _COLUMN = re.compile(r"[\w .()/%-]{1,40}")
 _MOST_COLUMNS_SHOWN = 20
 
 
 class DataFileError(Exception):
-    """A file of values cannot be used; the text says why, `key` which key of the scenario it is."""
+    """A file of values cannot be used: the text says why, and `key` names the scenario's key."""
 
     def __init__(self, message: str, key: str = "file") -> None:
         super().__init__(message)
@@ -61,19 +60,20 @@ class DataFileError(Exception):
 
 
 def lines_of(path: Path) -> Iterator[bytes]:
-    """The lines of a file, plain or compressed with gzip, within the bounds of all such files.
+    """Yield the lines of a file, plain or compressed with gzip, within the limits for all files.
 
-    One that is longer than 1 MiB comes short. Raises DataFileError.
+    Lines longer than 1 MiB are truncated. Raises DataFileError.
     """
     with _opened(path) as file:
         yield from _lines(path, _uncompressed(path, file))
 
 
 def read_access_log(path: Path) -> Empirical:
-    """The sizes in bytes of the answers with status 200 and a size above 0.
+    """Return the sizes in bytes of the responses with status 200 and a size above 0.
 
     Raises:
-        DataFileError: unreadable, empty, too large, not an access log, or without any such answer.
+        DataFileError: unreadable, empty, too large, not an access log, or without any such
+            response.
     """
     return _read(path, ("log",), lambda file: _sizes_of_log(path, file))
 
@@ -112,7 +112,7 @@ def _sizes_of_log(path: Path, file: io.BufferedIOBase) -> Empirical:
 
 
 def read_csv_column(path: Path, column: str, *, zero_allowed: bool, most: float) -> Empirical:
-    """The numbers in a column of a CSV file with a header line.
+    """Return the numbers in a column of a CSV file with a header line.
 
     Raises:
         DataFileError: unreadable, empty, too large, without that column or with two of that name,
@@ -151,7 +151,7 @@ def _values_of_column(
 
 
 def _index(path: Path, header: list[str], column: str) -> int:
-    """Where a column stands in the header line."""
+    """Return the index of a column in the header line."""
     if not header:
         raise DataFileError(f'"{path}" is empty; allowed: a CSV file with a header line')
     if header.count(column) > 1:
@@ -168,7 +168,7 @@ def _index(path: Path, header: list[str], column: str) -> int:
 
 
 def _number(cell: str, zero_allowed: bool, most: float) -> tuple[float, str]:
-    """The number of a cell, and what is wrong with it, if anything."""
+    """Return the number in a cell, and a description of its error, or ""."""
     allowed = f"a number {'of 0 or more' if zero_allowed else 'above 0'}"
     try:
         value = float(cell)
@@ -194,7 +194,7 @@ def _empirical(counts: dict[float, int]) -> Empirical:
 
 
 def _lines(path: Path, file: io.BufferedIOBase) -> Iterator[bytes]:
-    """The lines; of one that is too long no more than shows that it is.
+    """Yield lines; truncate too long ones just beyond the limit, so that callers can detect them.
 
     Raises DataFileError if there are too many bytes.
     """
@@ -213,7 +213,7 @@ def _lines(path: Path, file: io.BufferedIOBase) -> Iterator[bytes]:
 
 
 def _text(path: Path, file: io.BufferedIOBase) -> Iterator[str]:
-    """The lines of a CSV file as text."""
+    """Yield the lines of a CSV file as text."""
     for number, line in enumerate(_lines(path, file), 1):
         if len(line) > LONGEST_LINE:
             raise DataFileError(
@@ -230,7 +230,7 @@ def _text(path: Path, file: io.BufferedIOBase) -> Iterator[str]:
 def _read(
     path: Path, what: tuple[object, ...], values: Callable[[io.BufferedIOBase], Empirical]
 ) -> Empirical:
-    """The values of a file, which are those of `what` of its bytes."""
+    """Return the values of a file, from the cache if content and `what` are the same."""
     with _opened(path) as file:
         begin = file.read(_KNOWN_BYTES + 1)
         if len(begin) > _KNOWN_BYTES:
@@ -246,7 +246,7 @@ def _read(
 
 
 class _Joined(io.RawIOBase):
-    """Bytes, and what follows them in a file that may be a pipe."""
+    """A stream of bytes already read, followed by the rest of a file that may be a pipe."""
 
     def __init__(self, begin: bytes, rest: io.BufferedIOBase) -> None:
         self._parts = [io.BytesIO(begin), rest]
@@ -268,7 +268,7 @@ def _uncompressed(path: Path, file: io.BufferedIOBase) -> io.BufferedIOBase:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[io.BufferedReader]:
-    """The bytes of a file. Raises DataFileError for whatever the system refuses."""
+    """Open a file for reading bytes. Raises DataFileError if the system cannot open it."""
     if "\0" in str(path):
         raise DataFileError(f'"{path}" is not a file name; allowed: a file name')
     try:

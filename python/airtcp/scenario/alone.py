@@ -1,6 +1,6 @@
-"""A cell of several, or some of them, alone: groups, flows and air, and nothing of the others.
+"""Take some of several cells out of a scenario, with their groups, flows and received powers.
 
-Knows the resolved form. Nodes keep their names, and so their random streams.
+Nodes keep their names, and so their random streams.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from .resolved import ResolvedScenario
 
 
 def cell_alone(scenario: ResolvedScenario, index: int) -> ResolvedScenario:
-    """The scenario of one of its cells with no other about, by the place of the cell.
+    """Return the scenario with only one of its cells, given by its index.
 
     Raises:
         ValueError: the scenario has no cells.
@@ -20,7 +20,7 @@ def cell_alone(scenario: ResolvedScenario, index: int) -> ResolvedScenario:
 
 
 def cells_alone(scenario: ResolvedScenario, places: Sequence[int]) -> ResolvedScenario:
-    """The scenario of some of its cells with no other about, by their places in ascending order.
+    """Return the scenario with only some of its cells, given by their indices in ascending order.
 
     Raises:
         ValueError: the scenario has no cells.

@@ -1,13 +1,11 @@
-"""How a key of a scenario is declared, and how both forms of a table follow from its declarations.
+"""Declare the keys of a scenario, and derive both forms of a table from the declarations.
 
 A table is a class derived from `Table`, and that class is its resolved form. Each field is declared
-with `key`: what it means, its default, bounds and source. The written form is made from the same
-declarations by `written`: a field `mss_bytes` is the key `mss` of a file, a text with a unit,
-because its name ends in a unit. What only one of the forms has is declared
-with `file_only` or `derived`.
+with `key`: its meaning, default, bounds and source. `written` makes the written form from the same
+declarations: a field `mss_bytes` is the key `mss` of a file, a text with a unit, because the name
+of the field ends in a unit. `file_only` and `derived` declare what only one of the forms has.
 
-Knows what can be said of a key. Does not know any key, nor how defaults follow from other keys:
-`resolve` does.
+`resolve` computes defaults that follow from other keys.
 """
 
 from __future__ import annotations
@@ -34,32 +32,33 @@ from .quantities import Dbm, Decibels, Name, RateBps, SizeBytes, TimeNs, Written
 
 @dataclass(frozen=True)
 class Default:
-    """What holds where a key is left out: in words, and as a file would write it.
+    """The default of a key: in words, and as a file would write it.
 
-    Without a value `resolve` says what follows, or None stands for it.
+    Without a value, `resolve` computes the default, or None represents it.
     """
 
     words: str
     value: JsonValue = None
     of_preset: Mapping[str, JsonValue] | None = None
-    """For each `preset` of the table, where it depends on that; "standard" stands for others."""
+    """For each `preset` of the table, if the default depends on it; "standard" is for all
+    others."""
 
 
 NEEDED = Default("must be given")
 
 
 def none(meaning: str = "") -> Default:
-    """There is nothing, which means what `meaning` says."""
+    """Return the default "nothing", which means what `meaning` says."""
     return Default(f"none: {meaning}" if meaning else "none")
 
 
 def follows(words: str) -> Default:
-    """The default depends on other keys, as `words` say and as `resolve` works out."""
+    """Return a default that depends on other keys, as `words` say and `resolve` computes."""
     return Default(words)
 
 
 def by_preset(values: Mapping[str, JsonValue]) -> Default:
-    """The default depends on the `preset` of the table; "standard" stands for those not named."""
+    """Return a default that depends on the `preset` of the table; "standard" is for all others."""
     standard = values["standard"]
     others: dict[str, list[str]] = {}
     for preset, value in values.items():
@@ -70,7 +69,7 @@ def by_preset(values: Mapping[str, JsonValue]) -> Default:
 
 
 def text(value: JsonValue) -> str:
-    """A value as a file writes it."""
+    """Return a value as a file writes it."""
     if isinstance(value, bool):
         return str(value).lower()
     return f'"{value}"' if isinstance(value, str) else str(value)
@@ -78,21 +77,21 @@ def text(value: JsonValue) -> str:
 
 @dataclass(frozen=True)
 class Key:
-    """What is declared of a key."""
+    """The declaration of a key."""
 
     meaning: str
     default: Default
     source: str = ""
     """Document and clause of the default."""
     unit: str = ""
-    """Of a plain number."""
+    """The unit of a plain number."""
     bounds: Mapping[str, float] = field(default_factory=dict)
-    """Of what a file holds: `ge`, `le`, `gt`, `lt` as in pydantic."""
+    """Bounds of the written value: `ge`, `le`, `gt`, `lt` as in pydantic."""
     reads: Any = None
-    """The type of what a file holds, where it does not follow from the type of the field."""
+    """The type of the written value, if it does not follow from the type of the field."""
     forms: Literal["both", "file", "resolved"] = "both"
     sparse: bool = False
-    """The resolved form, of a `Sparse` table, leaves it out where it is None."""
+    """Whether the resolved form, of a `Sparse` table, omits the key if it is None."""
 
 
 def key(
@@ -108,25 +107,26 @@ def key(
     lt: float | None = None,
     sparse: bool = False,
 ) -> Any:
-    """A field of a table that files may write.
+    """Declare a field of a table that files may write.
 
     Args:
         meaning: one or more sentences for the documentation.
-        default: as a file would write it, or what `none`, `follows` or `by_preset` gives; left out:
-            the key must be given.
+        default: as a file would write it, or the result of `none`, `follows` or `by_preset`.
+            Without
+            it, the key is required.
         source: document and clause that the default comes from.
-        unit: what a plain number counts.
-        reads: the type of what a file holds, where it does not follow from that of the field.
-        ge: bounds of what a file holds, as in pydantic: at least; `gt`, `le`, `lt` likewise.
+        unit: the unit of a plain number.
+        reads: the type of the written value, if it does not follow from the type of the field.
+        ge: bounds of the written value, as in pydantic: at least; `gt`, `le`, `lt` likewise.
         gt: more than.
         le: at most.
         lt: less than.
-        sparse: the resolved form leaves it out where it is None.
+        sparse: the resolved form omits it if it is None.
     """
     given = {"ge": ge, "gt": gt, "le": le, "lt": lt}
     bounds = {name: bound for name, bound in given.items() if bound is not None}
     declared = Key(meaning, _default(default), source, unit, bounds, reads, sparse=sparse)
-    # The bounds of another type than the field's are not those of the field.
+    # If the written value has another type than the field, its bounds do not apply to the field.
     return _field(declared, {} if reads else bounds)
 
 
@@ -138,15 +138,16 @@ def file_only(
     source: str = "",
     unit: str = "",
 ) -> Key:
-    """A key that files have and the resolved form has not: other fields follow from it.
+    """Declare a key that only files have: other fields of the resolved form follow from it.
 
-    `reads` is the type of what a file holds, bounds included; all else is as with `key`.
+    `reads` is the type of the written value, including its bounds. The rest is the same as for
+    `key`.
     """
     return Key(meaning, _default(default), source, unit, reads=reads, forms="file")
 
 
 def derived(meaning: str, *, unit: str = "", sparse: bool = False) -> Any:
-    """A field that files do not have: it follows from other keys."""
+    """Declare a field that files do not have, because it follows from other keys."""
     return _field(Key(meaning, NEEDED, unit=unit, forms="resolved", sparse=sparse), {})
 
 
@@ -172,20 +173,22 @@ class Table(BaseModel):
         extra="forbid",
         strict=True,
         allow_inf_nan=False,
-        # A scenario builds the validators of its tables with its own, and checks them all at once.
+        # The scenario builds the validators of all its tables together, and validates them
+        # together.
         defer_build=True,
         revalidate_instances="always",
     )
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    """For values of the key `preset`: what a file would say with it; what it says itself wins."""
+    """For values of the key `preset`: the written values that it sets, unless the file gives
+    them."""
 
     @classmethod
     def of(cls, table: Written, **computed: object) -> Self:
-        """The resolved table of a written one; the scenario that it goes into checks it.
+        """Return the resolved table of a written one, which the scenario validates later.
 
-        Keys are as written or by default; `computed` are the fields that do not follow from
-        a key of their own alone.
+        Keys have their written value or their default. `computed` are the fields that do not follow
+        only from their own key.
         """
         values: dict[str, Any] = dict(computed)
         for name, declared in declarations(cls).items():
@@ -195,19 +198,19 @@ class Table(BaseModel):
 
     @classmethod
     def default(cls) -> Self:
-        """The table where a file says nothing of it; none of its keys depends on others."""
+        """Return the table if a file says nothing about it. No key of it may depend on others."""
         return cls.of(cls.written_default())
 
     @classmethod
     def written_default(cls) -> Written:
-        """The written form of it where a file says nothing."""
+        """Return the written form of the table if a file says nothing about it."""
         return written(cls).model_validate({})
 
 
 class Sparse(Table):
-    """A table that leaves out those of its fields that are None and declared as `sparse`.
+    """A table that omits fields that are None and declared as `sparse`.
 
-    Where nobody asks for what they say, its resolved form is that of a time before they were known.
+    So scenarios without newer keys keep the resolved form that they had before these keys existed.
     """
 
     @model_serializer(mode="wrap")
@@ -232,7 +235,7 @@ def _resolved(table: Written, name: str, declared: Key) -> object:
 
 @cache
 def declarations(table: type[Table]) -> Mapping[str, Key]:
-    """The keys of a table by the names of their fields, in the order of their declaration."""
+    """Return the keys of a table by the names of their fields, in the order of declaration."""
     known: dict[str, Key] = {}
     for base in reversed(table.__mro__):
         for name in inspect.get_annotations(base):
@@ -247,7 +250,7 @@ def declarations(table: type[Table]) -> Mapping[str, Key]:
 
 @cache
 def written(table: type[Table], *others: type[Table]) -> type[Written]:
-    """The written form of a table; with `others` of one that has the keys of them all."""
+    """Return the written form of a table; with `others` a form with the keys of all of them."""
     fields: dict[str, Any] = {}
     for each in (table, *others):
         for name, declaration in declarations(each).items():
@@ -275,7 +278,7 @@ _UNITS: dict[str, Any] = {
 
 
 def name_in_files(name: str) -> str:
-    """The key of a file for a field of the resolved form: its name without the unit."""
+    """Return the key in files for a field of the resolved form: its name without the unit."""
     for suffix in _UNITS:
         name = name.removesuffix(suffix)
     return name.removesuffix("_")
@@ -288,7 +291,7 @@ def _written_field(table: type[Table], name: str, key: Key) -> tuple[Any, Any]:
             extra[f"x-{label}"] = said
     reads = key.reads if key.reads else _reads(name, table.model_fields[name].annotation)
     if key.bounds:
-        # Bounds hold for what is read, and go before the reading of it.
+        # Bounds apply to the written value, so they come before its conversion.
         kind, *how = get_args(reads) if get_origin(reads) is Annotated else (reads,)
         reads = Annotated[kind, Field(**key.bounds), *how]  # type: ignore[call-overload]
     default = key.default
@@ -307,7 +310,7 @@ def _written_field(table: type[Table], name: str, key: Key) -> tuple[Any, Any]:
 
 
 def _of_presets(table: type[Table], name: str) -> str:
-    """In words: what presets of the whole table set a key to."""
+    """Describe what the presets of the whole table set a key to."""
     return ", ".join(
         f"{preset}: {_in_line(values[name])}"
         for preset, values in table.presets.items()
@@ -322,7 +325,7 @@ def _in_line(value: Any) -> str:
 
 
 def _reads(name: str, field: Any) -> Any:
-    """The type of what a file holds, by the type of a field of the resolved form and its name."""
+    """Return the type of the written value, from the type and the name of the resolved field."""
     if get_origin(field) in (Union, types.UnionType):
         (field,) = (choice for choice in get_args(field) if choice is not type(None))
     if get_origin(field) is tuple:

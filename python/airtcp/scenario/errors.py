@@ -1,7 +1,7 @@
-"""Messages about a scenario file: from pydantic's errors, or from what the resolver refuses.
+"""Write messages about a scenario file, from pydantic's errors or from the resolver's.
 
-Knows how a key path reads (`flows[0] (laptop).tcp.mss`) and how to say what is allowed. Does not
-know why a value is refused: that stands where the key is declared or resolved.
+Messages name the key path (`flows[0] (laptop).tcp.mss`) and say what is allowed. The reasons come
+from the code that declares or resolves the key.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from ..exceptions import ScenarioError, UnitError
 from .neighbours import ANYWHERE, meant_key
 from .profiles import record
 
-#: Of one value that is too small or too large.
+#: Error types of a single value that is too small or too large.
 _BOUNDS = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal"})
 
-#: The keys of which a user may have a word of their own, with the kind of its algorithm.
+#: Keys for which users may register words of their own, with the kind of algorithm.
 _OPEN = {
     "congestion": "congestion control",
     "discipline": "queue discipline",
     "scheduler": "scheduler",
 }
 
-#: The problems of a file that are worked out: each of them takes a search for the key meant.
+#: Maximum number of problems reported for a file. Each takes a search for the intended key.
 _MOST_PROBLEMS: Final = 1000
-#: The place of a key: the names of tables, the indices of lists.
+#: The path of a key: names of tables, indices of lists.
 Path = tuple[str | int, ...]
 
 
 class InvalidError(Exception):
-    """A value that does not fit to others; where it stands, what is wrong, what is allowed."""
+    """A value that does not fit others: its path, what is wrong, and what is allowed."""
 
     def __init__(self, path: Path, message: str) -> None:
         super().__init__(message)
@@ -48,7 +48,7 @@ class InvalidError(Exception):
 def scenario_error(
     file: str, data: Mapping[str, Any], error: ValidationError | InvalidError
 ) -> ScenarioError:
-    """The error as the user reads it; `data` is the written form as parsed."""
+    """Return the error for the user; `data` is the written form as parsed."""
     if isinstance(error, InvalidError):
         return ScenarioError(file, key_path(data, error.path), error.message)
     details = error.errors(include_url=False)
@@ -58,7 +58,7 @@ def scenario_error(
 
 
 def key_path(data: object, path: Path) -> str:
-    """The path as text: list items by index and name."""
+    """Return a path as text, with list items by index and name."""
     text = ""
     here: Any = data
     for part in path:
@@ -87,7 +87,7 @@ def _step(here: Any, part: str | int) -> Any:
 
 
 def _problems(data: object, detail: ErrorDetails) -> list[tuple[str, str]]:
-    """The problems of one of pydantic's errors as (key, message)."""
+    """Return the problems in one of pydantic's errors as pairs (key, message)."""
     path = _written_path(data, detail["loc"])
     context = detail.get("ctx", {})
     match detail["type"]:
@@ -116,13 +116,13 @@ def _problems(data: object, detail: ErrorDetails) -> list[tuple[str, str]]:
         case _:
             value = _value(data, path)
             if detail["type"] in _BOUNDS and isinstance(value, dict | list):
-                # A number that is not written there, but follows: its own key and value.
+                # The number is computed, not written: report its own key and value.
                 path, value = (*path, _written_name(str(detail["loc"][-1]))), detail["input"]
             return [(key_path(data, path), _message(detail, context, path, value))]
 
 
 def _message(detail: ErrorDetails, context: Mapping[str, Any], path: Path, value: object) -> str:
-    """The message of an error about a single value, which is given as it is written."""
+    """Return the message of an error about a single value, which is shown as written."""
     match detail["type"]:
         case "value_error" if isinstance(context["error"], UnitError):
             return str(context["error"])
@@ -160,7 +160,7 @@ def _message(detail: ErrorDetails, context: Mapping[str, Any], path: Path, value
         case "less_than_equal":
             return f"{_shown(value)} is too large; allowed: {_number(context['le'])} at most"
         case "string_pattern_mismatch":
-            # The value that was looked at, which may be a key itself.
+            # The checked value, which may be a key itself.
             name = _shown(detail["input"])
             return f"{name} is not a name; allowed: letters, digits, _ and -, but no - in front"
         case "string_too_short":
@@ -178,7 +178,7 @@ def _message(detail: ErrorDetails, context: Mapping[str, Any], path: Path, value
 
 
 def _written_path(data: object, location: Sequence[str | int]) -> Path:
-    """The location without pydantic's own steps (the tags of unions), which are not in the file."""
+    """Return the path without pydantic's own steps (tags of unions), which are not in the file."""
     path: list[str | int] = []
     here: Any = data
     for part in location:
@@ -193,12 +193,12 @@ def _written_path(data: object, location: Sequence[str | int]) -> Path:
 
 
 def _written_name(name: str) -> str:
-    """The key of a file for a name of the resolved form, which has the unit behind it."""
+    """Return the key in a file for a name of the resolved form, which has a unit suffix."""
     return re.sub(r"_(ns|bps|bytes|dbm|db)$", "", name)
 
 
 def _value(data: object, path: Path) -> object:
-    """The value that is written at the path."""
+    """Return the value at a path."""
     for part in path:
         data = _step(data, part)
     return data
@@ -232,20 +232,20 @@ def _not_one_of(path: Path, value: object, allowed: Sequence[str]) -> str:
 
 
 def _application(value: object) -> str:
-    """The table that a text in the place of an application may stand for."""
+    """Suggest the table that a text given as an application may mean."""
     kind = meant("application.kind", str(value), list(APPLICATIONS))
     traffic = "" if kind else _traffic(value)
     return traffic or f"such as {{ kind = {kind or _quoted(['bulk'])} }}"
 
 
 def _traffic(value: object) -> str:
-    """The key of a flow whose profile a word is; "" if it is none."""
+    """Suggest the `profile` key of a flow if a word names a traffic profile; else ""."""
     name = record("traffic", value)
     return f'profile = "{name}" of the flow' if name and name not in APPLICATIONS else ""
 
 
 def _expected(text: str) -> list[str]:
-    """The values of pydantic's "'a', 'b' or 'c'"."""
+    """Parse the allowed values in pydantic's "'a', 'b' or 'c'"."""
     return [part.strip().strip("'") for part in text.replace(" or ", ", ").split(", ")]
 
 

@@ -1,10 +1,8 @@
-"""Profiles of a written scenario, replaced by the keys that they stand for.
+"""Replace the profiles of a written scenario by the keys that they set.
 
-Knows how an access point, a place, a device and traffic become keys of `[ap]`, `[[stations]]` and
-`[[flows]]`, and that what
-a file says itself stands above them. What comes out has no profile left, so that all that works on
-a scenario sees keys alone. Does not know which values are allowed: a mistake that is none of
-profiles stays for those who read the keys.
+Profiles of access points, places, devices and traffic become keys of `[ap]`, `[[stations]]` and
+`[[flows]]`. Keys in the file override them. The result has no profile left, so all other code sees
+only keys. Mistakes in keys are left for the code that reads the keys.
 """
 
 from __future__ import annotations
@@ -23,33 +21,33 @@ from . import profiles
 from .errors import InvalidError, Path
 from .keys.profiles import PROFILES
 
-#: Keys of a group that its flows get.
+#: Keys of a group that are copied to its flows.
 _OF_FLOWS: Final = ("tcp", "path")
 _OF_GROUPS: Final = ("profile", "place", "traffic", *_OF_FLOWS)
-#: Keys of a group that say which rates it has, beside which its place says nothing.
+#: Keys of a group that set its rates. If one is given, the group's place has no effect.
 _RATES: Final = frozenset({"mcs", "data_rate", "snr", "error_table", "rate_control"})
-#: Keys that say of which kind a table is.
+#: Keys that give the kind of a table.
 _TAGS: Final = ("kind", "distribution", "discipline", "profile")
 
-#: Tables of a list, with their places in it.
+#: Tables of a list, with their indices.
 _Tables = list[tuple[int, dict[str, Any]]]
 
 
 @dataclass
 class Expanded:
-    """A written form without profiles, and the sources of the keys that these brought, by place."""
+    """A written form without profiles, and by path the sources of the keys that profiles set."""
 
     data: dict[str, Any]
     origins: dict[Path, str] = field(default_factory=dict)
-    #: The places of flows by their names, while groups are expanded.
+    #: The indices of flows by name, while groups are expanded.
     flows: dict[str, int] = field(default_factory=dict)
 
     def changed(self, data: dict[str, Any]) -> Expanded:
-        """The form with other values, which have no source any more."""
+        """Return the form with other values, which have no source any more."""
         kept = {
             path: origin
             for path, origin in self.origins.items()
-            # Of a whole entry it is the name that says which it is.
+            # A whole entry is identified by its name.
             if _at(data, named := (*path, "name") if len(path) == 2 else path)
             == _at(self.data, named)
         }
@@ -57,7 +55,7 @@ class Expanded:
 
 
 def _at(data: Any, path: Path) -> Any:
-    """The value at a place, None where there is none."""
+    """Return the value at a path, or None."""
     for step in path:
         try:
             data = data[step]
@@ -67,10 +65,10 @@ def _at(data: Any, path: Path) -> Any:
 
 
 def expand(given: Mapping[str, Any]) -> Expanded:
-    """Replace the profiles of a written form by their keys; the form itself stays as it is.
+    """Return a written form with its profiles replaced by their keys; the input stays unchanged.
 
     Raises:
-        InvalidError: there is no such profile, or a group has keys for flows that it has not.
+        InvalidError: there is no such profile, or a group has keys for flows but no flows.
     """
     expanded = Expanded(copy.deepcopy(dict(given)))
     data = expanded.data
@@ -81,7 +79,7 @@ def expand(given: Mapping[str, Any]) -> Expanded:
     if data.get("flows") is None:
         data["flows"] = []
     if not isinstance(data["flows"], list):
-        return expanded  # which is told of the key itself
+        return expanded  # the validation of the key itself reports it
     for index, flow in flows:
         _expand_flow(expanded, index, flow)
     for place, flow in _tables(data["flows"]):
@@ -98,7 +96,7 @@ def expand(given: Mapping[str, Any]) -> Expanded:
 
 
 def applications_expanded(data: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Path, str]]:
-    """Replace the profiles of applications by their keys, too; also where those come from."""
+    """Replace the profiles of applications, too; return the form and the sources of the keys."""
     expanded = Expanded(copy.deepcopy(dict(data)))
     for index, flow in _tables(expanded.data.get("flows")):
         application = flow.get("application")
@@ -114,12 +112,12 @@ def applications_expanded(data: Mapping[str, Any]) -> tuple[dict[str, Any], dict
 
 
 def has_profiles(given: Mapping[str, Any]) -> bool:
-    """Tell whether a written form has anything to be replaced."""
+    """True if a written form has any profile."""
     return any(_with_profiles(given)) or any("profile" in ap for _, ap in _access_points(given))
 
 
 def _with_profiles(data: Mapping[str, Any]) -> tuple[_Tables, _Tables]:
-    """The groups and the flows that have keys of profiles, with their places."""
+    """Return the groups and the flows that have keys of profiles, with their indices."""
     groups = [
         one
         for one in _tables(data.get("stations"))
@@ -130,7 +128,7 @@ def _with_profiles(data: Mapping[str, Any]) -> tuple[_Tables, _Tables]:
 
 
 def named(given: Mapping[str, Any]) -> dict[str, Any]:
-    """A written form in which each group with a profile has a name, so that key paths find it."""
+    """Return a written form in which each group with a profile has a name for key paths."""
     data = copy.deepcopy(dict(given))
     for _, group in _tables(data.get("stations")):
         if isinstance(group.get("profile"), str):
@@ -139,11 +137,11 @@ def named(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_of_profiles(path: str, *, among: bool) -> bool:
-    """Tell whether profiles must be replaced anew where the key at a path changes.
+    """Return whether profiles must be replaced anew if the key at a path changes.
 
     Args:
         path: the key path.
-        among: whether the scenario has profiles, in which others follow from the PHY.
+        among: whether the scenario has profiles, some of whose keys depend on the PHY.
     """
     table, *steps = path.split(".")
     match table, steps:
@@ -160,7 +158,7 @@ def is_of_profiles(path: str, *, among: bool) -> bool:
 
 
 def _access_points(data: Mapping[str, Any]) -> list[tuple[Path, dict[str, Any]]]:
-    """The tables of access points with their places, that of `[ap]` first."""
+    """Return the tables of access points with their paths, `[ap]` first."""
     cells = data.get("cells")
     tables: list[tuple[Path, Any]] = [(("ap",), data.get("ap"))]
     for name, cell in cells.items() if isinstance(cells, Mapping) else ():
@@ -190,7 +188,7 @@ def _expand_access_points(expanded: Expanded) -> None:
 def _fitting(
     known: profiles.AccessPoint, ap: Mapping[str, Any], data: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The keys of a profile without those that a written queue or the standard excludes."""
+    """Return the keys of a profile, without those that a written queue or the standard excludes."""
     keys = copy.deepcopy(dict(known.keys))
     phy, queue = data.get("phy"), ap.get("queue")
     standard = str(phy.get("standard")).lower() if isinstance(phy, Mapping) else ""
@@ -206,9 +204,9 @@ def _fitting(
 
 
 def _hand_down(expanded: Expanded, own: Sequence[Path]) -> None:
-    """Move what `[ap]` says of its queue into the cells that have no profile of their own.
+    """Move the queue of `[ap]` into the cells that have no profile of their own.
 
-    A cell with a profile takes nothing of it: its queue may have another discipline.
+    A cell with a profile takes nothing from `[ap]`, because its queue may have another discipline.
     """
     data = expanded.data
     ap = data.get("ap")
@@ -245,7 +243,7 @@ def _expand_group(expanded: Expanded, index: int, group: dict[str, Any]) -> None
         )
     name = group.get("name")
     if not isinstance(name, str):
-        return  # which is told of the key itself
+        return  # the validation of the key itself reports it
     for record in _traffic(given, (*here, "traffic")):
         for ending, keys in record.flows.items():
             wanted = f"{name}-{record.name}{ending}"
@@ -264,14 +262,14 @@ def _expand_group(expanded: Expanded, index: int, group: dict[str, Any]) -> None
 def _radio(
     expanded: Expanded, here: Path, group: dict[str, Any], device: profiles.Device | None
 ) -> None:
-    """Set the keys of a group that a device and a place decide on."""
+    """Set the keys of a group that depend on its device and place."""
     phy = expanded.data.get("phy")
     phy = phy if isinstance(phy, Mapping) else {}
     limits = _limits_of_cell(expanded.data, group)
     standard = _older(phy, limits | group)
     amendment = AMENDMENTS.get(standard)
     own_place = group.pop("place", None)
-    # Powers say better where stations are than what a device commonly has.
+    # Received powers and distances say more about the place than the device's default place.
     has_powers = "distance" in group or _has_powers(expanded.data)
     where = own_place or (device.place if device and not has_powers else None)
     if device is not None and amendment is not None:
@@ -304,7 +302,7 @@ def _radio(
 
 
 def _limits_of_cell(data: Mapping[str, Any], group: Mapping[str, Any]) -> dict[str, Any]:
-    """The standard and the channel width of the cell of a group, as far as it has them."""
+    """Return the standard and the channel width of a group's cell, if the cell gives them."""
     cells = data.get("cells")
     cell = cells.get(group.get("cell")) if isinstance(cells, Mapping) else None
     keys = ("standard", "channel_width")
@@ -317,7 +315,7 @@ def _has_powers(data: Mapping[str, Any]) -> bool:
 
 
 def _width_mhz(phy: Mapping[str, Any], group: Mapping[str, Any]) -> int | None:
-    """The channel width of a group, None where it is none that the standard has."""
+    """Return the channel width of a group, or None if the standard does not have it."""
     of_cell = AMENDMENTS[str(phy["standard"]).lower()]
     amendment = AMENDMENTS[_older(phy, group)]
     written = group.get("channel_width", phy.get("channel_width"))
@@ -328,20 +326,20 @@ def _width_mhz(phy: Mapping[str, Any], group: Mapping[str, Any]) -> int | None:
 
 
 def _older(phy: Mapping[str, Any], group: Mapping[str, Any]) -> str:
-    """The older standard of the access point and a group, or that of `[phy]` if one is unknown."""
+    """Return the older standard of access point and group; `[phy]`'s if one is unknown."""
     of_cell, ages = str(phy.get("standard")).lower(), list(STANDARDS)
     own = str(group.get("standard", of_cell)).lower()
     return min(of_cell, own, key=ages.index) if {of_cell, own} <= set(ages) else of_cell
 
 
 def _mhz(written: object) -> int | None:
-    """The number of a width such as "40 MHz", None for anything else."""
+    """Return the number of a width such as "40 MHz", None for anything else."""
     number, _, unit = str(written).partition(" ")
     return int(number) if number.isdecimal() and unit.lower() == "mhz" else None
 
 
 def _expand_flow(expanded: Expanded, index: int, flow: dict[str, Any]) -> None:
-    """Replace the profile of an entry of `[[flows]]`; one with several flows gets more entries."""
+    """Replace the profile of an entry of `[[flows]]`. A profile with several flows adds entries."""
     here: Path = ("flows", index)
     word = _word("traffic", flow.pop("profile"), (*here, "profile"))
     record = profiles.traffic()[word]
@@ -378,7 +376,7 @@ def _flow_keys(
 def _fill(
     expanded: Expanded, here: Path, table: dict[str, Any], key: str, value: Any, origin: str
 ) -> None:
-    """Set a key that a table does not have; without an origin its table says where it is from."""
+    """Set a key that a table does not have. If `origin` is "", the origin of the table applies."""
     if key not in table:
         table[key] = copy.deepcopy(value)
         if origin:
@@ -388,9 +386,9 @@ def _fill(
 def _over(
     expanded: Expanded, here: Path, table: dict[str, Any], key: str, value: Any, origin: str
 ) -> None:
-    """Set what is missing of a key: all of it, or the keys of a table that this one lacks.
+    """Set a key if it is missing, or set the missing keys of its table.
 
-    Tables of another kind or law than this one have nothing to say to it.
+    Tables of another kind or law than `value` stay unchanged.
     """
     there = table.get(key)
     if not isinstance(there, dict) or not isinstance(value, Mapping):
@@ -403,7 +401,7 @@ def _over(
 
 
 def _is_udp(flow: Mapping[str, Any]) -> bool:
-    """Tell whether the application of a flow has no TCP; one that is not understood may have."""
+    """True if the application of a flow has no TCP; an unknown application may have TCP."""
     application = flow.get("application")
     if not isinstance(application, Mapping):
         return False
@@ -413,13 +411,13 @@ def _is_udp(flow: Mapping[str, Any]) -> bool:
 
 
 def _without_tcp(flow: dict[str, Any], expanded: Expanded, here: Path) -> None:
-    """Take out what a profile or a group says of the TCP of a flow that has none."""
+    """Remove the TCP that a profile or a group sets for a flow without TCP."""
     if _is_udp(flow) and (*here, "tcp") in expanded.origins:
         del flow["tcp"], expanded.origins[(*here, "tcp")]
 
 
 def _traffic(given: object, here: Path) -> Iterator[profiles.Traffic]:
-    """The records of a list of names."""
+    """Yield the traffic records for a list of names."""
     known = profiles.traffic()
     if given is None:
         return
@@ -436,7 +434,10 @@ def _traffic(given: object, here: Path) -> Iterator[profiles.Traffic]:
 
 
 def _word(kind: profiles.Kind, value: object, here: Path) -> str:
-    """A name of a record. Raises InvalidError for any other, and names the nearest."""
+    """Return the name of a record.
+
+    Raises InvalidError for unknown names, and suggests the nearest.
+    """
     known = profiles.names(kind)
     if isinstance(value, str) and value in known:
         return value
@@ -451,7 +452,7 @@ def _word(kind: profiles.Kind, value: object, here: Path) -> str:
 
 
 def _entry(expanded: Expanded, name: str) -> tuple[Path, dict[str, Any]]:
-    """The entry of `[[flows]]` with a name; a new one if there is none."""
+    """Return the entry of `[[flows]]` with a name, or add a new one."""
     flows = expanded.data["flows"]
     index = expanded.flows.setdefault(name, len(flows))
     if index == len(flows):
@@ -460,7 +461,7 @@ def _entry(expanded: Expanded, name: str) -> tuple[Path, dict[str, Any]]:
 
 
 def _tables(value: object) -> _Tables:
-    """The tables of a list, with their places in it."""
+    """Return the tables of a list, with their indices."""
     entries = value if isinstance(value, list) else []
     return [(index, one) for index, one in enumerate(entries) if isinstance(one, dict)]
 

@@ -1,8 +1,4 @@
-"""The places of nodes, and what they receive of each other by distance and walls.
-
-Knows positions, discs, log-distance path loss and walls. Does not know cells' channels, rates, nor
-who senses what.
-"""
+"""Compute the positions of nodes, and received powers from distances and walls."""
 
 from __future__ import annotations
 
@@ -17,19 +13,19 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: Free space at 2.44, 5 and 5.95 GHz over a metre: 20 log10(4 pi d f / c).
+#: Free-space loss at 2.44, 5 and 5.95 GHz over a metre: 20 log10(4 pi d f / c).
 AT_1M_DB: Final[dict[float, float]] = {2.4: 40.2, 5: 46.4, 6: 47.9}
-#: Powers have so many digits after the point: more than any machine's logarithm differs in.
+#: Powers are rounded to this number of decimals, because logarithms differ slightly by machine.
 DIGITS: Final = 2
 _GOLDEN_ANGLE: Final = math.pi * (3.0 - math.sqrt(5.0))
 _Place = tuple[float, float]
 
 
 def positions(scenario: Written, cells: dict[str, Written], cell_of: list[str]) -> list[_Place]:
-    """The places of all nodes: access points in the order of cells, stations in that of groups.
+    """Return the positions of all nodes: access points in order of cells, then stations by group.
 
     Raises:
-        InvalidError: a cell or a group has none, or a group has not one for each station.
+        InvalidError: a cell or a group has no position, or a group lacks one for some station.
     """
     places: list[_Place] = []
     for name, cell in cells.items():
@@ -77,7 +73,7 @@ def positions(scenario: Written, cells: dict[str, Written], cell_of: list[str]) 
 
 
 def _drawn(disc: Written, name: str, centre: _Place, group: Written) -> list[_Place]:
-    """Random places in a disc, for each station two draws of a stream of the group's own."""
+    """Return random positions in a disc, two draws per station from the group's own stream."""
     stream = random.Random(f"{disc.seed}/{name}")
     if disc.centre is not None:
         centre = (disc.centre[0], disc.centre[1])
@@ -93,7 +89,10 @@ def _has_distances(scenario: Written) -> bool:
 
 
 def _around(group: Written, name: str, centre: _Place) -> list[_Place]:
-    """Return places on a circle, one golden angle apart: more stations move none of the first."""
+    """Return positions on a circle, one golden angle apart.
+
+    Adding stations moves no earlier one.
+    """
     first = math.tau * random.Random(name).random()
     angles = (first + _GOLDEN_ANGLE * station for station in range(group.count))
     return [
@@ -108,10 +107,10 @@ def _around(group: Written, name: str, centre: _Place) -> list[_Place]:
 def received_dbm(
     places: list[_Place], path_loss: Written, power_dbm: float, band_ghz: float
 ) -> list[list[float | None]]:
-    """The power that each node receives of each other in dBm: rows are senders.
+    """Return the power in dBm that each node receives from each other; rows are senders.
 
-    The power less the loss over the first metre, `10 exponent log10` of the distance in metres, and
-    what the walls take that the straight line crosses.
+    It is the transmit power minus the loss over the first metre, minus `10 exponent log10` of the
+    distance in metres, minus the loss of the walls that the straight line crosses.
     """
     import numpy as np
 
@@ -129,9 +128,9 @@ def received_dbm(
 def _crosses(
     points: NDArray[np.float64], end: NDArray[np.float64], other: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
-    """Tell of each pair of points whether the line between them crosses that between two ends."""
+    """Return for each pair of points whether the line between them crosses a wall."""
     along = other - end
-    # On which side of the wall's line a point is, and on which of the line of sight each end.
+    # The side of the wall's line for each point, and the side of the line of sight for each end.
     side = along[0] * (points[:, 1] - end[1]) - along[1] * (points[:, 0] - end[0])
     parted = side[:, None] * side[None, :] < 0.0
     sight = points[None, :, :] - points[:, None, :]

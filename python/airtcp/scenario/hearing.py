@@ -1,7 +1,6 @@
-"""The hearing of a resolved scenario: which nodes, groups and cells sense which others.
+"""Determine which nodes, groups and cells of a resolved scenario sense which others.
 
-Knows received powers between classes of nodes, and the threshold of carrier sense. Does not know
-what is sent, nor what is made of it where frames overlap.
+It compares received powers with the threshold of carrier sense.
 """
 
 from __future__ import annotations
@@ -16,8 +15,9 @@ if TYPE_CHECKING:
 
     from airtcp.scenario import ResolvedScenario
 
-#: Rules of `[mac.rules]` that are obeyed where all hear all, and their values elsewhere: there each
-#: node waits after a collision by what it has heard of it, and TXOPs and A-MPDUs are as usual.
+#: Rules of `[mac.rules]` that apply only if all nodes hear each other, and their allowed values
+#: otherwise. Then each node waits after a collision by what it has heard, and TXOPs and A-MPDUs
+#: follow the standard.
 RULES_ELSEWHERE: Final[Mapping[str, tuple[str, ...]]] = {
     "after_collision": ("eifs", "difs"),
     "colliders": ("ack-timeout+difs",),
@@ -27,7 +27,7 @@ RULES_ELSEWHERE: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def nodes_of_group(scenario: ResolvedScenario, group: str) -> range:
-    """Return the places of a group's stations among all nodes. Raises KeyError."""
+    """Return the node indices of a group's stations. Raises KeyError."""
     first = len(scenario.cells or ())
     for one in scenario.stations:
         if one.name == group:
@@ -37,7 +37,7 @@ def nodes_of_group(scenario: ResolvedScenario, group: str) -> range:
 
 
 def nodes_of_cell(scenario: ResolvedScenario, index: int) -> list[int]:
-    """Return the places of all nodes of a cell, its access point first."""
+    """Return the node indices of a cell, its access point first."""
     nodes = [index]
     for group in scenario.stations:
         if group.cell == index:
@@ -46,19 +46,19 @@ def nodes_of_cell(scenario: ResolvedScenario, index: int) -> list[int]:
 
 
 def senses(scenario: ResolvedScenario, sender: int, listener: int) -> bool:
-    """Tell whether a node senses the frames of another."""
+    """True if `listener` senses the frames of `sender`."""
     power = _received(scenario, sender, listener)
     assert scenario.air is not None, "cells come with the air"
     return power is not None and power >= scenario.air.sense_dbm
 
 
 def hear(scenario: ResolvedScenario, one: int, other: int) -> bool:
-    """Tell whether two nodes sense each other; the first ones are the access points of cells."""
+    """True if two nodes sense each other. The first node indices are the access points of cells."""
     return senses(scenario, one, other) and senses(scenario, other, one)
 
 
 def reaches(scenario: ResolvedScenario, cell: int, other: int) -> bool:
-    """Tell whether a node of a cell is heard at all by one of another."""
+    """True if any node of `other` receives any power from a node of `cell`."""
     return any(
         _received(scenario, one, two) is not None
         for one in nodes_of_cell(scenario, cell)
@@ -67,7 +67,7 @@ def reaches(scenario: ResolvedScenario, cell: int, other: int) -> bool:
 
 
 def meeting(scenario: ResolvedScenario) -> list[set[int]]:
-    """Return of each cell the others of which some node of it senses one, or that disturb it."""
+    """Return for each cell the others that disturb it or that one of its nodes senses."""
     cells = range(len(scenario.cells or ()))
     nodes = [nodes_of_cell(scenario, one) for one in cells]
     found = [set(others) for others in disturbers(scenario)]
@@ -80,9 +80,9 @@ def meeting(scenario: ResolvedScenario) -> list[set[int]]:
 
 
 def disturbers(scenario: ResolvedScenario) -> list[list[int]]:
-    """Return of each cell the others of which one frame may disturb its own, the loudest first.
+    """Return for each cell the others whose single frame may disturb its own, the loudest first.
 
-    Where powers are not known, those that are heard by any of it.
+    If powers are not known, return the cells that any of its nodes hears.
     """
     cells = range(len(scenario.cells or ()))
     if scenario.air is not None and not scenario.air.powers_known:
@@ -100,10 +100,11 @@ def disturbers(scenario: ResolvedScenario) -> list[list[int]]:
 
 
 def disturbances_db(scenario: ResolvedScenario, *, most: bool) -> NDArray[np.float64]:
-    """Return by how much frames of another cell (column) are too strong for those of a cell (row).
+    """Return by how much frames of another cell (column) are too strong for frames of a cell (row).
 
-    Of the loudest node beside the weakest link of the cell, or, unless `most`, of the quietest node
-    beside the strongest link; in dB, of the cell itself minus infinity. Of known powers.
+    With `most`, compare the loudest node with the weakest link of the cell. Otherwise compare the
+    quietest node with the strongest link. Values are in dB, and minus infinity for the cell itself.
+    Powers must be known.
     """
     import numpy as np
 
@@ -132,7 +133,7 @@ def disturbances_db(scenario: ResolvedScenario, *, most: bool) -> NDArray[np.flo
 
 
 def deaf_groups(scenario: ResolvedScenario, index: int) -> Iterator[tuple[str, str]]:
-    """Yield pairs of groups of a cell, or a group twice, of which some do not hear each other."""
+    """Yield pairs of groups of a cell (or a group twice) that contain hidden stations."""
     own = [group for group in scenario.stations if group.cell == index]
     for place, group in enumerate(own):
         for other in own[place:]:

@@ -1,5 +1,5 @@
-"""The keys of a scenario: each is declared once, in the table that it belongs to.
+"""The keys of a scenario, each declared once in its table.
 
-A table here is the resolved form; `declare` makes the written form from it. Each module has a part
-of a scenario file.
+A table here is the resolved form. `declare` makes the written form from it. Each module has one
+part of a scenario file.
 """

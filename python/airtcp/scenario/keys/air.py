@@ -1,7 +1,6 @@
 """`[cells.NAME]` and `[air]`: several access points, and who hears whom.
 
-Knows their keys. Does not know what powers follow from positions, nor which channels overlap:
-`resolve_air` and `channels` do.
+`resolve_air` and `channels` compute received powers and overlapping channels.
 """
 
 from __future__ import annotations
@@ -259,5 +258,5 @@ class Air(Table):
     )
 
 
-#: The default of a file that says nothing of cells.
+#: The default of a file without cells.
 NO_CELLS: Any = Default("none: one cell, that of `[ap]`", {})

@@ -1,7 +1,7 @@
-"""Distributions of sizes and times as files have them: by their moments.
+"""Distributions of sizes and times as files write them: by their moments.
 
-Knows their keys, and that a plain quantity is one, too. The resolved form has the parameters of
-their laws (`airtcp.distributions`); `resolve_laws` knows how those follow.
+A plain quantity is a distribution, too. The resolved form has the parameters of the laws
+(`airtcp.distributions`). `resolve_laws` computes them.
 """
 
 from typing import Annotated, Any, Literal
@@ -42,13 +42,13 @@ class Empirical(Written):
 
 
 def _laws(of: str, value: Any, mean: Any, low: Any) -> Any:
-    """The distributions of one kind of quantity.
+    """Return the distributions of one kind of quantity.
 
     Args:
         of: the kind, for the names of the tables.
         value: the type of a single value.
-        mean: that of a mean, above 0.
-        low: that of a lower bound, which may be 0.
+        mean: the type of a mean, above 0.
+        low: the type of a lower bound, which may be 0.
     """
 
     def law(tag: Any, meaning: str, **keys: tuple[Any, Any]) -> type[Written]:
@@ -128,7 +128,7 @@ _DISTRIBUTIONS = [
 
 
 class _DistributionInput:
-    """A plain quantity stands for the deterministic distribution; the tag is checked by name."""
+    """Turns a plain quantity into the deterministic distribution, and checks the tag by name."""
 
     def __call__(self, value: object) -> object:
         if isinstance(value, Written):
@@ -139,7 +139,7 @@ class _DistributionInput:
 
 
 class _OrText:
-    """Says in the JSON Schema that a quantity as text will do as well."""
+    """Says in the JSON Schema that a quantity may also be a text."""
 
     def __init__(self, text: Any) -> None:
         self._text = text
@@ -152,7 +152,7 @@ class _OrText:
 
 
 def checked_tag(value: dict[str, object], tag: str, allowed: list[str]) -> dict[str, object]:
-    """The table, after a look at the key that says which table it is."""
+    """Return the table after a check of the key that gives its kind."""
     if tag not in value:
         raise PydanticCustomError("no_tag", "", {"key": tag, "allowed": allowed})
     name = value[tag]

@@ -1,7 +1,6 @@
 """`[mac]`: the DCF, EDCA, beacons, the PCF.
 
-Knows their keys. Does not know how AIFS and contention windows of access categories follow from the
-PHY: `resolve_mac` does.
+`resolve_mac` computes AIFS and contention windows of access categories from the PHY.
 """
 
 from typing import Annotated, Any, ClassVar, Literal
@@ -22,14 +21,14 @@ _CW_MOST = 2**20 - 1
 class Rules(Table):
     """What standard, peers and papers do differently in the DCF."""
 
-    # ns-2 is the program, version 2.35: always a backoff, none left to serve after a drop, and
-    # whoever received the collided frames, their senders included, waits EIFS and then DIFS; a
+    # ns-2 is the program, version 2.35. It always backs off, and has no backoff left after a drop.
+    # Nodes that received the collided frames, including their senders, wait EIFS and then DIFS. A
     # sender whose frame outlasted all others has received none (`recv_timer` of mac-802_11.cc drops
-    # what ends while it transmits) and waits for its answer, and then DIFS. ns-3 is the program:
-    # receivers of frames of equal power detect nothing and resume after DIFS, and who owes a MAC
-    # ACK and has not begun it senses nothing. bianchi is the decoupling model (Bianchi 2000) and
-    # papers M and L: a fresh backoff for every frame, and every station resumes DIFS after the
-    # collision, its senders too.
+    # what ends while it transmits). It waits for its response, and then DIFS. ns-3 is the program:
+    # receivers of frames of equal power detect nothing and resume after DIFS, and a node that owes
+    # a MAC ACK and has not begun it senses nothing. bianchi is the decoupling model (Bianchi 2000)
+    # and papers M and L: a fresh backoff for every frame, and every station, including the senders,
+    # resumes DIFS after the collision.
     preset: Literal["standard", "ns-2", "ns-3", "bianchi"] = key(
         "A named set of the keys below. A key given explicitly overrides it.", default="standard"
     )

@@ -1,6 +1,6 @@
 """`[phy]`: the standard, and each of its numbers that a paper may have changed.
 
-Knows its keys. Does not know how spaces and timeouts follow from each other: `resolve_phy` does.
+`resolve_phy` computes interframe spaces and timeouts from each other.
 """
 
 from collections.abc import Callable
@@ -42,7 +42,7 @@ _CHARACTERISTICS = "IEEE 802.11-2020, Tables 16-4, 17-21, 18-5"
 
 
 def _standards(number: Callable[[Standard], int], show: Callable[[int], str] = str) -> Default:
-    """The default is a number of the standard: "20 us (b), 9 us (a, g)"."""
+    """Return a default that depends on the standard: "20 us (b), 9 us (a, g)"."""
     having: dict[int, list[str]] = {}
     for name, standard in STANDARDS.items():
         having.setdefault(number(standard), []).append(name.removeprefix("802.11"))
@@ -64,7 +64,7 @@ def _guard_intervals(amendment: Amendment) -> str:
 
 
 def _formats(time_ns: Callable[[DsssTiming | OfdmTiming], int]) -> Default:
-    """The default is a time of the PPDU format: "144 us (long), 72 us (short), 16 us (OFDM)"."""
+    """Return a default by PPDU format: "144 us (long), 72 us (short), 16 us (OFDM)"."""
     formats: list[tuple[str, DsssTiming | OfdmTiming]] = [
         *DSSS_PREAMBLES.items(),
         ("OFDM", OFDM_TIMING),
@@ -73,14 +73,14 @@ def _formats(time_ns: Callable[[DsssTiming | OfdmTiming], int]) -> Default:
 
 
 def _slot_times() -> Default:
-    """The default of the slot: in 802.11g the long one beside 802.11b stations."""
+    """Return the default of the slot: in 802.11g the long one if there are 802.11b stations."""
     times = _standards(lambda standard: standard.slot_time_ns, format_time_ns)
     long = format_time_ns(STANDARDS["802.11b"].slot_time_ns)
     return follows(f"{times.words}; {long} in g beside 802.11b stations")
 
 
 def _bits(meaning: str, *, default: Default | int, source: str) -> Any:
-    """The size of a frame, or of a part of one."""
+    """Declare the size of a frame, or of a part of one, in bits."""
     return key(meaning, default=default, source=source, unit="bits", ge=0, le=10**6)
 
 
@@ -92,11 +92,11 @@ class Protection(Table):
 
 
 class SharesFormat(Protocol):
-    """The capabilities of a pair of stations that say how long its PPDUs last."""
+    """The capabilities of a pair of stations that determine the duration of its PPDUs."""
 
     @property
     def high_rate(self) -> HighRateTiming | None:
-        """Timing of 802.11n and later; None: the pair does not have them."""
+        """Timing of 802.11n and later; None if the pair does not have it."""
 
 
 class Phy(Table):
@@ -236,8 +236,8 @@ class Phy(Table):
         default=_formats(lambda ppdu: ppdu.plcp_header_time_ns),
         source="IEEE 802.11-2020, 16.2.2, Table 17-5",
     )
-    # The standard gives no distance. At the 10 m of a hot spot the delay is 33 ns;
-    # aAirPropagationTime (1 us) is already part of the slot.
+    # The standard gives no distance. At the 10 m of a hot spot the delay is 33 ns. The slot already
+    # contains aAirPropagationTime (1 us).
     propagation_delay_ns: int = key(
         "Added once after every frame.", default="0 us", reads=ExchangeTimeNs
     )
@@ -284,5 +284,5 @@ class Phy(Table):
     )
 
     def shared_with(self, pair: SharesFormat | None) -> Self:
-        """The PHY of frames of a pair of stations; None: the pair has all that this PHY has."""
+        """Return the PHY for frames of a pair of stations; `pair` None: this PHY unchanged."""
         return self if pair is None else self.model_copy(update={"high_rate": pair.high_rate})

@@ -1,7 +1,6 @@
-"""Queues of packets, of the access point and of stations, and how an access point gets its turn.
+"""Keys of packet queues, of schedulers, and of the access point's channel access.
 
-Knows their keys. Does not know which keys belong to which discipline or scheme: `resolve_queue` and
-`resolve_mac` do.
+`resolve_queue` and `resolve_mac` check which keys belong to which discipline or scheme.
 """
 
 import json

@@ -1,8 +1,4 @@
-"""Keys of the end of a connection that receives, at both ends or at one.
-
-Knows the keys by which data are acknowledged and windows advertised. Does not know what a sender
-does.
-"""
+"""Keys of the receiving end of a connection: how it acknowledges data and advertises windows."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -14,7 +10,7 @@ from pydantic_core import PydanticCustomError
 from ..declare import Key, Table, file_only, follows, key, none
 from ..quantities import PositiveSizeBytes, Written, needed, only_own, text_or_table
 
-#: Keys that a file has for both ends of a connection, and for the receiving end alone.
+#: Keys that a file may give for both ends of a connection, or only for the receiving end.
 RECEIVING = ("receive_window", "delayed_ack", "ack_skip", "tack")
 _LAST_SEGMENT = 10**9
 
@@ -35,7 +31,7 @@ Window = Annotated[
 
 
 def _checked_thresholds(pairs: list[list[int]]) -> list[list[int]]:
-    """From segment 0 on, in ascending order, each with a number of segments."""
+    """Check pairs of thresholds: ascending from segment 0, each with a number of segments."""
     if not pairs or any(len(pair) != 2 for pair in pairs):
         raise PydanticCustomError(
             "bad_thresholds", "is no list of pairs; allowed: such as [[0, 1], [2, 2]]"

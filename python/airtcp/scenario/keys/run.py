@@ -13,7 +13,7 @@ class Run(Table):
     is simulated.
     """
 
-    # Longer than slow start of ten flows over an unbounded queue.
+    # Longer than slow start of ten flows over an unlimited queue.
     warmup_ns: int | None = key(
         "Simulated and not counted; `auto`: found by MSER-5, from pilot runs. By default 0 if all "
         "traffic is transfers of a given size, which have no steady state.",
@@ -22,7 +22,7 @@ class Run(Table):
     )
     # Some 50,000 exchanges of an 802.11b cell.
     duration_ns: int = key("Measured time.", default="100 s", gt=0)
-    # Student t with 9 degrees of freedom: 2.26 against 1.96 for ever.
+    # Student's t with 9 degrees of freedom: 2.26, compared to 1.96 for infinitely many.
     replications: int | None = key(
         "Independent runs. Not together with `precision`.", default=10, ge=1, le=10**6
     )

@@ -1,7 +1,4 @@
-"""`[[stations]]`: groups of stations, their rates, their losses and their place.
-
-Knows their keys. Does not know how rates follow from each other, nor what powers make of them.
-"""
+"""`[[stations]]`: groups of stations, their rates, their losses and their place."""
 
 from typing import Annotated, Any, ClassVar, Literal
 

@@ -1,7 +1,6 @@
 """`tcp` of a flow: both ends of a connection.
 
-Knows the keys of TCP but for those of the receiving end, which are in `receiver`. Does not know how
-they depend on each other: `resolve_tcp` does.
+`receiver` has the keys of the receiving end. `resolve_tcp` checks how keys depend on each other.
 """
 
 from collections.abc import Mapping
@@ -318,10 +317,10 @@ class Tcp(Table):
 
     @property
     def window_segments(self) -> int:
-        """Full segments that fit in the receive window, one at least."""
+        """Full segments that fit in the receive window, at least one."""
         return max(1, self.receive_window_bytes // self.mss_bytes)
 
     @property
     def waits_for_timer(self) -> bool:
-        """Tell whether a window holds fewer segments than an ACK waits for: it ends by a timer."""
+        """True if the window holds too few segments to trigger an ACK before a timer."""
         return self.window_segments < self.delayed_ack.every

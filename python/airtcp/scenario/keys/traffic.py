@@ -1,6 +1,6 @@
-"""`[[stations]]`, `[[flows]]` and `[links]`: groups, applications, wired paths, flows.
+"""`[[flows]]` and `[links]`: applications, wired links, and flows.
 
-Knows their keys. Does not know how keys of different tables depend on each other: `resolve` does.
+`resolve` checks how keys of different tables depend on each other.
 """
 
 from collections.abc import Mapping
@@ -212,7 +212,7 @@ class _ApplicationInput:
 
 
 def _over(profile: Mapping[str, Any], value: dict[str, Any]) -> dict[str, Any]:
-    """The keys of a profile with a file's own above them; those of a page one by one."""
+    """Return a profile's keys, overridden by the file's; keys of a page merge one by one."""
     together = {**profile, **value}
     page = value.get("page")
     if isinstance(page, dict):
@@ -336,7 +336,7 @@ class Flow(Table):
 
 
 def is_endless(flow: Flow) -> bool:
-    """Tell whether a flow takes all that it can get."""
+    """True if a flow takes all capacity that it can get."""
     app = flow.application
     return (app.kind == "bulk" and app.size is None) or (app.kind == "udp" and app.rate_bps is None)
 
@@ -347,7 +347,7 @@ def is_job(flow: Flow) -> bool:
 
 
 def has_end(flow: Flow) -> bool:
-    """Whether a flow has no steady state, but a beginning or an end."""
+    """Whether a flow has a beginning or an end, and so no steady state."""
     app = flow.application
     if app.kind == "bulk":
         return app.size is not None or app.start.mean() > 0.0
