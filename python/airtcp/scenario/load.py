@@ -1,7 +1,4 @@
-"""Reads scenarios: files, TOML texts, tables.
-
-Knows files, text and TOML, and the place of a scenario in a result. Does not know keys.
-"""
+"""Load scenarios from files, TOML texts, tables and results."""
 
 from __future__ import annotations
 
@@ -20,10 +17,10 @@ from .resolved import ResolvedScenario
 from .scenario import Scenario
 from .toml_text import parse
 
-#: The sign for standard input in the place of a file.
+#: The file name that stands for standard input.
 STDIN = Path("-")
 
-#: Room for a group and a flow of its own for each of 100,000 stations.
+#: Enough for 100,000 stations, each with a group and a flow of its own.
 LARGEST_FILE_BYTES = 32 * 2**20
 
 
@@ -31,10 +28,10 @@ _Resolved = TypeVar("_Resolved", bound=ResolvedScenario)
 
 
 def load(source: str | os.PathLike[str] | Mapping[str, Any]) -> Scenario:
-    """The scenario of a TOML file, of a TOML text, or of tables such as `tomllib` reads.
+    """Load the scenario of a TOML file, of a TOML text, or of tables such as `tomllib` returns.
 
-    A string with more than one line is a text; any other is the name of a file. Files that the
-    scenario names are looked for beside it, or in the working directory.
+    A string with more than one line is a text. Any other string is the name of a file. Names of
+    files in the scenario are relative to it, or to the working directory if it is no file.
 
     Raises:
         ScenarioError: the file cannot be read, or the scenario is wrong: the message names the
@@ -67,9 +64,9 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any]) -> Scenario:
 
 
 def read(path: str | os.PathLike[str]) -> str:
-    """The text of a scenario file, or of standard input for "-".
+    """Return the text of a scenario file, or of standard input for "-".
 
-    It may be a pipe: it is read once, and from the beginning.
+    The file may be a pipe: it is read once, from the beginning.
 
     Raises:
         ScenarioError: the file cannot be read, is too large, or is not UTF-8.
@@ -103,7 +100,7 @@ def read(path: str | os.PathLike[str]) -> str:
 
 
 def _beginning(path: str | os.PathLike[str] | None, size: int) -> bytes:
-    """The first bytes of a file, or of standard input."""
+    """Return the first bytes of a file, or of standard input."""
     if path is not None:
         with open(path, "rb") as file:
             return file.read(size)
@@ -113,19 +110,20 @@ def _beginning(path: str | os.PathLike[str] | None, size: int) -> bytes:
 
 
 def as_scenario(source: _Resolved | str | os.PathLike[str]) -> _Resolved | Scenario:
-    """Return a scenario as it is, or load the one that a file name or a text says.
+    """Return a given scenario unchanged, or load it from a file name or a text.
 
-    Raises ScenarioError as `load`.
+    Raises ScenarioError as `load` does.
     """
     return load(source) if isinstance(source, str | os.PathLike) else source
 
 
 def loads(text: str, *, name: str = "scenario", base: str | os.PathLike[str] = ".") -> Scenario:
-    """The scenario of a TOML text.
+    """Load the scenario of a TOML text.
 
     Args:
         text: the scenario.
-        name: the file name that messages give; without its ending it is the title if there is none.
+        name: the file name for messages. Without its extension it is the title if the text has
+            none.
         base: the directory that file names in the scenario are relative to.
 
     Raises:
@@ -144,7 +142,7 @@ def loads(text: str, *, name: str = "scenario", base: str | os.PathLike[str] = "
         return _of_result(text, name=name, base=base)
     try:
         data = parse(text)
-    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
+    except ValueError as error:  # TOMLDecodeError, or a number with thousands of digits
         raise ScenarioError(name, "", f"is not TOML: {error}") from error
     except RecursionError:
         raise ScenarioError(name, "", "is not TOML that can be read: nested too deeply") from None
@@ -154,8 +152,8 @@ def loads(text: str, *, name: str = "scenario", base: str | os.PathLike[str] = "
 def _of_result(text: str, *, name: str, base: str | os.PathLike[str]) -> Scenario:
     """Return the scenario of a result, such as results.json.
 
-    That is the file it came from, if this version understands it as that of the result did, else
-    the resolved form, which knows neither targets nor profiles.
+    It is loaded from the scenario file in the result, if this version resolves that file as the
+    result did. Otherwise it is the resolved form, which has neither targets nor profiles.
 
     Raises:
         ScenarioError: not JSON, or no result of airtcp.
@@ -172,7 +170,7 @@ def _of_result(text: str, *, name: str, base: str | os.PathLike[str]) -> Scenari
         try:
             scenario = loads(file, name=name, base=base)
         except ScenarioError:
-            pass  # A key of another version; the resolved form may be known still.
+            pass  # A key of another version. The resolved form may still be valid.
         else:
             if scenario.hash() == provenance.get("scenario_hash"):
                 return scenario
@@ -192,7 +190,7 @@ def resolve(
     name: str = "scenario",
     base: str | os.PathLike[str] = ".",
 ) -> Scenario:
-    """The scenario of a written form that is already parsed, such as `tomllib` gives it.
+    """Load the scenario of a parsed written form, such as `tomllib` returns.
 
     Raises:
         ScenarioError: the scenario is wrong.

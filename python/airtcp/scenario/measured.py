@@ -1,7 +1,7 @@
-"""Metrics that can exist in a scenario, of everything, of a group, or of one of its directions.
+"""Metrics that can exist in a scenario, for the whole network, a group, or one of its directions.
 
-Knows what has to be in a scenario for a metric to have a value: transfers that end, pages, TCP,
-datagrams, speech, aggregates, polling. Does not know whether a run is long enough to see it.
+A metric may need transfers that end, pages, TCP, datagrams, speech, aggregates or polling. Whether
+a run is long enough to measure it is another question.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NEEDS = (
 
 
 def measurable_of_cells(scenario: ResolvedScenario) -> list[str]:
-    """Return the metrics that each of several cells can have; none where there is one."""
+    """Return the metrics that each of several cells can have; none with a single cell."""
     several = len(scenario.cells or ()) > 1
     return [name for name, metric in METRICS.items() if several and "cell" in metric.scopes]
 
@@ -41,7 +41,7 @@ def measurable_of_cells(scenario: ResolvedScenario) -> list[str]:
 def measurable(
     scenario: ResolvedScenario, group: str | None = None, part: str = "all"
 ) -> list[str]:
-    """Return the metrics that can have a value, of everything or of a group and a part of it."""
+    """Return the metrics that can have a value, for the whole network or for a part of a group."""
     scope = "all" if group is None else "group" if part == "all" else "direction"
     there = _there(scenario, group, part)
     return [
@@ -52,7 +52,7 @@ def measurable(
 
 
 def check(scenario: ResolvedScenario, condition: Condition) -> None:
-    """Check that a condition is about a group that is there, and a metric that it can have.
+    """Check that a condition is about an existing group, and a metric that the group can have.
 
     Raises ConditionError with what is allowed.
     """
@@ -87,7 +87,7 @@ def check(scenario: ResolvedScenario, condition: Condition) -> None:
 
 
 def _check_cell(scenario: ResolvedScenario, name: str) -> None:
-    """Check that there are several cells, and one of the name. Raises ConditionError."""
+    """Check that there are several cells, one of them named `name`. Raises ConditionError."""
     names = [cell.name for cell in scenario.cells or ()]
     groups = ", ".join(one.name for one in scenario.stations)
     if len(names) < 2:
@@ -123,12 +123,12 @@ def _are_no(what: str) -> str:
 
 
 def _needed(metric: str) -> str:
-    """Say what a metric needs; "" if nothing."""
+    """Return what a metric needs; "" if nothing."""
     return next((what for pattern, what in _NEEDS if re.match(pattern, metric)), "")
 
 
 def _there(scenario: ResolvedScenario, group: str | None, part: str) -> set[str]:
-    """The things that metrics need and that these flows have."""
+    """Return the things that metrics need and that these flows have."""
     flows = [
         flow
         for flow in scenario.flows

@@ -1,7 +1,7 @@
-"""Keys under names that they have elsewhere: in other simulators, in tools, on boxes.
+"""Keys under the names that other simulators, tools and devices use for them.
 
-Knows what such a name is called here, and which things are not modelled, with what comes nearest.
-Does not know words of keys (`choices`), nor how a message is made (`errors`).
+A name leads to the key of this program, or to the reason why it is not modelled and what comes
+nearest.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final, get_args
 
 from .quantities import Written
 
-#: A name that is a key in more tables than these says nothing of any.
+#: A name that is a key in more tables than these gives no hint.
 _FEW: Final = 2
 _NO_NAME: Final = "networks have no names, for nothing depends on one"
 _RADIO: Final = (
@@ -81,7 +81,7 @@ _RATE_FLOOR: Final = (
     "control_rate of [phy] for control frames, data_rate or mcs of stations for data: rates do not "
     "fall below what is written, but with rate_control"
 )
-#: Keys of a group that hold those of its flows.
+#: Keys of a group that apply to its flows.
 _OF_FLOWS: Final = (("stations", "tcp"), ("stations", "path"))
 _HALF: Final = 'path = [{ delay = "10 ms" }], the delay of one way'
 
@@ -210,28 +210,28 @@ _BY_TABLE: Final[Mapping[tuple[str, str], str]] = {
     ("", "aggregation"): "[mac.aggregation]",
     ("", "edca"): "[mac.edca]",
 }
-"""By the table that a name was written in, with what it is called there."""
+"""By the table in which a name was written, and the name: what it is called here."""
 
 
 def meant_key(name: str, table: str, form: type[Written]) -> str:
-    """The key of a scenario that a name means, or why there is none; "" if it says nothing.
+    """Return the key that a name means, or why there is none; "" if nothing is known.
 
     Args:
         name: the name that was written.
-        table: the name of the table that it was written in, "" of the whole file.
-        form: the written form of the file, in which keys of other tables are looked for.
+        table: the name of the table in which it was written, "" for the whole file.
+        form: the written form of the file, whose other tables are searched for the key.
     """
     plain = name.lower().replace("-", "_").replace(" ", "_")
     if said := _BY_TABLE.get((table, plain)) or ANYWHERE.get(plain):
         return said
     found = [path[:-1] for path in _paths(form) if path[-1] == plain]
-    # A table of several kinds lacks a key that it has in another kind.
+    # Leave out the same table: the key may belong to another kind of it.
     places = list(dict.fromkeys(_place(path) for path in found if path[-1:] != (table,)))
     return f"a key of {' and of '.join(places)}" if 0 < len(places) <= _FEW else ""
 
 
 def _place(path: tuple[str, ...]) -> str:
-    """A table as a file heads it, or a name for one within another."""
+    """Return a table as a file heads it, or a description of a nested table."""
     if not path:
         return "the whole file"
     if path[0] in ("stations", "flows"):
@@ -242,7 +242,7 @@ def _place(path: tuple[str, ...]) -> str:
 
 @cache
 def _paths(form: type[Written]) -> tuple[tuple[str, ...], ...]:
-    """The paths of all keys, those of the fewest steps first; each name of a table is gone once."""
+    """Return the paths of all keys, shortest first; a path enters each table only once."""
     found = list(_walk(form, (), frozenset()))
     return tuple(sorted(dict.fromkeys(found), key=lambda path: (len(path), path)))
 

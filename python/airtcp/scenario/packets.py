@@ -1,7 +1,4 @@
-"""The largest packets of a flow, which periods and limits must have room for.
-
-Knows who sends what. Does not know how long a packet lasts.
-"""
+"""The largest packets of a flow, for which periods and limits must have room."""
 
 from __future__ import annotations
 
@@ -18,9 +15,9 @@ _SIDES: tuple[Side, ...] = ("ap", "stations")
 
 
 def packets(flow: Flow, classify: Classify) -> Iterator[tuple[Side, AccessCategory, int]]:
-    """The largest packets of a flow in each category: who sends them, and their bits.
+    """Yield the largest packets of a flow in each category: their sender, category and bits.
 
-    MAC and LLC headers are not counted.
+    The bits do not include MAC and LLC headers.
     """
     sender, receiver = _SIDES if flow.direction == "download" else _SIDES[::-1]
     application, tcp = flow.application, flow.tcp

@@ -1,6 +1,6 @@
-"""The profiles of `profiles.toml`: access points, places, devices and traffic, with sources.
+"""Read `profiles.toml`: profiles of access points, places, devices and traffic, with sources.
 
-Knows what a record has. Does not know how its keys get into a scenario: `expand` does.
+`expand` replaces a profile by its keys.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
-#: The kinds of `purpose` of a flow, by the thing that its users wait for.
+#: The kinds of `purpose` of a flow: what its users wait for.
 Purpose = Literal["web", "call", "video", "game", "backup", "ping"]
 
 #: The kinds of profiles.
 Kind = Literal["access-point", "place", "device", "traffic"]
 
 _FILE: Final = "profiles.toml"
-#: Keys of a record that are none of a scenario.
+#: Fields of a record that are not keys of a scenario.
 _ABOUT: Final = frozenset({"meaning", "also", "source", "flows", "purpose"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """A place: the level at which station and access point hear each other, in dBm."""
+    """A place: the power in dBm at which station and access point receive each other."""
 
     name: str
     meaning: str
@@ -35,9 +35,9 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Traffic:
-    """Traffic of a station: the keys of a flow, or of several by the endings of their names.
+    """Traffic of a station: the keys of a flow, or of several flows by suffix of their names.
 
-    `purpose` is None where nobody waits for it.
+    `purpose` is None if no user waits for the traffic.
     """
 
     name: str
@@ -49,9 +49,10 @@ class Traffic:
 
 @dataclass(frozen=True, kw_only=True)
 class Device:
-    """A device: its place, what it can do at most, its TCP, and its traffic by name.
+    """A device: its place, its capabilities, its TCP, and the names of its traffic.
 
-    `streams` and `most_width` are the spatial streams and the channel width, as a file writes them.
+    `streams` is the maximum number of spatial streams. `most_width` is the maximum channel width,
+    as a file writes it.
     """
 
     name: str
@@ -66,7 +67,7 @@ class Device:
 
 @dataclass(frozen=True, kw_only=True)
 class AccessPoint:
-    """An access point: keys of `[ap]`, and what a screen calls it."""
+    """An access point: keys of `[ap]`, and its name on screens."""
 
     word: str
     name: str
@@ -76,7 +77,7 @@ class AccessPoint:
 
 
 def access_points() -> Mapping[str, AccessPoint]:
-    """List the access points by the words of their profiles."""
+    """Return the access points by the words of their profiles."""
     return {
         word: AccessPoint(
             word=word,
@@ -90,7 +91,7 @@ def access_points() -> Mapping[str, AccessPoint]:
 
 
 def places() -> Mapping[str, Place]:
-    """List the places by name."""
+    """Return the places by name."""
     return {
         name: Place(
             name=name,
@@ -103,7 +104,7 @@ def places() -> Mapping[str, Place]:
 
 
 def traffic() -> Mapping[str, Traffic]:
-    """List the traffic by name."""
+    """Return the traffic by name."""
     return {
         name: Traffic(
             name=name,
@@ -117,7 +118,7 @@ def traffic() -> Mapping[str, Traffic]:
 
 
 def devices() -> Mapping[str, Device]:
-    """List the devices by name."""
+    """Return the devices by name."""
     return {
         name: Device(
             name=name,
@@ -134,12 +135,12 @@ def devices() -> Mapping[str, Device]:
 
 
 def names(kind: Kind) -> list[str]:
-    """List the names of all records of a kind, as the file has them."""
+    """Return the names of all records of a kind, in the order of the file."""
     return list(_records()[kind])
 
 
 def record(kind: Kind, word: object) -> str:
-    """Find the name of a record by a word for it: its own, or one that others have for it."""
+    """Return the name of a record, given its name or another word for it; "" if there is none."""
     plain = str(word).lower().replace("_", "-").replace(" ", "-")
     for name, one in _records()[kind].items():
         if plain in (name, *one.get("also", ())):

@@ -1,7 +1,6 @@
-"""Types of the written form: quantities with units, tables that know their keys.
+"""Types of the written form: quantities with units, and tables that check their keys.
 
-Knows how pydantic reads a quantity and how a table refuses what it does not know. Does not know
-which keys a scenario has; `errors` turns what is refused here into messages.
+`errors` turns the errors raised here into messages.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from ..exceptions import UnitError
 
 
 def in_any_case(*words: str) -> BeforeValidator:
-    """Takes a word for the one that it is but for capitals: "802.11G" is "802.11g"."""
+    """Return a validator that ignores case: "802.11G" becomes "802.11g"."""
     known = {word.lower(): word for word in words}
 
     def read(value: object) -> object:
@@ -41,7 +40,7 @@ def in_any_case(*words: str) -> BeforeValidator:
 
 
 def own(kind: str) -> WrapValidator:
-    """Takes the name of an algorithm of this kind that a user has registered, and else known ones.
+    """Return a validator that accepts registered algorithms of a kind as well as the known ones.
 
     A registered name becomes the word of its resolved form.
     """
@@ -53,7 +52,7 @@ def own(kind: str) -> WrapValidator:
 
 
 def only_own(kind: str) -> BeforeValidator:
-    """Takes the name of an algorithm of this kind that a user has registered, and no other.
+    """Return a validator that accepts only registered algorithms of a kind.
 
     A registered name becomes the word of its resolved form.
     """
@@ -75,9 +74,9 @@ class Written(BaseModel):
     """A TOML table. Its keys are its fields; anything else is refused by name."""
 
     table: ClassVar[Any] = None
-    """The resolved table that it is the written form of, if it was made from one (`declare`)."""
+    """The resolved table with this written form, if `declare` made it from one."""
 
-    if TYPE_CHECKING:  # keys of a table that was made from declarations are known at run time only
+    if TYPE_CHECKING:  # the keys of a table made from declarations are known only at run time
 
         def __getattr__(self, name: str) -> Any: ...
 
@@ -87,20 +86,20 @@ class Written(BaseModel):
         strict=True,
         allow_inf_nan=False,
         populate_by_name=False,
-        defer_build=True,  # a scenario builds its tables with it, once
+        defer_build=True,  # the scenario builds all its tables together, once
     )
 
     @classmethod
     def allowed_keys(cls) -> list[str]:
-        """The keys as written, in the order of the documentation."""
+        """Return the keys as written, in the order of the documentation."""
         return list(cls.model_fields)
 
     def given(self, name: str) -> bool:
-        """Whether the file has the key; otherwise it holds its default."""
+        """Return whether the file has the key; otherwise the key has its default."""
         return name in self.model_fields_set
 
     def filled(self, **defaults: object) -> Self:
-        """The same table with values for keys that the file does not have."""
+        """Return the same table with values for keys that the file does not have."""
         filled = self.model_copy()
         left_out = {name: value for name, value in defaults.items() if not self.given(name)}
         filled.__dict__.update(left_out)
@@ -114,7 +113,7 @@ class Written(BaseModel):
         allowed = cls.allowed_keys()
         if not isinstance(data, dict):
             raise PydanticCustomError("not_a_table", "", {"keys": allowed})
-        # TOML has no null; in Python, None leaves a key out.
+        # TOML has no null. In Python, None omits a key.
         data = {name: value for name, value in data.items() if value is not None}
         presets = cls.table.presets if cls.table is not None else {}
         if presets and isinstance(preset := data.get("preset"), str):
@@ -133,7 +132,7 @@ class Written(BaseModel):
 
 
 def over(below: Written, above: Written) -> Written:
-    """A table whose keys stand above those of another of its kind, tables in it key by key."""
+    """Return the table `below` overridden by keys of `above`; nested tables merge key by key."""
     together = below.model_copy()
     for name in above.model_fields_set:
         value, other = getattr(above, name), getattr(below, name)
@@ -145,7 +144,7 @@ def over(below: Written, above: Written) -> Written:
 
 
 def _over(preset: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    """What a preset says, with what a file says above it; tables key by key."""
+    """Return a preset's values overridden by the file's; nested tables merge key by key."""
     together = dict(preset)
     for name, value in data.items():
         below = preset.get(name)
@@ -156,7 +155,7 @@ def _over(preset: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _wanted(field: FieldInfo) -> str:
-    """What a missing key should hold: the allowed texts, or its description."""
+    """Describe what a missing key should contain: the allowed texts, or its description."""
     names = [name for name in get_args(field.annotation) if isinstance(name, str)]
     if names:
         return "allowed: " + ", ".join(f'"{name}"' for name in names)
@@ -164,29 +163,29 @@ def _wanted(field: FieldInfo) -> str:
 
 
 def optional(description: str, *, default: str) -> Any:
-    """A key that may be left out, and is None then; `default` says what that means."""
+    """Declare an optional key, which is None if omitted; `default` describes what that means."""
     extra: dict[str, JsonValue] = {"x-default": default}
     return Field(default=None, description=description, json_schema_extra=extra)
 
 
 def text_or_table(value: object) -> str:
-    """Which of the two forms a value has that may be a text or a table."""
+    """Return which form a value has that may be a text or a table."""
     return "table" if isinstance(value, dict | Written) else "text"
 
 
 def number_or_table(value: object) -> str:
-    """Which of the two forms a value has that may be a number or a table."""
+    """Return which form a value has that may be a number or a table."""
     return "table" if isinstance(value, dict | Written) else "number"
 
 
 def one_of(values: Iterable[float], unit: str) -> Any:
-    """What a key takes that holds one of a few quantities: "80 MHz" of a file is 80."""
+    """Return the type of a key with one of a few quantities: "80 MHz" in a file becomes 80."""
     known = {f"{value} {unit}": value for value in values}
     return Annotated[Literal.__getitem__(tuple(known)), AfterValidator(known.__getitem__)]
 
 
 def needed(description: str) -> Any:
-    """A key that must be given."""
+    """Declare a required key."""
     return Field(description=description)
 
 
@@ -203,16 +202,16 @@ def _quantity(
 
 
 def positive(value: float) -> float:
-    """Refuses 0, for quantities that are at least 0 by their parsers."""
+    """Reject 0, for quantities whose parsers accept it."""
     if value <= 0:
         raise PydanticCustomError("not_positive", "must be more than 0")
     return value
 
 
 def up_to_a_second(value: int) -> int:
-    """Refuses more, for the times of a frame exchange: the standard's are below 10 ms.
+    """Reject more than a second, for times of a frame exchange; the standard's are below 10 ms.
 
-    Models and simulator add many of them up, and take what is near a second as it is.
+    Models and the simulator add many of these times, and do not check times of up to a second.
     """
     if value > units.NS_PER_S:
         raise PydanticCustomError("too_long", "must be 1 s at most")
@@ -231,12 +230,12 @@ _LENGTH = _quantity(units.parse_length_m, units.LENGTH)
 
 
 def time_or(word: str) -> tuple[object, ...]:
-    """What a key takes that holds a time or a word: nanoseconds, or the word."""
+    """Return the type of a key with a time or a word: nanoseconds, or the word."""
     return _or_word(word, units.parse_time_ns, _TIME_NS)
 
 
 def rate_or(word: str) -> tuple[object, ...]:
-    """What a key takes that holds a rate or a word: bits per second, more than 0, or the word."""
+    """Return the type of a key with a rate or a word: bits per second above 0, or the word."""
     return _or_word(word, lambda value: positive(units.parse_rate_bps(value)), _RATE)
 
 
@@ -269,7 +268,7 @@ RateBps = Annotated[int, AfterValidator(positive), *_RATE]
 SizeBytes = Annotated[int, *_SIZE]
 PositiveSizeBytes = Annotated[int, AfterValidator(positive), *_SIZE]
 MeanSizeBytes = Annotated[float, AfterValidator(positive), *_MEAN_SIZE]
-#: Of objects of a page: more than any page has is refused.
+#: The maximum number of objects of a page. No real page has more.
 MOST_COUNTED = 10_000
 PositiveCount = Annotated[
     int,

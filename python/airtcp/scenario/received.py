@@ -1,8 +1,4 @@
-"""Received powers, node by node: from a CSV file or a list of rows to a matrix.
-
-Knows names of nodes, rows, and how many powers can be kept. Does not know channels, nor what is
-heard at a power.
-"""
+"""Read received powers of nodes, from a CSV file or a list of rows, into a matrix."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ from ..files import read_text
 from .errors import InvalidError, Path
 from .quantities import Written
 
-#: More rows of powers than anyone can keep: a pair takes some 60 bytes in Python and 8 in the core.
+#: The maximum number of classes: a pair of them takes some 60 bytes in Python and 8 in the core.
 MOST_CLASSES: Final = 2_000
 _PAIR_BYTES: Final = 68
 _LARGEST_CSV: Final = 64 * 2**20
@@ -26,10 +22,10 @@ Matrix = list[list[float | None]]
 
 
 def check_size(classes: int) -> None:
-    """Refuse more nodes that hear differently than can be kept.
+    """Reject more classes of nodes than fit into memory.
 
     Raises:
-        InvalidError: there are more, with the memory that they would take.
+        InvalidError: there are more; the message gives the memory that they would take.
     """
     if classes > MOST_CLASSES:
         raise InvalidError(
@@ -43,12 +39,13 @@ def check_size(classes: int) -> None:
 def received_powers(
     scenario: Written, cells: dict[str, Written], given: Any, base: FilePath
 ) -> tuple[list[int], Matrix]:
-    """Classes and powers from rows of powers: a group is one class unless a row names a station.
+    """Return classes and powers from rows of powers.
 
-    What a row says of a station stands above what others say of its group.
+    A group is one class, unless a row names one of its stations. A row about a station overrides
+    rows about its group.
 
     Raises:
-        InvalidError: a file that cannot be read, a node that is not there, no power, or a pair of
+        InvalidError: a file that cannot be read, a node that does not exist, no power, or a pair of
             nodes twice.
     """
     here: Path = ("air", "received")
@@ -102,14 +99,14 @@ def received_powers(
 
 
 def _stations(pair: tuple[str, str]) -> int:
-    """Count those of two names that are of a single station."""
+    """Count the names of a pair that name a single station."""
     return sum("/" in name for name in pair)
 
 
 def _row(
     row: list[Any], parts: dict[str, list[int]], cells: Container[str]
 ) -> tuple[str, str, float]:
-    """Raises ValueError for what a row may not have."""
+    """Check and convert a row. Raises ValueError with what is wrong."""
     if len(row) != 3:
         raise ValueError(f"has {len(row)} fields; allowed: as many as the head, with from, to, dbm")
     sender, listener, power = row
@@ -133,9 +130,9 @@ def _row(
 
 
 def _lines_of_file(file: FilePath, here: Path) -> dict[int, list[Any]]:
-    """The rows of a CSV file with the columns `from`, `to`, `dbm`, by the numbers of their lines.
+    """Return the rows of a CSV file with the columns `from`, `to`, `dbm`, by line number.
 
-    A row that has not as many fields as the head is as it is.
+    A row whose number of fields differs from the header stays unchanged.
     """
     try:
         text = read_text(file, _LARGEST_CSV)

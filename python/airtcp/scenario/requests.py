@@ -1,7 +1,6 @@
-"""Requests in a file: an access log (Common, Combined, JSON lines) or a CSV file of sizes.
+"""Read requests from a file: an access log (Common, Combined, JSON lines) or a CSV file of sizes.
 
-Knows these formats and why a line of them is of no use. Does not know what requests are for. Files
-are streams with the bounds of `access_log`; gzip by the ending .gz.
+Files are streams with the limits of `access_log`; the extension .gz means gzip.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ _LINE: Final = re.compile(
     r'(\S+) \S+ .+? \[([^\[\]]*)\] "(?:[^"\\]|\\.)*+" (\d{3}) (\d{1,15}|-)(?:\s.*)?', re.DOTALL
 )
 _TIME: Final = "%d/%b/%Y:%H:%M:%S %z"
-#: Times of a log: those of the calendar, of which a run knows 292 years.
+#: The latest time in a log, in seconds. A run can represent 292 years.
 _MOST_TIME_S: Final = 1e12
 
-#: The names of one field in servers' JSON (nginx, Apache, Caddy, Traefik) and in people's CSV.
+#: Names of a field in servers' JSON (nginx, Apache, Caddy, Traefik) and in CSV files.
 _SIZES: Final = ("body_bytes_sent", "bytes_sent", "size", "bytes", "DownstreamContentSize")
 _TIMES: Final = (
     "time",
@@ -46,9 +45,9 @@ _STATUSES: Final = ("status", "DownstreamStatus")
 
 @dataclass
 class Requests:
-    """Answers with a size: bytes, seconds since 1970 and who asked, where that is known.
+    """Responses with their size in bytes and, if known, their time (seconds since 1970) and client.
 
-    `skipped` counts the lines that were not used, by the reason.
+    `skipped` counts the unused lines by reason.
     """
 
     form: str
@@ -59,12 +58,15 @@ class Requests:
 
     @property
     def lines(self) -> int:
-        """How many lines there were, used or not."""
+        """The number of lines, used or not."""
         return len(self.sizes) + sum(self.skipped.values())
 
 
 def read_requests(path: Path) -> Requests:
-    """The requests of a file. Raises QuestionError if it cannot be read or has none of use."""
+    """Return the requests of a file.
+
+    Raises QuestionError if it is unreadable or has none of use.
+    """
     try:
         lines = (line.decode("utf-8", "replace").strip() for line in lines_of(path))
         lines = (line.lstrip("\ufeff") for line in lines if line)

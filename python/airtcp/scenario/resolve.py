@@ -1,7 +1,6 @@
-"""From the written form to the resolved form of a whole scenario.
+"""Resolve a whole scenario: turn its written form into the resolved form.
 
-Knows what depends on what between tables. Does not know the bounds of single keys (`keys`), the
-numbers of the standards, nor where the text came from.
+This module handles dependencies between tables. `keys` checks single keys.
 """
 
 from __future__ import annotations
@@ -42,15 +41,15 @@ from .resolved import ResolvedScenario
 
 MAX_STATIONS = 100_000
 MIN_DURATION_NS = 1_000_000
-#: Rates that rate control tries: interference corrupts every frame below the SINR at which noise
-#: alone corrupts this share. Errors in noise alone are drawn.
+#: A rate of rate control needs the SINR at which noise alone corrupts this share of frames. Below
+#: that SINR interference corrupts every frame. Errors by noise alone are drawn.
 _HALF = 0.5
-#: A share of success below which no packet comes through in any run.
+#: With less than this probability of success, no packet gets through in any run.
 _NOTHING = 1e-6
 
 
 def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> ResolvedScenario:
-    """The resolved form, its fields not yet checked.
+    """Return the resolved form, with its fields not yet validated.
 
     Args:
         scenario: the written form.
@@ -95,7 +94,7 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
         run=_run(scenario.run),
     )
     if not scenario.run.given("warmup") and all(map(is_job, result.flows)):
-        # Jobs are measured from their beginning: they have no steady state.
+        # Jobs are measured from their beginning, because they have no steady state.
         result = result.with_run(warmup_ns=0)
     check_txop_limits(mac, result)
     check_pcf(mac, result)
@@ -103,7 +102,7 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
 
 
 def _cells(scenario: Written, mac: Written, phy: Phy, hearing: Hearing | None) -> tuple[Cell, ...]:
-    """The cells; without any written one that of `[ap]`."""
+    """Return the cells. Without written cells there is one with the access point of `[ap]`."""
     written_cells: Mapping[str, Written] = scenario.cells
     if not written_cells:
         path: Path = ("ap",)
@@ -140,8 +139,8 @@ def _access_point(
 def _fifo_packets(scenario: Written, phy: Phy) -> int | None:
     """Return the default limit of a FIFO at an access point; None means unlimited.
 
-    Access points that are sold today have that of the profile `vendor`. Simulators and 802.11a, b
-    and g have none, as the papers assume.
+    Commercial access points have the limit of the profile `vendor`. With 802.11a, b and g, and with
+    the rules of other simulators, there is no limit, as the papers assume.
     """
     is_sold = phy.high_rate is not None and scenario.mac.rules.preset == "standard"
     return access_points()["vendor"].keys["queue"]["limit"] if is_sold else None
@@ -200,7 +199,7 @@ def _groups(
 def _frame_errors(
     scenario: Written, group: Written, data_rate: Rate, path: Path
 ) -> FrameErrors | None:
-    """What is lost at a fixed rate, or at every rate alike."""
+    """Return the frame errors of a fixed rate, or those that apply to every rate."""
     by_mcs = error_rates(phy_of(scenario.phy, group), scenario.mac.rules, group, path)
     errors = group.frame_errors
     if by_mcs and group.rate_control == "fixed":

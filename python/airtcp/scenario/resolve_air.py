@@ -1,7 +1,7 @@
-"""The hearing of nodes: from cells, `hears`, received powers or positions to one matrix of powers.
+"""Resolve who hears whom, from `heard`, received powers or positions, to one matrix of powers.
 
-Knows the three ways of saying it, and channels. Does not know words (`resolve_heard`), path loss
-(`floor`), what rates come of powers (`resolve_signal`), nor what comes of it all on the air.
+`resolve_heard` handles `heard` and `hears`, `floor` handles path loss, and `resolve_signal` derives
+rates from powers.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from .resolve_pair import cell_phy
 if TYPE_CHECKING:
     from .scenario import Scenario
 
-#: The access point of a scenario without cells.
+#: The name of the access point in a scenario without cells.
 _ONLY: Final = "ap"
 _WAYS: Final = ("heard", "received", "path_loss")
 
 
 @dataclass(frozen=True)
 class Hearing:
-    """The hearing of nodes, before rates are known.
+    """Who hears whom, before rates are known.
 
-    `cells` are the written cells by name, `cell_of` the cell of each group by its name; `air` is
-    the resolved table, and `signals_dbm` has the weaker of the two powers that each station of each
-    group and its access point receive of each other; None where powers are not known.
+    `cells` are the written cells by name. `cell_of` has the name of each group's cell. `air` is the
+    resolved table. `signals_dbm` has, for each station of each group, the weaker of the powers that
+    it and its access point receive from each other. It is None if powers are not known.
     """
 
     cells: dict[str, Written]
@@ -53,16 +53,16 @@ class Hearing:
     out_of_range: tuple[tuple[int, ...], ...] = ()
 
     def index_of(self, group: int) -> int:
-        """The place of a group's cell among the cells."""
+        """Return the index of a group's cell."""
         return list(self.cells).index(self.cell_of[group])
 
 
 def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
-    """Resolve who hears whom; None where all stations and one access point hear each other.
+    """Resolve who hears whom; None if there is one access point and all nodes hear each other.
 
     Raises:
-        InvalidError: two ways of hearing at once or none, cells or groups that are not there, a
-            cell without stations, channels that do not fit, or more classes than can be kept.
+        InvalidError: two ways of hearing at once or none, cells or groups that do not exist, a
+            cell without stations, channels that do not fit, or too many classes.
     """
     cells, cell_of = _cells(scenario)
     scenario = _with_path_loss(scenario)
@@ -78,7 +78,7 @@ def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
     _check_places(scenario, cells, way)
     overlap = _overlaps(scenario, cells)
     if air is None and len(cells) == 1 and all(group.hears is None for group in scenario.stations):
-        return None  # All hear all, however many groups there are.
+        return None  # All nodes hear each other, however many groups there are.
     powers: Matrix
     if way == "path_loss":
         _check_walls(air.path_loss.walls)
@@ -139,7 +139,7 @@ def _check_walls(walls: Sequence[Written] | None) -> None:
 
 
 def check_detection(air: Air | None, phy: Phy) -> None:
-    """Refuse a detection that takes longer than what is detected.
+    """Reject a preamble detection that takes longer than the preamble.
 
     Raises:
         InvalidError: it takes longer than a preamble with its header, so that a frame may be over.
@@ -157,7 +157,7 @@ def check_detection(air: Air | None, phy: Phy) -> None:
 
 
 def _take_powers(cells: dict[str, Written], powers: Matrix, air: Written | None) -> None:
-    """Let the frames of access points with a power of their own be received as much louder."""
+    """Adjust received powers for access points with a transmit power of their own."""
     for place, cell in enumerate(cells.values()):
         if cell.power is not None and air is not None:
             louder = cell.power - air.power
@@ -199,9 +199,9 @@ def band_and_width(scenario: Scenario) -> tuple[float, int]:
 
 
 def places(scenario: Scenario) -> list[tuple[float, float]] | None:
-    """Return x and y of all nodes in metres; None where the file has no path loss.
+    """Return x and y of all nodes in metres; None if the file has no path loss.
 
-    Access points stand in the order of cells, stations in that of groups.
+    Access points come first, in the order of cells. Stations follow, in the order of groups.
     """
     from .resolved import ResolvedScenario
 
@@ -212,9 +212,9 @@ def places(scenario: Scenario) -> list[tuple[float, float]] | None:
 
 
 def powers_between(scenario: Scenario, where: list[tuple[float, float]]) -> Matrix:
-    """Return what nodes at any places receive of each other, in dBm, at the power of `[air]`.
+    """Return the power in dBm that nodes at given positions receive from each other.
 
-    Of a scenario with a path loss.
+    The transmit power is that of `[air]`. The scenario must have a path loss.
     """
     from .resolved import ResolvedScenario
 
@@ -223,7 +223,7 @@ def powers_between(scenario: Scenario, where: list[tuple[float, float]]) -> Matr
 
 
 def check_cells(scenario: Written) -> None:
-    """Refuses what only one cell in which all hear all has.
+    """Reject what is modelled only for a single cell in which all nodes hear each other.
 
     Raises:
         InvalidError: contention-free periods, bursts, beacons, or a rule that has no effect.
@@ -255,7 +255,7 @@ def check_cells(scenario: Written) -> None:
 
 
 def _cells(scenario: Written) -> tuple[dict[str, Written], list[str]]:
-    """The written cells by name, and the cell of each group."""
+    """Return the written cells by name, and the cell of each group."""
     cells: dict[str, Written] = scenario.cells
     groups = [group.name for group in scenario.stations]
     for index, group in enumerate(scenario.stations):
@@ -291,7 +291,7 @@ def _cells(scenario: Written) -> tuple[dict[str, Written], list[str]]:
 
 
 def _check_places(scenario: Written, cells: dict[str, Written], way: str) -> None:
-    """Refuses positions and powers that say nothing, and `hears` beside powers."""
+    """Reject positions and powers that have no effect, and `hears` together with powers."""
     for index, group in enumerate(scenario.stations):
         if group.hears is not None and way in ("received", "path_loss"):
             raise InvalidError(
@@ -334,10 +334,10 @@ def _unused_place(way: str) -> str:
 
 
 def _overlaps(scenario: Written, cells: dict[str, Written]) -> list[list[bool]]:
-    """Which cells share their channel; all that have none do.
+    """Return which cells share their channel. Cells without channels all do.
 
     Raises:
-        InvalidError: a channel that the band does not have, or that shares a part of another.
+        InvalidError: a channel that the band does not have, or one that overlaps another in part.
     """
     names = list(cells)
     given = {name: cell.channel for name, cell in cells.items() if cell.channel is not None}
@@ -366,7 +366,7 @@ def _overlaps(scenario: Written, cells: dict[str, Written]) -> list[list[bool]]:
     for one in names:
         row = []
         for other in names:
-            # Of two widths the narrower channel is a part of the wider one, or apart from it.
+            # Of two widths, the narrower channel lies within the wider one, or does not overlap it.
             width = max(widths[one], widths[other])
             both = channels.share(band, width, given[one], given[other])
             if both is None:
@@ -382,7 +382,7 @@ def _overlaps(scenario: Written, cells: dict[str, Written]) -> list[list[bool]]:
 
 
 def _listed(numbers: list[int]) -> str:
-    """Numbers as a message lists them, many by their ends."""
+    """List numbers for a message, a long list by its ends."""
     if len(numbers) <= 30:
         return ", ".join(map(str, numbers))
     return f"{', '.join(map(str, numbers[:4]))}, ..., {numbers[-1]}"
@@ -395,7 +395,7 @@ def _band(phy: Written) -> float:
 
 
 def _elsewhere(standard: str, width_mhz: int, channel: int) -> str:
-    """Name the other bands of a standard that have such a channel, by the key that chooses one."""
+    """Suggest the other bands of a standard that have such a channel."""
     widest = AMENDMENTS[standard].widest_mhz if standard in AMENDMENTS else {}
     bands = [
         ghz
@@ -412,7 +412,7 @@ def _width(phy: Written) -> int:
 def _check_said(
     scenario: Written, cells: dict[str, Written], overlap: list[list[bool]], way: str
 ) -> None:
-    """Refuses cells on one channel of which nothing says who hears whom, and pairs of no sense."""
+    """Reject cells on one channel without a way of hearing, and invalid pairs."""
     names = list(cells)
     if not way:
         for one, row in enumerate(overlap):
@@ -447,7 +447,7 @@ def _cells_of_classes(
 
 
 def _check_thresholds(scenario: Written, air: Written, *, known: bool) -> None:
-    """Refuses thresholds without powers, in the wrong order, or of another standard."""
+    """Reject thresholds without powers, in the wrong order, or of another standard."""
     if not known:
         for name in ("power", "sense", "energy", "noise", "capture", "obss_pd"):
             if air.given(name):

@@ -1,7 +1,4 @@
-"""The hearing of nodes in words: `heard` of cells and `hears` of groups, as powers.
-
-Knows pairs of names. Does not know which cells share spectrum, nor powers that are known.
-"""
+"""Turn `heard` of cells and `hears` of groups into a matrix of powers."""
 
 from __future__ import annotations
 
@@ -11,17 +8,17 @@ from .errors import InvalidError
 from .quantities import Written
 from .received import Matrix, check_size
 
-#: Stands for any signal that is heard where no powers are known.
+#: Stands for any signal that is heard if powers are not known.
 _HEARD_DBM: Final = -50.0
 
 
 def by_words(
     scenario: Written, cells: dict[str, Written], cell_of: list[str]
 ) -> tuple[list[int], Matrix]:
-    """Return classes and powers from `heard` and `hears`: a class for each access point and group.
+    """Return classes and powers from `heard` and `hears`, with a class per access point and group.
 
     Raises:
-        InvalidError: `hears` names a group that is not there, or not heard.
+        InvalidError: `hears` names a group that does not exist, or that is not heard.
     """
     names = list(cells)
     pairs = () if scenario.air is None or scenario.air.heard is None else scenario.air.heard
@@ -51,7 +48,7 @@ def by_words(
     first = len(names)
     for one, group in enumerate(scenario.stations):
         if group.hears is None:
-            continue  # Who leaves it out says so itself.
+            continue  # The group that leaves the other out has its own `hears`.
         for other, partner in enumerate(scenario.stations):
             if one != other and not _hear_each_other(one, group, partner):
                 powers[first + one][first + other] = powers[first + other][first + one] = None
@@ -63,7 +60,7 @@ def by_words(
 
 
 def _hear_each_other(index: int, one: Written, other: Written) -> bool:
-    """Tell whether two groups hear each other: neither leaves the other out of its `hears`.
+    """True if two groups hear each other: neither leaves the other out of its `hears`.
 
     Raises:
         InvalidError: one names the other, which leaves it out.

@@ -1,7 +1,6 @@
-"""Rates and aggregation of 802.11n, ac and ax: from what a file says of them to the resolved form.
+"""Resolve rates and aggregation of 802.11n, ac and ax.
 
-Knows which of the keys of `[phy]` and of stations make a rate, and what follows where one is left
-out. Which rates there are, and what comes before their data, is in `airtcp.high_rate`.
+`airtcp.high_rate` has the rates, and the parts of a PPDU before its data.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from .keys.phy import Phy
 from .quantities import Written
 
 _MBPS: Final = 1_000_000
-#: Keys that only 802.11n and later have, in `[phy]` and in stations.
+#: Keys of `[phy]` and of stations that only 802.11n and later have.
 _HIGH_KEYS: Final = (
     "band",
     "channel_width",
@@ -32,13 +31,13 @@ _HIGH_KEYS: Final = (
 _BLOCK_ACK_KEYS: Final = ("block_ack_bits", "block_ack_rate")
 _BLOCK_ACK_REQUEST_BITS: Final = 192
 _STATION_KEYS: Final = ("rate_control", "error_table", "snr")
-#: Of the packets that errors by MCS are given for.
+#: The size of the packets for which errors by MCS are given.
 _TABLE_BITS: Final = 8 * 1_500
 _IMPLEMENTATION_LOSS_DB: Final = 2.0
 
 
 def check_keys(table: Written, standard: str, path: Path) -> None:
-    """Refuses keys of `[phy]` or of a group, at `path`, that a standard has no use for.
+    """Reject keys of `[phy]` or of a group, at `path`, that do not apply to a standard.
 
     Raises:
         InvalidError: `mcs` and the like before 802.11n, `data_rate` from there on.
@@ -57,7 +56,7 @@ def check_keys(table: Written, standard: str, path: Path) -> None:
 
 
 def rules_of(rules: Written) -> HighRateRules:
-    """What the rules of the MAC say of PPDUs."""
+    """Return the MAC rules that concern PPDUs."""
     ns3 = rules.preset == "ns-3"
     filled = rules.filled(
         vht_sig_b=not ns3, short_gi_rounding=not ns3, he_tail=ns3, he_ltf=8_000 if ns3 else None
@@ -71,7 +70,7 @@ def rules_of(rules: Written) -> HighRateRules:
 
 
 def rate_of(phy: Written, rules: Written, group: Written | None = None, path: Path = ()) -> Rate:
-    """The rate of data frames, of the cell or of a station group.
+    """Return the rate of data frames, of the cell or of a station group.
 
     Raises:
         InvalidError: a combination that the standard does not have.
@@ -111,7 +110,7 @@ def rate_of(phy: Written, rules: Written, group: Written | None = None, path: Pa
         )
     preamble = rate.preamble_time_ns(rules_of(rules))
     if phy.given("preamble_time") or phy.given("plcp_header_time"):
-        # Both together are all of a data PPDU before its Data field.
+        # Together, the two times are the whole data PPDU before its Data field.
         times = phy.filled(preamble_time=preamble - 4_000, plcp_header_time=4_000)
         preamble = times.preamble_time + times.plcp_header_time
     return Rate(
@@ -134,10 +133,10 @@ def receiver_of(phy: Written, rules: Written) -> Receiver:
 
 
 def error_rates(phy: Written, rules: Written, group: Written, path: Path) -> dict[int, float]:
-    """By MCS, the share of frames with 1500 bytes that a group loses; empty if nothing is said.
+    """Return by MCS the share of frames with 1500 bytes that a group loses; empty by default.
 
     Raises:
-        InvalidError: a table of what is no MCS, or two sources of errors.
+        InvalidError: a table with an invalid MCS, or two sources of errors.
     """
     sources = [name for name in ("frame_errors", "error_table", "snr") if group.given(name)]
     if len(sources) > 1:
@@ -145,7 +144,7 @@ def error_rates(phy: Written, rules: Written, group: Written, path: Path) -> dic
             (*path, sources[-1]), f"cannot be combined with {sources[0]}; allowed: only one of them"
         )
     if phy.standard not in AMENDMENTS:
-        return {}  # `check_keys` has refused the keys
+        return {}  # `check_keys` has rejected the keys
     highest = AMENDMENTS[phy.standard].highest_mcs
     if group.snr is not None:
         receiver = receiver_of(phy, rules)
@@ -174,7 +173,7 @@ def error_rates(phy: Written, rules: Written, group: Written, path: Path) -> dic
 
 
 def rates_up_to(phy: Written, rules: Written, group: Written, path: Path) -> list[Rate]:
-    """The rates of a group at its MCS and all below that its width and streams have."""
+    """Return the rates of a group at its MCS and all lower ones that its width and streams have."""
     highest = rate_of(phy, rules, group, path).high
     assert highest is not None
     rates = []
@@ -189,13 +188,13 @@ def rates_up_to(phy: Written, rules: Written, group: Written, path: Path) -> lis
 
 
 def reference_bps(rate: Rate) -> int:
-    """The rate of 802.11a whose modulation and coding an MCS has (10.6.11)."""
+    """Return the 802.11a rate with the modulation and coding of an MCS (10.6.11)."""
     assert rate.high is not None
     return SCHEMES[rate.high.mcs].reference_mbps * _MBPS
 
 
 def high_rate_timing(phy: Written, rules: Written) -> HighRateTiming:
-    """What all rates of the cell have in common.
+    """Return the timing that all rates of the cell share.
 
     Raises:
         InvalidError: a band that the standard does not have.
@@ -208,7 +207,7 @@ def high_rate_timing(phy: Written, rules: Written) -> HighRateTiming:
 
 
 def resolve_aggregation(mac: Written, phy: Phy, written_phy: Written) -> Aggregation | None:
-    """How frames are aggregated; None before 802.11n.
+    """Return the limits of aggregation; None before 802.11n.
 
     Raises:
         InvalidError: aggregation before 802.11n, or more than a receiver can announce.
@@ -254,7 +253,7 @@ def resolve_aggregation(mac: Written, phy: Phy, written_phy: Written) -> Aggrega
 
 
 def legacy_rate(bps: int) -> Rate:
-    """A rate of 802.11a, b or g, which all know each in one modulation alone."""
+    """Return a rate of 802.11a, b or g. Each rate belongs to only one modulation."""
     modulation = STANDARDS["802.11g"].modulation(bps)
     assert modulation is not None, "rates are checked first"
     return Rate(bps=bps, modulation=modulation)
@@ -263,7 +262,7 @@ def legacy_rate(bps: int) -> Rate:
 def limited_aggregation(
     own: Aggregation, phy: Written, rules: Written, control_rate: Rate
 ) -> Aggregation:
-    """The aggregation of an access point within the limits of an older amendment, that of `phy`."""
+    """Return an access point's aggregation within the limits of `phy`'s older amendment."""
     amendment = AMENDMENTS[phy.standard]
     window = min(own.block_ack_window, amendment.window)
     ampdu = min(own.ampdu_bytes, amendment.ampdu_bytes)
@@ -281,14 +280,14 @@ def limited_aggregation(
 
 
 def _mpdu_bytes(amendment: Amendment, ampdu_bytes: int, rules: Written) -> int:
-    """The longest MPDU that carries several packets."""
+    """Return the longest MPDU that carries several packets, in bytes."""
     limited = rules.filled(ht_mpdu_limit=rules.preset != "ns-3").ht_mpdu_limit
     in_ampdu = ampdu_bytes > 0 and limited
     return amendment.mpdu_bytes_in_ampdu if in_ampdu else amendment.mpdu_bytes
 
 
 def band_ghz(phy: Written) -> float:
-    """Returns the band of the cell; 5 GHz unless only a higher one has the channel's width.
+    """Return the band of the cell in GHz; 5 GHz unless only a higher one has the channel width.
 
     Raises:
         InvalidError: a band that the standard does not have, or that has no channel so wide.
@@ -312,7 +311,7 @@ def band_ghz(phy: Written) -> float:
 
 
 def channel_width_mhz(phy: Written) -> int:
-    """The width of the cell's channel: the one given, or the common one if the band has it."""
+    """Return the width of the cell's channel: the given one, or the default limited by the band."""
     amendment = AMENDMENTS[phy.standard]
     widest = amendment.widest_mhz[band_ghz(phy)]
     width: int = phy.channel_width or min(amendment.default_width_mhz, widest)
@@ -320,7 +319,7 @@ def channel_width_mhz(phy: Written) -> int:
 
 
 def _chosen(phy: Written, group: Written | None, name: str) -> int | None:
-    """A key of a group, or that of the cell."""
+    """Return a key of a group, or that of the cell if the group has none."""
     own = None if group is None else getattr(group, name)
     value: int | None = own if own is not None else getattr(phy, name)
     return value

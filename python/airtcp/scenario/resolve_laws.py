@@ -1,8 +1,4 @@
-"""From a written law of sizes, times or counts to the resolved one.
-
-Knows the parameters of a law from its moments, and which data files a law may come from. Does not
-know who draws from it (`resolve_traffic`), nor what data files look like (`access_log`).
-"""
+"""Resolve laws of sizes, times or counts: compute their parameters from moments or data files."""
 
 from __future__ import annotations
 
@@ -19,7 +15,7 @@ from .quantities import MOST_COUNTED, Written
 def resolve_distribution(
     written: Written, here: Path, base: FilePath, *, of: str
 ) -> distributions.Distribution:
-    """The resolved distribution of a size (bytes), a time (seconds) or a count.
+    """Return the resolved distribution of a size (bytes), a time (seconds) or a count.
 
     Raises:
         InvalidError: parameters that do not fit together, or a data file that cannot be used.
@@ -36,8 +32,8 @@ def resolve_distribution(
             mean, shape = written.mean, written.shape
             return distributions.Pareto(shape=shape, scale=mean * (shape - 1) / shape)
         case "hyperexponential":
-            # Balanced means: p m1 = (1 - p) m2 = mean / 2. With r = sqrt((scv-1)/(scv+1)) it is
-            # p = (1 + r) / 2, and 1 - p = 1 / ((scv + 1)(1 + r)) without cancellation.
+            # Balanced means: p m1 = (1 - p) m2 = mean / 2. With r = sqrt((scv-1)/(scv+1)) it is p =
+            # (1 + r) / 2, and 1 - p = 1 / ((scv + 1)(1 + r)) without cancellation.
             mean, scv = written.mean, written.scv
             root = math.sqrt((scv - 1) / (scv + 1))
             return distributions.Hyperexponential(

@@ -1,7 +1,4 @@
-"""From the written wired links to the resolved ones: rate, delay, queue and loss.
-
-Knows what a link must have to do anything. Does not know which flows cross it.
-"""
+"""Resolve wired links: rate, delay, queue and loss."""
 
 from __future__ import annotations
 
@@ -15,10 +12,10 @@ from .resolve_queue import on_wire_ns, resolve_queue
 
 
 def resolve_link(link: Written, path: Path) -> Link:
-    """A wired link.
+    """Return a resolved wired link.
 
     Raises:
-        InvalidError: it does nothing, or its queue does not, or what it loses is not clear.
+        InvalidError: the link or its queue has no effect, or its loss is ambiguous.
     """
     if not any(link.given(key) for key in ("rate", "delay", "loss")):
         raise InvalidError(

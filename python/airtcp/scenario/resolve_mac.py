@@ -1,7 +1,7 @@
-"""From the written `[mac]` to the resolved one: rules, access categories, classification, beacons.
+"""Resolve `[mac]`: rules, access categories, classification, beacons.
 
-Knows how AIFS follows from AIFSN, and what of an access category, of beacons, or of an access
-point's bursts contradicts the rest of the scenario. Does not know the numbers of the standards.
+This computes AIFS from AIFSN, and rejects access categories, beacons and bursts that contradict the
+rest of the scenario.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .resolved import ResolvedScenario
 
 
 def resolve_mac(mac: Written, phy: Phy, written_phy: Written) -> Mac:
-    """The resolved `[mac]`; AIFS and the windows of access categories follow from the PHY.
+    """Return the resolved `[mac]`; AIFS and contention windows of categories follow from the PHY.
 
     Raises:
         InvalidError: an access category that contradicts itself, or beacons that cannot be sent.
@@ -59,18 +59,19 @@ def resolve_mac(mac: Written, phy: Phy, written_phy: Written) -> Mac:
 
 
 def with_categories(mac: Written, standard: str) -> Written:
-    """`[mac]` with the access categories that 802.11n and later have without being told."""
+    """Return `[mac]` with the access categories that 802.11n and later have by default."""
     if standard not in AMENDMENTS:
         return mac
     return mac.filled(edca=Edca.written_default())
 
 
 def resolve_scheduler(ap: Written, phy: Phy) -> AnyScheduler | None:
-    """Whose packets go next; None where they go one by one.
+    """Return the scheduler; None if packets go one by one.
 
     Raises:
-        InvalidError: a scheduler before 802.11n that is not of airtime, or one that its queue
-            leaves nothing to.
+        InvalidError: before 802.11n, a scheduler other than airtime; or a scheduler whose queue
+            leaves
+            it no choice.
     """
     if ap.scheduler == "airtime" or isinstance(ap.scheduler, Written):
         return _airtime(ap)
@@ -104,7 +105,7 @@ def _airtime(ap: Written) -> AirtimeScheduler:
 
 
 def _check_leaves_stations(ap: Written) -> None:
-    """Raise InvalidError where the queue leaves nothing to a scheduler."""
+    """Raise InvalidError if the queue leaves a scheduler no choice of stations."""
     discipline = DISCIPLINES[ap.queue.discipline]
     if not discipline.leaves_stations:
         what = "it chooses packets itself" if discipline.resolved else "flows take turns"
@@ -117,7 +118,7 @@ def _check_leaves_stations(ap: Written) -> None:
 
 def _rules(rules: Written) -> Rules:
     if rules.after_collision == "eifs+difs":
-        # Its meaning: the colliders hear the collision too.
+        # It implies that the senders of the collided frames hear the collision, too.
         rules = rules.filled(colliders="as-heard")
     return Rules.of(rules)
 
@@ -137,11 +138,11 @@ def _beacon(beacon: Written, phy: Phy, written_phy: Written) -> Beacon:
 
 
 def resolve_access(access: Written, mac: Written, phy: Phy) -> Access:
-    """How the access point gets at the medium.
+    """Return the access point's channel access.
 
     Raises:
-        InvalidError: bursts beside access categories, keys of bursts without them, or more
-            stations that are to contend than there are slots.
+        InvalidError: bursts with access categories, keys of bursts without bursts, or more
+            contending stations than slots.
     """
     here: Path = ("ap", "access")
     if access.scheme != "adaptive-burst":
@@ -172,7 +173,7 @@ def resolve_access(access: Written, mac: Written, phy: Phy) -> Access:
 
 
 def resolve_classify(mac: Written) -> Classify:
-    """Which traffic goes into which access category.
+    """Return which traffic goes into which access category.
 
     Raises:
         InvalidError: a classification without access categories.
@@ -193,7 +194,7 @@ def _categories(edca: Written, side: Side, phy: Phy) -> dict[AccessCategory, Acc
 
 
 def _given(edca: Written, side: Side, category: AccessCategory) -> Written:
-    """What is written of a category; all keys are left out if it is not."""
+    """Return the written table of a category, without any keys if the file has none."""
     categories: EdcaCategories = getattr(edca, side)
     return getattr(categories, category) or written(AccessParameters)()
 
@@ -240,9 +241,10 @@ def _category(
 
 
 def check_txop_limits(mac: Written, scenario: ResolvedScenario) -> None:
-    """Refuses a written TXOP limit in which not even one frame of a flow has room.
+    """Reject a written TXOP limit that has no room for a single frame of a flow.
 
-    A frame that the standard's own limit has no room for is sent alone: nothing here fragments.
+    If the standard's own limit has no room for a frame, the frame is sent alone, without
+    fragmentation.
 
     Raises:
         InvalidError: such a limit.

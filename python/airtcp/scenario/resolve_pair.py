@@ -1,9 +1,8 @@
-"""Stations of other standards than the access point's: the capabilities that the two share.
+"""Stations with another standard than their access point: the capabilities that the two share.
 
-Frames between two stations have the newest format that both know (IEEE 802.11-2020, 10.6). So the
-older standard of the two decides on rates, preambles, guard intervals, aggregation and Block ACKs.
-Knows which standard has which band, and what of `[phy]` an older standard takes over. Does not know
-how a rate follows from that (`resolve_high_rate`).
+Frames between two stations have the newest format that both support (IEEE 802.11-2020, 10.6). So
+the older standard of the two decides on rates, preambles, guard intervals, aggregation and Block
+ACKs.
 """
 
 from __future__ import annotations
@@ -24,21 +23,21 @@ from .resolve_high_rate import (
     limited_aggregation,
 )
 
-#: From the oldest to the newest; 802.11a and 802.11g are never in one band.
+#: Standards from the oldest to the newest. 802.11a and 802.11g never share a band.
 _AGES: Final = tuple(STANDARDS)
 #: Bands in GHz of the standards before 802.11n.
 _LEGACY_GHZ: Final = {"802.11b": 2.4, "802.11g": 2.4, "802.11a": 5}
-#: The keys of `[phy]` that are times of the PPDUs of its own standard, or bits of its Block ACKs.
+#: Keys of `[phy]` that apply only to PPDUs, or to Block ACKs, of its own standard.
 _OF_FORMAT: Final = ("preamble_time", "plcp_header_time", "block_ack_bits")
 
 
 def band_of(phy: Written) -> float:
-    """The band of the access point, in GHz."""
+    """Return the band of the access point, in GHz."""
     return _LEGACY_GHZ[phy.standard] if phy.standard in _LEGACY_GHZ else band_ghz(phy)
 
 
 def check_standards(phy: Written, groups: list[Written]) -> None:
-    """Refuses stations that cannot be on the channel of the access point.
+    """Reject stations that have no channel in the band of the access point.
 
     Raises:
         InvalidError: such a station.
@@ -56,7 +55,7 @@ def check_standards(phy: Written, groups: list[Written]) -> None:
 
 
 def within_cells(scenario: Written) -> Written:
-    """Return the scenario with standards and widths of stations within those of their cells.
+    """Return the scenario with standards and widths of stations limited by their cells.
 
     Raises:
         InvalidError: a cell that is newer or wider than `[phy]`, or not in its band.
@@ -79,7 +78,7 @@ def within_cells(scenario: Written) -> Written:
 
 
 def cell_phy(phy: Written, cell: Written, path: Path) -> Written:
-    """Return `[phy]` as it holds for frames of the access point of a cell.
+    """Return `[phy]` for frames of the access point of a cell.
 
     Raises:
         InvalidError: a cell that is newer or wider than `[phy]`, or not in its band.
@@ -112,17 +111,17 @@ def cell_phy(phy: Written, cell: Written, path: Path) -> Written:
 
 
 def pair_standard(phy: Written, group: Written) -> str:
-    """The standard of frames between the access point and the stations of a group."""
+    """Return the standard of frames between the access point and the stations of a group."""
     of_cell: str = phy.standard
     own: str = group.standard or of_cell
     return min(own, of_cell, key=_AGES.index)
 
 
 def phy_of(phy: Written, group: Written) -> Written:
-    """`[phy]` as it holds for frames between the access point and a group.
+    """Return `[phy]` for frames between the access point and a group.
 
-    A value that an older standard does not have gives way to the nearest that it has: the widest
-    channel, the highest MCS, its own guard interval.
+    A value that an older standard does not have is replaced by the nearest one that it has: the
+    widest channel, the highest MCS, its own guard interval.
     """
     standard = pair_standard(phy, group)
     if standard == phy.standard:
@@ -145,7 +144,7 @@ def phy_of(phy: Written, group: Written) -> Written:
 def resolve_pair(
     phy: Written, rules: Written, own: Aggregation | None, group: Written, control_rate: Rate
 ) -> Pair | None:
-    """The capabilities that the access point and a group share; None: all that `[phy]` has.
+    """Return the capabilities that access point and group share; None means all of `[phy]`.
 
     Args:
         phy: the written `[phy]`.
@@ -167,7 +166,7 @@ def resolve_pair(
 
 
 def standard_of(phy: Written) -> Standard:
-    """The PHY of the access point, in its band."""
+    """Return the PHY standard of the access point, in its band."""
     return in_band(phy.standard, band_of(phy))
 
 
@@ -177,7 +176,7 @@ def _without_others_rates(phy: Written, standard: str) -> dict[str, None]:
 
 
 def usual_band(standard: str) -> float:
-    """Return the band in GHz of an access point that is not asked for another one."""
+    """Return the default band in GHz of an access point."""
     return _LEGACY_GHZ.get(standard, 5)
 
 
@@ -189,7 +188,7 @@ def has_band(standard: str, band: float) -> bool:
 
 
 def _limits(phy: Written, amendment: Amendment) -> dict[str, Any]:
-    """The keys of `[phy]` within the limits of an older amendment."""
+    """Return the keys of `[phy]` within the limits of an older amendment."""
     band = band_ghz(phy)
     guard, mcs, streams = phy.guard_interval, phy.mcs, phy.spatial_streams
     return {

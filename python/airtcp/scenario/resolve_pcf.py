@@ -1,8 +1,4 @@
-"""From the written `[mac.pcf]` to the resolved one: contention-free periods.
-
-Knows what of them contradicts the rest of the scenario, and how long frames last. Does not know
-what is sent in them.
-"""
+"""Resolve `[mac.pcf]`: contention-free periods."""
 
 from __future__ import annotations
 
@@ -26,7 +22,7 @@ _CF_END_BITS = 160
 
 
 def with_beacons(mac: Written) -> Written:
-    """`[mac]` with the beacons that contention-free periods begin with."""
+    """Return `[mac]` with the beacons that start contention-free periods."""
     if mac.pcf is None or mac.beacon is not None:
         return mac
     beacon = Beacon.written_default()
@@ -36,7 +32,7 @@ def with_beacons(mac: Written) -> Written:
 
 
 def resolve_pcf(mac: Written) -> Pcf | None:
-    """The resolved table, of a `[mac]` with beacons; None without.
+    """Return the resolved table of a `[mac]` with beacons; None without contention-free periods.
 
     Raises:
         InvalidError: periods that do not begin with a beacon.
@@ -55,11 +51,12 @@ def resolve_pcf(mac: Written) -> Pcf | None:
 
 
 def check_pcf(mac: Written, scenario: ResolvedScenario) -> None:
-    """Refuses contention-free periods where they have no room, or leave none, or nobody knows them.
+    """Reject contention-free periods that do not fit the rest of the scenario.
 
     Raises:
-        InvalidError: contention-free periods beside access categories, aggregation or bursts, in a
-            beacon that cannot tell of them, or too short or too long for the packets of the flows.
+        InvalidError: contention-free periods with access categories, aggregation or bursts, with a
+            beacon too short to announce them, or too short or too long for the packets of the
+            flows.
     """
     pcf, beacon, phy = scenario.mac.pcf, scenario.mac.beacon, scenario.phy
     if pcf is None:
@@ -103,7 +100,7 @@ def _check_duration(mac: Written, scenario: ResolvedScenario, pcf: Pcf, beacon: 
         + (hop + phy.slot_time_ns + _ppdu(phy, _CF_END_BITS, scenario.mac.cf_end_rate))
         + phy.propagation_delay_ns
     )
-    # There, too: one exchange contends between the end of a period and the next beacon.
+    # Same clause: one exchange contends between the end of a period and the next beacon.
     most = beacon.interval_ns - (phy.difs_ns + phy.cw_min * phy.slot_time_ns + exchange)
     is_given = mac.pcf.given("max_duration")
     here = (*_HERE, "max_duration") if is_given else _HERE
@@ -131,7 +128,7 @@ def _check_duration(mac: Written, scenario: ResolvedScenario, pcf: Pcf, beacon: 
 
 
 def _longest(scenario: ResolvedScenario) -> tuple[int, int]:
-    """The longest frame of the flows, and the longest exchange of one."""
+    """Return the duration of the longest frame of the flows, and of the longest exchange."""
     phy = scenario.phy
     frames, exchanges = [0], [0]
     for flow in scenario.flows:

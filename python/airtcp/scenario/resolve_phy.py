@@ -1,8 +1,7 @@
-"""From the written `[phy]` and station rates to the resolved ones.
+"""Resolve `[phy]` and the rates of stations.
 
-Knows which default follows from which key: DIFS, EIFS and ACK timeout follow from slot, SIFS and
-preamble, also where those are overridden. Does not know the numbers (`standards`) nor how long data
-frames are.
+DIFS, EIFS and the ACK timeout follow from slot, SIFS and preamble, also if the file overrides
+these. `standards` has the numbers of the standards.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from .resolve_pair import phy_of, standard_of
 
 
 def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bool = False) -> Phy:
-    """The resolved `[phy]`.
+    """Return the resolved `[phy]`.
 
     Args:
         phy: the written one.
-        groups: the stations, for their rates, on which the ACK timeout depends.
+        groups: the stations, whose rates affect the ACK timeout.
         rules: the written rules of the MAC; some presets have an ACK timeout of their own.
         edca: whether data frames have a QoS Control field.
 
@@ -127,7 +126,7 @@ def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bo
 
 
 def is_dsss_station(phy: Written, group: Written) -> bool:
-    """Whether a station next to those with OFDM is one of 802.11b: its data have a DSSS rate."""
+    """Return whether a station is an 802.11b station in an OFDM cell: its data have a DSSS rate."""
     if standards.STANDARDS[phy.standard].ofdm is None:
         return False
     phy = phy_of(phy, group)
@@ -137,7 +136,7 @@ def is_dsss_station(phy: Written, group: Written) -> bool:
 
 
 def station_cw_min(phy: Written, group: Written) -> int:
-    """The aCWmin of a station: aCWmin(0) of those that know DSSS rates alone (Table 18-5)."""
+    """Return the aCWmin of a station: aCWmin(0) if it knows only DSSS rates (Table 18-5)."""
     if phy.cw_min is not None:
         return int(phy.cw_min)
     name = "802.11b" if is_dsss_station(phy, group) else phy.standard
@@ -145,10 +144,10 @@ def station_cw_min(phy: Written, group: Written) -> int:
 
 
 def _protection(phy: Written, standard: Standard, *, beside_dsss: bool) -> Protection | None:
-    """What goes before OFDM frames (10.27): at the highest basic rate that all understand.
+    """Return the protection of OFDM frames (10.27), at the highest basic rate that all understand.
 
     Raises:
-        InvalidError: protection where all stations understand each other.
+        InvalidError: protection although all stations understand each other.
     """
     if phy.given("protection") and not (standard.has_dsss and standard.ofdm):
         raise InvalidError(
@@ -167,7 +166,7 @@ def _protection(phy: Written, standard: Standard, *, beside_dsss: bool) -> Prote
 
 
 def cell_rates(phy: Written, rules: Written) -> tuple[Rate, Rate]:
-    """Data rate and control rate of the cell; a rate given for the latter has been checked."""
+    """Return data rate and control rate of the cell. The file's control rate is already checked."""
     if phy.standard in AMENDMENTS:
         return _with_responses(phy, rate_of(phy, rules))
     standard = standards.STANDARDS[phy.standard]
@@ -176,7 +175,7 @@ def cell_rates(phy: Written, rules: Written) -> tuple[Rate, Rate]:
 
 
 def _with_responses(phy: Written, rate: Rate) -> tuple[Rate, Rate]:
-    """A rate of 802.11n or later, and that of legacy responses to it."""
+    """Return a rate of 802.11n or later, and the rate of legacy responses to it."""
     standard = standard_of(phy)
     bps = standards.response_rate_bps(standard, reference_bps(rate), phy.control_rate)
     return rate, _rate(standard, bps)
@@ -185,7 +184,7 @@ def _with_responses(phy: Written, rate: Rate) -> tuple[Rate, Rate]:
 def station_rates(
     phy: Written, group: Written, rules: Written, path: Path = ()
 ) -> tuple[Rate, Rate]:
-    """Data rate and control rate of a station group at `path` whose rates have been checked.
+    """Return data rate and control rate of a station group at `path`, already checked.
 
     Raises:
         InvalidError: an MCS that the standard does not have.
@@ -202,17 +201,17 @@ def station_rates(
 def controlled_rates(
     phy: Written, group: Written, rules: Written, path: Path
 ) -> list[tuple[Rate, Rate]]:
-    """The data rates that rate control chooses from, each with that of its control frames."""
+    """Return the data rates of rate control, each with the rate of its control frames."""
     phy = phy_of(phy, group)
     rates = rates_up_to(phy, rules, group, path)
     return [_with_responses(phy, rate) for rate in rates]
 
 
 def beacon_rate(phy: Written, rate_bps: int | None, path: Path) -> Rate:
-    """The rate of beacons: the one given, or the lowest mandatory one that has the preamble.
+    """Return the rate of beacons: the given one, or the lowest mandatory one with the preamble.
 
     Raises:
-        InvalidError: no rate of the standard, or one without the short preamble that is asked for.
+        InvalidError: no rate of the standard, or one without the short preamble that is requested.
     """
     standard = standard_of(phy)
     short = _is_short(phy, _modulation(standard, _data_rate(phy)))
@@ -243,7 +242,7 @@ def _check_preamble(
     groups: list[Written],
     rules: Written,
 ) -> None:
-    """Refuses what has no meaning: a preamble without DSSS rates, a short one at 1 Mb/s."""
+    """Reject a preamble without DSSS rates, and a short preamble at 1 Mb/s."""
     if phy.given("preamble") and not standard.has_dsss:
         raise InvalidError(
             ("phy", "preamble"),
@@ -295,7 +294,7 @@ def _ofdm(phy: Written, standard: Standard, modulation: Modulation) -> OfdmTimin
     ofdm = standard.ofdm
     if ofdm is None:
         return None
-    # In 802.11n and later the keys are of data PPDUs, and these times of legacy control frames.
+    # In 802.11n and later, the keys apply to data PPDUs, and these times to legacy control frames.
     overridden = modulation == OFDM and phy.standard not in AMENDMENTS
     times = _preamble_times(phy, overridden, ofdm.preamble_time_ns, ofdm.plcp_header_time_ns)
     return replace(ofdm, preamble_time_ns=times[0], plcp_header_time_ns=times[1])
@@ -304,7 +303,7 @@ def _ofdm(phy: Written, standard: Standard, modulation: Modulation) -> OfdmTimin
 def _preamble_times(
     phy: Written, overridden: bool, preamble_ns: int, header_ns: int
 ) -> tuple[int, int]:
-    """Preamble and header: the overrides if they are for this modulation, else the standard's."""
+    """Return preamble and header times: the overrides if they apply, else the standard's."""
     if not overridden:
         return preamble_ns, header_ns
     phy = phy.filled(preamble_time=preamble_ns, plcp_header_time=header_ns)
@@ -314,7 +313,7 @@ def _preamble_times(
 def _eifs_ack_ns(phy: Written, standard: Standard, ofdm: OfdmTiming | None) -> int:
     """ACKTxTime of IEEE 802.11-2020, 10.3.7: an ACK at the lowest mandatory rate.
 
-    At 1 Mb/s that is a long PPDU even where others are short (16.2.2.3), unless its times are
+    At 1 Mb/s that is a long PPDU even if others are short (16.2.2.3), unless its times are
     overridden.
     """
     modulation, rate_bps = standard.lowest_mandatory
@@ -330,7 +329,7 @@ def _eifs_ack_ns(phy: Written, standard: Standard, ofdm: OfdmTiming | None) -> i
 
 
 def _ack_ns(phy: Written, rate: Rate, dsss: DsssTiming | None, ofdm: OfdmTiming | None) -> int:
-    """A MAC ACK at `rate`."""
+    """Return the duration of a MAC ACK at `rate`."""
     bits: int = phy.ack_bits
     if rate.modulation == DSSS:
         assert dsss is not None, "rates are checked first"
@@ -345,7 +344,7 @@ def _rx_start_delay_ns(
     dsss: DsssTiming | None,
     ofdm: OfdmTiming | None,
 ) -> int:
-    """aPHY-RX-START-Delay: preamble and header, and what the PHY needs beside them."""
+    """aPHY-RX-START-Delay: preamble and header, plus a margin of the PHY."""
     ppdu = dsss if modulation == DSSS else ofdm
     assert ppdu is not None
     margin = standard.rx_start_margin_ns["dsss" if modulation == DSSS else "ofdm"]
@@ -353,7 +352,7 @@ def _rx_start_delay_ns(
 
 
 def _data_rate(phy: Written) -> int:
-    """As written, or the standard's."""
+    """Return the data rate as written, or the standard's default."""
     data_rate: int | None = phy.data_rate
     return data_rate or standards.STANDARDS[phy.standard].default_data_rate_bps
 

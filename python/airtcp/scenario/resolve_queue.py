@@ -1,8 +1,4 @@
-"""From a written queue to the resolved one.
-
-Knows which keys belong to which discipline, and how long the packet is with which random early
-detection counts idle time. Does not know whose queue it is.
-"""
+"""Resolve queues: check which keys belong to which discipline, and compute their defaults."""
 
 from __future__ import annotations
 
@@ -39,15 +35,15 @@ _IDLE_BITS = 8 * standards.RED_IDLE_PACKET_BYTES
 
 @dataclass(frozen=True)
 class Network:
-    """The queues that packets wait in, and the links that flows may name."""
+    """The queues of access points and stations, and the links that flows may name."""
 
     ap_queues: tuple[Queue, ...]
-    """Of each cell; a group says which is its own."""
+    """One for each cell. `StationGroup.cell` is an index into it."""
     groups: tuple[StationGroup, ...]
     links: Mapping[str, Link]
 
     def first_queue(self, stations: str, direction: str) -> Queue:
-        """The queue of the node that sends the packets of these stations over the air."""
+        """Return the queue of the node that transmits these stations' packets over the air."""
         group = self._by_name[stations]
         return self.ap_queues[group.cell or 0] if direction == "download" else group.queue
 
@@ -56,7 +52,7 @@ class Network:
         return {group.name: group for group in self.groups}
 
     def marks(self, stations: str, path: tuple[Link | str, ...]) -> bool:
-        """Whether a queue on the way between these stations and their server marks packets."""
+        """Return whether a queue between these stations and their server marks packets."""
         own = self._by_name[stations]
         queues: list[Queue] = [self.ap_queues[own.cell or 0], own.queue]
         queues += [(self.links[link] if isinstance(link, str) else link).queue for link in path]
@@ -70,13 +66,13 @@ class Network:
 def on_air_ns(
     phy: Phy, rts_threshold_bytes: int | None, data_rate: Rate, control_rate: Rate
 ) -> int:
-    """How long the packet of random early detection takes on the air, at these rates."""
+    """Return the duration of RED's reference packet over the air, at these rates."""
     rts = needs_rts(phy, _IDLE_BITS, rts_threshold_bytes)
     return exchange_ns(phy, _IDLE_BITS, data_rate, control_rate, rts=rts)
 
 
 def on_wire_ns(rate_bps: int) -> int:
-    """The same on a wired link."""
+    """Return the duration of the same packet on a wired link."""
     return -(-_IDLE_BITS * 10**9 // rate_bps)
 
 
@@ -88,8 +84,9 @@ def resolve_queue(
     at_access_point: bool = False,
     fifo_packets: int | None = None,
 ) -> Queue:
-    """Return the resolved queue; `idle_ns` returns the time of a packet at the rate that serves it.
+    """Return the resolved queue.
 
+    `idle_ns` returns the transmission time of a packet at the rate that serves the queue.
     `fifo_packets` is the default limit of a FIFO, None for an unlimited one.
 
     Raises:
@@ -125,12 +122,12 @@ def resolve_queue(
             return PlainQueue.of(queue, **common)
 
 
-#: The tables whose keys mean something to some disciplines alone, by their names there.
+#: Tables whose keys apply only to some disciplines, by their names in `DISCIPLINES`.
 _TABLES: Final[dict[str, type[Table]]] = {"red": Red, "codel": Codel, "fq": Fq}
 
 
 def keys_of_disciplines() -> dict[str, set[str]]:
-    """The keys of a queue that only some disciplines have, by discipline."""
+    """Return by discipline the keys of a queue that only some disciplines have."""
     return {
         name: {key for table in one.parameters for key in written(_TABLES[table]).allowed_keys()}
         for name, one in DISCIPLINES.items()
@@ -139,7 +136,7 @@ def keys_of_disciplines() -> dict[str, set[str]]:
 
 
 def _check_keys(queue: Written, here: Path) -> None:
-    """Raises InvalidError for a key of another discipline."""
+    """Raise InvalidError for a key of another discipline."""
     known = keys_of_disciplines()
     mine = known.get(queue.discipline, set())
     for table in _TABLES.values():

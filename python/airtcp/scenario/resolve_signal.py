@@ -1,7 +1,6 @@
-"""Rates by powers: which stations are within range, and the rates that their signals allow.
+"""Determine from received powers which stations are within range, and their rates.
 
-Knows the signal of each group over noise. Does not know what a rate needs (`airtcp.error_rates`),
-nor where powers come from: `resolve_air` does.
+`airtcp.error_rates` has the SINR that a rate needs. `resolve_air` provides the powers.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from .resolve_pair import phy_of
 
 #: The error rate of frames of 1458 bytes if one bit in a million is corrupted.
 _IDEAL = 1.0 - (1.0 - 1e-6) ** (8 * 1458)
-#: Powers and noise are rounded to two digits: a signal that is exactly enough must pass.
+#: Powers and noise are rounded to two digits: a signal that is exactly sufficient must pass.
 _SLACK_DB = 1e-6
 
 
 def needs_db(receiver: Receiver, rate: Rate) -> float:
-    """The ratio of signal to noise and interference that frames at a rate need."""
+    """Return the SINR in dB that frames at a rate need."""
     if rate.high is not None:
         return receiver.needed_db(rate.high.mcs)
     return receiver.needed_db_at(rate.bps)
@@ -38,7 +37,7 @@ def needs_db(receiver: Receiver, rate: Rate) -> float:
 def needs_of(
     hearing: Hearing | None, receiver: Receiver, data_rate: Rate, control_rate: Rate
 ) -> Needs | None:
-    """The ratios that a group's frames need; None where powers are not known."""
+    """Return the SINRs that a group's frames need; None if powers are not known."""
     if hearing is None or hearing.signal_dbm is None:
         return None
     return Needs(
@@ -50,8 +49,8 @@ def needs_of(
 def within_range(scenario: Written, hearing: Hearing) -> Hearing:
     """Return the hearing with the stations out of range, and the weakest signal of the others.
 
-    A station is out of range if its access point receives it, or it receives the access point,
-    below `air.sense`, or, unless the file gives a rate, below the SNR of the lowest rate.
+    A station is out of range if it or its access point receives the other below `air.sense`. If the
+    file gives no rate, it is also out of range below the SNR of the lowest rate.
     """
     if hearing.signals_dbm is None:
         return hearing
@@ -65,7 +64,7 @@ def within_range(scenario: Written, hearing: Hearing) -> Hearing:
         within = [signal for signal in stations if signal >= least]
         out = tuple(place for place, signal in enumerate(stations) if signal < least)
         out_of_range.append(out)
-        # A group that is all out of range never sends: any signal does.
+        # If all stations of a group are out of range, it never sends, so any signal is valid.
         signals.append(min(within, default=least))
     return replace(hearing, signal_dbm=signals, out_of_range=tuple(out_of_range))
 
@@ -84,11 +83,11 @@ def _lowest_db(receiver: Receiver, phy: Written) -> float:
 
 
 def with_rates(scenario: Written, hearing: Hearing | None) -> Written:
-    """The scenario with the rate of each group that its signal allows, where none is given.
+    """Return the scenario with a rate for each group without one, according to its signal.
 
-    The highest of which the weakest of its stations loses less than a tenth over the noise; of
-    `ideal` less than one bit in a million; of `minstrel-ht` the ratio of signal to noise, from
-    which follow its errors.
+    The rate is the highest at which the weakest station loses less than a tenth of frames to noise.
+    For `ideal` it is the highest with less than one corrupted bit in a million. For `minstrel-ht`
+    the SNR is set, and errors follow from it.
 
     Raises:
         InvalidError: a rate that the standard does not have, or an ideal one without a signal.
@@ -130,10 +129,10 @@ def _chosen_mcs(phy: Written, group: Written) -> int | None:
 
 
 def check_rates(hearing: Hearing | None, groups: tuple[Any, ...]) -> None:
-    """Refuses a rate that the weakest station of a group cannot read.
+    """Reject a rate that the weakest station of a group cannot receive.
 
     Raises:
-        InvalidError: it needs more than the signal is above the noise.
+        InvalidError: the rate needs a higher SNR than the signal has.
     """
     if hearing is None or hearing.signal_dbm is None:
         return
@@ -158,9 +157,9 @@ def _called(rate: Rate) -> str:
 def _best(
     phy: Written, rules: Written, group: Written, snr: float, here: Path, lost: float = READ
 ) -> int:
-    """The highest MCS, or rate in bits per second, of which at most `lost` frames are lost.
+    """Return the highest MCS, or rate in b/s, that loses at most `lost` of the frames.
 
-    The lowest counts as such a one.
+    If even the lowest loses more, return the lowest.
     """
     amendment = AMENDMENTS.get(phy.standard)
     receiver = receiver_of(phy, rules)
@@ -181,6 +180,6 @@ def _best(
 
 
 def _plain_rates(phy: Written) -> list[int]:
-    """The rates before 802.11n in ascending order; of 802.11g those of OFDM."""
+    """Return the rates before 802.11n in ascending order; of 802.11g the OFDM rates."""
     rates = standards.STANDARDS[phy.standard].rates_bps
     return sorted(rates[OFDM] if OFDM in rates else next(iter(rates.values())))

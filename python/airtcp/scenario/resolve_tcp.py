@@ -1,8 +1,4 @@
-"""From a written TCP to the resolved one.
-
-Knows which keys of a connection depend on each other, and what holds between ends that are not
-alike. Does not know what the connection carries.
-"""
+"""Resolve TCP: check which keys of a connection depend on each other and on the other end."""
 
 from __future__ import annotations
 
@@ -20,13 +16,13 @@ MSS_BYTES = 1460
 TIMESTAMPS_BITS = 96  # with two bytes of padding (RFC 7323, appendix A)
 TIMESTAMPED_MSS_BYTES = MSS_BYTES - TIMESTAMPS_BITS // 8
 UNSCALED_WINDOW_BYTES = 65535
-#: Options that a connection has if both ends know them.
+#: Options that a connection has if both ends support them.
 _SHARED_OPTIONS = ("timestamps", "window_scaling", "ecn")
 MAX_WINDOW_BYTES = 2**30  # the largest window that scaling can announce (RFC 7323, 2.3)
 
 
 def resolve_tcp(tcp: Written, here: Path) -> Tcp:
-    """The resolved form of both ends of a connection.
+    """Return the resolved form of both ends of a connection.
 
     Raises:
         InvalidError: windows, timeouts or ACK policies that do not fit together.
@@ -59,7 +55,7 @@ def resolve_tcp(tcp: Written, here: Path) -> Tcp:
 
 
 def _receiver(tcp: Written) -> Written | None:
-    """The receiving end, with what its table leaves out; None where it is like the sending end."""
+    """Return the receiving end with defaults filled in; None if it is like the sending end."""
     table = tcp.receiver
     if table is None:
         return None
@@ -72,7 +68,7 @@ def _receiver(tcp: Written) -> Written | None:
 
 
 def _agreed(tcp: Written, receiver: Written | None, beyond: Path) -> Written:
-    """The connection with the options that both ends have."""
+    """Return the connection with the options that both ends support."""
     if receiver is None:
         return tcp
     agreed = {key: getattr(tcp, key) and getattr(receiver, key) for key in _SHARED_OPTIONS}
@@ -83,7 +79,7 @@ def _agreed(tcp: Written, receiver: Written | None, beyond: Path) -> Written:
 
 
 def _check_without_sack(tcp: Written, receiver: Written, beyond: Path) -> None:
-    """Refuse a receiver that takes from the sender the times of segments, which that needs."""
+    """Reject a receiver without SACK if the sender needs to know when segments arrive."""
     needing = [f'congestion = "{tcp.congestion}"'] if _needs(tcp) else []
     if tcp.pacing and not needing:
         needing.append("pacing = true")
@@ -127,12 +123,12 @@ def _check_congestion(tcp: Written, here: Path) -> None:
 
 
 def _needs(tcp: Written) -> Mapping[str, Any]:
-    """The keys that its congestion control wants beside it, which follows a model of the path."""
+    """Return the keys that a congestion control based on a model of the path requires."""
     return CONGESTION[tcp.congestion].needs
 
 
 def _slow_start(tcp: Written) -> str:
-    """Default of a file that does not say. In Linux HyStart is a part of CUBIC."""
+    """Return the default slow start. In Linux, HyStart is a part of CUBIC."""
     of_linux = CONGESTION[tcp.congestion].kernel_slow_start
     if tcp.preset == "linux" and of_linux and RECOVERY[tcp.variant].times_segments:
         return of_linux
@@ -140,7 +136,7 @@ def _slow_start(tcp: Written) -> str:
 
 
 def _check_model(tcp: Written, here: Path) -> None:
-    """BBR sets window and pace itself, by what becomes of each segment."""
+    """Check that window and pacing are left to BBR, which sets them by the fate of each segment."""
     for key, wanted in _needs(tcp).items():
         if getattr(tcp, key) != wanted:
             written = str(wanted).lower() if wanted is True else f'"{wanted}"'
@@ -167,7 +163,7 @@ def _check_times_of_segments(tcp: Written, here: Path) -> None:
 
 
 def _check_tack(end: Written, tcp: Written, here: Path) -> None:
-    """It takes the place of the other policies, and wants a round trip."""
+    """Check TACK, which replaces the other ACK policies and needs a round-trip time."""
     if end.tack is None:
         return
     if end.ack_skip is not None:

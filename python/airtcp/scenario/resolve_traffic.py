@@ -1,8 +1,6 @@
-"""From the written flows to the resolved ones: names, applications, wired paths.
+"""Resolve flows: names, applications, wired paths.
 
-Knows what a flow takes from the rest of the scenario. Does not know TCP's keys (`resolve_tcp`),
-wired links (`resolve_links`), the parameters of a law (`resolve_laws`), nor what logs look like
-(`requests`).
+`resolve_tcp`, `resolve_links` and `resolve_laws` resolve their parts. `requests` reads logs.
 """
 
 from __future__ import annotations
@@ -43,26 +41,26 @@ PROFTPD = FtpMessages(
 )
 
 
-#: Ie and Bpl of codecs with concealment of what is lost (ITU-T G.113, appendix I), and how far they
-#: look ahead (G.711, G.729 annex A).
+#: Ie and Bpl of codecs with packet-loss concealment (ITU-T G.113, appendix I), and their look-ahead
+#: in seconds (G.711, G.729 annex A).
 CODECS = {"G.711": (0.0, 25.1, 0.0), "G.729A": (11.0, 19.0, 0.005)}
 #: 20 ms of speech with 40 bytes of headers: IP, UDP, RTP.
 SPEECH_PACKET_BYTES = {"G.711": 200, "G.729A": 60}
 SPEECH_PACKETS_PER_S = 50
-#: Flows begin within so long: a hundred times what a frame takes, and little of a run.
+#: Flows begin within this time: a hundred times the duration of a frame, and a small part of a run.
 START_SPREAD_NS = 100_000_000
-#: Worlds in which all begin at once.
+#: Presets in which all flows begin at once.
 _IN_STEP = ("ns-2", "bianchi")
-#: The most transfers of one replay.
+#: The maximum number of transfers of one replay.
 MOST_TRANSFERS = 1_000_000
-#: The latest of them: a run counts nanoseconds in 63 bits.
+#: The latest transfer, in seconds: a run counts nanoseconds in 63 bits.
 _LATEST_S = 9e9
 
 
 def resolve_flows(
     scenario: Written, phy: Phy, network: Network, base: FilePath
 ) -> tuple[Flow, ...]:
-    """The flows of a scenario.
+    """Return the resolved flows of a scenario.
 
     Raises:
         InvalidError: keys that do not fit together, or a data file that cannot be used.
@@ -109,7 +107,7 @@ def resolve_flows(
 
 
 def entries(flows: list[Written]) -> list[tuple[str, int]]:
-    """The name of each entry of `[[flows]]`, and how many resolved flows it stands for."""
+    """Return the name of each entry of `[[flows]]`, and its number of resolved flows."""
     counts = [len(_parts(flow.application)) * len(_copies(flow)) for flow in flows]
     return list(zip(_flow_names(flows), counts, strict=True))
 
@@ -132,7 +130,7 @@ def _start_spread_ns(flow: Written, preset: str, here: Path) -> int:
     return 0
 
 
-#: The suffix of the name of a flow in a direction, and where its data go.
+#: The suffixes of the names of a flow by direction, and the direction of each.
 _SIDES = {
     "download": [("", "download")],
     "upload": [("", "upload")],
@@ -141,7 +139,7 @@ _SIDES = {
 
 
 def _copies(flow: Written) -> list[tuple[str, str]]:
-    """List the endings of the names of an entry's flows, with the directions of their data."""
+    """Return the suffixes of the names of an entry's flows, with the directions of their data."""
     if flow.connections == 1:
         return _SIDES[flow.direction]
     return [
@@ -186,7 +184,7 @@ def _check_ecn(flow: Written, tcp: Tcp, is_marked: bool, here: Path) -> None:
 
 
 def _check_names(flows: list[Flow], scenario: Written) -> None:
-    """Names that were made of the parts of a call, or of both directions, may be taken."""
+    """Check that generated names of flows (parts of a call, both directions) are not taken."""
     seen: set[str] = set()
     for flow in flows:
         if flow.name in seen:
@@ -228,7 +226,7 @@ def _check_udp(flow: Written, application: Udp, network: Network, here: Path) ->
 
 
 def _flow_names(flows: list[Written]) -> list[str]:
-    """The entries' names: their own, or the group's with -2, -3, ... where needed."""
+    """Return the entries' names: their own, or the group's, with -2, -3, ... if needed."""
     named: set[str] = set()
     taken: set[str] = set()
     for index, flow in enumerate(flows):
@@ -253,7 +251,7 @@ def _flow_names(flows: list[Written]) -> list[str]:
 
 
 def _made(flow: Written, name: str) -> set[str]:
-    """An entry's name, and those of the flows that it stands for."""
+    """Return an entry's name, and the names of its flows."""
     beside = [other for other, _ in _copies(flow)]
     return {name, *(name + part + other for part in _parts(flow.application) for other in beside)}
 
@@ -274,7 +272,7 @@ def _path(path: list[str | Written], links: Mapping[str, Link], here: Path) -> I
 def _applications(
     application: Written, stations: int, flow: Path, base: FilePath
 ) -> Iterator[tuple[str, Application]]:
-    """What the flows of an entry send, each with what it is called beside the entry's name."""
+    """Yield the applications of an entry, each with the suffix of its flow's name."""
     here: Path = (*flow, "application")
     speech, *video = _parts(application)
     if application.kind != "call":
@@ -305,7 +303,7 @@ def _applications(
 
 
 def _parts(application: Written) -> list[str]:
-    """What the flows of an application are called beside the name of their entry."""
+    """Return the suffixes of the names of an application's flows."""
     if application.kind == "call" and application.video != "none":
         return ["-speech", "-video"]
     return [""]
@@ -384,7 +382,7 @@ def _page(page: Written | None, here: Path, base: FilePath) -> Page | None:
 def _transfers(
     application: Written, stations: int, here: Path, base: FilePath
 ) -> tuple[tuple[tuple[float, float], ...], ...]:
-    """When the transfers of each station begin and how large they are, from a log."""
+    """Return the start time and size of each station's transfers, from a log."""
     try:
         requests = read_requests(base / application.file)
     except QuestionError as error:
@@ -402,7 +400,7 @@ def _transfers(
             f'"{base / application.file}" has no times; allowed: an access log, or a CSV file with '
             "the columns time and size",
         )
-    # A server writes a line when an answer ends.
+    # A server writes a line when a response ends.
     found.sort(key=lambda one: one[0])
     begin = found[0][0] + application.begin
     found = [one for one in found if one[0] >= begin]
@@ -444,7 +442,7 @@ def _check_msdu(
     tcp: Tcp | None,
     here: Path,
 ) -> None:
-    """A packet must fit into one MSDU: nothing here fragments."""
+    """Check that a packet fits into one MSDU, because fragmentation is not modelled."""
     if isinstance(application, Udp):
         key: Path = (*here, "application", "packet")
         packet_bits = application.packet_bytes * 8

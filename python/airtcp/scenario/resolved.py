@@ -1,7 +1,7 @@
 """The resolved form of a whole scenario: every field present, integer units, no defaults.
 
-Knows the tables that a file has on its first level (the others are in `keys`), canonical JSON, and
-the hash. Does not know TOML. All classes are immutable; a change makes a new scenario (`with_run`).
+It has the tables of a file's first level (`keys` has the others), canonical JSON, and the hash. All
+classes are immutable. A change makes a new scenario (`with_run`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def hash_of(canonical: str) -> str:
-    """SHA-256 of canonical JSON, as 64 hexadecimal digits."""
+    """Return the SHA-256 of canonical JSON, as 64 hexadecimal digits."""
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
@@ -74,17 +74,17 @@ class ResolvedScenario(Sparse):
     run: Run = key("The run.", default={})
 
     def __eq__(self, other: object) -> bool:
-        """Whether all fields are equal, wherever they came from."""
+        """Return whether all fields are equal, regardless of the file."""
         return isinstance(other, ResolvedScenario) and self.__dict__ == other.__dict__
 
     __hash__ = None  # type: ignore[assignment]
 
     def to_dict(self) -> dict[str, object]:
-        """The scenario as plain JSON data."""
+        """Return the scenario as plain JSON data."""
         return self.model_dump(mode="json", by_alias=True)
 
     def to_json(self) -> str:
-        """Canonical JSON: keys sorted, no white space, numbers in their shortest exact form."""
+        """Return canonical JSON: keys sorted, no white space, numbers in shortest exact form."""
         return json.dumps(
             self.to_dict(),
             sort_keys=True,
@@ -95,7 +95,7 @@ class ResolvedScenario(Sparse):
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """The scenario of a JSON text, canonical or not.
+        """Return the scenario of a JSON text, canonical or not.
 
         Raises:
             pydantic.ValidationError: the text is not JSON, or not a resolved scenario.
@@ -104,7 +104,7 @@ class ResolvedScenario(Sparse):
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        """The scenario of plain JSON data.
+        """Return the scenario of plain JSON data.
 
         Raises:
             pydantic.ValidationError: the data is not a resolved scenario.
@@ -112,15 +112,15 @@ class ResolvedScenario(Sparse):
         return cls.from_json(json.dumps(data))
 
     def as_file(self) -> str | None:
-        """The scenario as TOML; None where it is known in its resolved form alone."""
+        """Return the scenario as TOML; None if only the resolved form is known."""
         return None
 
     def hash(self) -> str:
-        """SHA-256 of the canonical JSON, as 64 hexadecimal digits."""
+        """Return the SHA-256 of the canonical JSON, as 64 hexadecimal digits."""
         return hash_of(self.to_json())
 
     def group(self, name: str) -> StationGroup:
-        """The station group of that name.
+        """Return the station group with a name.
 
         Raises:
             KeyError: there is none.
@@ -131,11 +131,11 @@ class ResolvedScenario(Sparse):
         raise KeyError(name)
 
     def phy_of(self, group: StationGroup) -> Phy:
-        """The PHY of frames between a group and its access point."""
+        """Return the PHY of frames between a group and its access point."""
         return self.phy.shared_with(group.pair)
 
     def access_point(self, group: str) -> str:
-        """The name of the node that is the access point of a group. Raises KeyError."""
+        """Return the node name of a group's access point. Raises KeyError."""
         cell = self.group(group).cell
         return "ap" if self.cells is None else self.cells[cell or 0].name
 
@@ -145,22 +145,22 @@ class ResolvedScenario(Sparse):
         return (self.ap,) if self.cells is None else tuple(cell.ap for cell in self.cells)
 
     def path_links(self, flow: Flow) -> tuple[Link, ...]:
-        """The wired links of a flow from the access point to the server, names looked up."""
+        """Return the wired links of a flow from the access point to the server, names resolved."""
         return tuple(self.links[link] if isinstance(link, str) else link for link in flow.path)
 
     @property
     def targets(self) -> tuple[Condition, ...]:
-        """The targets of the file; none where the scenario is known in its resolved form alone."""
+        """The targets of the file; none if only the resolved form is known."""
         return ()
 
     @property
     def purposes(self) -> dict[str, str]:
-        """The purposes of flows by their names; none where no written form is known."""
+        """The purposes of flows by their names; none if no written form is known."""
         return {}
 
     @property
     def called(self) -> str:
-        """The name that messages give it: its title, as no file is known."""
+        """The name for messages: the title, because no file is known."""
         return self.title
 
     def with_run(
@@ -171,7 +171,7 @@ class ResolvedScenario(Sparse):
         warmup_ns: int | None = None,
         duration_ns: int | None = None,
     ) -> Self:
-        """The same scenario with another seed, other times, or a fixed number of replications.
+        """Return the scenario with another seed, run length, or fixed number of replications.
 
         Raises:
             pydantic.ValidationError: a negative seed, or fewer than one replication.

@@ -1,6 +1,6 @@
-"""A scenario with both of its forms: as it was written, and as it was resolved.
+"""A scenario in both of its forms: written and resolved.
 
-Knows how one is made from the other, and varied. Does not know files: `load` reads them.
+`load` reads scenario files.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class Scenario(ResolvedScenario):
 
     @classmethod
     def from_written(cls, data: Mapping[str, Any], *, name: str, base: Path) -> Self:
-        """The scenario of a written form, such as `tomllib` reads it.
+        """Return the scenario of a written form, such as `tomllib` returns.
 
         Args:
             data: the written form.
-            name: what messages call it; without its ending it is the title if there is none.
+            name: the name for messages. Without its extension it is the title if the data has none.
             base: the directory that file names in it are relative to.
 
         Raises:
@@ -80,12 +80,12 @@ class Scenario(ResolvedScenario):
 
     @property
     def is_written(self) -> bool:
-        """True if the scenario has a written form, which one of its resolved form has not."""
+        """True if the scenario has a written form; one read from its resolved form has none."""
         return self._written is not None
 
     @property
     def written(self) -> dict[str, Any]:
-        """The written form: tables, texts with units, the keys of profiles in their place. A copy.
+        """A copy of the written form: tables, texts with units, profiles replaced by their keys.
 
         Raises ValueError for a scenario that was read from its resolved form.
 
@@ -100,7 +100,7 @@ class Scenario(ResolvedScenario):
 
     @property
     def targets(self) -> tuple[Condition, ...]:
-        """The conditions that shall hold, those of `[targets]`.
+        """The targets of the scenario: the conditions of `[targets]`.
 
         With the `cafe` of `airtcp.load`:
 
@@ -111,9 +111,9 @@ class Scenario(ResolvedScenario):
 
     @property
     def flow_entries(self) -> list[tuple[str, tuple[Flow, ...]]]:
-        """The name of each entry of `[[flows]]` as it is written, and the flows it stands for.
+        """The name of each entry of `[[flows]]` as written, and its resolved flows.
 
-        A call with video stands for two, and any entry in both directions for twice as many.
+        A call with video has two flows. An entry in both directions has twice as many.
 
         With the `cafe` of `airtcp.load`:
 
@@ -128,12 +128,12 @@ class Scenario(ResolvedScenario):
 
     @property
     def origins(self) -> Mapping[KeyPath, str]:
-        """The sources of keys of the written form that a profile set, by their place in it."""
+        """The sources of keys of the written form that a profile set, by their path."""
         return self._origins
 
     @property
     def purposes(self) -> dict[str, str]:
-        """The purposes of flows by their names, of those that have one: what users wait for.
+        """The purposes of flows by name, for flows that have one: what users wait for.
 
         With the `cafe` of `airtcp.load`:
 
@@ -149,7 +149,7 @@ class Scenario(ResolvedScenario):
         }
 
     def to_toml(self) -> str:
-        """The scenario as TOML with the keys of profiles in their place, and where they came from.
+        """Return the scenario as TOML, with profiles replaced by their keys, and their sources.
 
         It loads to an equal scenario. Raises ValueError for one that was read from its resolved
         form.
@@ -162,19 +162,19 @@ class Scenario(ResolvedScenario):
         return shown(self.written, self._origins, title=self.title, base=self._base)
 
     def as_file(self) -> str | None:
-        """As `to_toml`; None for a scenario that was read from its resolved form."""
+        """Return `to_toml()`; None for a scenario that was read from its resolved form."""
         return None if self._written is None else self.to_toml()
 
     def rewritten(self, data: Mapping[str, Any]) -> Self:
-        """The scenario of another written form in the place of this one. Raises ScenarioError."""
+        """Return the scenario of another written form, with the same name. Raises ScenarioError."""
         return type(self).from_written(data, name=self._name, base=self._base)
 
     def vary(self, changes: Mapping[str, Any]) -> Self:
-        """The same scenario with other values at some key paths, in a file's names and units.
+        """Return the scenario with other values at some key paths, in a file's names and units.
 
-        `scenario.vary({"stations.laptop.count": 40, "flows.laptop.tcp.mss": "536 B"})`. A group
-        goes by its name, a flow by its own name or, if no other flow has them, by its stations.
-        None takes a key out, so that its default holds.
+        `scenario.vary({"stations.laptop.count": 40, "flows.laptop.tcp.mss": "536 B"})`. A group is
+        addressed by its name. A flow is addressed by its own name, or by its stations if no other
+        flow has them. None removes a key, so that its default applies.
 
         Raises:
             ScenarioError: a path that is no key of this scenario, or a value that is wrong there.
@@ -190,7 +190,7 @@ class Scenario(ResolvedScenario):
         try:
             among = has_profiles(self._given)
             if any(is_of_profiles(key, among=among) for key in changes):
-                # Other profiles bring other keys: all that was changed since is changed again.
+                # Other profiles set other keys, so all changes since loading are applied again.
                 expanded = varied_with_profiles(self._given, together)
             else:
                 now = Expanded(self.written, dict(self._origins))
@@ -203,9 +203,9 @@ class Scenario(ResolvedScenario):
         return changed
 
     def with_stations(self, total: int) -> Self:
-        """Return the scenario with so many stations, all groups in proportion.
+        """Return the scenario with `total` stations, all groups in proportion.
 
-        Raises ScenarioError if there may not be so many, ValueError as `vary`.
+        Raises ScenarioError if that number is not allowed, ValueError as `vary` does.
 
         With the `cafe` of `airtcp.load`:
 
@@ -220,7 +220,7 @@ class Scenario(ResolvedScenario):
 
     @property
     def called(self) -> str:
-        """The name that messages give it: that of its file."""
+        """The name for messages: the name of the file."""
         return self._name
 
     def with_run(
@@ -231,7 +231,7 @@ class Scenario(ResolvedScenario):
         warmup_ns: int | None = None,
         duration_ns: int | None = None,
     ) -> Self:
-        """As `ResolvedScenario.with_run`, in both forms.
+        """Do the same as `ResolvedScenario.with_run`, in both forms.
 
         With the `cafe` of `airtcp.load`:
 
@@ -263,5 +263,5 @@ class Scenario(ResolvedScenario):
 
 
 def _title(name: str) -> str:
-    """What a scenario is called that does not say so; a file name may be anything but text."""
+    """Return the title of a scenario without one. The file name may contain invalid characters."""
     return Path(name).stem.encode(errors="replace").decode()

@@ -1,8 +1,4 @@
-"""JSON Schema of scenario files.
-
-Knows how to present the written form. Does not know its keys: the schema is made from the tables
-themselves, so that it cannot say anything else than what is accepted.
-"""
+"""JSON Schema of scenario files, made from the tables, so that it matches what is accepted."""
 
 from __future__ import annotations
 
@@ -15,10 +11,10 @@ Schema = dict[str, Any]
 
 
 def schema() -> Schema:
-    """JSON Schema (draft 2020-12) of the written form.
+    """Return the JSON Schema (draft 2020-12) of the written form.
 
-    Each key has a `description`; `x-unit`, `x-default`, `x-presets` and `x-source` say unit,
-    default, what presets set, and the document and clause that the default comes from.
+    Each key has a `description`. `x-unit`, `x-default`, `x-presets` and `x-source` give unit,
+    default, values set by presets, and document and clause of the default.
 
     >>> from airtcp.scenario import schema
     >>> sorted(schema()["properties"])[:4]
@@ -30,7 +26,7 @@ def schema() -> Schema:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **generated}
 
 
-#: The values of keys that must be given, where they are left out beside a profile, by table.
+#: Defaults of required keys that may be omitted if there is a profile, by table.
 _BY_PROFILES = {
     "StationGroup": {"name": "with `profile` its name", "count": "with `profile` 1"},
     "Flow": {
@@ -42,7 +38,7 @@ _BY_PROFILES = {
 
 
 def _with_profiles(generated: Schema) -> None:
-    """Says which keys need not be there where a profile brings them."""
+    """Make keys optional if a profile sets them."""
     tables = generated["$defs"]
     generated["required"].remove("flows")
     generated["properties"]["flows"]["x-default"] = "must be given, or `traffic` of a group"
@@ -57,7 +53,7 @@ def _with_profiles(generated: Schema) -> None:
 
 
 def _tidy(node: Any) -> None:
-    """Drops what is true of pydantic's models and not of TOML: null, titles."""
+    """Remove what applies to pydantic's models and not to TOML: null, titles."""
     if isinstance(node, list):
         for item in node:
             _tidy(item)
@@ -81,7 +77,7 @@ def _tidy(node: Any) -> None:
 
 
 def holds(key: Schema, *, of_size: bool = False) -> str:
-    """Tell what a key of the schema holds: its type, its unit, its words, its bounds."""
+    """Describe the values of a key of the schema: type, unit, words, bounds."""
     if "x-unit" in key and key.get("type") != "integer":
         units = "a size, or a time" if of_size else f"text in {key['x-unit']}"
         number = next((one for one in key.get("oneOf", ()) if one.get("type") == "integer"), None)

@@ -1,7 +1,6 @@
-"""A scenario as TOML for people: every key of its profiles in its place, with where it came from.
+"""Write a scenario as TOML for people: profiles replaced by their keys, with their sources.
 
-Knows how tables and comments are laid out. Does not know how profiles became keys: `expand` does.
-The text loads again to the resolved form that it was made from.
+The text loads to the resolved form from which it was made.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from .expand import applications_expanded
 from .toml_text import key_text, value_text
 
 _WIDTH: Final = 100
-#: The columns that a reader looks for first in a table of stations or flows.
+#: Columns that come first in a table of stations or flows.
 _FIRST: Final = ("name", "count", "stations", "purpose", "direction", "connections", "kind")
-#: Keys that hold the name of a file.
+#: Keys whose value is the name of a file.
 _FILES: Final = ("file", "received")
-#: The tables of a file in the order of the documentation; others follow as they are.
+#: The tables of a file in the order of the documentation. Others follow in their own order.
 _SECTIONS: Final = (
     "title",
     "phy",
@@ -36,21 +35,22 @@ _SECTIONS: Final = (
     "run",
 )
 
-#: The tables whose order decides about numbers of cells and links, and so about results.
+#: Tables whose order sets the numbers of cells and links, and so affects results.
 _IN_ORDER: Final = (("cells",), ("links",))
 
 
 def shown(
     written: Mapping[str, Any], origins: Mapping[Path, str], *, title: str, base: FilePath
 ) -> str:
-    """The TOML text of a written form without profiles.
+    """Return the TOML text of a written form without profiles.
 
     Args:
         written: the written form.
-        origins: where keys came from that are not of the file, by their place in it.
-        title: the title of the scenario, also where the file has none.
-        base: the directory that file names in it are relative to; in the text they are relative to
-            the working directory.
+        origins: the sources of keys that are not from the file, by their path.
+        title: the title of the scenario, also if the file has none.
+        base: the directory that file names in it are relative to. In the text they are relative to
+            the
+            working directory.
     """
     data, more = applications_expanded(written)
     data = _ordered({**data, "title": title}, _SECTIONS)
@@ -64,7 +64,7 @@ def shown(
 def _table(
     table: Mapping[str, Any], path: Path, header: str, origins: Mapping[Path, str]
 ) -> Iterator[str]:
-    """The lines of a table: its own keys first, then the tables in it."""
+    """Yield the lines of a table: its own keys first, then the tables in it."""
     inner: dict[str, Any] = {}
     before = ""
     keeps_order = path in _IN_ORDER
@@ -91,7 +91,7 @@ def _table(
 
 
 def _is_apart(name: str, value: Any, path: Path, origins: Mapping[Path, str]) -> bool:
-    """Tell whether a value has headers of its own: it has no room in a line, or has comments."""
+    """True if a value needs headers of its own: it is too long for a line, or has comments."""
     if not isinstance(value, Mapping):
         return path in (("stations",), ("flows",)) and isinstance(value, list)
     has_comments = any(one[: len(path)] == path and one != path for one in origins)
@@ -103,7 +103,7 @@ def _assigned(name: str, value: Any) -> str:
 
 
 def _key(name: str, value: Any, origin: str) -> Iterator[str]:
-    """A key, with its comment behind it, or before it where both are too long for a line."""
+    """Yield a key with its comment after it, or before it if both are too long for a line."""
     line = _assigned(name, value)
     if origin and len(line) + len(origin) + 4 <= _WIDTH:
         yield f"{line}  # {origin}"

@@ -1,7 +1,6 @@
-"""The written form of a scenario as TOML text.
+"""Read and write the written form of a scenario as TOML text.
 
-Knows the tables, lists and values that `tomllib` reads. Does not know keys. What is read back is
-what was written.
+Reading a written text returns the same data.
 """
 
 from __future__ import annotations
@@ -13,12 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-#: A text that TOML does not read as anything else: it begins with a letter, and is no word of it.
+#: A text that TOML does not read as anything else: it begins with a letter and is no TOML word.
 _BARE_VALUE = re.compile(r"(?!(true|false|inf|nan)\b)[A-Za-z][A-Za-z0-9_.-]*")
 
-#: The parts of a dotted key: no key of a scenario has as many as ten.
+#: The maximum number of parts of a dotted key. Keys of a scenario have fewer than ten.
 MOST_PARTS: Final = 32
-#: Texts, comments, bare words and single signs. Texts of several lines that do not end are signs.
+#: Tokens: texts, comments, bare words and single signs. An unterminated multiline text counts as
+#: signs.
 _TOKENS: Final = re.compile(
     r'''"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"""|\'\'\''''
     r"""|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|\#[^\n]*|[A-Za-z0-9_-]+|[ \t]+|.""",
@@ -27,9 +27,11 @@ _TOKENS: Final = re.compile(
 
 
 def parse(text: str) -> dict[str, Any]:
-    """Read TOML, as `tomllib` does, whose time grows with the cube of the parts of a key.
+    """Read TOML as `tomllib` does, with a limit on the parts of a key.
 
-    Raises ValueError for what is no TOML, and for a key of more than `MOST_PARTS` parts;
+    The time of `tomllib` grows with the cube of the number of parts.
+
+    Raises ValueError for invalid TOML, and for a key of more than `MOST_PARTS` parts;
     RecursionError for tables that are nested too deeply.
     """
     if max(line.count(".") for line in text.split("\n")) >= MOST_PARTS:
@@ -42,7 +44,7 @@ def _check_parts(text: str) -> None:
     for found in _TOKENS.finditer(text):
         token = found[0]
         if token in ('"""', "'''"):
-            return  # which `tomllib` says, and reads nothing after it
+            return  # `tomllib` reports the error, and reads nothing after it
         if token[0] in " \t":
             continue
         if token == ".":
@@ -57,22 +59,21 @@ def _check_parts(text: str) -> None:
 
 
 def dumps(data: Mapping[str, Any]) -> str:
-    """The TOML text of tables such as `tomllib` reads them.
+    """Return the TOML text of tables such as `tomllib` returns.
 
-    Tables of tables and lists of tables have headers of their own on the first level; what is
-    deeper stands in line.
+    Tables of tables, and lists of tables, have headers on the first level. Deeper ones are inline.
     """
     return "\n".join(_lines(data)).strip() + "\n"
 
 
 def value_text(value: Any) -> str:
-    """A value as TOML has it on one line."""
+    """Return a value as TOML on one line."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
         return str(value)
     if isinstance(value, float):
-        # Python writes 1e-05 and inf as TOML reads them; a float without a point stays a float.
+        # Python writes 1e-05 and inf as TOML does. A float without a decimal point remains a float.
         return repr(value)
     if isinstance(value, str):
         return _quoted(value)
@@ -81,11 +82,11 @@ def value_text(value: Any) -> str:
         return f"{{ {inner} }}" if inner else "{}"
     if isinstance(value, Sequence):
         return f"[{', '.join(value_text(one) for one in value)}]"
-    return str(value.isoformat())  # a date, which no key takes, and the scenario says so
+    return str(value.isoformat())  # a date: no key takes one, and the scenario reports that
 
 
 def option_text(value: Any) -> str:
-    """A value as `--set` reads it: a text that is no TOML stands bare, and none takes a key out."""
+    """Return a value for `--set`: a text that is no TOML stays bare, and "none" removes a key."""
     if value is None:
         return "none"
     if isinstance(value, str) and _BARE_VALUE.fullmatch(value):
@@ -94,7 +95,7 @@ def option_text(value: Any) -> str:
 
 
 def option_value(text: str) -> Any:
-    """A value as `--set` has it; one that is not TOML is a text."""
+    """Read a value of `--set`; one that is not TOML is a text."""
     try:
         read = parse(f"value = {text}")
     except ValueError:
@@ -125,10 +126,11 @@ def _is_tables(value: Any) -> bool:
 
 
 def key_text(name: str) -> str:
-    """A key as TOML has it, quoted where it must be."""
+    """Return a key as TOML, quoted if necessary."""
     return name if _BARE.fullmatch(name) else _quoted(name)
 
 
 def _quoted(text: str) -> str:
-    # JSON's escapes are TOML's, but for DEL, which TOML wants escaped and JSON does not.
+    # JSON's escapes are valid in TOML, except that TOML requires DEL to be escaped and JSON does
+    # not.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,7 +1,7 @@
 """Key paths: `stations.laptop.count`, `flows.laptop.tcp.mss`, and how they change a scenario.
 
-Knows how a path leads through the tables of a file, in which groups, flows and links go by their
-names. Does not know what a key holds: that is checked when the changed file is resolved.
+A path leads through the tables of a file. It addresses groups, flows and links by name. Values are
+checked when the changed file is resolved.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ MOST_STATIONS: Final = 2007
 
 
 def varied(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The written form of a scenario with other values at some key paths.
+    """Return the written form of a scenario with other values at some key paths.
 
-    Values are as in a file: texts with units, numbers, tables. None takes a key out, and so does
-    the text "none" where that is no word of the key. Tables that are not there yet come into being,
-    and replace a text that stands for a table.
+    Values are as in a file: texts with units, numbers, tables. None removes a key, and so does the
+    text "none" unless it is a word of the key. Missing tables are created. They replace a text that
+    stands for a table.
 
     Args:
-        data: the written form, as `tomllib` reads it; it stays as it is.
-        changes: values by key paths. A group goes by its name, a flow by its own name or, if no
-            other flow has them, by its stations, else by its number, from 0 on, as a link of a
-            `path` does.
+        data: the written form, as `tomllib` returns it; it stays unchanged.
+        changes: values by key paths. A group is addressed by its name. A flow is addressed by its
+            own
+            name, by its stations if no other flow has them, else by its index from 0. A link of a
+            `path` is addressed by its index, too.
 
     Raises:
         InvalidError: a path that leads to no key of this scenario.
@@ -57,10 +58,10 @@ def varied(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
 
 
 def varied_with_profiles(given: Mapping[str, Any], changes: Mapping[str, Any]) -> Expanded:
-    """The form without profiles of a scenario with other values at some key paths.
+    """Return a scenario without profiles, with other values at some key paths.
 
-    Those that profiles follow from are changed before they are replaced, all others after it, so
-    that a path may also lead to a key or to a flow that a profile brings.
+    Keys that profiles depend on are changed before profiles are replaced, all others after that. So
+    a path may also lead to a key or to a flow that a profile sets.
 
     Raises:
         InvalidError: a path that leads to no key, or there is no such profile.
@@ -73,7 +74,7 @@ def varied_with_profiles(given: Mapping[str, Any], changes: Mapping[str, Any]) -
 
 
 def shared_out(total: int, counts: Sequence[int]) -> list[int]:
-    """`total` stations shared out in proportion to `counts`, at least one for each group.
+    """Divide `total` stations in proportion to `counts`, at least one for each group.
 
     By Sainte-Laguë's divisors, so that no group shrinks when the total grows.
     """
@@ -85,11 +86,13 @@ def shared_out(total: int, counts: Sequence[int]) -> list[int]:
 
 
 def place_of(path: str, data: Mapping[str, Any], *, checked: bool = False) -> tuple[str | int, ...]:
-    """The keys and indices that a key path leads through in a written form.
+    """Return the keys and indices of a key path in a written form.
+
+    `checked` says that the path is already known to be valid.
 
     Raises:
         InvalidError: a path that leads to no key of this scenario.
-        IndexError: with `checked`, which says that it does, an entry that is not in this form.
+        IndexError: with `checked`, an entry that is not in this form.
     """
     if not checked:
         _check(path, data)
@@ -107,33 +110,33 @@ def place_of(path: str, data: Mapping[str, Any], *, checked: bool = False) -> tu
 
 
 def key_paths(data: Mapping[str, Any]) -> list[str]:
-    """All key paths of a written scenario: those of keys that may be written, too."""
+    """Return all key paths of a written scenario, including keys that the file omits."""
     return list(dict.fromkeys(_paths(data)))
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A key path, and the form that declares its last key; None of an entry of a list."""
+    """A key path, and the form that declares its last key; None for an entry of a list."""
 
     path: str
     form: type[Written] | None
-    #: The table of the scenario that the key is in, and what it holds: None where it is not there.
+    #: The table of the scenario that has the key, and the value of the key; None if missing.
     table: Any
     value: Any
 
 
 def places(data: Mapping[str, Any]) -> Iterator[Place]:
-    """All key paths of a written scenario with what declares them; a path may come twice."""
+    """Yield all key paths of a written scenario with their declarations; a path may come twice."""
     return _places(written(ResolvedScenario), data, "")
 
 
 def _paths(data: Any, sought: str = "") -> Iterator[str]:
-    """The paths of a scenario; with `sought` only those that lead to it: a sweep asks for many."""
+    """Yield the paths of a scenario; with `sought` only those that lead to it, which is faster."""
     return (one.path for one in _places(written(ResolvedScenario), data, "", sought))
 
 
 def _places(form: type[Written], data: Any, prefix: str, sought: str = "") -> Iterator[Place]:
-    """The paths of a table that are not in a list, and of the entries that `data` has of lists."""
+    """Yield the paths of keys of a table, and of the entries that `data` has in lists."""
     for name, forms in _forms_of(form).items():
         path = prefix + name
         if sought and not f"{sought}.".startswith(f"{path}."):
@@ -149,7 +152,7 @@ def _places(form: type[Written], data: Any, prefix: str, sought: str = "") -> It
 
 
 def _forms(kind: Any, within: Any = None) -> Iterator[tuple[type[Written], Any]]:
-    """The tables that a key may hold, and what they are in: a list, a dictionary, or None."""
+    """Yield the tables that a key may contain, and their container: list, dictionary or None."""
     if isinstance(kind, type) and issubclass(kind, Written):
         yield kind, within
     origin = get_origin(kind)
@@ -158,7 +161,7 @@ def _forms(kind: Any, within: Any = None) -> Iterator[tuple[type[Written], Any]]
 
 
 def has_word_none(path: str, data: Mapping[str, Any]) -> bool:
-    """Tell whether "none" is one of the words that a key takes."""
+    """True if "none" is one of the words that a key takes."""
     *_, last = path.split(".")
     return any(
         "none" in get_args(part)
@@ -169,7 +172,7 @@ def has_word_none(path: str, data: Mapping[str, Any]) -> bool:
 
 
 def _holders(form: type[Written], data: Any, steps: list[str]) -> Iterator[type[Written]]:
-    """The forms of the table that holds the key at the end of `steps`."""
+    """Yield the forms of the table that has the key at the end of `steps`."""
     name, *rest = steps
     if not rest:
         yield form
@@ -185,7 +188,7 @@ def _holders(form: type[Written], data: Any, steps: list[str]) -> Iterator[type[
 
 
 def _parts(kind: Any) -> Iterator[Any]:
-    """A type and all that it is made of."""
+    """Yield a type and all its parts."""
     yield kind
     for part in get_args(kind):
         if get_origin(part) is not None:
@@ -194,12 +197,12 @@ def _parts(kind: Any) -> Iterator[Any]:
 
 @cache
 def _forms_of(form: type[Written]) -> dict[str, tuple[tuple[type[Written], Any], ...]]:
-    """The same for each key of a table."""
+    """Return the result of `_forms` for each key of a table."""
     return {name: tuple(_forms(field.annotation)) for name, field in form.model_fields.items()}
 
 
 def _entries(value: Any, within: Any) -> Iterator[tuple[str, Any]]:
-    """The names that entries of a list or of a dictionary of tables go by; "" for a table."""
+    """Yield names and contents of entries in a list or a dictionary of tables; "" for a table."""
     if within is None:
         yield "", value
     elif isinstance(value, list):
@@ -210,12 +213,12 @@ def _entries(value: Any, within: Any) -> Iterator[tuple[str, Any]]:
 
 
 def names_of(entries: list[Any]) -> list[str]:
-    """The names that entries of a list go by in key paths, the first of each."""
+    """Return the name of each entry of a list in key paths."""
     return [_names(entry, entries)[0] for entry in entries]
 
 
 def _names(entry: Any, entries: list[Any]) -> list[str]:
-    """The names of an entry of a list: its own, that of stations of no other, or its place."""
+    """Return the names of an entry of a list: its own, its stations' if unique, or its index."""
     place = next(str(n) for n, other in enumerate(entries) if other is entry)
     if not isinstance(entry, Mapping) or not {"name", "stations"} & entry.keys():
         return [place]
@@ -228,14 +231,14 @@ def _names(entry: Any, entries: list[Any]) -> list[str]:
 
 
 def _entry(entries: list[Any], name: str) -> Any:
-    """The entry that goes by `name`; one with that name of its own comes first."""
+    """Return the entry with the name `name`; an entry's own name takes precedence."""
     named = [entry for entry in entries if name in _names(entry, entries)]
     own = [entry for entry in named if isinstance(entry, Mapping) and entry.get("name") == name]
     return (own or named)[0]
 
 
 def _table(here: dict[str, Any], key: str) -> Any:
-    """What is at a key on the way to another: a list, or a table, even if there was none."""
+    """Return the list or table at a key on the way to another, creating a table if necessary."""
     if not isinstance(here.get(key), dict | list):
         here[key] = {}
     return here[key]
@@ -246,7 +249,7 @@ def _check(path: str, data: Mapping[str, Any]) -> None:
         return
     table, _, rest = path.partition(".")
     if table == "targets" and rest and "." not in rest:
-        # Its keys are conditions, which are looked at with their bounds.
+        # Its keys are conditions, which are checked together with their bounds.
         return
     known = key_paths(data)
     name = rest.partition(".")[0]
@@ -259,8 +262,8 @@ def _check(path: str, data: Mapping[str, Any]) -> None:
         raise InvalidError((path,), message)
     if said := _meant(path, known):
         raise InvalidError((path,), f"is no key of this scenario (here: {said})")
-    # A path without the name of its group or flow comes first, then paths of as many steps: most
-    # mistakes are in a name.
+    # A path without the name of its group or flow comes first, then paths with as many steps,
+    # because most mistakes are in a name.
     steps = path.split(".")
     unnamed = [one for one in known if steps == [*one.split(".")[:1], *one.split(".")[2:]]]
     alike = unnamed or [other for other in known if other.count(".") == path.count(".")]
@@ -269,11 +272,11 @@ def _check(path: str, data: Mapping[str, Any]) -> None:
 
 
 def _meant(path: str, known: list[str]) -> str:
-    """The key that the end of a path means, or why there is none; "" if its way is wrong, too."""
+    """Return the key that the end of a path means, or why there is none; "" if unknown."""
     way, _, name = path.rpartition(".")
     if way and not any(one.startswith(f"{way}.") for one in known):
         return ""
     steps = way.split(".")
-    # Entries of a list, and tables with names of the user, are no names of tables.
+    # Names of list entries, and of tables that users name, are no names of tables.
     by_name = len(steps) == 2 and steps[0] in ("stations", "flows", "links", "cells")
     return meant_key(name, steps[0] if by_name else steps[-1], written(ResolvedScenario))
