@@ -291,7 +291,7 @@ class Traffic:
 
     @cached_property
     def controls(self) -> Array:
-        """All controls of windows, including the growth, which is one only in steady state."""
+        """All controls of windows, including the growth (valid only in steady state)."""
         if not self.has_true_sizes:
             return self.draws
         return np.concatenate([self.draws, self.growth[..., None]], axis=2)

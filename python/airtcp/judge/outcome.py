@@ -275,7 +275,7 @@ def gathered(
 
 
 def _more_careful(plain: Judged, told: Judged) -> Judged:
-    """Return the judgement by the estimate or its lower bound, else by the plain mean."""
+    """Return `told` if it has a mean, or a lower bound above the plain mean; else `plain`."""
     one = told.interval
     if one.mean is not None:
         return told

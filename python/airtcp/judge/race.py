@@ -64,7 +64,7 @@ def cost(run: Replication) -> float:
 
 @dataclass
 class Standing:
-    """The latest result of a candidate: its outcome in its longest runs."""
+    """The result of a candidate so far: its outcome in its longest runs."""
 
     candidate: Candidate | None
     outcome: Outcome

@@ -48,7 +48,7 @@ NEEDED = Default("must be given")
 
 
 def none(meaning: str = "") -> Default:
-    """Return the default "nothing", which means what `meaning` says."""
+    """Return a default of "none"; `meaning` says what none means for the key."""
     return Default(f"none: {meaning}" if meaning else "none")
 
 
@@ -112,8 +112,7 @@ def key(
     Args:
         meaning: one or more sentences for the documentation.
         default: as a file would write it, or the result of `none`, `follows` or `by_preset`.
-            Without
-            it, the key is required.
+            Without it, the key is required.
         source: document and clause that the default comes from.
         unit: the unit of a plain number.
         reads: the type of the written value, if it does not follow from the type of the field.

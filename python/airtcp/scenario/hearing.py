@@ -100,7 +100,7 @@ def disturbers(scenario: ResolvedScenario) -> list[list[int]]:
 
 
 def disturbances_db(scenario: ResolvedScenario, *, most: bool) -> NDArray[np.float64]:
-    """Return by how much frames of another cell (column) are too strong for frames of a cell (row).
+    """Return by how much frames of one cell (column) are too strong for another cell (row).
 
     With `most`, compare the loudest node with the weakest link of the cell. Otherwise compare the
     quietest node with the strongest link. Values are in dB, and minus infinity for the cell itself.

@@ -169,12 +169,12 @@ def optional(description: str, *, default: str) -> Any:
 
 
 def text_or_table(value: object) -> str:
-    """Return which form a value has that may be a text or a table."""
+    """Return "table" or "text", the form of a value that may be either."""
     return "table" if isinstance(value, dict | Written) else "text"
 
 
 def number_or_table(value: object) -> str:
-    """Return which form a value has that may be a number or a table."""
+    """Return "table" or "number", the form of a value that may be either."""
     return "table" if isinstance(value, dict | Written) else "number"
 
 

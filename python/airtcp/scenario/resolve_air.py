@@ -61,8 +61,8 @@ def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
     """Resolve who hears whom; None if there is one access point and all nodes hear each other.
 
     Raises:
-        InvalidError: two ways of hearing at once or none, cells or groups that do not exist, a
-            cell without stations, channels that do not fit, or too many classes.
+        InvalidError: two ways of hearing at once or none, cells or groups that do not exist, a cell
+            without stations, channels that do not fit, or too many classes.
     """
     cells, cell_of = _cells(scenario)
     scenario = _with_path_loss(scenario)

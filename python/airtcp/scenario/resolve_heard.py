@@ -15,7 +15,7 @@ _HEARD_DBM: Final = -50.0
 def by_words(
     scenario: Written, cells: dict[str, Written], cell_of: list[str]
 ) -> tuple[list[int], Matrix]:
-    """Return classes and powers from `heard` and `hears`, with a class per access point and group.
+    """Return classes of nodes and powers between them from `heard` and `hears`.
 
     Raises:
         InvalidError: `hears` names a group that does not exist, or that is not heard.

@@ -183,7 +183,7 @@ def rates_up_to(phy: Written, rules: Written, group: Written, path: Path) -> lis
         try:
             rates.append(rate_of(phy, rules, one, path))
         except InvalidError:
-            continue  # one of those that the tables of 21.5 leave out
+            continue  # the tables of 21.5 leave this one out
     return rates
 
 

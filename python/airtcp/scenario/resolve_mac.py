@@ -70,8 +70,7 @@ def resolve_scheduler(ap: Written, phy: Phy) -> AnyScheduler | None:
 
     Raises:
         InvalidError: before 802.11n, a scheduler other than airtime; or a scheduler whose queue
-            leaves
-            it no choice.
+            leaves it no choice.
     """
     if ap.scheduler == "airtime" or isinstance(ap.scheduler, Written):
         return _airtime(ap)

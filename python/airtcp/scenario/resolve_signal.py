@@ -174,7 +174,7 @@ def _best(
         except InvalidError:
             if mcs == 0:
                 raise
-            continue  # one of those that the tables of 21.5 leave out
+            continue  # the tables of 21.5 leave this one out
         return mcs
     raise AssertionError("every width and number of streams has MCS 0")
 

@@ -53,7 +53,7 @@ START_SPREAD_NS = 100_000_000
 _IN_STEP = ("ns-2", "bianchi")
 #: The maximum number of transfers of one replay.
 MOST_TRANSFERS = 1_000_000
-#: The latest transfer, in seconds: a run counts nanoseconds in 63 bits.
+#: The latest start of a transfer, in seconds after the first: a run has 63 bits for nanoseconds.
 _LATEST_S = 9e9
 
 

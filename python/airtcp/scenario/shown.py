@@ -49,8 +49,7 @@ def shown(
         origins: the sources of keys that are not from the file, by their path.
         title: the title of the scenario, also if the file has none.
         base: the directory that file names in it are relative to. In the text they are relative to
-            the
-            working directory.
+            the working directory.
     """
     data, more = applications_expanded(written)
     data = _ordered({**data, "title": title}, _SECTIONS)

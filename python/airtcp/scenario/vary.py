@@ -34,9 +34,8 @@ def varied(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
     Args:
         data: the written form, as `tomllib` returns it; it stays unchanged.
         changes: values by key paths. A group is addressed by its name. A flow is addressed by its
-            own
-            name, by its stations if no other flow has them, else by its index from 0. A link of a
-            `path` is addressed by its index, too.
+            own name, by its stations if no other flow has them, else by its index from 0. A link of
+            a `path` is addressed by its index, too.
 
     Raises:
         InvalidError: a path that leads to no key of this scenario.
@@ -249,7 +248,7 @@ def _check(path: str, data: Mapping[str, Any]) -> None:
         return
     table, _, rest = path.partition(".")
     if table == "targets" and rest and "." not in rest:
-        # Its keys are conditions, which are checked together with their bounds.
+        # Keys of [targets] are conditions, which are checked together with their bounds.
         return
     known = key_paths(data)
     name = rest.partition(".")[0]

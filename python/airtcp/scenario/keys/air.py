@@ -79,7 +79,7 @@ class Cell(Table):
 
 
 class Disc(Table):
-    """Stations at random places around their access point, all of the area alike."""
+    """Stations at random positions around their access point, uniform over the area."""
 
     disc: float = key("Radius of the area.", reads=Metres)
     centre: ClassVar[Key] = file_only(
@@ -131,7 +131,7 @@ class PathLoss(Table):
 
 
 class Needs(Table):
-    """The ratios over noise and interference at which 10 % of frames are lost."""
+    """The SINRs at which 10 % of frames are lost."""
 
     data_db: float = derived("At the data rate, in dB.")
     control_db: float = derived("At the rate of control frames, in dB.")
@@ -178,9 +178,9 @@ _Received: Any = Annotated[
 
 
 class Air(Table):
-    """The air where not all hear each other: its powers and thresholds.
+    """Received powers and thresholds, if not all nodes hear each other.
 
-    One of `heard`, `received` and `path_loss` says it.
+    One of `heard`, `received` and `path_loss` gives the powers.
     """
 
     heard: ClassVar[Key] = file_only(

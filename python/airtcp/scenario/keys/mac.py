@@ -19,7 +19,7 @@ _CW_MOST = 2**20 - 1
 
 
 class Rules(Table):
-    """What standard, peers and papers do differently in the DCF."""
+    """Rules of the DCF in which the standard, simulators and papers differ."""
 
     # ns-2 is the program, version 2.35. It always backs off, and has no backoff left after a drop.
     # Nodes that received the collided frames, including their senders, wait EIFS and then DIFS. A
@@ -172,7 +172,7 @@ class Rules(Table):
 
 
 class AccessParameters(Table):
-    """One access category: how it contends."""
+    """How one access category contends."""
 
     aifs_ns: int = key(
         "AIFS: how long the medium must be idle. Not together with `aifsn`.",
@@ -229,7 +229,7 @@ class EdcaCategories(Written):
 
 
 class Edca(Table):
-    """Enhanced distributed channel access; this table, even an empty one, switches it on.
+    """Enhanced distributed channel access. This table, even an empty one, enables it.
 
     802.11n and later always have it.
     """
@@ -254,7 +254,7 @@ class Edca(Table):
 
 
 class Classify(Table):
-    """Which traffic goes into which access category; only together with `[mac.edca]`."""
+    """The access category of each kind of traffic; only with `[mac.edca]`."""
 
     tcp_ack: AccessCategory = key("TCP segments with neither payload nor SYN.", default="AC_BE")
     tcp_data: AccessCategory = key("TCP segments with payload or a SYN.", default="AC_BE")
@@ -262,7 +262,7 @@ class Classify(Table):
 
 
 class Beacon(Table):
-    """What the access point announces itself with; this table switches it on, empty or not."""
+    """Beacons of the access point. This table, even an empty one, enables them."""
 
     interval_ns: int = key(
         "From one beacon to the next.",
@@ -288,7 +288,7 @@ class Beacon(Table):
 
 
 class Pcf(Table):
-    """Contention-free periods, in which the access point polls; this table switches them on."""
+    """Contention-free periods, in which the access point polls. This table enables them."""
 
     interval_ns: int = key(
         "From one contention-free period to the next: a multiple of the interval of beacons.",
@@ -310,7 +310,7 @@ class Pcf(Table):
 
 
 class Aggregation(Table):
-    """How 802.11n and later send several frames at once, all to one receiver."""
+    """How 802.11n and later transmit several frames at once, to one receiver."""
 
     ampdu_bytes: int = key(
         "Largest A-MPDU in bytes. 0: no aggregation.",

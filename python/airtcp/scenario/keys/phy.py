@@ -85,7 +85,7 @@ def _bits(meaning: str, *, default: Default | int, source: str) -> Any:
 
 
 class Protection(Table):
-    """What goes before OFDM frames so that 802.11b stations keep quiet."""
+    """The frames before OFDM frames that keep 802.11b stations quiet."""
 
     kind: Literal["cts-to-self", "rts-cts"] = derived("Which frames.")
     rate: Rate = derived("Their rate: the highest basic rate of 802.11b, or `control_rate`.")

@@ -93,7 +93,7 @@ class AnyQueue(Table):
 
 
 class Red(Table):
-    """Random early detection (Floyd and Jacobson 1993); thresholds in packets on average."""
+    """Random early detection (Floyd and Jacobson 1993); thresholds are average packet numbers."""
 
     min_threshold: float = key(
         "`red`: average length in packets below which nothing is dropped early.",
@@ -135,7 +135,7 @@ class Red(Table):
 
 
 class Codel(Table):
-    """CoDel (RFC 8289): for how long packets may wait."""
+    """CoDel (RFC 8289): how long packets may be queued."""
 
     target_ns: int = key(
         "`codel`, `fq-codel`: acceptable queueing delay of a standing queue.",
@@ -209,7 +209,7 @@ class Fq(Table):
 
 
 class PlainQueue(AnyQueue):
-    """A queue that drops when it is full alone."""
+    """A queue that drops packets only when it is full."""
 
     discipline: Literal["fifo", "per-flow"] = derived("In one line, or one for each flow.")
 
@@ -229,7 +229,7 @@ class CodelQueue(AnyQueue):
 
 
 class FqCodelQueue(AnyQueue):
-    """A CoDel queue for each flow, which take turns by bytes."""
+    """A CoDel queue for each flow. Flows take turns by bytes."""
 
     discipline: Literal["fq-codel"] = derived("FQ-CoDel.")
     codel: Codel = derived("For how long packets may wait.")
@@ -237,7 +237,7 @@ class FqCodelQueue(AnyQueue):
 
 
 class OwnQueue(AnyQueue):
-    """A queue with a discipline that was registered."""
+    """A queue with a registered discipline."""
 
     discipline: Literal["own"] = derived("A discipline of a user.")
     name: str = derived("Its name, with a hash of its code.")
@@ -259,7 +259,7 @@ LinkQueueForm: Any = Annotated[
 
 
 class StandardAccess(Table):
-    """How the access point gets at the medium."""
+    """How the access point accesses the medium."""
 
     scheme: Literal["standard"] = key(
         "`standard`: as every station does; `adaptive-burst`: bursts without backoff, and windows "
@@ -271,9 +271,9 @@ class StandardAccess(Table):
 
 
 class AdaptiveBurst(Table):
-    """Bursts without backoff, and `window_slots` virtual slots between them (paper B, 3.2).
+    """Bursts without backoff, with `window_slots` virtual slots between them (paper B, 3.2).
 
-    A burst is as long as (8) says for `target_active` stations, m*, and two packets at least.
+    A burst has the length of (8) for `target_active` stations, m*, and at least two packets.
     """
 
     scheme: Literal["adaptive-burst"] = derived("Bursts.")
@@ -300,7 +300,7 @@ Access = Annotated[StandardAccess | AdaptiveBurst, Field(discriminator="scheme")
 
 
 class Scheduler(Table):
-    """Whose packets go next."""
+    """Which packets are sent next."""
 
     kind: Literal["oldest", "round-robin"] = derived("`scheduler`.")
 
@@ -311,7 +311,7 @@ class Scheduler(Table):
 
 
 class OwnScheduler(Table):
-    """A scheduler that was registered."""
+    """A registered scheduler."""
 
     kind: Literal["own"] = derived("A scheduler of a user.")
     name: str = derived("Its name, with a hash of its code.")
@@ -323,7 +323,7 @@ class OwnScheduler(Table):
 
 
 class AirtimeScheduler(Table):
-    """Deficit round robin in airtime, that of both directions (Hoiland-Jorgensen et al. 2017)."""
+    """Deficit round robin in airtime of both directions (Hoiland-Jorgensen et al. 2017)."""
 
     kind: Literal["airtime"] = key("Stations share airtime.")
     quantum_ns: int = key(

@@ -53,7 +53,7 @@ def _checked_thresholds(pairs: list[list[int]]) -> list[list[int]]:
 
 
 class DelayedAck(Table):
-    """The ACKs of data that come in order."""
+    """ACKs of data that arrive in order."""
 
     every_: ClassVar[Key] = file_only(
         Annotated[int, Field(ge=1, le=1000)],
@@ -98,7 +98,7 @@ class DelayedAck(Table):
 
 
 class AdaptiveSkip(Table):
-    """A number of ACKs left out that follows what the station's MAC meets: paper G, section V."""
+    """ACKs to leave out, a number adapted to the station's failed frames: paper G, section V."""
 
     most_: ClassVar[Key] = file_only(
         Annotated[int, Field(ge=1, le=1000)],
@@ -167,7 +167,7 @@ class Tack(Table):
 
 
 class Receiver(Table):
-    """The end that receives a flow's data, where it is not like the end that sends them."""
+    """The receiving end of a flow's data, if it differs from the sending end."""
 
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "rfc": {

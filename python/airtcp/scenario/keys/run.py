@@ -7,10 +7,9 @@ from ..quantities import Percent, time_or
 
 
 class Run(Table):
-    """How long, how often, how exactly.
+    """Run length, number of replications, and precision.
 
-    Either `replications` or `precision` is given. A warm-up of None is to be found before anything
-    is simulated.
+    Either `replications` or `precision` is given. A warm-up of None is found before the simulation.
     """
 
     # Longer than slow start of ten flows over an unlimited queue.

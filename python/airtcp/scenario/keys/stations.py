@@ -32,7 +32,7 @@ from .traffic import PathElement
 
 
 class FrameErrors(Table):
-    """The losses of frames without a collision. ACKs and Block ACKs are safe."""
+    """Losses of frames without a collision. ACKs and Block ACKs are never lost."""
 
     rate: float = key("Share of frames that are lost.", reads=Percent)
     of_bytes: int | None = key(
@@ -80,9 +80,9 @@ class Pair(Table):
 
 
 class StationGroup(Sparse):
-    """A group of stations that are alike.
+    """A group of identical stations.
 
-    With `profile`, a `name` (that of the profile) and `count` (1) may be left out.
+    With `profile`, a `name` (the name of the profile) and `count` (1) may be omitted.
     """
 
     profile: ClassVar[Key] = file_only(

@@ -17,7 +17,7 @@ AnyCongestion = Annotated[CongestionName, own("congestion control")]
 
 
 class MacFeedback(Table):
-    """Losses of which a station's MAC tells the sender above it: paper G, section V."""
+    """Losses that a station's MAC reports to its TCP sender: paper G, section V."""
 
     give_up: Literal["retransmit", "freeze"] = key(
         "What the sender does when the MAC drops a frame. `retransmit`: it sends the segment "

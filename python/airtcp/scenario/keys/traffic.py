@@ -90,7 +90,7 @@ class Web(Table):
 
 
 class Replay(Table):
-    """Transfers that begin when they did in a log, however many are under way."""
+    """Transfers that start at the times in a log, without waiting for each other."""
 
     kind: Literal["replay"] = key("The transfers of a file, at their times.")
     file: ClassVar[Key] = file_only(
@@ -114,7 +114,7 @@ class Replay(Table):
 
 
 class Voice(Table):
-    """What the E-model asks of a codec (ITU-T G.113, appendix I)."""
+    """E-model parameters of a codec (ITU-T G.113, appendix I)."""
 
     impairment: float = derived("Equipment impairment factor Ie without losses.")
     robustness: float = derived("Packet-loss robustness factor Bpl.")
@@ -146,7 +146,7 @@ class Udp(Table):
 
 
 class Call(Table):
-    """Speech and video, packets without flow control: as many `udp` flows as there are of both."""
+    """Speech, and video if any, without flow control: each becomes a `udp` flow."""
 
     kind: Literal["call"] = key("Speech and video over UDP.")
     profile: ClassVar[Key] = file_only(
@@ -179,7 +179,7 @@ class FtpMessages(Table):
 
 
 class Ftp(Table):
-    """Transfers that begin at given intervals, however many of the station are under way."""
+    """Transfers that start at given intervals, without waiting for each other."""
 
     kind: Literal["ftp"] = key("Transfers that do not wait for each other.")
     interarrival: distributions.Distribution = key(
@@ -221,7 +221,7 @@ def _over(profile: Mapping[str, Any], value: dict[str, Any]) -> dict[str, Any]:
 
 
 class Loss(Table):
-    """What is lost on a link, of packets with payload, each direction counted apart."""
+    """Losses on a link, of packets with payload, counted separately in each direction."""
 
     rate: float | None = key(
         "This share is lost, each packet alike.", default=none("they are counted"), reads=Percent
@@ -246,7 +246,7 @@ LossForm: Any = Annotated[
 
 
 class Link(Table):
-    """A wired link, the same both ways."""
+    """A wired link, the same in both directions."""
 
     rate_bps: int | None = key("Its rate.", default=none("no serialisation"))
     delay_ns: int = key("Its propagation delay.", default="0 s")
@@ -271,9 +271,9 @@ PathElement: Any = Annotated[
 
 
 class Flow(Table):
-    """One such flow for each station of a group; that of station i is called `name/i`.
+    """A flow of each station of a group. The flow of station i is named `name/i`.
 
-    An entry with the name of a flow that a profile brings, such as `laptop-web`, stands above it.
+    An entry with the name of a profile's flow, such as `laptop-web`, overrides it.
     """
 
     profile: ClassVar[Key] = file_only(
