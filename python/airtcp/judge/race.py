@@ -167,7 +167,7 @@ class Race:
         return self.bases[name].outcome, self.standings[name].outcome
 
     def improves(self, one: Candidate) -> bool:
-        """True if a candidate misses fewer targets than the unchanged scenario, and breaks none."""
+        """True if a candidate improves on the unchanged scenario and breaks no target."""
         base, now = self.change(one)
         return now.improves(base) and not now.breaks(base)
 

@@ -102,7 +102,7 @@ def _limit(plan: Plan, one: Limit) -> str:
 
 
 def bound(text: str) -> str:
-    """Return the bound of a target with its sign."""
+    """Return the bound of a target with its sign: "< 50 ms"."""
     return words.wanted(read_condition(text))
 
 

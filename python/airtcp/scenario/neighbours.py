@@ -145,7 +145,7 @@ ANYWHERE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("runs", "repetitions", "repeats"), "replications of [run]"),
     **dict.fromkeys(("rng_seed", "random_seed"), "seed of [run]"),
 }  # fmt: skip
-"""By a name that is no key in any table."""
+"""What names mean that are keys in no table."""
 
 _BY_TABLE: Final[Mapping[tuple[str, str], str]] = {
     ("phy", "bandwidth"): "channel_width",
@@ -210,7 +210,7 @@ _BY_TABLE: Final[Mapping[tuple[str, str], str]] = {
     ("", "aggregation"): "[mac.aggregation]",
     ("", "edca"): "[mac.edca]",
 }
-"""By the table in which a name was written, and the name: what it is called here."""
+"""What names mean in a table where they are no keys, by table and name."""
 
 
 def meant_key(name: str, table: str, form: type[Written]) -> str:

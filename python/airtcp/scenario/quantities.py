@@ -71,7 +71,7 @@ def only_own(kind: str) -> BeforeValidator:
 
 
 class Written(BaseModel):
-    """A TOML table. Its keys are its fields; anything else is refused by name."""
+    """A TOML table. Its keys are its fields. Other keys are rejected by name."""
 
     table: ClassVar[Any] = None
     """The resolved table with this written form, if `declare` made it from one."""

@@ -412,7 +412,7 @@ def _width(phy: Written) -> int:
 def _check_said(
     scenario: Written, cells: dict[str, Written], overlap: list[list[bool]], way: str
 ) -> None:
-    """Reject cells on one channel without a way of hearing, and invalid pairs."""
+    """Reject cells on one channel if nothing says who hears whom, and invalid pairs."""
     names = list(cells)
     if not way:
         for one, row in enumerate(overlap):

@@ -130,7 +130,7 @@ def _start_spread_ns(flow: Written, preset: str, here: Path) -> int:
     return 0
 
 
-#: The suffixes of the names of a flow by direction, and the direction of each.
+#: By direction of an entry: name suffix and direction of each of its flows.
 _SIDES = {
     "download": [("", "download")],
     "upload": [("", "upload")],

@@ -88,7 +88,7 @@ class DelayedAck(Table):
 
     @property
     def every(self) -> int:
-        """Segments for an ACK in the long run: from the last threshold on."""
+        """Segments per ACK in the long run: from the last threshold on."""
         return self.thresholds[-1][1]
 
     @property

@@ -1,4 +1,4 @@
-"""`[run]`: how long, how often, how exactly. The defaults are choices of this program."""
+"""`[run]`: run length, replications and precision. The defaults come from no standard."""
 
 from typing import Annotated, Literal
 

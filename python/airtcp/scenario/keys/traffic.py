@@ -44,7 +44,7 @@ class Bulk(Table):
 class Page(Table):
     """Many objects over a few connections, as a browser loads them with HTTP/1.1.
 
-    The document comes first, then all others; a connection carries one object after the other.
+    The document comes first, then all other objects. A connection carries one object at a time.
     """
 
     objects: distributions.Distribution = key(
