@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _PAIRED: Final = 4
 _LISTED: Final = 3
 _SHORTEST_S: Final = 2.0
-#: A standing queue hides other causes, such as a window that is too small. So queues join all
-#: pairs.
+#: A standing queue hides other causes, such as a window that is too small. So each of the best
+#: counterfactuals is also paired with these.
 _QUEUES: Final = frozenset({"ap-queue", "link-queue"})
 
 

@@ -221,7 +221,10 @@ class _Advising:
     def _measured(
         self, base: Standing, standing: Standing
     ) -> tuple[str | None, Interval, Interval, Interval]:
-        """Return the metric of the unchanged scenario's worst target, and it in paired runs."""
+        """Return the metric of the worst target, and its values before, after and their difference.
+
+        The runs of both scenarios are paired. The target is the worst of the unchanged scenario.
+        """
         nothing = Interval(None, None, None, 0)
         known = [one for one in base.outcome.targets if one.ratio is not None]
         if not known:

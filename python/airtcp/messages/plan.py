@@ -47,7 +47,7 @@ def parts(plan: Plan) -> Iterator[Part]:
 
 
 def lines(plan: Plan) -> Iterator[tuple[str, State]]:
-    """Yield the capacity, the target that fails first, and targets that limit nothing."""
+    """Yield the capacity, the target that fails first, targets that always fail, and cautions."""
     yield answer(plan), "bold"
     told = limits(plan)
     if told:

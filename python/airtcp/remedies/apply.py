@@ -238,7 +238,7 @@ def _rates(lines: Lines, new: Scenario, _: Scenario) -> None:
     ofdm = [6, 9, 12, 18, 24, 36, 48, 54]
     rates = dsss if new.phy.standard == "802.11b" else [one * 1_000_000 for one in ofdm]
     if any(group.data_rate.modulation == "dsss" for group in new.stations):
-        # In 802.11g, the 802.11b rates have to stay.
+        # 802.11b stations in an 802.11g cell need the 802.11b rates.
         rates = sorted({*rates, *dsss})
     kept = [rate for rate in rates if rate >= least]
     units = " ".join(str(rate // 100_000) for rate in kept)

@@ -284,5 +284,5 @@ class Phy(Table):
     )
 
     def shared_with(self, pair: SharesFormat | None) -> Self:
-        """Return the PHY for frames of a pair of stations; `pair` None: this PHY unchanged."""
+        """Return the PHY for frames of a pair of stations, or this PHY if `pair` is None."""
         return self if pair is None else self.model_copy(update={"high_rate": pair.high_rate})
