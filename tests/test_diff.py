@@ -481,7 +481,7 @@ def test_no_change_is_precise_at_once() -> None:
         (("--precision", "200 %"), "says nothing; allowed: more than 0 % and less than 100 %"),
         (("--precision", "0 %"), "allowed: more than 0 % and less than 100 %"),
         (("--precision", "abc"), "allowed: a number and one of %"),
-        (("--precision", "2 %", "--replications", "3"), "allowed: only one of them"),
+        (("--precision", "2 %", "--replications", "3"), "cannot be combined with --replications"),
     ],
 )
 def test_a_wrong_precision_says_what_is_allowed(

@@ -150,7 +150,7 @@ def test_the_home_is_what_it_says() -> None:
 
     def ratio(scheduler: str) -> float:
         scenario = load(path).vary({"ap.scheduler": scheduler})
-        groups = simulate(scenario, replications=2).simulation.groups
+        groups = simulate(scenario).simulation.groups
         console, phone = (
             groups[name]["download"]["flow_goodput_bps"].mean for name in ("console", "phone")
         )

@@ -228,7 +228,8 @@ def test_the_command_gives_a_glance_and_its_source() -> None:
     assert printed.exit_code == without.exit_code == 0
     assert SOURCE in printed.stdout
     assert "95 % intervals" in printed.stdout
-    assert "No analytical model applies" not in printed.stdout
+    assert "Quick simulation: " in printed.stdout
+    assert "Quick simulation: " not in without.stdout
     assert "No analytical model applies: UDP and TCP share the channel" in without.stdout
 
 

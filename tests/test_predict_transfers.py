@@ -280,7 +280,7 @@ def test_ftp_beside_others_is_in_no_model() -> None:
 
     said = predict(ResolvedScenario.from_dict(asked))
 
-    assert "the models have either alone" in (said.uncovered or "")
+    assert "FTP" in (said.uncovered or "")
 
 
 @pytest.mark.parametrize(("mean", "told"), [("0.135 s", True), ("0.3 s", False)])

@@ -316,7 +316,7 @@ def _simulation(console: Console, result: SimulationResult) -> None:
     lines = summary.simulation_lines(result.simulation)
     head = ("metric", "mean")
     # A single run, such as a testbed run, may have no intervals.
-    if any(one.half_width is not None for one in result.simulation.metrics.values()):
+    if any(one.half_width for one in result.simulation.metrics.values()):
         head = ("metric", f"mean, {100 * result.simulation.confidence:g} % interval")
     print_table(console, head, [(line.metric, line.simulation) for line in lines])
     console.print()
