@@ -181,9 +181,10 @@ def test_lights_and_points_of_a_glance_are_those_of_the_python(seed: int) -> Non
 
 
 def test_more_work_makes_the_intervals_of_a_glance_narrower() -> None:
-    """Nine times the work narrows an interval, down to the 2 % that glances end at."""
-    scenario = loaded(random_text(3))
+    """Nine times the work is no longer too short for the transfers; 2 % is the least width."""
+    scenario = loaded(random_text(9))
     narrow, wide = (airtcp.glance(scenario, times=times) for times in (9, 1))
+    assert (narrow.short_for, wide.short_for) == ((), ("transfers",))
     assert 5 * wide.events < narrow.events < 13 * wide.events
     mean, width = wide.metrics["goodput_bps"].mean, wide.metrics["goodput_bps"].half_width
     assert mean is not None
