@@ -256,7 +256,7 @@ def test_a_wrong_scenario_is_status_2_and_one_message(command: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", "nowhere.toml"], "nowhere.toml: there is no such file"),
+        (["run", "nowhere.toml"], "nowhere.toml: file not found"),
         (["run", "."], "is a directory"),
         (["run"], "Missing argument"),
         (["run", "web.toml", "--colour"], "No such option: --colour"),

@@ -157,7 +157,7 @@ def test_messages_do_not_show_the_tools_behind() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda tmp: tmp / "nowhere.toml", "there is no such file"),
+        (lambda tmp: tmp / "nowhere.toml", "file not found"),
         (lambda tmp: tmp, "is a directory"),
         (lambda tmp: "null\0byte.toml", "is not a file name"),
         (lambda tmp: tmp / ("x" * 5000), "cannot be read"),

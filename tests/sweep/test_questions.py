@@ -177,7 +177,7 @@ def test_files_that_cannot_be_read_are_named(store: Path, tmp_path: Path) -> Non
     for name, said in (
         ("a.parquet", "cannot be read as .parquet"),
         ("a.txt", "is no table; allowed: .csv, .csv.gz, .parquet"),
-        ("nowhere.csv", "there is no such file"),
+        ("nowhere.csv", "file not found"),
     ):
         done = call("results", store, "--file", tmp_path / name, "--sql", "SELECT 1")
         assert done.exit_code == 2

@@ -340,7 +340,7 @@ def test_a_dry_run_says_how_much_and_writes_nothing(sweep_file: Path, tmp_path: 
     [
         ("", "scenario: is missing; expected: the base scenario"),
         ('scenario = "base.toml"', "axes: is missing"),
-        ('scenario = "nowhere.toml"\n[axes]\nx = [1]', "nowhere.toml: there is no such file"),
+        ('scenario = "nowhere.toml"\n[axes]\nx = [1]', "nowhere.toml: file not found"),
         ('scenario = "base.toml"\nreplicaitons = 2\n[axes]\nx = [1]', "did you mean replications?"),
         ('scenario = "base.toml"\n[axes]\nx = []', "sweep.toml: axes.x: is empty"),
         (

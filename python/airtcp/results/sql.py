@@ -110,7 +110,7 @@ def _read(path: Path) -> pa.Table:
             raise OSError(errno.EFBIG, f"larger than {_MOST_BYTES // 2**20} MiB")
         return csv.read_csv(pa.BufferReader(text))
     except FileNotFoundError as error:
-        raise QuestionError(f"--file: {path}: there is no such file") from error
+        raise QuestionError(f"--file: {path}: file not found") from error
     except (OSError, pa.ArrowException) as error:
         said = " ".join((getattr(error, "strerror", None) or str(error)).split())
         raise QuestionError(f"--file: {path} cannot be read as .{suffix}: {said}") from error

@@ -76,7 +76,7 @@ def read(path: str | os.PathLike[str]) -> str:
     try:
         content = _beginning(None if from_stdin else path, LARGEST_FILE_BYTES + 1)
     except FileNotFoundError:
-        raise ScenarioError(name, "", "there is no such file; allowed: a scenario file") from None
+        raise ScenarioError(name, "", "file not found") from None
     except IsADirectoryError:
         raise ScenarioError(name, "", "is a directory; allowed: a scenario file") from None
     except OSError as error:

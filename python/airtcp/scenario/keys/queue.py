@@ -38,7 +38,7 @@ _AckFilter: Any = Annotated[
 
 
 def _number_or_unlimited(value: object) -> str:
-    return "word" if isinstance(value, str) and value == UNLIMITED else "number"
+    return "word" if isinstance(value, str) and not value.isdigit() else "number"
 
 
 UNLIMITED: Final = "unlimited"
