@@ -34,7 +34,8 @@ def office(
 ) -> Scenario:
     text = OFFICE.format(count=count, rate=rate, duration=duration, replications=replications)
     scenario = loads(text)
-    return scenario.vary({"flows.laptop-web.path": ["line"]})
+    changes = {"flows.laptop-web.path": ["line"], "ap.queue.limit": "unlimited"}
+    return scenario.vary(changes)
 
 
 @cache

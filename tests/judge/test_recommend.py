@@ -12,6 +12,7 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.cli.commands import app
+from airtcp.judge.outcome import outcome_of
 from airtcp.results import SimulationResult
 from airtcp.results.advice import Advice
 from airtcp.scenario import loads
@@ -257,3 +258,24 @@ def test_ctrl_c_while_the_answer_is_put_together_is_told(monkeypatch: pytest.Mon
     result = airtcp.compare(loads(cell(2)), replications=2, threads=1)
 
     assert airtcp.advise(result, threads=1).interrupted
+
+
+def test_a_change_of_the_traffic_is_judged_by_the_targets_of_today() -> None:
+    """Speech with video has no default target; without the video it has, which says nothing."""
+    network = {
+        "phy": {"standard": "802.11ax", "mcs": 1},
+        "stations": [{"name": "caller", "count": 2}, {"name": "desk", "count": 1}],
+        "flows": [
+            flow("caller", "download", {"kind": "call", "video": "2 Mb/s"}),
+            flow("desk", "both", {"kind": "call"}),
+        ],
+        "run": RUN,
+    }
+    today = airtcp.load(network)
+    silent = today.vary({"flows.caller.application.video": "none"})
+    found = [airtcp.verdict(airtcp.simulate(one)) for one in (today, silent)]
+    base = outcome_of(airtcp.simulate(today))
+    changed = outcome_of(airtcp.simulate(silent), base)
+
+    assert [len(one.targets) for one in found if one is not None] == [4, 6]
+    assert [one.text for one in changed.targets] == [one.text for one in base.targets]

@@ -349,7 +349,6 @@ def test_every_example_has_a_curve_and_an_answer_at_once(
 ) -> None:
     page = opened(packed({"example": example}))
     answer = page.answer()
-    assert "No analytical model applies" not in page.page.locator("main").inner_text()
     assert re.search(r"\d", answer)
     drawn = page.page.locator(".picture .line, .picture .at-least")
     drawn.first.wait_for(state="attached")

@@ -227,7 +227,7 @@ def outcome_of(
         states = states if told is None else [one.state for one in told.targets]
         if careful and told is not None:
             judged = tuple(map(_more_careful, judged, told.targets))
-    before = (None,) * len(judged) if base is None else base.targets
+    known = {} if base is None else {one.text: one for one in base.targets}
     goodputs, delays, delay_metrics = _shares(means)
     promised = frozenset(
         (condition.group, part)
@@ -239,8 +239,10 @@ def outcome_of(
         tuple(
             _unreached(one)
             if is_out_of_range(result.scenario, one.target.condition)
-            else _target(one, state, its, level)
-            for one, state, its in zip(judged, states, before, strict=True)
+            else _target(one, state, known.get(one.target.text), level)
+            for one, state in zip(judged, states, strict=True)
+            # A change of the traffic may bring default targets of its own.
+            if base is None or one.target.text in known
         ),
         promised,
         goodputs,
