@@ -153,8 +153,10 @@ def _make(chosen: list[Item], settings: Any, out: Path, *, quiet: bool) -> list[
         with _progress(len(chosen), quiet) as progress:
             made = make(chosen, settings, out, progress)
     except KeyboardInterrupt:
-        write_pages(out)
-        note("finished items are kept; run the same command to continue")
+        # Before the first item begins there is no folder, and nothing to keep.
+        if out.is_dir():
+            write_pages(out)
+            note("finished items are kept; run the same command to continue")
         raise
     write_pages(out, {one.item.name: one.reason for one in made if one.reason is not None})
     return made
