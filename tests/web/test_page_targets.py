@@ -132,8 +132,7 @@ def test_the_focus_stays_at_its_button_while_the_answer_sharpens(opened: Any) ->
     page.page.get_by_text("The simulation says").wait_for()
     # The button was made anew, and has the focus of the one before it.
     assert not held.evaluate("(one) => one.isConnected")
-    focused = page.page.evaluate("document.activeElement.ariaLabel")
-    assert focused.startswith("Change: ")
+    page.page.wait_for_function("() => document.activeElement.ariaLabel?.startsWith('Change: ')")
 
 
 def test_the_focus_goes_back_from_stop_to_simulate_when_a_run_has_ended(opened: Any) -> None:
@@ -424,6 +423,8 @@ def test_the_page_prints_the_numbers_of_the_python(opened: Any, seed: int) -> No
     numbers = printed(page, "Models beside simulation")
     assert len(numbers) > 2
     for label, _, _, told, *_ in numbers:
+        if label == "goodput of the least flow":
+            continue  # below goodput per flow, if flows differ (tests/test_least.py)
         name = labels[label]
         assert told == quantity_with_interval(simulation[name], METRICS[name].unit)
     if judged is None:
