@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import airtcp
 import pytest
@@ -178,9 +179,14 @@ size = "8 MB", think_time = "1 s" } }]
     )
     seen = airtcp.simulate(slow)
 
-    assert outcome_of(seen).targets[0].ratio is None
-    assert outcome_of(seen, of(None)).targets[0].ratio is None
-    assert outcome_of(seen, of(0.5)).targets[0].ratio == NOTHING
+    now = outcome_of(seen)
+
+    def before(ratio: float | None) -> Outcome:
+        return replace(now, targets=(replace(now.targets[0], ratio=ratio),))
+
+    assert now.targets[0].ratio is None
+    assert outcome_of(seen, before(None)).targets[0].ratio is None
+    assert outcome_of(seen, before(0.5)).targets[0].ratio == NOTHING
 
 
 @pytest.mark.parametrize(
