@@ -234,7 +234,7 @@ def test_the_command_gives_a_glance_and_its_source() -> None:
 
 
 def test_bad_input_is_told_in_one_line() -> None:
-    with pytest.raises(ScenarioError, match="no such file"):
+    with pytest.raises(ScenarioError, match="file not found"):
         glance("nowhere.toml")
     with pytest.raises(ValueError, match="greater than or equal to 0"):
         glance(browsing(), seed=-1)
