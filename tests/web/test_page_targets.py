@@ -118,6 +118,8 @@ def begun(opened: Any) -> Page:
     return page
 
 
+# On a busy machine the page loses the focus at times, a defect of the page that is not mended.
+@pytest.mark.verify
 def test_the_focus_stays_at_its_button_while_the_answer_sharpens(opened: Any) -> None:
     page = begun(opened)
     button = page.page.get_by_role("button", name=re.compile("^Change: .*desk"))
