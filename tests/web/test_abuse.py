@@ -153,6 +153,7 @@ def test_uploads_are_bounded_and_stay_in_their_folder(web: Web) -> None:
     assert all(name.startswith("airtcp-web-") or name in ("stderr", "sizes.csv") for name in there)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_body_that_takes_long_to_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "_MOST_CPU_S", 0.05)
     groups = "".join(f'[[stations]]\nname = "g{one}"\ncount = 1\n' for one in range(2000))
@@ -161,6 +162,34 @@ def test_a_body_that_takes_long_to_read_is_refused(monkeypatch: pytest.MonkeyPat
 
     with pytest.raises(ScenarioError, match=r"more than 0\.05 s to read"):
         sources.rebuilt(bodies.Source(text=groups), edit, Path())
+
+    assert time.process_time() - begin < 0.5
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_the_limit_of_reading_holds_where_python_drops_an_exception(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sources, "_MOST_CPU_S", 0.05)
+
+    def spin() -> None:
+        end = time.process_time() + 1.0
+        while time.process_time() < end:
+            pass
+
+    class Finalized:
+        def __del__(self) -> None:
+            spin()  # the first signal comes here, and Python drops what it raises
+
+    @sources._within_bounds()
+    def read() -> None:
+        Finalized()
+        spin()
+
+    begin = time.process_time()
+
+    with pytest.raises(ScenarioError, match=r"more than 0\.05 s to read"):
+        read()
 
     assert time.process_time() - begin < 0.5
 

@@ -61,7 +61,8 @@ def _within_bounds() -> Iterator[None]:
     """Limit the CPU time of a block, the body of the with statement. Raises ScenarioError.
 
     A worker that reads for too long blocks all other questions. Signals only work in the main
-    thread. A nested block uses the limit of the outer one.
+    thread. A nested block uses the limit of the outer one. The timer repeats, because Python drops
+    an exception that is raised in a callback of the garbage collector or in a finalizer.
     """
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or not hasattr(signal, "setitimer") or signal.getitimer(_TIMER)[0] > 0.0:
@@ -73,7 +74,7 @@ def _within_bounds() -> Iterator[None]:
 
     before = signal.signal(signal.SIGVTALRM, stop)
     try:
-        signal.setitimer(_TIMER, _MOST_CPU_S)
+        signal.setitimer(_TIMER, _MOST_CPU_S, _MOST_CPU_S)
         try:
             yield
         finally:
