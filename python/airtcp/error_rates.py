@@ -174,14 +174,12 @@ class Receiver:
         if mbps in _DSSS_NEEDED_DB:
             return _DSSS_NEEDED_DB[mbps] - self.loss_db
         mcs = _MCS_OF_OFDM[mbps]
-        # Frames of 802.11a and g have no LDPC code, whatever the receiver decodes else.
-        convolutional = replace(self, coding="bcc")
-        if self.model == "nist":
-            needed = self._needed(mcs, READ, _SHORT_BITS if short else _TABLE_BITS)
-        elif short:
+        if short and self.model == "tables":
             needed = _SHORT_DB[mcs]
         else:
-            needed = convolutional._needed(mcs, READ, _TABLE_BITS)
+            # Frames of 802.11a and g have no LDPC code, whatever else the receiver decodes.
+            plain = replace(self, coding="bcc")
+            needed = plain._needed(mcs, READ, _SHORT_BITS if short else _TABLE_BITS)
         return round(needed - (_HALF_DB if mbps == 9 else 0.0), _DIGITS)
 
     def _needed(self, mcs: int, share: float, bits: int) -> float:
