@@ -44,25 +44,9 @@ def cautions(result: Comparison | SimulationResult) -> list[str]:
     measured_s = run.duration_ns / 1e9
     if simulation.steadiness is not None:
         sentences.append(_not_steady(simulation.steadiness, measured_s))
-    slow = simulation.metrics.get("transfer_time_p99_s")
-    # Estimates account for unfinished transfers.
-    is_plain = "transfer_time_s" not in simulation.estimates
-    if simulation.is_done:
-        pass
-    elif slow and slow.mean is not None and slow.mean > LONG_TRANSFERS * measured_s:
-        missing = "long transfers that had not ended are missing, so transfer times are too low"
-        told = missing if is_plain else "that is too few such times for a steady state"
-        sentences.append(
-            f"one transfer in a hundred takes more than {quantity(slow.mean, 's', 3)}, and "
-            f"{duration(measured_s)} were measured: {told}; simulate longer"
-        )
-    elif is_plain and (expected := _time_by_littles_law(result)) is not None:
-        ended = simulation.metrics["transfer_time_s"].mean
-        sentences.append(
-            f"transfers that ended took {quantity(ended, 's', 3)} on average, but with as many in "
-            f"progress as there were a transfer takes {quantity(expected, 's', 3)} (Little's law): "
-            "the longest had not ended and are missing; simulate longer, or ask for percentiles"
-        )
+    # Jobs have ended, however long they took.
+    if not simulation.is_done:
+        sentences += _unfinished(result, measured_s)
     if result.scenario.mac.pcf is not None:
         sentences += _polling(simulation.counts)
     if simulation.replications == 1:
@@ -118,6 +102,30 @@ def _rules_elsewhere(scenario: ResolvedScenario) -> list[str]:
     return [
         f"not modelled beside several cells, hears or powers: {', '.join(unfit)}, of the preset "
         f'"{rules.preset}" of mac.rules; all else of it is'
+    ]
+
+
+def _unfinished(result: Comparison | SimulationResult, measured_s: float) -> list[str]:
+    """Report that transfers take too long for the measured time; empty if they do not."""
+    simulation = result.simulation
+    slow = simulation.metrics.get("transfer_time_p99_s")
+    # Estimates account for unfinished transfers.
+    is_plain = "transfer_time_s" not in simulation.estimates
+    if slow and slow.mean is not None and slow.mean > LONG_TRANSFERS * measured_s:
+        missing = "long transfers that had not ended are missing, so transfer times are too low"
+        told = missing if is_plain else "that is too few such times for a steady state"
+        return [
+            f"one transfer in a hundred takes more than {quantity(slow.mean, 's', 3)}, and "
+            f"{duration(measured_s)} were measured: {told}; simulate longer"
+        ]
+    expected = _time_by_littles_law(result) if is_plain else None
+    if expected is None:
+        return []
+    ended = simulation.metrics["transfer_time_s"].mean
+    return [
+        f"transfers that ended took {quantity(ended, 's', 3)} on average, but with as many in "
+        f"progress as there were a transfer takes {quantity(expected, 's', 3)} (Little's law): "
+        "the longest had not ended and are missing; simulate longer, or ask for percentiles"
     ]
 
 
