@@ -130,7 +130,9 @@ def test_a_stream_of_events_is_read_as_the_whole(tmp_path: Path) -> None:
     events += [{"event": "interval", "data": one} for one in told["intervals"]]
     events.append({"event": "end", "data": told["end"]})
     stream = "\n".join(map(json.dumps, events))
+    full = f"{stream}\n{json.dumps(told, indent=2)}"
 
+    assert measurement_of(written(tmp_path, full)) == measurement_of(written(tmp_path, told))
     assert with_radio(tmp_path, stream) == with_radio(tmp_path, told)
     assert measurement_of(written(tmp_path, stream)) == measurement_of(written(tmp_path, told))
     with pytest.raises(ScenarioError, match="line 2: is not JSON"):
@@ -149,6 +151,73 @@ def test_a_mark_becomes_a_category(tmp_path: Path, tos: int, category: str) -> N
     # Without WMM a mark has no effect.
     plain = with_radio(tmp_path, iperf3(tos=tos), "hw_mode=a\nchannel=36\n")
     assert "mac" not in plain
+
+
+@pytest.mark.parametrize(
+    ("tos", "newer"), [(0xB8, "AC_VO"), (0x40, "AC_BE"), (0x60, "AC_VI"), (0x68, "AC_VI")]
+)
+def test_a_mark_that_linux_6_8_treats_otherwise_is_named(
+    tmp_path: Path, tos: int, newer: str
+) -> None:
+    told = scenario_of([written(tmp_path, iperf3(tos=tos))])
+
+    assert f"{newer} since 6.8" in re.sub(r"\n#   ", " ", told)
+    assert "since 6.8" not in scenario_of([written(tmp_path, iperf3(tos=0x80))])
+
+
+def of_server(told: dict[str, Any]) -> dict[str, Any]:
+    """The file of a server of 3.12 that sent: nothing is known of what arrived."""
+    told = copy.deepcopy(told)
+    told["start"]["accepted_connection"] = {"host": "192.0.2.1", "port": 40000}
+    told["end"]["sum_received"] |= {"bytes": 0, "bits_per_second": 0, "packets": 0}
+    return told
+
+
+@pytest.mark.parametrize("protocol", ["TCP", "UDP"])
+def test_a_server_that_sent_tells_what_it_sent(tmp_path: Path, protocol: str) -> None:
+    told = of_server(iperf3(protocol=protocol, reverse=1))
+    found = measurement_of(written(tmp_path, told))
+
+    assert found.values[""]["goodput_bps"].mean == 5.24e6
+    assert "packet_loss" not in found.values[""]
+    assert "does not know what arrived" in found.others[0]
+
+
+def test_round_trips_of_a_server_with_both_directions_are_of_downloads(tmp_path: Path) -> None:
+    told = iperf3()
+    told["start"]["accepted_connection"] = {"host": "192.0.2.1", "port": 40000}
+    told["end"]["sum_sent_bidir_reverse"] = told["end"]["sum_sent"]
+    told["end"]["sum_received_bidir_reverse"] = {**told["end"]["sum_received"], "bytes": 0}
+    found = measurement_of(written(tmp_path, told)).values
+
+    assert "rtt_s" in found["download"]
+    assert "rtt_s" not in found["upload"]
+
+
+def test_a_test_that_ended_at_once_has_no_goodput(tmp_path: Path) -> None:
+    told = iperf3(blocks=20)
+    told["end"]["sum_received"] |= {"bytes": 0, "bits_per_second": 0}
+    found = measurement_of(written(tmp_path, told))
+
+    assert "goodput_bps" not in found.values[""]
+    assert "before the receiver reported" in found.others[0]
+
+
+def test_parallel_datagrams_are_one_stream_of_their_rate(tmp_path: Path) -> None:
+    told = iperf3(protocol="UDP", num_streams=3, target_bitrate=2_000_000, blksize=1472)
+
+    (flow,) = with_radio(tmp_path, told)["flows"]
+    assert flow["application"] == {"kind": "udp", "packet": "1500 B", "rate": "6114130 b/s"}
+
+
+def test_files_of_powershell_and_of_several_tests(tmp_path: Path) -> None:
+    wide = tmp_path / "wide.json"
+    wide.write_bytes(json.dumps(iperf3()).encode("utf-16"))
+    twice = written(tmp_path, json.dumps(iperf3(), indent=1) * 2)
+
+    assert measurement_of(wide).values[""]["goodput_bps"].mean == 5.24e6
+    with pytest.raises(ScenarioError, match=r"line \d+: begins a second result"):
+        measurement_of(twice)
 
 
 def test_no_name_or_address_is_kept(tmp_path: Path) -> None:

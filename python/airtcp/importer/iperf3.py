@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from airtcp.importer.draft import Draft, Said, time_text
-from airtcp.importer.marks import category_of, priority_of
+from airtcp.importer.marks import category_of, priority_of, tell_newer
 from airtcp.importer.options import unfollowed
 from airtcp.importer.samples import mean_over_time
 from airtcp.importer.source import Node, Source
@@ -47,6 +47,9 @@ def parse_stream(source: Source) -> Node:
     for number, line in enumerate(source.text.splitlines(), 1):
         if not line.strip():
             continue
+        if line.strip() == "{":
+            # The whole result follows the events (--json-stream-full-output).
+            break
         try:
             event = json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -120,11 +123,33 @@ class _Test:
     def sums(self, ending: str) -> Node:
         """Return the sum over streams at the receiver, or else at the sender."""
         end = self.top.get("end")
-        for name in ("sum_received", "sum", "sum_sent"):
+        names = ["sum_received", "sum", "sum_sent"]
+        if self.only_sent(ending):
+            names.reverse()
+        for name in names:
             node = end.get(name + ending)
             if node.table():
                 return node
         raise self.top.source.error(f"end.sum_received{ending}", "is missing: nothing was measured")
+
+    def only_sent(self, ending: str) -> bool:
+        """Whether this end is a server that sent (-R, --bidir): it does not know what arrived."""
+        return self.is_server and self._has_none(ending)
+
+    def _has_none(self, ending: str) -> bool:
+        """Whether bytes were sent, and the receiver reported none."""
+        end = self.top.get("end")
+        sent = end.get(f"sum_sent{ending}", "bytes").number()
+        return bool(sent) and end.get(f"sum_received{ending}", "bytes").number() == 0.0
+
+    def is_too_short(self, ending: str) -> bool:
+        """Whether a client of TCP ended before the server had anything (-n, -k)."""
+        return not (self.is_server or self.is_udp) and self._has_none(ending)
+
+    @property
+    def is_server(self) -> bool:
+        """Whether a server wrote the file."""
+        return bool(self.top.get("start", "accepted_connection").value)
 
     @property
     def duration_s(self) -> float:
@@ -136,13 +161,24 @@ def measurement(top: Node) -> Measurement:
     """Return the measured values. Raises ScenarioError."""
     test = _Test(top)
     values: dict[str, dict[str, Interval]] = {}
+    others: list[str] = []
     for direction, ending in test.directions.items():
         sums = test.sums(ending)
         mean = sums.get("bits_per_second").needed()
         found = {"goodput_bps": mean_over_time(_samples(test, ending), mean)}
-        if test.is_udp:
+        if test.is_too_short(ending):
+            found = {}
+            others.append(
+                f"goodput of the {direction}: unknown, for the test ended before the receiver "
+                "reported anything"
+            )
+        elif test.only_sent(ending):
+            others.append(
+                f"goodput of the {direction}: what this end sent, as it does not know what arrived"
+            )
+        elif test.is_udp:
             found |= _of_udp(sums)
-        elif (round_trip := _round_trip(test, direction)) is not None:
+        if not test.is_udp and (round_trip := _round_trip(test, direction)) is not None:
             found["rtt_s"] = round_trip
         values[direction] = found
     direction = ""
@@ -160,6 +196,7 @@ def measurement(top: Node) -> Measurement:
         values,
         test.duration_s,
         counts,
+        tuple(others),
         direction=direction,
         unfollowed=tuple(_conditions(test)),
     )
@@ -225,8 +262,8 @@ def _round_trip(test: _Test, direction: str) -> Interval | None:
     for stream in test.top.get("end", "streams").items():
         sender = stream.get("sender")
         is_own = sender.get("sender").value
-        # With both directions, the client's own streams are the uploads.
-        if len(test.directions) > 1 and direction != "upload":
+        # With both directions, the client's own streams are the uploads, a server's the downloads.
+        if len(test.directions) > 1 and direction != ("download" if test.is_server else "upload"):
             continue
         # A client that only receives has the RTTs of its own few packets, or none.
         mean = sender.get("mean_rtt").number()
@@ -249,7 +286,7 @@ def add_flow(top: Node, draft: Draft) -> None:
             direction, f"{name}: start.test_start: {how}; the client is taken for the station"
         ),
     }
-    if test.streams > 1:
+    if test.streams > 1 and not test.is_udp:
         flow["connections"] = Said(
             test.streams, f"{name}: start.test_start.num_streams = {test.streams}"
         )
@@ -292,6 +329,7 @@ def _mark(test: _Test, name: str, draft: Draft) -> None:
     tos = int(test.test.get("tos").number(most=255.0) or 0)
     category = category_of(tos)
     if category == "AC_BE":
+        tell_newer(tos, f"{name}: start.test_start.tos = {tos}", draft)
         return
     why = f"{name}: start.test_start.tos = {tos}, user priority {priority_of(tos)}"
     standard = draft.tables["phy"]["standard"].value
@@ -300,6 +338,7 @@ def _mark(test: _Test, name: str, draft: Draft) -> None:
         return
     for key in ("udp",) if test.is_udp else ("tcp_data", "tcp_ack"):
         draft.say("mac.classify", key, category, why)
+    tell_newer(tos, f"{name}: start.test_start.tos = {tos}", draft)
 
 
 def _udp(test: _Test, name: str, draft: Draft) -> Said:
@@ -308,6 +347,8 @@ def _udp(test: _Test, name: str, draft: Draft) -> Said:
     rate = test.test.get("target_bitrate").number()
     if rate is None:
         rate = test.sums("").get("bits_per_second").needed()
+    else:
+        rate *= test.streams
     # iperf3 counts only payload, a scenario the IP packet.
     packet = size + _HEADERS
     if packet > _MOST_PACKET:
@@ -318,7 +359,8 @@ def _udp(test: _Test, name: str, draft: Draft) -> Said:
         packet, size = float(_USUAL), float(_USUAL - _HEADERS)
     text = f"{rate * packet / size:.0f} b/s" if rate else "saturated"
     table: dict[str, Any] = {"kind": "udp", "packet": f"{packet:.0f} B", "rate": text}
-    return Said(table, f"{name}: start.test_start: blksize, target_bitrate")
+    streams = f", {test.streams} streams together" if test.streams > 1 else ""
+    return Said(table, f"{name}: start.test_start: blksize, target_bitrate{streams}")
 
 
 def _tcp(test: _Test, name: str, draft: Draft) -> Said:

@@ -5,6 +5,7 @@ All errors are ScenarioError.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 import math
@@ -68,7 +69,9 @@ def read(path: Path) -> Source:
     if len(data) > MOST_BYTES:
         raise ScenarioError(name, "", f"is too large; allowed: {MOST_BYTES // 2**20} MiB of text")
     try:
-        text = data.decode("utf-8-sig")
+        # PowerShell redirects as UTF-16.
+        is_wide = data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        text = data.decode("utf-16" if is_wide else "utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise ScenarioError(
@@ -117,6 +120,9 @@ def parse_json(source: Source) -> Node:
     try:
         value = json.loads(source.text)
     except json.JSONDecodeError as error:
+        if error.msg == "Extra data" and source.text[error.pos] in "{[":
+            message = "begins a second result; allowed: one result in a file"
+            raise source.error(f"line {error.lineno}", message) from error
         raise source.error(f"line {error.lineno}", f"is not JSON: {error.msg}") from error
     except RecursionError as error:
         raise source.error("", "is not JSON that can be read: it is nested too deeply") from error
