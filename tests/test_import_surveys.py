@@ -190,6 +190,92 @@ def test_a_station_dump_gives_rates(tmp_path: Path) -> None:
     assert [flow["stations"] for flow in found["flows"]] == ["station", "station-2"]
 
 
+def test_stations_of_a_dump_have_their_own_standard_and_guard_interval(tmp_path: Path) -> None:
+    rates = (
+        "866.7 MBit/s VHT-MCS 9 80MHz short GI VHT-NSS 2",
+        "300.0 MBit/s MCS 15 40MHz short GI",
+        "6.0 MBit/s",
+        "65.0 MBit/s MCS 7",
+    )
+    dump = "".join(
+        f"Station 02:00:00:00:00:{n:02x} (on wlan0)\n\ttx bitrate:\t{rate}\n"
+        for n, rate in enumerate(rates)
+    )
+    # The last frame of an idle station was one of management.
+    dump += "Station 02:00:00:00:00:10 (on wlan0)\n\ttx bitrate:\t6.0 MBit/s\n"
+    dump += "\trx bitrate:\t780.0 MBit/s VHT-MCS 8 80MHz short GI VHT-NSS 2\n"
+    found = read(tmp_path, dump)["stations"]
+
+    assert [one.get("standard") for one in found] == [None, "802.11n", "802.11a", "802.11n", None]
+    assert found[2]["data_rate"] == "6 Mb/s"
+    guards = [one.get("guard_interval") for one in found]
+    assert guards == ["400 ns", "400 ns", None, "800 ns", "400 ns"]
+    assert (found[4]["mcs"], found[4]["spatial_streams"]) == (8, 2)
+
+
+def test_a_link_is_one_station(tmp_path: Path) -> None:
+    link = STATIONS.partition("Station 02:00:00:00:00:03")[0]
+    link = link.replace("Station 02:00:00:00:00:02", "Connected to 02:00:00:00:00:01")
+
+    (station,) = read(tmp_path, link)["stations"]
+    assert station["mcs"] == 10
+
+
+def test_a_part_of_a_channel_is_named(tmp_path: Path) -> None:
+    rate = "34.4 MBit/s HE-MCS 2 HE-NSS 1 HE-GI 1 HE-DCM 0 106-tone RU"
+    dump = f"Station 02:00:00:00:00:02 (on wlan0)\n\ttx bitrate:\t{rate}\n"
+
+    assert "OFDMA" in scenario_of([written(tmp_path, dump)])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "band", "width"),
+    [
+        ("", "", "5 GHz", "80 MHz"),
+        ("80 MHz)", "80 MHz)\n\t\t * center freq segment 1: 42\n"
+         "\t\t * center freq segment 2: 50", "5 GHz", "160 MHz"),
+        ("5180", "5955", "6 GHz", "80 MHz"),
+        ("5180", "2412", "2.4 GHz", "40 MHz"),
+    ],
+)  # fmt: skip
+def test_a_scan_tells_band_and_width(
+    tmp_path: Path, old: str, new: str, band: str, width: str
+) -> None:
+    text = SCAN.replace("VHT capa", "HE capa") if band == "6 GHz" else SCAN
+    phy = read(tmp_path, text.replace(old, new))["phy"]
+
+    assert (phy["band"], phy["channel_width"]) == (band, width)
+
+
+def test_the_band_of_a_survey_decides_where_channels_have_the_same_number(tmp_path: Path) -> None:
+    head = "SSID,BSSID,RSSI,Channel,Band,Mode\noffice,02:00:00:00:00:01,-50,5,"
+
+    six = scenario_of([written(tmp_path, head + "6 GHz,ax\n")])
+    assert 'band = "6 GHz"' in six
+    assert "channel width, which it does not tell" in six
+    assert 'band = "2.4 GHz"' in scenario_of([written(tmp_path, head + "2.4 GHz,ax\n")])
+
+
+def test_files_of_airodump_and_acrylic_are_surveys(tmp_path: Path) -> None:
+    airodump = (
+        "\nBSSID, First time seen, channel, Speed, Power, ESSID, Key\n"
+        "02:00:00:00:00:01, 2026-01-01 10:00:00, 36, 866, -47, office, \n\n"
+        "Station MAC, First time seen, Power, # packets, BSSID\n"
+        "02:00:00:00:00:09, 2026-01-01 10:00:00, -50, 10, 02:00:00:00:00:01,\n"
+    )
+    acrylic = "SSID;MAC Address;RSSI;Chan;Width;802.11\noffice;02:00:00:00:00:01;-47;36+40;40;ac\n"
+
+    for text in (airodump, acrylic):
+        assert read(tmp_path, text)["cells"]["ap-1"]["channel"] == 36
+
+
+def test_another_tool_s_log_is_no_ping(tmp_path: Path) -> None:
+    text = "Start: 2026\nHOST: me  Loss%  Snt  Last\n  1.|-- 192.0.2.1  0.0%  10  1.2\n"
+
+    with pytest.raises(ScenarioError, match="none of the kinds"):
+        read(tmp_path, text)
+
+
 def test_a_station_dump_beside_a_configuration_is_of_its_radio(tmp_path: Path) -> None:
     found = read(tmp_path, "hw_mode=a\nchannel=36\nieee80211n=1\nieee80211ac=1\n", STATIONS)
 
@@ -221,6 +307,20 @@ def test_a_survey_of_channels_is_measured(tmp_path: Path) -> None:
          "192.0.2.1 : [1], timed out (12.5 avg, 50% loss)\n", "12.5 ms", 2, 1),
         ("192.0.2.1 : 12.5 - 14.1\n", "12.5 ms", 3, 1),
         ("Reply from 192.0.2.1: bytes=32 time=11ms TTL=60\nRequest timed out.\n", "11 ms", 2, 1),
+        ("[1795868451.1] 64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time=12.3 ms\n"
+         "[1795868452.1] no answer yet for icmp_seq=2\n", "12.3 ms", 2, 1),
+        ("[1795868451.1] 192.0.2.1 : [0], 64 bytes, 12.3 ms (12.3 avg, 0% loss)\n",
+         "12.3 ms", 1, 0),
+        # Windows in another language, and summaries alone.
+        ("Antwort von 192.0.2.1: Bytes=32 Zeit=12ms TTL=64\n"
+         "    Pakete: Gesendet = 3, Empfangen = 1, Verloren = 2\n"
+         "    (66% Verlust),\n", "12 ms", 1, 0),
+        ("Antwort von 192.0.2.1: Bytes=32 Zeit=12ms TTL=64\n"
+         "    Pakete: Gesendet = 3, Empfangen = 1, Verloren = 2 (66% Verlust),\n", "12 ms", 3, 2),
+        ("--- 192.0.2.1 ping statistics ---\n100 packets transmitted, 98 received, 2% packet loss\n"
+         "rtt min/avg/max/mdev = 12.300/13.200/44.100/0.900 ms\n", "12.3 ms", 100, 2),
+        ("192.0.2.1 : xmt/rcv/%loss = 100/97/3%, min/avg/max = 12.3/13.3/44.3\n",
+         "12.3 ms", 100, 3),
         # Not looked at before.
         ("64 bytes from 192.0.2.1: icmp_seq=0 ttl=60 time=8.123 ms\n"
          "Request timeout for icmp_seq 1\n", "8.12 ms", 2, 1),

@@ -188,7 +188,8 @@ def measurement_of_all(paths: Sequence[Path]) -> Measurement:
 
 
 def _is_json(source: Source) -> bool:
-    return source.text.lstrip()[:1] in ("{", "[")
+    # Logs of ping -D begin with a time in brackets.
+    return re.match(r"\s*(\{|\[\s*[{\[\]\"])", source.text) is not None
 
 
 def _json(source: Source) -> Node:

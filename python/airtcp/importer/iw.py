@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from airtcp.importer.draft import Draft, Said
 from airtcp.importer.source import Source
 from airtcp.results.measured import Measurement
 from airtcp.stats import Interval
 
-_STATION: Final = re.compile(r"^Station ([0-9a-fA-F:]{17})\b")
+#: A station of an access point, or the access point of `iw link`.
+_STATION: Final = re.compile(r"^(Station|Connected to) ([0-9a-fA-F:]{17})\b")
 _SURVEY: Final = re.compile(r"^Survey data from ")
 _VALUE: Final = re.compile(r"^\s+([\w ./]+?):\s*(.*\S)?\s*$")
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
@@ -22,10 +23,14 @@ _RATE: Final = re.compile(
     r"(?=(?:.* (?:EHT|HE|VHT)-NSS (?P<streams>\d+))?)"
     r"(?=(?:.*(?:^| )MCS (?P<ht>\d+))?)"
     r"(?=(?:.*(?P<short>short GI))?)"
+    r"(?=(?:.* (?:HE|EHT)-GI (?P<guard>[012]))?)"
 )
 _STANDARDS: Final = {"HT": "802.11n", "VHT": "802.11ac", "HE": "802.11ax", "EHT": "802.11be"}
 _ORDER: Final = ("", *_STANDARDS)
 _DSSS: Final = (1.0, 2.0, 5.5, 11.0)
+_RU: Final = re.compile(r"\b\d+-tone RU\b|\bRU-Alloc\b")
+#: The guard interval by the number that iw prints.
+_GUARD_NS: Final = (800, 1600, 3200)
 
 
 @dataclass
@@ -41,7 +46,7 @@ class _Station:
 
 
 def is_iw(source: Source) -> bool:
-    """Whether a text is from `iw station dump`, `iw station get` or `iw survey dump`."""
+    """Whether a text is from `iw station dump`, `station get`, `link` or `survey dump`."""
     first = source.text.lstrip().partition("\n")[0]
     return bool(_STATION.match(first) or _SURVEY.match(first))
 
@@ -53,7 +58,7 @@ def _sections(source: Source) -> list[_Station]:
         if not line.strip():
             continue
         if match := _STATION.match(line):
-            found.append(_Station(match[1].lower(), number))
+            found.append(_Station(match[2].lower(), number))
         elif _SURVEY.match(line):
             found.append(_Station("", number))
         elif (match := _VALUE.match(line)) and found:
@@ -115,23 +120,54 @@ def _groups(source: Source) -> dict[str, list[_Station]]:
     found: dict[tuple[object, ...], list[_Station]] = {}
     for one in _sections(source):
         if one.name:
-            found.setdefault(_rate(one)[1], []).append(one)
+            found.setdefault(_rate(one)[:2], []).append(one)
     names = ["station", *(f"station-{number}" for number in range(2, len(found) + 1))]
     return dict(zip(names, found.values(), strict=False))
 
 
-def _rate(one: _Station) -> tuple[str, tuple[object, ...]]:
-    """Return the format of the last transmit rate, and the values that define it."""
-    match = _RATE.match(one.values.get("tx bitrate", ""))
+class _Rate(NamedTuple):
+    """The format of a rate ("" for 802.11a, b and g), and the values that define it.
+
+    `keys` are MCS, streams, width and guard interval, or Mb/s; empty if there is no rate.
+    """
+
+    form: str
+    keys: tuple[int, int, int, int] | tuple[float] | tuple[()]
+    why: str
+
+    @property
+    def width_mhz(self) -> int:
+        """The channel width, 0 for rates of 802.11a, b and g."""
+        return self.keys[2] if len(self.keys) == 4 else 0
+
+
+def _rate(one: _Station) -> _Rate:
+    """Return the last transmit rate; the receive rate if only that has an MCS.
+
+    The last frame of an idle station is often one of management, at the lowest rate.
+    """
+    found = [_parsed(key, one.values.get(key, "")) for key in ("tx bitrate", "rx bitrate")]
+    return next((rate for rate in found if rate.form), found[0])
+
+
+def _parsed(key: str, text: str) -> _Rate:
+    match = _RATE.match(text)
+    why = f"{key} {text or 'not told'}"
     if match is None:
-        return "", ()
+        return _Rate("", (), why)
     width = int(match["width"] or 20)
+    guard_ns = _GUARD_NS[int(match["guard"])] if match["guard"] else 400 if match["short"] else 800
     if match["form"]:
-        return match["form"], (int(match["mcs"]), int(match["streams"] or 1), width)
+        keys = (int(match["mcs"]), int(match["streams"] or 1), width, guard_ns)
+        return _Rate(match["form"], keys, why)
     if match["ht"]:
         # MCS 0 to 7 have one stream, 8 to 15 two, and so on.
-        return "HT", (int(match["ht"]) % 8, int(match["ht"]) // 8 + 1, width)
-    return "", (float(match["mbps"]),)
+        return _Rate("HT", (int(match["ht"]) % 8, int(match["ht"]) // 8 + 1, width, guard_ns), why)
+    return _Rate("", (float(match["mbps"]),), why)
+
+
+def _is_dsss(rate: _Rate) -> bool:
+    return len(rate.keys) == 1 and rate.keys[0] in _DSSS
 
 
 def add_stations(source: Source, draft: Draft) -> None:
@@ -143,39 +179,57 @@ def add_stations(source: Source, draft: Draft) -> None:
         )
     name = source.short
     draft.names.append(name)
-    forms = [_rate(one)[0] for stations in groups.values() for one in stations]
-    newest = max(forms, key=_ORDER.index)
-    rates = [_rate(one)[1] for stations in groups.values() for one in stations]
+    rates = [_rate(one) for stations in groups.values() for one in stations]
+    newest = max((rate.form for rate in rates), key=_ORDER.index)
     if newest:
         draft.say("phy", "standard", _STANDARDS[newest], f"{name}: the newest format of a rate")
-        widest = max(int(str(keys[2])) for keys in rates if len(keys) == 3)
+        if any(map(_is_dsss, rates)) and newest != "VHT":
+            draft.say("phy", "band", "2.4 GHz", f"{name}: a rate of 802.11b")
+        widest = max(rate.width_mhz for rate in rates)
         draft.say("phy", "channel_width", f"{widest} MHz", f"{name}: the widest rate")
     else:
-        is_b = all(keys and keys[0] in _DSSS for keys in rates)
+        is_b = all(map(_is_dsss, rates))
         draft.say("phy", "standard", "802.11b" if is_b else "802.11g", f"{name}: rates")
-    standard = draft.tables["phy"]["standard"].value
-    known = next((form for form, one in _STANDARDS.items() if one == standard), "")
     draft.tables.setdefault("stations", {})
     for group, stations in groups.items():
-        form, keys = _rate(stations[0])
         names = draft.names_of(group, [one.name for one in stations])
         line = f"{name}:{stations[0].line}"
-        table = {
-            "name": Said(group, ""),
-            "count": Said(len(stations), f"{line}: {names}" if names else line),
-        }
-        why = f"{name}: tx bitrate {stations[0].values.get('tx bitrate', 'not told')}"
-        if form and _ORDER.index(form) <= _ORDER.index(known):
-            table |= {
-                "mcs": Said(keys[0], why),
-                "spatial_streams": Said(keys[1], ""),
-                "channel_width": Said(f"{keys[2]} MHz", ""),
+        draft.groups.append(
+            {
+                "name": Said(group, ""),
+                "count": Said(len(stations), f"{line}: {names}" if names else line),
+                **_keys(_rate(stations[0]), group, name, draft),
             }
-        elif len(keys) == 1 and not known:
-            table["data_rate"] = Said(f"{keys[0]:g} Mb/s", why)
-        else:
-            draft.unread.append(f"{group}: {why}: no rate of this standard")
-        draft.groups.append(table)
+        )
+        if any(_RU.search(rate) for one in stations for rate in one.values.values()):
+            draft.unread.append(f"{group}: OFDMA, which is not modelled: the rate is of a part")
     draft.unknown.append(f"{name}: rates are those of the last frames, which change")
     told = measurement(source)
     draft.measured += list(told.others)
+
+
+def _keys(rate: _Rate, group: str, name: str, draft: Draft) -> dict[str, Said]:
+    """Return the keys of a group with its standard, if it is older, and its rate."""
+    phy = draft.tables["phy"]
+    standard = phy["standard"].value
+    known = next((form for form, one in _STANDARDS.items() if one == standard), "")
+    why = f"{name}: {rate.why}"
+    is_low = "band" in phy and phy["band"].value == "2.4 GHz"
+    is_newer = _ORDER.index(rate.form) > _ORDER.index(known)
+    if not rate.keys or is_newer or (known and _is_dsss(rate) and not is_low):
+        draft.unread.append(f"{group}: {why}: no rate of this standard; the highest stands")
+        return {}
+    if len(rate.keys) == 4:
+        mcs, streams, width, guard_ns = rate.keys
+        older = {} if rate.form == known else {"standard": Said(_STANDARDS[rate.form], why)}
+        return older | {
+            "mcs": Said(mcs, why),
+            "spatial_streams": Said(streams, ""),
+            "channel_width": Said(f"{width} MHz", ""),
+            "guard_interval": Said(f"{guard_ns} ns", ""),
+        }
+    table = {"data_rate": Said(f"{rate.keys[0]:g} Mb/s", why)}
+    if not known:
+        return table
+    older_name = "802.11b" if _is_dsss(rate) else "802.11g" if is_low else "802.11a"
+    return {"standard": Said(older_name, why), **table}

@@ -10,11 +10,19 @@ from airtcp.importer.draft import Draft, Said, time_text
 from airtcp.importer.source import Source
 from airtcp.results.measured import Measurement
 
-#: A response line of ping (Linux, BSD, Windows), of fping -l or -c, and a host's line of fping -C.
-_ANSWER: Final = re.compile(r"\btime\s*[=<]\s*(\d+(?:\.\d+)?)\s*ms\b")
-_FPING: Final = re.compile(r"^\S+\s*: \[\d+\], (?:\d+ bytes, (\d+(?:\.\d+)?) ms|timed out)")
-_FPING_ROW: Final = re.compile(r"^\S+\s*:((?: (?:\d+(?:\.\d+)?|-))+)\s*$")
-_SUMMARY: Final = re.compile(r"(\d+) packets transmitted, (\d+)(?: packets)? received")
+#: A response line of ping (Linux, BSD, Windows in any language), of fping -l or -c, and a host's
+#: line of fping -C.
+_ANSWER: Final = re.compile(r"\b(?:time\s*[=<]\s*|(?=.*\bTTL=)\w+[=<])(\d+(?:\.\d+)?)\s*ms\b")
+_FPING: Final = re.compile(
+    r"^(?:\[[\d.]+\] )?\S+\s*: \[\d+\], (?:\d+ bytes, (\d+(?:\.\d+)?) ms|timed out)"
+)
+_FPING_ROW: Final = re.compile(r"^\S+\s+:((?: (?:\d+(?:\.\d+)?|-))+)\s*$")
+_SUMMARY: Final = re.compile(
+    r"(\d+) packets transmitted, (\d+)(?: packets)? received|"
+    r"xmt/rcv/%loss = (\d+)/(\d+)/|= (\d+), [^=]*= (\d+), [^=]*= \d+ \("
+)
+#: The least, mean and longest round trip of a summary.
+_EXTREMES: Final = re.compile(r"min/avg/max\S* = (\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)")
 _LOST: Final = re.compile(r"(?i)no answer yet|request timed out|request timeout|unreachable")
 #: A shorter round trip is only the wireless link.
 _LEAST_MS: Final = 5.0
@@ -27,6 +35,9 @@ class Pings:
     source: Source
     trips_ms: tuple[float, ...]
     lost: int
+    #: The mean, and the number of pings, if the log has only a summary.
+    mean_ms: float | None = None
+    summed: int = 0
 
     def at(self, part: float) -> float:
         """Return a quantile in ms."""
@@ -39,14 +50,15 @@ def is_ping(source: Source) -> bool:
 
 
 def _is_line(line: str) -> bool:
-    return bool(_ANSWER.search(line) or _FPING.match(line) or _FPING_ROW.match(line))
+    known = _ANSWER.search(line) or _FPING.match(line) or _FPING_ROW.match(line)
+    return bool(known or _EXTREMES.search(line))
 
 
 def read_ping(source: Source) -> Pings:
     """Return the round trips. Raises ScenarioError without any."""
     trips: list[float] = []
-    lost = 0
-    summary = None
+    lost = summed = 0
+    mean = summary = None
     for line in source.text.splitlines():
         if match := _ANSWER.search(line):
             trips.append(float(match[1]))
@@ -57,22 +69,35 @@ def read_ping(source: Source) -> Pings:
             words = match[1].split()
             trips += [float(word) for word in words if word != "-"]
             lost += words.count("-")
-        elif match := _SUMMARY.search(line):
-            summary = int(match[1]) - int(match[2])
+        elif (match := _SUMMARY.search(line)) or _EXTREMES.search(line):
+            if match:
+                summed, came = (int(one) for one in match.groups() if one)
+                summary = summed - came
+            if (end := _EXTREMES.search(line)) and not trips:
+                mean = float(end[2])
+                trips = [float(end[1]), float(end[3])]
         elif _LOST.search(line):
             lost += 1
     if not trips:
         raise source.error("", "has no answer of a ping")
-    return Pings(source, tuple(sorted(trips)), max(lost if summary is None else summary, 0))
+    lost = max(lost if summary is None else summary, 0)
+    return Pings(source, tuple(sorted(trips)), lost, mean, summed)
+
+
+def _shown(time_ms: float) -> str:
+    return f"{time_ms:.0f} ms" if time_ms >= 1000.0 else f"{time_ms:.3g} ms"
 
 
 def measurement(pings: Pings) -> Measurement:
     """Return the round trips as sentences, because no metric covers pings."""
-    count = len(pings.trips_ms) + pings.lost
-    told = (
-        f"pings: least {pings.at(0.0):.3g} ms, half within {pings.at(0.5):.3g} ms, 95 % within "
-        f"{pings.at(0.95):.3g} ms, {pings.lost} of {count} lost"
-    )
+    least = _shown(pings.at(0.0))
+    if pings.mean_ms is not None:
+        count = pings.summed
+        rest = f"mean {_shown(pings.mean_ms)}, longest {_shown(pings.at(1.0))}"
+    else:
+        count = len(pings.trips_ms) + pings.lost
+        rest = f"half within {_shown(pings.at(0.5))}, 95 % within {_shown(pings.at(0.95))}"
+    told = f"pings: least {least}, {rest}, {pings.lost} of {count} lost"
     return Measurement(pings.source.short, {}, others=(told,))
 
 

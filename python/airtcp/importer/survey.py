@@ -21,7 +21,8 @@ from airtcp.importer.source import Source, shown
 _COLUMNS: Final = {
     "ssid": r"e?ssid|network( name)?",
     "bssid": r"bssid|mac( address)?|ap mac|address|access point",
-    "channel": r"channel|ch|primary channel|channel number",
+    "channel": r"channel|chan|ch|primary channel|channel number",
+    "band": r"band|frequency band|frequency( ?[\[(]?[mg]hz[\])]?)?|freq\.?( ?[\[(]?[mg]hz[\])]?)?",
     "rssi": r"(rssi|signal( strength)?|level|power)( ?[\[(]?dbm[\])]?)?|dbm|avg\.? signal",
     "place": r"place|location|point|sample|survey point|zone|room|position",
     "x": r"x|x ?[\[(]m[\])]|pos ?x",
@@ -44,7 +45,10 @@ _MODES: Final = {"n": 0, "ac": 1, "ax": 2, "be": 3, "4": 0, "5": 1, "6": 2, "7":
 
 @dataclass(frozen=True)
 class _Reading:
-    """An access point as received at a place; `generation` is an index of standards."""
+    """An access point as received at a place; `generation` is an index of standards.
+
+    `band` is "2.4 GHz", "5 GHz" or "6 GHz". A width of 0 is unknown.
+    """
 
     place: str
     bssid: str
@@ -53,6 +57,19 @@ class _Reading:
     rssi_dbm: float
     width_mhz: int
     generation: int
+    band: str
+
+    @property
+    def is_low(self) -> bool:
+        """Whether it is in 2.4 GHz, where channels overlap."""
+        return self.band == "2.4 GHz"
+
+
+def _band(channel: int, ghz: float = 0.0) -> str:
+    """Return the band of a frequency; by the channel if it is 0. 6 GHz has channels 1 to 233."""
+    if ghz:
+        return "2.4 GHz" if ghz < 3.0 else "5 GHz" if ghz < 5.93 else "6 GHz"
+    return "2.4 GHz" if channel <= 14 else "5 GHz" if channel <= 196 else "6 GHz"
 
 
 def _head(source: Source) -> tuple[str, dict[str, int]]:
@@ -85,6 +102,9 @@ def _readings(source: Source) -> list[_Reading]:
     next(reader)
     try:
         for row in reader:
+            if row and row[0].strip().lower() == "station mac":
+                # airodump-ng: stations follow the access points.
+                break
             if any(map(str.strip, row)):
                 found.append(_row(source, reader.line_num, row, columns))
     except csv.Error as error:
@@ -112,6 +132,10 @@ def _row(source: Source, line: int, row: Sequence[str], columns: dict[str, int])
     if not re.fullmatch(r"-?\d{1,3}(\.\d+)?", rssi) or not -120.0 <= float(rssi) <= 0.0:
         raise source.error(f"{place}: rssi", f"{shown(text('rssi'))} is none; allowed: -120 to 0")
     width = re.search(r"\d{2,3}", text("width"))
+    number = re.search(r"\d+(?:\.\d+)?", text("band"))
+    # In GHz, or MHz.
+    ghz = float(number[0]) if number else 0.0
+    ghz = ghz / 1000.0 if ghz > 100.0 else ghz
     words = re.findall(r"[a-z]+|\d", text("mode").lower().replace("802.11", " "))
     where = text("place") or ", ".join(filter(None, (text("x"), text("y")))) or "here"
     return _Reading(
@@ -120,8 +144,9 @@ def _row(source: Source, line: int, row: Sequence[str], columns: dict[str, int])
         text("ssid"),
         int(channel[0]),
         float(rssi),
-        int(width[0]) if width and int(width[0]) in _WIDTHS else 20,
+        int(width[0]) if width and int(width[0]) in _WIDTHS else 0,
         max((_MODES[word] for word in words if word in _MODES), default=-1),
+        _band(int(channel[0]), ghz),
     )
 
 
@@ -152,11 +177,24 @@ def _block(bssid: str, block: str, mhz: int, rssi_dbm: float) -> _Reading:
     wide = re.search(r"(?m)^\s*\* channel width: (\d)", block)
     second = re.search(r"(?m)^\s*\* secondary channel offset: (above|below)", block)
     number = int(wide[1]) if wide else 0
-    width = {1: 80, 2: 160, 3: 160}.get(number, 40 if second else 20)
+    # Without an operation element in 6 GHz the width is not told.
+    narrow = 20 if mhz < 5930 else 0
+    width = {1: 80, 2: 160, 3: 160}.get(number, 40 if second else narrow)
+    centers = [int(one) for one in re.findall(r"(?m)^\s*\* center freq segment [12]: (\d+)", block)]
+    if width == 80 and len(centers) == 2 and abs(centers[0] - centers[1]) == 8:
+        # IEEE 802.11-2020, Table 9-274: 160 MHz around the second segment.
+        width = 160
     low = 14 if mhz == 2484 else (mhz - 2407) // 5 if mhz < 3000 else (mhz - 5000) // 5
     channel = (mhz - 5950) // 5 if mhz > 5950 else low
     return _Reading(
-        "here", bssid.lower(), ssid[1] if ssid else "", channel, rssi_dbm, width, generation
+        "here",
+        bssid.lower(),
+        ssid[1] if ssid else "",
+        channel,
+        rssi_dbm,
+        width,
+        generation,
+        _band(channel, mhz / 1000.0),
     )
 
 
@@ -228,16 +266,20 @@ def add_survey(source: Source, draft: Draft) -> None:
 
 def _say_phy(name: str, own: Sequence[_Reading], draft: Draft) -> None:
     generation = max(one.generation for one in own)
-    is_low = max(own, key=lambda one: one.rssi_dbm).channel <= 14
+    strongest = max(own, key=lambda one: one.rssi_dbm)
+    is_low = strongest.is_low
     why = f"{name}: the network with the strongest access point"
     if generation < 0:
         draft.unknown.append(f"{name}: the standard, which it does not tell: 802.11ax stands")
     # 802.11ac is not defined in 2.4 GHz.
     standard = _STANDARDS[0] if is_low and generation == 1 else _STANDARDS[generation]
     draft.say("phy", "standard", "802.11ax" if generation < 0 else standard, why)
-    draft.say("phy", "band", "2.4 GHz" if is_low else "5 GHz", why)
-    width = min(max(one.width_mhz for one in own), 40 if is_low else 320)
-    draft.say("phy", "channel_width", f"{width} MHz", why)
+    draft.say("phy", "band", strongest.band, why)
+    there = [one.width_mhz for one in own if one.band == strongest.band]
+    width = min(max(there), {"2.4 GHz": 40, "5 GHz": 160}.get(strongest.band, 320))
+    if not width:
+        draft.unknown.append(f"{name}: the channel width, which it does not tell: 20 MHz stands")
+    draft.say("phy", "channel_width", f"{width or 20} MHz", why)
 
 
 def _access_points(
@@ -247,8 +289,9 @@ def _access_points(
 
     The counts are by the reason for leaving out an access point.
     """
-    is_low = max(own, key=lambda one: one.rssi_dbm).channel <= 14
-    mine = {one.channel for one in own if (one.channel <= 14) == is_low}
+    strongest = max(own, key=lambda one: one.rssi_dbm)
+    is_low = strongest.is_low
+    mine = {one.channel for one in own if one.band == strongest.band}
     best: dict[str, _Reading] = {}
     for one in sorted(readings, key=lambda one: -one.rssi_dbm):
         best.setdefault(one.bssid, one)
@@ -258,7 +301,7 @@ def _access_points(
     left: dict[str, int] = {}
     for one in order:
         reason = ""
-        if (one.channel <= 14) != is_low:
+        if one.band != strongest.band:
             reason = "of another band"
         elif is_low and any(0 < abs(one.channel - channel) < 5 for channel in mine):
             reason = "on channels that overlap in part, which are not modelled"
