@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ class Page:
         self.page.set_default_timeout(300_000)
         self.complaints: list[str] = []
         self.hosts: set[str] = set()
+        self.release: Callable[[], None] = lambda: None
         self.page.on("console", self._said)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", lambda request: self.hosts.add(request.url.split("/")[2]))

@@ -108,6 +108,24 @@ def test_a_browser_without_runs_takes_the_place_of_one_with_several() -> None:
         several.add({}, key="E", browser="E")
 
 
+def test_a_run_that_a_page_starts_by_itself_gives_way() -> None:
+    several = jobs(queue=3, workers=1)
+    own = several.add({}, browser="A", auto=True)
+    asked = several.add({}, browser="B")
+    shared = several.add({}, key="k", browser="C", auto=True)
+    assert several._waiting() == [one.job.id for one in (asked, own, shared)]
+    # Somebody requests what a page has started: it is a requested run.
+    later = several.add({}, key="k", browser="D")
+    assert several._waiting() == [one.job.id for one in (asked, shared, own)]
+    several.stop(later)
+    assert several._waiting()[-1] == shared.job.id
+    # In a full queue it takes nobody's place, and loses its own first.
+    with pytest.raises(FullError):
+        several.add({}, browser="E", auto=True)
+    several.add({}, browser="B")
+    assert (asked.state, own.state, shared.state) == ("waiting", "waiting", "failed")
+
+
 def test_names_that_a_client_invents_are_one_browser(web: Web) -> None:
     blockers = [post(web, asked(60 + number, LONG), f"blocker {number}") for number in range(2)]
     asks = []
@@ -154,7 +172,8 @@ def test_questions_and_runs_are_forgotten_together() -> None:
     several.forget()
     assert [several.get(one.id) for one in questions] == [None] * 30
     assert [several._jobs, several._questions, several._alike] == [{}] * 3
-    assert [several._turns.addresses.rounds, several._turns.browsers] == [{}] * 2
+    for turns in several._turns.values():
+        assert [turns.addresses.rounds, turns.browsers] == [{}] * 2
 
 
 def test_equal_scenarios_however_they_are_put_share_a_run(web: Web) -> None:

@@ -261,6 +261,23 @@ def test_a_run_that_was_killed_is_lost_alone(folder: Path, started: list[WorkerP
     assert b"ended by itself (status -9)" in first.messages[-1]
 
 
+def test_a_run_that_a_page_started_goes_back_to_the_queue_for_a_requested_one(folder: Path) -> None:
+    async def do(jobs: Jobs) -> tuple[Job, Job]:
+        own = jobs.add({"kind": "run"} | source(**LONG), auto=True)
+        await until(lambda: own.job.state == "running")
+        asked = jobs.add({"kind": "run"} | source(**QUICK)).job
+        await until(lambda: asked.state == "running", 60.0)
+        assert own.job.state == "waiting"
+        await until(lambda: asked.ended, 60.0)
+        await until(lambda: own.job.state == "running")
+        jobs.stop(own)
+        await until(lambda: own.job.ended, 60.0)
+        return own.job, asked
+
+    own, asked = jobs_of(folder, do)
+    assert (own.state, asked.state) == ("stopped", "done")
+
+
 def test_what_ended_runs_have_told_is_kept_up_to_its_bytes(folder: Path) -> None:
     jobs = Jobs(folder, Limits(known_bytes=10_000), clock=lambda: 0.0)
     for _ in range(30):

@@ -222,7 +222,13 @@ class Server:
         key = said["answer"]["key"] if "answer" in said else _digest(body)
         try:
             address = request.client.host if request.client else ""
-            question = self.jobs.add(body, key=key, address=address, browser=self._browser(request))
+            question = self.jobs.add(
+                body,
+                key=key,
+                address=address,
+                browser=self._browser(request),
+                auto=body["auto"],
+            )
         except FullError as error:
             raise _RefusedError(503, str(error)) from None
         return JSONResponse({"id": question.id}, 202)

@@ -135,7 +135,10 @@ class Look(_Body):
 
 
 class Job(_Body):
-    """A run. Which other fields are used depends on `kind`."""
+    """A run. Which other fields are used depends on `kind`.
+
+    `auto` marks a run that the page starts by itself; it gives way to runs that somebody requested.
+    """
 
     kind: Literal["run", "points", "remedies", "plan", "timeline", "figure", "report"]
     source: Source = Source()
@@ -145,6 +148,7 @@ class Job(_Body):
     until: _Word | None = None
     begin_ms: float = Field(default=1000.0, ge=0.0, le=5000.0, allow_inf_nan=False)
     length_ms: float = Field(default=20.0, ge=0.5, le=200.0, allow_inf_nan=False)
+    auto: bool = False
 
 
 def first_problem(error: ValidationError) -> str:

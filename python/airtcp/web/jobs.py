@@ -3,6 +3,9 @@
 Several browsers that request equal runs share one run. Each browser has its own question with an
 unguessable identifier, with which it can watch the run and leave it. A run is stopped when all have
 left. `turns` decides whose run is next.
+
+Runs that pages start by themselves give way: they wait behind all requested runs, and return to the
+queue when a requested run finds no free process.
 """
 
 from __future__ import annotations
@@ -45,6 +48,8 @@ class Job:
     messages: list[bytes] = field(default_factory=list)
     ended_at: float | None = None
     stop: asyncio.Event = field(default_factory=asyncio.Event)
+    #: Set when the run has to return to the queue.
+    yields: asyncio.Event = field(default_factory=asyncio.Event)
     #: The questions of browsers that have not left, by identifier.
     questions: dict[str, Question] = field(default_factory=dict)
 
@@ -57,6 +62,11 @@ class Job:
     def ended(self) -> bool:
         """Whether the run has ended."""
         return self.state not in ("waiting", "running")
+
+    @property
+    def auto(self) -> bool:
+        """Whether only pages want the run, and nobody requested it."""
+        return all(one.auto for one in self.questions.values())
 
     @property
     def askers(self) -> dict[Asker, int]:
@@ -76,6 +86,7 @@ class Question:
     number: int
     job: Job
     asked_at: float
+    auto: bool = False
     left: bool = False
 
     @property
@@ -96,7 +107,8 @@ class Jobs:
         self._alike: dict[str, Job] = {}
         self._questions: dict[str, Question] = {}
         self._asked = 0
-        self._turns = Shares()
+        #: The turns of requested runs, and of those that pages start by themselves.
+        self._turns = {False: Shares(), True: Shares()}
         self._line: list[str] | None = None
         self._come = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -113,12 +125,19 @@ class Jobs:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def add(
-        self, body: dict[str, Any], *, key: str = "", address: str = "", browser: str = ""
+        self,
+        body: dict[str, Any],
+        *,
+        key: str = "",
+        address: str = "",
+        browser: str = "",
+        auto: bool = False,
     ) -> Question:
         """Request a run. A running or completed run with an equal `key` is shared.
 
         `browser` identifies a browser at `address`, if it has a name. If the queue is full, a run
-        of the asker with most runs is dropped in favor of an asker with fewer.
+        of the asker with most runs is dropped in favor of an asker with fewer. An `auto` run was
+        started by the page itself: it drops no other run, and is dropped first.
 
         Raises FullError.
         """
@@ -128,13 +147,13 @@ class Jobs:
         self._asked += 1
         job = self._alike.get(key)
         if job is None or job.id not in self._jobs or not _shareable(job):
-            job = self._new(body, asker)
+            job = self._new(body, asker, auto)
             if key:
                 self._alike[key] = job
         if job.ended:
             job.ended_at = self._clock()
         self._jobs[job.id] = self._jobs.pop(job.id, job)
-        question = Question(secrets.token_urlsafe(18), asker, self._asked, job, self._clock())
+        question = Question(secrets.token_urlsafe(18), asker, self._asked, job, self._clock(), auto)
         self._questions[question.id] = job.questions[question.id] = question
         self._changed()
         return question
@@ -162,7 +181,7 @@ class Jobs:
                 self._end(job, "stopped")
         self._changed()
 
-    def _new(self, body: dict[str, Any], asker: Asker) -> Job:
+    def _new(self, body: dict[str, Any], asker: Asker, auto: bool) -> Job:
         """Create a waiting run. Raises FullError if there is no room."""
         waiting = [job for job in self._jobs.values() if job.state == "waiting"]
         own = sum(asker in job.askers for job in waiting)
@@ -172,13 +191,21 @@ class Jobs:
                 "try again when one has ended"
             )
         if len(waiting) >= self._limits.queue:
-            if (giving := self._most_of(waiting, asker)) is None:
+            last = next((self._jobs[one] for one in reversed(self._waiting())), None)
+            if auto:
+                giving = None
+            elif last is not None and last.auto:
+                giving = last
+            else:
+                giving = self._most_of(waiting, asker)
+            if giving is None:
                 raise FullError(
                     f"{_runs(len(waiting))} already, and no more may; nothing is lost on the page: "
                     "try again in a moment"
                 )
             waiting.remove(giving)
-            self._fail(giving, "others asked for runs who had fewer; try again in a moment")
+            why = "the server is busy" if giving.auto else "others asked for runs who had fewer"
+            self._fail(giving, f"{why}; try again in a moment")
         job = Job(str(self._asked), body, held=len(json.dumps(body)))
         if job.held + sum(one.held for one in waiting) > self._limits.held_bytes:
             raise FullError("runs that wait are too large together; try again in a moment")
@@ -208,22 +235,40 @@ class Jobs:
         """The identifiers of waiting runs, next one first."""
         if self._line is None:
             waiting = [job for job in self._jobs.values() if job.state == "waiting"]
-            self._line = self._turns.order({job.id: job.askers for job in waiting})
+            self._line = [
+                name
+                for auto, turns in self._turns.items()
+                for name in turns.order({one.id: one.askers for one in waiting if one.auto == auto})
+            ]
         return self._line
 
     def _changed(self) -> None:
         self._line = None
+        self._give_way()
         self._come.set()
+
+    def _give_way(self) -> None:
+        """Return as many automatic runs to the queue as requested runs find no free process."""
+        jobs = self._jobs.values()
+        running = [one for one in jobs if one.state == "running"]
+        wanted = sum(one.state == "waiting" and not one.auto for one in jobs)
+        free = self._limits.workers - sum(not one.yields.is_set() for one in running)
+        giving = [
+            one for one in running if one.auto and not (one.yields.is_set() or one.stop.is_set())
+        ]
+        for job in sorted(giving, key=lambda one: one.progress)[: max(0, wanted - free)]:
+            job.yields.set()
 
     async def _next(self) -> Job:
         """Wait for the next run, and return it."""
         while not (line := self._waiting()):
-            self._turns.rest()
+            for turns in self._turns.values():
+                turns.rest()
             self._come.clear()
             await self._come.wait()
         job = self._jobs[line[0]]
         job.state = "running"
-        self._turns.took(job.askers)
+        self._turns[job.auto].took(job.askers)
         self._changed()
         return job
 
@@ -247,19 +292,25 @@ class Jobs:
         """Process a run to its end; if its worker dies before it begins, try another one."""
         try:
             status = await self._attend(job, worker)
-            if not (job.ended or worker.began or job.stop.is_set()):
+            if not (job.ended or worker.began or job.stop.is_set() or job.yields.is_set()):
                 worker = await WorkerProcess.start("runs", self._folder, self._limits.memory_mib)
                 status = await self._attend(job, worker)
-            if not job.ended:
+            if job.yields.is_set() and not (job.ended or job.stop.is_set()):
+                job.state, job.progress, job.yields = "waiting", 0.0, asyncio.Event()
+                self._changed()
+            elif not job.ended:
                 # The worker ended without a result, as a killed process does.
                 self._fail(job, f"the run has ended by itself (status {status})")
         finally:
-            if not job.ended:
+            if job.state == "running":
                 self._fail(job, "the server stopped")
 
     async def _attend(self, job: Job, worker: WorkerProcess) -> int:
         """Handle the messages of a worker until it ends. Return its exit status."""
-        stopper = asyncio.create_task(self._stop_when_told(job, worker))
+        stoppers = [
+            asyncio.create_task(self._stop_when_told(job, worker)),
+            asyncio.create_task(self._yield_when_told(job, worker)),
+        ]
         try:
             async with asyncio.timeout(self._limits.run_s):
                 # A worker that has already ended has no messages.
@@ -272,7 +323,8 @@ class Jobs:
         except ValueError:
             self._fail(job, "the run told more than any should")
         finally:
-            stopper.cancel()
+            for stopper in stoppers:
+                stopper.cancel()
             status = await worker.end()
         return status
 
@@ -282,6 +334,10 @@ class Jobs:
         await asyncio.sleep(_PATIENCE_S)
         if not job.ended:
             self._end(job, "stopped")
+        await worker.end()
+
+    async def _yield_when_told(self, job: Job, worker: WorkerProcess) -> None:
+        await job.yields.wait()
         await worker.end()
 
     def _take(self, job: Job, worker: WorkerProcess, line: bytes) -> None:
@@ -343,7 +399,8 @@ class Jobs:
             name: one for name, one in self._questions.items() if one.job.id in self._jobs
         }
         self._alike = {key: job for key, job in self._alike.items() if job.id in self._jobs}
-        self._turns.forget({one.asker for one in self._questions.values()})
+        for turns in self._turns.values():
+            turns.forget({one.asker for one in self._questions.values()})
 
 
 def _shareable(job: Job) -> bool:

@@ -5,23 +5,34 @@ Each text and number equals the one on the command line.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from airtcp.amounts import quantity_with_interval
+from airtcp.conditions import read_condition
+from airtcp.judge.targets import targets_of
 from airtcp.labels import flows_of, label_of
 from airtcp.messages import run as told
 from airtcp.messages import words
 from airtcp.metrics import METRICS
+from airtcp.results.verdict import Judged, Target, Verdict
+from airtcp.stats import Interval
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
     from airtcp.messages.run import Simulated
     from airtcp.results.advice import Advice, Effect, Trial
-    from airtcp.results.verdict import Judged, Verdict
-    from airtcp.stats import Interval
+    from airtcp.scenario import ResolvedScenario, Scenario
 
 Json = dict[str, Any]
+
+
+def key(scenario: ResolvedScenario) -> str:
+    """Return the key under which a page keeps verdicts: simulation and targets are equal."""
+    wanted = [one.text for one in targets_of(scenario)[0]]
+    return hashlib.sha256(json.dumps([scenario.hash(), wanted]).encode()).hexdigest()
 
 
 def interval(one: Interval, unit: str) -> Json:
@@ -77,14 +88,17 @@ def _light(one: Judged) -> Json:
     )
 
 
-def advice(found: Advice | None) -> Json | None:
-    """Return the cause, the changes that were tried (best first), and the recommended one."""
+def advice(found: Advice | None, scenario: Scenario | None = None) -> Json | None:
+    """Return the cause, the changes that were tried (best first), and the recommended one.
+
+    With `scenario`, the one that was simulated, each change has the key of the changed scenario.
+    """
     if found is None:
         return None
     best = found.best
     return {
         "causes": [words.cause(one) for one in found.causes[:1]],
-        "remedies": [_trial(one) for one in found.trials],
+        "remedies": [_trial(one, scenario) for one in found.trials],
         "best": None if best is None else best.name,
         "recommended": found.recommended is not None,
         "tried": found.tried,
@@ -93,7 +107,7 @@ def advice(found: Advice | None) -> Json | None:
     }
 
 
-def _trial(one: Trial) -> Json:
+def _trial(one: Trial, scenario: Scenario | None) -> Json:
     of = one.met + one.missed + one.open
     metric = None if one.metric is None else METRICS[one.metric]
     unit = "" if metric is None else metric.unit
@@ -110,7 +124,25 @@ def _trial(one: Trial) -> Json:
         "equipment": told.equipment(one.apply, one.notes),
         "wins": effects(one.wins),
         "loses": effects(one.loses),
+        "key": None if scenario is None else key(scenario.vary(one.set)),
+        "verdict": verdict(_tried(one)),
     }
+
+
+def _tried(one: Trial) -> Verdict:
+    """Return the verdict of a trial. Its values have no intervals."""
+    return Verdict(
+        tuple(
+            Judged(
+                Target(read_condition(each.target)),
+                Interval(each.value, None, None, one.replications),
+                each.state,
+            )
+            for each in one.targets
+        ),
+        written=True,
+        confidence=0.0,
+    )
 
 
 def effects(felt: Sequence[Effect]) -> list[Json]:

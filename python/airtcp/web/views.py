@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from airtcp.results.cells import CellResult
     from airtcp.results.differences import Difference
     from airtcp.results.verdict import Verdict
-    from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario import ResolvedScenario, Scenario
 
 #: The number of quantiles of transfer times for the picture of their distribution.
 _QUANTILES: Final = 200
@@ -174,8 +174,11 @@ def _sentence(values: Mapping[str, Mapping[str, Any]], say: str) -> str:
     return f"{sentence[0].upper()}{sentence[1:]}, {whose}."
 
 
-def comparison(result: Comparison) -> dict[str, Any]:
-    """Return models next to the simulation, as `airtcp run` prints them."""
+def comparison(result: Comparison, asked: Scenario | None = None) -> dict[str, Any]:
+    """Return models next to the simulation, as `airtcp run` prints them; `asked` is the scenario.
+
+    `result` has the scenario with the run length that decided its targets.
+    """
     simulation = result.simulation
     groups = by_group(simulation, least=1)
     lines = summary.comparison_lines(summary.best_alone(result))
@@ -200,7 +203,7 @@ def comparison(result: Comparison) -> dict[str, Any]:
         "cautions": cautions(result),
         "broken": _sentences(summary.broken(summary.best_alone(result).model)),
         "verdict": judged.verdict(result.verdict, result),
-        "advice": judged.advice(result.advice),
+        "advice": judged.advice(result.advice, asked),
         "card": card.of_comparison(result),
         "stopped": simulation.stopped,
         "seed": result.provenance.seed,

@@ -93,6 +93,7 @@ def _scenario(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
         "toml": read.text,
         "commands": _commands(source, changes),
         "hash": read.scenario.hash(),
+        "key": judged.key(read.scenario),
     }
 
 
@@ -182,7 +183,7 @@ def _alike(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
     """
     job = Job.model_validate(body)
     read = sources.read(job.source, uploads)
-    rest = job.model_dump(exclude={"source"})
+    rest = job.model_dump(exclude={"source", "auto"})
     whole = [read.scenario.hash(), read.written, job.source.files, rest]
     return {"key": hashlib.sha256(json.dumps(whole, default=str).encode()).hexdigest()}
 
@@ -222,7 +223,7 @@ def _run(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
     scenario = sources.read(job.source, uploads).scenario
     # The page shows the verdict while remedies are tried.
     told = _simulated(scenario, tell, lambda sofar: tell({"sofar": views.comparison(sofar)}))
-    tell({"result": views.comparison(told)})
+    tell({"result": views.comparison(told, scenario)})
 
 
 def _report(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:

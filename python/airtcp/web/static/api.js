@@ -16,9 +16,9 @@ export function get(path) {
   return answered(fetch(path, { headers: { accept: "application/json" } }));
 }
 
-/** POST a body of JSON. */
-export function post(path, body, signal = undefined) {
-  return answered(fetch(path, asked(body, signal)));
+/** POST a body of JSON; `keepalive`: it arrives though the page is closed. */
+export function post(path, body, signal = undefined, keepalive = false) {
+  return answered(fetch(path, { ...asked(body, signal), keepalive }));
 }
 
 /** POST a body, and hand on each line of JSON that comes back as it comes. */

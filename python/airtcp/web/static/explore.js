@@ -2,6 +2,7 @@
 
 import { advice } from "./advice.js";
 import { isAbort, post } from "./api.js";
+import { best as bestOf, keep } from "./best.js";
 import { sendable } from "./card.js";
 import { airtime, curves, responsive } from "./chart.js";
 import { curve } from "./curve.js";
@@ -13,14 +14,15 @@ import { verdict } from "./verdict.js";
 
 // So many lines of a scenario's description stand open below the answer.
 const MOST_LINES = 4;
-// A verdict by a glance is looked at longer while nobody touches anything.
-const LOOKS = [1, 3, 9];
-const REST_MS = 2500;
+// A scenario that rests so long is simulated until its targets are decided.
+const REST_MS = 1000;
 // A slider that is still moved asks for no look: the answer comes first.
 const SETTLED_MS = 200;
 
 // What was computed stays while the page is open: going back costs nothing.
+// Results of runs are kept by scenario; `unwanted` are those whose run was stopped.
 const resultOf = new Map();
+const unwanted = new Set();
 const lightsOf = new Map();
 const predictionOf = new Map();
 const MOST_PREDICTIONS = 100;
@@ -41,16 +43,18 @@ export function explore(app) {
     take: (message, asked) => {
       const told = message.result ?? message.sofar;
       if (!told) return;
-      const id = JSON.stringify(asked.source);
-      resultOf.set(id, { ...told, depth: message.result ? "simulation" : "sofar" });
+      resultOf.set(keyOf(asked.source), { ...told, depth: message.result ? "simulation" : "sofar" });
+      for (const trial of told.advice?.remedies ?? []) keep(trial.key, trial.verdict, "trial");
       along.keep(asked.source, told);
       show();
       if (message.result) announce(told.verdict?.headline ?? told.words[0]);
     },
     // Of a run that was stopped while remedies were tried the simulation stays.
     done: (state, asked) => {
-      const told = resultOf.get(JSON.stringify(asked.source));
-      if (told?.depth === "sofar") { told.depth = "simulation"; show(); }
+      const told = resultOf.get(keyOf(asked.source));
+      if (told?.depth === "sofar") told.depth = "simulation";
+      if (state !== "done") unwanted.add(keyOf(asked.source));
+      show();
     },
   });
   const along = curve(app, { predicted: lit, slid: () => {
@@ -71,18 +75,21 @@ export function explore(app) {
   const paper = h("p", { class: "on-paper" });
   const map = floor(app);
 
-  const element = h("div", {},
-    paper, h("section", { class: "card first", "aria-labelledby": "answer-head" },
-      h("h1", { id: "answer-head", class: "visually-hidden" }, "The answer"), judged.element, words,
-      h("div", { class: "actions" }, one, card.element, report)),
-    wrong.element, map.element, along.element, result, models, helped.element, command);
+  const first = h("section", { class: "card first", "aria-labelledby": "answer-head" },
+    h("h1", { id: "answer-head", class: "visually-hidden" }, "The answer"), judged.element, words,
+    h("div", { class: "actions" }, one, card.element, report));
+  const element = h("div", {}, paper, first, wrong.element, map.element, along.element, result, models, helped.element, command);
 
   const here = () => JSON.stringify(app.source());
+  const keyOf = (source) => app.keys.get(JSON.stringify(source)) ?? JSON.stringify(source);
+  const key = () => keyOf(app.source());
 
   /** A slider was moved: what is known is shown at once, the rest is asked for. */
   function moved(signal) {
     clearTimeout(resting);
     looking?.abort();
+    one.cancel();
+    first.dataset.depth = "";
     prediction = along.known() ?? predictionOf.get(here()) ?? null;
     if (prediction) {
       showWords();
@@ -134,29 +141,37 @@ export function explore(app) {
     };
   }
 
-  /** Look at the targets for a moment, then longer while nobody touches anything. */
+  /** Look at the targets for a moment if models answered, then simulate until they are decided. */
   function look() {
     clearTimeout(resting);
-    if (!prediction || resultOf.has(here())) return;
+    if (!prediction || resultOf.has(key())) return;
     const id = here();
-    const been = lightsOf.get(id)?.times ?? (prediction.verdict || Object.keys(prediction.glance).length ? 1 : 0);
-    const times = LOOKS.find((one_) => one_ > been);
-    if (times === undefined || (times > 1 && document.hidden)) return;
+    if (prediction.verdict || Object.keys(prediction.glance).length || lightsOf.has(id)) {
+      resting = setTimeout(() => {
+        const wanted = !one.busy() && !unwanted.has(key()) && app.keys.has(here());
+        if (wanted && !document.hidden && !app.trouble) one.begin(true);
+      }, REST_MS);
+      return;
+    }
     resting = setTimeout(() => {
       looking?.abort();
       looking = new AbortController();
-      post("/api/lights", { source: app.source(), times }, looking.signal).then((told) => {
-        lightsOf.set(id, { ...told, times });
+      post("/api/lights", { source: app.source() }, looking.signal).then((told) => told, (error) => (isAbort(error) ? null : {})).then((told) => {
+        if (!told) return;
+        lightsOf.set(id, told);
         if (id === here()) { showWords(); if (told.cells) showResult(); if (told.words) showModels(); along.show(); look(); }
-      }).catch((error) => { if (!isAbort(error)) lightsOf.set(id, { ...lightsOf.get(id), times: LOOKS.at(-1) }); });
-    }, times > 1 ? REST_MS : SETTLED_MS);
+      });
+    }, SETTLED_MS);
   }
 
   function showWords() {
     if (prediction) words.removeAttribute("aria-busy");
-    const told = resultOf.get(here());
-    const now = told ? told.verdict : lit()?.verdict;
-    if (told || prediction) judged.show(now ?? null, told?.depth ?? "glance");
+    const told = resultOf.get(key());
+    keep(key(), lit()?.verdict, "glance");
+    keep(key(), told?.verdict, told?.depth);
+    const best = bestOf(key());
+    if (best || told || prediction) judged.show(best?.verdict ?? null, best?.depth);
+    first.dataset.depth = told?.depth ?? "";
     card.show(told?.card ?? null);
     report.hidden = !told?.card;
     wrong.show(told?.advice ?? null, { busy: told?.depth === "sofar" });
@@ -180,7 +195,7 @@ export function explore(app) {
   }
 
   function showResult() {
-    const told = resultOf.get(here());
+    const told = resultOf.get(key());
     const cells = told ? told.cells : (lightsOf.get(here()) ?? prediction)?.cells;
     map.show(app.scenario.structure.map, cells?.shares);
     if (!told) { replace(result, cells && byCell(cells, "By cell, by a quick simulation")); return; }
@@ -215,7 +230,7 @@ export function explore(app) {
 
   function showModels() {
     // What was simulated takes the place of a glance.
-    models.hidden = !prediction || !prediction.best.length || (alone(prediction) && resultOf.has(here()));
+    models.hidden = !prediction || !prediction.best.length || (alone(prediction) && resultOf.has(key()));
     if (models.hidden) { replace(models); return; }
     const broken = prediction.broken;
     if (alone(prediction)) {
@@ -250,6 +265,7 @@ export function explore(app) {
     leave: () => {
       clearTimeout(resting);
       looking?.abort();
+      one.cancel();
       along.leave();
     },
   };

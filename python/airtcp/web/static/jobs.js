@@ -9,27 +9,29 @@ const LONGEST_PAUSE_MS = 2000;
 const TRIES = 5;
 const PLACES = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
 
-/** A button that starts a run, a bar while it is under way, a button that stops it. */
+/**
+ * A button that starts a run, a bar while it is under way, a button that stops it. `begin(true)` starts a run that
+ * nobody requested: it waits behind requested ones, `cancel()` ends it without a word, and so does leaving the page.
+ */
 export function runner({ label, body, take, done = () => {}, quiet = false }) {
-  const start = h("button", { type: "button", class: quiet ? "" : "primary", onclick: () => go() }, label);
+  const start = h("button", { type: "button", class: quiet ? "" : "primary", onclick: () => begin() }, label);
   const shown = h("div", { class: "run" }, start);
   let current = null;
 
-  async function go() {
-    const mine = {};
+  async function begin(auto = false) {
+    cancel();
+    const mine = { auto, id: null, stopped: false };
     current = mine;
     const bar = h("progress", { max: 1, value: 0, "aria-label": `${label}: progress` });
     const words = h("span", { class: "muted words" }, "starting …");
     const stop = h("button", { type: "button", class: "stop" }, "Stop");
     replace(shown, bar, words, stop);
-    stop.focus({ preventScroll: true });
-    let id = null;
-    let stopped = false;
+    if (!auto) stop.focus({ preventScroll: true });
     stop.addEventListener("click", () => {
-      stopped = true;
+      mine.stopped = true;
       stop.disabled = true;
       words.textContent = "stopping …";
-      if (id) post(`/api/jobs/${id}/stop`, {}).catch(() => {});
+      leave(mine);
     });
     const end = (message, bad = false) => {
       const held = shown.contains(document.activeElement);
@@ -38,34 +40,53 @@ export function runner({ label, body, take, done = () => {}, quiet = false }) {
       if (message) announce(message);
       if (current === mine) current = null;
     };
+    let asked = null;
     try {
-      const asked = body();
-      ({ id } = await post("/api/jobs", asked));
-      if (stopped) await post(`/api/jobs/${id}/stop`, {});
+      asked = body();
+      ({ id: mine.id } = await post("/api/jobs", { ...asked, auto }));
+      if (mine.stopped || mine !== current) leave(mine);
       let seen = 0;
-      for (;;) {
-        const told = await heard(id, seen, words);
+      while (mine === current) {
+        const told = await heard(mine.id, seen, words);
+        if (mine !== current) return;
         seen = told.seen;
         for (const message of told.messages) {
           if (message.problem) throw new Problem(message.problem);
           take(message, asked);
         }
         bar.value = told.progress;
-        if (!stopped) words.textContent = waiting(told);
+        if (!mine.stopped) words.textContent = waiting(told);
         if (told.state !== "waiting" && told.state !== "running") {
           end(told.state === "stopped" ? "Stopped: what had ended is shown." : "");
-          if (told.state === "done") announce(`${label}: done`);
+          if (told.state === "done" && !auto) announce(`${label}: done`);
           done(told.state, asked);
           return;
         }
+        // Who waits behind the runs of others may ask for this one.
+        if (auto && told.state === "waiting" && !start.isConnected) stop.before(start);
         await pause(Math.min(LONGEST_PAUSE_MS, PAUSE_MS * (1 + told.place)));
       }
     } catch (error) {
-      end(error.key ? `${error.key}: ${error.message}` : error.message, true);
+      if (mine !== current) return;
+      end(error.key ? `${error.key}: ${error.message}` : error.message, !auto);
+      done("failed", asked);
     }
   }
 
-  return shown;
+  function cancel() {
+    if (!current?.auto) return;
+    leave(current);
+    current = null;
+    replace(shown, start);
+  }
+
+  addEventListener("pagehide", cancel);
+  return Object.assign(shown, { begin, cancel, busy: () => current !== null });
+}
+
+/** Leave a run: what is sent arrives though the page is closed. */
+function leave({ id }) {
+  if (id) post(`/api/jobs/${id}/stop`, {}, undefined, true).catch(() => {});
 }
 
 /** How a run stands; a server that does not answer for a moment is asked again. */

@@ -18,6 +18,8 @@ const app = {
   state: structuredClone(FIRST),
   start: null,
   scenario: null,
+  // By source, as JSON: the key of the scenario, under which results are kept.
+  keys: new Map(),
   notice: "",
   history: new History(),
   trouble: null,
@@ -188,8 +190,10 @@ async function refresh() {
   showFiles();
   view?.moved?.(signal);
   try {
-    const scenario = await post("/api/scenario", { source: app.source() }, signal);
+    const asked = app.source();
+    const scenario = await post("/api/scenario", { source: asked }, signal);
     app.scenario = scenario;
+    app.keys.set(JSON.stringify(asked), scenario.key);
     described = origin();
     trouble(null);
     replace(problemBox);

@@ -4,7 +4,7 @@ import { isAbort, post } from "./api.js";
 import { builder } from "./condition.js";
 import { announce, h, replace } from "./dom.js";
 
-const DEPTHS = { glance: "By a quick simulation; “Simulate” makes it firm.", sofar: "By the simulation; remedies are being tried.", simulation: "By the simulation." };
+const DEPTHS = { glance: "Quick simulation", trial: "Trial of this change", sofar: "Simulation", simulation: "Simulation" };
 
 /** The name of a target as `[targets]` has it, and its bound. */
 export function nameOf(target) {

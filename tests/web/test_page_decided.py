@@ -1,0 +1,106 @@
+"""The run that decides starts by itself, and the best verdict of a scenario stays."""
+
+import re
+from typing import Any
+
+import pytest
+from browsing import CHROMIUM, Page, put
+from serving import Web
+from test_page_targets import MIX, begun, has, held_back, shown, simulated
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="chromium is not here (make setup-system installs it)"
+)
+
+LONG = MIX.replace('"3 s"', '"100000 s"')
+
+
+def asked(page: Page) -> list[str]:
+    """The addresses of runs that the page has asked for or left, as they come."""
+    found: list[str] = []
+    page.page.on(
+        "request",
+        lambda one: found.append(one.url) if one.method == "POST" and "/jobs" in one.url else None,
+    )
+    return found
+
+
+def test_a_change_that_was_tried_has_its_verdict_at_once_and_undo_has_the_one_before(
+    opened: Any,
+) -> None:
+    page = begun(opened)
+    put(page, MIX + '"call p95 packet_delay" = "< 50 ms"\n', "two.toml")
+    simulated(page)
+    before = shown(page)
+    assert "MISSES" in before
+    # The run of the changed scenario does not begin.
+    release = held_back(page, "**/api/jobs", lambda _: True)
+    said: list[str] = []
+    page.page.expose_function("said", lambda text: said.append(text))
+    page.page.evaluate(
+        """new MutationObserver(() => said(document.querySelector('.headline')?.textContent ?? ''))
+        .observe(document.querySelector('.verdict-head'), { childList: true, subtree: true })"""
+    )
+    best = page.page.locator(".remedy", has=page.page.locator(".best"))
+    best.get_by_role("button", name="Apply").click()
+    page.page.locator(".verdict-head.holds").wait_for()
+    assert "MEETS" in shown(page)
+    page.page.locator(".verdict-head", has_text="Trial of this change").wait_for()
+    page.page.locator("progress").wait_for()
+    release()
+    simulated(page)
+    assert "MEETS" in shown(page)
+    assert not [one for one in said if "INCONCLUSIVE" in one]
+    posted = asked(page)
+    page.page.get_by_role("button", name="Undo", exact=True).click()
+    page.page.locator('.first[data-depth="simulation"] .verdict-head.fails').wait_for()
+    page.page.wait_for_timeout(1500)
+    assert shown(page) == before
+    assert posted == []
+
+
+def test_a_run_that_started_by_itself_ends_with_the_next_edit_and_with_the_tab(
+    opened: Any, web: Web
+) -> None:
+    page: Page = opened()
+    page.answer()
+    put(page, LONG)
+    for count in (12, 16):
+        page.page.locator("progress").wait_for()
+        page.page.wait_for_timeout(500)
+        left = asked(page)
+        # Of 8 and 2 stations the next mix is 12 and 3.
+        page.page.locator(".main-slider input").press("ArrowRight")
+        has(page, f"count = {count}")
+        page.page.locator("progress").wait_for()
+        assert left[0].endswith("/stop")
+    with page.page.expect_response(re.compile("/api/jobs/[^/]*seen=")) as polled:
+        pass
+    page.page.goto("about:blank")
+    job = polled.value.url.rpartition("/")[2].partition("?")[0]
+    # The one who asks here keeps it alive: only the page has left it.
+    assert web.ended(job, 20.0)["state"] == "stopped"
+
+
+def test_a_verdict_gives_way_to_a_better_one_alone(opened: Any) -> None:
+    page: Page = opened()
+    page.answer()
+    told = page.page.evaluate(
+        """async () => {
+            const { keep, best } = await import('/static/best.js');
+            const of = (...states) => ({
+                state: ['fails', 'unknown', 'holds'].find((one) => states.includes(one)),
+                targets: states.map((state, index) => ({ target: `${index}`, state })),
+            });
+            const seen = [];
+            const put = (...now) => { keep('key', ...now); seen.push(best('key').depth); };
+            put(of('unknown', 'unknown'), 'glance');
+            put(of('holds', 'unknown'), 'trial');
+            put(of('unknown', 'unknown'), 'simulation');
+            put(of('holds', 'holds'), 'glance');
+            put(of('unknown', 'fails'), 'sofar');
+            put(of('holds', 'fails'), 'simulation');
+            return seen;
+        }"""
+    )
+    assert told == ["glance", "trial", "trial", "trial", "sofar", "simulation"]
