@@ -212,6 +212,24 @@ def test_every_option_of_hostapd_does_what_the_table_says(name: str) -> None:
     assert verdict != "followed"
 
 
+def test_a_number_ends_before_a_comment(tmp_path: Path) -> None:
+    assert phy(tmp_path, _N.replace("channel=6", "channel=6 # six"))["band"] == "2.4 GHz"
+
+
+def test_a_band_that_hostapd_chooses_is_named() -> None:
+    _, said = outcome(_N.replace("=g", "=any").replace("channel=6", "channel=0"))
+
+    assert "hostapd chooses the band" in said
+
+
+def test_an_option_that_is_off_is_not_named() -> None:
+    off = "fragm_threshold=2346\nwmm_ac_be_acm=0\nrequire_ht=0\n"
+
+    assert outcome(_N + off) == outcome(_N)
+    for one in ("fragm_threshold=800", "wmm_ac_be_acm=1", "require_ht=1"):
+        assert one.partition("=")[0] in outcome(f"{_N}{one}\n")[1]
+
+
 def test_tables_of_all_programs_can_be_read() -> None:
     assert all(len(options_of(program)) > 20 for program in PROGRAMS)
 
@@ -227,6 +245,7 @@ HELD_OUT = {
     "b with ax": "hw_mode=b\nchannel=1\nieee80211n=1\nieee80211ax=1\n",
     "WEP in 5 GHz": _AC + "wep_key1=1234567890\nwep_default_key=1\n",
     "GCMP-256": _AC + _PSK + "rsn_pairwise=GCMP-256\n",
+    "a comment behind a number": _N.replace("channel=6", "channel=6 # six"),
     "mixed ciphers": _AC + _PSK.replace("wpa=2", "wpa=3") + "wpa_pairwise=TKIP CCMP\n",
 }
 

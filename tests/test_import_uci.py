@@ -1,5 +1,6 @@
 """OpenWrt's wireless: dialects of drivers, interfaces that are no access points, all options."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -203,3 +204,80 @@ def test_openwrt_s_radio_runs(tmp_path: Path) -> None:
     )
 
     assert airtcp.simulate(scenario).metrics["goodput_bps"].mean > 100e6
+
+
+SHOWN = """wireless.radio0=wifi-device
+wireless.radio0.type='mac80211'
+wireless.radio0.band='5g'
+wireless.radio0.channel='36'
+wireless.radio0.htmode='HE80'
+wireless.default_radio0=wifi-iface
+wireless.default_radio0.device='radio0'
+wireless.default_radio0.mode='ap'
+wireless.default_radio0.key='it'\\''s secret'
+wireless.default_radio0.encryption='psk2'
+"""
+STATUS = {
+    "radio0": {
+        "up": True,
+        "disabled": False,
+        "config": {"type": "mac80211", "band": "5g", "channel": "36", "htmode": "HE80"},
+        "interfaces": [{"config": {"mode": "ap", "encryption": "psk2", "key": "it's secret"}}],
+    }
+}
+
+
+@pytest.mark.parametrize("text", [SHOWN, json.dumps(STATUS)])
+def test_what_uci_show_and_ubus_print_is_the_configuration(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "wireless"
+    path.write_text(text)
+    told = scenario_of([path])
+    found = tomllib.loads(told)
+
+    assert found["phy"] == {"standard": "802.11ax", "band": "5 GHz", "channel_width": "80 MHz"}
+    assert found["ap"]["scheduler"] == {"kind": "airtime"}
+    assert "secret" not in told
+    path.write_text(text.replace("'ap'", "'mesh'").replace('"ap"', '"mesh"'))
+    with pytest.raises(ScenarioError, match="is a mesh"):
+        scenario_of([path])
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (SHOWN + "nonsense\n", "line 11"),
+        (SHOWN.replace("='36'", "='36"), "line 4"),
+        (SHOWN.partition("\n")[2], "line 1"),
+    ],
+)
+def test_wrong_lines_of_uci_show_are_named(tmp_path: Path, text: str, line: str) -> None:
+    path = tmp_path / "wireless"
+    path.write_text(text)
+
+    with pytest.raises(ScenarioError, match=line):
+        scenario_of([path])
+
+
+def test_a_radio_or_an_interface_that_is_off_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "wireless"
+    for owner, said in (("radio0", "this radio is off"), ("default_radio0", "are disabled")):
+        path.write_text(f"{SHOWN}wireless.{owner}.disabled='1'\n")
+        assert said in scenario_of([path])
+
+
+def test_an_option_that_is_off_is_not_named(tmp_path: Path) -> None:
+    path = tmp_path / "wireless"
+    text = SHOWN + "".join(f"wireless.radio0.{one}\n" for one in ("noscan='{}'", "frag='{}'"))
+    path.write_text(text.format("0", "2346"))
+    assert "Not read" not in scenario_of([path])
+    path.write_text(text.format("1", "800"))
+    assert {"noscan", "frag"} <= set(re.findall("noscan|frag", scenario_of([path])))
+
+
+def test_two_halves_of_160_mhz_are_one_channel(tmp_path: Path) -> None:
+    path = tmp_path / "wireless"
+    path.write_text(SHOWN.replace("HE80", "VHT80+80"))
+
+    text = scenario_of([path])
+    assert 'channel_width = "160 MHz"' in text
+    assert "80+80 MHz" in text

@@ -4,7 +4,7 @@
     draft          the scenario being written, key by key, with the reason for each
     options        a verdict on each option of the programs (options.toml)
     hostapd        hostapd.conf; hostapd_radio: the radio settings that hostapd really uses
-    uci            OpenWrt's /etc/config/wireless
+    uci            OpenWrt's wireless configuration; uci_sections: its sections in several forms
     iperf3, flent  tests of TCP and UDP; marks: DSCP and access categories
     iw, ping       stations, channels and round trips as tools print them
     survey         site surveys and scans

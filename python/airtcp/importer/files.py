@@ -24,10 +24,10 @@ from airtcp.importer.source import KINDS, Node, Source, parse_json, read
 from airtcp.importer.table import is_table, read_table
 from airtcp.importer.together import together
 from airtcp.importer.uci import read_uci
+from airtcp.importer.uci_sections import is_status, is_uci
 from airtcp.metrics import METRICS
 from airtcp.results.measured import Measurement
 
-_UCI: Final = re.compile(r"(?m)^\s*(config|package)\s+\S")
 #: A line of iperf3's output without -J.
 _IPERF3: Final = re.compile(r"Connecting to host|\[ *(ID|\d+)\] +(Interval|\d)")
 #: The most characters of a text other than JSON, and of a configuration: reading takes a second or
@@ -88,10 +88,12 @@ def drafts_of(
         _check_size(source)
         if is_table(source):
             raise source.error("", f"has values alone, and no scenario; allowed: {KINDS}")
+        is_uci_ = is_uci(source)
         if _is_json(source):
-            tests.append(_json(source))
-            continue
-        if ping.is_ping(source):
+            if not (is_uci_ := _is_status(source)):
+                tests.append(_json(source))
+                continue
+        elif not is_uci_ and ping.is_ping(source):
             pings.append(ping.read_ping(source))
             continue
         if iw.is_iw(source) or survey.is_survey(source):
@@ -101,12 +103,11 @@ def drafts_of(
             raise QuestionError(f"{path}: a second configuration; allowed: one for a scenario")
         if len(source.text) > _MOST_CONFIGURATION:
             raise source.error("", "is too large for a configuration; allowed: 1 MiB")
-        is_uci = _UCI.search(source.text) is not None
-        if radio is not None and not is_uci:
+        if radio is not None and not is_uci_:
             raise QuestionError(
                 f"--radio: {path} has no radios with names; allowed: with UCI alone"
             )
-        draft = read_uci(source, radio) if is_uci else _hostapd(source)
+        draft = read_uci(source, radio) if is_uci_ else _hostapd(source)
     if radio is not None and draft is None:
         raise QuestionError("--radio: there is no configuration; allowed: with UCI alone")
     if len(seen) > 1 or (seen and captured is not None):
@@ -190,6 +191,11 @@ def measurement_of_all(paths: Sequence[Path]) -> Measurement:
 def _is_json(source: Source) -> bool:
     # Logs of ping -D begin with a time in brackets.
     return re.match(r"\s*(\{|\[\s*[{\[\]\"])", source.text) is not None
+
+
+def _is_status(source: Source) -> bool:
+    """Whether a text is the state of OpenWrt's radios."""
+    return '"interfaces"' in source.text and is_status(parse_json(source))
 
 
 def _json(source: Source) -> Node:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from airtcp.importer import hostapd_radio, radio
 from airtcp.importer.draft import Draft
-from airtcp.importer.options import options_of, unfollowed
+from airtcp.importer.options import is_off, options_of, unfollowed
 from airtcp.importer.source import Source, shown, whole
 from airtcp.units import format_time_ns
 
@@ -80,7 +80,9 @@ class Options:
         """Return an integer, None if it is not set. Raises ScenarioError."""
         if key not in self.known:
             return None
-        return whole(self.source, self.place(key), self.known[key].value, least, most)
+        # hostapd reads a number up to what is no digit, such as a comment behind it.
+        value = re.sub(r"(?<=\d)\s+#.*", "", self.known[key].value)
+        return whole(self.source, self.place(key), value, least, most)
 
     def flag(self, key: str) -> bool:
         """Return whether an option is 1. Raises ScenarioError."""
@@ -116,7 +118,11 @@ def read_hostapd(source: Source) -> Draft:
             f"{len(options.others)} more BSS on this radio ({source.short}:{lines}): its beacons "
             "and stations are not in the scenario"
         )
-    seen = ((one.name, f"{source.short}:{one.line}") for one in options.known.values())
+    seen = (
+        (one.name, f"{source.short}:{one.line}")
+        for one in options.known.values()
+        if not is_off("hostapd", one.name, one.value)
+    )
     draft.unread += unfollowed("hostapd", seen)
     radio.close(draft)
     return draft

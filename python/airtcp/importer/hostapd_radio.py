@@ -239,7 +239,9 @@ def _guard_interval(options: Options, draft: Draft, width: int) -> None:
 
 
 def _tell(options: Options, draft: Draft, band: str, standard: str) -> None:
-    """List options that have no effect in this band."""
+    """List options that have no effect in this band, and a band that hostapd chooses."""
+    if options.value("hw_mode") == "any" and not _channel(options):
+        draft.unknown.append(f"{options.why('hw_mode')}: hostapd chooses the band; {band} stands")
     if band == "2.4 GHz" and options.flag("ieee80211ac"):
         draft.unknown.append(
             f"{options.why('ieee80211ac')}: VHT is not part of 2.4 GHz; {standard} stands"

@@ -8,6 +8,9 @@ from functools import cache
 from importlib import resources
 from typing import Final, Literal, NamedTuple
 
+#: No frame is longer.
+_NO_FRAGMENTS: Final = 2346
+
 Verdict = Literal["followed", "named", "refused", "harmless"]
 
 
@@ -58,3 +61,15 @@ def unfollowed(program: str, seen: Iterable[tuple[str, str]]) -> list[str]:
             continue
         by_reason.setdefault(reason, []).append(f"{name} ({place})" if place else name)
     return [f"{', '.join(names)}: {reason}" for reason, names in by_reason.items()]
+
+
+def is_off(program: str, name: str, value: str) -> bool:
+    """Whether a value switches a known option off, so that it need not be named.
+
+    Thresholds are off from 2346 on (`fragm_threshold`), or below 0.
+    """
+    if name not in options_of(program):
+        return False
+    if "frag" in name and value.strip().isdigit():
+        return int(value) >= _NO_FRAGMENTS
+    return value.strip() in ("0", "-1", "off")

@@ -6,15 +6,14 @@ Values are stored only for options that become keys, because other options hold 
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from airtcp.importer import radio
 from airtcp.importer.draft import Draft
-from airtcp.importer.options import unfollowed
+from airtcp.importer.options import is_off, unfollowed
 from airtcp.importer.source import Source, shown, whole, word
+from airtcp.importer.uci_sections import Section, sections_of
 
 _BANDS: Final = {"2g": "2.4 GHz", "2.4g": "2.4 GHz", "5g": "5 GHz", "6g": "6 GHz"}
 #: Band and amendment by `hwmode`: first OpenWrt's values, then those of Qualcomm and MediaTek
@@ -26,7 +25,7 @@ _HWMODES: Final = {
     **{"11ax": ("", "ax"), "11axg": ("2g", "ax"), "11axa": ("5g", "ax")},
     **{"11be": ("", "be"), "11beg": ("2g", "be"), "11bea": ("5g", "be")},
 }
-_HTMODE: Final = re.compile(r"(HT|VHT|HE|EHT)(20|40|80|160|320)(?:[+-]|_80)?", re.IGNORECASE)
+_HTMODE: Final = re.compile(r"(HT|VHT|HE|EHT)(20|40|80|160|320)(?:[+-]|[_+]80)?", re.IGNORECASE)
 _AMENDMENTS: Final = {"HT": "n", "VHT": "ac", "HE": "ax", "EHT": "be"}
 _ORDER: Final = ("", "n", "ac", "ax", "be")
 _MODES: Final = ("ap", "sta", "adhoc", "mesh", "monitor", "wds", "mesh_point")
@@ -44,34 +43,13 @@ _NO_MESH: Final = (
 _BURST: Final = "2.0"
 
 
-@dataclass
-class _Section:
-    kind: str
-    name: str
-    line: int
-    options: dict[str, tuple[str, int]] = field(default_factory=dict)
-
-    def get(self, *names: str) -> tuple[str, int] | None:
-        """Return value and line of the first of these options that is set."""
-        return next((self.options[name] for name in names if name in self.options), None)
-
-    def text(self, name: str) -> str:
-        """Return the value of an option; "" if it is not set."""
-        return self.options.get(name, ("", 0))[0]
-
-    @property
-    def is_on(self) -> bool:
-        """Whether it is enabled."""
-        return self.text("disabled") != "1"
-
-
 def read_uci(source: Source, wanted: str | None = None) -> Draft:
     """Return the draft of a scenario of one radio: `wanted`, or the first access point.
 
     Raises ScenarioError for lines that UCI rejects, for a radio that does not exist, and for one
     without an access point.
     """
-    sections = _sections(source)
+    sections = sections_of(source)
     radios = [one for one in sections if one.kind == "wifi-device"]
     if not radios:
         raise source.error("", "has no radio; allowed: config wifi-device NAME, with its options")
@@ -90,6 +68,10 @@ def read_uci(source: Source, wanted: str | None = None) -> Draft:
             f"{chosen.name}, and --radio takes another"
         )
     own = ifaces[chosen.name]
+    if not chosen.is_on:
+        draft.unread.append(f"{_why(source, chosen, 'disabled')}: this radio is off")
+    elif not own and any(chosen.name in one.text("device").split() for one in sections):
+        draft.unread.append(f"all interfaces of {chosen.name} are disabled: this radio is off")
     _tell_interfaces(source, own, draft)
     standard = _radio(source, chosen, own, draft)
     for name, write, least in (("rts", radio.rts_threshold, 0), ("beacon_int", radio.beacons, 10)):
@@ -99,43 +81,18 @@ def read_uci(source: Source, wanted: str | None = None) -> Draft:
             write(draft, number, _why(source, chosen, name))
     _rates(source, chosen, draft, standard)
     for kind, section in (("uci-device", chosen), *(("uci-iface", one) for one in own)):
-        seen = ((key, f"{source.short}:{line}") for key, (_, line) in section.options.items())
+        seen = [
+            (key, f"{source.short}:{line}")
+            for key, (value, line) in section.options.items()
+            if not is_off(kind, key, value)
+        ]
         draft.unread += unfollowed(kind, seen)
     _queue(source, chosen, draft, standard)
     radio.close(draft)
     return draft
 
 
-def _sections(source: Source) -> list[_Section]:
-    sections: list[_Section] = []
-    for number, line in enumerate(source.text.splitlines(), 1):
-        try:
-            words = shlex.split(line, comments=True)
-        except ValueError as error:
-            raise source.error(f"line {number}", "is no line of UCI: a quote is open") from error
-        match words:
-            case []:
-                continue
-            case ["config", kind]:
-                sections.append(_Section(kind, f"@{kind}[{len(sections)}]", number))
-            case ["config", kind, name]:
-                sections.append(_Section(kind, name, number))
-            case ["option", key, value] if sections:
-                sections[-1].options[key] = (value, number)
-            case ["list", key, value] if sections:
-                before = sections[-1].text(key)
-                sections[-1].options[key] = (f"{before} {value}".strip(), number)
-            case ["package", _]:
-                continue
-            case _:
-                raise source.error(
-                    f"line {number}",
-                    "is no line of UCI; allowed: config TYPE NAME, then option NAME VALUE",
-                )
-    return sections
-
-
-def _of_radio(sections: Sequence[_Section], name: str) -> list[_Section]:
+def _of_radio(sections: Sequence[Section], name: str) -> list[Section]:
     """Return the enabled interfaces of a radio."""
     return [
         one
@@ -144,17 +101,17 @@ def _of_radio(sections: Sequence[_Section], name: str) -> list[_Section]:
     ]
 
 
-def _has_ap(ifaces: Sequence[_Section]) -> bool:
+def _has_ap(ifaces: Sequence[Section]) -> bool:
     """Whether an interface is an access point, or there is none yet."""
     return not ifaces or any((one.text("mode") or "ap") == "ap" for one in ifaces)
 
 
-def _why(source: Source, section: _Section, key: str) -> str:
+def _why(source: Source, section: Section, key: str) -> str:
     value, line = section.options.get(key, ("", section.line))
     return f"{source.short}:{line}: option {key} {value}"
 
 
-def _tell_interfaces(source: Source, ifaces: Sequence[_Section], draft: Draft) -> None:
+def _tell_interfaces(source: Source, ifaces: Sequence[Section], draft: Draft) -> None:
     """List the interfaces that are not in the scenario. Raises ScenarioError if none is."""
     aps = 0
     for one in ifaces:
@@ -173,7 +130,7 @@ def _tell_interfaces(source: Source, ifaces: Sequence[_Section], draft: Draft) -
         )
 
 
-def _radio(source: Source, section: _Section, ifaces: Sequence[_Section], draft: Draft) -> str:
+def _radio(source: Source, section: Section, ifaces: Sequence[Section], draft: Draft) -> str:
     """Write standard, band and width. Return the standard."""
     is_vendor = section.text("type") not in ("", "mac80211")
     band, asked, why = _band(source, section)
@@ -185,6 +142,9 @@ def _radio(source: Source, section: _Section, ifaces: Sequence[_Section], draft:
     if match is not None:
         own = _AMENDMENTS[match[1].upper()]
         width = int(match[2])
+        if value.endswith(("_80", "+80")):
+            width = 160
+            draft.unknown.append("80+80 MHz: one channel of 160 MHz stands instead")
         amendment = max(own, asked, key=_ORDER.index)
         if width > 40 and amendment == "n":
             if not is_vendor:
@@ -223,7 +183,7 @@ def _radio(source: Source, section: _Section, ifaces: Sequence[_Section], draft:
     return f"802.11{amendment}"
 
 
-def _band(source: Source, section: _Section) -> tuple[str, str, str]:
+def _band(source: Source, section: Section) -> tuple[str, str, str]:
     """Return the band, the amendment of hwmode ("" for none), and the line of the band."""
     asked, of_mode, place = "", "", ""
     found = section.get("hwmode", "hw_mode")
@@ -251,7 +211,7 @@ def _band(source: Source, section: _Section) -> tuple[str, str, str]:
     return _BANDS[of_mode], asked, why
 
 
-def _off(source: Source, ifaces: Sequence[_Section]) -> str:
+def _off(source: Source, ifaces: Sequence[Section]) -> str:
     """Return why stations of the first access point use neither HT nor later; "" if they do."""
     for one in ifaces:
         if (one.text("mode") or "ap") != "ap":
@@ -267,11 +227,11 @@ def _off(source: Source, ifaces: Sequence[_Section]) -> str:
     return ""
 
 
-def _cipher(source: Source, section: _Section) -> str:
+def _cipher(source: Source, section: Section) -> str:
     return f"{source.short}:{section.options['encryption'][1]}: option encryption"
 
 
-def _rates(source: Source, section: _Section, draft: Draft, standard: str) -> None:
+def _rates(source: Source, section: Section, draft: Draft, standard: str) -> None:
     """Write the highest basic rate for control frames, and the highest rate for data."""
     is_old = standard in ("802.11a", "802.11b", "802.11g")
     for names, key in ((("basic_rate", "basic_rates"), "control_rate"),
@@ -293,7 +253,7 @@ def _rates(source: Source, section: _Section, draft: Draft, standard: str) -> No
         )
 
 
-def _queue(source: Source, section: _Section, draft: Draft, standard: str) -> None:
+def _queue(source: Source, section: Section, draft: Draft, standard: str) -> None:
     """Write the queue and the burst of OpenWrt's own driver stack."""
     if section.text("type") not in ("", "mac80211"):
         draft.unknown.append("the access point's queue: a vendor's driver has one of its own")
