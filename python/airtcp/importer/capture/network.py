@@ -201,7 +201,8 @@ class Network:
         self._data_frame(time_ns, data, at, length, radio, reference, one, station, way)
 
     def _too_short(self, data: bytes, at: int) -> None:
-        if len(data) > at and data[at] >> 2 & 3 == 2:
+        # Frame Control has two octets.
+        if len(data) > at + 1 and data[at] >> 2 & 3 == 2:
             self.account.leave(account.TOO_SHORT)
         else:
             self.damage.count("frames that are too short, or were kept too short")

@@ -160,6 +160,10 @@ def _say_control(network: Network, form: str, draft: Draft, name: str) -> None:
         draft.say("phy", "preamble", "short" if is_short else "long", why)
 
 
+#: MAC header, fixed fields, an empty network name and the FCS (IEEE 802.11-2020, 9.3.3.2).
+_LEAST_BEACON_BITS: Final = 336
+
+
 def _say_mac(network: Network, one: ServiceSet, form: str, draft: Draft, name: str) -> None:
     """Write RTS, beacons, access categories and aggregation."""
     stations = one.stations.values()
@@ -175,8 +179,10 @@ def _say_mac(network: Network, one: ServiceSet, form: str, draft: Draft, name: s
     if one.beacons and one.beacon_units >= 1:
         beacon: dict[str, Any] = {
             "interval": format_time_ns(one.beacon_units * _TIME_UNIT_NS),
-            "size_bits": 8 * one.beacon_bytes,
         }
+        # A beacon without a network name is damaged.
+        if 8 * one.beacon_bytes >= _LEAST_BEACON_BITS:
+            beacon["size_bits"] = 8 * one.beacon_bytes
         sent = one.beacon_radio.sent if one.beacon_radio else None
         allowed = _LEGACY.get(form, ("ofdm",))
         if draft.tables["phy"]["standard"].value == "802.11a":
