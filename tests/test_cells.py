@@ -387,7 +387,7 @@ def test_no_model_is_offered_and_a_glance_is_taken() -> None:
 
     assert prediction.model == {}
     assert prediction.uncovered is not None
-    assert "not all nodes hear each other" in prediction.uncovered
+    assert "not all nodes of each cell hear each other" in prediction.uncovered
 
 
 def test_the_chain_of_clusters_says_who_starves() -> None:

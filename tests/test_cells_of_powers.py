@@ -76,12 +76,12 @@ def test_who_is_sensed_is_met_even_where_it_does_not_disturb() -> None:
     [
         # 25 dB above what overlaps it, a frame comes through.
         ('["left", "right", -75], ["left", "clerk", -75], ["right", "reader", -75], '
-         '["reader", "clerk", -75]', -50, "some come through that others overlap"),
+         '["reader", "clerk", -75]', -50, "some survive an overlap"),
         # All are alike, and below -62 dBm.
         ('["left", "right", -70], ["left", "clerk", -70], ["right", "reader", -70], '
-         '["reader", "clerk", -70]', -70, "does not wait for what is weaker than air.energy"),
+         '["reader", "clerk", -70]', -70, "ignores frames weaker than air.energy"),
         # 12 dB above a cell that it does not hear.
-        ('["left", "clerk", -83]', -71, 'frames that cell "left" does not hear disturb its own'),
+        ('["left", "clerk", -83]', -71, 'cell "left" does not hear interfere with its own'),
     ],
 )  # fmt: skip
 def test_the_chain_of_clusters_declines_where_powers_matter(

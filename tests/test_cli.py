@@ -112,7 +112,7 @@ def test_models_without_an_answer_are_shown_with_the_reason(tmp_path: Path) -> N
 
     assert shown.exit_code == 0
     assert "These models have no answer:" in shown.stdout
-    assert "faster than the air" in shown.stdout
+    assert "faster than the channel" in shown.stdout
 
 
 #: The keys of a prediction as JSON.

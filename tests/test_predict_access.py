@@ -147,7 +147,7 @@ def test_priorities_are_in_no_model(mac: str, reason: str) -> None:
     assert said.model == {}
     assert said.uncovered is not None
     assert reason in said.uncovered
-    assert "contend alike" in said.uncovered
+    assert "contend with equal chances" in said.uncovered
 
 
 def test_a_window_without_backoff_has_an_answer_or_a_reason() -> None:
@@ -165,8 +165,8 @@ def test_early_detection_breaks_what_windows_can_reach() -> None:
     few, many = (predict(scenario(queue=RED, count=count)) for count in (4, 5))
 
     assert "early detection" not in broken(few)
-    assert "drops from an average of 5 packets on" in broken(many)
-    assert "5 be under way" in broken(many)
+    assert "drops from a mean of 5 packets on" in broken(many)
+    assert "allow 5 in flight" in broken(many)
     assert "too optimistic" in broken(many)
 
 
@@ -177,7 +177,7 @@ def test_early_detection_at_stations_is_named_too() -> None:
 
     sentences = broken(predict(loads(text)))
 
-    assert "drops at sta from an average of 5 packets on, and the window is 20" in sentences
+    assert "drops at sta from a mean of 5 packets on, and the window is 20" in sentences
 
 
 WEB = (
@@ -194,13 +194,13 @@ def test_flows_that_take_turns_share_as_with_a_window_of_one() -> None:
     assert values(fifo, metric) == values(turns, metric)
     assert "heavy-tailed" in broken(fifo, metric)
     assert "heavy-tailed" not in broken(turns, metric)
-    assert "flows take turns" in broken(turns, metric)
+    assert "serves flows in turn" in broken(turns, metric)
 
 
 def test_a_queue_per_flow_may_be_too_short() -> None:
     queue = '{ discipline = "per-flow", limit = 7 }'
 
-    assert "here 7 packets" in broken(predict(scenario(queue=queue)))
+    assert "its limit is 7 packets" in broken(predict(scenario(queue=queue)))
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_no_model_with_one_dcf_has_an_access_point_that_sends_in_bursts() -> Non
         "models.bruno",
         "models.bursts",
     }
-    assert "sends in bursts" in said.unanswered["paper M"]
+    assert "sends bursts" in said.unanswered["paper M"]
 
 
 def test_where_only_stations_send_the_access_point_may_do_as_it_likes() -> None:

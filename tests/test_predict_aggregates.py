@@ -157,7 +157,7 @@ def test_who_gets_what_of_an_access_point(scheduler: str, share: str) -> None:
         assert goodput[fair] > 2 * goodput[own]
     else:
         assert goodput[fair] == pytest.approx(goodput[own], rel=0.02)
-    assert f"here its scheduler gives as many {share}" in broken(said, fair)
+    assert f"here its scheduler gives each the same number of {share}" in broken(said, fair)
 
 
 #: Goodput within 5 % of simulations: accuracy.md has the grid. Here its corners, where a
@@ -226,10 +226,10 @@ def test_what_breaks_tcp_over_aggregates_is_named() -> None:
 
     words = broken(predict(asked), "TCP over A-MPDUs (A9)")
 
-    assert "100 packets at the access point, and the windows let 8,000 be under way" in words
-    assert "the least RTO is 1 s" in words
-    assert "a Block ACK request goes first" in words
-    assert "frames are lost in collisions alone; here up to 1.0 %" in words
+    assert "limit is 100 packets, and the windows allow 8,000 in flight" in words
+    assert "the minimum RTO is 1 s" in words
+    assert "a Block ACK request precedes it" in words
+    assert "here the channel loses up to 1.0 %" in words
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_what_breaks_tcp_over_aggregates_is_named() -> None:
                 "download",
                 '{ kind = "bulk", size = { distribution = "deterministic", value = "1 MB" } }',
             ),
-            "none that end",
+            "but no transfers that end",
         ),
     ],
 )
@@ -258,4 +258,4 @@ def test_other_parameters_at_the_access_point_are_in_no_model_of_aggregates() ->
 
     said = predict(scenario(flow("upload", BULK), top=edca))
 
-    assert "other parameters of AC_BE" in (said.uncovered or "")
+    assert "different parameters of AC_BE" in (said.uncovered or "")

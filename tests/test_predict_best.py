@@ -107,7 +107,7 @@ def test_m_star_is_told_of_any_hot_spot_with_downloads() -> None:
 def test_rts_before_tcp_acks_is_said_to_break_m_star() -> None:
     said = predict(hot_spot(mac='[mac]\nrts_threshold = "0 B"'))
 
-    assert "here an RTS goes before TCP ACKs" in said.model["best_target_active"][0].broken[0]
+    assert "here an RTS precedes TCP ACKs" in said.model["best_target_active"][0].broken[0]
 
 
 @pytest.mark.parametrize(("low", "high", "count"), [(31, 1023, 20), (15, 1023, 10), (31, 127, 5)])

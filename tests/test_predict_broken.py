@@ -33,20 +33,20 @@ QUEUE = '[ap]\nqueue = {{ discipline = "fifo", limit = {limit} }}\n'
     ("change", "words"),
     [
         (lambda: scenario(window=20), ["W* = d = 1; here W* is 20 segments", "small"]),
-        (lambda: scenario(count=400), ["together take 1.2 s, and the least RTO is 1 s"]),
-        (lambda: scenario(count=200, window=2, d=4), ["an ACK waits for 4", "too optimistic"]),
+        (lambda: scenario(count=400), ["together take 1.2 s to send, and the minimum RTO is 1 s"]),
+        (lambda: scenario(count=200, window=2, d=4), ["the 4 that an ACK needs", "too optimistic"]),
         (lambda: scenario(window=20, more=QUEUE.format(limit=100)), ["100 packets", "200"]),
         (lambda: scenario(direction="upload"), ["10 of 10 connections are uploads"]),
         (
             lambda: scenario(path='path = [{ rate = "5 Mb/s", delay = "7 ms" }]'),
-            ["wired path takes up to 7 ms", "too optimistic"],
+            ["one-way delay of up to 7 ms", "too optimistic"],
         ),
         (
             lambda: scenario(PARETO, window=50),
             ["W* is 50 segments", "heavy-tailed", "times are too low"],
         ),
         (lambda: scenario(EXPONENTIAL, window=50), ["W* is 50", "effect on means is small"]),
-        (lambda: scenario(EQUAL, window=50), ["hardly differ", "one after the other"]),
+        (lambda: scenario(EQUAL, window=50), ["all sizes are similar", "one after the other"]),
         (lambda: scenario(EXPONENTIAL, count=1, window=9), ["W* is 9", "too pessimistic"]),
     ],
 )
@@ -77,7 +77,7 @@ def test_rules_of_the_standard_that_the_model_lacks_are_named() -> None:
 
     sentences = broken(predict(loads(standard + STATIONS.format(count=10) + flow)))
 
-    assert "may go at once and backoff runs after each success" in sentences
+    assert "may be sent without backoff and a backoff runs after each success" in sentences
     assert "364 us (EIFS)" in sentences
 
 
@@ -95,7 +95,7 @@ def test_a_short_retry_limit_is_named() -> None:
 
     sentences = broken(predict(loads(once + STATIONS.format(count=10) + flow)))
 
-    assert "sent 1 time at most and about 6.1 % are given up" in sentences
+    assert "sent at most 1 time and about 6.1 % are dropped" in sentences
 
 
 def test_stations_at_different_rates_are_averaged_and_named() -> None:

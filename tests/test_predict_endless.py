@@ -113,7 +113,7 @@ def test_prioritised_uploads_are_near_the_simulation(count: int, d: int) -> None
         ({"window": 1}, "the window is 1"),
         (
             {"count": 10, "window": 8, "path": 'path = [{ delay = "100 ms" }]'},
-            "segments are on their way",
+            "segments are in flight elsewhere",
         ),
         ({"mac": '[mac]\nrts_threshold = "0 B"\n'}, "basic access; here RTS/CTS"),
         ({"mac": "[mac]\nshort_retry_limit = 2\n"}, "after 2 attempts"),
@@ -130,7 +130,7 @@ def test_what_paper_l_lacks_is_named(change: dict[str, object], words: str) -> N
     [
         ({"ack_aifs": "130 us"}, "here they have none"),
         ({"ack_cw": 31, "ack_aifs": "90 us"}, "here they have none"),
-        ({"ack_aifs": "65 us"}, "here 25000 ns"),
+        ({"ack_aifs": "65 us"}, "here it is 25000 ns longer"),
     ],
 )
 def test_acks_without_priority_are_none_of_paper_l_s(
@@ -140,14 +140,14 @@ def test_acks_without_priority_are_none_of_paper_l_s(
 
     assert said.uncovered is not None
     assert reason in said.uncovered
-    assert "contend alike" in said.uncovered
+    assert "contend with equal chances" in said.uncovered
 
 
 def test_downloads_with_priority_are_in_no_model() -> None:
     said = predict(uploads(direction="download"))
 
     assert said.model == {}
-    assert "contend alike" in (said.uncovered or "")
+    assert "contend with equal chances" in (said.uncovered or "")
 
 
 # Paper L, section 5.1: the wired link is the bottleneck.
@@ -228,8 +228,8 @@ def test_without_categories_paper_m_says_what_the_air_carries() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"rate": "20 Mb/s"}, "faster than the air"),
-        ({"window": 10}, "do not fill path and queue"),
+        ({"rate": "20 Mb/s"}, "faster than the channel, which supports"),
+        ({"window": 10}, "and path and queue"),
     ],
 )
 def test_a_wired_link_that_is_no_bottleneck_is_said(change: dict[str, object], reason: str) -> None:
@@ -271,7 +271,7 @@ def test_paper_b_s_limit_is_above_all_and_never_reached(d: int) -> None:
     alone = models.bruno.theoretical_limit(phy, payload_bits=11_680, header_bits=320)
     assert told["B, section 2"] == pytest.approx(alone.goodput_bps, rel=1e-9)
     assert measured < told["B, section 2, with TCP ACKs"] < told["B, section 2"]
-    assert "this is a limit" in broken(said, "B, section 2")
+    assert "this is an upper bound" in broken(said, "B, section 2")
 
 
 @pytest.mark.parametrize("count", [2, 20])
@@ -290,7 +290,7 @@ def test_another_congestion_control_than_renos_is_never_answered_in_silence() ->
         model = predict(loads(cell(3, flow=f'tcp = {{ congestion = "{control}" }}'))).model
         for entries in model.values():
             for entry in entries:
-                found = [s for s in entry.broken if s.startswith("Reno's congestion control;")]
+                found = [s for s in entry.broken if s.startswith("the sender uses Reno")]
                 assert bool(found) == is_broken, (control, entry.source)
 
 
@@ -308,7 +308,7 @@ def test_where_timers_leave_the_air_idle_no_model_of_a_full_one_answers(count: i
 
     assert "goodput_bps" not in said.model
     why = said.unanswered["models of a full air"]
-    assert "a window of 1 segment ends with the timer of delayed ACKs" in why
+    assert "a window of 1 segment ends with the delayed-ACK timer" in why
     found = simulate(held, threads=1).metrics["goodput_bps"].mean
     assert found == pytest.approx(count * 8 * 1460 / 0.2, rel=0.05)
 

@@ -68,8 +68,10 @@ def test_an_answer_that_paths_bound_is_near_the_simulation_and_says_so(name: str
         for entry in said.model[metric]:
             assert entry.source.endswith(source)
             assert entry.value == pytest.approx(measured[metric].mean, rel=off)
-            assert entry.assumes[-1].startswith(("a flow gets no more", "links carry no more"))
-            assert not [text for text in entry.broken if "wired path takes" in text]
+            assert entry.assumes[-1].startswith(
+                ("a flow delivers at most", "links deliver at most")
+            )
+            assert not [text for text in entry.broken if "one-way delay" in text]
 
 
 def test_a_window_that_bounds_802_11n_is_answered_by_its_rounds() -> None:
@@ -138,7 +140,7 @@ def test_a_transfer_takes_what_its_link_takes() -> None:
     assert least_time_s(asked) == pytest.approx(measured)
     assert best is not None
     assert best.value == pytest.approx(measured)
-    assert best.source.endswith("at least what the path takes")
+    assert best.source.endswith("at least the time of the path")
 
 
 def test_what_busy_nodes_do_is_said_to_be_another() -> None:

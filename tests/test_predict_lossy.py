@@ -79,7 +79,7 @@ def test_what_the_air_carries_comes_first_where_it_is_less() -> None:
 def test_without_a_delay_nothing_is_told() -> None:
     asked = scenario('"1 %"', standard="n", delay="0 s")
 
-    assert "need losses and a delay" in predict(asked).unanswered["losses on wired links"]
+    assert "losses and a delay" in predict(asked).unanswered["losses on wired links"]
 
 
 def test_a_window_grows_by_an_ack_for_d_segments() -> None:

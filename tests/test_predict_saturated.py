@@ -136,7 +136,7 @@ def test_shares_go_by_packets_not_by_time() -> None:
 def test_a_published_wait_is_named_as_half() -> None:
     said = predict(datagrams(near=(3, "11 Mb/s", 1500)))
 
-    assert "half of what CWmin makes" in broken(said, "Heusse et al. (2003)")
+    assert "half the mean of CWmin" in broken(said, "Heusse et al. (2003)")
     assert "half" not in broken(said, "Heusse et al. (2003), whole backoff")
 
 
@@ -212,7 +212,7 @@ def test_a_wait_that_is_no_whole_number_of_slots_is_said() -> None:
     )
 
     assert said.uncovered is not None
-    assert "differ by whole slots; here by 5 us" in said.uncovered
+    assert "differ by whole slots; here they differ by 5 us" in said.uncovered
 
 
 def test_an_access_point_that_always_goes_first_leaves_nothing() -> None:

@@ -44,7 +44,7 @@ def test_over_wires_the_model_is_within_2_and_a_half_per_cent_or_says_that_it_is
                 text = make_aggregation.wired(standard, int(window), delay_ms, every)
                 best = predict(loads(text)).best("goodput_bps")
                 assert best is not None
-                said = [text for text in best.broken if "without waiting for each other" in text]
+                said = [text for text in best.broken if "without queueing" in text]
                 assert said, (first, delay_ms)
                 assert "goodput is too high, by up to 25 %" in said[0]
                 assert 0.0 < off <= 25.0, (first, delay_ms)

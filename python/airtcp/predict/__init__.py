@@ -101,8 +101,7 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
     """Return the families of models for the scenario's flows, or none and the reason."""
     if any(group.pair is not None for group in scenario.stations):
         return (), (
-            "stations of several standards share the access point; the models have one standard "
-            "for all"
+            "stations of several standards share the access point; models cover one standard only"
         )
     if scenario.air is not None:
         from airtcp.predict import cells
@@ -110,40 +109,39 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
         return (("chain of clusters", cells.predict),), ""
     if scenario.ap.scheduler is not None and scenario.ap.scheduler.kind == "own":
         return (), (
-            "the access point's scheduler is one's own, of which nothing is known; the models know "
-            "the shares that a scheduler gives"
+            "the access point uses a plug-in scheduler; models cover only the built-in schedulers"
         )
     if scenario.mac.aggregation is None and scenario.ap.scheduler is not None:
         return (), (
-            "the access point shares airtime out among stations; the models have one queue in the "
-            "order of arrival, or flows that take turns"
+            "the access point shares airtime equally among stations; models cover only a "
+            "FIFO queue or per-flow round robin"
         )
     if scenario.mac.pcf is not None:
         return (), (
-            "the access point polls stations in contention-free periods, and models cover only "
-            "senders that always contend"
+            "the access point polls stations in contention-free periods; models cover only "
+            "stations that always contend"
         )
     apps = [flow.application for flow in scenario.flows]
     datagrams = [app for app in apps if app.kind == "udp"]
     saturated_too = any(app.rate_bps is None for app in datagrams)
     if datagrams and len(datagrams) < len(apps):
         return (), (
-            f"{'saturated UDP' if saturated_too else 'UDP'} and TCP share the channel, and models "
+            f"{'saturated UDP' if saturated_too else 'UDP'} and TCP share the channel; models "
             "cover only saturated UDP (Bianchi) or only TCP (paper M)"
         )
     if datagrams and any(app.rate_bps is not None for app in datagrams):
         return (), (
-            "UDP at a constant rate does not saturate its senders, and models of UDP cover only "
+            "UDP at a constant rate does not saturate its senders; models of UDP cover only "
             "saturated senders (Bianchi)"
         )
     if any(app.kind == "replay" for app in apps):
         return (), (
-            "transfers are replayed from a log, and models cover only random sizes and pauses, or "
-            "endless transfers"
+            "transfers are replayed from a log; models cover only random sizes and pauses, "
+            "or endless transfers"
         )
     if any(app.kind == "web" and app.page is not None for app in apps):
         return (), (
-            "a page needs many transfers over parallel connections, and paper M covers one "
+            "a page needs many transfers over parallel connections; paper M covers one "
             "transfer per station at a time"
         )
     if scenario.mac.aggregation is not None:
@@ -188,16 +186,16 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
         return _transfers(scenario, arrivals.predict, effective.ftp), ""
     if any(app.kind == "ftp" for app in apps):
         return (), (
-            "FTP transfers start independently of those in progress and share the channel with "
-            "other transfers, and models cover only one of the two"
+            "FTP transfers start independently of transfers in progress and share the "
+            "channel with other transfers; models cover only one of the two"
         )
     if sum(scenario.group(flow.stations).count for flow in scenario.flows) == 1:
         from airtcp.predict import effective, lone
 
         return _transfers(scenario, lone.predict, effective.alone), ""
     return (), (
-        "bulk transfers that end have no steady state, and paper M covers only endless transfers, "
-        "transfers that repeat after a think time, or a single one"
+        "bulk transfers that end have no steady state; paper M covers only endless "
+        "transfers, transfers that repeat after a think time, or a single one"
     )
 
 
@@ -216,8 +214,8 @@ def _aggregated(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family
             ("losses on wired links", lossy_path.predict),
         ), ""
     return (), (
-        f"{scenario.phy.standard} sends several frames at once; its models have saturated UDP or "
-        "endless TCP transfers, and none that end"
+        f"{scenario.phy.standard} aggregates frames; its models cover saturated UDP and "
+        "endless TCP transfers, but no transfers that end"
     )
 
 

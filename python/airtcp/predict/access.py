@@ -45,8 +45,11 @@ def as_dcf(scenario: ResolvedScenario) -> Access:
     if scenario.ap.access.scheme != "standard" and _access_point_sends(scenario):
         return Access(
             None,
-            reason="all nodes contend alike in the models; here the access point sends in bursts "
-            "without backoff, and leaves the medium to the stations between them",
+            reason=(
+                "all nodes contend with equal chances in the models; here the access "
+                "point sends bursts without backoff, and leaves the medium to the "
+                "stations in between"
+            ),
         )
     edca = scenario.mac.edca
     if edca is None:
@@ -56,8 +59,10 @@ def as_dcf(scenario: ResolvedScenario) -> Access:
     if len(categories) > 1:
         return Access(
             None,
-            reason="all nodes contend alike in the models; here traffic goes into several access "
-            f"categories ({', '.join(categories)}), which have different chances",
+            reason=(
+                "all nodes contend with equal chances in the models; here traffic uses "
+                f"several access categories ({', '.join(categories)}) with unequal chances"
+            ),
         )
     (category,) = categories
     sides = {"ap": edca.ap[category], "stations": edca.stations[category]}
@@ -65,9 +70,11 @@ def as_dcf(scenario: ResolvedScenario) -> Access:
     if len({(one.aifs_ns, one.cw_min) for one in parameters}) > 1:
         return Access(
             None,
-            reason="all nodes contend alike in the models; here access point and stations have "
-            f"other parameters of {category}, and so different chances: "
-            f"{_shown(sides['ap'])} against {_shown(sides['stations'])}",
+            reason=(
+                "all nodes contend with equal chances in the models; here the access "
+                f"point and the stations have different parameters of {category}: "
+                f"{_shown(sides['ap'])} against {_shown(sides['stations'])}"
+            ),
         )
     phy = scenario.phy
     # Stations meet more collisions than the access point, so their CWmax matters more.
@@ -115,8 +122,10 @@ def protection(scenario: ResolvedScenario) -> list[str]:
     frames = {"cts-to-self": "a CTS", "rts-cts": "RTS and CTS"}[scenario.phy.protection.kind]
     rate = format_rate(scenario.phy.protection.rate.bps)
     return [
-        f"no protection of OFDM frames; here {frames} at {rate} goes before each, and 802.11b "
-        "stations have another CWmin: the model is too optimistic"
+        (
+            f"OFDM frames need no protection; here {frames} at {rate} precedes each of them, and "
+            "802.11b stations have another CWmin: the model is too optimistic"
+        )
     ]
 
 
@@ -126,8 +135,10 @@ def rate_control(scenario: ResolvedScenario) -> list[str]:
     if not groups:
         return []
     return [
-        f"frames have the rate of `mcs`, and none is lost; here {', '.join(groups)} find a rate by "
-        "sending: the model is too optimistic"
+        (
+            f"frames use the rate of `mcs`, and none is lost; here {', '.join(groups)} use rate "
+            "control, which has to try rates: the model is too optimistic"
+        )
     ]
 
 
@@ -138,9 +149,11 @@ def frame_errors(scenario: ResolvedScenario) -> list[str]:
         return []
     worst = max(group.frame_errors.rate for group in lossy if group.frame_errors is not None)
     return [
-        f"frames are lost in collisions alone; here up to {percent(worst)} of those from and to "
-        f"{', '.join(group.name for group in lossy)} are lost otherwise, and sent again; the model "
-        "is too optimistic: goodput too high, times too low"
+        (
+            f"frames are lost only in collisions; here the channel loses up to {percent(worst)} "
+            f"of the frames to and from {', '.join(group.name for group in lossy)}, which are "
+            "sent again; the model is too optimistic: goodput too high, times too low"
+        )
     ]
 
 
@@ -163,22 +176,22 @@ def _broken(parameters: list[AccessParameters], *, aggregates: bool) -> list[str
     limit = max(one.txop_limit_ns for one in parameters)
     if limit and aggregates:
         sentences.append(
-            f"one PPDU for each access; here a TXOP may last {format_time_ns(limit)}, which bounds "
-            "the PPDU: what else fits behind it follows without contention; goodput is too low "
-            "where PPDUs are short"
+            f"each access sends one PPDU; here a TXOP may last {format_time_ns(limit)}, which "
+            "limits the PPDU, and further PPDUs that fit follow without contention; goodput "
+            "is too low if PPDUs are short"
         )
     elif limit:
         sentences.append(
-            f"one frame for each access; here a TXOP may last {format_time_ns(limit)}: if a node "
-            "has more frames that fit, they follow without contention; the model is too "
+            f"each access sends one frame; here a TXOP may last {format_time_ns(limit)}, and "
+            "further frames that fit follow without contention; the model is too "
             "pessimistic: goodput too low, times too high"
         )
     windows = [one.cw_max for one in parameters]
     if len(set(windows)) > 1:
         sentences.append(
-            "all nodes contend alike; here CWmax is "
-            f"{windows[0]} at the access point and {windows[-1]} at stations: the effect is small "
-            "as long as few frames collide several times"
+            f"all nodes have the same CWmax; here CWmax is {windows[0]} at the access point "
+            f"and {windows[-1]} at stations: the effect is small as long as few frames "
+            "collide several times"
         )
     return sentences
 

@@ -50,8 +50,8 @@ READS: Final = (
 
 #: Features that these standards do not have.
 NOT_HERE: Final = {
-    "phy.dsss": "802.11n and later have no rate of DSSS",
-    "phy.cw_min": "802.11n and later have EDCA, which has windows of its own",
+    "phy.dsss": "802.11n and later have no DSSS rates",
+    "phy.cw_min": "802.11n and later use EDCA, which has its own contention windows",
     "phy.cw_max": "as phy.cw_min",
 }
 #: Keys read in addition with several senders: lengths of collisions, and retries.
@@ -63,7 +63,7 @@ COLLISIONS: Final = (
 )
 #: Why these do not affect a single sender.
 NO_COLLISIONS: Final = {
-    "phy.difs_ns": "EDCA has inter-frame spaces of its own",
+    "phy.difs_ns": "EDCA has its own inter-frame spaces",
     "phy.eifs_ns": "a lone sender never collides",
     "mac.rules.after_collision": "as phy.eifs_ns",
     "mac.short_retry_limit": "as phy.eifs_ns",
@@ -117,7 +117,7 @@ class Air:
     def exchange(self, group: StationGroup) -> Exchange:
         """Return the exchange of PPDUs with the stations of a group."""
         aggregation = self.scenario.mac.aggregation
-        assert aggregation is not None, "all standards that have MCSs have it"
+        assert aggregation is not None, "all standards with an MCS have it"
         threshold_bytes = self.scenario.mac.rts_threshold_bytes
         return Exchange(
             phy=Phy.of(self.scenario.phy),
@@ -137,9 +137,9 @@ class Air:
         aggregation = self.scenario.mac.aggregation
         if aggregation is not None and aggregation.amsdu_bytes:
             yield (
-                "each MPDU has one packet; here an A-MSDU may have "
-                f"{format_size(aggregation.amsdu_bytes)}: fewer headers, and more packets in a "
-                "Block ACK window; goodput is too low, far too low without A-MPDUs"
+                "each MPDU holds one packet; here an A-MSDU may hold "
+                f"{format_size(aggregation.amsdu_bytes)}, with fewer headers and more packets "
+                "in a Block ACK window; goodput is too low, far too low without A-MPDUs"
             )
 
     def rules(self) -> Iterator[str]:
@@ -147,10 +147,10 @@ class Air:
         yield from self.amsdus()
         if self.scenario.mac.rules.failed_block_ack == "block-ack-request":
             yield (
-                "a PPDU that collided is sent again; here a Block ACK request goes first and "
-                "contends for itself, which takes an access more for each collision; goodput is "
-                "too high: by up to 5 % with TCP; with saturated senders by 1 % with two, 8 % with "
-                "five and 23 % with 20"
+                "a PPDU that collides is sent again; here a Block ACK request precedes it "
+                "and contends for the medium, which costs one more access for each "
+                "collision; goodput is too high: by up to 5 % with TCP; with saturated "
+                "senders by 1 % with two, 8 % with five and 23 % with 20"
             )
 
 

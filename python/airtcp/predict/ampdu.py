@@ -54,13 +54,15 @@ _READS: Final = (
     "stations.airtime_weight",
 )
 _CARRIED: Final = Assumption(
-    "what crosses the air has arrived: wired links carry it all", ("flows.path", "links")
+    "wired links deliver every packet that crosses the channel", ("flows.path", "links")
 )
 _ASSUMES: Final = (
-    Assumption("every sender always has packets enough", ("flows.application.rate_bps",)),
-    Assumption("one PPDU for each access, to one receiver, and a Block ACK for it", ("mac.edca",)),
+    Assumption("every sender always has enough packets", ("flows.application.rate_bps",)),
     Assumption(
-        "MPDUs are lost one by one, with one probability each, and sent until they arrive",
+        "each access sends one PPDU to one receiver, which returns a Block ACK", ("mac.edca",)
+    ),
+    Assumption(
+        "MPDUs are lost independently with one probability, and sent until they arrive",
         ("stations.frame_errors",),
     ),
     _CARRIED,
@@ -87,12 +89,13 @@ _CARD: Final = Card(
     assumes=(
         *_ASSUMES,
         Assumption(
-            "an attempt collides with the same probability in every backoff stage, and a busy "
-            "period is a slot in which counters go down by one (10.23.2.4)",
+            "an attempt collides with the same probability in every backoff stage, and a "
+            "busy period is a slot in which counters go down by one (10.23.2.4)",
             ("stations.count", "mac.edca"),
         ),
         Assumption(
-            "after a collision all go on together, and what collided is sent again",
+            "after a collision all nodes resume at the same time, and the collided PPDUs are "
+            "sent again",
             ("mac.rules.colliders", "phy.ack_timeout_ns", "mac.rules.failed_block_ack"),
         ),
     ),
@@ -114,7 +117,7 @@ _LONE_CARD: Final = Card(
     reads=_READS,
     assumes=(
         *_ASSUMES,
-        Assumption("one sender: no collision, and a mean backoff before every PPDU", ()),
+        Assumption("one sender: no collisions, and a mean backoff before every PPDU", ()),
     ),
     needs=(ALIKE,),
     harmless={
@@ -133,11 +136,11 @@ _FAIR_CARD: Final = replace(
     answers=("goodput_bps", "flow_goodput_bps", "jain_index"),
     assumes=(
         *(one for one in _LONE_CARD.assumes if one is not _CARRIED),
-        Assumption("the access point gives every station as much airtime", ("ap.scheduler",)),
+        Assumption("the access point gives every station the same airtime", ("ap.scheduler",)),
     ),
     harmless={
         **_LONE_CARD.harmless,
-        "flows.path": "a saturated source of downloads has none before the access point's queue",
+        "flows.path": "a saturated source keeps all its packets in the access point's queue",
         "links": "as flows.path",
     },
 )
@@ -263,9 +266,9 @@ def _lone(air: Air, up: Sequence[_Ppdus], down: Sequence[_Ppdus], answers: Answe
             values[f"mpdus_per_ppdu_{side}"] = _mean(receivers, own).sent
         else:
             hints.append(
-                "the access point gives every station as much airtime; here its scheduler gives "
-                f"as many {'packets' if own == 'packets' else 'PPDUs'}: what fairness in airtime "
-                "would change"
+                "the access point gives every station the same airtime; here its scheduler "
+                f"gives each the same number of {'packets' if own == 'packets' else 'PPDUs'}: "
+                "the value shows what airtime fairness would change"
             )
         answers.add(replace(origin, broken=hints), values)
 
@@ -338,7 +341,7 @@ def _broken(ppdus: Sequence[_Ppdus]) -> Iterator[str]:
     worst = max(one.none_arrives for one in ppdus)
     if worst > _ALL_LOST:
         yield (
-            "of each PPDU some MPDU arrives; here nothing arrives of "
-            f"{100 * worst:.2g} % of those of the worst stations, which have no Block ACK then and "
-            "double their window; goodput is too high"
+            f"some MPDU of each PPDU arrives; here {100 * worst:.2g} % of the PPDUs of the "
+            "worst stations lose all MPDUs: such a PPDU gets no Block ACK, and its sender "
+            "doubles its contention window; goodput is too high"
         )

@@ -29,7 +29,7 @@ class Answers:
         for metric, value in values.items():
             numbers = np.asarray(value)
             if not (np.isfinite(numbers).all() and (numbers >= 0.0).all()):
-                raise ModelError(f"{metric} comes out as {value!r}")
+                raise ModelError(f"{metric} has the value {value!r}")
         for metric, value in values.items():
             entry = Predicted(
                 value=value if isinstance(value, list) else float(value),
@@ -68,4 +68,4 @@ class Answers:
         except (ModelError, ValueError) as error:
             self.unanswered[source] = str(error)
         except ArithmeticError as error:
-            self.unanswered[source] = f"there is no such number ({error})"
+            self.unanswered[source] = f"the value does not exist ({error})"

@@ -30,7 +30,7 @@ _SOURCE: Final = "M (16), Poisson arrivals"
 _CARD: Final = Card(
     name=_SOURCE,
     by="models.processor_sharing",
-    asked="FTP: transfers that wait for no others",
+    asked="FTP: transfers that start independently of others",
     answers=(
         "transfer_time_s",
         "transfer_time_to_last_ack_s",
@@ -58,8 +58,8 @@ _CARD: Final = Card(
                 "ap.queue",
             ),
         ),
-        Assumption("transfers begin as a Poisson process", ("flows.application.interarrival",)),
-        Assumption("what comes before the data and after them waits for nobody", ()),
+        Assumption("transfers start as a Poisson process", ("flows.application.interarrival",)),
+        Assumption("packets before and after the data of a transfer are not delayed", ()),
     ),
     needs=(ALIKE,),
 )

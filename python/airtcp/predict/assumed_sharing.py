@@ -29,8 +29,8 @@ def near_one(load: float) -> Iterator[str]:
     """Report that times are unreliable at a load near 1."""
     if load >= _NEAR:
         yield (
-            f"a load well below 1; here it is {load:.3g}: what the capacity is wrong by counts "
-            f"{load / (1.0 - load):.2g}-fold in times; {wording.UNKNOWN}"
+            f"the load is well below 1; here it is {load:.3g}: an error of the capacity is "
+            f"multiplied by {load / (1.0 - load):.2g} in times; {wording.UNKNOWN}"
         )
 
 
@@ -41,23 +41,23 @@ def not_poisson(transfers: Transfers) -> Iterator[str]:
         return
     if transfers.connections.count >= _MANY:
         yield (
-            "transfers begin as a Poisson process; here intervals have another law, but those of "
-            f"{transfers.connections.count} stations together are nearer to one; "
-            f"{wording.UNKNOWN}"
+            "transfers start as a Poisson process; here intervals have another distribution, "
+            f"but the sum over {transfers.connections.count} stations is close to a Poisson "
+            f"process; {wording.UNKNOWN}"
         )
     elif max(law.scv() for law in laws) < 1.0:
         yield (
-            "transfers begin as a Poisson process; here intervals are more regular; "
+            "transfers start as a Poisson process; here intervals are more regular; "
             f"{wording.PESSIMISTIC}"
         )
     elif any(law.kind == "pareto" for law in laws):
         yield (
-            "transfers begin as a Poisson process; here intervals have a least length and a heavy "
-            f"tail: most are more regular, few far longer; {wording.UNKNOWN}"
+            "transfers start as a Poisson process; here intervals have a minimum and a heavy "
+            f"tail: most are more regular, and a few are far longer; {wording.UNKNOWN}"
         )
     else:
         yield (
-            "transfers begin as a Poisson process; here intervals are less regular; "
+            "transfers start as a Poisson process; here intervals are less regular; "
             f"{wording.OPTIMISTIC}"
         )
 
@@ -71,13 +71,14 @@ def unequal_shares(transfers: Transfers) -> Iterator[str]:
         return
     if transfers.scv > assumed_windows.SPREAD:
         yield (
-            "transfers share the channel equally; here the access point's queue is shared by "
-            "windows, and sizes are heavy-tailed: the many small files wait behind the few large "
-            f"ones, and the mean time depends on the law of sizes; {wording.OF_HEAVY_TAILS}"
+            "transfers share the channel equally; here transfers share the access point's "
+            "queue in proportion to their windows, and sizes are heavy-tailed: many small "
+            "files wait behind a few large ones, and the mean time depends on the "
+            f"distribution of sizes; {wording.OF_HEAVY_TAILS}"
         )
     elif transfers.scv < assumed_windows.LITTLE_SPREAD:
         yield (
-            "transfers share the channel equally; here sizes hardly differ, and the access "
-            "point's queue serves transfers nearly one after the other, which is better for all; "
-            f"{wording.PESSIMISTIC}"
+            "transfers share the channel equally; here all sizes are similar, and the access "
+            "point's queue serves transfers nearly one after the other, which is faster for "
+            f"all; {wording.PESSIMISTIC}"
         )

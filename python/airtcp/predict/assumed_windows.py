@@ -25,14 +25,14 @@ def endless_window(connections: Connections) -> Iterator[str]:
         return
     if min(windows) < d:
         yield (
-            f"W* = d; here the window is {segments(min(windows))} and an ACK waits for {d:.3g}: "
-            f"every window ends with the delayed-ACK timer; {OPTIMISTIC}"
+            f"W* = d; here the window is {segments(min(windows))}, fewer than the {d:.3g} "
+            f"that an ACK needs: every window ends with the delayed-ACK timer; {OPTIMISTIC}"
         )
     else:
         yield (
-            f"W* = d = {d:.3g}; here W* is {_range(windows)} segments: goodput hardly depends on "
-            "it, stations with downloads collide a little less often than with W* = d; the effect "
-            "is small"
+            f"W* = d = {d:.3g}; here W* is {_range(windows)} segments: goodput hardly depends "
+            "on it, because stations with downloads collide only a little less often than "
+            "with W* = d; the effect is small"
         )
 
 
@@ -41,9 +41,10 @@ def lone_window(connections: Connections) -> Iterator[str]:
     window, d = connections.windows[0], connections.every
     if window < 10 * d:
         yield (
-            f"W* is much larger than d = {d:g}; here W* is {segments(window)}: access point and "
-            "station do not always contend, there are fewer collisions but more backoff is waited "
-            "out alone; the collision probability is too high, goodput off by little"
+            f"W* is much larger than d = {d:g}; here W* is only {segments(window)}: access "
+            "point and station do not always contend, so there are fewer collisions, but "
+            "fewer backoffs run in parallel; the collision probability is too high, goodput "
+            "off by little"
         )
 
 
@@ -54,28 +55,34 @@ def web_window(connections: Connections, scv: float) -> Iterator[str]:
         return
     here = f"W* = 1; here W* is {_range(windows)} segments"
     if connections.count == 1:
-        yield (f"{here}: access point and station contend, so that backoffs overlap; {PESSIMISTIC}")
+        yield (
+            f"{here}: access point and station contend, so their backoffs overlap; {PESSIMISTIC}"
+        )
     elif connections.scenario.ap.queue.discipline in ("per-flow", "fq-codel"):
         yield (
-            f"{here}, but flows take turns at the access point's queue: transfers share it as "
-            "equally as with W* = 1; the effect is small"
+            f"{here}, but the access point's queue serves flows in turn: transfers share it "
+            "as equally as with W* = 1; the effect is small"
         )
     elif scv > SPREAD:
-        spread = "without bound" if scv == float("inf") else f"{scv:.3g} times the exponential's"
+        spread = (
+            "without bound"
+            if scv == float("inf")
+            else (f"{scv:.3g} times that of an exponential distribution")
+        )
         yield (
-            f"{here}, and sizes are heavy-tailed (variance {spread}): large files fill the access "
-            "point's queue, the many small ones wait behind them, and the mean time depends on the "
-            f"law of sizes; {OF_HEAVY_TAILS}"
+            f"{here}, and sizes are heavy-tailed (variance {spread}): large files fill the "
+            "access point's queue, many small files wait behind them, and the mean time "
+            f"depends on the distribution of sizes; {OF_HEAVY_TAILS}"
         )
     elif scv < LITTLE_SPREAD:
         yield (
-            f"{here}, and sizes hardly differ: the access point's queue serves transfers nearly "
-            f"one after the other, which is better for all than to share; {PESSIMISTIC}"
+            f"{here}, and all sizes are similar: the access point's queue serves transfers "
+            f"nearly one after the other, which is faster for all; {PESSIMISTIC}"
         )
     else:
         yield (
-            f"{here}: the access point's queue is shared by windows, not equally; with sizes as "
-            "little spread as these the effect on means is small"
+            f"{here}: transfers share the access point's queue in proportion to their "
+            "windows, not equally; sizes vary little, so the effect on means is small"
         )
 
 
@@ -86,9 +93,10 @@ def web_transfers(connections: Connections) -> Iterator[str]:
     if waiting:
         timeout = format_time_ns(max(ack.timeout_ns for ack in waiting))
         yield (
-            f"one ACK per segment; here one for every {connections.every:.3g}: fewer ACKs leave "
-            "more room for data (times too high), but where less than that is left over at the "
-            f"end the last ACK waits for the timer of {timeout} (times to the last ACK too low)"
+            f"each segment has an ACK; here one ACK covers {connections.every:.3g} segments: "
+            "fewer ACKs leave more airtime for data (times too high), but if fewer segments "
+            f"than that remain at the end, the last ACK waits for the {timeout} timer (times "
+            "to the last ACK too low)"
         )
     requests = [request_bytes(flow) for flow in flows]
     handshakes = {tcp_of(flow).handshake for flow in flows}
@@ -98,8 +106,8 @@ def web_transfers(connections: Connections) -> Iterator[str]:
         asked = f" and a request of {format_size(request)}" if request else ""
         effect = "too high" if handshakes == {"none"} and not request else "too low"
         yield (
-            "two packets of headers before the data; here "
-            f"{what} handshake{asked}; times are {effect}, by about a packet's time"
+            f"two header-only packets precede the data; here {what} handshake{asked}; times "
+            f"are {effect}, by about a packet's time"
         )
 
 
@@ -114,8 +122,9 @@ def web_first_ack(connections: Connections) -> Iterator[str]:
     if stuck:
         timeout = format_time_ns(max(tcp.delayed_ack.timeout_ns for tcp in stuck))
         yield (
-            "TCP starts at once; here the initial window is less than the segments that an ACK "
-            f"waits for: each transfer starts with the timer of {timeout}; times are too low"
+            "TCP starts without delay; here the initial window is smaller than the number of "
+            f"segments that an ACK needs: each transfer starts with the {timeout} timer; "
+            "times are too low"
         )
 
 
@@ -132,10 +141,11 @@ def window_opens(connections: Connections) -> Iterator[str]:
         threshold = (tcp.initial_ssthresh_bytes or 0) / tcp.mss_bytes
         increase = tcp.aimd.increase
         yield (
-            "windows stand at the receive window; here slow start ends at "
-            f"{segments(round(threshold, 2))}, and from there on a window grows by "
-            f"{segments(increase)} a round trip: the effect is small at the access point, where "
-            "two segments are enough, and large over a path with delay; times are too low"
+            "windows equal the receive window; here slow start ends at "
+            f"{segments(round(threshold, 2))}, and then a window grows by "
+            f"{segments(increase)} per round trip: the effect is small at the access point, "
+            "where two segments are enough, and large over a path with delay; times are too "
+            "low"
         )
 
 

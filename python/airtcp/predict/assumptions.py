@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 #: Assumptions of every equation of paper M.
 COMMON: Final = (
     Assumption(
-        "downloads alone, one TCP connection per station, all alike",
+        "only downloads, one TCP connection per station, all alike",
         ("flows.direction", "flows.application.kind"),
     ),
     Assumption(
-        "no packet is lost: queues without limit, drops at the retry limit neglected",
+        "no packet is lost: queues have no limit, and drops at the retry limit are neglected",
         (
             "ap.queue",
             "stations.queue",
@@ -39,7 +39,7 @@ COMMON: Final = (
     ),
     Assumption("the server is at the access point: no wired path", ("flows.path", "links")),
     Assumption(
-        "a backoff before every transmission, drawn when the packet reaches the head of the queue",
+        "every transmission has a backoff, drawn when the packet reaches the head of the queue",
         (
             "mac.rules.immediate_access",
             "mac.rules.post_backoff",
@@ -47,7 +47,7 @@ COMMON: Final = (
         ),
     ),
     Assumption(
-        "collisions cost a frame and SIFS, and are as likely in every backoff stage",
+        "a collision costs a frame and SIFS, and is equally likely in every backoff stage",
         (
             "mac.rules.after_collision",
             "mac.rules.colliders",
@@ -70,11 +70,11 @@ _WINDOW: Final = ("flows.tcp.receive_window_bytes", "flows.tcp.mss_bytes")
 ENDLESS: Final = (
     *COMMON,
     Assumption(
-        "W* = d: the window is as many segments as are acknowledged at a time",
+        "W* = d: the window is the number of segments per ACK",
         (*_WINDOW, "flows.tcp.delayed_ack"),
     ),
     Assumption(
-        "the access point is always backlogged; stations are so independently of each other",
+        "the access point is always backlogged; stations have packets independently of each other",
         ("flows.direction", "flows.application.kind"),
     ),
 )
@@ -95,7 +95,7 @@ WINDOWED: Final = (
 TRANSFER: Final = (
     *COMMON,
     Assumption(
-        "W* = 1: a connection has one packet under way, so transfers share the channel equally",
+        "W* = 1: a connection has one packet in flight, so transfers share the channel equally",
         (
             *_WINDOW,
             "flows.tcp.initial_window_bytes",
@@ -104,7 +104,7 @@ TRANSFER: Final = (
         ),
     ),
     Assumption(
-        "a transfer starts with two packets of headers alone (13)",
+        "a transfer starts with two header-only packets (13)",
         ("flows.tcp.handshake", "flows.application.request_bytes"),
     ),
 )
@@ -121,13 +121,14 @@ READS: Final = (*FRAMES, *SEGMENTS, "phy.cw_max", "mac.short_retry_limit")
 #: Endless transfers: their windows have reached the receive window before the warm-up ends.
 ENDLESS_HARMLESS: Final = MappingProxyType(
     {
-        "flows.tcp.initial_window_bytes": "the start of an endless transfer is over before the "
-        "warm-up is",
+        "flows.tcp.initial_window_bytes": (
+            "the start of an endless transfer ends before the warm-up does"
+        ),
         "flows.tcp.initial_ssthresh_bytes": "as flows.tcp.initial_window_bytes",
-        "flows.tcp.aimd": "windows stand at the receive window, and nothing is lost",
-        "flows.tcp.handshake": "an endless transfer has one, at its start",
+        "flows.tcp.aimd": "windows equal the receive window, and nothing is lost",
+        "flows.tcp.handshake": "an endless transfer has one handshake, at its start",
         "flows.tcp.pad_last_segment": "an endless transfer has no last segment",
-        "flows.application.start": "when the warm-up is over all have begun",
+        "flows.application.start": "all transfers have started when the warm-up ends",
     }
 )
 
@@ -152,61 +153,61 @@ def senders(scenario: ResolvedScenario) -> Iterator[str]:
     others = sorted({tcp.congestion for tcp in connections} - {"reno"})
     if others:
         yield (
-            f"Reno's congestion control; here congestion is {' and '.join(others)}: where a window "
-            "is bounded by losses and not by the receiver, the model is not about this sender; "
+            f"the sender uses Reno; here congestion is {' and '.join(others)}: if losses and "
+            "not the receiver limit a window, the model does not describe this sender; "
             f"{UNKNOWN}"
         )
     probing = [tcp for tcp in connections if tcp.variant == "rack"]
     if probing:
         waits = max(tcp.delayed_ack.timeout_ns for tcp in probing)
         yield (
-            "losses told by duplicate ACKs and timeouts; here variant is rack, which goes by time "
-            "and probes after two round trips of silence: the same where nothing is lost and no "
-            f"ACK waits so long, which one that is delayed may, up to {format_time_ns(waits)}; "
-            f"{UNKNOWN}"
+            "duplicate ACKs and timeouts detect losses; here variant is rack, which uses "
+            "time and sends a probe after two round trips without an ACK: the same if "
+            "nothing is lost and no ACK is that late, but the delayed-ACK timer may hold one "
+            f"for up to {format_time_ns(waits)}; {UNKNOWN}"
         )
     if any(tcp.slow_start != "standard" for tcp in connections):
         yield (
-            "slow start up to the threshold or a loss; here it ends when round trips grow, and a "
-            "window opens more slowly from then on: the effect is small at the access point, whose "
-            "queue has made them grow, and unknown over a path with delay"
+            "slow start ends at the threshold or at a loss; here it ends when round trips "
+            "grow, and then a window opens more slowly: the effect is small if the access "
+            "point's queue makes them grow, and unknown over a path with delay"
         )
     if any(tcp.pacing for tcp in connections):
         yield (
-            "segments that leave as soon as the window lets them; here they are paced, and a "
-            f"window that is not full leaves fewer in the queue; {UNKNOWN}"
+            "a segment leaves as soon as the window allows it; here segments are paced, and "
+            f"a window that is not full leaves fewer of them in the queue; {UNKNOWN}"
         )
     if any(tcp.delayed_ack.policy is not None for tcp in connections):
         yield (
-            "an ACK for every d segments; here ACKs leave by a policy of one's own, of which "
-            f"nothing is known, and d is taken as 1; {UNKNOWN}"
+            "an ACK for every d segments; here a plug-in decides when ACKs leave, and the "
+            f"model uses d = 1; {UNKNOWN}"
         )
     if any(tcp.tack is not None for tcp in connections):
         yield (
-            "an ACK for every d segments; here ACKs also wait for a part of the least round trip "
-            "(TACK): fewer of them go on the air, but a window that is no longer than that waits "
-            f"for them; {UNKNOWN}"
+            "an ACK for every d segments; here ACKs also wait for a fraction of the minimum "
+            "round trip (TACK): fewer of them are sent, but a window that is no longer than "
+            f"that waits for them; {UNKNOWN}"
         )
     if any(tcp.mac_feedback is not None for tcp in connections):
         yield (
-            "a sender that hears of losses from the other end alone; here the MAC of a station "
-            "tells it of frames that it gives up, and it waits for no timer where frames are lost "
-            f"in the air; {UNKNOWN}"
+            "a sender learns of losses only from the other end; here a station's MAC reports "
+            "frames that it drops, so its sender needs no timer after losses on the channel; "
+            f"{UNKNOWN}"
         )
     if any(tcp.ecn for tcp in connections):
         yield (
-            "windows that fall when packets are lost; here queues mark packets before that (ECN), "
-            f"and windows fall with nothing sent again; {UNKNOWN}"
+            "windows shrink when packets are lost; here queues mark packets before they are "
+            f"full (ECN), and windows shrink without retransmissions; {UNKNOWN}"
         )
     if any(tcp.small_queue for tcp in connections):
         yield (
-            "all of a window that is not acknowledged waits in queues; here no more of an upload "
-            f"than leaves in 8 ms waits in its station's; {UNKNOWN}"
+            "all segments in flight wait in queues; here a station's queue holds no more of "
+            f"an upload than leaves in 8 ms; {UNKNOWN}"
         )
     if any(tcp.delayed_ack.adaptive for tcp in connections):
         yield (
-            "one policy of acknowledgments throughout; here the first segments, and those after a "
-            f"pause, are acknowledged at once; {UNKNOWN}"
+            "the ACK policy never changes; here a receiver acknowledges the first segments, "
+            f"and the first after a pause, at once; {UNKNOWN}"
         )
 
 
@@ -216,9 +217,9 @@ def filtered_acks(scenario: ResolvedScenario) -> Iterator[str]:
     filters = {queue.ack_filter for queue in queues} - {None}
     if filters and any(flow.tcp is not None for flow in scenario.flows):
         yield (
-            "an ACK that was sent is not taken out of a queue; here a filter takes those out that "
-            "a newer one covers: where ACKs wait, fewer of them go on the air, and goodput is too "
-            "low, by up to 20 % with uploads and an ACK for each segment"
+            "queues keep all ACKs; here a filter removes an ACK when a newer one covers it: "
+            "if ACKs wait, fewer of them are sent, and goodput is too low, by up to 20 % "
+            "with uploads and an ACK for each segment"
         )
 
 
@@ -227,11 +228,11 @@ def alike(connections: Connections) -> Iterator[str]:
     uploads, count = connections.uploads, connections.count
     if uploads:
         yield (
-            f"downloads alone; here {uploads} of {count} connections are uploads: data and TCP ACK "
-            "swap senders, so the time of an exchange is the same, but stations with data contend "
-            "more than stations with ACKs; the total goodput is off by -3 to 5 % in 802.11b and "
-            "too high by 2 to 11 % with the smaller windows of 802.11a and 802.11g, most at low "
-            "rates; how uploads and downloads share it is unknown"
+            f"only downloads; here {uploads} of {count} connections are uploads: data and TCP "
+            "ACKs swap senders, so an exchange takes as long, but stations with data contend "
+            "more often than stations with ACKs; the total goodput is off by -3 to 5 % in "
+            "802.11b and too high by 2 to 11 % with the smaller windows of 802.11a and "
+            "802.11g, most at low rates; how uploads and downloads share it is unknown"
         )
     others = len(connections.scenario.flows) - len(connections.flows)
     if others:
@@ -243,20 +244,21 @@ def alike(connections: Connections) -> Iterator[str]:
             }
         )
         yield (
-            f"endless transfers alone; here {' and '.join(kinds)} transfers share the channel with "
-            "them: the total goodput hardly depends on how many are active, the goodput of each "
-            "flow does"
+            f"only endless transfers; here {' and '.join(kinds)} transfers share the channel "
+            "with them: their number hardly changes the total goodput, but changes the "
+            "goodput of each flow"
         )
     if connections.differ:
         yield (
-            f"all connections are alike; here they differ in {' and '.join(connections.differ)}: "
-            f"means stand in; {UNKNOWN}, and the shares of the stations are not told"
+            "all connections are alike; here they differ in "
+            f"{' and '.join(connections.differ)}, and the model uses means: {UNKNOWN}, and "
+            "the shares of the stations have no value"
         )
     per_station = len(connections.flows) - len({flow.stations for flow in connections.flows})
     if per_station:
         yield (
-            "one connection per station; here stations have several, so fewer nodes contend; "
-            "the effect is small"
+            "each station has one connection; here stations have several, so fewer nodes "
+            "contend; the effect is small"
         )
 
 
@@ -266,56 +268,56 @@ def losses(connections: Connections) -> Iterator[str]:
     only_acks = connections.uploads == connections.count
     if only_acks and queue.limit is not None and under_way / connections.every > queue.limit:
         yield (
-            f"a queue without limit at the access point; here {queue.limit} packets: TCP ACKs are "
-            "dropped, later ones answer for them, and leave more room for data; goodput is too low "
-            "for that, by up to 8 %"
+            f"the access point's queue has no limit; here its limit is {queue.limit} packets: "
+            "TCP ACKs are dropped, later ones cover the same segments, and more airtime is "
+            "left for data; goodput is therefore too low, by up to 8 %"
         )
     elif queue.limit is not None and under_way > queue.limit and not only_acks:
         yield (
-            f"a queue without limit at the access point; here {queue.limit} packets, and the "
-            f"windows let {under_way:,} be under way: packets are dropped, TCP retransmits and "
-            f"slows down; {OPTIMISTIC}"
+            f"the access point's queue has no limit; here its limit is {queue.limit} packets, "
+            f"and the windows allow {under_way:,} in flight: packets are dropped, TCP "
+            f"retransmits and slows down; {OPTIMISTIC}"
         )
     if not only_acks and queue.discipline == "own":
         yield (
-            "packets go in the order of arrival, and none is lost while there is room; here the "
-            f"queue's discipline is one's own, of which nothing is known; {UNKNOWN}"
+            "packets leave in the order of arrival, and none is lost before the queue is "
+            f"full; here the queue discipline is a plug-in; {UNKNOWN}"
         )
     if not only_acks and queue.discipline == "red" and under_way >= queue.red.min_threshold:
         yield (
-            "no packet is lost in the access point's queue; here random early detection drops from "
-            f"an average of {queue.red.min_threshold:g} packets on, and the windows let "
-            f"{under_way:,} be under way: TCP retransmits and slows down; {OPTIMISTIC}"
+            "the access point's queue loses no packet; here random early detection (RED) "
+            f"drops from a mean of {queue.red.min_threshold:g} packets on, and the windows "
+            f"allow {under_way:,} in flight: TCP retransmits and slows down; {OPTIMISTIC}"
         )
     if not only_acks and queue.discipline in ("codel", "fq-codel") and under_way > 2:
         yield (
-            "no packet is lost in the access point's queue; here CoDel drops where packets wait "
-            f"for more than {format_time_ns(queue.codel.target_ns)} throughout "
-            f"{format_time_ns(queue.codel.interval_ns)}, and the windows let {under_way:,} be "
-            f"under way: TCP retransmits and slows down where that takes so long; {OPTIMISTIC}"
+            "the access point's queue loses no packet; here CoDel drops if packets wait "
+            f"longer than {format_time_ns(queue.codel.target_ns)} throughout "
+            f"{format_time_ns(queue.codel.interval_ns)}, and the windows allow {under_way:,} "
+            f"in flight: TCP then retransmits and slows down; {OPTIMISTIC}"
         )
     for flow, window in zip(connections.flows, connections.windows, strict=True):
         at_station = connections.scenario.group(flow.stations).queue
         if at_station.limit is not None and window > at_station.limit:
             yield (
-                f"queues without limit at the stations; here {at_station.limit} packets at "
-                f"{flow.stations} and a window of {segments(window)}: packets are dropped there; "
-                f"{UNKNOWN}"
+                f"the stations' queues have no limit; here the limit is {at_station.limit} "
+                f"packets at {flow.stations}, and the window is {segments(window)}: packets "
+                f"are dropped there; {UNKNOWN}"
             )
         if at_station.discipline == "red" and window >= at_station.red.min_threshold:
             yield (
-                "no packet is lost in the stations' queues; here random early detection drops at "
-                f"{flow.stations} from an average of {at_station.red.min_threshold:g} packets on, "
-                f"and the window is {segments(window)}; {UNKNOWN}"
+                "the stations' queues lose no packet; here random early detection (RED) "
+                f"drops at {flow.stations} from a mean of {at_station.red.min_threshold:g} "
+                f"packets on, and the window is {segments(window)}; {UNKNOWN}"
             )
     yield from _timers(connections)
     drop = float(contention(2.0, connections.parameters, CORRECTED).p_drop)
     if drop > _DROPS:
         yield (
-            "drops at the retry limit neglected; here a frame is sent "
-            f"{connections.parameters.m} time{'s' if connections.parameters.m > 1 else ''} at most "
-            f"and about {100 * drop:.2g} % are given up, which TCP takes for congestion; "
-            "the effect is small where ACKs make up for ACKs, and unknown elsewhere"
+            "drops at the retry limit are neglected; here a frame is sent at most "
+            f"{connections.parameters.m} time{'s' if connections.parameters.m > 1 else ''} "
+            f"and about {100 * drop:.2g} % are dropped, which TCP takes for congestion; the "
+            "effect is small if the dropped packets are ACKs, and unknown otherwise"
         )
 
 
@@ -329,9 +331,9 @@ def _timers(connections: Connections) -> Iterator[str]:
     round_s = under_way * (parameters.t_tcp_data_s + parameters.t_tcp_ack_s / connections.every)
     if round_s > least_s:
         yield (
-            f"TCP's timer never expires; here the windows together take {round_s:.2g} s, and the "
-            f"least RTO is {least_s:.2g} s: as round trips grow, timers may expire without a loss; "
-            f"{UNKNOWN}"
+            "TCP's retransmission timer never expires; here all windows together take "
+            f"{round_s:.2g} s to send, and the minimum RTO is {least_s:.2g} s: as round trips "
+            f"grow, timers may expire without a loss; {UNKNOWN}"
         )
 
 
@@ -341,9 +343,9 @@ def path(connections: Connections) -> Iterator[str]:
     delay = max((sum(link.delay_ns for link in links) for links in paths), default=0)
     if delay:
         yield OfDelay(
-            f"the server is at the access point; here a wired path takes up to "
-            f"{format_time_ns(delay)} each way: windows are under way longer, and transfers wait "
-            f"for round trips; {OPTIMISTIC}"
+            "the server is at the access point; here the wired path has a one-way delay of "
+            f"up to {format_time_ns(delay)}: segments are in flight longer, and transfers "
+            f"wait for round trips; {OPTIMISTIC}"
         )
     yield from lossy(connections.scenario, "the server is at the access point")
 
@@ -355,9 +357,9 @@ def acknowledgments(connections: Connections) -> Iterator[str]:
     if changing:
         begin = max(ack.thresholds[-1][0] for ack in changing)
         yield (
-            f"an ACK for every d segments throughout; here d changes up to segment {begin:,}, and "
-            f"its last value stands in (d = {connections.every:.3g}): next to nothing where "
-            "transfers are long; where they are short there are more ACKs than that, and times are "
+            "the number of segments per ACK, d, never changes; here d changes up to segment "
+            f"{begin:,}, and the model uses its last value (d = {connections.every:.3g}): no "
+            "effect on long transfers; short transfers have more ACKs, and their times are "
             "too low, by up to 7 %"
         )
 
@@ -371,10 +373,10 @@ def skipped_acks(flows: Sequence[Flow]) -> Iterator[str]:
         adapts = any(skip.adaptive is not None for skip in skipping)
         begin = min(skip.after_segment for skip in skipping)
         yield (
-            f"each ACK that is due is sent; here {'up to ' if adapts else ''}{most} of {most + 1} "
-            f"are left out after segment {begin:,}, and no timer makes up for them: fewer "
-            "ACKs leave more room for data (goodput too low), but a window that falls below what "
-            "an ACK waits for moves on by retransmission timeouts alone (goodput far too high); "
+            f"every ACK is sent; here {'up to ' if adapts else ''}{most} of {most + 1} ACKs "
+            f"are skipped after segment {begin:,}, and no timer replaces them: fewer ACKs "
+            "leave more airtime for data (goodput too low), but a window smaller than an ACK "
+            "needs continues only by retransmission timeouts (goodput far too high); "
             f"{UNKNOWN}"
         )
 
@@ -386,17 +388,20 @@ def backoffs(connections: Connections) -> Iterator[str]:
         what = [
             words
             for words, on in (
-                ("a packet that meets an idle channel may go at once", rules.immediate_access),
-                ("backoff runs after each success, also without a packet", rules.post_backoff),
                 (
-                    "a packet that comes before the MAC ACK of the frame that caused it may go at "
-                    "once",
+                    "a packet that finds the channel idle may be sent without backoff",
+                    rules.immediate_access,
+                ),
+                ("a backoff runs after each success, even without a packet", rules.post_backoff),
+                (
+                    "a packet that arrives before the MAC ACK of the frame that caused it "
+                    "may be sent without backoff",
                     rules.arrival_before_own_ack == "idle" and rules.immediate_access,
                 ),
             )
             if on
         ]
-        yield f"a backoff before every transmission; here {' and '.join(what)}; {PESSIMISTIC}"
+        yield f"every transmission has a backoff; here {' and '.join(what)}; {PESSIMISTIC}"
 
 
 def _collisions(connections: Connections) -> Iterator[str]:
@@ -405,12 +410,12 @@ def _collisions(connections: Connections) -> Iterator[str]:
         wait = phy.eifs_ns + (phy.difs_ns if rules.after_collision == "eifs+difs" else 0)
         own = phy.ack_timeout_ns + phy.difs_ns
         took_part = (
-            f", those who took part in it {format_time_ns(own)}"
+            f", and the colliding nodes wait {format_time_ns(own)}"
             if rules.colliders != "as-others"
             else ""
         )
         yield (
-            "collisions cost a frame and SIFS; here those who hear one wait "
+            "a collision costs a frame and SIFS; here nodes that hear one wait "
             f"{format_time_ns(wait)} ({rules.after_collision.upper()}) after it{took_part}; "
             f"{OPTIMISTIC}, a little"
         )

@@ -45,12 +45,12 @@ _BURSTS: Final = Card(
     ),
     assumes=(
         Assumption(
-            "the access point sends in bursts, and leaves the slots between them to the stations",
+            "the access point sends bursts, and leaves the slots in between to the stations",
             ("ap.access",),
         ),
         Assumption(
-            "each of the m stations sends one TCP ACK in one of w slots, drawn alike; one that "
-            "collided waits for the next w slots",
+            "each of the m stations sends one TCP ACK in one of w slots with equal "
+            "probability; after a collision it waits for the next w slots",
             (),
         ),
         Assumption("basic access", ("mac.rts_threshold_bytes",)),
@@ -70,18 +70,18 @@ _BURSTS: Final = Card(
         **ENDLESS_HARMLESS,
         "phy.rts_bits": "basic access",
         "phy.cts_bits": "basic access",
-        "phy.cw_max": "one that collided waits for the next w slots",
-        "phy.ack_timeout_ns": "less than a slot's part of a collision",
+        "phy.cw_max": "after a collision a station waits for the next w slots",
+        "phy.ack_timeout_ns": "shorter than a slot, so it hardly changes a collision",
         "mac.short_retry_limit": "as phy.cw_max",
-        "mac.rules.immediate_access": "the slots between two bursts are as many with it",
+        "mac.rules.immediate_access": "it does not change the slots between two bursts",
         "mac.rules.post_backoff": "as mac.rules.immediate_access",
         "mac.rules.arrival_before_own_ack": "as mac.rules.immediate_access",
         "mac.rules.colliders": "as phy.ack_timeout_ns",
-        "ap.queue": "m* is about the stations, however long the burst could be",
+        "ap.queue": "m* is a number of stations, and does not depend on the maximum burst",
         "stations.queue": "a station has one TCP ACK",
-        "links": "m* is about the air",
-        "flows.path": "m* is about the air",
-        "flows.application": "m* is about the TCP ACKs, whatever they acknowledge",
+        "links": "m* depends only on the channel",
+        "flows.path": "m* depends only on the channel",
+        "flows.application": "m* depends only on the TCP ACKs, whatever they acknowledge",
         "flows.tcp": "as flows.application: only the size of an ACK counts",
     },
 )
@@ -93,7 +93,7 @@ _WINDOW: Final = Card(
     reads=uploads.CARDS[0].reads,
     assumes=(
         *uploads.CARDS[0].assumes,
-        Assumption("CWmax is as many times CWmin + 1 as it is here", ("mac.edca",)),
+        Assumption("CWmax is the same multiple of CWmin + 1 as in the scenario", ("mac.edca",)),
     ),
     needs=uploads.CARDS[0].needs,
     harmless=uploads.CARDS[0].harmless,
@@ -116,8 +116,8 @@ def bursts(scenario: ResolvedScenario, answers: Answers) -> str | None:
     here: _Collision = "difs" if scenario.mac.rules.after_collision == "difs" else "eifs"
     broken = list(_rts(scenario, flows))
     printed = (
-        "a collision takes as long as a success, which is what the paper's w/4 comes from (B5); "
-        f"here it takes a frame and {here.upper()}"
+        "a collision takes as long as a success, which gives the paper's w/4 (B5); here it "
+        f"takes a frame and {here.upper()}"
     )
     readings: list[tuple[_Collision, str, list[str]]] = [(here, "B (1), m*", broken)]
     if access.scheme == "adaptive-burst":
@@ -189,6 +189,6 @@ def _overheads(
 def _rts(scenario: ResolvedScenario, flows: list[Flow]) -> Iterator[str]:
     if any(rts_before(scenario, tcp_of(flow).header_bits // 8) for flow in flows):
         yield (
-            "basic access; here an RTS goes before TCP ACKs: collisions cost less, and more "
+            "basic access; here an RTS precedes TCP ACKs: collisions cost less, and more "
             "stations could contend"
         )

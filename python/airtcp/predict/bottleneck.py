@@ -32,8 +32,7 @@ _SOURCE: Final = "L, section 5.1"
 _CARD: Final = Card(
     name=_SOURCE,
     by="models.aimd",
-    asked="endless TCP transfers through a wired link that they share and that is slower than "
-    "the air",
+    asked="endless TCP transfers that share a wired link slower than the channel",
     answers=("goodput_bps", "flow_goodput_bps", "jain_index"),
     reads=(
         "flows.tcp.mss_bytes",
@@ -47,17 +46,18 @@ _CARD: Final = Card(
     ),
     assumes=(
         Assumption(
-            "endless transfers alone, which share one wired link, in one direction",
+            "only endless transfers, which share one wired link in one direction",
             ("flows.path",),
         ),
-        Assumption("that link is the bottleneck, and its queue never runs empty", ("links",)),
+        Assumption("the link is the bottleneck, and its queue never runs empty", ("links",)),
         Assumption(
-            "all flows lose whenever the queue overflows (L10), and none loses elsewhere or "
-            "times out",
+            "all flows lose packets whenever the queue overflows (L10); none loses packets "
+            "elsewhere or has a timeout",
             ("links",),
         ),
         Assumption(
-            "round trips with the queue full; windows grow by their AIMD parameter for each ACK",
+            "the queue is full in every round trip; windows grow by their AIMD parameter for "
+            "each ACK",
             ("flows.tcp.receive_window_bytes", "flows.tcp.ack_skip"),
         ),
         NO_ERRORS,
@@ -67,17 +67,21 @@ _CARD: Final = Card(
     needs=(
         NEVER_ENDS,
         Assumption(
-            "the air is faster than the link",
+            "the channel is faster than the link",
             ("phy", "mac", "classify", "ap.access", "stations.data_rate", "stations.control_rate"),
         ),
-        Assumption("all go one way", ("flows.direction",)),
+        Assumption("all flows have the same direction", ("flows.direction",)),
     ),
     harmless={
         **{key: why for key, why in ENDLESS_HARMLESS.items() if key != "flows.tcp.aimd"},
-        "ap.queue": "the air is faster than the link, so that its queues stay short",
+        "ap.queue": "the channel is faster than the link, so queues at the channel stay short",
         "stations.queue": "as ap.queue",
-        "flows.tcp.rules": "a loss halves a window by its AIMD parameter, however it is mended",
-        "flows.tcp.min_rto_ns": "the model has losses that duplicate ACKs tell of, and no timers",
+        "flows.tcp.rules": (
+            "a loss reduces a window by its AIMD parameter, whatever the recovery is"
+        ),
+        "flows.tcp.min_rto_ns": (
+            "duplicate ACKs detect all losses of the model, and no timer expires"
+        ),
         "flows.tcp.initial_rto_ns": "as flows.tcp.min_rto_ns",
         "flows.tcp.max_rto_ns": "as flows.tcp.min_rto_ns",
         "flows.tcp.clock_granularity_ns": "as flows.tcp.min_rto_ns",
@@ -127,23 +131,26 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     try:
         air_bps = _air_bps(scenario)
     except (ModelError, ValueError) as error:
-        return f"what the air carries is not known: {error}"
+        return f"the capacity of the channel is not known: {error}"
     wired_bps = rate * shared.payload_share
     if wired_bps >= air_bps:
-        return f"{name} is faster than the air, at {format_rate(round(air_bps, -4))} of payload"
+        return (
+            f"{name} is faster than the channel, which supports "
+            f"{format_rate(round(air_bps, -4))} of payload"
+        )
     queue = shared.link.queue.limit
     under_way = sum(
         n * window_segments(flow) for n, flow in zip(shared.counts, shared.flows, strict=True)
     )
     if queue is None:
-        return f"{name} has a queue without limit, so that no flow ever loses a packet there"
+        return f"the queue of {name} has no limit, so no flow ever loses a packet there"
     fit = min(
         shared.round_trip_s(flow, queue) * rate / shared.packet_bits(flow) for flow in shared.flows
     )
     if under_way < fit:
         return (
-            f"the windows together are {under_way:,} segments, which do not fill path and queue of "
-            f"{name} ({fit:.0f} segments): no flow ever loses a packet there"
+            f"all windows together are {under_way:,} segments, and path and queue of {name} "
+            f"hold {fit:.0f}: no flow ever loses a packet there"
         )
     with answers.attempt(_SOURCE):
         _shares(shared, queue, wired_bps, air_bps, answers)
@@ -215,9 +222,9 @@ def _broken(shared: _Shared, queue: int) -> Iterator[str]:
     rate = shared.link.rate_bps
     assert rate is not None
     yield (
-        "all flows lose at each overflow; with a drop-tail queue they do not lose together, the "
-        "one with more packets there loses more often (L10): shares are less equal than told, or "
-        "more; the effect is unknown"
+        "all flows lose packets at each overflow; a drop-tail queue drops those of a flow "
+        "with more packets in the queue more often (L10): true shares are less or more "
+        "equal; the effect is unknown"
     )
     slower = [
         link.rate_bps
@@ -227,13 +234,13 @@ def _broken(shared: _Shared, queue: int) -> Iterator[str]:
     ]
     if slower:
         yield (
-            f"the shared link is the bottleneck; here some flow also passes one of "
-            f"{format_rate(min(slower))}; that flow's share is too high"
+            "the shared link is the bottleneck; here a flow also passes a link of "
+            f"{format_rate(min(slower))}; the share of this flow is too high"
         )
     if shared.link.queue.discipline != "fifo":
         yield (
-            "all flows lose when the queue overflows; here its discipline is "
-            f"{shared.link.queue.discipline}, which drops before that, or from some flows alone; "
+            "all flows lose packets when the queue overflows; here the queue discipline is "
+            f"{shared.link.queue.discipline}, which drops earlier, or only from some flows; "
             "goodput and shares are unknown"
         )
     yield from lossy(shared.scenario, "none loses elsewhere")
@@ -243,15 +250,15 @@ def _broken(shared: _Shared, queue: int) -> Iterator[str]:
         # A loss in all flows leaves this fraction of path plus queue. The path must stay full.
         if left * (delay + queue) < delay:
             yield (
-                f"the link's queue never runs empty; here it holds {queue} packets and the path "
-                f"{delay:.0f}: after a loss it does; goodput is too high"
+                f"the link's queue never runs empty; here it holds {queue} packets and the "
+                f"path {delay:.0f}, so it runs empty after a loss; goodput is too high"
             )
             break
     short = [flow for flow in shared.flows if window_segments(flow) < 2 + queue / len(shared.flows)]
     if short:
         yield (
             "windows grow until the queue overflows; here the receive window of "
-            f"{short[0].name} is {window_segments(short[0])} segments, which may bound it first; "
-            "shares are unknown"
+            f"{short[0].name} is {window_segments(short[0])} segments, which may limit it "
+            "first; shares are unknown"
         )
     yield from skipped_acks(shared.flows)

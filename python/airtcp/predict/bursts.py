@@ -34,7 +34,7 @@ _SOURCE: Final = "B (8), cycles"
 _CARD: Final = Card(
     name="paper B (8), cycles",
     by="models.bursts",
-    asked="endless TCP downloads, the access point sends in bursts",
+    asked="endless TCP downloads; the access point sends bursts",
     answers=(
         "goodput_bps",
         "flow_goodput_bps",
@@ -50,19 +50,19 @@ _CARD: Final = Card(
     assumes=(
         *(one for one in assumptions.COMMON if "phy.eifs_ns" not in one.keys),
         Assumption(
-            "after a collision all go on together, those who collided and those who heard it",
+            "after a collision all nodes resume at the same time",
             ("mac.rules.colliders", "phy.ack_timeout_ns"),
         ),
         Assumption(
-            "as many stations contend in each slot, their mean number, at which the bursts of (8) "
-            "cause as many TCP ACKs as leave",
+            "the same number of stations contends in each slot: the mean number at which the "
+            "bursts of (8) cause as many TCP ACKs as leave",
             (),
         ),
         Assumption(
-            "windows that keep the queues of stations filled where (8) would send more",
+            "windows keep the stations' queues filled, up to the limit of (8)",
             ("flows.tcp.receive_window_bytes", "flows.tcp.mss_bytes"),
         ),
-        Assumption("a form of airtcp's own: the paper has no goodput model", ()),
+        Assumption("airtcp's own model: the paper has no goodput model", ()),
         NO_BEACONS,
         NO_ERRORS,
         RENO,
@@ -70,7 +70,7 @@ _CARD: Final = Card(
     ),
     needs=(
         NEVER_ENDS,
-        Assumption("the access point sends in bursts", ("ap.access",)),
+        Assumption("the access point sends bursts", ("ap.access",)),
         Assumption("downloads, and no uploads", ("flows.direction",)),
         Assumption("one access category", ("mac.edca", "classify")),
     ),
@@ -89,9 +89,9 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     connections = Connections.of(scenario, endless_flows(scenario))
     if connections.uploads or not connections.alone:
         return (
-            "the model of bursts has endless downloads alone; here "
+            "the model of bursts covers only endless downloads; here "
             + (f"{connections.uploads} connections are uploads" if connections.uploads else "")
-            + ("" if connections.uploads else "other flows share the air with them")
+            + ("" if connections.uploads else "other flows share the channel with them")
         )
     with answers.attempt(_SOURCE):
         said = goodput(
@@ -151,10 +151,9 @@ def _after_collisions(scenario: ResolvedScenario) -> Iterator[str]:
     if apart and early > phy.cw_min / 2 * phy.slot_time_ns:
         heard = after_collision_ns(scenario)
         yield (
-            "after a collision all go on together; here those who hear one wait "
-            f"{format_time_ns(heard)}, and those who took part in it "
-            f"{format_time_ns(heard - early)}, most of all the access point; {PESSIMISTIC}, by up "
-            "to 5 %"
+            "after a collision all nodes resume at the same time; here nodes that hear one "
+            f"wait {format_time_ns(heard)}, and the colliding nodes, mostly the access point, "
+            f"wait {format_time_ns(heard - early)}; {PESSIMISTIC}, by up to 5 %"
         )
 
 
@@ -169,7 +168,7 @@ def _broken(connections: Connections) -> Iterator[str]:
     window, count = connections.smallest_window, connections.count
     if count == 1 and window < _FILLED * connections.every:
         yield (
-            "windows that keep the queues of stations filled; here the only one has "
-            f"{segments(window)}, and the station is often without an ACK to send; {OPTIMISTIC}, "
-            "by up to 7 %"
+            "windows keep the stations' queues filled; here the only window is "
+            f"{segments(window)}, and the station often has no ACK to send; {OPTIMISTIC}, by "
+            "up to 7 %"
         )

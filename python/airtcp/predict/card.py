@@ -81,54 +81,72 @@ def covers(keys: Iterable[str], key: str) -> bool:
 HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "title": "only words",
-        "run": "how long and how often is simulated; the models are of the steady state",
+        "run": (
+            "how long and how often the scenario is simulated; models describe the steady state"
+        ),
         "stations.name": "a name",
         "flows.name": "a name",
-        "flows.start_spread_ns": "when flows begin; the models are of the steady state",
-        "flows.application.page": "pages of several objects ask no model",
-        "flows.application.transfers": "the transfers of a log ask no model",
-        "flows.application.voice": "what the receiver makes of the packets changes none of them",
-        "phy.standard": "a name; what it stands for is in the other keys",
-        "phy.data_rate": "the rate of groups that have none of their own; theirs are resolved",
+        "flows.start_spread_ns": "when flows start; models describe the steady state",
+        "flows.application.page": "no model covers pages of several objects",
+        "flows.application.transfers": "no model covers the transfers of a log",
+        "flows.application.voice": "how the receiver plays the packets does not change them",
+        "phy.standard": "a name; its values are in the other keys",
+        "phy.data_rate": "the default rate of groups; each group has its resolved rate",
         "phy.control_rate": "as phy.data_rate",
         "phy.high_rate": "802.11n and later, whose models read it",
         "mac.aggregation": "as phy.high_rate",
         "mac.rules.failed_block_ack": "as phy.high_rate",
         "mac.rules.delivery": "as phy.high_rate",
         "mac.rules.retry_limit_under_block_ack": "as phy.high_rate",
-        "mac.rules.cw_reset": "tells the few frames apart that fail until the retry limit, or one "
-        "time more",
-        "mac.rules.txop_protection": "matters where a TXOP has a limit, which no model has: the "
-        "assumption that an access is one exchange says so",
+        "mac.rules.cw_reset": "affects only the few frames that fail up to the retry limit",
+        "mac.rules.txop_protection": (
+            "affects a TXOP with a limit, which no model has: the "
+            "assumption of one exchange per access covers it"
+        ),
         "mac.cf_end_rate": "as mac.rules.txop_protection",
-        "mac.pcf": "with contention-free periods no model is asked",
+        "mac.pcf": "no model applies to contention-free periods",
         "mac.rules.weaker_before": "as cells",
-        "cells": "with several cells no model of one cell is asked",
+        "cells": "no model of one cell applies to several cells",
         "air": "as cells",
         "stations.cell": "as cells",
         "stations.needs": "as cells",
-        "stations.pair": "with stations of several standards no model is asked",
-        "ap.scheduler": "of 802.11n and later, or of airtime: then no model is asked",
+        "stations.pair": "no model applies to stations of several standards",
+        "ap.scheduler": "for 802.11n and later, or for airtime; then no model applies",
         "stations.airtime_weight": "as ap.scheduler",
-        "phy.protection": "no model has it, and `predict` says what that breaks",
+        "phy.protection": "no model has it, and `predict` reports what that breaks",
         "stations.rate_control": "as phy.protection",
-        "stations.cw_min": "other than that of `phy` beside protection alone",
-        "mac.rules.preset": "the name of the other rules",
-        "flows.tcp.rules.preset": "the name of the other rules",
-        "mac.long_retry_limit": "never reached: frames fail by collisions alone, and those that "
-        "collide are the ones that the short limit counts",
-        "mac.rules.post_backoff_after_drop": "matters after a frame was given up; where that is "
-        "not rare the assumption on the retry limit is broken, and says so",
-        "flows.tcp.rules": "matters after a loss, and no model has losses: the assumption that "
-        "nothing is lost says so",
-        "flows.tcp.timestamps": "its bytes are in flows.tcp.header_bits; else only what is sent "
-        "again is timed otherwise, and no model has losses",
+        "stations.cw_min": "differs from the value of `phy` only with protection",
+        "mac.rules.preset": "the name of a set of rules, whose values are in the other keys",
+        "flows.tcp.rules.preset": (
+            "the name of a set of rules, whose values are in the other keys"
+        ),
+        "mac.long_retry_limit": (
+            "never reached: frames fail only in collisions, and the "
+            "short limit counts the frames that collide"
+        ),
+        "mac.rules.post_backoff_after_drop": (
+            "affects frames that were dropped; if drops are "
+            "not rare, the assumption about the retry limit "
+            "is broken and says so"
+        ),
+        "flows.tcp.rules": (
+            "affects recovery from losses, which no model has: the assumption "
+            "that nothing is lost covers it"
+        ),
+        "flows.tcp.timestamps": (
+            "flows.tcp.header_bits includes its bytes; otherwise it only "
+            "changes the timing of retransmissions, which no model has"
+        ),
         "flows.tcp.window_scaling": "four bytes of a SYN",
-        "flows.tcp.sending_end": "how the sender of data acknowledges requests, which its data "
-        "acknowledge anyway",
-        "flows.tcp.max_rto_ns": "matters when timers expire several times in a row, which the "
-        "assumption on timers excludes",
-        "flows.tcp.clock_granularity_ns": "adds to a retransmission timer that the assumption on "
-        "timers has never expire",
+        "flows.tcp.sending_end": (
+            "how the sender of data acknowledges requests, which its data acknowledge anyway"
+        ),
+        "flows.tcp.max_rto_ns": (
+            "applies if a timer expires several times in a row, which "
+            "the assumption about timers excludes"
+        ),
+        "flows.tcp.clock_granularity_ns": (
+            "adds to a retransmission timer, which never expires in the models"
+        ),
     }
 )

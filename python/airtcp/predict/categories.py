@@ -60,22 +60,22 @@ _CARD: Final = Card(
     ),
     assumes=(
         Assumption("every sender always has a packet", ("flows.application.rate_bps",)),
-        Assumption("a frame is given up at the retry limit", ("mac.short_retry_limit",)),
+        Assumption("a frame is dropped at the retry limit", ("mac.short_retry_limit",)),
         Assumption(
             "an attempt collides with the same probability in every backoff stage", ("mac.edca",)
         ),
-        Assumption("one frame for each access", ("mac.edca",)),
+        Assumption("each access sends one frame", ("mac.edca",)),
         Assumption(
-            "the slots since the last transmission decide who may send: AIFS zones of Robinson "
-            "and Randhawa (2004)",
+            "the slots since the last transmission decide which nodes may send: AIFS zones "
+            "of Robinson and Randhawa (2004)",
             ("mac.edca", "phy.slot_time_ns"),
         ),
         Assumption(
-            "after a collision all go on together, those who collided and those who heard it",
+            "after a collision all nodes resume at the same time",
             ("mac.rules.colliders", "phy.ack_timeout_ns"),
         ),
         Assumption(
-            "what crosses the air has arrived: wired links carry it all", ("flows.path", "links")
+            "wired links deliver every packet that crosses the channel", ("flows.path", "links")
         ),
         NO_BEACONS,
         NO_ERRORS,
@@ -84,7 +84,7 @@ _CARD: Final = Card(
     harmless={
         **ALWAYS_BACKLOGGED,
         "classify": "the flows are UDP",
-        "phy.cw_min": "EDCA has windows of its own",
+        "phy.cw_min": "EDCA has its own contention windows",
         "phy.cw_max": "as phy.cw_min",
     },
 )
@@ -106,9 +106,9 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     slot = scenario.phy.slot_time_ns
     if any((one.aifs_ns - first) % slot for one in access):
         return (
-            "AIFS of access point and stations differ by whole slots; here by "
-            f"{format_time_ns(max(one.aifs_ns for one in access) - first)}, with slots of "
-            f"{format_time_ns(slot)}"
+            "the AIFS of access point and stations differ by whole slots; here they differ "
+            f"by {format_time_ns(max(one.aifs_ns for one in access) - first)}, with slots "
+            f"of {format_time_ns(slot)}"
         )
     with answers.attempt(_SOURCE):
         _classes(scenario, senders, access, answers)
@@ -176,6 +176,8 @@ def _broken(access: list[AccessParameters]) -> list[str]:
     if not limit:
         return []
     return [
-        f"one frame for each access; here a TXOP may last {format_time_ns(limit)}: more frames "
-        "that fit follow without contention; goodput is too low, collisions too high"
+        (
+            f"each access sends one frame; here a TXOP may last {format_time_ns(limit)}: further "
+            "frames that fit follow without contention; goodput is too low, collisions too high"
+        )
     ]

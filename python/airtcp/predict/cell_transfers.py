@@ -56,26 +56,28 @@ _CARD: Final = Card(
             for one in assumptions.COMMON
         ),
         Assumption(
-            "all nodes of two cells hear each other, or none does",
+            "two cells hear each other completely or not at all",
             ("air", "cells", "stations.cell"),
         ),
         Assumption(
-            "a cell with a transfer in progress sends all the time, as one with endless transfers",
+            "a cell with a transfer in progress sends all the time, like a cell with endless "
+            "transfers",
             ("flows.path", "links"),
         ),
         Assumption(
-            "sizes are exponential; beside neighbours the law matters", ("flows.application.size",)
+            "sizes are exponential; with neighbours the distribution matters",
+            ("flows.application.size",),
         ),
         Assumption(
-            "transfers in progress share what their cell gets equally",
+            "transfers in progress share their cell's throughput equally",
             ("cells", "flows.tcp.initial_window_bytes", "flows.tcp.initial_ssthresh_bytes"),
         ),
-        Assumption("what comes before the data waits for nobody", ()),
+        Assumption("packets before the data of a transfer are not delayed", ()),
     ),
     needs=(ALIKE,),
     harmless={
-        "ap": "each of several cells has an access point of its own",
-        "flows.tcp.aimd": "transfers share what their cell gets, however their windows grow",
+        "ap": "each of several cells has its own access point",
+        "flows.tcp.aimd": ("transfers share their cell's throughput, however their windows grow"),
     },
 )
 CARDS: Final = (_CARD,)
@@ -99,9 +101,15 @@ def predict(
 ) -> str | None:
     """Predict the mean transfer time and goodputs, or return why there is no such chain."""
     if any(flow.application.kind == "web" and flow.application.page for flow in scenario.flows):
-        return "a page is many transfers over several connections at once; here queues have one"
+        return (
+            "a page is many transfers over several parallel connections; the model has "
+            "one transfer per queue"
+        )
     if len(each) > MOST_CELLS:
-        return f"the speeds of cells by which are busy are told for {MOST_CELLS} cells at most"
+        return (
+            "the speed of a cell depends on which cells are busy, which is computed for "
+            f"at most {MOST_CELLS} cells"
+        )
     contending = [as_dcf(one) for one in each]
     reason = next((one.reason for one in contending if one.scenario is None), None)
     if reason:
@@ -149,13 +157,15 @@ def times(
         sources = [one.connections.count for one in transfers]
         if math.prod(one + 1 for one in sources) > MOST_STATES:
             raise ValueError(
-                f"{' x '.join(str(one) for one in sources)} stations have more than {MOST_STATES} "
-                "numbers of transfers under way, as many as the chain can have"
+                f"{' x '.join(str(one) for one in sources)} stations make more than "
+                f"{MOST_STATES} states of transfers in progress, the maximum of the chain"
             )
         law = coupled_sources(sources, away_s, service_s, speeds, paces=paces)
     else:
         if len(each) > MOST_QUEUES:
-            raise ValueError(f"transfers that wait for no others: {MOST_QUEUES} cells at most")
+            raise ValueError(
+                f"transfers that start independently of others: at most {MOST_QUEUES} cells"
+            )
         rates = [arrival_rate(one) for one in transfers]
         law = coupled_queues(rates, service_s, speeds, paces=paces)
     return [
@@ -208,7 +218,7 @@ def _broken(each: Sequence[ResolvedScenario]) -> list[str]:
         told += assumed_windows.window_opens(transfers.connections)
         if abs(transfers.scv - 1.0) > 0.05:
             told.append(
-                "sizes are exponential; here they are not, and beside neighbours that matters: "
-                "times are longer where sizes vary more"
+                "sizes are exponential; here they are not, which matters with neighbours: "
+                "times are longer if sizes vary more"
             )
     return list(dict.fromkeys(told))

@@ -51,23 +51,23 @@ _CARD: Final = Card(
     reads=("cells", "air", "stations", "flows", "phy", "mac", "links"),
     assumes=(
         Assumption(
-            "all nodes of two cells hear each other, or none does",
+            "two cells hear each other completely or not at all",
             ("air", "cells", "stations.cell"),
         ),
         Assumption(
-            "who hears a cell hears all of it alike: frames that overlap are lost, and frames of "
-            "others disturb none",
+            "a node that hears a cell hears all of its nodes equally well: overlapping "
+            "frames are lost, and no other frame interferes",
             ("air",),
         ),
         Assumption(
-            "with TCP the access point of downloads always has a segment, and ACKs contend or go "
-            "at once; alone a cell gets what the models of one cell say",
+            "with TCP the access point of downloads always has a segment, and ACKs contend "
+            "or leave at once; a lone cell has the throughput of the single-cell models",
             (),
         ),
-        Assumption("a cell has as much to send, whatever it gets", ()),
+        Assumption("the load of a cell does not depend on its throughput", ()),
     ),
     harmless={
-        "ap": "each of several cells has an access point of its own",
+        "ap": "each of several cells has its own access point",
         "classify": "the DCF has one queue",
     },
 )
@@ -81,17 +81,17 @@ def cells_of(
     cells = scenario.cells or ()
     if len(cells) < 2:
         if cells and not any(True for _ in deaf_groups(scenario, 0)):
-            return "frames are received by their power; the models have cells of equal powers"
-        return "not all nodes hear each other; the models have cells in each of which all do"
+            return "frames are received by their power; the models assume equal powers"
+        return "not all nodes of each cell hear each other; the models assume that they do"
     if len(cells) > _MOST_CELLS:
-        return f"the chain of clusters has {_MOST_CELLS} cells at most; here are {len(cells)}"
+        return f"the chain of clusters covers at most {_MOST_CELLS} cells; here are {len(cells)}"
     if scenario.mac.aggregation is not None:
         return (
-            f"{scenario.phy.standard} sends several frames at once; the chain of clusters knows "
-            "the mean exchange of 802.11a, b and g alone"
+            f"{scenario.phy.standard} aggregates frames; the chain of clusters covers only "
+            "802.11a, b and g"
         )
     if scenario.mac.edca is not None:
-        return "the chain of clusters has one DCF for all; here are access categories"
+        return "the chain of clusters has one DCF for all nodes; here are access categories"
     graph = _neighbours(scenario)
     if isinstance(graph, str):
         return graph
@@ -99,7 +99,7 @@ def cells_of(
         return told
     each = [_alone(scenario, place) for place in range(len(cells))]
     if not all(one.flows for one in each):
-        return "the chain of clusters has cells that all send; here one has no flow"
+        return "in the chain of clusters all cells send; here one has no flow"
     return each, graph
 
 
@@ -116,8 +116,8 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
         return cell_transfers.predict(scenario, each, graph, answers)
     if kinds - {"bulk", "udp"} or len(kinds) > 1 or _not_endless(scenario):
         return (
-            "the chain of clusters has saturated UDP alone, endless TCP transfers alone, or web or "
-            "FTP transfers alone; here are others"
+            "the chain of clusters covers only saturated UDP, only endless TCP transfers, or "
+            "only web or FTP transfers; here are others"
         )
     name = "chain of clusters" if len(each) <= MOST_CELLS else "product form of the chain"
     with answers.attempt(name):
@@ -138,17 +138,18 @@ def _tell(
     for one in each:
         best = ask(one).best("goodput_bps")
         if best is None or isinstance(best.value, list):
-            raise ModelError("no model has a goodput of one of the cells alone")
+            raise ModelError("no model has the goodput of one of the cells in isolation")
         alone_bps.append(best.value)
-        broken += [f"of a cell alone: {sentence}" for sentence in best.broken]
+        broken += [f"for an isolated cell: {sentence}" for sentence in best.broken]
     shares = shares_of(scenario, each, graph)(range(len(each)))
     goodputs = [share * bps for share, bps in zip(shares, alone_bps, strict=True)]
     broken = [*dict.fromkeys(broken), *_starving(scenario, shares)]
     if len(each) > MOST_CELLS:
         broken.append(
-            f"up to {MOST_CELLS} cells are solved state by state; here a product form stands in, "
-            "which is near for cells that have a fifth of what they have alone, and rough for "
-            "those that starve (docs/explanation/models.md tells how far)"
+            f"up to {MOST_CELLS} cells are solved state by state; here a product form "
+            "approximates them, which is close for cells with a fifth of their isolated "
+            "goodput or more, and rough for starving cells (docs/explanation/models.md has "
+            "the errors)"
         )
     flows = [sum(one.group(flow.stations).count for flow in one.flows) for one in each]
     of_flows = np.repeat([bps / n for bps, n in zip(goodputs, flows, strict=True)], flows)
@@ -212,9 +213,10 @@ def _starving(scenario: ResolvedScenario, shares: Sequence[float]) -> list[str]:
         return []
     named = ", ".join(starving[:_NAMED]) + (", ..." if len(starving) > _NAMED else "")
     return [
-        "TCP sends as much as it may, however rarely; here cells starve "
-        f"({named}), whose timers expire: those that get next to nothing are told to a factor of "
-        "two at best"
+        (
+            f"TCP sends as much as it may, however rarely; here cells starve ({named}) and their "
+            "timers expire: the smallest goodputs are known to a factor of two at best"
+        )
     ]
 
 
@@ -266,13 +268,17 @@ def _neighbours(scenario: ResolvedScenario) -> list[list[bool]] | str:
                 )
         elif any(pairs) and not all(pairs):
             return (
-                f'some nodes of cells "{cells[a].name}" and "{cells[b].name}" hear each other and '
-                "some do not; the chain of clusters has cells of which all do, or none"
+                f'some nodes of cells "{cells[a].name}" and "{cells[b].name}" hear each other '
+                "and some do not; in the chain of clusters two cells hear each other "
+                "completely or not at all"
             )
         else:
             graph[a][b] = all(pairs)
     if any(graph[a][b] != graph[b][a] for a in range(len(cells)) for b in range(a)):
-        return "some cells hear others that do not hear them; the chain of clusters has none such"
+        return (
+            "some cells hear cells that do not hear them; in the chain of clusters "
+            "hearing is mutual"
+        )
     return graph
 
 
@@ -289,19 +295,20 @@ def _of_powers(scenario: ResolvedScenario, graph: Sequence[Sequence[bool]]) -> s
         stood = disturbances_db(scenario, most=False)
         if any(stood[pair] <= 0.0 for pair in heard):
             return (
-                "frames are received by their power, and some come through that others overlap; in "
-                "the chain of clusters all such are lost"
+                "frames are received by their power, and some survive an overlap; in the "
+                "chain of clusters all overlapping frames are lost"
             )
         if _may_be_missed(scenario, heard):
             return (
-                "who misses the preamble of another cell does not wait for what is weaker than "
-                "air.energy; in the chain of clusters who hears a cell always waits for it"
+                "a node that misses the preamble of another cell ignores frames weaker than "
+                "air.energy; in the chain of clusters a node that hears a cell always defers "
+                "to it"
             )
     for index, others in enumerate(disturbers(scenario)):
         if any(not graph[index][other] for other in others):
             return (
-                f'frames that cell "{cells[index].name}" does not hear disturb its own; the chain '
-                "of clusters has cells that hear each other, or never meet"
+                f'frames that cell "{cells[index].name}" does not hear interfere with its '
+                "own; in the chain of clusters two cells hear each other or do not interfere"
             )
     return ""
 
@@ -309,7 +316,7 @@ def _of_powers(scenario: ResolvedScenario, graph: Sequence[Sequence[bool]]) -> s
 def _may_be_missed(scenario: ResolvedScenario, heard: Sequence[tuple[int, int]]) -> bool:
     """Return whether nodes of cells in range hear each other below the energy threshold."""
     air = scenario.air
-    assert air is not None, "cells come with the air"
+    assert air is not None, "cells and [air] come together"
     nodes = [nodes_of_cell(scenario, place) for place in range(len(scenario.cells or ()))]
     return any(
         (air.received_dbm[air.classes[a]][air.classes[b]] or 0.0) < air.energy_dbm

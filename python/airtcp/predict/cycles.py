@@ -35,7 +35,7 @@ _HEUSSE: Final = "Heusse et al. (2003), TCP"
 _HEUSSE_CARD: Final = Card(
     name=_HEUSSE,
     by="models.heusse",
-    asked="endless TCP transfers, a cycle each segment",
+    asked="endless TCP transfers, one cycle per segment",
     answers=("goodput_bps", "flow_goodput_bps"),
     reads=(*FRAMES, *SEGMENTS),
     assumes=(
@@ -43,14 +43,14 @@ _HEUSSE_CARD: Final = Card(
         Assumption("one node and 1/d of another have a packet at all times, as in M (11)", ()),
         Assumption("CW stays CWmin", ()),
         Assumption(
-            "a form of airtcp's own: paper M does not give the modified model that it draws (M17)",
+            "airtcp's own model: paper M does not give the modified model that it draws (M17)",
             (),
         ),
     ),
     needs=(ALIKE, NEVER_ENDS),
     harmless={
         **assumptions.ENDLESS_HARMLESS,
-        "phy.cw_max": "two nodes contend, of whose frames few collide twice",
+        "phy.cw_max": "two nodes contend, and few of their frames collide twice",
     },
 )
 _LIMIT_CARD: Final = Card(
@@ -65,7 +65,7 @@ _LIMIT_CARD: Final = Card(
             ("flows.tcp.ack_skip",),
         ),
         Assumption(
-            "no backoff, no collision, no loss: nothing but frames and the spaces between them",
+            "no backoff, no collisions, no losses: only frames and the spaces between them",
             ("phy.cw_min",),
         ),
         BOUNDED,
@@ -78,12 +78,12 @@ _LIMIT_CARD: Final = Card(
     harmless={
         **NO_BACKOFF,
         **assumptions.ENDLESS_HARMLESS,
-        "mac.short_retry_limit": "the model has no collision that could be repeated",
-        "ap.queue": "a limit: what is lost or waits elsewhere leaves goodput below it",
+        "mac.short_retry_limit": "the model has no collision that could repeat",
+        "ap.queue": "an upper bound: losses and waits elsewhere keep goodput below it",
         "stations.queue": "as ap.queue",
         "flows.tcp.min_rto_ns": "as ap.queue",
         "flows.tcp.initial_rto_ns": "as ap.queue",
-        "flows.direction": "data and TCP ACK swap senders, and take as long",
+        "flows.direction": "data and TCP ACKs swap senders, and take as long",
     },
 )
 CARDS: Final = (_HEUSSE_CARD, _LIMIT_CARD)
@@ -123,7 +123,7 @@ def _contended(connections: Connections, answers: Answers) -> None:
         )
         origin = _HEUSSE_CARD.origin(f"{_HEUSSE}{label}", broken)
         if backoff == "published":
-            half = "the wait before a frame is half of what CWmin makes; goodput is too high"
+            half = "the backoff before a frame is half the mean of CWmin; goodput is too high"
             origin = replace(origin, broken=[*broken, half])
         _add(float(said.goodput_bps), origin, connections, answers)
 
@@ -133,8 +133,9 @@ def _unhindered(connections: Connections, answers: Answers) -> None:
     origin = _LIMIT_CARD.origin("B, section 2")
     backoff = round(1e6 * parameters.mean_first_backoff_s)
     limit = (
-        f"no backoff and no collision; here {backoff} us of backoff before each frame on average, "
-        "though nodes wait at the same time: this is a limit, the goodput is too high"
+        f"no backoff and no collision; here each frame has a mean backoff of {backoff} us, "
+        "though nodes count down at the same time: this is an upper bound, the goodput is "
+        "too high"
     )
     no_ack = "TCP ACKs are neglected; goodput is far too high"
     for acks, label, more in (

@@ -86,8 +86,8 @@ def idle_by_timers(scenario: ResolvedScenario) -> str | None:
     if most_bps >= float(air.goodput_bps):
         return None
     return (
-        f"a window of {segments(max(connections.windows))} ends with the timer of delayed ACKs, "
-        f"which lets {quantity(most_bps, 'b/s', 2)} through at most"
+        f"a window of {segments(max(connections.windows))} ends with the delayed-ACK timer, "
+        f"which limits goodput to {quantity(most_bps, 'b/s', 2)}"
     )
 
 

@@ -51,11 +51,11 @@ SERVICE: Final = "models.hoekstra.service_time"
 _SHARING: Final = "models.processor_sharing"
 _EST: Final = (
     Assumption(
-        "downloads alone, all alike, and the server at the access point",
+        "only downloads, all alike, and the server at the access point",
         ("flows.direction", "flows.application.kind", "flows.path", "links"),
     ),
     Assumption(
-        "basic access; two segments at a time, and an ACK for both",
+        "basic access; two segments at a time, and one ACK for both",
         (
             "mac.rts_threshold_bytes",
             "flows.tcp.receive_window_bytes",
@@ -75,7 +75,7 @@ _EST: Final = (
         ),
     ),
     Assumption(
-        "no packet is lost, and no timer of TCP expires",
+        "no packet is lost, and no TCP timer expires",
         (
             "ap.queue",
             "stations.queue",
@@ -130,7 +130,7 @@ _CARD: Final = Card(
     assumes=(
         *_SHARED,
         Assumption(
-            "few sources: each station has one transfer at most, and thinks after it",
+            "few sources: each station has at most one transfer, and thinks after it",
             ("flows.application.think_time", "stations.count"),
         ),
     ),
@@ -145,7 +145,7 @@ _POISSON_CARD: Final = replace(
     assumes=(
         *_SHARED,
         Assumption(
-            "transfers begin as a Poisson process",
+            "transfers start as a Poisson process",
             ("flows.application.interarrival", "flows.application.think_time", "stations.count"),
         ),
     ),
@@ -158,7 +158,7 @@ _QUANTILES_CARD: Final = replace(
     reads=tuple(key for key in _POISSON_CARD.reads if key not in _OF_THE_LAST_ACK),
     harmless={
         **_SMALL,
-        **dict.fromkeys(_OF_THE_LAST_ACK, "(26) has no time to the last ACK apart"),
+        **dict.fromkeys(_OF_THE_LAST_ACK, "(26) does not define a time to the last ACK"),
     },
     answers=("transfer_time_p50_s", "transfer_time_p90_s", "transfer_time_p99_s"),
     assumes=(*_POISSON_CARD.assumes, _EXPONENTIAL),
@@ -178,7 +178,7 @@ _LONE_CARD: Final = replace(
     assumes=_EST,
     harmless={
         **_SMALL,
-        "flows.application.start": "nothing else is under way, whenever it begins",
+        "flows.application.start": "no other transfer is in progress, whenever it starts",
     },
 )
 CARDS: Final = (_CARD, _FEW_QUANTILES_CARD, _POISSON_CARD, _QUANTILES_CARD, _LONE_CARD)
@@ -222,10 +222,12 @@ def web(scenario: ResolvedScenario, answers: Answers) -> None:
         _few_sources(transfers, service, answers, broken)
         rate = transfers.over_flows(lambda flow: 1.0 / think_time(flow).mean()) * count
         few = (
-            f"transfers begin as a Poisson process; here {count} stations wait for one to end "
-            f"before they think of the next; {wording.PESSIMISTIC}"
+            (
+                f"transfers start as a Poisson process; here {count} stations wait for a transfer "
+                f"to end before they think about the next; {wording.PESSIMISTIC}"
+            )
             if count < _MOST_STATES
-            else f"a Poisson process; here {count:,} stations, which are as good as one"
+            else f"a Poisson process; here {count:,} stations, which are close to one"
         )
         with answers.attempt("H (29)"):
             _open(transfers, service, rate, answers, [*broken, few])
@@ -338,9 +340,11 @@ def _quantiles(
     if windows > _SMALL_WINDOW:
         broken = [
             *broken,
-            f"transfers share the channel equally; here windows open up to {windows} segments, "
-            "so that long files get more than their share of the access point's queue: the "
-            "99th percentile is too high, the median off either way",
+            (
+                f"transfers share the channel equally; here windows open up to {windows} "
+                "segments, so long files get more than their share of the access point's queue: "
+                "the 99th percentile is too high, the median too high or too low"
+            ),
         ]
     answers.add(card.origin(source, broken), dict(zip(card.answers, times_s.tolist(), strict=True)))
 
@@ -415,36 +419,43 @@ def _broken(transfers: Transfers) -> Iterator[str]:
     yield from assumptions.skipped_acks(connections.flows)
     parameters = connections.parameters
     if parameters.rts_before_data:
-        yield "basic access; here RTS/CTS before data: exchanges take longer; times are too low"
+        yield ("basic access; here RTS/CTS precedes data: exchanges take longer; times are too low")
     if connections.every != 2.0:
-        here = f"an ACK for every second segment; here for every {connections.every:.3g}"
+        here = f"an ACK for every second segment (d = 2); here d = {connections.every:.3g}"
         if connections.every < 2.0:
-            yield f"{here}: there are more of them; times are too low"
+            yield f"{here}: there are more ACKs; times are too low"
         else:
-            yield f"{here}: fewer take less time, and windows open more slowly; {wording.UNKNOWN}"
+            yield (
+                f"{here}: fewer ACKs take less time, and windows open more slowly; "
+                f"{wording.UNKNOWN}"
+            )
     if connections.smallest_window < 2:
         yield (
-            "two segments at a time; here the window is 1 segment: each waits for its ACK; times "
-            "are too low"
+            "two segments at a time; here the window is 1 segment: each waits for its ACK; "
+            "times are too low"
         )
     handshakes = {tcp_of(flow).handshake for flow in connections.flows}
     if "three-way" in handshakes and any(request_bytes(flow) for flow in connections.flows):
         yield (
-            "the request is a packet of its own; here it is the third of the handshake; times are "
-            "too high, by a packet's time"
+            "the request is a separate packet; here it travels with the third packet of the "
+            "handshake; times are too high, by a packet's time"
         )
     if "two-way" in handshakes:
-        yield "a handshake of three packets; here of two; times are too high, by a packet's time"
+        yield (
+            "a three-way handshake; here a two-way handshake; times are too high, by a "
+            "packet's time"
+        )
     if connections.scenario.mac.rules.after_collision != "eifs":
         wait = connections.scenario.phy.eifs_ns
         yield (
-            f"those who hear a collision wait {format_time_ns(wait)} (EIFS); here "
-            f"{connections.scenario.mac.rules.after_collision.upper()}; times are off by little"
+            f"nodes that hear a collision wait {format_time_ns(wait)} (EIFS); here they wait "
+            f"{connections.scenario.mac.rules.after_collision.upper()}; times are off by "
+            "little"
         )
     rules = connections.scenario.mac.rules
     if rules.arrival_before_own_ack == "idle" and rules.immediate_access:
         yield (
-            "every frame waits for a backoff; here one that comes before the MAC ACK of the frame "
-            "that caused it may go at once; times are too high, by about 1 %"
+            "every frame has a backoff; here a packet that arrives before the MAC ACK of the "
+            "frame that caused it may be sent without one; times are too high, by about 1 %"
         )
     yield from unequal_shares(transfers)

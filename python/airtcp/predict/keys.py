@@ -47,7 +47,7 @@ TRANSFERS: Final = (
 
 #: Assumed by every model except those of access categories: all nodes contend alike.
 ALIKE: Final = Assumption(
-    "access point and stations contend alike, in one access category",
+    "access point and stations contend with equal chances, in one access category",
     ("mac.edca", "classify", "ap.access"),
 )
 #: Selects models of endless transfers.
@@ -55,10 +55,10 @@ NEVER_ENDS: Final = Assumption(
     "some transfers never end", ("flows.application.kind", "flows.application.size")
 )
 #: Features that no model has.
-NO_ERRORS: Final = Assumption("frames are lost in collisions alone", ("stations.frame_errors",))
+NO_ERRORS: Final = Assumption("frames are lost only in collisions", ("stations.frame_errors",))
 #: Assumed by every TCP model: none has loss responses other than Reno's.
 RENO: Final = Assumption(
-    "Reno's congestion control, and losses told by duplicate ACKs and timeouts",
+    "the sender uses Reno, and duplicate ACKs and timeouts detect losses",
     (
         "flows.tcp.congestion",
         "flows.tcp.variant",
@@ -74,12 +74,12 @@ RENO: Final = Assumption(
 )
 #: Assumed by every TCP model with ACKs.
 ALL_ACKS: Final = Assumption(
-    "an ACK that was sent is not taken out of a queue for a newer one",
+    "a queue never removes an ACK because a newer one covers it",
     ("ap.queue.ack_filter", "stations.queue.ack_filter"),
 )
 #: Limits for the predictions of any model (`limits`).
 BOUNDED: Final = Assumption(
-    "no more than windows in a round trip of their paths, and than wired links carry",
+    "at most one window per round trip of the path, and at most the rate of wired links",
     ("flows.path", "links", "flows.tcp.receive_window_bytes"),
 )
 #: Features that only paper H's model has.
@@ -88,18 +88,20 @@ NO_BEACONS: Final = Assumption("the access point sends no beacons", ("mac.beacon
 #: Harmless to models of saturated nodes.
 ALWAYS_BACKLOGGED: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "mac.rules.immediate_access": "every sender always has a packet and draws a backoff for it",
+        "mac.rules.immediate_access": (
+            "every sender always has a packet and draws a backoff for it"
+        ),
         "mac.rules.post_backoff": "as mac.rules.immediate_access",
         "mac.rules.arrival_before_own_ack": "as mac.rules.immediate_access",
-        "flows.tcp": "UDP has no TCP",
-        "ap.queue": "a saturated source fills its place in the queue as soon as it is free",
+        "flows.tcp": "UDP does not use TCP",
+        "ap.queue": "a saturated source refills the queue as soon as a place is free",
         "stations.queue": "as ap.queue",
     }
 )
 #: Harmless to models without backoff, or with a mean one.
 NO_BACKOFF: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "mac.rules.immediate_access": "the model has no backoff that could be spared",
+        "mac.rules.immediate_access": "the model has no backoff that could be saved",
         "mac.rules.post_backoff": "as mac.rules.immediate_access",
         "mac.rules.arrival_before_own_ack": "as mac.rules.immediate_access",
         "mac.rules.after_collision": "the model has no collision to wait after",

@@ -106,11 +106,11 @@ def most_goodput(scenario: ResolvedScenario) -> Most | None:
     if total == float("inf"):
         return None
     if links:
-        what = f"links carry no more than their rate; here one has {format_rate(min(links))}"
+        what = f"links deliver at most their rate; here one has {format_rate(min(links))}"
         return Most(total, "at most the rate of a link", f"{what}: {_shown(total)}", False)
     trips = [2 * _delay_ns(scenario, flow) for flow in scenario.flows]
     what = (
-        "a flow gets no more than its window in a round trip of its path; here round trips take "
+        "a flow delivers at most one window per round trip of its path; here round trips take "
         f"{format_time_ns(max(trips))}"
     )
     return Most(total, "at most a window a round trip", f"{what}: {_shown(total)}", True)
@@ -207,13 +207,13 @@ def _at_least(entry: Predicted, least_s: float) -> Predicted:
     if isinstance(entry.value, list) or entry.value >= least_s * (1.0 - _ROUNDING):
         return entry
     why = (
-        "a transfer takes at least what links take for its bytes, and a round trip for each window "
-        f"but the last; here {least_s:.3g} s"
+        "a transfer takes at least the time that links need for its bytes, and a round trip "
+        f"for each window but the last; here {least_s:.3g} s"
     )
     return replace(
         entry,
         value=least_s,
-        source=f"{entry.source}, at least what the path takes",
+        source=f"{entry.source}, at least the time of the path",
         assumes=[*entry.assumes, why],
     )
 
@@ -231,8 +231,11 @@ def _of_metric(scenario: ResolvedScenario, metric: str, most: Most) -> Iterator[
     for begins, effect in _OF_BUSY_NODES.items():
         if metric.startswith(begins):
             yield (
-                f"the air is the bottleneck; here {what} is: nodes have something to send less "
-                f"often than the model has them; {effect}"
+                f"the channel is the bottleneck; here {what} is: nodes have packets less "
+                f"often than in the model; {effect}"
             )
     if metric == "jain_index" and len(scenario.flows) > 1:
-        yield f"the air is the bottleneck; here {what} is, and shares are its own; {UNKNOWN}"
+        yield (
+            f"the channel is the bottleneck; here {what} is, and divides the goodput in its "
+            f"own way; {UNKNOWN}"
+        )

@@ -23,8 +23,8 @@ _CARD: Final = Card(
     assumes=assumptions.TRANSFER,
     needs=(ALIKE,),
     harmless={
-        "phy.cw_max": "one packet is under way, and nothing collides",
-        "flows.application.start": "nothing else is under way, whenever it begins",
+        "phy.cw_max": "one packet is in flight, and nothing collides",
+        "flows.application.start": "no other transfer is in progress, whenever it starts",
     },
 )
 CARDS: Final = (_CARD,)

@@ -25,7 +25,7 @@ BY: Final = "models.cubic"
 _CARD: Final = Card(
     name="RFC 9438 (5.1), Mathis et al. (1997)",
     by=BY,
-    asked="endless TCP transfers over wired links that lose packets, without the air",
+    asked="endless TCP transfers over wired links that lose packets, without the channel",
     answers=("goodput_bps", "flow_goodput_bps"),
     reads=(
         "flows.path",
@@ -41,26 +41,27 @@ _CARD: Final = Card(
     ),
     assumes=(
         Assumption(
-            "losses are regular, one of so many segments; mending them takes no time, and no timer "
-            "expires",
+            "one segment in a fixed number is lost; recovery takes no time, and no timer expires",
             ("links",),
         ),
         Assumption(
-            "a round trip takes the delay of the wired links alone; the air, which may carry less, "
-            "is left out",
+            "a round trip has only the delay of the wired links; the channel, which may be "
+            "slower, is left out",
             (),
         ),
     ),
-    needs=(NEVER_ENDS, Assumption("some link loses packets, and has a delay", ("links",))),
+    needs=(NEVER_ENDS, Assumption("a link loses packets, and has a delay", ("links",))),
     harmless={
-        "phy": "the air is left out, and leaves goodput below this: models of the air tell by how "
-        "much",
+        "phy": (
+            "the channel is left out, and keeps goodput below this value: the models of "
+            "the channel show by how much"
+        ),
         "mac": "as phy",
         "classify": "as phy",
         "ap": "as phy",
         "stations": "as phy",
-        "flows.direction": "links are the same both ways",
-        "flows.application.start": "when the warm-up is over all have begun",
+        "flows.direction": "links are the same in both directions",
+        "flows.application.start": "all transfers have started when the warm-up ends",
         "flows.tcp": "as phy",
     },
 )
@@ -74,12 +75,12 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     if len(flows) < len(scenario.flows) or not any(_loss(links) for links in paths):
         return None
     if not all(_loss(links) and _round_trip_s(links) for links in paths):
-        return "windows that losses leave need losses and a delay on the path of each transfer"
+        return "the path of each transfer needs losses and a delay to limit windows by losses"
     known = {word: one.name for word, one in CONGESTION.items() if one.loss_window is not None}
     others = {tcp_of(flow).congestion for flow in flows} - set(known)
     if others:
         return (
-            f"losses set the windows of {' and '.join(known.values())}; here congestion is "
+            f"losses limit the windows of {' and '.join(known.values())}; here congestion is "
             f"{', '.join(sorted(others))}"
         )
     source = "RFC 9438, 5.1" if _cubic(flows) else "Mathis et al. (1997)"
@@ -133,13 +134,13 @@ def _broken(scenario: ResolvedScenario) -> Iterator[str]:
     ]
     if any(not loss.every for loss in losses):
         yield (
-            "losses are regular; here they are drawn: windows are a little larger where losses are "
-            "rare, and smaller where timers expire: goodput is off by up to 15 %"
+            "losses are regular; here they are random: windows are a little larger if losses "
+            "are rare, and smaller if timers expire: goodput is off by up to 15 %"
         )
     yield (
-        "a round trip takes the delay of the wired links alone; here the air and its queue are in "
-        "it too, and a window does not grow while a loss is mended; goodput is too high, by 15 % "
-        "at windows of 20 segments and less at larger ones"
+        "a round trip has only the delay of the wired links; here it includes the channel "
+        "and its queue, and a window does not grow during recovery; goodput is too high, by "
+        "15 % at windows of 20 segments and less at larger ones"
     )
     if any(loss.acks for loss in losses):
-        yield "no ACK is lost; here ACKs are lost too: windows grow a little slower"
+        yield "no ACK is lost; here ACKs are lost too: windows grow a little more slowly"

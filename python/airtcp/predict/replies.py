@@ -40,8 +40,10 @@ _RULES: Final = (
 _CARD: Final = Card(
     name=_SOURCE,
     by="models.replies",
-    asked="endless downloads whose TCP ACKs find the medium idle, several segments for each "
-    "station's ACK",
+    asked=(
+        "endless downloads whose TCP ACKs find the medium idle, several segments for each "
+        "station's ACK"
+    ),
     answers=("goodput_bps", "flow_goodput_bps"),
     reads=(
         *FRAMES,
@@ -52,7 +54,7 @@ _CARD: Final = Card(
     assumes=(
         *(one for one in assumptions.COMMON if not {*one.keys} & {*_RULES, "phy.eifs_ns"}),
         Assumption("the access point is always backlogged", ()),
-        Assumption("segments for a station come one after the other", ("ap.queue",)),
+        Assumption("segments for a station arrive one after the other", ("ap.queue",)),
     ),
     needs=(ALIKE, NEVER_ENDS),
     harmless={

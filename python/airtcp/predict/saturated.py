@@ -51,7 +51,7 @@ _CROWDED: Final = 0.75
 _READS: Final = (*FRAMES, "flows.application")
 _SATURATED: Final = Assumption("every sender always has a packet", ("flows.application.rate_bps",))
 _WIRED: Final = Assumption(
-    "what crosses the air has arrived: wired links carry it all", ("flows.path", "links")
+    "wired links deliver every packet that crosses the channel", ("flows.path", "links")
 )
 _CARD: Final = Card(
     name="Bianchi (2000), Bianchi and Tinnirello (2005)",
@@ -72,7 +72,7 @@ _CARD: Final = Card(
     assumes=(
         _SATURATED,
         Assumption(
-            "a frame is given up at the retry limit, as in Wu et al. (2002)",
+            "a frame is dropped at the retry limit, as in Wu et al. (2002)",
             ("mac.short_retry_limit",),
         ),
         Assumption(
@@ -80,11 +80,11 @@ _CARD: Final = Card(
             ("stations.count", "phy.cw_min", "phy.cw_max"),
         ),
         Assumption(
-            "nodes are alike: what differs in packet size and rate is averaged",
+            "nodes are alike: different packet sizes and rates are averaged",
             ("stations.data_rate", "flows.application.packet_bytes"),
         ),
         Assumption(
-            "after a collision all go on together, those who collided and those who heard it",
+            "after a collision all nodes resume at the same time",
             ("mac.rules.colliders", "phy.ack_timeout_ns"),
         ),
         _WIRED,
@@ -106,8 +106,8 @@ _LONE_CARD: Final = Card(
     ),
     reads=_READS,
     assumes=(
-        Assumption("one sender that always has a packet", ("flows.application.rate_bps",)),
-        Assumption("no collision and no loss", ()),
+        Assumption("one sender, which always has a packet", ("flows.application.rate_bps",)),
+        Assumption("no collisions and no losses", ()),
         Assumption("a backoff before every packet", ()),
         _WIRED,
         NO_BEACONS,
@@ -116,7 +116,7 @@ _LONE_CARD: Final = Card(
     needs=(ALIKE,),
     harmless={
         **ALWAYS_BACKLOGGED,
-        "flows.direction": "the exchange is the same both ways",
+        "flows.direction": "the exchange is the same in both directions",
         "mac.rules.after_collision": "a lone sender never collides",
         "mac.rules.colliders": "as mac.rules.after_collision",
         "mac.short_retry_limit": "as mac.rules.after_collision",
@@ -133,17 +133,17 @@ _ANOMALY_CARD: Final = Card(
     reads=(*_READS, "flows.direction"),
     assumes=(
         _SATURATED,
-        Assumption("every sender gets as many packets through as any other, whatever its rate", ()),
+        Assumption("every sender delivers the same number of packets, whatever its rate", ()),
         Assumption(
             "a collision has two senders, and costs as much as the longer of their exchanges",
             ("stations.count", "mac.rules.after_collision", "phy.eifs_ns"),
         ),
         Assumption(
-            "CW stays CWmin: a frame that collided has no longer backoff, and is never given up",
+            "CW stays CWmin: a collision does not lengthen the backoff, and no frame is dropped",
             ("phy.cw_max", "mac.short_retry_limit"),
         ),
         Assumption(
-            "after a collision all go on together, those who collided and those who heard it",
+            "after a collision all nodes resume at the same time",
             ("mac.rules.colliders", "phy.ack_timeout_ns"),
         ),
         _WIRED,
@@ -270,7 +270,7 @@ def _anomaly(
     drop = float(said.p_c) ** scenario.mac.short_retry_limit
     if drop > _DROPS:
         broken.append(
-            f"a frame is never given up; here about {100 * drop:.2g} % are after "
+            f"no frame is dropped; here about {100 * drop:.2g} % are dropped after "
             f"{scenario.mac.short_retry_limit} attempts; goodput is too high"
         )
     answers.add(_ANOMALY_CARD.origin(f"Heusse et al. (2003){label}", broken), values)
@@ -280,8 +280,8 @@ def _broken(senders: list[Sender]) -> list[str]:
     sentences = []
     if len({packet for sender in senders for packet in sender.packets}) > 1:
         sentences.append(
-            "nodes are alike; here packet sizes or rates differ, and mean times stand in: the "
-            "total should hold, the shares of the nodes are not told"
+            "nodes are alike; here packet sizes or rates differ, and the model uses mean "
+            "times: the total should be right, the shares of the nodes have no value"
         )
     return sentences
 
@@ -315,50 +315,53 @@ def head_start(scenario: ResolvedScenario, nodes: int) -> Iterator[str]:
     if nodes * slots < _HEAD_START:
         return
     here = (
-        "after a collision all go on together; here those who collided go on "
-        f"{format_time_ns(abs(early))} ({slots:.3g} slots) "
+        "after a collision all nodes resume at the same time; here the colliding nodes "
+        f"resume {format_time_ns(abs(early))} ({slots:.3g} slots) "
     )
     if early > 0:
         yield (
-            f"{here}before those who heard it, and fewer collide again: collisions are too "
-            "frequent, goodput too low: by 1 % with 50 senders and 6 % with 200 where that is 5 "
-            "slots (802.11b), by 7 % with 5 and 26 % with 50 where it is 32 (802.11g)"
+            f"{here}before the nodes that heard it, and collide less often again: collisions "
+            "are too frequent, goodput too low: by 1 % with 50 senders and 6 % with 200 at 5 "
+            "slots (802.11b), by 7 % with 5 and 26 % with 50 at 32 slots (802.11g)"
         )
     else:
-        yield f"{here}after those who heard it; goodput is off by little"
+        yield f"{here}after the nodes that heard it; goodput is off by little"
 
 
 def wired(scenario: ResolvedScenario) -> Iterator[str]:
     """Report that wired links lose packets that have crossed the channel."""
-    yield from lossy(scenario, "wired links carry all that crosses the air")
+    yield from lossy(scenario, "wired links deliver every packet that crosses the channel")
 
 
 def crowded(p: float, w0: int) -> Iterator[str]:
     """Report that one collision probability for all stages is not accurate enough."""
     if w0 < _FEW_SLOTS:
         yield (
-            "an attempt collides with the same probability in every backoff stage; here CWmin is "
-            f"{w0 - 1}: a sender that got through sends again before the others, whose windows "
-            "have grown: collisions are too frequent, goodput too low: with 6 senders by 17 % "
-            "where CWmin is 1, by 6 % where it is 3"
+            "an attempt collides with the same probability in every backoff stage; here "
+            f"CWmin is {w0 - 1}: after a success a sender transmits again before the others, "
+            "whose windows have grown: collisions are too frequent, goodput too low: with 6 "
+            "senders by 17 % at a CWmin of 1, by 6 % at 3"
         )
     if p > _CROWDED:
         yield (
-            f"an attempt collides with the same probability in every backoff stage; here {p:.2f} "
-            "collide, most senders wait with the largest window, and the few that got through come "
-            "again with the smallest: goodput is too low: by 1 % where 0.78 collide, by 6 % where "
-            "0.93 do, by 24 % where 0.98 do"
+            "an attempt collides with the same probability in every backoff stage; here "
+            f"{p:.2f} of the attempts collide, most senders have the largest window, and the "
+            "few successful ones transmit again with the smallest: goodput is too low: by 1 "
+            "% if 0.78 collide, by 6 % if 0.93 do, by 24 % if 0.98 do"
         )
 
 
 def _printed_form(wait: AfterCollision) -> Iterator[str]:
     """Report how the printed (13) differs from 802.11 in any scenario."""
     yield (
-        "every node may use the first slot after a transmission; in 802.11 only the one that just "
-        "succeeded can, since the others' counters are frozen; goodput is a little off"
+        "every node may use the first slot after a transmission; in 802.11 only the "
+        "successful sender can, since the other counters are frozen; goodput is a little off"
     )
     if wait != "difs":
-        yield f"all wait DIFS after a collision; here {wait.upper()}: goodput is too high"
+        yield (
+            f"all nodes wait DIFS after a collision; here they wait {wait.upper()}: goodput "
+            "is too high"
+        )
 
 
 def _anomaly_broken(
@@ -367,23 +370,23 @@ def _anomaly_broken(
     """Report how Heusse's model differs from 802.11."""
     if not whole:
         yield (
-            "the wait before a frame is half of what CWmin makes; goodput is too high, most with "
-            "few senders"
+            "the backoff before a frame is half the mean of CWmin; goodput is too high, most "
+            "with few senders"
         )
     wait = scenario.mac.rules.after_collision
     if wait != "difs":
         yield (
-            "a collision costs as much as an exchange; here those who hear one wait "
-            f"{format_time_ns(after_collision_ns(scenario))} ({wait.upper()}) after it; goodput is "
-            "too high"
+            "a collision costs as much as an exchange; here nodes that hear one wait "
+            f"{format_time_ns(after_collision_ns(scenario))} ({wait.upper()}) after it; "
+            "goodput is too high"
         )
     if scenario.phy.cw_max > cw_min:
         yield (
-            f"CW stays {cw_min}; here it doubles up to {scenario.phy.cw_max} with each collision: "
-            "the collision probability is too high with many senders"
+            f"CW stays {cw_min}; here it doubles with each collision up to "
+            f"{scenario.phy.cw_max}: the collision probability is too high with many senders"
         )
     if nodes > 2:
         yield (
-            "a collision is charged to every sender in it, though they lose the same time; "
-            "goodput is too low, the more the more senders"
+            "every sender in a collision is charged for it, though they lose the same time; "
+            "goodput is too low, most with many senders"
         )

@@ -28,7 +28,7 @@ _CARD: Final = Card(
     reads=("phy.cw_min", "stations.count", "flows.stations", "flows.direction"),
     assumes=(
         Assumption(
-            "every node has a packet, and all draw a backoff from CWmin at once",
+            "every node has a packet, and all draw a backoff from CWmin at the same time",
             (
                 "flows.application",
                 "flows.tcp.receive_window_bytes",
@@ -37,7 +37,7 @@ _CARD: Final = Card(
                 "flows.path",
             ),
         ),
-        Assumption("no backoff is left over from before, and CW does not double", ()),
+        Assumption("no backoff remains from an earlier round, and CW does not double", ()),
         NO_BEACONS,
         NO_ERRORS,
         RENO,
@@ -47,7 +47,7 @@ _CARD: Final = Card(
     harmless=MappingProxyType(
         {
             **dict.fromkeys(_NO_TIME, "the model has one round of backoffs, and no time"),
-            "links": "asked of uploads to the access point, and of UDP that is sent in any case",
+            "links": "applies to uploads to the access point, and to UDP, which needs no ACKs",
         }
     ),
 )
@@ -60,17 +60,17 @@ def predict(others: int, w0: int, answers: Answers) -> None:
     with answers.attempt(source):
         said = simultaneous_send(others, w0)
         frozen = (
-            "all draw at once; in 802.11 counters freeze and go on, so that nodes which lost a "
-            "round come first in the next one"
+            "all nodes draw at the same time; in 802.11 counters freeze and resume, so nodes "
+            "that lost a round are first in the next one"
         )
         next_one = (
-            f"{frozen}; and a transmission on the channel counts once, where the metric counts "
+            f"{frozen}; and a transmission on the channel counts once, but the metric counts "
             "each node that takes part: the value is too low with up to 20 nodes"
         )
         any_two = (
-            "two equal backoffs are a collision; they are only if they are the smallest, "
-            "or still equal when their turn comes (G2); the value is too high, far too high with "
-            "many nodes"
+            "two equal backoffs are a collision; in fact they collide only if they are the "
+            "smallest, or still equal in their turn (G2); the value is too high, far too "
+            "high with many nodes"
         )
         values = {"collision_probability": float(said.next_transmission)}
         answers.add(_CARD.origin(f"{source}, next transmission", (next_one,)), values)

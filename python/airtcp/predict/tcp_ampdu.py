@@ -58,7 +58,8 @@ _LOSSES: Final = Assumption(
     ),
 )
 _SERVER: Final = Assumption(
-    "wired paths hold what passes in their round trip, and lose nothing; the air is the bottleneck",
+    "wired paths hold the packets of one round trip, and lose nothing; the channel is the "
+    "bottleneck",
     ("flows.path", "links"),
 )
 _CARD: Final = Card(
@@ -80,22 +81,23 @@ _CARD: Final = Card(
     reads=(*_READS, *COLLISIONS, "flows.path", "links"),
     assumes=(
         Assumption(
-            "endless transfers of one direction, one for each station, all alike",
+            "only endless transfers of one direction, one for each station, all alike",
             ("flows.direction", "flows.application.kind", "stations.data_rate"),
         ),
         _LOSSES,
         _SERVER,
         Assumption(
-            "a backoff before every PPDU: none runs while there is nothing to send",
+            "every PPDU has a backoff: none runs while there is nothing to send",
             ("mac.rules.immediate_access", "mac.rules.post_backoff"),
         ),
         Assumption(
-            "of all nodes with something to send each is equally likely to be next; stations have "
-            "it independently of each other",
+            "all nodes with packets are equally likely to send next; stations have packets "
+            "independently of each other",
             ("mac.edca",),
         ),
         Assumption(
-            "after a collision all go on together, and what collided is sent again",
+            "after a collision all nodes resume at the same time, and the collided PPDUs are "
+            "sent again",
             ("mac.rules.failed_block_ack",),
         ),
         Assumption("an ACK for every d segments", ("flows.tcp.ack_skip",)),
@@ -108,10 +110,14 @@ _CARD: Final = Card(
     harmless={
         **ENDLESS_HARMLESS,
         **NOT_HERE,
-        "mac.rules.colliders": "two nodes contend on average, however many stations there are: who "
-        "of them goes on first changes little",
+        "mac.rules.colliders": (
+            "two nodes contend on average, however many stations there "
+            "are: it matters little which resumes first"
+        ),
         "phy.ack_timeout_ns": "as mac.rules.colliders",
-        "mac.rules.arrival_before_own_ack": "ACKs come while the PPDU of their data is on the air",
+        "mac.rules.arrival_before_own_ack": (
+            "ACKs arrive while the PPDU of their data is being sent"
+        ),
         "mac.rules.delivery": "as mac.rules.arrival_before_own_ack",
     },
 )
@@ -122,7 +128,7 @@ _BOUND_CARD: Final = Card(
     answers=("goodput_bps",),
     reads=_READS,
     assumes=(
-        Assumption("one sender with all windows, full PPDUs, and nothing else on the air", ()),
+        Assumption("one sender with all windows and full PPDUs, and no other transmissions", ()),
         BOUNDED,
         NO_BEACONS,
         NO_ERRORS,
@@ -132,7 +138,7 @@ _BOUND_CARD: Final = Card(
     harmless={
         **_CARD.harmless,
         **NO_COLLISIONS,
-        "ap.queue": "a bound: what is lost or waits leaves goodput below it",
+        "ap.queue": "an upper bound: losses and waits keep goodput below it",
         "stations.queue": "as ap.queue",
         "flows.tcp.min_rto_ns": "as ap.queue",
         "flows.tcp.initial_rto_ns": "as ap.queue",
@@ -172,13 +178,12 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     directions = {flow.direction for flow in scenario.flows}
     if len(directions) > 1:
         return (
-            "the model of TCP over aggregates has transfers of one direction; here some are "
-            "uploads and some downloads"
+            "the model of TCP over aggregates covers transfers of one direction; here some "
+            "are uploads and some downloads"
         )
     if any(flow.application.kind != "bulk" or flow.application.size for flow in scenario.flows):
         return (
-            "the model of TCP over aggregates has endless transfers alone; here are others beside "
-            "them"
+            "the model of TCP over aggregates covers only endless transfers; here are others, too"
         )
     air = Air.of(scenario)
     if isinstance(air, str):
@@ -188,7 +193,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     with answers.attempt(_BOUND):
         kinds = _kinds(air)
         bound = [_ask(air, kind, 1, acks=False) for kind in kinds]
-        limit = "ACKs take no airtime and no access; goodput is too high: this is a bound"
+        limit = "ACKs take no airtime and no access; goodput is too high: this is an upper bound"
         most = _together(air, bound, kinds).total_bps
         answers.add(_BOUND_CARD.origin(_BOUND, [limit]), {"goodput_bps": most})
     return None
@@ -310,15 +315,18 @@ def _broken(air: Air, kinds: Sequence[_Kind], goodput: float) -> Iterator[str]:
     spared = [
         words
         for words, on in (
-            ("a packet that meets an idle channel may go at once", rules.immediate_access),
-            ("a backoff runs after each success, also without a packet", rules.post_backoff),
+            (
+                "a packet that finds the channel idle may be sent without backoff",
+                rules.immediate_access,
+            ),
+            ("a backoff runs after each success, even without a packet", rules.post_backoff),
         )
         if on
     ]
     if spared:
         yield (
-            f"no backoff runs while there is nothing to send; here {' and '.join(spared)}; the "
-            "model is too pessimistic, by 1 or 2 % with one station"
+            f"no backoff runs while there is nothing to send; here {' and '.join(spared)}; "
+            "the model is too pessimistic, by 1 or 2 % with one station"
         )
 
 
@@ -332,8 +340,9 @@ def _near(said: Sequence[Throughput], *, down: bool) -> Iterator[str]:
     if down and int(said[0].n) <= 2:
         effect = "goodput is too high, by up to 25 %"
     yield (
-        "windows pass wires and air without waiting for each other, or fill the air; here neither "
-        f"is nearly so, and at times they wait and at times the air does; {effect}"
+        "windows cross the wired path and the channel without queueing, or saturate the "
+        "channel; here they are in between, and at times the windows wait and at times the "
+        f"channel is idle; {effect}"
     )
 
 
@@ -348,23 +357,23 @@ def _alike(scenario: ResolvedScenario, kinds: Sequence[_Kind]) -> Iterator[str]:
     names = [name for name, values in differ.items() if len(values) > 1]
     if names:
         effect = {
-            "ppdus": "the effect is small where windows hold a PPDU",
-            "airtime": "the effect is small where windows hold a PPDU",
-            "packets": "goodput is too low, by up to 20 %, as long PPDUs go with few old packets",
+            "ppdus": "the effect is small if windows hold a PPDU",
+            "airtime": "the effect is small if windows hold a PPDU",
+            "packets": ("goodput is too low, by up to 20 %, as long PPDUs carry few old packets"),
         }[sharing_of(scenario)]
         if kinds[0].flows[0].direction == "upload":
             effect = (
-                "goodput is too high, by up to 30 %, as stations with short PPDUs have something "
-                "to send more often"
+                "goodput is too high, by up to 30 %, as stations with short PPDUs have "
+                "packets to send more often"
             )
         yield (
-            f"all stations are alike; here they differ in {' and '.join(names)}: PPDUs are taken "
-            f"to last and to be as full as among stations of one kind; {effect}"
+            f"all stations are alike; here they differ in {' and '.join(names)}, and the "
+            f"model takes length and fill of PPDUs from stations of one kind; {effect}"
         )
     if any(len(kind.flows) > 1 for kind in kinds):
         yield (
-            "one connection for each station; here some have several, and their windows are taken "
-            "for one; the effect is small"
+            "each station has one connection; here some have several, whose windows count as "
+            "one; the effect is small"
         )
 
 
@@ -373,31 +382,35 @@ def _losses(scenario: ResolvedScenario, kinds: Sequence[_Kind], goodput: float) 
     queue, down = scenario.ap.queue, kinds[0].flows[0].direction == "download"
     if down and queue.limit is not None and under_way > queue.limit:
         yield (
-            f"a queue that holds all windows; here {queue.limit} packets at the access point, and "
-            f"the windows let {under_way:,} be under way: packets are dropped, TCP slows down; "
-            f"{OPTIMISTIC}"
+            f"the queue holds all windows; here the access point's limit is {queue.limit} "
+            f"packets, and the windows allow {under_way:,} in flight: packets are dropped, "
+            f"TCP slows down; {OPTIMISTIC}"
         )
     acks = sum(kind.group.count * (kind.window // kind.every) for kind in kinds)
     if not down and queue.limit is not None and acks > queue.limit:
         yield (
-            f"a queue that holds all ACKs; here {queue.limit} packets at the access point, and up "
-            f"to {acks:,} ACKs: some are dropped, later ones answer for them, and take fewer "
-            "accesses, or too few come: goodput is off by up to 20 %"
+            f"the queue holds all ACKs; here the access point's limit is {queue.limit} "
+            f"packets, and there are up to {acks:,} ACKs: some are dropped, and later ones "
+            "cover the same segments with fewer accesses, or too few arrive: goodput is off "
+            "by up to 20 %"
         )
     if down and queue.discipline != "fifo":
         yield (
-            f"one queue in order of arrival; here {queue.discipline}, which may drop packets or "
-            f"take stations in turn; {UNKNOWN}"
+            "one queue in the order of arrival; here the access point uses "
+            f"{queue.discipline}, which may drop packets or serve stations in turn; {UNKNOWN}"
         )
     for kind in kinds:
         own = kind.group.queue
         if not down and own.limit is not None and kind.window > own.limit:
             yield (
-                f"queues that hold all windows; here {own.limit} packets at {kind.group.name} and "
-                f"a window of {kind.window} segments: packets are dropped there; {OPTIMISTIC}"
+                f"the stations' queues hold all windows; here the limit is {own.limit} "
+                f"packets at {kind.group.name}, and the window is {kind.window} segments: "
+                f"packets are dropped there; {OPTIMISTIC}"
             )
         if own.discipline != "fifo":
-            yield f"one queue in order of arrival; here {own.discipline} at stations; {UNKNOWN}"
+            yield (
+                f"one queue in the order of arrival; here stations use {own.discipline}; {UNKNOWN}"
+            )
     least_s = min(
         min(tcp_of(flow).min_rto_ns, tcp_of(flow).initial_rto_ns) / 1e9
         for kind in kinds
@@ -406,9 +419,10 @@ def _losses(scenario: ResolvedScenario, kinds: Sequence[_Kind], goodput: float) 
     round_s = sum(kind.group.count * kind.window * kind.payload_bits for kind in kinds) / goodput
     if round_s > least_s:
         yield (
-            f"TCP's timer never expires; here the windows together take {round_s:.2g} s, and the "
-            f"least RTO is {least_s:.2g} s: as round trips grow, timers may expire without a loss; "
-            "as they grow step by step the effect is small"
+            "TCP's retransmission timer never expires; here all windows together take "
+            f"{round_s:.2g} s to send, and the minimum RTO is {least_s:.2g} s: as round trips "
+            "grow, timers may expire without a loss; they grow step by step, so the effect "
+            "is small"
         )
 
 
@@ -416,7 +430,7 @@ def _path(scenario: ResolvedScenario, kinds: Sequence[_Kind]) -> Iterator[str]:
     trips = [kind.path_s for kind in kinds]
     if max(trips) > 0.0 and min(trips) < max(trips):
         yield (
-            "all paths are alike; here round trips on the wires differ, so that windows are on the "
-            f"air for longer or shorter; {UNKNOWN}"
+            "all paths are alike; here wired round trips differ, so windows are on the "
+            f"channel for a longer or shorter time; {UNKNOWN}"
         )
     yield from lossy(scenario, "no packet is lost")

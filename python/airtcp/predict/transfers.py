@@ -172,5 +172,5 @@ def think_time(flow: Flow) -> Distribution:
 def interarrival(flow: Flow) -> Distribution:
     """Return the law of the times between transfers; ValueError if transfers wait for others."""
     if flow.application.kind != "ftp":
-        raise ValueError(f"flow {flow.name} begins no transfer while another is under way")
+        raise ValueError(f"flow {flow.name} starts no transfer while another is in progress")
     return flow.application.interarrival

@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 SOURCE: Final = "L (9)"
 _ASSUMES: Final = (
     Assumption(
-        "uploads alone, one TCP connection per station, all alike",
+        "only uploads, one TCP connection per station, all alike",
         ("flows.direction", "flows.application.kind", "flows.stations"),
     ),
     Assumption(
-        "the stations always have data: the channel is the bottleneck, and windows fill their "
-        "queues",
+        "the stations always have data: the channel is the bottleneck, and windows fill "
+        "their queues",
         (
             "flows.tcp.receive_window_bytes",
             "flows.path",
@@ -58,11 +58,11 @@ _ASSUMES: Final = (
         ),
     ),
     Assumption(
-        "the access point has TCP ACKs alone, and by its AIFS and CWmin sends each at once",
+        "the access point sends only TCP ACKs, each at once because of its AIFS and CWmin",
         ("mac.edca", "classify"),
     ),
     Assumption(
-        "basic access, and a frame is never given up",
+        "basic access, and no frame is dropped",
         ("mac.rts_threshold_bytes", "mac.short_retry_limit"),
     ),
     Assumption(
@@ -81,7 +81,7 @@ _ASSUMES: Final = (
 )
 _SIMPLIFIED: Final = (
     *_ASSUMES,
-    Assumption("the TCP ACK follows its segment at once, and collides with nothing", ("mac.edca",)),
+    Assumption("the TCP ACK follows its segment at once, and never collides", ("mac.edca",)),
 )
 _CARD: Final = Card(
     name="paper L (1) to (9)",
@@ -104,14 +104,16 @@ _CARD: Final = Card(
     ),
     harmless={
         **ENDLESS_HARMLESS,
-        "phy.cw_min": "EDCA has windows of its own",
+        "phy.cw_min": "EDCA has its own contention windows",
         "phy.cw_max": "as phy.cw_min",
         "phy.rts_bits": "basic access",
         "phy.cts_bits": "basic access",
-        "phy.difs_ns": "EDCA has inter-frame spaces of its own",
-        "ap.queue": "TCP ACKs go at once, so that none waits",
-        "mac.rules.immediate_access": "the stations always have data, and draw a backoff for it; "
-        "the access point's TCP ACKs go at once",
+        "phy.difs_ns": "EDCA has its own inter-frame spaces",
+        "ap.queue": "TCP ACKs leave at once, so none waits",
+        "mac.rules.immediate_access": (
+            "the stations always have data, and draw a backoff for "
+            "it; the access point's TCP ACKs leave at once"
+        ),
         "mac.rules.post_backoff": "as mac.rules.immediate_access",
         "mac.rules.arrival_before_own_ack": "as mac.rules.immediate_access",
     },
@@ -165,8 +167,9 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
             broken = list(breaks(uploads, said))
             if variant is CORRECTED:
                 broken.append(
-                    "the access point sends in every slot with one probability, and collides; one "
-                    "with a window of a slot sends while the stations hold; goodput is too low"
+                    "the access point sends in every slot with one probability, and "
+                    "collides; with a contention window of one slot it sends while the "
+                    "stations wait; goodput is too low"
                 )
             answers.add(_CARD.origin(source, broken), _values(uploads, said))
     source = "L, simplified model"
@@ -176,8 +179,8 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
         broken = list(breaks(uploads, said))
         if uploads.hold_slots:
             broken.append(
-                f"the stations' AIFS is left out; here it is {uploads.hold_slots} slots longer "
-                "than the access point's; goodput is too high"
+                f"the stations' AIFS is left out; here it is {uploads.hold_slots} slots "
+                "longer than the access point's; goodput is too high"
             )
         answers.add(_SIMPLIFIED_CARD.origin(source, broken), _values(uploads, said))
     return None
@@ -191,17 +194,17 @@ def prioritised(scenario: ResolvedScenario) -> Uploads | str | None:
     if any(flow.direction == "download" for flow in flows):
         return None
     if scenario.ap.access.scheme != "standard":
-        return "paper L's access point contends for each TCP ACK; here it sends in bursts"
+        return "in paper L the access point contends for each TCP ACK; here it sends bursts"
     classify = scenario.classify
     ack, data = edca.ap[classify.tcp_ack], edca.stations[classify.tcp_data]
     wait = data.aifs_ns - ack.aifs_ns
     if wait < 0 or ack.cw_min > data.cw_min or (wait == 0 and ack.cw_min == data.cw_min):
-        return "paper L gives the access point's TCP ACKs priority; here they have none"
+        return "in paper L the access point's TCP ACKs have priority; here they have none"
     slot = scenario.phy.slot_time_ns
     if wait % slot:
         return (
-            f"the stations' AIFS is D slots longer than the access point's; here {wait} ns, with "
-            f"slots of {slot} ns"
+            f"the stations' AIFS is D slots longer than the access point's; here it is {wait} "
+            f"ns longer, with slots of {slot} ns"
         )
     counts = [scenario.group(flow.stations).count for flow in flows]
     return Uploads(
@@ -271,19 +274,19 @@ def _not_alike(uploads: Uploads) -> Iterator[str]:
     names = [name for name, values in differ.items() if len(values) > 1]
     if names:
         yield (
-            f"all stations are alike; here they differ in {' and '.join(names)}: means stand in; "
-            "the total should hold, the shares are not told"
+            f"all stations are alike; here they differ in {' and '.join(names)}, and the "
+            "model uses means; the total should be right, the shares have no value"
         )
     if len({flow.stations for flow in flows}) < len(flows):
         yield (
-            "one connection per station; here stations have several, so fewer nodes contend; "
-            "goodput is a little too low, collisions too high"
+            "each station has one connection; here stations have several, so fewer nodes "
+            "contend; goodput is a little too low, collisions too high"
         )
     if uploads.ack.cw_min > 0:
         yield (
-            "the access point sends a TCP ACK at once; here it waits a backoff of up to "
-            f"{uploads.ack.cw_min} slots: goodput is off by up to 20 %, too high with few stations "
-            "and too low with many, where ACKs wait and it is shared less equally"
+            "the access point sends a TCP ACK at once; here it has a backoff of up to "
+            f"{uploads.ack.cw_min} slots: goodput is off by up to 20 %, too high with few "
+            "stations and too low with many, whose ACKs queue and whose shares are less equal"
         )
 
 
@@ -296,15 +299,15 @@ def _empty_queues(uploads: Uploads, said: Throughput) -> Iterator[str]:
         window = window_segments(flow)
         if window <= away:
             yield OfDelay(
-                f"stations always have data; here {away:.3g} segments are on their way at the "
-                f"model's rate, and the window is {window}: collisions are too frequent, and "
-                "goodput is off by up to 9 %"
+                f"stations always have data; here {away:.3g} segments are in flight elsewhere "
+                f"at the model's rate, and the window is {window}: collisions are too "
+                "frequent, and goodput is off by up to 9 %"
             )
         limit = uploads.scenario.group(flow.stations).queue.limit
         if limit is not None and limit < min(window, away + 2.0):
             yield (
-                "the stations' queues hold what path and TCP's pauses need; here "
-                f"{limit} packets at {flow.stations}; goodput is too high"
+                "the stations' queues bridge the path delay and TCP's pauses; here the limit "
+                f"is {limit} packets at {flow.stations}; goodput is too high"
             )
     yield from lossy(uploads.scenario, "the stations always have data")
 
@@ -313,31 +316,31 @@ def _medium(uploads: Uploads, said: Throughput) -> Iterator[str]:
     scenario, p = uploads.scenario, float(said.collision_probability)
     if scenario.mac.rts_threshold_bytes is not None:
         yield (
-            "basic access; here RTS/CTS: exchanges take longer, and collisions less; the effect is "
-            "unknown"
+            "basic access; here RTS/CTS precedes data: exchanges take longer, and collisions "
+            "less; the effect is unknown"
         )
     drop = p**scenario.mac.short_retry_limit
     if drop > _DROPS:
         yield (
-            "a frame is never given up; here about "
-            f"{100 * drop:.2g} % are after {scenario.mac.short_retry_limit} attempts, which TCP "
-            "takes for congestion; goodput is off by up to 5 %"
+            f"no frame is dropped; here about {100 * drop:.2g} % are dropped after "
+            f"{scenario.mac.short_retry_limit} attempts, which TCP takes for congestion; "
+            "goodput is off by up to 5 %"
         )
     if p > _TOO_MANY:
         yield (
-            f"TCP's timer never expires; where {100 * p:.0f} % of frames collide the paper's own "
-            "simulations have timeouts; goodput is too high"
+            f"TCP's retransmission timer never expires; if {100 * p:.0f} % of frames collide, "
+            "the paper's own simulations have timeouts; goodput is too high"
         )
     if scenario.mac.rules.after_collision != "difs":
         yield (
-            "those who hear a collision go on after AIFS; here after "
+            "nodes that hear a collision resume after AIFS; here they resume after "
             f"{scenario.mac.rules.after_collision.upper()}, "
             f"{format_time_ns(after_collision_ns(scenario))}; goodput is too high, a little"
         )
     if scenario.mac.rules.colliders == "as-others":
         yield (
-            "those who collide wait for the ACK timeout and AIFS; here as long as those who heard "
-            "it; goodput is off by little"
+            "colliding nodes wait for the ACK timeout and AIFS; here they wait as long as "
+            "the nodes that heard it; goodput is off by little"
         )
     round_s = max(
         window_segments(flow) * 8 * tcp_of(flow).mss_bytes / float(said.flow_goodput_bps)
@@ -348,14 +351,14 @@ def _medium(uploads: Uploads, said: Throughput) -> Iterator[str]:
     )
     if round_s > least_s:
         yield (
-            f"TCP's timer never expires; here a window takes {round_s:.2g} s, and the least RTO is "
-            f"{least_s:.2g} s: as round trips grow, timers may expire without a loss; the effect "
-            "is unknown"
+            f"TCP's retransmission timer never expires; here a window takes {round_s:.2g} s "
+            f"to send, and the minimum RTO is {least_s:.2g} s: as round trips grow, timers "
+            "may expire without a loss; the effect is unknown"
         )
     yield from skipped_acks(uploads.flows)
     limit = max(uploads.ack.txop_limit_ns, uploads.data.txop_limit_ns)
     if limit:
         yield (
-            f"one frame for each access; here a TXOP may last {format_time_ns(limit)}, and has "
-            "more where they fit; goodput is too low"
+            f"each access sends one frame; here a TXOP may last {format_time_ns(limit)}, and "
+            "further frames that fit follow; goodput is too low"
         )

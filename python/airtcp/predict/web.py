@@ -72,8 +72,8 @@ class _Traffic(Transfers):
         ]
         if len({(size_of(flow), think_time(flow)) for flow in self.connections.flows}) > 1:
             sentences.append(
-                "one law of sizes and one mean think time; here groups differ, and their means "
-                f"stand in; {wording.UNKNOWN}"
+                "one distribution of sizes and one mean think time; here groups differ, and "
+                f"the model uses means; {wording.UNKNOWN}"
             )
         return sentences
 

@@ -7,7 +7,7 @@ from typing import Final
 OPTIMISTIC: Final = "the model is too optimistic: goodput too high, times too low"
 PESSIMISTIC: Final = "the model is too pessimistic: goodput too low, times too high"
 OF_HEAVY_TAILS: Final = (
-    "times are too low, by up to 30 %, or by up to 5 % too high for the lightest of such tails"
+    "times are too low, by up to 30 %, or too high by up to 5 % if the tail is light"
 )
 UNKNOWN: Final = "the effect is unknown"
 
