@@ -6,7 +6,7 @@ only longer runs decide are kept apart, by command (docs/claims-long.json), and 
 item: `make verify` does.
 
     .venv/bin/airtcp reproduce all claims --quick --json > FILE
-    .venv/bin/python docs/make_scoreboard.py FILE   # keeps the numbers of that run
+    .venv/bin/python docs/make_scoreboard.py FILE   # keeps its numbers, or those of items
     airtcp reproduce H.fig1 --json > FILE
     .venv/bin/python docs/make_scoreboard.py FILE "airtcp reproduce H.fig1"   # a longer run
     .venv/bin/python docs/make_scoreboard.py        # takes those that are kept
@@ -41,6 +41,8 @@ LONG = DOCS / "claims-long.json"
 JUDGED = VERDICTS[:-1]
 #: The verdicts that do not come out, in the order of a report.
 FAILED = VERDICTS[2:-1]
+#: The heading of the claims whose bound was chosen after our number was known.
+LATE = "claims with a late bound"
 
 
 #: Digits of a number that are kept: more than are shown.
@@ -57,10 +59,13 @@ def numbers() -> Mapping[str, Mapping[str, Any]]:
 def keep(answer: Path) -> None:
     """Keeps the values that `airtcp reproduce all claims --json` printed, one claim a line.
 
-    Those of claims that were not made stay as they are.
+    The file may also have the answer about some items. Values of claims that were not made stay as
+    they are.
     """
     old = numbers()
-    new = {one["id"]: one["values"] for one in json.loads(answer.read_text("utf-8"))}
+    told = json.loads(answer.read_text("utf-8"))
+    made = told["claims"] if isinstance(told, dict) else told
+    new = {one["id"]: one["values"] for one in made}
     lines = []
     for claim in load_claims():
         values = new.get(claim.id) or old[claim.id]
@@ -132,10 +137,11 @@ def scoreboard() -> str:
         verdicts = sentences(mine)
         made = sum(item.paper == letter for item in known.values())
         told = (verdicts.count(word) for word in JUDGED)
-        counts[letter] = [made, len(mine), len(verdicts), *told]
+        late = sum(one.claim.after_look for one in mine)
+        counts[letter] = [made, len(mine), len(verdicts), *told, late]
     counts["all"] = [sum(column) for column in zip(*counts.values(), strict=True)]
     rows = [[letter, *counted] for letter, counted in counts.items()]
-    return _table(["paper", "figures and tables", "claims", "statements", *JUDGED], rows)
+    return _table(["paper", "figures and tables", "claims", "statements", *JUDGED, LATE], rows)
 
 
 def rules() -> str:
@@ -154,7 +160,8 @@ def every_claim(letter: str) -> str:
             one.claim.id,
             f"{one.claim.says} ({one.claim.where})",
             one.claim.quantity,
-            f"{one.claim.states}: {one.claim.reason}",
+            f"{one.claim.states}: {one.claim.reason}"
+            f"{' (chosen after a look at our number)' if one.claim.after_look else ''}",
             one.claim.made_with,
             ours(one),
             one.verdict,

@@ -238,6 +238,28 @@ def test_what_the_paper_could_not_tell_is_untestable(
         assert f"Ours, which are longer, say: {'met' if ours < 11 else 'not met'}" in judged.why
 
 
+@pytest.mark.parametrize(("ours", "holds"), [(10.5, "met"), (15.0, "not met")])
+def test_an_assumption_of_the_paper_is_untestable_and_says_how_far_it_holds(
+    ours: float, holds: str
+) -> None:
+    stated = replace(claim(), readings=(), assumption="independence")
+    judged = judge(stated, {"plain": around(ours, 0.1)})
+
+    assert judged.verdict == "untestable"
+    assert "assumes independence" in judged.why
+    assert f"holds: {holds}" in judged.why
+
+
+def test_late_bounds_are_counted_apart() -> None:
+    late = replace(claim(), readings=(), after_look=True)
+    judged = [judge(late, {"plain": around(10.0, 0.1)})]
+
+    assert judged[0].verdict == "met"
+    assert judged[0].to_dict()["after_look"]
+    assert tally(judged).endswith("1 claims have a bound chosen after a look at our number")
+    assert "after a look" not in tally([replace(judged[0], claim=replace(late, after_look=False))])
+
+
 def test_two_standard_errors_are_the_tolerance_where_none_is_stated() -> None:
     open_ended = replace(claim(), readings=(), tolerance=0.0, error="error")
 

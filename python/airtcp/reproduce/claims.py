@@ -101,8 +101,10 @@ class Claim:
     `reading`; `by` says whether it is computed or simulated. `beside` has the value with other
     rules. `error` names the value with one standard error of the paper's own runs. Twice this error
     is the tolerance if none is stated. If it is more than half of the stated `effect`, the sentence
-    is untestable. `why` explains a claim that is not met; `shown_by` names the item or page that
-    shows it, if no other rules do.
+    is untestable. So is a sentence that the paper assumes and does not state as a result;
+    `assumption` has the assumption, and our number says how far it holds. `after_look` is true if
+    the bound was chosen after our number was known. `why` explains a claim that is not met;
+    `shown_by` names the item or page that shows it, if no other rules do.
     """
 
     id: str
@@ -122,6 +124,8 @@ class Claim:
     beside: tuple[Beside, ...] = ()
     error: str = ""
     effect: float = 0.0
+    assumption: str = ""
+    after_look: bool = False
     why: str = ""
     shown_by: str = ""
 
@@ -206,6 +210,7 @@ class Judgement:
             "bound": claim.bound,
             "tolerance": claim.tolerance,
             "reason": claim.reason,
+            "after_look": claim.after_look,
             "item": claim.item,
             "by": claim.by,
             "made_with": claim.made_with,
@@ -315,6 +320,13 @@ def judge(claim: Claim, values: Mapping[str, Value] | None) -> Judgement:
         )
         why += f". {judged.why or claim.why}" if judged.why or claim.why else ""
         judged = replace(judged, verdict="untestable", why=why)
+    if claim.assumption:
+        why = (
+            f"The paper assumes {claim.assumption}; it does not state a result. How far the "
+            f"assumption holds: {judged.verdict}"
+        )
+        why += f". {judged.why or claim.why}" if judged.why or claim.why else ""
+        judged = replace(judged, verdict="untestable", why=why)
     # Items are not remade for other rules, so their values must be firm as they are.
     others = tuple(
         Other(one, values[one.value], _holds(claim, _widened(values[one.value])))
@@ -368,7 +380,9 @@ def tally(judgements: Sequence[Judgement]) -> str:
     parts = ", ".join(
         f"{count} {verdict}" for verdict, count in counts.items() if count or verdict in USUAL
     )
-    return f"{len(verdicts)} statements ({len(judgements)} claims): {parts}"
+    late = sum(one.claim.after_look for one in judgements)
+    looked = f"; {late} claims have a bound chosen after a look at our number" if late else ""
+    return f"{len(verdicts)} statements ({len(judgements)} claims): {parts}{looked}"
 
 
 def _holds(claim: Claim, ours: Value) -> bool | None:

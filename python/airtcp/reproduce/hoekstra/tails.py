@@ -54,6 +54,31 @@ _QUANTILES = (0.5, 0.75, 0.9, 0.95, 0.99)
 _JUDGED = 0.01
 
 
+def _from_26(point: Point, at: FloatArray) -> Interval:
+    """Return the largest distance of the packets' tail from (26), at the drawn points.
+
+    (26) is exact for processor sharing of exponential sizes, so flows of the same transfers stand
+    for it: the sample of arrivals and sizes moves both tails alike.
+    """
+    packets, flows = _above(point, at)
+    return most(
+        magnitude(student_interval(some.tolist(), point.packets.confidence))
+        for some in (packets - flows).T
+    )
+
+
+def _above(point: Point, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return P(R > t) of packets and of flows: replications in rows, times in columns."""
+    packets, flows = (
+        np.array([1.0 - np.searchsorted(np.sort(one), at, side="right") / one.size for one in runs])
+        for runs in (
+            [run.transfer_times_s for run in point.packets.runs],
+            [run.sojourns_s for run in point.flows],
+        )
+    )
+    return packets, flows
+
+
 def _distance(point: Point, at: FloatArray) -> Interval:
     """`_apart` for each replication: packets against flows of the same transfers."""
     gaps = []
@@ -90,14 +115,7 @@ def _tail_decades(point: Point, at: FloatArray) -> Interval:
     Only times t at which the flows' tail is large enough count. The interval is over replications,
     linearised as in `_decades_at`.
     """
-    above = []
-    for times in (
-        [run.transfer_times_s for run in point.packets.runs],
-        [run.sojourns_s for run in point.flows],
-    ):
-        shares = [1.0 - np.searchsorted(np.sort(one), at, side="right") / one.size for one in times]
-        above.append(np.array(shares))
-    packets, flows = above
+    packets, flows = _above(point, at)
     judged = np.flatnonzero(flows.mean(axis=0) >= _JUDGED)
     return most(
         magnitude(_log_ratio(packets[:, place], flows[:, place], point.packets.confidence))
@@ -223,6 +241,7 @@ def fig2(bench: Bench) -> Outcome:
         f"transfers, whose tail is (26) but for chance, packets are {apart:.3f} apart.",
         values={
             "apart": _distance(point, _AT),
+            "apart_26": _from_26(point, _AT),
             "quantiles_off": _quantiles_off(point),
             "decades": _tail_decades(point, _AT),
             "mean_of_26": _mean_of_tail(point.rho) * (1.0 - point.rho),
