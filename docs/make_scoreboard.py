@@ -68,7 +68,7 @@ def keep(answer: Path) -> None:
     new = {one["id"]: one["values"] for one in made}
     lines = []
     for claim in load_claims():
-        values = new.get(claim.id) or old[claim.id]
+        values = new.get(claim.id) or old.get(claim.id, {})
         lines.append(f"{json.dumps(claim.id)}: {json.dumps(_rounded(values))}")
     (DOCS / "claims.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     numbers.cache_clear()

@@ -1,5 +1,6 @@
 """The numbers of the scoreboard have the verdicts that the tests hold the claims to."""
 
+import csv
 import tomllib
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pytest
 from airtcp.reproduce.catalogue import PAPERS
 from airtcp.reproduce.claims import Judgement, load_claims
 
-VERDICTS = Path(__file__).parents[1] / "reproduce"
+ROOT = Path(__file__).parents[2]
+VERDICTS = ROOT / "tests" / "reproduce"
 EXPECTED: dict[str, list[str]] = tomllib.loads((VERDICTS / "verdicts.toml").read_text("utf-8"))
 LONG: dict[str, dict[str, list[str]]] = tomllib.loads(
     (VERDICTS / "verdicts-long.toml").read_text("utf-8")
@@ -57,3 +59,19 @@ def test_what_is_at_its_bound_says_why() -> None:
 
     assert undecided
     assert [one.claim.id for one in undecided if not one.claim.why] == []
+
+
+def test_the_cause_of_the_collisions_is_what_ns2_has_nearby() -> None:
+    """M.collisions-downloads: the real ns-2 with stations at 10 m, and not the window."""
+    rows = csv.DictReader((ROOT / "validation/ns2/near.csv").read_text("utf-8").splitlines())
+    near = {
+        row["parameters"]: float(row["mean"])
+        for row in rows
+        if row["metric"] == "collision_probability"
+    }
+    judged = {one.claim.id: one for one in make_scoreboard.judged()}["M.collisions-downloads"]
+    told = [f"{near[f'nc={n} W=1 d=1 r=10m']:.3f}" for n in (5, 10, 20)]
+
+    assert f"{told[0]}, {told[1]} and {told[2]}" in judged.about
+    assert f"{near['nc=5 W=1000 d=1 r=10m']:.3f} at 10 m with W*" in judged.about
+    assert all(abs(float(one) - judged.claim.bound) < judged.claim.tolerance for one in told)

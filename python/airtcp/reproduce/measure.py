@@ -50,6 +50,16 @@ def paired_runs(
     )
 
 
+def quotients(
+    above: Simulation, below: Simulation, number: Callable[[Simulation, int], float]
+) -> Interval:
+    """Return the ratio of a computed number of two simulations, over pairs of replications."""
+    return student_interval(
+        [number(above, run) / number(below, run) for run in range(len(above.runs))],
+        above.confidence,
+    )
+
+
 def over_runs(simulation: Simulation, number: Callable[[int], float | None]) -> Interval:
     """Return the interval of a number per replication; `number` takes the index into `runs`."""
     return student_interval(

@@ -76,6 +76,17 @@ def waits(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[float
     return found
 
 
+def backed_off(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[float]:
+    """Return for each run the share of its time between timeouts that backoff has doubled."""
+    least_s = 2.0 * scenario.flows[0].tcp.min_rto_ns / 1e9  # type: ignore[union-attr]
+    found = []
+    for run in runs:
+        trace, _ = _first(run)
+        gaps = np.diff(trace.events("timeout", flow=trace.flow_names[0]).time_s)
+        found.append(float(gaps[gaps > least_s].sum() / (scenario.run.duration_ns / 1e9)))
+    return found
+
+
 def _first(run: Replication) -> tuple[Trace, FlowSeries]:
     if run.trace is None:
         raise ValueError("the simulation has no trace")
@@ -135,12 +146,18 @@ def steady(bench: Bench) -> Outcome:
         bench.traced("uploads", _STALLED, reduce=waits, interval_s=1.0, quick={})
     )
     values["longest_wait"] = longest
+    backoff = student_interval(
+        bench.traced("uploads", _STALLED, reduce=backed_off, interval_s=1.0, quick={})
+    )
+    values["backed_off"] = backoff
+    rows.append(["share of the time between timeouts that backoff doubled", mean(backoff)])
     rows.append(["longest time between two timeouts, four ACKs skipped, s", mean(longest)])
     return Outcome(
         data=Data(["what", "mean"], rows),
         found=f"The path carries {carried:.2f} Mb/s where nothing is lost. "
         + "; ".join(told)
-        + f". Of uploads that stall the longest time between two timeouts is {words(longest)} s.",
+        + f". Of uploads that stall the longest time between two timeouts is {words(longest)} s, "
+        f"and waits that backoff has doubled are {words(backoff)} of the time.",
         values=values,
     )
 

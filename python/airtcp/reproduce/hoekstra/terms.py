@@ -9,7 +9,7 @@ from airtcp.models.hoekstra import Parameters, cycle_time, effective_service_tim
 from airtcp.reproduce.bench import Bench
 from airtcp.reproduce.hoekstra.testbed import service_of
 from airtcp.reproduce.item import Cell, Data, Outcome, Value, item
-from airtcp.reproduce.measure import changed, gap, mean, most, words
+from airtcp.reproduce.measure import changed, gap, mean, most, off, over_runs, words
 from airtcp.results import Simulation
 from airtcp.stats import Interval
 
@@ -39,6 +39,7 @@ _EVERY_ACK: Final[dict[str, Any]] = {"flows.client.tcp.delayed_ack": {"every": 1
 def terms(bench: Bench) -> Outcome:
     testbed = Parameters.testbed()
     with_beacons, without = _cycle(bench), _cycle(bench, mac={})
+    beacons = _beacons_sent(bench)
     model = cycle_time(testbed)
     factor = effective_service_time(200_000, testbed).beacon_factor
     stretched = changed(with_beacons, lambda cycle_s: cycle_s / mean(without))
@@ -60,6 +61,7 @@ def terms(bench: Bench) -> Outcome:
         ("T_cycle, an ACK for each segment, s", each, each_found),
         ("EST, an ACK for each segment, 1 MB, s", each_est, each_alone),
     ]
+    told.append(("beacons sent over those due on a busy channel", 1.0, beacons))
     rows: list[list[Cell]] = [
         [name, number, ours.mean, ours.low, ours.high] for name, number, ours in told
     ]
@@ -76,6 +78,7 @@ def terms(bench: Bench) -> Outcome:
         "undelayed_off": gap(each, each_found),
         "undelayed_alone_off": gap(each_est, each_alone),
         "alone_off_large": gaps["1 MB"],
+        "beacons_late": off(beacons),
     }
     return Outcome(
         data=Data(["term", "model", "simulation", "low", "high"], rows),
@@ -90,6 +93,16 @@ def _cycle(bench: Bench, **changes: Any) -> Interval:
     simulation = bench.simulate("downloads", {**_ENDLESS, **changes}, quick={})
     bits = 2.0 * Parameters.testbed().mss_bits
     return changed(simulation.metrics["goodput_bps"], lambda goodput: bits / goodput)
+
+
+def _beacons_sent(bench: Bench) -> Interval:
+    """Return the beacons of an endless download over those that the nominal interval has due."""
+    scenario = bench.scenario("downloads", _ENDLESS, {})
+    beacon = scenario.mac.beacon
+    assert beacon is not None, "the test bed has beacons"
+    due = scenario.run.duration_ns / beacon.interval_ns
+    simulation = bench.simulate("downloads", _ENDLESS, quick={})
+    return over_runs(simulation, lambda run: simulation.runs[run].answer["counts"]["beacons"] / due)
 
 
 def _alone(bench: Bench, size: str, **changes: Any) -> Interval:

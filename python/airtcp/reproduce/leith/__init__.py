@@ -2,5 +2,6 @@
 
 from airtcp.reproduce.leith import convergence as convergence
 from airtcp.reproduce.leith import fairness as fairness
+from airtcp.reproduce.leith import text as text
 from airtcp.reproduce.leith import throughput as throughput
 from airtcp.reproduce.leith import wired as wired

@@ -8,7 +8,17 @@ from airtcp.reproduce.bench import Bench
 from airtcp.reproduce.chart import Series, chart, table_of
 from airtcp.reproduce.diagram import Edge, Node, diagram
 from airtcp.reproduce.item import Cell, Data, Outcome, item
-from airtcp.reproduce.measure import flow_goodputs, mean, most, off, over_runs, paired_runs, words
+from airtcp.reproduce.measure import (
+    flow_goodputs,
+    least,
+    mean,
+    most,
+    off,
+    over_runs,
+    paired_runs,
+    quotients,
+    words,
+)
 from airtcp.results import Simulation
 from airtcp.stats import Interval
 
@@ -278,7 +288,12 @@ def cwmin(bench: Bench) -> Outcome:
         found="Ratios of transmissions: "
         + ", ".join(f"{words(value)} for {ratio:g}" for ratio, value in ratios.items())
         + ".",
-        values={"ratio_off": most(off(value, ratio) for ratio, value in ratios.items())},
+        values={
+            "ratio_off": most(off(value, ratio) for ratio, value in ratios.items()),
+            "least_step": least(
+                quotients(more, less, _acks_a_segment) for less, more in pairwise(runs.values())
+            ),
+        },
         figure=chart(series, x=x, y=y, x_scale="log", y_scale="log", x_ticks=list(ratios)),
     )
 

@@ -174,6 +174,7 @@ def fig4(bench: Bench) -> Outcome:
             f"w1_ap{rules}": one[-1].metrics["collision_probability_ap"],
             f"w1_gap{rules}": most(apart[1:]),
             f"w1_gap_from_five{rules}": most(apart[3:]),
+            f"one_download_apart{rules}": off(large[0].metrics[name], model[0]),
             f"w1000_spread{rules}": most(insensitive),
             f"w1000_spread_from_two{rules}": most(insensitive[1:]),
             # With W* = 1 and one station there is no collision, so the spread leaves it out.
