@@ -1,14 +1,15 @@
-"""Make the scoreboard of reproduce.md, the failures on each paper's page and the files of claims.
+"""Make the scoreboard of the papers, the failures on each paper's page and the files of claims.
 
-Knows the claims, and the numbers that were found when they were last looked at (docs/claims.json),
-which it judges; tests compare the verdicts with those they hold the claims to. Those of items that
-only longer runs decide are kept apart, by command (docs/claims-long.json), and go first. Makes no
-item: `make verify` does.
+Knows the claims, and judges the numbers that were found when they were last looked at
+(claims.json in airtcp.reproduce); tests compare the verdicts with those they hold the claims to.
+Those of items that only longer runs decide are kept apart, by command (claims-long.json), and go
+first. Makes no item: `make verify` does.
 
     .venv/bin/airtcp reproduce all claims --quick --json > FILE
     .venv/bin/python docs/make_scoreboard.py FILE   # keeps its numbers, or those of items
     airtcp reproduce H.fig1 --json > FILE
     .venv/bin/python docs/make_scoreboard.py FILE "airtcp reproduce H.fig1"   # a longer run
+    .venv/bin/python docs/make_scoreboard.py --pictures out/reproduce   # makes small pictures again
     .venv/bin/python docs/make_scoreboard.py        # takes those that are kept
 """
 
@@ -17,7 +18,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +27,25 @@ from airtcp.reproduce.catalogue import PAPERS, items
 from airtcp.reproduce.claims import (
     VERDICTS,
     Judgement,
-    judge,
     load_claims,
     load_rules,
     sentences,
 )
-from airtcp.reproduce.make import value_of
 from airtcp.reproduce.measure import words
+from airtcp.reproduce.scoreboard import (
+    LONG,
+    QUICK,
+    command_of,
+    kept,
+    long_runs,
+    numbers,
+    rows,
+    thumbnail,
+)
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-LONG = DOCS / "claims-long.json"
+PICTURES = DOCS / "images" / "papers"
 #: The verdicts of a claim whose item is made.
 JUDGED = VERDICTS[:-1]
 #: The verdicts that do not come out, in the order of a report.
@@ -47,13 +56,6 @@ LATE = "claims with a late bound"
 
 #: Digits of a number that are kept: more than are shown.
 DIGITS = 6
-
-
-@cache
-def numbers() -> Mapping[str, Mapping[str, Any]]:
-    """Reads the values of each claim, by its id and by their names in its item."""
-    kept: Mapping[str, Mapping[str, Any]] = json.loads((DOCS / "claims.json").read_text("utf-8"))
-    return kept
 
 
 def keep(answer: Path) -> None:
@@ -70,39 +72,23 @@ def keep(answer: Path) -> None:
     for claim in load_claims():
         values = new.get(claim.id) or old.get(claim.id, {})
         lines.append(f"{json.dumps(claim.id)}: {json.dumps(_rounded(values))}")
-    (DOCS / "claims.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    QUICK.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     numbers.cache_clear()
+    kept.cache_clear()
 
 
 def keep_long(answer: Path, command: str) -> None:
     """Keeps the values that a longer run printed, by the command that makes them."""
     told = json.loads(answer.read_text("utf-8"))
     values = {one["id"]: _rounded(one["values"]) for one in told["claims"]}
-    kept = {**long_runs(), command: values}
+    runs = {**long_runs(), command: values}
     shown = []
-    for run, claims in sorted(kept.items()):
+    for run, claims in sorted(runs.items()):
         lines = (f"{json.dumps(name)}: {json.dumps(some)}" for name, some in claims.items())
         shown.append(f"{json.dumps(run)}: {{\n" + ",\n".join(lines) + "\n}")
     LONG.write_text("{\n" + ",\n".join(shown) + "\n}\n", encoding="utf-8")
     long_runs.cache_clear()
-
-
-@cache
-def long_runs() -> Mapping[str, Mapping[str, Any]]:
-    """Reads the values of claims that longer runs gave, by the command of each run."""
-    kept: Mapping[str, Mapping[str, Any]] = json.loads(LONG.read_text("utf-8"))
-    return kept
-
-
-def command_of(claim: str) -> str | None:
-    """The command of the longer run whose values are judged; None where a quick run's are."""
-    return next((command for command, claims in long_runs().items() if claim in claims), None)
-
-
-def _values(claim: str) -> Mapping[str, Any]:
-    command = command_of(claim)
-    values: Mapping[str, Any] = numbers()[claim] if command is None else long_runs()[command][claim]
-    return values
+    kept.cache_clear()
 
 
 def _rounded(value: Any) -> Any:
@@ -111,13 +97,9 @@ def _rounded(value: Any) -> Any:
     return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
-@cache
-def judged() -> list[Judgement]:
+def judged() -> Sequence[Judgement]:
     """Judges every claim by the values that are kept."""
-    return [
-        judge(claim, {name: value_of(value) for name, value in _values(claim.id).items()})
-        for claim in load_claims()
-    ]
+    return kept()
 
 
 def ours(one: Judgement) -> str:
@@ -142,6 +124,30 @@ def scoreboard() -> str:
     counts["all"] = [sum(column) for column in zip(*counts.values(), strict=True)]
     rows = [[letter, *counted] for letter, counted in counts.items()]
     return _table(["paper", "figures and tables", "claims", "statements", *JUDGED, LATE], rows)
+
+
+def matrix(letter: str) -> str:
+    """Lists the figures and tables of a paper with a small picture, their verdicts and a line."""
+    page = f"paper-{letter.lower()}.md"
+    mine = [item for item in items().values() if item.paper == letter]
+    shown = []
+    for row in rows(mine, judged()):
+        name = row.item.name
+        picture = PICTURES / f"{name}.png"
+        small = f"![{row.item.title}](../images/papers/{name}.png)" if picture.exists() else ""
+        told = ", ".join(f"{count} {verdict}" for verdict, count in row.counts.items())
+        title = f"[{name}]({page}) {row.item.title}"
+        shown.append([title, small, told or "no claim", row.line])
+    return _table(["figure or table", "ours", "claims", "number or reason"], shown)
+
+
+def keep_pictures(out: Path) -> None:
+    """Makes the small pictures of the items that are made in `out`."""
+    PICTURES.mkdir(exist_ok=True)
+    for item in items().values():
+        whole = out / item.paper / f"{item.stem}.png"
+        if item.paper in PAPERS and whole.exists():
+            (PICTURES / f"{item.name}.png").write_bytes(thumbnail(whole.read_bytes()))
 
 
 def rules() -> str:
@@ -198,20 +204,23 @@ def failures(letter: str) -> str:
 
 
 PAPERS_PAGES = DOCS / "papers"
+INDEX = PAPERS_PAGES / "index.md"
 CLAIMS = PAPERS_PAGES / "claims.md"
 REPRODUCE = PAPERS_PAGES / "reproduce.md"
 #: The tables.
 TABLES: Mapping[str, Callable[[], str]] = {
     "scoreboard": scoreboard,
     "claim-rules": rules,
+    **{f"matrix-{letter}": partial(matrix, letter) for letter in PAPERS},
     **{f"failures-{letter}": partial(failures, letter) for letter in PAPERS},
     **{f"claims-{letter}": partial(every_claim, letter) for letter in PAPERS},
     **{f"statements-{letter}": partial(statements, letter) for letter in PAPERS},
 }
 #: The page of each.
 PAGES: Mapping[str, Path] = {
-    "scoreboard": REPRODUCE,
+    "scoreboard": INDEX,
     "claim-rules": REPRODUCE,
+    **{f"matrix-{letter}": INDEX for letter in PAPERS},
     **{f"failures-{letter}": PAPERS_PAGES / f"paper-{letter.lower()}.md" for letter in PAPERS},
     **{f"claims-{letter}": CLAIMS for letter in PAPERS},
     **{f"statements-{letter}": CLAIMS for letter in PAPERS},
@@ -230,7 +239,9 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2:
+    if sys.argv[1:2] == ["--pictures"]:
+        keep_pictures(Path(sys.argv[2]))
+    elif len(sys.argv) > 2:
         keep_long(Path(sys.argv[1]), sys.argv[2])
     elif len(sys.argv) > 1:
         keep(Path(sys.argv[1]))

@@ -176,6 +176,11 @@ def test_the_page_asks_for_them(web: Web) -> None:
     _, told = web.ask("api/papers", {})
     assert [one["item"] for one in told["figures"]] == list(FIGURES)
     assert [one["item"] for one in told["items"]] == list(items())
+    board = {one["item"]: one for one in told["items"]}
+    assert sum(board["M.fig4"]["verdicts"].values()) == 8
+    assert board["M.fig4"]["verdicts"]["not met"] == 4
+    assert "distance" in board["M.fig4"]["line"]
+    assert not board["M.table1"]["verdicts"]
 
     status, shown = web.ask("api/figure", {"item": "G.eq1", "values": {"w": 64}})
     assert status == 200

@@ -57,7 +57,9 @@ tbody tr:first-child td, tr.again td { border-top: 0; }
 .close { color: var(--blue); }
 .too-high, .too-low, .far-too-high, .far-too-low { color: var(--vermilion); }
 .met { color: var(--green); }
-.met-with-a-named-reading { color: var(--blue); }
+.met-in-a-reading { color: var(--blue); }
+.at-the-bound { color: var(--orange); }
+.untestable { color: var(--muted); }
 .not-met { color: var(--vermilion); }
 .undecided, .not-simulated, .not-made { color: var(--muted); }
 figure { margin: 2.25rem 0 0; }

@@ -6,6 +6,7 @@ are self-contained: pictures are inline and nothing is loaded.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -28,6 +29,7 @@ from airtcp.reproduce.claims import (
 from airtcp.reproduce.item import Item
 from airtcp.reproduce.make import Record, record_of, value_of
 from airtcp.reproduce.measure import words
+from airtcp.reproduce.scoreboard import Row, rows, thumbnail, with_kept
 
 #: Longer tables are not shown; their rows are in the CSV.
 _MOST_ROWS = 40
@@ -54,7 +56,7 @@ def write_pages(out: Path, reasons: Mapping[str, str] | None = None) -> list[Pat
         if any(records[item.name] for item in mine):
             page = _paper_page(paper.letter, mine, records, verdicts, out, reasons or {})
             written += write_files(out / paper.letter, {"index.html": page.encode()})
-    top = _top_page(known, records, verdicts)
+    top = _top_page(known, records, verdicts, out)
     return [*write_files(out, {"index.html": top.encode()}), *written]
 
 
@@ -227,13 +229,21 @@ def _top_page(
     known: Mapping[str, Item],
     records: Mapping[str, Record | None],
     verdicts: Sequence[Judgement],
+    out: Path,
 ) -> str:
     title = "Five papers, made again"
     judged = {one.paper for one in load_rules().values()}
-    parts = [f"<h1>{title}</h1>", f"<p>{escape(tally(list(verdicts)))}.</p>"]
+    whole = with_kept(verdicts)
+    made_here = sum(one.verdict != "not made" for one in verdicts)
+    parts = [
+        f"<h1>{title}</h1>",
+        f"<p>{escape(tally(whole))}.</p>",
+        f"<p class='muted'>{made_here} of {len(verdicts)} claims are judged by what was made in "
+        "this folder; the others by the numbers that airtcp has with it.</p>",
+    ]
     for paper in SOURCES.values():
         mine = [item for item in known.values() if item.paper == paper.letter]
-        own = [verdict for verdict in verdicts if verdict.claim.paper == paper.letter]
+        own = [verdict for verdict in whole if verdict.claim.paper == paper.letter]
         made = [item for item in mine if records[item.name]]
         heading = paper.heading
         if made:
@@ -243,16 +253,46 @@ def _top_page(
             f"<p>{escape(paper.citation)}</p>",
             f"<p class='muted'>{len(made)} of {len(mine)} items made"
             f"{'; ' + escape(tally(own)) if paper.letter in judged else ''}.</p>",
-            "<ul>",
-            *(
-                f"<li><a href='{paper.letter}/index.html#{item.stem}'>{escape(item.name)}</a> "
-                f"{escape(item.title)}</li>"
-                for item in made
-            ),
-            "</ul>",
+            _matrix(rows(mine, own), records, out),
         ]
     for verdict in REPORTED:
-        some = [judgement for judgement in verdicts if judgement.verdict == verdict]
+        some = [judgement for judgement in whole if judgement.verdict == verdict]
         if some:
             parts += [f"<h2>Claims {verdict}</h2>", _claims(some)]
     return document(title, parts)
+
+
+def _matrix(some: Sequence[Row], records: Mapping[str, Record | None], out: Path) -> str:
+    """Return a table of figures and tables: picture, verdicts, and a line of reason."""
+    lines = []
+    for row in some:
+        item, record = row.item, records[row.item.name]
+        name, small = escape(item.name), ""
+        if record is not None:
+            name = f"<a href='{item.paper}/index.html#{item.stem}'>{name}</a>"
+            if record["figure"]:
+                small = _small(out / item.paper / f"{item.stem}.png", item.title)
+        told = "<br>".join(
+            f"<span class='verdict {verdict.replace(' ', '-')}' "
+            f"title='{escape(', '.join(row.named(verdict)))}'"
+            f">{count} {verdict}</span>"
+            for verdict, count in row.counts.items()
+        )
+        lines.append(
+            f"<tr><td>{name}<br>{escape(item.title)}</td><td>{small}</td>"
+            f"<td class='nowrap'>{told}</td><td>{escape(row.line)}</td></tr>"
+        )
+    head = "".join(f"<th>{word}</th>" for word in ("", "here", "claims", "number or reason"))
+    return (
+        f"<div class='scroll'><table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def _small(file: Path, title: str) -> str:
+    """Return a small picture of a figure, inline."""
+    try:
+        picture = base64.b64encode(thumbnail(file.read_bytes())).decode()
+    except OSError as error:
+        raise OutputError(f"cannot read {file}: {error.strerror or error}") from error
+    return f"<img alt='{escape(title)}' width='180' src='data:image/png;base64,{picture}'>"

@@ -191,8 +191,11 @@ def _alike(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
 def _papers(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
     """Return all items that can be reproduced, and which of them have sliders."""
     from airtcp.reproduce.catalogue import SOURCES, items
+    from airtcp.reproduce.scoreboard import kept, rows
     from airtcp.reproduce.sliders import WITHOUT
     from airtcp.web.papers import catalogue
+
+    board = {row.item.name: row for row in rows(items().values(), kept())}
 
     listed = [
         {
@@ -202,6 +205,8 @@ def _papers(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
             "caption": one.caption,
             "states": one.states,
             "still": WITHOUT.get(one.name, ""),
+            "verdicts": board[one.name].counts,
+            "line": board[one.name].line,
         }
         for one in items().values()
     ]

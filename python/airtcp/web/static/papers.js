@@ -24,6 +24,7 @@ export function papers(app) {
   const reset = h("button", { type: "button", class: "quiet", onclick: () => app.update((state) => { state.paperValues = {}; }, { local: true }) }, "As in the paper");
   const open = h("button", { type: "button", class: "quiet", onclick: openScenario }, "Open the scenario");
   const running = h("div");
+  const board = h("div");
   let shown = null;
   let movable = null;
   let moving = new Map();
@@ -35,7 +36,8 @@ export function papers(app) {
   const element = h("div", {},
     h("section", { class: "card first" }, h("h1", { class: "title" }, "The papers"),
       h("p", { class: "muted" }, "Every figure and table of the papers that airtcp is built on. Move a parameter, and the models' curves follow; the paper's own stay beside them, dashed. Points are simulated when asked for: a quarter of the time, ten replications at most."),
-      h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: "figure" }, "Figure or table")), choose)),
+      h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: "figure" }, "Figure or table")), choose),
+      h("details", {}, h("summary", {}, "Scoreboard: what the papers state, and whether it comes out here"), board)),
     h("section", { class: "card" }, title, caption, states, words, picture, key, sliders,
       h("div", { class: "actions" }, running, reset, open), result));
   load();
@@ -49,7 +51,24 @@ export function papers(app) {
     }
     replace(choose, known.papers.map((paper) => h("optgroup", { label: paper.heading },
       known.items.filter((one) => one.paper === paper.paper).map((one) => h("option", { value: one.item }, `${one.item}: ${one.title}`)))));
+    replace(board, known.papers.map(scores));
     show();
+  }
+
+  /** The figures and tables of a paper, with the verdicts on their claims; a click shows one. */
+  function scores(paper) {
+    const mine = known.items.filter((one) => one.paper === paper.paper && Object.keys(one.verdicts).length);
+    if (!mine.length) return null;
+    const total = {};
+    for (const one of mine) for (const [verdict, count] of Object.entries(one.verdicts)) total[verdict] = (total[verdict] ?? 0) + count;
+    return h("div", {}, h("h3", {}, paper.heading), h("p", { class: "muted" }, "Claims: ", counted(total)),
+      h("div", { class: "scroll" }, h("table", {}, h("tbody", {}, mine.map((one) => h("tr", {},
+        h("td", {}, h("button", { type: "button", class: "quiet", onclick: () => app.update((state) => { state.paper = one.item; state.paperValues = {}; }, { local: true }) }, one.item), " ", one.title),
+        h("td", {}, counted(one.verdicts)), h("td", { class: "muted" }, one.line)))))));
+  }
+
+  function counted(verdicts) {
+    return Object.entries(verdicts).map(([verdict, count], place) => h("span", {}, place ? ", " : "", h("span", { class: `verdict ${verdict.replaceAll(" ", "-")}` }, `${count} ${verdict}`)));
   }
 
   function show() {
