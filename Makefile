@@ -181,6 +181,7 @@ coverage: build ## Run the fast tests of Python and say which lines they reach (
 verify: build ## Compare with the reference results at length, and try many more random scenarios
 	+AIRTCP_CASES=20000 cargo test --package airtcp-sim --test property --quiet
 	+AIRTCP_CASES=2000 cargo test --package airtcp-flow --test property --quiet
+	+AIRTCP_CASES=10000 cargo test --package airtcp-wlan --lib --quiet reference
 	+AIRTCP_CASES=20000000 cargo test --release --package airtcp-testbed --lib --quiet any_bytes
 	+cargo test --release --package airtcp-tcp --test scripts --quiet -- --ignored
 	$(PYTEST) -m verify

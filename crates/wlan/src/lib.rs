@@ -24,6 +24,13 @@ mod station;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
+// The tests of the field include a plain reference, which uses what this crate does not export.
+#[cfg(test)]
+extern crate self as airtcp_wlan;
+#[cfg(test)]
+#[path = "../tests/field/mod.rs"]
+mod field_tests;
+
 pub use cell::{Cell, CellConfig};
 pub use config::{
     AccessCategory, AccessParameters, AfterCollision, AggregationConfig, ArrivalBeforeOwnAck,

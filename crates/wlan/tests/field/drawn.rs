@@ -6,169 +6,94 @@ use std::collections::{BTreeMap, VecDeque};
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::{
     AccessParameters, ArrivalBeforeOwnAck, ContenderConfig, ContenderId, EdcaConfig, FailureCounts,
-    Field, FieldConfig, HearingConfig, MacConfig, MacEvent, Mpdu, Msdu, PhyConfig, StationId,
-    Supply,
+    Field, FieldConfig, FrameErrors, HearingConfig, MacConfig, MacCounters, PhyConfig, Protection,
+    ProtectionKind, StationId, View,
 };
 
 use super::aggregates::{ax, ax_mac};
 use super::bench::{mac, phy};
+use super::plain::Plain;
+use super::traffic::{Packet, Queues, Traffic};
 
-/// A packet: its size in bits, and whether it is a reply to data.
-#[derive(Clone, Copy, Debug)]
-struct Packet {
-    bits: u64,
-    is_reply: bool,
-    from: StationId,
-    to: StationId,
-    arrived: Time,
-}
-
-/// The traffic of a queue.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Traffic {
-    None,
-    /// This number of packets to this station. A new packet follows each one that was sent, and
-    /// every second one gets a reply.
-    Window(StationId, u32),
-    /// A packet to this station after pauses with this mean.
-    Now(StationId, Duration),
-}
-
-/// Queues, and their reports.
-#[derive(Debug)]
-struct Queues {
-    queues: Vec<VecDeque<Packet>>,
-    /// The first queue of each station.
-    first: Vec<ContenderId>,
-    ready: Vec<ContenderId>,
-    traffic: Vec<Traffic>,
-    sizes: RandomStream,
-    told: Vec<(Time, u8, ContenderId, u64)>,
-    received: Vec<u32>,
-}
-
-impl Queues {
-    fn push(&mut self, id: ContenderId, packet: Packet) {
-        let queue = &mut self.queues[id as usize];
-        if queue.is_empty() {
-            self.ready.push(id);
-        }
-        queue.push_back(packet);
+/// A field, or its plain reference.
+trait Medium {
+    fn make(config: FieldConfig<'_>) -> Self;
+    fn next_time(&self) -> Time;
+    fn frames_ready(&mut self, now: Time, supply: &mut Queues);
+    fn advance(&mut self, now: Time, supply: &mut Queues);
+    fn counters(&self, contender: ContenderId) -> &MacCounters;
+    fn failures(&self) -> &[FailureCounts];
+    fn views(&self, now: Time) -> Vec<View>;
+    /// Brings counters and views up to `now`, so that they can be read.
+    fn settle(&mut self, _: Time) {}
+    fn check_laws(&self, _: ContenderId) -> Result<(), String> {
+        Ok(())
     }
-
-    fn data(&mut self, from: StationId, to: StationId, arrived: Time) -> Packet {
-        let bits = if self.sizes.unit() < 0.7 { 12_000 } else { 800 };
-        Packet { bits, is_reply: false, from, to, arrived }
+    /// Switches to playing every exchange frame by frame.
+    fn play_in_frames(&mut self) {}
+    /// Returns the number of exchanges played as a whole.
+    fn whole(&self) -> u64 {
+        0
     }
 }
 
-impl Supply<Packet> for Queues {
-    fn next(
-        &mut self,
-        contender: ContenderId,
-        _: Time,
-        fits: impl FnOnce(StationId, u64) -> bool,
-        take: impl FnOnce(Msdu<Packet>),
-    ) -> bool {
-        let queue = &mut self.queues[contender as usize];
-        let Some(&packet) = queue.front() else { return false };
-        if !fits(packet.to, packet.bits) {
-            return false;
+macro_rules! medium {
+    ($kind:ident) => {
+        fn make(config: FieldConfig<'_>) -> Self {
+            Self::new(config)
         }
-        queue.pop_front();
-        take(Msdu { receiver: packet.to, bits: packet.bits, payload: packet });
-        true
-    }
 
-    fn receiver<'a>(
-        &mut self,
-        contender: ContenderId,
-        waiting: impl Iterator<Item = (StationId, Option<&'a Packet>)>,
-    ) -> Option<StationId> {
-        let front = self.queues[contender as usize].front().map(|one| (one.arrived, one.to));
-        let waiting = waiting.map(|(to, one)| (one.map_or(Time::ZERO, |one| one.arrived), to));
-        waiting.chain(front).min().map(|(_, to)| to)
-    }
-
-    fn next_for(
-        &mut self,
-        contender: ContenderId,
-        receiver: StationId,
-        _: Time,
-        fits: impl FnOnce(u64) -> bool,
-        take: impl FnOnce(Msdu<Packet>),
-    ) -> bool {
-        let queue = &mut self.queues[contender as usize];
-        let Some(place) = queue.iter().position(|one| one.to == receiver) else { return false };
-        if !fits(queue[place].bits) {
-            return false;
+        fn next_time(&self) -> Time {
+            $kind::next_time(self)
         }
-        let packet = queue.remove(place).expect("it is there");
-        take(Msdu { receiver, bits: packet.bits, payload: packet });
-        true
-    }
 
-    fn has_next(&self, contender: ContenderId) -> bool {
-        !self.queues[contender as usize].is_empty()
-    }
-
-    fn acknowledged(&mut self, now: Time, by: ContenderId, mpdu: &Mpdu<Packet>) -> bool {
-        self.told.push((now, 0, by, mpdu.payload.bits));
-        self.refill(now, by);
-        self.has_next(by)
-    }
-
-    fn carries_data(&self, packet: &Packet) -> bool {
-        !packet.is_reply
-    }
-
-    fn watches_colliders(&self) -> bool {
-        false
-    }
-
-    fn next_ready(&mut self) -> Option<ContenderId> {
-        self.ready.pop()
-    }
-
-    fn has_ready(&self) -> bool {
-        !self.ready.is_empty()
-    }
-
-    fn on_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
-        match event {
-            MacEvent::Began(_) => self.told.push((now, 1, u32::MAX, 0)),
-            MacEvent::Lost { by, .. } => self.told.push((now, 2, by, 0)),
-            MacEvent::Answered { by, .. } => self.told.push((now, 3, by, 0)),
-            MacEvent::Received { by, mpdu, .. } => {
-                self.told.push((now, 4, by, mpdu.payload.bits));
-                let Packet { is_reply, from, to, .. } = mpdu.payload;
-                let received = &mut self.received[by as usize];
-                *received += 1;
-                if !is_reply
-                    && received.is_multiple_of(2)
-                    && matches!(self.traffic[by as usize], Traffic::Window(..))
-                {
-                    let reply =
-                        Packet { bits: 320, is_reply: true, from: to, to: from, arrived: now };
-                    self.push(self.first[to as usize], reply);
-                }
-            }
-            MacEvent::Heard(_) => {}
-            MacEvent::GivenUp { by, mpdu } => {
-                self.told.push((now, 5, by, mpdu.payload.bits));
-                self.refill(now, by);
-            }
+        fn frames_ready(&mut self, now: Time, supply: &mut Queues) {
+            $kind::frames_ready(self, now, supply);
         }
+
+        fn advance(&mut self, now: Time, supply: &mut Queues) {
+            $kind::advance(self, now, supply);
+        }
+
+        fn counters(&self, contender: ContenderId) -> &MacCounters {
+            $kind::counters(self, contender)
+        }
+
+        fn failures(&self) -> &[FailureCounts] {
+            $kind::failures(self)
+        }
+    };
+}
+
+impl Medium for Field<Packet> {
+    medium!(Field);
+
+    fn views(&self, now: Time) -> Vec<View> {
+        Field::views(self, now).collect()
+    }
+
+    fn settle(&mut self, now: Time) {
+        Field::settle(self, now);
+    }
+
+    fn check_laws(&self, contender: ContenderId) -> Result<(), String> {
+        Field::check_laws(self, contender)
+    }
+
+    fn play_in_frames(&mut self) {
+        Field::play_in_frames(self);
+    }
+
+    fn whole(&self) -> u64 {
+        Field::whole(self)
     }
 }
 
-impl Queues {
-    fn refill(&mut self, now: Time, by: ContenderId) {
-        if let Traffic::Window(to, _) = self.traffic[by as usize] {
-            let from = self.first.partition_point(|&first| first <= by) as StationId - 1;
-            let packet = self.data(from, to, now);
-            self.push(by, packet);
-        }
+impl Medium for Plain<Packet> {
+    medium!(Plain);
+
+    fn views(&self, now: Time) -> Vec<View> {
+        Plain::views(self, now)
     }
 }
 
@@ -197,6 +122,8 @@ pub(crate) struct Drawn {
     /// The AIFS of access points, if it differs.
     of_access_points: Option<Duration>,
     traffic: Vec<Traffic>,
+    /// The probability of frame errors.
+    error_rate: Option<f64>,
     seed: u64,
 }
 
@@ -251,7 +178,29 @@ impl Drawn {
         let hearing = Self::hear(&cells, kind, &mut draws);
         let needs_db = hearing.noise_dbm.map(|_| f64::from(10 + draws.up_to(12)));
         let of_access_points = None;
-        Self { cells, phy, mac, hearing, needs_db, accesses, of_access_points, traffic, seed }
+        Self {
+            cells,
+            phy,
+            mac,
+            hearing,
+            needs_db,
+            accesses,
+            of_access_points,
+            traffic,
+            error_rate: None,
+            seed,
+        }
+    }
+
+    /// Draws frame errors and CTS-to-self, too.
+    pub(crate) fn with_rare_rules(mut self) -> Self {
+        let mut draws = RandomStream::new(self.seed, 0, "floor", "rare rules");
+        self.error_rate = (draws.unit() < 0.25).then_some(0.1);
+        if draws.unit() < 0.15 {
+            let rate = self.phy.control_rate;
+            self.phy.protection = Some(Protection { kind: ProtectionKind::CtsToSelf, rate });
+        }
+        self
     }
 
     /// Gives access points an AIFS that is longer than that of their stations by 1 to 3 slots,
@@ -311,11 +260,20 @@ impl Drawn {
 
     /// Plays it for `length`. Returns the events, ordered only by time, and the counters.
     pub(crate) fn play(&self, length: Duration) -> Told {
-        self.play_as(length, false)
+        self.play_on::<Field<Packet>>(length, false)
     }
 
-    /// Handles [`Self::play`], optionally frame by frame.
-    pub(crate) fn play_as(&self, length: Duration, in_frames: bool) -> Told {
+    /// Handles [`Self::play`] frame by frame.
+    pub(crate) fn play_in_frames(&self, length: Duration) -> Told {
+        self.play_on::<Field<Packet>>(length, true)
+    }
+
+    /// Handles [`Self::play`] by the plain reference.
+    pub(crate) fn play_plainly(&self, length: Duration) -> Told {
+        self.play_on::<Plain<Packet>>(length, false)
+    }
+
+    fn play_on<M: Medium>(&self, length: Duration, in_frames: bool) -> Told {
         let queues = self.accesses.len();
         let access_points = self.cells.iter().max().map_or(0, |last| *last as usize + 1);
         let access = |id: usize| {
@@ -332,7 +290,7 @@ impl Drawn {
         };
         let stations = self.cells.len();
         let needs_db = self.needs_db;
-        let mut field = Field::new(FieldConfig {
+        let mut field = M::make(FieldConfig {
             phy: &self.phy,
             mac: &self.mac,
             cells: self.cells.clone(),
@@ -340,7 +298,7 @@ impl Drawn {
             pairs: BTreeMap::new(),
             needs_db: vec![(needs_db, needs_db.map(|need| need - 8.0))],
             rate_classes: vec![0; stations],
-            errors: Vec::new(),
+            errors: (0..stations).map(|station| self.errors_of(station)).collect(),
             rate_controls: Vec::new(),
             contenders: (0..stations * queues).map(contender).collect(),
             hearing: self.hearing.clone(),
@@ -424,6 +382,13 @@ impl Drawn {
     }
 }
 
+impl Drawn {
+    fn errors_of(&self, station: usize) -> Option<(FrameErrors, RandomStream)> {
+        let errors = FrameErrors { rate: self.error_rate?, of_bytes: None, least_bytes: 50 };
+        Some((errors, RandomStream::new(self.seed, 4, &format!("{station}"), "errors")))
+    }
+}
+
 /// The results of a floor as digests, and the number of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Told {
@@ -446,7 +411,7 @@ impl Digest {
 
     /// Adds all counters and views of `field` at `now`, and checks that airtime is conserved. The
     /// queues belong to these `cells`.
-    fn add_counts(&mut self, field: &mut Field<Packet>, now: Time, cells: &[u32]) {
+    fn add_counts(&mut self, field: &mut impl Medium, now: Time, cells: &[u32]) {
         field.settle(now);
         let last = cells.iter().max().expect("there are queues");
         let mut of_cells = vec![FailureCounts::default(); *last as usize + 1];

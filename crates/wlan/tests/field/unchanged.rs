@@ -2,7 +2,7 @@
 //! listener with its own state and events.
 //!
 //! A change that is meant to change results stores new digests, with its reason:
-//! `AIRTCP_STORE_FIELDS=1 cargo test -p airtcp-wlan --test field unchanged`.
+//! `AIRTCP_STORE_FIELDS=1 cargo test -p airtcp-wlan --lib unchanged`.
 
 use airtcp_kernel::Duration;
 

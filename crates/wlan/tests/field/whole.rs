@@ -27,7 +27,7 @@ fn nothing_differs(draw: impl Fn(u64) -> Drawn) {
     for seed in (0..FLOORS).step_by(4) {
         let drawn = draw(seed);
         let one = drawn.play(Duration::from_millis(100));
-        let in_frames = drawn.play_as(Duration::from_millis(100), true);
+        let in_frames = drawn.play_in_frames(Duration::from_millis(100));
         attempts += one.attempts;
         whole += one.whole;
         assert_eq!(in_frames.whole, 0);

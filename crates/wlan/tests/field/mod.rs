@@ -3,8 +3,11 @@
 mod aggregates;
 mod bench;
 mod drawn;
+mod plain;
+mod reference;
 mod saturated;
 mod symmetry;
+mod traffic;
 mod unchanged;
 mod weaker;
 mod whole;
