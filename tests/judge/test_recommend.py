@@ -12,6 +12,7 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.cli.commands import app
+from airtcp.examples import directory
 from airtcp.judge.outcome import outcome_of
 from airtcp.results import SimulationResult
 from airtcp.results.advice import Advice
@@ -199,6 +200,18 @@ def test_ideas_of_research_and_less_traffic_are_never_recommended() -> None:
         _, advice = advised(scenario)
         if advice.recommended is not None:
             assert advice.recommended.cost in ("setting", "spectrum", "hardware")
+
+
+def test_a_run_that_is_too_short_for_its_targets_tries_nothing() -> None:
+    # Two seconds of 20 phones and 10 laptops that think for half a minute: 4 pages begin in all.
+    short = {"run.warmup": "1 s", "run.duration": "2 s", "run.replications": 2}
+    cafe = airtcp.load(directory() / "cafe-wifi6.toml").vary(short)
+    too_short = airtcp.advise(airtcp.simulate(cafe))
+    assert (too_short.tried, too_short.causes, too_short.recommended) == (0, (), None)
+
+    # A target that is surely missed in those 2 s is decided, whatever pages do.
+    missed = cafe.vary({"targets": {"update goodput": "> 10 Gb/s"}})
+    assert airtcp.advise(airtcp.simulate(missed), effort=0.1).tried > 0
 
 
 def test_no_effort_tries_nothing() -> None:

@@ -131,6 +131,11 @@ class Traffic:
         return all(run.books is not None and len(run.books.sums) > 0 for run in self.runs)
 
     @cached_property
+    def units_begun(self) -> float:
+        """The number of pages and files that began, over all replications."""
+        return float(self.sums("units", self.recurrent).sum())
+
+    @cached_property
     def is_recurrent(self) -> bool:
         """True if all transfers recur or are endless: none is a single transfer of a given size."""
         once = [one for one in self.entries if self._kind(one) == "bulk"]

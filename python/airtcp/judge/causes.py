@@ -115,11 +115,14 @@ def _cause(one: Counterfactual, base: Outcome, now: Outcome) -> Cause | None:
         return None
     met_before = sum(old.miss < 0.5 for old, _ in both)
     met = sum(new.miss < 0.5 for _, new in both)
-    worst_before, worst = (
-        max((one.ratio for one in each if one.ratio is not None), default=0.0)
-        for each in zip(*both, strict=True)
-    )
-    if met < met_before or (met == met_before and worst > SMALLER * worst_before):
+    # A target that one of the two did not measure says nothing about the distance to bounds.
+    known = [
+        (old.ratio, new.ratio)
+        for old, new in both
+        if old.ratio is not None and new.ratio is not None
+    ]
+    worst_before, worst = (max(each) for each in zip(*known, strict=True)) if known else (0.0, 0.0)
+    if met < met_before or (met == met_before and worst >= SMALLER * worst_before):
         return None
-    gain = min(worst_before / worst, 1e6) if worst > 0.0 else 1e6
+    gain = min(worst_before / worst, 1e6) if worst > 0.0 else 1.0
     return Cause(one.problem, one.groups, met_before, met, len(both), worst_before, worst, gain)

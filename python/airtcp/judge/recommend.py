@@ -14,7 +14,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
 from airtcp.conditions import read_condition
-from airtcp.estimates.traffic import measured
+from airtcp.estimates.drift import FEWEST_UNITS
+from airtcp.estimates.traffic import Traffic, measured
 from airtcp.judge.candidates import BOUGHT, EASY, singles
 from airtcp.judge.causes import causes
 from airtcp.judge.outcome import FEWER, NEAR, Outcome, TargetOutcome, outcome_of
@@ -115,17 +116,32 @@ class _Advising:
             self._budget = max(self._budget, 4.0 * self._work * (len(self._candidates) + 1))
 
     def advice(self) -> Advice:
-        """Race, or look for an opportunity if no target is missed."""
-        troubled = any(
-            one.state == "fails" or (one.state == "unknown" and one.miss > NEAR)
+        """Race, or look for an opportunity if no target is missed.
+
+        Nothing is tried if the run is too short to measure what is undecided.
+        """
+        troubled = [
+            one
             for one in self._now.targets
-        )
+            if one.state == "fails" or (one.state == "unknown" and one.miss > NEAR)
+        ]
+        if troubled and all(map(self._is_too_short_for, troubled)):
+            return Advice(unfit=self._unfit)
         seed = self._result.provenance.seed or 0
         with Points[str](seed, threads=self._threads, progress=self._progress) as points:
             race = self._race_of(points)
             found = self._raced(race) if troubled else self._opportunity(race)
         # Read the flag last, when no signal can be pending any more.
         return replace(found, interrupted=points.interrupted)
+
+    def _is_too_short_for(self, target: TargetOutcome) -> bool:
+        """True if few pages or files of an undecided target began, and none shows a miss."""
+        condition = read_condition(target.text)
+        runs = self._result.simulation.runs
+        traffic = Traffic(runs, self._scenario, condition.group, condition.part)
+        is_known = bool(traffic.recurrent) and traffic.has_books
+        shows_a_miss = target.state == "fails" or (target.ratio or 0.0) > 1.0
+        return is_known and not shows_a_miss and traffic.units_begun < FEWEST_UNITS
 
     def _race_of(self, points: Points[str]) -> Race:
         asked = {
