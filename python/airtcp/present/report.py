@@ -65,7 +65,8 @@ def html(result: Result, svgs: Mapping[str, str], written: str | None = None) ->
         if result.simulation.stopped == "interrupted":
             parts.append("<p class='warning'>Interrupted: only what had ended is shown.</p>")
         parts += answered(result)
-        parts += [f"<p class='note'>! {escape(sentence)}.</p>" for sentence in cautions(result)]
+        notes = [escape(sentence.removesuffix(".")) for sentence in cautions(result)]
+        parts += [f"<p class='note'>! {note}.</p>" for note in notes]
         parts.append(_contents(result))
         parts += grouped(result)
         of_cells = by_cell(result.simulation.cells)
