@@ -34,6 +34,7 @@ def devices_table() -> str:
     for one in devices().values():
         keys: dict[str, Any] = {
             "place": one.place,
+            "standard": one.standard,
             "spatial_streams": one.streams,
             "most_width": one.most_width,
             "traffic": list(one.traffic),
@@ -62,6 +63,7 @@ def device_names() -> str:
     for one in devices().values():
         keys = {
             "place": one.place,
+            "standard": one.standard,
             "spatial_streams": one.streams,
             "most_width": one.most_width,
             "traffic": list(one.traffic),

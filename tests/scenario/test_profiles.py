@@ -77,6 +77,32 @@ def test_what_the_file_says_stands_above_a_profile() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "phy", "standard"),
+    [
+        ("office-laptop-2016", {"standard": "802.11ax"}, "802.11ac"),
+        ("office-laptop-2010", {"standard": "802.11ac"}, "802.11n"),
+        ("phone-2016", {"standard": "802.11be"}, "802.11ac"),
+        # 802.11ac has no channel in 2.4 GHz, where its devices use 802.11n.
+        ("phone-2016", {"standard": "802.11ax", "band": "2.4 GHz"}, "802.11n"),
+        # The access point is as old, or older.
+        ("office-laptop-2016", {"standard": "802.11ac"}, None),
+        ("office-laptop-2016", {"standard": "802.11n"}, None),
+        ("office-laptop-2010", {"standard": "802.11g"}, None),
+    ],
+)
+def test_an_old_device_has_its_own_standard(
+    name: str, phy: dict[str, str], standard: str | None
+) -> None:
+    (group,) = resolve({"phy": phy, "stations": [{"profile": name}]}).stations
+    assert (group.pair.standard if group.pair else None) == standard
+
+
+def test_an_old_device_cannot_be_in_6_ghz() -> None:
+    with pytest.raises(ScenarioError, match=r"802\.11ac has no channel in 6 GHz"):
+        office({"profile": "phone-2016"}, phy={"band": "6 GHz"})
+
+
 @pytest.mark.parametrize("name", [*devices()])
 @pytest.mark.parametrize("standard", [*STANDARDS])
 def test_each_device_fits_each_standard(name: str, standard: str) -> None:
@@ -115,6 +141,7 @@ def test_each_value_of_a_profile_has_its_source() -> None:
         wanted = {"place", "spatial_streams", "traffic"}
         wanted |= {"tcp"} if device.tcp else set()
         wanted |= {"most_width"} if device.most_width else set()
+        wanted |= {"standard"} if device.standard else set()
         assert set(device.source) == wanted, device.name
 
 

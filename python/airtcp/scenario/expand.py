@@ -20,6 +20,7 @@ from ..standards import STANDARDS
 from . import profiles
 from .errors import InvalidError, Path
 from .keys.profiles import PROFILES
+from .resolve_pair import has_band
 
 #: Keys of a group that are copied to its flows.
 _OF_FLOWS: Final = ("tcp", "path")
@@ -266,6 +267,12 @@ def _radio(
     phy = expanded.data.get("phy")
     phy = phy if isinstance(phy, Mapping) else {}
     limits = _limits_of_cell(expanded.data, group)
+    if (
+        device is not None
+        and (own_standard := _own_standard(device, {**phy, **limits})) is not None
+    ):
+        origin = f"device {device.name}: {device.source['standard']}"
+        _fill(expanded, here, group, "standard", own_standard, origin)
     standard = _older(phy, limits | group)
     amendment = AMENDMENTS.get(standard)
     own_place = group.pop("place", None)
@@ -299,6 +306,20 @@ def _radio(
     elif standard in BY_RATE_DBM:
         rate = f"{rate_at(place.signal_dbm, standard)} Mb/s"
         _fill(expanded, here, group, "data_rate", rate, told)
+
+
+def _own_standard(device: profiles.Device, of_cell: Mapping[str, Any]) -> str | None:
+    """Return the standard that a device uses in a cell, None for that of the cell.
+
+    In 2.4 GHz that is the newest one with channels there, because devices of 802.11ac know 802.11n.
+    """
+    ages, newest = list(STANDARDS), str(of_cell.get("standard")).lower()
+    if device.standard is None or newest not in ages:
+        return None
+    fit = ages[: ages.index(device.standard) + 1]
+    if of_cell.get("band") == "2.4 GHz":
+        fit = [one for one in fit if has_band(one, 2.4)]
+    return fit[-1] if ages.index(fit[-1]) < ages.index(newest) else None
 
 
 def _limits_of_cell(data: Mapping[str, Any], group: Mapping[str, Any]) -> dict[str, Any]:

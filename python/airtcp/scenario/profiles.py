@@ -51,13 +51,15 @@ class Traffic:
 class Device:
     """A device: its place, its capabilities, its TCP, and the names of its traffic.
 
-    `streams` is the maximum number of spatial streams. `most_width` is the maximum channel width,
-    as a file writes it.
+    `standard` is the newest standard that it has, None for that of its access point. `streams` is
+    the maximum number of spatial streams. `most_width` is the maximum channel width, as a file
+    writes it.
     """
 
     name: str
     meaning: str
     place: str
+    standard: str | None
     streams: int
     most_width: str | None
     traffic: tuple[str, ...]
@@ -124,6 +126,7 @@ def devices() -> Mapping[str, Device]:
             name=name,
             meaning=one["meaning"],
             place=one["place"],
+            standard=one.get("standard"),
             streams=one["spatial_streams"],
             most_width=one.get("most_width"),
             traffic=tuple(one["traffic"]),
