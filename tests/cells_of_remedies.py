@@ -80,13 +80,14 @@ MIXED = cell(
     ],
 )
 FAR = cell("802.11ac", DOWNLOAD, laptop={"mcs": 1})
+AGED = cell("802.11ax", DOWNLOAD, laptop={"standard": "802.11n", "mcs": 3})
 BURSTS = cell(
     "802.11b",
     phy={"control_rate": "1 Mb/s"},
     ap={"access": {"scheme": "adaptive-burst"}, "queue": {"limit": 8, "mac_limit": 4}},
 )
 UPLOADS = cell("802.11g", UPLOAD)
-CELLS = (PLAIN, OFDM, AGGREGATES, OFFICE, NEIGHBOURS, CROWDED, MIXED, FAR, BURSTS, UPLOADS)
+CELLS = (PLAIN, OFDM, AGGREGATES, OFFICE, NEIGHBOURS, CROWDED, MIXED, FAR, AGED, BURSTS, UPLOADS)
 
 
 def remedy(name: str) -> Remedy:

@@ -10,6 +10,7 @@ import pytest
 from airtcp.exceptions import QuestionError
 from airtcp.remedies import Changed, Cost, catalogue, changed, named, together
 from cells_of_remedies import (
+    AGED,
     AGGREGATES,
     BURSTS,
     DOWNLOAD,
@@ -99,6 +100,18 @@ def test_a_remedy_is_for_those_who_can_have_it() -> None:
     assert changed(cell("802.11a", UPLOAD), remedy("cubic")) == "there are no downloads"
     datagrams = DOWNLOAD | {"application": {"kind": "udp", "packet": "1500 B"}}
     assert changed(cell("802.11a", datagrams), remedy("ack-skip")) == "there are no flows with TCP"
+
+
+def test_new_clients_have_the_standard_of_the_access_point_at_the_same_mcs() -> None:
+    new = applied("new-clients", AGED)
+    assert new.changes == {"stations.laptop.standard": None}
+    (before,), (after,) = AGED.stations, new.scenario.stations
+    assert (before.pair is None, after.pair is None) == (False, True)
+    assert before.data_rate.high is not None
+    assert after.data_rate.high is not None
+    # The access point's 80 MHz in place of the 40 MHz of 802.11n.
+    assert (before.data_rate.high.mcs, before.data_rate.high.channel_width_mhz) == (3, 40)
+    assert (after.data_rate.high.mcs, after.data_rate.high.channel_width_mhz) == (3, 80)
 
 
 def test_a_channel_is_made_wider_or_narrower_by_steps_of_the_standard() -> None:

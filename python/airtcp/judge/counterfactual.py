@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import ScenarioError
+from airtcp.remedies import OF_STANDARD
 
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
@@ -186,13 +187,12 @@ def _ap_queue(data: dict[str, Any], queue: Mapping[str, Any]) -> None:
 
 def _renewed(data: dict[str, Any], old: tuple[str, ...]) -> None:
     """Give some groups, and all cells, the standard and the channel width of `[phy]`."""
-    keys = ("standard", "channel_width", "guard_interval", "data_rate", "mcs")
     for group in data["stations"]:
         if group["name"] in old:
-            for key in keys:
+            for key in OF_STANDARD:
                 group.pop(key, None)
     for cell in (data.get("cells") or {}).values():
-        for key in keys[:2]:
+        for key in OF_STANDARD:
             cell.pop(key, None)
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from airtcp.scenario import Scenario
 
 __all__ = [
+    "OF_STANDARD",
     "Changed",
     "Cost",
     "Remedy",
@@ -46,6 +47,9 @@ Cost = Literal["setting", "hardware", "spectrum", "usage", "research"]
 _MODERN: Final = "802.11n and later"
 #: Keys of wired links that remedies change, each with the key that must be present.
 _WIRES_WITH: Final = {"rate": "rate", "queue": "rate", "loss": "loss"}
+#: The keys of a group, or of a cell, that an older standard brings. The MCS stays: it says how far
+#: away a station is.
+OF_STANDARD: Final = ("standard", "channel_width", "guard_interval", "data_rate")
 #: The direction in which no channel width is left, by the word of `next`.
 _WIDTHS: Final = {"width": "wider", "width after next": "wider", "narrower": "narrower"}
 
@@ -295,8 +299,8 @@ def _next(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
         if what in ("channel", "spread"):
             changes |= _channels(scenario, what)
             continue
-        if what == "ofdm":
-            changes |= _ofdm(scenario)
+        if what in ("ofdm", "newest"):
+            changes |= _ofdm(scenario) if what == "ofdm" else _newest(scenario)
             continue
         amendment, high = AMENDMENTS[scenario.phy.standard], scenario.phy.data_rate.high
         assert high is not None, "a standard with channel widths has MCSs"
@@ -327,6 +331,17 @@ def _ofdm(scenario: Scenario) -> dict[str, Any]:
     if scenario.written["phy"].get("protection") is not None:
         changes["phy.protection"] = "none"
     return changes
+
+
+def _newest(scenario: Scenario) -> dict[str, Any]:
+    """Return the changes that give every station the standard of its access point."""
+    groups = {group["name"]: group for group in scenario.written["stations"]}
+    old = [one.name for one in scenario.stations if one.pair and "standard" in groups[one.name]]
+    if not old:
+        raise CannotBeAppliedError("no station has an older standard")
+    return {
+        f"stations.{name}.{key}": None for name in old for key in OF_STANDARD if key in groups[name]
+    }
 
 
 def _channels(scenario: Scenario, what: str) -> dict[str, Any]:
