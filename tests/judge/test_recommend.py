@@ -205,7 +205,7 @@ def test_ideas_of_research_and_less_traffic_are_never_recommended() -> None:
 def test_a_run_that_is_too_short_for_its_targets_tries_nothing() -> None:
     # Two seconds of 20 phones and 10 laptops that think for half a minute: 4 pages begin in all.
     short = {"run.warmup": "1 s", "run.duration": "2 s", "run.replications": 2}
-    cafe = airtcp.load(directory() / "cafe-wifi6.toml").vary(short)
+    cafe = airtcp.load(str(directory() / "cafe-wifi6.toml")).vary(short)
     too_short = airtcp.advise(airtcp.simulate(cafe))
     assert (too_short.tried, too_short.causes, too_short.recommended) == (0, (), None)
 
