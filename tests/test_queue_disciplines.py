@@ -46,6 +46,53 @@ def test_a_saturated_flow_goes_on_after_it_lost_its_only_packet() -> None:
     assert min(goodput) > 0.5 * sum(goodput) / 4 > 0, goodput
 
 
+SEVERAL = """
+[phy]
+standard = "802.11b"
+[ap]
+queue = {{ discipline = "{discipline}", limit = 50 }}
+[[stations]]
+name = "client"
+count = {count}
+[[flows]]
+stations = "client"
+direction = "download"
+application = {application}
+[run]
+warmup = "0 s"
+duration = "60 s"
+replications = 2
+"""
+#: Transfers of one client that overlap, each on its own connection.
+FTP = (
+    '{ kind = "ftp", interarrival = { distribution = "exponential", mean = "0.5 s" }, '
+    'size = { distribution = "pareto", mean = "200 kB", shape = 1.5 } }'
+)
+
+
+def several(discipline: str, application: str = FTP, count: int = 1) -> dict[str, object]:
+    text = SEVERAL.format(discipline=discipline, application=application, count=count)
+    scenario = airtcp.scenario.loads(text, name="several.toml", base=Path())
+    runs = simulate(scenario, threads=1).simulation.runs
+    return {str(run.index): run.answer for run in runs}
+
+
+def test_connections_of_one_client_take_turns() -> None:
+    """By connection small files pass large ones; by the flow of the scenario nothing changes."""
+    fifo, by_flow, by_connection = map(several, ("fifo", "per-scenario-flow", "per-flow"))
+
+    assert by_flow == fifo
+    assert by_connection != fifo
+
+
+def test_with_one_connection_a_flow_both_are_the_same() -> None:
+    one = '{ kind = "bulk" }'
+
+    by_connection = several("per-flow", one, count=4)
+    assert by_connection == several("per-scenario-flow", one, count=4)
+    assert by_connection != several("fifo", one, count=4)
+
+
 UPLOADS = cell(
     5,
     standard="802.11n",

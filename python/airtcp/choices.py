@@ -192,7 +192,7 @@ SLOW_STARTS: Final = _set(
     Choice(word="hystart++", name="HyStart++", also=("hystartpp", "rfc9406")),
 )
 
-DisciplineName = Literal["fifo", "red", "per-flow", "codel", "fq-codel"]
+DisciplineName = Literal["fifo", "red", "per-flow", "per-scenario-flow", "codel", "fq-codel"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,6 +227,14 @@ DISCIPLINES: Final = _open_set(
         also=("sfq", "fq", "drr", "fair-queueing", "flow-queueing"),
         phrase=", flows take turns",
         qdisc="sfq",
+        leaves_stations=False,
+    ),
+    Discipline(
+        word="per-scenario-flow",
+        name="flows of the scenario that take turns",
+        label="flows of the scenario take turns",
+        phrase=", flows of the scenario take turns",
+        qdisc=None,
         leaves_stations=False,
     ),
     Discipline(

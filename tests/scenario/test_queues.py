@@ -42,8 +42,8 @@ def scenario(
     return loads(SCENARIO.format(ap=ap, far=far, standard=standard, phy=phy, mac=mac))
 
 
-@pytest.mark.parametrize("discipline", ["fifo", "per-flow"])
-def test_plain_queues(discipline: Literal["fifo", "per-flow"]) -> None:
+@pytest.mark.parametrize("discipline", ["fifo", "per-flow", "per-scenario-flow"])
+def test_plain_queues(discipline: Literal["fifo", "per-flow", "per-scenario-flow"]) -> None:
     written = f'{{ discipline = "{discipline}", limit = 7 }}'
 
     found = scenario(ap=written)

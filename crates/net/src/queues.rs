@@ -41,6 +41,11 @@ pub trait Inspect: Copy {
 
     /// Returns the bare TCP ACK in the packet, if it is one.
     fn bare_ack(&self) -> Option<BareAck>;
+
+    /// Returns a small number of the packet's TCP connection; `None`: it has none.
+    fn connection(&self) -> Option<u32> {
+        None
+    }
 }
 
 /// The receivers that a queue serves and how to choose among them.

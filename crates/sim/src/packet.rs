@@ -95,6 +95,17 @@ impl airtcp_net::Inspect for Body {
         let is_ack = is_bare && !self.owner.is_udp();
         is_ack.then_some(BareAck { connection: self.owner.0, ack, has_sack })
     }
+
+    /// Simulated connections have even numbers, foreign ones odd numbers.
+    #[inline]
+    fn connection(&self) -> Option<u32> {
+        let Owner(number) = self.owner;
+        match self.owner.connection() {
+            Some(connection) => Some(2 * connection),
+            None if self.owner.is_udp() => None,
+            None => Some(2 * (number - Owner::FIRST_FOREIGN) + 1),
+        }
+    }
 }
 
 impl Body {

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from airtcp.scenario.keys.queue import AccessPoint
 
 #: Disciplines whose common short name differs from the name in their record.
-_SHORT: Final = {"fifo": "FIFO", "per-flow": "fair queueing"}
+_SHORT: Final = {"fifo": "FIFO", "per-flow": "fair queueing", "per-scenario-flow": "fair queueing"}
 
 
 def access_point_words(scenario: ResolvedScenario) -> str:

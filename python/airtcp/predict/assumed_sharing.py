@@ -66,7 +66,7 @@ def unequal_shares(transfers: Transfers) -> Iterator[str]:
     """Report unequal shares of windows in the access point's queue."""
     connections, windows = transfers.connections, transfers.connections.windows
     discipline = connections.scenario.ap.queue.discipline
-    turns = discipline in ("per-flow", "fq-codel") or connections.count == 1
+    turns = discipline in ("per-flow", "per-scenario-flow", "fq-codel") or connections.count == 1
     if turns or max(windows) <= 2:
         return
     if transfers.scv > assumed_windows.SPREAD:

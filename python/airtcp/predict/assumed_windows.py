@@ -16,6 +16,8 @@ from airtcp.units import format_size, format_time_ns
 #: Within this range of the squared coefficient of variation W* > 1 matters little.
 SPREAD: Final = 2.0
 LITTLE_SPREAD: Final = 0.5
+#: Disciplines that serve flows in turn.
+_IN_TURN: Final = ("per-flow", "per-scenario-flow", "fq-codel")
 
 
 def endless_window(connections: Connections) -> Iterator[str]:
@@ -58,7 +60,7 @@ def web_window(connections: Connections, scv: float) -> Iterator[str]:
         yield (
             f"{here}: access point and station contend, so their backoffs overlap; {PESSIMISTIC}"
         )
-    elif connections.scenario.ap.queue.discipline in ("per-flow", "fq-codel"):
+    elif connections.scenario.ap.queue.discipline in _IN_TURN:
         yield (
             f"{here}, but the access point's queue serves flows in turn: transfers share it "
             "as equally as with W* = 1; the effect is small"

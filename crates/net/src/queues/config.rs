@@ -34,8 +34,11 @@ pub enum DisciplineConfig {
         /// The parameters of early drops.
         red: RedConfig,
     },
-    /// Fair queueing by packets: flows take turns, and the longest one loses a packet on overflow.
+    /// Fair queueing by packets: TCP connections take turns, and the longest queue loses a packet on
+    /// overflow. Other packets take turns by the flow of the scenario.
     PerFlow {},
+    /// The same by the flows of the scenario, whatever their connections.
+    PerScenarioFlow {},
     /// FIFO with CoDel: drops from the head when the queueing delay stays too high.
     Codel {
         /// Target and interval.
@@ -67,6 +70,7 @@ impl QueueConfig {
         match &self.discipline {
             DisciplineConfig::Fifo {}
             | DisciplineConfig::PerFlow {}
+            | DisciplineConfig::PerScenarioFlow {}
             | DisciplineConfig::Own { .. } => Ok(()),
             DisciplineConfig::Red { red } => red.check(),
             DisciplineConfig::Codel { codel } => codel.check(),

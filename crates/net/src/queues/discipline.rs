@@ -137,7 +137,8 @@ impl<B: Inspect> Discipline<B> {
             DisciplineConfig::Red { red } => {
                 Self::Red(Box::new(Red::new(red.clone(), stream(), &service)))
             }
-            DisciplineConfig::PerFlow {} => Self::PerFlow(PerFlow::default()),
+            DisciplineConfig::PerFlow {} => Self::PerFlow(PerFlow::by_connection()),
+            DisciplineConfig::PerScenarioFlow {} => Self::PerFlow(PerFlow::by_flow()),
             DisciplineConfig::Own { name } => Self::Own(Box::new(Own::new(name.made()))),
             DisciplineConfig::Codel { codel } => {
                 Self::Codel(Box::new(Tins::new((), *codel, None, service, stream())))

@@ -7,10 +7,13 @@ use super::ack_filter::{AckFilter, superseded};
 use super::{Fill, Inspect, Policy};
 use crate::Packet;
 
-/// One queue per flow, with round-robin turns.
+/// One queue per flow, with round-robin turns. A flow is a TCP connection or, for other packets and
+/// [`PerFlow::by_flow`], a flow of the scenario.
 #[derive(Debug)]
 pub(super) struct PerFlow<B> {
-    /// The queues by flow number.
+    /// Whether TCP connections have a queue each.
+    by_connection: bool,
+    /// The queues by [`PerFlow::number`].
     flows: Vec<Train<Packet<B>>>,
     /// Flows with a packet, in order of turns.
     turns: Train<u32>,
@@ -19,17 +22,32 @@ pub(super) struct PerFlow<B> {
     kept: Option<u32>,
 }
 
-impl<B> Default for PerFlow<B> {
-    fn default() -> Self {
-        Self { flows: Vec::new(), turns: Train::default(), kept: None }
+impl<B> PerFlow<B> {
+    /// Creates queues for TCP connections.
+    pub(super) fn by_connection() -> Self {
+        Self { by_connection: true, flows: Vec::new(), turns: Train::default(), kept: None }
+    }
+
+    /// Creates queues for the flows of the scenario.
+    pub(super) fn by_flow() -> Self {
+        Self { by_connection: false, ..Self::by_connection() }
     }
 }
 
-impl<B: Copy> PerFlow<B> {
+impl<B: Inspect> PerFlow<B> {
+    /// Returns the number of the queue of a packet.
+    #[inline(always)]
+    fn number(&self, packet: &Packet<B>) -> u32 {
+        if !self.by_connection {
+            return packet.flow;
+        }
+        packet.body.connection().map_or(2 * packet.flow, |connection| 2 * connection + 1)
+    }
+
     /// Appends a packet; the caller has checked that it fits.
     #[inline(always)]
     pub(super) fn push(&mut self, packet: Packet<B>) {
-        let flow = packet.flow;
+        let flow = self.number(&packet);
         if self.flows.len() <= flow as usize {
             self.add_up_to(flow);
         }
@@ -129,10 +147,11 @@ impl<B: Inspect> Policy<B> for PerFlow<B> {
     }
 
     fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {
-        let queue = self.flows.get_mut(newer.flow as usize)?;
+        let flow = self.number(newer);
+        let queue = self.flows.get_mut(flow as usize)?;
         let place = superseded(queue.iter(), newer, rule)?;
         let packet = queue.remove(place);
-        self.kept = queue.is_empty().then_some(newer.flow);
+        self.kept = queue.is_empty().then_some(flow);
         Some(packet)
     }
 

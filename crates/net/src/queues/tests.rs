@@ -42,6 +42,48 @@ fn drain(queue: &mut Queue<u32>) -> Vec<u32> {
     std::iter::from_fn(|| take(queue).inspect(|_| done(queue))).collect()
 }
 
+fn per_scenario_flow(limit: Option<usize>) -> QueueConfig {
+    QueueConfig { discipline: DisciplineConfig::PerScenarioFlow {}, ..QueueConfig::fifo(limit) }
+}
+
+/// A packet of a TCP connection, or a datagram.
+#[derive(Clone, Copy)]
+struct Of(Option<u32>, u32);
+
+impl Inspect for Of {
+    fn mark(&mut self) -> bool {
+        false
+    }
+
+    fn bare_ack(&self) -> Option<BareAck> {
+        None
+    }
+
+    fn connection(&self) -> Option<u32> {
+        self.0
+    }
+}
+
+/// One flow of the scenario with connections 4 and 9, and a datagram of the flow.
+#[test]
+fn connections_of_a_flow_take_turns_only_per_flow() {
+    let offered = [(Some(4), 40), (Some(4), 41), (Some(4), 42), (Some(9), 90), (None, 1)];
+    for (config, order) in
+        [(per_flow(None), [40, 90, 1, 41, 42]), (per_scenario_flow(None), [40, 41, 42, 90, 1])]
+    {
+        let mut queue = Queue::new(&config, Served::default(), || unreachable!("not random"));
+        let mut drops = Vec::new();
+        for (connection, id) in offered {
+            let body = Of(connection, id);
+            let packet = Packet { bits: 12_000, arrived: Time::ZERO, flow: 3, to: 1, body };
+            queue.enqueue(Time::ZERO, packet, &mut drops);
+        }
+        let taken = std::iter::from_fn(|| queue.next(Time::ZERO, |_| true, &mut drops));
+        assert_eq!(taken.map(|packet| packet.body.1).collect::<Vec<_>>(), order);
+        assert!(drops.is_empty());
+    }
+}
+
 #[test]
 fn flows_take_turns() {
     let mut queue = queue(per_flow(None));

@@ -311,6 +311,7 @@ fn queue() -> impl Strategy<Value = Value> {
     let discipline = prop_oneof![
         3 => Just(json!({ "discipline": "fifo" })),
         1 => Just(json!({ "discipline": "per-flow" })),
+        1 => Just(json!({ "discipline": "per-scenario-flow" })),
         1 => Just(json!({
             "discipline": "red",
             "red": {

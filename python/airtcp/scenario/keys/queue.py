@@ -54,7 +54,8 @@ class AnyQueue(Table):
 
     discipline: str = key(
         "`fifo`: first in, first out, drop tail; `red`: the same with random early detection; "
-        "`per-flow`: flows take turns, and the longest pays for an overflow; `codel`: first in, "
+        "`per-flow`: TCP connections (and other flows) take turns, and the longest pays for an "
+        "overflow; `per-scenario-flow`: the same by the flows of the scenario; `codel`: first in, "
         "first out, and packets that have waited for too long are dropped; `fq-codel`: flows take "
         "turns by bytes, each with a CoDel queue; or one that was registered (`airtcp.queues`).",
         default="fifo",
@@ -211,7 +212,9 @@ class Fq(Table):
 class PlainQueue(AnyQueue):
     """A queue that drops packets only when it is full."""
 
-    discipline: Literal["fifo", "per-flow"] = derived("In one line, or one for each flow.")
+    discipline: Literal["fifo", "per-flow", "per-scenario-flow"] = derived(
+        "In one line, or one for each connection or flow."
+    )
 
 
 class RedQueue(AnyQueue):
