@@ -34,10 +34,24 @@ BENCHES = ROOT / "benches" / "README.md"
 
 #: The columns of the terminal that the README shows.
 COLUMNS = 100
-#: The quantities that the picture compares.
-WAYS = {"as it is": {}, "calls in the voice category": {"mac.classify.udp": "AC_VO"}}
-DESKS = (5, 10, 20, 30, 40)
-BOUND_MS = 1e3 * EXPECTED["call"][0].value
+#: The variants that the picture compares: the office, and two changes of its access point.
+WAYS: dict[str, dict[str, str]] = {
+    "as it is": {},
+    "calls in the voice category": {"mac.classify.udp": "AC_VO"},
+    "FQ-CoDel and airtime fairness": {"ap.profile": "openwrt"},
+}
+DESKS = (10, 20, 30, 40)
+#: The panels: group, metric, its label, its scale, the ticks, and the target in seconds.
+PANELS = (
+    (
+        *("caller", "packet_delay_p95_s", "delay of calls, 95th percentile (ms)"),
+        *(1e3, (0, 50, 100, 150), EXPECTED["call"][0].value),
+    ),
+    (
+        *("desk", "page_time_p90_s", "page time, 90th percentile (s)"),
+        *(1.0, (1, 2, 4, 10, 20, 40), EXPECTED["web"][0].value),
+    ),
+)
 
 
 @cache
@@ -83,21 +97,35 @@ def screen() -> str:
 
 
 def office() -> bytes:
-    """Draws the delay of the office's calls over the number of desks, before and after."""
+    """Draws delay of calls and page time over the number of desks, before and after two changes.
+
+    A triangle is a lower bound: pages take so long that few of them ended.
+    """
+    length = {"run.duration": "120 s", "run.warmup": "20 s", "run.replications": 4}
     with drawing.styled():
-        figure, axes = drawing.new_figure()
+        figure, axes = drawing.new_figure(9.6, 3.6)
+        axes.remove()
+        panels = figure.subplots(1, len(PANELS))
         for label, changes in WAYS.items():
-            delays = []
-            for desks in DESKS:
-                scenario = load(OFFICE).vary({"stations.desk.count": desks, **changes})
-                callers = simulate(scenario).simulation.groups["caller"]["download"]
-                delays.append(1e3 * (callers["packet_delay_p95_s"].mean or 0.0))
-            axes.plot(DESKS, delays, "o-", label=label)
-        axes.axhline(BOUND_MS, linestyle="--", color=drawing.MUTED, label="what a call bears")
-        axes.set_xlabel("desks")
-        axes.set_ylabel("delay of calls, 95th percentile (ms)")
-        axes.set_ylim(bottom=0.0)
-        drawing.legend_above(figure, axes)
+            runs = [
+                simulate(load(OFFICE).vary({"stations.desk.count": desks, **changes, **length}))
+                for desks in DESKS
+            ]
+            for axes, (group, metric, _, scale, _, _) in zip(panels, PANELS, strict=True):
+                found = [run.simulation.groups[group]["download"][metric] for run in runs]
+                known = [scale * ((one.mean or one.low) or 0.0) for one in found]
+                (line,) = axes.plot(DESKS, known, "-", label=label)
+                for desks, one, value in zip(DESKS, found, known, strict=True):
+                    axes.plot(desks, value, "o" if one.mean else "^", color=line.get_color())
+        for axes, (_, _, label, scale, ticks, target) in zip(panels, PANELS, strict=True):
+            axes.axhline(scale * target, linestyle="--", color=drawing.MUTED, label="target")
+            axes.set_xlabel("desks")
+            axes.set_ylabel(label)
+            if ticks[0]:
+                axes.set_yscale("log")
+                axes.minorticks_off()
+            axes.set_yticks(ticks, [str(one) for one in ticks])
+        drawing.legend_above(figure, panels[0])
         return drawing.png(figure)
 
 
