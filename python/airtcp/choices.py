@@ -365,7 +365,7 @@ APPLICATIONS: Final = _set(
     ),
 )
 
-AccessSchemeName = Literal["standard", "adaptive-burst"]
+AccessSchemeName = Literal["standard", "adaptive-burst", "fixed-burst"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -378,6 +378,9 @@ class AccessScheme(Choice):
 ACCESS_SCHEMES: Final = _set(
     AccessScheme(word="standard", name="the access of every station"),
     AccessScheme(word="adaptive-burst", name="bursts", phrase="AP sends in bursts"),
+    AccessScheme(
+        word="fixed-burst", name="bursts of a fixed length", phrase="AP sends in fixed bursts"
+    ),
 )
 
 

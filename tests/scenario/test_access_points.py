@@ -219,3 +219,30 @@ def test_access_points_that_differ_are_named_with_their_cells() -> None:
     assert access_point_words(found) == (
         "vendor FIFO (1000 packets) in left; OpenWrt (FQ-CoDel, airtime) in right"
     )
+
+
+def test_fixed_bursts_have_half_of_their_window_by_default() -> None:
+    found = network({"access": {"scheme": "fixed-burst"}}, standard="802.11b")
+
+    bursts = {"scheme": "fixed-burst", "window_slots": 32, "packets": 16}
+    assert found.ap.access.model_dump() == bursts
+    assert Scenario.from_json(found.to_json()).ap.access == found.ap.access
+
+
+def test_fixed_bursts_are_sent() -> None:
+    """A packet a window leaves most slots idle; sixteen do not."""
+    goodput = []
+    for packets in (1, 16):
+        access = {"scheme": "fixed-burst", "packets": packets}
+        run = {"warmup": "2 s", "duration": "5 s", "replications": 2}
+        found = network(
+            {"access": access},
+            standard="802.11b",
+            stations=[{"name": "laptop", "count": 10}],
+            run=run,
+        )
+        goodput.append(simulate(found).metrics["goodput_bps"].mean)
+
+    assert goodput[0] is not None
+    assert goodput[1] is not None
+    assert goodput[1] > 1.15 * goodput[0]

@@ -11,8 +11,8 @@ use airtcp_kernel::{Duration, Time};
 pub use airtcp_net::{LinkConfig, QueueConfig, Scheduler};
 use airtcp_wlan::phy::{Modulation, Rate};
 use airtcp_wlan::{
-    AccessCategory, AccessParameters, AccessScheme, AggregationConfig, FrameErrors, HighRateTiming,
-    MacConfig, PairConfig, PhyConfig,
+    AccessCategory, AccessParameters, AccessScheme, AggregationConfig, BurstLength, FrameErrors,
+    HighRateTiming, MacConfig, PairConfig, PhyConfig,
 };
 use serde::Deserialize;
 
@@ -337,11 +337,13 @@ impl Scenario {
         if self.phy.eifs < self.phy.difs {
             return fail("eifs_ns is below difs_ns".into());
         }
-        if let AccessScheme::AdaptiveBurst(bursts) = &self.ap.access {
+        if let Some(bursts) = self.ap.access.bursts() {
             if self.mac.edca.is_some() {
                 return fail("bursts and access categories exclude each other".into());
             }
-            if bursts.window_slots == 0 || bursts.target_active == 0 {
+            let (BurstLength::Adaptive { target_active: length }
+            | BurstLength::Fixed { packets: length }) = bursts.length;
+            if bursts.window_slots == 0 || length == 0 {
                 return fail(format!("contradictory bursts: {bursts:?}"));
             }
         }

@@ -33,7 +33,7 @@ mod suspension;
 
 use airtcp_kernel::Time;
 
-pub use access_scheme::{AccessScheme, BurstConfig};
+pub use access_scheme::{AccessScheme, BurstConfig, BurstLength};
 pub use contender::{ContenderConfig, Retry};
 
 use crate::config::{ArrivalBeforeOwnAck, MacConfig};

@@ -37,7 +37,9 @@ pub use config::{
     BeaconConfig, Colliders, CwReset, Delivery, EdcaConfig, FailedBlockAck, MacConfig, PairConfig,
     PcfConfig, PollOrder, Rules, TxopProtection, WeakerBefore,
 };
-pub use contention::{Access, AccessScheme, BurstConfig, ContenderConfig, Contention, Retry};
+pub use contention::{
+    Access, AccessScheme, BurstConfig, BurstLength, ContenderConfig, Contention, Retry,
+};
 pub use counters::{CellCounters, MacCounters};
 pub use engine::{ByFrames, Engine};
 pub use events::{Began, CfFrame, HeardBy, HeardFrame, HeardKind, MacEvent, Supply};

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 WIDTH: Final = 5.0
 HEIGHT: Final = 3.5
 
+#: Room beyond both given limits of x, as a part of the axis.
+_ROOM: Final = 0.02
 _MARKERS: Final = ("o", "s", "^", "v", "P", "X")
 _DASHES: Final[tuple[Any, ...]] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 
@@ -86,7 +88,9 @@ def chart(
         if from_zero:
             axes.set_ylim(bottom=0.0)
         if x_limits is not None:
-            axes.set_xlim(*x_limits)
+            # A marker at the edge is drawn whole.
+            room = _ROOM * (x_limits[1] - x_limits[0])
+            axes.set_xlim(x_limits[0] - room, x_limits[1] + room)
         if y_limits is not None:
             axes.set_ylim(*y_limits)
         _legend(figure, axes, columns)

@@ -148,7 +148,7 @@ def _section(item: Item, record: Record, about: Sequence[Judgement], folder: Pat
     parts = [f"<h2 id='{stem}'>{escape(item.name)}: {escape(item.title)}</h2>"]
     if record["figure"]:
         picture = inlined(_read(folder / f"{stem}.svg"), stem, item.title)
-        caption = f"<figcaption>{escape(item.caption)}</figcaption>"
+        caption = f"<figcaption>{escape(item.caption)}{_of_paper(record)}</figcaption>"
         parts.append(f"<figure class='column'>{picture}{caption}</figure>")
     else:
         parts += [f"<p class='muted'>{escape(item.caption)}</p>", _rows(record)]
@@ -160,6 +160,13 @@ def _section(item: Item, record: Record, about: Sequence[Judgement], folder: Pat
     links = " ".join(f"<a href='{escape(name)}'>{escape(name)}</a>" for name in record["files"])
     parts.append(f"<p class='muted'>Data: {links}</p>")
     return parts
+
+
+def _of_paper(record: Record) -> str:
+    """Return which points of a figure are the paper's; "" if none is."""
+    printed = any(str(row[0]).startswith("paper") for row in record["rows"] if row)
+    told = " Hollow diamonds are numbers that the paper's text prints; its curves are not read off."
+    return told if printed else ""
 
 
 def _rows(record: Record) -> str:

@@ -182,6 +182,7 @@ WITHOUT: Final[Mapping[str, str]] = {
     "M.backlog": "its model has one number, 1 + 1/d, that follows from d alone",
     "M.remarks": "a table of what the text states without a figure",
     "M.text": "a table of what the text states without a figure",
+    "B.mixed": "bursts beside uploads have no model",
     "B.text": "a table of what the text states without a figure",
     "L.text": "a table of what the text states without a figure",
     "G.text": "compares starts of skipping; its numbers have no model",

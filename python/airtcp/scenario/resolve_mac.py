@@ -21,6 +21,7 @@ from .keys.queue import (
     AdaptiveBurst,
     AirtimeScheduler,
     AnyScheduler,
+    FixedBurst,
     OwnScheduler,
     Scheduler,
     StandardAccess,
@@ -144,22 +145,29 @@ def resolve_access(access: Written, mac: Written, phy: Phy) -> Access:
             contending stations than slots.
     """
     here: Path = ("ap", "access")
-    if access.scheme != "adaptive-burst":
-        for key in written(AdaptiveBurst).allowed_keys():
-            if access.given(key):
+    schemes = {"adaptive-burst": AdaptiveBurst, "fixed-burst": FixedBurst}
+    for word, table in schemes.items():
+        of_this = schemes.get(access.scheme)
+        known = set() if of_this is None else {*written(of_this).allowed_keys(), "window_slots"}
+        for key in written(table).allowed_keys():
+            if access.given(key) and key not in known:
                 raise InvalidError(
                     (*here, key),
-                    'means nothing to the scheme "standard"; '
-                    'allowed: together with scheme = "adaptive-burst"',
+                    f'means nothing to the scheme "{access.scheme}"; '
+                    f'allowed: together with scheme = "{word}"',
                 )
+    if access.scheme == "standard":
         return StandardAccess.of(access)
     if mac.edca is not None:
         raise InvalidError(
             (*here, "scheme"),
-            '"adaptive-burst" is for an access point with one queue under the DCF, and [mac.edca] '
-            "gives it a queue for each access category; allowed: only one of them",
+            f'"{access.scheme}" is for an access point with one queue under the DCF, and '
+            "[mac.edca] gives it a queue for each access category; allowed: only one of them",
         )
     access = access.filled(window_slots=phy.cw_min + 1)
+    if access.scheme == "fixed-burst":
+        access = access.filled(packets=max(access.window_slots // 2, 1))
+        return FixedBurst.of(access, scheme="fixed-burst")
     access = access.filled(target_active=max(access.window_slots // 4, 1))
     slots, target = access.window_slots, access.target_active
     if target > slots:

@@ -97,7 +97,14 @@ def points(item: str, outcome: Outcome) -> list[dict[str, Any]]:
             data = found.setdefault(str(name), [])
             data.append({"x": float(x), "y": float(y), "low": low, "high": high})
     return [
-        {"name": name, "kind": "points", "colour": _COLOURS[place % 4], "dash": False, "data": data}
+        {
+            "name": name,
+            "kind": "points",
+            "mark": "dot",
+            "colour": _COLOURS[place % 4],
+            "dash": False,
+            "data": data,
+        }
         for place, (name, data) in enumerate(found.items(), 1)
     ]
 
@@ -117,6 +124,8 @@ def _drawn(curve: Series, place: int, *, of_paper: bool = False) -> dict[str, An
     return {
         "name": f"{curve.label}, as in the paper" if of_paper else curve.label,
         "kind": "points" if curve.kind in _POINTS else "line",
+        # A number that the paper prints has a mark of its own.
+        "mark": "diamond" if curve.kind == "paper" else "dot",
         "colour": _COLOURS[place % len(_COLOURS)],
         "dash": of_paper,
         "data": data,

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use airtcp_kernel::RandomStream;
 use airtcp_net::{Destination, Queue, QueueConfig, Served};
 use airtcp_wlan::{
-    AccessCategory, AccessParameters, AccessScheme, ContenderConfig, ContenderId, FrameErrors,
-    RateControlConfig, StationId,
+    AccessCategory, AccessParameters, ContenderConfig, ContenderId, FrameErrors, RateControlConfig,
+    StationId,
 };
 
 use super::measure::QueueCounts;
@@ -126,10 +126,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
                 station: address,
                 access,
                 backoffs: RandomStream::new(seed, replication, &entity, "backoff"),
-                bursts: match scenario.ap.access {
-                    AccessScheme::AdaptiveBurst(bursts) if is_access_point => Some(bursts),
-                    _ => None,
-                },
+                bursts: scenario.ap.access.bursts().filter(|_| is_access_point),
             });
             transmitters.push(Transmitter {
                 node,

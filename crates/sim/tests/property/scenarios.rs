@@ -241,7 +241,10 @@ fn access() -> impl Strategy<Value = Value> {
     let bursts = (1_u32..40, 1_u32..12).prop_map(|(window, target)| {
         json!({ "scheme": "adaptive-burst", "window_slots": window, "target_active": target })
     });
-    prop_oneof![2 => Just(json!({ "scheme": "standard" })), 1 => bursts]
+    let fixed = (1_u32..40, 1_u32..24).prop_map(|(window, packets)| {
+        json!({ "scheme": "fixed-burst", "window_slots": window, "packets": packets })
+    });
+    prop_oneof![4 => Just(json!({ "scheme": "standard" })), 1 => bursts, 1 => fixed]
 }
 
 /// Parameters of all access categories.

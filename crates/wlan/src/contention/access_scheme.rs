@@ -19,17 +19,58 @@ pub enum AccessScheme {
     /// Like every station.
     Standard {},
     /// Sends in bursts (paper B, section 3.2).
-    AdaptiveBurst(BurstConfig),
+    AdaptiveBurst {
+        /// w: virtual slots left to the stations after each burst.
+        window_slots: u32,
+        /// m*: the number of stations that should contend in them.
+        target_active: u32,
+    },
+    /// The same with bursts of a fixed length.
+    FixedBurst {
+        /// w: virtual slots left to the stations after each burst.
+        window_slots: u32,
+        /// l: packets of a burst.
+        packets: u32,
+    },
+}
+
+impl AccessScheme {
+    /// Returns the parameters of its bursts, if it sends in bursts.
+    pub fn bursts(self) -> Option<BurstConfig> {
+        match self {
+            Self::Standard {} => None,
+            Self::AdaptiveBurst { window_slots, target_active } => {
+                Some(BurstConfig { window_slots, length: BurstLength::Adaptive { target_active } })
+            }
+            Self::FixedBurst { window_slots, packets } => {
+                Some(BurstConfig { window_slots, length: BurstLength::Fixed { packets } })
+            }
+        }
+    }
 }
 
 /// The parameters of paper B's scheme.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BurstConfig {
     /// w: virtual slots left to the stations after each burst.
     pub window_slots: u32,
-    /// m*: the number of stations that should contend in them.
-    pub target_active: u32,
+    /// The length of bursts.
+    pub length: BurstLength,
+}
+
+/// How many packets a burst has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BurstLength {
+    /// As many as (8) says.
+    Adaptive {
+        /// m*: the number of stations that should contend in the window.
+        target_active: u32,
+    },
+    /// Always the same number.
+    Fixed {
+        /// That number.
+        packets: u32,
+    },
 }
 
 /// (8) has no lower bound, and may be zero or negative (erratum B7). With delayed ACKs two packets
@@ -172,12 +213,17 @@ impl Bursts {
         self.from = self.own_from.take().unwrap_or(idle_from + self.difs);
     }
 
-    /// Computes the next burst by (8): l_(i+1) = 2 (m* - max(floor(l_i/2) - ns_i, 0) - nc_i), at
-    /// least [`LEAST_BURST`].
+    /// Computes the next burst, by (8) if it adapts: l_(i+1) = 2 (m* - max(floor(l_i/2) - ns_i, 0)
+    /// - nc_i), at least [`LEAST_BURST`].
     fn begin_burst(&mut self) {
-        let waiting = (self.sent / 2).saturating_sub(self.successes);
-        let wanted = self.config.target_active.saturating_sub(waiting + self.collisions);
-        self.packets_left = (2 * wanted).max(LEAST_BURST);
+        self.packets_left = match self.config.length {
+            BurstLength::Fixed { packets } => packets,
+            BurstLength::Adaptive { target_active } => {
+                let waiting = (self.sent / 2).saturating_sub(self.successes);
+                let wanted = target_active.saturating_sub(waiting + self.collisions);
+                (2 * wanted).max(LEAST_BURST)
+            }
+        };
         self.sent = 0;
         self.successes = 0;
         self.collisions = 0;
@@ -191,7 +237,8 @@ mod tests {
     const SLOT: Duration = Duration::from_micros(20);
 
     fn bursts() -> Bursts {
-        let config = BurstConfig { window_slots: 32, target_active: 8 };
+        let length = BurstLength::Adaptive { target_active: 8 };
+        let config = BurstConfig { window_slots: 32, length };
         Bursts::new(0, config, Duration::from_micros(50))
     }
 
@@ -214,6 +261,16 @@ mod tests {
 
             assert_eq!(bursts.packets_left, expected, "after {sent}, {successes}, {collisions}");
         }
+    }
+
+    #[test]
+    fn a_fixed_burst_ignores_what_the_stations_did() {
+        let config = BurstConfig { window_slots: 32, length: BurstLength::Fixed { packets: 16 } };
+        let mut bursts = Bursts { sent: 16, collisions: 7, config, ..bursts() };
+
+        bursts.begin_burst();
+
+        assert_eq!(bursts.packets_left, 16);
     }
 
     /// 3 idle slots and a success are four virtual slots. Then a collision without an idle slot is

@@ -2,11 +2,12 @@
 //! virtual slots in which it does not contend. Here windows have 4 slots and m* = 2, so that bursts
 //! have 4 packets.
 
-use airtcp_wlan::{BurstConfig, CollidedFrame, Retry};
+use airtcp_wlan::{BurstConfig, BurstLength, CollidedFrame, Retry};
 
 use crate::cell::{ACK_TIMEOUT, Cell, DIFS, EIFS, SLOT, standard, with_rules};
 
-const SCHEME: BurstConfig = BurstConfig { window_slots: 4, target_active: 2 };
+const SCHEME: BurstConfig =
+    BurstConfig { window_slots: 4, length: BurstLength::Adaptive { target_active: 2 } };
 
 /// An access point that has begun its first burst at 1000, and two stations without a frame.
 fn in_a_burst() -> Cell {

@@ -2,6 +2,7 @@
 
 from airtcp.reproduce.bruno import bursts as bursts
 from airtcp.reproduce.bruno import cells as cells
+from airtcp.reproduce.bruno import mixed as mixed
 from airtcp.reproduce.bruno import slots as slots
 from airtcp.reproduce.bruno import supply as supply
 from airtcp.reproduce.bruno import text as text

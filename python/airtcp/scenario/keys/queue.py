@@ -266,9 +266,23 @@ class StandardAccess(Table):
 
     scheme: Literal["standard"] = key(
         "`standard`: as every station does; `adaptive-burst`: bursts without backoff, and windows "
-        "between them that are left to the stations.",
+        "between them that are left to the stations; `fixed-burst`: the same with `packets` in "
+        "each burst.",
         default="standard",
         reads=AccessSchemeName,
+        source="Bruno, Conti, Gregori (2004), 3.2",
+    )
+
+
+def _window_slots() -> Any:
+    """Declare the window of both kinds of bursts."""
+    return key(
+        "Bursts: virtual slots between them: idle slots, successes and collisions of stations, one "
+        "each.",
+        default=follows("aCWmin + 1"),
+        ge=1,
+        le=2**20,
+        unit="slots",
         source="Bruno, Conti, Gregori (2004), 3.2",
     )
 
@@ -280,15 +294,7 @@ class AdaptiveBurst(Table):
     """
 
     scheme: Literal["adaptive-burst"] = derived("Bursts.")
-    window_slots: int = key(
-        "`adaptive-burst`: virtual slots between bursts: idle slots, successes and collisions of "
-        "stations, one each.",
-        default=follows("aCWmin + 1"),
-        ge=1,
-        le=2**20,
-        unit="slots",
-        source="Bruno, Conti, Gregori (2004), 3.2",
-    )
+    window_slots: int = _window_slots()
     target_active: int = key(
         "`adaptive-burst`: stations that are to contend in the window (m*).",
         default=follows("`window_slots` / 4, 1 at least"),
@@ -299,7 +305,25 @@ class AdaptiveBurst(Table):
     )
 
 
-Access = Annotated[StandardAccess | AdaptiveBurst, Field(discriminator="scheme")]
+class FixedBurst(Table):
+    """Bursts of a fixed number of packets, with `window_slots` virtual slots between them.
+
+    Paper B, 3.2, has such bursts of 2 m* packets before (8) corrects them.
+    """
+
+    scheme: Literal["fixed-burst"] = derived("Bursts of a fixed length.")
+    window_slots: int = _window_slots()
+    packets: int = key(
+        "`fixed-burst`: packets of a burst.",
+        default=follows("`window_slots` / 2, 1 at least"),
+        ge=1,
+        le=2**20,
+        unit="packets",
+        source="Bruno, Conti, Gregori (2004), 3.2",
+    )
+
+
+Access = Annotated[StandardAccess | AdaptiveBurst | FixedBurst, Field(discriminator="scheme")]
 
 
 class Scheduler(Table):
@@ -367,7 +391,9 @@ class AccessPoint(Table):
     )
     queue: Queue = key("Queue of packets to the stations.", default={}, reads=QueueForm)
     access: Access = key(
-        "Access to the medium.", default={}, reads=written(StandardAccess, AdaptiveBurst)
+        "Access to the medium.",
+        default={},
+        reads=written(StandardAccess, AdaptiveBurst, FixedBurst),
     )
     scheduler: AnyScheduler | None = key(
         "Which station an access serves, if one access carries several packets of one station. "

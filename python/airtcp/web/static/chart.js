@@ -85,8 +85,15 @@ export function legend(series) {
   return h("ul", { class: "legend", "aria-hidden": "true" }, series.map((one) => h("li", {},
     s("svg", { width: 26, height: 12, class: "chart" },
       one.kind !== "points" && s("line", { class: `line ${one.colour} ${one.dash ? "dashed" : ""}`, x1: 0, x2: 26, y1: 6, y2: 6 }),
-      one.kind !== "line" && s("g", { class: `points ${one.colour}` }, s("path", { d: "M13 0V12" }), s("circle", { cx: 13, cy: 6, r: 4 }))),
+      one.kind !== "line" && s("g", { class: `points ${one.colour}` }, one.mark !== "diamond" && s("path", { d: "M13 0V12" }), marked(one, 13, 6, 4))),
     one.name)));
+}
+
+/** The mark of a point: a dot, or a hollow diamond for a number that a paper prints. */
+function marked(series, x, y, r, ...children) {
+  if (series.mark !== "diamond") return s("circle", { cx: x, cy: y, r }, ...children);
+  const half = 1.4 * r;
+  return s("path", { class: "diamond", d: `M${x} ${y - half}L${x + half} ${y}L${x} ${y + half}L${x - half} ${y}Z` }, ...children);
 }
 
 const PARTS = [
@@ -131,7 +138,7 @@ function drawn(one, at, up) {
       class: "at-least", d: `M${at(point.x) - 5} ${up(point.low)}h10m-5 0v-16m-4 5l4 -6l4 6` }, point.text && s("title", {}, point.text))),
     data.filter((point) => !isBound(point)).map((point) => s("g", { class: point.unsteady ? "unsteady" : null },
       Number.isFinite(point.low) && Number.isFinite(point.high) && s("path", { d: `M${at(point.x)} ${up(point.low)}V${up(point.high)}m-5 0h10M${at(point.x) - 5} ${up(point.low)}h10` }),
-      s("circle", { cx: at(point.x), cy: up(point.y), r: 4.5 }, point.text && s("title", {}, point.text)))))];
+      marked(one, at(point.x), up(point.y), 4.5, point.text && s("title", {}, point.text)))))];
   }
   return line;
 }
