@@ -409,30 +409,6 @@ def test_two_values_of_one_thing_are_refused(tmp_path: Path) -> None:
     assert len(measurement_of_all([first, third]).values) == 2
 
 
-def test_a_table_takes_metrics_and_values_as_conditions_have_them(tmp_path: Path) -> None:
-    text = (
-        "metric,value\nlaptop/download p95 packet_delay,20 ms\ngoodput,58 Mb/s\n"
-        "laptop packet_loss,2 %\n"
-    )
-
-    values = measurement_of(written(tmp_path, text, "x.csv")).values
-
-    assert values["laptop/download"]["packet_delay_p95_s"].mean == pytest.approx(0.02)
-    assert values[""]["goodput_bps"].mean == 58e6
-    assert values["laptop"]["packet_loss"].mean == pytest.approx(0.02)
-
-
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [("metric,value\ngoodput,58 ms\n", "line 2"), ("metric,value\nnone,1\n", "line 2"),
-     ("metric,value,of\nlaptop goodput,1,phone\n", "line 2")],
-)  # fmt: skip
-def test_wrong_lines_of_a_table_are_named(tmp_path: Path, text: str, place: str) -> None:
-    with pytest.raises(ScenarioError) as caught:
-        measurement_of(written(tmp_path, text, "x.csv"))
-    assert caught.value.key == place
-
-
 def test_what_is_of_no_known_kind_is_said_with_the_kinds(tmp_path: Path) -> None:
     printed = (
         "Connecting to host 192.0.2.1, port 5201\n"

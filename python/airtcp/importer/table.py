@@ -25,15 +25,31 @@ _DIRECTIONS: Final = ("download", "upload")
 
 def is_table(source: Source) -> bool:
     """Whether the first line names the columns of measured values."""
-    head = source.text.lstrip().partition("\n")[0].strip().split(",")
-    return {one.strip() for one in head} >= set(_NEEDED)
+    return set(_head(_lines(source))[1]) >= set(_NEEDED)
+
+
+def _lines(source: Source) -> list[str]:
+    """Return the lines, with comments empty."""
+    lines = source.text.splitlines(keepends=True)
+    return ["\n" if line.lstrip().startswith("#") else line for line in lines]
+
+
+def _head(lines: list[str]) -> tuple[str, list[str]]:
+    """Return the delimiter, a comma, semicolon or tab, and the names of the columns."""
+    first = next((line for line in lines if line.strip()), "")
+    delimiter = max(",;\t", key=first.count)
+    return delimiter, [one.strip().strip('"').lower() for one in first.split(delimiter)]
 
 
 def read_table(source: Source) -> Measurement:
     """Return the measured values. Raises ScenarioError."""
     values: dict[str, dict[str, Interval]] = {}
-    reader = csv.DictReader(io.StringIO(source.text.lstrip()), skipinitialspace=True)
+    lines = _lines(source)
+    delimiter, names = _head(lines)
+    text = io.StringIO("".join(lines))
+    reader = csv.DictReader(text, names, delimiter=delimiter, skipinitialspace=True)
     try:
+        next(reader)
         for row in reader:
             place = f"line {reader.line_num}"
             unknown = [name for name in row if name not in _COLUMNS]
@@ -54,7 +70,11 @@ def read_table(source: Source) -> Measurement:
                 _number(source, place, name, row.get(name), METRICS[metric])
                 for name in ("value", "low", "high", "runs")
             ]
-            values.setdefault(of, {})[metric] = _interval(source, place, found)
+            known = values.setdefault(of, {})
+            if metric in known:
+                about = f"{metric} of {of}" if of else metric
+                raise source.error(place, f"{about} is there already; allowed: one value of each")
+            known[metric] = _interval(source, place, found)
     except csv.Error as error:
         raise source.error(f"line {reader.line_num}", f"is no CSV: {error}") from error
     if not values:
@@ -111,4 +131,14 @@ def _number(
             raise source.error(place, f"{name}: {error}") from error
     if not math.isfinite(value):
         raise source.error(place, f"{name}: {shown(text)} is no number; allowed: a finite number")
+    if name != "runs":
+        _check(source, f"{place}: {name}", value, metric)
     return value
+
+
+def _check(source: Source, place: str, value: float, metric: Metric) -> None:
+    """Refuse values that a metric never has: below 0 (but an R factor), and shares above 1."""
+    if value < 0.0 and metric.name != "r_factor":
+        raise source.error(place, f"{metric.short} is below 0; allowed: 0 or more")
+    if metric.is_part and value > 1.0:
+        raise source.error(place, f"{metric.short} is above 1; allowed: 0 to 1, or 0 % to 100 %")
