@@ -433,3 +433,27 @@ def test_large_texts_end_soon(tmp_path: Path, kind: str) -> None:
     assert message is not None
     assert len(message.splitlines()) == 1
     assert time.process_time() - before < 15.0
+
+
+#: Texts of a megabyte on which a careless pattern takes minutes.
+HOSTILE = {
+    "blank lines": "\n" * 10**6 + "x",
+    "blank lines of a scan": "BSS 02:00:00:00:00:01(on wlan0)\n" + "\n" * 10**6,
+    "words of a ping": "TTL= " + "a " * 500_000,
+    "columns": "= 1, " * 200_000,
+    "an open quote": "config wifi-device '" + "x" * 10**6,
+    "an open quote of uci show": "wireless.a='" + "x" * 10**6,
+    "brackets": "[" * 10**6,
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_texts_end_within_seconds(tmp_path: Path, kind: str) -> None:
+    path = written(tmp_path, HOSTILE[kind])
+    before = time.process_time()
+
+    message = refusal(lambda: scenario_of([path]))
+
+    assert message is not None
+    assert len(message.splitlines()) == 1
+    assert time.process_time() - before < 3.0

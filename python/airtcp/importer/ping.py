@@ -10,9 +10,10 @@ from airtcp.importer.draft import Draft, Said, time_text
 from airtcp.importer.source import Source
 from airtcp.results.measured import Measurement
 
-#: A response line of ping (Linux, BSD, Windows in any language), of fping -l or -c, and a host's
-#: line of fping -C.
-_ANSWER: Final = re.compile(r"\b(?:time\s*[=<]\s*|(?=.*\bTTL=)\w+[=<])(\d+(?:\.\d+)?)\s*ms\b")
+#: A response line of ping (Linux, BSD, Windows in English), and of Windows in any language.
+_ANSWER: Final = re.compile(r"\btime\s*[=<]\s*(\d+(?:\.\d+)?)\s*ms\b")
+_ANY_ANSWER: Final = re.compile(r"\b\w{1,20}[=<](\d+)\s?ms\b")
+#: A line of fping -l or -c, and a host's line of fping -C.
 _FPING: Final = re.compile(
     r"^(?:\[[\d.]+\] )?\S+\s*: \[\d+\], (?:\d+ bytes, (\d+(?:\.\d+)?) ms|timed out)"
 )
@@ -49,8 +50,13 @@ def is_ping(source: Source) -> bool:
     return any(map(_is_line, source.text.splitlines()[:200]))
 
 
+def _answer(line: str) -> re.Match[str] | None:
+    """Return the response in a line."""
+    return _ANSWER.search(line) or (_ANY_ANSWER.search(line) if "TTL=" in line else None)
+
+
 def _is_line(line: str) -> bool:
-    known = _ANSWER.search(line) or _FPING.match(line) or _FPING_ROW.match(line)
+    known = _answer(line) or _FPING.match(line) or _FPING_ROW.match(line)
     return bool(known or _EXTREMES.search(line))
 
 
@@ -60,7 +66,7 @@ def read_ping(source: Source) -> Pings:
     lost = summed = 0
     mean = summary = None
     for line in source.text.splitlines():
-        if match := _ANSWER.search(line):
+        if match := _answer(line):
             trips.append(float(match[1]))
         elif match := _FPING.match(line):
             trips += [float(match[1])] if match[1] else []

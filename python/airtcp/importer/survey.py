@@ -36,6 +36,7 @@ _MAC: Final = re.compile(r"[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}")
 #: Weaker access points are ignored; the noise in 20 MHz is at -94 dBm.
 _WEAKEST_DBM: Final = -92.0
 _NEAR_DBM: Final = -50.0
+_MOST_COLUMNS: Final = 200
 _MOST_APS: Final = 12
 _MOST_PLACES: Final = 24
 _WIDTHS: Final = (20, 40, 80, 160, 320)
@@ -76,7 +77,8 @@ def _head(source: Source) -> tuple[str, dict[str, int]]:
     """Return the delimiter and the known columns of the first line."""
     first = source.text.lstrip().partition("\n")[0].strip()
     delimiter = max(",;\t", key=first.count)
-    names = [name.strip().strip('"').lower() for name in first.split(delimiter)]
+    columns = first.split(delimiter, _MOST_COLUMNS)[:_MOST_COLUMNS]
+    names = [name.strip().strip('"').lower() for name in columns]
     found: dict[str, int] = {}
     for key, pattern in _COLUMNS.items():
         places = [n for n, name in enumerate(names) if re.fullmatch(pattern, name)]
@@ -157,8 +159,8 @@ def _scanned(source: Source) -> list[_Reading]:
     line = 1
     for block in filter(str.strip, blocks):
         match = _BSS.match(block)
-        signal = re.search(r"(?m)^\s*signal: (-?\d+(?:\.\d+)?) dBm", block)
-        mhz = re.search(r"(?m)^\s*freq: (\d{4})", block)
+        signal = re.search(r"(?m)^[ \t]*signal: (-?\d+(?:\.\d+)?) dBm", block)
+        mhz = re.search(r"(?m)^[ \t]*freq: (\d{4})", block)
         if match is None:
             raise source.error(f"line {line}", "is no line of iw scan")
         if signal is not None and mhz is not None:
@@ -168,19 +170,21 @@ def _scanned(source: Source) -> list[_Reading]:
 
 
 def _block(bssid: str, block: str, mhz: int, rssi_dbm: float) -> _Reading:
-    ssid = re.search(r"(?m)^\s*SSID: (.*)$", block)
+    ssid = re.search(r"(?m)^[ \t]*SSID: (.*)$", block)
     generation = max(
         (n for n, word in enumerate(("HT", "VHT", "HE", "EHT"))
-         if re.search(rf"(?m)^\s*{word} (capabilities|operation|MAC Cap)", block)),
+         if re.search(rf"(?m)^[ \t]*{word} (capabilities|operation|MAC Cap)", block)),
         default=-1,
     )  # fmt: skip
-    wide = re.search(r"(?m)^\s*\* channel width: (\d)", block)
-    second = re.search(r"(?m)^\s*\* secondary channel offset: (above|below)", block)
+    wide = re.search(r"(?m)^[ \t]*\* channel width: (\d)", block)
+    second = re.search(r"(?m)^[ \t]*\* secondary channel offset: (above|below)", block)
     number = int(wide[1]) if wide else 0
     # Without an operation element in 6 GHz the width is not told.
     narrow = 20 if mhz < 5930 else 0
     width = {1: 80, 2: 160, 3: 160}.get(number, 40 if second else narrow)
-    centers = [int(one) for one in re.findall(r"(?m)^\s*\* center freq segment [12]: (\d+)", block)]
+    centers = [
+        int(one) for one in re.findall(r"(?m)^[ \t]*\* center freq segment [12]: (\d+)", block)
+    ]
     if width == 80 and len(centers) == 2 and abs(centers[0] - centers[1]) == 8:
         # IEEE 802.11-2020, Table 9-274: 160 MHz around the second segment.
         width = 160

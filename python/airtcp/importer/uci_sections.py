@@ -12,9 +12,11 @@ from typing import Final
 
 from airtcp.importer.source import Node, Source, parse_json
 
-_UCI: Final = re.compile(r"(?m)^\s*(config|package)\s+\S")
+_UCI: Final = re.compile(r"(?m)^[ \t]*(config|package)\s+\S")
 _SHOWN: Final = re.compile(r"wireless\.(@?[\w-]+(?:\[-?\d+\])?)(?:\.(\w+))?=(.*)")
-#: Options whose lists in JSON become words.
+#: shlex needs seconds for a longer line.
+_MOST_LINE: Final = 10_000
+#: Values of options in JSON.
 _SCALARS: Final = (str, int, float)
 
 
@@ -73,10 +75,7 @@ def _shown(source: Source) -> list[Section]:
         if not line.strip():
             continue
         match = _SHOWN.fullmatch(line.strip())
-        try:
-            words = shlex.split(match[3]) if match else []
-        except ValueError as error:
-            raise source.error(f"line {number}", "is no line of UCI: a quote is open") from error
+        words = _words(source, number, match[3], comments=False) if match else []
         if match is None or (match[2] and match[1] not in found):
             raise source.error(
                 f"line {number}", "is no line of uci show; allowed: wireless.NAME.OPTION='VALUE'"
@@ -86,6 +85,16 @@ def _shown(source: Source) -> list[Section]:
         else:
             found[match[1]] = Section(" ".join(words), match[1], number)
     return list(found.values())
+
+
+def _words(source: Source, number: int, text: str, *, comments: bool) -> list[str]:
+    """Split a line as a shell does. Raises ScenarioError."""
+    if len(text) > _MOST_LINE:
+        raise source.error(f"line {number}", f"is too long; allowed: {_MOST_LINE} characters")
+    try:
+        return shlex.split(text, comments=comments)
+    except ValueError as error:
+        raise source.error(f"line {number}", "is no line of UCI: a quote is open") from error
 
 
 def _of_status(top: Node) -> list[Section]:
@@ -118,10 +127,7 @@ def _of_table(kind: str, name: str, node: Node) -> Section:
 def _configured(source: Source) -> list[Section]:
     sections: list[Section] = []
     for number, line in enumerate(source.text.splitlines(), 1):
-        try:
-            words = shlex.split(line, comments=True)
-        except ValueError as error:
-            raise source.error(f"line {number}", "is no line of UCI: a quote is open") from error
+        words = _words(source, number, line, comments=True)
         match words:
             case []:
                 continue
