@@ -93,6 +93,24 @@ def test_a_rate_of_tcp_is_kept(
     assert goodput({}, tmp_path, iperf3(**test), radio) == pytest.approx(wanted_bps, rel=0.05)
 
 
+@pytest.mark.parametrize(
+    ("test", "bits"),
+    [
+        # What iperf3 3.12 sent in 2 s: 10 blocks of 128 KiB, 20 in a row, 8 kB at a time.
+        ({"target_bitrate": 5_000_000}, 10 * 2**20),
+        ({"target_bitrate": 5_000_000, "burst": 20}, 20 * 2**20),
+        # Flows begin within 100 ms, which is 0 to 8 of these blocks.
+        ({"target_bitrate": 5_000_000, "blksize": 8000}, 153 * 64_000),
+    ],
+)
+def test_blocks_are_those_of_iperf3(tmp_path: Path, test: dict[str, Any], bits: int) -> None:
+    paths = [written(tmp_path, AC, "hostapd.conf"), written(tmp_path, iperf3(**test))]
+    resolved = loads(scenario_of(paths)).vary({"run.replications": 2})
+
+    found = airtcp.simulate(resolved).metrics["goodput_bps"].mean
+    assert found == pytest.approx(bits / 2.0, rel=0.02)
+
+
 def test_a_rate_above_the_capacity_changes_nothing(tmp_path: Path) -> None:
     radio = "hw_mode=g\nchannel=6\n"
     free = goodput({}, tmp_path, iperf3(), radio)
@@ -423,7 +441,7 @@ def test_what_is_of_no_known_kind_is_said_with_the_kinds(tmp_path: Path) -> None
 
 #: Options of a real iperf3 with what its JSON must become.
 REAL = {
-    "rate": (["-b", "20M"], "path"),
+    "rate": (["-b", "20M"], "application"),
     "streams": (["-P", "3"], "connections"),
     "reverse": (["-R"], "direction"),
     "mark": (["-S", "0x20"], ""),

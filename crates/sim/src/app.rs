@@ -85,7 +85,7 @@ impl ApplicationConfig {
             (Self::Ftp(ftp), Some(tcp)) => ftp.check(tcp),
             (Self::Web(web), Some(_)) => web.check(),
             (Self::Replay(replay), Some(_)) => replay.check(),
-            (Self::Bulk(_), Some(_)) => Ok(()),
+            (Self::Bulk(bulk), Some(_)) => bulk.check(),
         }
     }
 }

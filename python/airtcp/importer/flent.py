@@ -177,7 +177,11 @@ def _conditions(top: Node, kinds: Mapping[_Kind, list[str]]) -> list[Unfollowed]
     if len(categories) > 1:
         each = ", ".join(sorted(categories))
         found.append(
-            Unfollowed(f"connections with different marks ({each}): one category carries all TCP")
+            Unfollowed(
+                f"connections with different marks ({each}): AC_BE carries all TCP here, so that "
+                "simulated shares are equal; those of AC_VO and AC_VI get less here than in the "
+                "test, those of AC_BE and AC_BK more"
+            )
         )
     if others := _others(top):
         shown = ", ".join(f'"{one[:30]}"' for one in others[:4])

@@ -28,6 +28,8 @@ _SUMS: Final = ("", "_bidir_reverse")
 #: Bytes of IPv4, TCP and its timestamps around a segment (RFC 791, RFC 9293, RFC 7323).
 _TCP_HEADERS: Final = 52
 _TIMESTAMPS: Final = 12
+#: The payload of an Ethernet frame with these headers.
+_ETHERNET_MSS: Final = 1448
 #: The largest IP packet in an 802.11 frame (IEEE 802.11-2020, 9.2.4.8), and in an Ethernet frame.
 _MOST_PACKET: Final = 2296
 _USUAL: Final = 1500
@@ -206,17 +208,10 @@ def _conditions(test: _Test) -> Iterator[Unfollowed]:
     """Yield the conditions of the test that a scenario may not reproduce."""
     if test.target_bps is not None and not test.is_udp:
         rate = f"{test.target_bps / 1e6:g} Mb/s"
-        total = test.target_bps * test.streams
         yield Unfollowed(
             f"iperf3 -b: each of {test.streams} connections sends {rate} at most; this scenario "
             "does not limit them",
-            above_bps=total,
-        )
-        yield Unfollowed(
-            "iperf3 -b: the sender waits for its clock; a link of this rate stands instead, whose "
-            "queue delays and drops packets",
-            metrics=("rtt_s", "tcp_retransmissions", "tcp_timeouts"),
-            upto_bps=total,
+            above_bps=test.target_bps * test.streams * len(test.directions),
         )
     for line in test.named():
         yield Unfollowed(f"iperf3: {line}")
@@ -293,11 +288,8 @@ def add_flow(top: Node, draft: Draft) -> None:
     if test.is_udp:
         flow["application"] = _udp(test, name, draft)
     else:
-        flow["application"] = Said({"kind": "bulk"}, f"{name}: as much as TCP takes")
-        tcp = _tcp(test, name, draft)
-        flow["tcp"] = tcp
-        if test.target is not None:
-            flow["path"] = _limited(test, tcp.value.get("mss"), name, draft)
+        flow["application"] = _bulk(test, name)
+        flow["tcp"] = _tcp(test, name, draft)
     draft.flows.append(flow)
     _mark(test, name, draft)
     draft.unread += [f"{name}: {line}" for line in test.named()]
@@ -311,17 +303,18 @@ def add_flow(top: Node, draft: Draft) -> None:
         draft.say("run", key, text, f"{name}: {where}")
 
 
-def _limited(test: _Test, mss: str | None, name: str, draft: Draft) -> Said:
-    """Return a path that limits each connection to the rate of `-b`."""
-    assert test.target is not None
-    payload = int(mss.removesuffix(" B")) if mss else 1448
-    rate = (test.target_bps or 0.0) * (payload + _TCP_HEADERS) / payload
-    draft.unknown.append(
-        f"{name}: iperf3 -b keeps each connection to a rate by its clock: a link of this rate "
-        "stands instead, so that round trips and retransmissions have those of its queue"
-    )
-    link = {"rate": f"{rate:.0f} b/s", "queue": {"discipline": "fq-codel"}}
-    return Said([link], f"{name}: {test.target.path} = {test.target_bps:.0f}, with headers")
+def _bulk(test: _Test, name: str) -> Said:
+    """Return a transfer; with a rate per connection, the sender writes a block at a time (-l)."""
+    if test.target is None:
+        return Said({"kind": "bulk"}, f"{name}: as much as TCP takes")
+    size = test.test.get("blksize").number(least=1.0, most=2.0**30)
+    # iperf3 -b R/N sends N blocks in a row; `fq` sends about a millisecond at a time.
+    burst = test.test.get("burst").number(least=0.0, most=1000.0) or 1.0
+    bps = test.target_bps or 0.0
+    is_paced = test.target.path.endswith(("fqrate", "fq_rate"))
+    block = max(bps / 8e3, 2.0 * _ETHERNET_MSS) if is_paced else (size or 2.0**17) * burst
+    table: dict[str, Any] = {"kind": "bulk", "rate": f"{bps:.0f} b/s", "block": f"{block:.0f} B"}
+    return Said(table, f"{name}: {test.target.path} = {bps:.0f}, start.test_start.blksize")
 
 
 def _mark(test: _Test, name: str, draft: Draft) -> None:

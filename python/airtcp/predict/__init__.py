@@ -139,6 +139,10 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
             "transfers are replayed from a log; models cover only random sizes and pauses, "
             "or endless transfers"
         )
+    if any(app.kind == "bulk" and app.rate_bps is not None for app in apps):
+        return (), (
+            "a program writes at a rate, and models cover transfers that take all they can get"
+        )
     if any(app.kind == "web" and app.page is not None for app in apps):
         return (), (
             "a page needs many transfers over parallel connections; paper M covers one "

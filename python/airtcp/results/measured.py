@@ -22,13 +22,12 @@ class Unfollowed:
     """A condition of a measurement that a scenario may not reproduce.
 
     It affects `metrics`, or all metrics if that is empty. With `above_bps` it applies only to a
-    scenario whose goodput is above this rate, with `upto_bps` only to one whose goodput is not.
+    scenario whose goodput is above this rate.
     """
 
     sentence: str
     metrics: tuple[str, ...] = ()
     above_bps: float | None = None
-    upto_bps: float | None = None
 
     def moves(self, metric: str) -> bool:
         """Whether it affects the values of a metric."""
@@ -36,9 +35,7 @@ class Unfollowed:
 
     def holds_at(self, goodput_bps: float) -> bool:
         """Whether it applies at this goodput. Rates have a tolerance of 5 %."""
-        if self.above_bps is not None and goodput_bps <= 1.05 * self.above_bps:
-            return False
-        return self.upto_bps is None or goodput_bps <= 1.05 * self.upto_bps
+        return self.above_bps is None or goodput_bps > 1.05 * self.above_bps
 
 
 @dataclass(frozen=True)

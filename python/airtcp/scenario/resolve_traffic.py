@@ -49,6 +49,9 @@ SPEECH_PACKET_BYTES = {"G.711": 200, "G.729A": 60}
 SPEECH_PACKETS_PER_S = 50
 #: Flows begin within this time: a hundred times the duration of a frame, and a small part of a run.
 START_SPREAD_NS = 100_000_000
+#: What iperf3 writes at a time (DEFAULT_TCP_BLKSIZE).
+BLOCK_BYTES = 128 * 1024
+MOST_BLOCK_BYTES = 2**30
 #: Presets in which all flows begin at once.
 _IN_STEP = ("ns-2", "bianchi")
 #: The maximum number of transfers of one replay.
@@ -325,7 +328,16 @@ def _application(application: Written, stations: int, here: Path, base: FilePath
     match application.kind:
         case "bulk":
             size = None if application.size is None else law("size", "size")
-            return Bulk.of(application, size=size, start=law("start", "time"))
+            block = application.block
+            if application.rate is None and block is not None:
+                raise InvalidError(
+                    (*here, "block"), "a block belongs to a rate; allowed: with rate, or without"
+                )
+            if application.rate is not None and block is None:
+                block = BLOCK_BYTES
+            if block is not None and not 1 <= block <= MOST_BLOCK_BYTES:
+                raise InvalidError((*here, "block"), f"{block} B are none; allowed: 1 B to 1 GiB")
+            return Bulk.of(application, size=size, start=law("start", "time"), block_bytes=block)
         case "web":
             return Web.of(
                 application,

@@ -92,6 +92,9 @@ class Iperf(Program):
             rate = self._application["rate_bps"] or _SATURATED * self._data_rate_bps()
             bits = round(rate * payload / (payload + _IP_UDP_BYTES))
             command += ["--udp", "--length", str(payload), "--bitrate", str(bits)]
+        elif self._application.get("rate_bps"):
+            rate, block = (self._application[key] for key in ("rate_bps", "block_bytes"))
+            command += ["--length", str(block), "--bitrate", str(rate)]
         return command
 
     def _data_rate_bps(self) -> float:
@@ -106,6 +109,13 @@ def program_of(real: RealFlow, seed: int, *, name: str) -> Program:
         return Iperf(real, seed)
     where = f"flows[{real.entry}] ({real.flow.name})"
     simulated = f"flows that are simulated (--simulated {real.flow.name})"
+    if application.get("rate_bps") is not None:
+        raise ScenarioError(
+            name,
+            f"{where}.application.rate",
+            "programs of transfers with a size write as fast as TCP takes; allowed in a testbed: "
+            f"a rate without size, or {simulated}",
+        )
     if kind == "ftp" and application["control"] is not None:
         return Ftp(real, seed)
     if application.get("page") is not None:

@@ -1,12 +1,12 @@
-//! A single transfer; endless without a size.
+//! A single transfer; endless without a size. Its program writes as fast as TCP takes, or at a rate.
 
 use std::rc::Rc;
 
-use airtcp_kernel::{Distribution, Sampler, Time};
+use airtcp_kernel::{Distribution, Duration, Sampler, Time};
 use serde::Deserialize;
 
 use super::transfer::{ENDLESS, Sizes, Transfers};
-use super::{Actions, AppEvent, Carried, Draws, Setting, pause};
+use super::{Action, Actions, AppEvent, Carried, Draws, Setting, pause};
 
 /// One transfer, in the resolved form of a scenario.
 #[derive(Clone, Debug, Deserialize)]
@@ -16,26 +16,76 @@ pub struct BulkConfig {
     size: Option<Distribution>,
     /// Its start time, in seconds.
     start: Distribution,
+    /// Payload bits per second that the program writes; as fast as TCP takes if `None`.
+    #[serde(default)]
+    rate_bps: Option<u64>,
+    /// Bytes per write; given exactly with a rate.
+    #[serde(default)]
+    block_bytes: Option<u64>,
 }
+
+impl BulkConfig {
+    pub(super) fn check(&self) -> Result<(), &'static str> {
+        match (self.rate_bps, self.block_bytes) {
+            (None, None) => Ok(()),
+            (Some(rate), Some(block)) if rate > 0 && (1..=LARGEST_BLOCK).contains(&block) => Ok(()),
+            _ => Err("a rate without a block, or a rate or block out of bounds"),
+        }
+    }
+}
+
+/// Larger blocks would overflow times.
+const LARGEST_BLOCK: u64 = 1 << 32;
 
 /// The state of a transfer, which may not have begun.
 #[derive(Clone, Debug)]
 pub(crate) struct Bulk {
     laws: Rc<Laws>,
     transfers: Transfers,
+    /// What a program with a rate has written; `None` before the transfer began, or without a rate.
+    written: Option<Written>,
 }
 
 #[derive(Debug)]
 struct Laws {
     size: Option<Sizes>,
     start: Sampler,
+    rate: Option<Rate>,
+}
+
+/// A program that writes blocks at a rate.
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    bps: u64,
+    block: u64,
+}
+
+/// The progress of a program that writes at a rate.
+#[derive(Clone, Copy, Debug)]
+struct Written {
+    tag: u32,
+    since: Time,
+    blocks: u64,
+    /// Bytes that are not written yet.
+    left: u64,
+}
+
+impl Rate {
+    /// Returns when the next block is due: the average since the beginning never exceeds the rate
+    /// by more than a block.
+    fn next(&self, written: &Written) -> Time {
+        let bits = u128::from(written.blocks) * u128::from(self.block) * 8;
+        let nanos = (bits * 1_000_000_000).div_ceil(u128::from(self.bps));
+        written.since + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX >> 2))
+    }
 }
 
 impl Bulk {
     pub(super) fn new(config: &BulkConfig, setting: Setting) -> Self {
         let size = config.size.clone().map(|size| Sizes::new(Sampler::new(size), setting));
-        let laws = Laws { size, start: Sampler::new(config.start.clone()) };
-        Self { laws: Rc::new(laws), transfers: Transfers::new(setting) }
+        let rate = config.rate_bps.zip(config.block_bytes).map(|(bps, block)| Rate { bps, block });
+        let laws = Laws { size, start: Sampler::new(config.start.clone()), rate };
+        Self { laws: Rc::new(laws), transfers: Transfers::new(setting), written: None }
     }
 
     pub(super) fn start(&mut self, now: Time, draws: &mut Draws, actions: &mut Actions) {
@@ -50,14 +100,39 @@ impl Bulk {
         actions: &mut Actions,
     ) {
         match event {
-            AppEvent::Woken => {
-                let bytes = self.laws.size.as_ref().map_or(ENDLESS, |size| size.draw(draws));
-                self.transfers.begin(now, bytes, 0, false, actions);
-            }
+            AppEvent::Woken => match self.laws.rate {
+                None => {
+                    let bytes = self.draw(draws);
+                    self.transfers.begin(now, bytes, 0, false, actions);
+                }
+                Some(rate) => self.write_block(now, rate, draws, actions),
+            },
             AppEvent::Arrived { tag, side, end } => {
                 self.transfers.on_arrival(tag, side, &end, actions);
             }
         }
+    }
+
+    fn draw(&self, draws: &mut Draws) -> u64 {
+        self.laws.size.as_ref().map_or(ENDLESS, |size| size.draw(draws))
+    }
+
+    /// Writes a block; the first one begins the transfer.
+    fn write_block(&mut self, now: Time, rate: Rate, draws: &mut Draws, actions: &mut Actions) {
+        let mut written = self.written.unwrap_or_else(|| {
+            let bytes = self.draw(draws);
+            let tag = self.transfers.begin_empty(now, bytes, actions);
+            Written { tag, since: now, blocks: 0, left: bytes }
+        });
+        let bytes = rate.block.min(written.left);
+        let side = self.transfers.carried(written.tag).sender;
+        actions.push(Action::Write { tag: written.tag, side, bytes, last: false });
+        written.left -= bytes;
+        written.blocks += 1;
+        if written.left > 0 {
+            actions.wake(rate.next(&written));
+        }
+        self.written = Some(written);
     }
 
     pub(super) fn on_gone(&mut self, tag: u32) {
@@ -69,6 +144,6 @@ impl Bulk {
     }
 
     pub(super) fn is_endless(&self) -> bool {
-        self.laws.size.is_none()
+        self.laws.size.is_none() && self.laws.rate.is_none()
     }
 }

@@ -111,6 +111,49 @@ fn a_user_of_the_web_thinks_asks_and_thinks_again() {
     assert_eq!(user.arrive(5.7, 0, Station, end(3000, 300)), []);
 }
 
+/// 8 kb/s in blocks of 500 bytes: one every half a second; the last block has the rest.
+#[test]
+fn a_program_with_a_rate_writes_a_block_when_it_is_due() {
+    let config = json!({
+        "kind": "bulk", "size": constant(1200.0), "start": constant(1.0), "rate_bps": 8000,
+        "block_bytes": 500,
+    });
+    let mut program = script(Station, config);
+
+    assert_eq!(program.start(), [Wake { at: at(1.0) }]);
+    assert_eq!(
+        program.wake(1.0),
+        [
+            Began { unbidden: false },
+            open(0, Service::Transfer, Some(Station)),
+            Await { tag: 0, bytes: 1200 },
+            write(0, Station, 500),
+            Wake { at: at(1.5) },
+        ]
+    );
+    assert_eq!(program.wake(1.5), [write(0, Station, 500), Wake { at: at(2.0) }]);
+    assert_eq!(program.wake(2.0), [write(0, Station, 200)]);
+    assert_eq!(
+        program.arrive(2.1, 0, Server, end(1200, 0)),
+        [Received { began: at(1.0), bytes: 1200 }]
+    );
+}
+
+#[test]
+fn a_program_with_a_rate_needs_a_block() {
+    for (rate, block) in
+        [(json!(8000), Value::Null), (Value::Null, json!(500)), (json!(0), json!(1))]
+    {
+        let config = json!({
+            "kind": "bulk", "size": null, "start": constant(0.0), "rate_bps": rate,
+            "block_bytes": block,
+        });
+        let config: ApplicationConfig = serde_json::from_value(config).expect("it is valid");
+        let ApplicationConfig::Bulk(bulk) = &config else { unreachable!() };
+        assert!(bulk.check().is_err());
+    }
+}
+
 /// Users with a constant think time begin at a random phase of it, half of them in the first half.
 #[test]
 fn users_are_not_in_step() {

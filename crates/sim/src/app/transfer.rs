@@ -142,19 +142,39 @@ impl Transfers {
         unbidden: bool,
         actions: &mut Actions,
     ) {
-        let Setting { sender, opener, .. } = self.setting;
+        let sender = self.setting.sender;
         let request = if sender == Side::Server { request } else { 0 };
-        let carried = Carried::new(sender, now, bytes);
-        let tag = self.slots.insert(Transfer { carried, request });
-        actions.push(Action::Began { unbidden });
-        let service = Service::Transfer;
-        actions.push(Action::Open { tag, service, opener: Some(opener), acks_first: false });
+        let tag = self.open(now, bytes, request, unbidden, actions);
         if request > 0 {
             let side = Side::Station;
             actions.push(Action::Write { tag, side, bytes: request, last: false });
         } else {
             send(tag, sender, bytes, actions);
         }
+    }
+
+    /// Starts a transfer whose program writes later, and returns its tag.
+    pub(super) fn begin_empty(&mut self, now: Time, bytes: u64, actions: &mut Actions) -> u32 {
+        let tag = self.open(now, bytes, 0, false, actions);
+        actions.push(Action::Await { tag, bytes });
+        tag
+    }
+
+    fn open(
+        &mut self,
+        now: Time,
+        bytes: u64,
+        request: u64,
+        unbidden: bool,
+        actions: &mut Actions,
+    ) -> u32 {
+        let Setting { sender, opener, .. } = self.setting;
+        let carried = Carried::new(sender, now, bytes);
+        let tag = self.slots.insert(Transfer { carried, request });
+        actions.push(Action::Began { unbidden });
+        let service = Service::Transfer;
+        actions.push(Action::Open { tag, service, opener: Some(opener), acks_first: false });
+        tag
     }
 
     /// Processes bytes that reached an end. Returns whether the receiver now has the whole

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from ... import distributions
 from ...choices import APPLICATIONS
-from ..declare import Key, Table, derived, file_only, follows, key, none, written
+from ..declare import Key, Sparse, Table, derived, file_only, follows, key, none, written
 from ..profiles import Purpose
 from ..quantities import (
     Name,
@@ -27,7 +27,7 @@ from .queue import LinkQueueForm, Queue
 from .tcp import Tcp
 
 
-class Bulk(Table):
+class Bulk(Sparse):
     """One transfer for each station."""
 
     kind: Literal["bulk"] = key("One transfer.")
@@ -38,6 +38,18 @@ class Bulk(Table):
         "When it starts, counted from the beginning of the simulation.",
         default="0 s",
         reads=TimeDistribution,
+    )
+    rate_bps: int | None = key(
+        "Payload that the program writes per second, as `iperf3 -b` does: it sends a block "
+        "whenever the average since the start is below the rate, and so catches up after a delay.",
+        default=none("as fast as TCP takes it"),
+        sparse=True,
+    )
+    block_bytes: int | None = key(
+        "Size of each write of a program with a `rate`.",
+        default=follows("128 KiB with `rate`"),
+        source="iperf3, DEFAULT_TCP_BLKSIZE",
+        sparse=True,
     )
 
 
@@ -338,7 +350,9 @@ class Flow(Table):
 def is_endless(flow: Flow) -> bool:
     """True if a flow takes all capacity that it can get."""
     app = flow.application
-    return (app.kind == "bulk" and app.size is None) or (app.kind == "udp" and app.rate_bps is None)
+    if app.kind == "bulk":
+        return app.size is None and app.rate_bps is None
+    return app.kind == "udp" and app.rate_bps is None
 
 
 def is_job(flow: Flow) -> bool:
