@@ -25,7 +25,7 @@ LONG: Final = Path(__file__).parent / "claims-long.json"
 _LINE: Final = 200
 #: Width of a thumbnail, pixels, and its colors.
 _WIDTH: Final = 180
-_COLORS: Final = 16
+_COLORS: Final = 64
 
 
 @cache

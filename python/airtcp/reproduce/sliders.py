@@ -191,6 +191,7 @@ WITHOUT: Final[Mapping[str, str]] = {
     "H.files": "samples of one law; nothing else follows from them in it",
     "H.intervals": "how well a run tells the mean that H.fig1 draws",
     "H.sizes": "single transfers of one simulation; its line is that of H.fig1, in proportion",
+    "H.standards": "one axis of four loads; its sliders would be those of H.fig1",
     "H.table1": "a table of parameters: nothing follows from them in it",
     "H.table2": "a table of parameters; what follows from them are the figures H.fig1 to H.fig5",
     "H.terms": "a table of terms at the parameters of the test bed; what follows is H.fig1",
