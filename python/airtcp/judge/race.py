@@ -52,8 +52,8 @@ _ROOM: Final = 0.85
 #: Variants whose expected misses differ by less than this are equally good.
 _INDIFFERENT: Final = 0.5
 #: Variants are alike if expected misses differ by at most `_NO_WORSE` and the worst ratio is within
-#: this factor.
-_NO_WORSE: Final = 0.1
+#: this factor, or both are below `_ROOM`.
+_NO_WORSE: Final = 0.15
 _ALIKE: Final = 1.1
 AS_IS: Final = ""
 
@@ -125,8 +125,15 @@ class Race:
             singles = self._best([*singles, *pairs], _FINAL)
         else:
             self._spent -= self._share(2)
-        self.final = [one.name for one in singles[:_FINAL]]
-        self._round("four", singles[:_FINAL], _RUNS, self.budget - self._spent, most=_LONGEST)
+        finalists = singles[:_FINAL]
+        # A setting that does as well as other kinds of changes comes first, so one is a finalist.
+        tried = [one.candidate for one in self.standings.values() if one.candidate is not None]
+        settings = self._best([one for one in tried if one.cost == COSTS[0]], 1)
+        finalists += [one for one in settings if all(each.cost != COSTS[0] for each in finalists)]
+        self.final = [one.name for one in finalists]
+        # The final has its share even if earlier rounds took more work than expected.
+        left = max(self.budget - self._spent, self._share(3))
+        self._round("four", finalists, _RUNS, left, most=_LONGEST)
         self._reconsider()
 
     def _reconsider(self) -> None:
@@ -183,7 +190,7 @@ class Race:
         (base, mine), (_, its) = self.change(one), self.change(best)
         return (
             mine.expected_misses <= its.expected_misses + _NO_WORSE
-            and mine.worst <= _ALIKE * its.worst
+            and mine.worst <= max(_ALIKE * its.worst, _ROOM)
             and not mine.breaks(base)
             and not mine.halved(base)
         )
@@ -210,6 +217,13 @@ class Race:
 
     def _standing(self, one: Candidate) -> Standing:
         return self.standings[one.name]
+
+    def _rate(self, one: Candidate) -> float:
+        """Return the core's work for a simulated second of a candidate, as far as it is known."""
+        known = self.standings.get(one.name)
+        if known is None:
+            return self.rate
+        return sum(map(cost, known.runs)) / (len(known.runs) * self._length_s(known))
 
     def _score(self, one: Standing) -> float:
         """Return the score of a candidate against the unchanged scenario of the same round."""
@@ -244,7 +258,8 @@ class Race:
         if not candidates:
             return []
         own_s = self.own_s
-        room_s = share / (self.rate * (len(candidates) + 1) * runs)
+        rate = self.rate + sum(map(self._rate, candidates))
+        room_s = share / (rate * runs)
         if fit and room_s < _SHORTEST_S and not self.whole:
             room = max(1, int(share / (self.rate * _SHORTEST_S)) - 1)
             self.left_out += [one.name for one in candidates[room:]]
@@ -252,7 +267,7 @@ class Race:
             room_s = _SHORTEST_S
         while runs > 1 and room_s < own_s:
             runs -= 1
-            room_s = share / (self.rate * (len(candidates) + 1) * runs)
+            room_s = share / (rate * runs)
         length_s = own_s if self.whole else min(max(room_s, min(_SHORTEST_S, own_s)), most * own_s)
         self._simulate(name, candidates, runs, length_s)
         return candidates
