@@ -483,3 +483,18 @@ def test_a_real_iperf3_is_read(tmp_path: Path, name: str) -> None:
     assert not key or key in tomllib.loads(text)["flows"][0]
     assert (name == "mark") == ("[mac.classify]" in text)
     assert measurement_of(path).values
+
+
+def test_test_parameters_that_no_series_shows_are_named(tmp_path: Path) -> None:
+    for name, is_named in (("bandwidth", True), ("upload_streams", False)):
+        told = {**FLENT, "metadata": FLENT["metadata"] | {"TEST_PARAMETERS": {name: "20"}}}
+        path = written(tmp_path, told, "x.flent.gz")
+        assert (f"do not show: {name}" in scenario_of([path])) == is_named
+        assert any(name in one.sentence for one in measurement_of(path).unfollowed) == is_named
+
+
+def test_a_test_without_tcp_is_refused_with_its_series(tmp_path: Path) -> None:
+    told = {**FLENT, "results": {"UDP upload": [5.0] * 20, "Ping (ms) ICMP": [20.0] * 20}}
+
+    with pytest.raises(ScenarioError, match='has no TCP, but "UDP upload"'):
+        scenario_of([written(tmp_path, told, "x.flent.gz")])

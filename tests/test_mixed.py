@@ -16,7 +16,7 @@ from airtcp import ScenarioError, _core
 from airtcp.airtime import ppdu_ns
 from airtcp.amendments import AMENDMENTS, block_ack_bits
 from airtcp.run.simulate import simulate
-from airtcp.scenario import ResolvedScenario, Scenario
+from airtcp.scenario import ResolvedScenario, Scenario, loads
 from airtcp.scenario.load import resolve
 
 BANDS = {
@@ -223,3 +223,16 @@ def test_a_whole_exchange_lasts_what_the_standard_says(
 
 
 NEAR = {"name": "near", "count": 1, "standard": "802.11b"}
+
+
+def test_a_data_rate_without_a_standard_is_refused_with_what_is_missing() -> None:
+    text = (
+        'phy = { standard = "802.11n", band = "2.4 GHz" }\n'
+        'stations = [{ name = "old", count = 1, data_rate = "11 Mb/s" }]\n'
+        'flows = [{ stations = "old", direction = "upload", application = { kind = "bulk" } }]\n'
+        'run = { duration = "1 s" }\n'
+    )
+
+    with pytest.raises(ScenarioError, match=r'standard = "802\.11g"'):
+        loads(text)
+    loads(text.replace("count = 1,", 'count = 1, standard = "802.11b",'))

@@ -32,6 +32,10 @@ _CONGESTION: Final = {"reno": "reno", "cubic": "cubic", "bbr": "bbr1"}
 #: A series whose last word is a mark or a kind, not a host name.
 _LABEL: Final = re.compile(r"[A-Z]{1,4}\d*|\d+")
 _PING: Final = "Ping (ms)"
+#: Test parameters that the series show, or that change no traffic.
+_SHOWN_PARAMETERS: Final = re.compile(
+    r"tcp_cong_control|cc|\w*_?streams|\w*stats\w*|\w*hosts?|\w*label\w*|ping_\w+|cpu_\w+|test_\w+"
+)
 #: A shorter round trip is only the wireless link: there is no path behind it.
 _LEAST_TRIP_MS: Final = 5.0
 
@@ -103,8 +107,11 @@ def _is_whole(name: str) -> bool:
 def _needed(top: Node, series: dict[str, list[float | None]]) -> dict[str, list[str]]:
     flows = _flows(series)
     if not flows:
+        others = ", ".join(f'"{one[:30]}"' for one in _others(top)[:4])
+        has = f", but {others}" if others else ""
         raise top.source.error(
-            "results", "has no TCP; allowed: series such as TCP download, TCP upload BE"
+            "results",
+            f"has no TCP{has}; allowed: series such as TCP download, TCP upload BE",
         )
     return flows
 
@@ -183,6 +190,10 @@ def _conditions(top: Node, kinds: Mapping[_Kind, list[str]]) -> list[Unfollowed]
                 "test, those of AC_BE and AC_BK more"
             )
         )
+    given = top.get("metadata", "TEST_PARAMETERS").table()
+    if unknown := [key for key in given if given[key] and not _SHOWN_PARAMETERS.fullmatch(key)]:
+        shown = ", ".join(one[:30] for one in unknown[:6])
+        found.append(Unfollowed(f"test parameters that the series do not show: {shown}"))
     if others := _others(top):
         shown = ", ".join(f'"{one[:30]}"' for one in others[:4])
         found.append(Unfollowed(f"series that are neither TCP nor pings: {shown}"))

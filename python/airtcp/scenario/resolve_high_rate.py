@@ -52,6 +52,8 @@ def check_keys(table: Written, standard: str, path: Path) -> None:
                 if modern
                 else 'data_rate, or a standard such as "802.11n"'
             )
+            if modern and path[:1] == ("stations",):
+                allowed += ', or standard = "802.11g" (or b, or a) of this group next to it'
             raise InvalidError((*path, name), f"is no key of {standard}; allowed: {allowed}")
 
 
