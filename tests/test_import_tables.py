@@ -52,3 +52,10 @@ def test_wrong_lines_of_a_table_are_named(tmp_path: Path, text: str, place: str)
     with pytest.raises(ScenarioError) as caught:
         measurement_of(written(tmp_path, text))
     assert caught.value.key == place
+
+
+def test_an_interval_may_reach_beyond_what_a_metric_can_be(tmp_path: Path) -> None:
+    text = "metric,value,low,high\ntcp_retransmissions,2,-1,5\npacket_loss,0.9,0.7,1.1\n"
+
+    found = measurement_of(written(tmp_path, text)).values[""]
+    assert (found["tcp_retransmissions"].low, found["packet_loss"].high) == (-1.0, 1.1)

@@ -131,7 +131,8 @@ def _number(
             raise source.error(place, f"{name}: {error}") from error
     if not math.isfinite(value):
         raise source.error(place, f"{name}: {shown(text)} is no number; allowed: a finite number")
-    if name != "runs":
+    if name == "value":
+        # An interval of Student's t may reach below 0.
         _check(source, f"{place}: {name}", value, metric)
     return value
 
