@@ -5,25 +5,35 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import airtcp
 import pytest
 
 EXAMPLES = Path(airtcp.__file__).parent / "examples"
 
-#: Peak memory of a process that runs a resolved scenario, in KiB.
+#: Prints the peak memory of a process that runs a resolved scenario, in KiB, and its CPU time.
 RUN = """
-import importlib.util, re, sys
+import importlib.util, re, sys, time
 spec = importlib.util.spec_from_file_location("_core", sys.argv[1])
 core = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(core)
+begin = time.process_time()
 core.Simulation(open(sys.argv[2]).read()).run(1, 0, core.RunControl())
-print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
+spent = time.process_time() - begin
+print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1], spent)
 """
 
 
-def peak_kib(cells: int, work: Path) -> int:
-    """Peak memory of a run of so many cells of ten stations each."""
+class Cost(NamedTuple):
+    """What a run takes."""
+
+    peak_kib: int
+    cpu_s: float
+
+
+def cost(cells: int, work: Path) -> Cost:
+    """Return the cost of a run of so many isolated cells of ten stations each."""
     parts = [
         f"""
 [cells.c{cell}]
@@ -47,15 +57,24 @@ application = {{ kind = "bulk" }}
     from airtcp import _core
 
     command = [sys.executable, "-IS", "-c", RUN, str(_core.__file__), str(resolved)]
-    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return Cost(int(told[0]), float(told[1]))
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc says the peak")
 def test_isolated_cells_take_memory_in_proportion_to_their_number(tmp_path: Path) -> None:
-    few, some, many = (peak_kib(cells, tmp_path) for cells in (10, 110, 210))
+    few, some, many = (cost(cells, tmp_path).peak_kib for cells in (10, 110, 210))
     # With a copy of all stations on each medium the second hundred takes three times the first.
     assert many - some < 1.5 * (some - few) + 4096
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc says the peak")
+def test_a_campus_of_a_thousand_cells_is_set_up_in_two_seconds(tmp_path: Path) -> None:
+    campus = cost(1_000, tmp_path)
+    assert campus.cpu_s < 2
+    assert campus.peak_kib < 400 * 1024
 
 
 @pytest.mark.parametrize(

@@ -354,13 +354,8 @@ impl World<'_> {
 
     /// Returns the sum of the queue counters of some nodes.
     pub(super) fn queue_counts(&self, of: impl Fn(&Node) -> bool) -> QueueCounts {
-        let mut sum = QueueCounts::default();
         let is_of = |one: &&Transmitter| of(&self.nodes[one.node as usize]);
-        for transmitter in self.transmitters.iter().filter(is_of) {
-            sum.arrivals += transmitter.counts.arrivals;
-            sum.queue_drops += transmitter.counts.queue_drops;
-        }
-        sum
+        QueueCounts::of(self.transmitters.iter().filter(is_of))
     }
 }
 

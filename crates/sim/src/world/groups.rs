@@ -9,8 +9,9 @@ use airtcp_wlan::MacCounters;
 
 use super::World;
 use super::latency::Latency;
-use super::measure::Mean;
+use super::measure::{Mean, Measures, QueueCounts};
 use super::metrics::{Traffic, fraction, mac_metrics, station_metrics};
+use super::node::Transmitter;
 use super::ppdus::PpduCounts;
 use crate::medium::Medium;
 use crate::outcome::{CategoryRecord, FlowRecord, GroupAirtime, GroupRecord, Metrics};
@@ -47,6 +48,41 @@ pub(super) struct SentCounts {
     pub(super) ppdus: PpduCounts,
 }
 
+/// The places of items by a number that each has.
+pub(super) struct Places(Vec<Vec<u32>>);
+
+impl Places {
+    /// Lists the places of items by their numbers, which are below `count`; `None` is left out.
+    pub(super) fn new(count: u32, numbers: impl Iterator<Item = Option<u32>>) -> Self {
+        let mut places = vec![Vec::new(); count as usize];
+        for (place, number) in (0..).zip(numbers) {
+            if let Some(number) = number {
+                places[number as usize].push(place);
+            }
+        }
+        Self(places)
+    }
+
+    /// Returns the places of the items with this number, in ascending order.
+    pub(super) fn of(&self, number: u32) -> &[u32] {
+        &self.0[number as usize]
+    }
+
+    /// Returns the places of the items with one of these numbers, in ascending order.
+    fn of_any(&self, numbers: &[u32]) -> Vec<u32> {
+        let mut places: Vec<_> = numbers.iter().flat_map(|&one| self.of(one)).copied().collect();
+        places.sort_unstable();
+        places
+    }
+}
+
+/// What belongs to each scope: flows, transfers and pages.
+struct OfScopes {
+    flows: Places,
+    transfers: Places,
+    pages: Places,
+}
+
 impl World<'_> {
     /// Returns one record per station group.
     pub(super) fn group_records(
@@ -55,31 +91,35 @@ impl World<'_> {
         flows: &[FlowRecord],
     ) -> Vec<GroupRecord> {
         let scenario = self.scenario;
+        let groups = scenario.stations.len() as u32;
+        let nodes = Places::new(groups, self.nodes.iter().map(|node| node.group));
+        let group_of = |one: &Transmitter| self.nodes[one.node as usize].group;
+        let queues = Places::new(groups, self.transmitters.iter().map(group_of));
+        let of_scopes = self.of_scopes();
         (0..)
             .zip(&scenario.stations)
             .map(|(group, stations)| {
-                let own = self.nodes.iter().zip(mac).filter(|(node, _)| node.group == Some(group));
-                let own = own.fold(MacCounters::default(), |sum, (_, &counted)| sum + counted);
+                let own = nodes.of(group).iter().map(|&node| mac[node as usize]);
+                let own = own.fold(MacCounters::default(), |sum, counted| sum + counted);
                 let [down, up] = DIRECTIONS.map(|direction| scope(group, direction));
-                let mut all = self.scope_metrics(&[down, up], flows);
+                let mut all = self.scope_metrics(&[down, up], &of_scopes, flows);
                 all.extend(station_metrics(own, self.is_aggregated()));
                 if let Some(ppdus) = &self.measures.ppdus {
                     let mut sent = PpduCounts::default();
-                    for (id, transmitter) in (0..).zip(&self.transmitters) {
-                        if self.nodes[transmitter.node as usize].group == Some(group) {
-                            sent += ppdus.by(id);
-                        }
+                    for &id in queues.of(group) {
+                        sent += ppdus.by(id);
                     }
                     all.extend(PpduCounts::metrics(ppdus.to(group), sent));
                 } else {
                     all.extend(PpduCounts::metrics(PpduCounts::default(), PpduCounts::default()));
                 }
-                let queues = self.queue_counts(|node| node.group == Some(group));
+                let own = queues.of(group).iter().map(|&id| &self.transmitters[id as usize]);
+                let queues = QueueCounts::of(own);
                 let lost = fraction(queues.queue_drops, queues.arrivals);
                 all.insert("station_queue_drop_probability", lost);
                 let [download, upload] = [down, up].map(|scope| {
-                    let has_flows = self.flows.iter().any(|flow| flow.scope == scope);
-                    has_flows.then(|| self.scope_metrics(&[scope], flows))
+                    let has_flows = !of_scopes.flows.of(scope).is_empty();
+                    has_flows.then(|| self.scope_metrics(&[scope], &of_scopes, flows))
                 });
                 GroupRecord {
                     name: stations.name.clone(),
@@ -118,23 +158,38 @@ impl World<'_> {
             .collect()
     }
 
-    fn scope_metrics(&mut self, scopes: &[u32], flows: &[FlowRecord]) -> Metrics {
+    /// Lists what belongs to each scope.
+    fn of_scopes(&self) -> OfScopes {
+        let count = scopes(self.scenario);
+        let Measures { transfer_scopes, page_times_s, .. } = &self.measures;
+        OfScopes {
+            flows: Places::new(count, self.flows.iter().map(|flow| Some(flow.scope))),
+            transfers: Places::new(count, transfer_scopes.iter().copied().map(Some)),
+            pages: Places::new(count, page_times_s.iter().map(|&(scope, _)| Some(scope))),
+        }
+    }
+
+    fn scope_metrics(
+        &mut self,
+        scopes: &[u32],
+        of_scopes: &OfScopes,
+        flows: &[FlowRecord],
+    ) -> Metrics {
         let measured = self.measured();
         let mut traffic = Traffic::default();
-        for (flow, record) in self.flows.iter().zip(flows) {
-            if scopes.contains(&flow.scope) {
-                traffic.goodputs_bps.push(record.goodput_bps);
-                traffic.retransmissions += record.retransmissions;
-                traffic.timeouts += record.timeouts;
-                traffic.ratings.extend(flow.speech.as_ref().and_then(|speech| speech.rating()));
-            }
+        for place in of_scopes.flows.of_any(scopes) {
+            let (flow, record) = (&self.flows[place as usize], &flows[place as usize]);
+            traffic.goodputs_bps.push(record.goodput_bps);
+            traffic.retransmissions += record.retransmissions;
+            traffic.timeouts += record.timeouts;
+            traffic.ratings.extend(flow.speech.as_ref().and_then(|speech| speech.rating()));
         }
         let measures = &mut self.measures;
-        let transfers = measures.transfer_times_s.iter().zip(&measures.transfer_scopes);
+        let transfers = of_scopes.transfers.of_any(scopes).into_iter();
         traffic.transfer_times_s =
-            transfers.filter(|(_, scope)| scopes.contains(scope)).map(|(&time, _)| time).collect();
-        let pages = measures.page_times_s.iter().filter(|(scope, _)| scopes.contains(scope));
-        traffic.page_times_s = pages.map(|&(_, time)| time).collect();
+            transfers.map(|place| measures.transfer_times_s[place as usize]).collect();
+        let pages = of_scopes.pages.of_any(scopes).into_iter();
+        traffic.page_times_s = pages.map(|place| measures.page_times_s[place as usize].1).collect();
         let mut last_ack_times = Mean::default();
         for &id in scopes {
             let scope = &mut measures.scopes[id as usize];

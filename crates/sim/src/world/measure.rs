@@ -29,6 +29,18 @@ pub(super) struct QueueCounts {
     pub(super) queue_drops: u64,
 }
 
+impl QueueCounts {
+    /// Returns the sum of some queues.
+    pub(super) fn of<'a>(queues: impl Iterator<Item = &'a Transmitter>) -> Self {
+        let mut sum = Self::default();
+        for transmitter in queues {
+            sum.arrivals += transmitter.counts.arrivals;
+            sum.queue_drops += transmitter.counts.queue_drops;
+        }
+        sum
+    }
+}
+
 /// Measurements that belong to no single flow or node.
 #[derive(Debug)]
 pub(super) struct Measures {

@@ -9,6 +9,8 @@ use airtcp_wlan::{
 };
 
 use super::World;
+use super::groups::Places;
+use super::node::Transmitter;
 use crate::airtime::{AirtimeParts, Cargo};
 use crate::medium::Medium;
 use crate::outcome::{CellAirtime, CellFailures, CellRecord, FlowRecord};
@@ -282,15 +284,17 @@ impl World<'_> {
             return Vec::new();
         }
         let share = |part: Duration| ratio(part, self.scenario.run.duration);
+        let cells = views.len() as u32;
+        let cell_of = |one: &Transmitter| Some(self.nodes[one.node as usize].access_point);
+        let of_flows = Places::new(cells, self.flows.iter().map(|flow| Some(flow.access_point)));
+        let of_queues = Places::new(cells, self.transmitters.iter().map(cell_of));
         (0..)
             .zip(views.iter().zip(self.failures_of_cells(failures)))
             .map(|(cell, (view, failed))| {
-                let is_own = |node: u32| self.nodes[node as usize].access_point == cell;
-                let goodput = self.flows.iter().zip(flows);
-                let goodput = goodput.filter(|(flow, _)| flow.access_point == cell);
-                let attempts = (0..).zip(&self.transmitters).filter(|(_, one)| is_own(one.node));
+                let goodput = of_flows.of(cell).iter();
+                let attempts = of_queues.of(cell).iter();
                 CellRecord {
-                    goodput_bps: goodput.map(|(_, record)| record.goodput_bps).sum(),
+                    goodput_bps: goodput.map(|&flow| flows[flow as usize].goodput_bps).sum(),
                     airtime: CellAirtime {
                         own: share(view.data)
                             + share(view.tcp_ack)
@@ -299,9 +303,7 @@ impl World<'_> {
                         heard: share(view.heard),
                         idle: share(view.idle),
                     },
-                    attempts: attempts
-                        .map(|(id, _)| self.mac_counted_by(id, medium).attempts)
-                        .sum(),
+                    attempts: attempts.map(|&id| self.mac_counted_by(id, medium).attempts).sum(),
                     failures: CellFailures {
                         same_slot: failed.same_slot,
                         hidden: failed.hidden,
