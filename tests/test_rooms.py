@@ -1,6 +1,7 @@
 """Which way imports run: every room of the package imports from the rooms below it alone."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -143,3 +144,37 @@ def test_the_rooms_have_an_order() -> None:
     for name, allowed in ROOMS.items():
         assert allowed <= below, name
         below.add(name)
+
+
+#: The rooms of the five papers, which are to become a distribution of their own.
+PAPERS = (
+    "reproduce",
+    "sharing",
+    "models/miorandi",
+    "models/bruno.py",
+    "models/leith",
+    "models/hoekstra",
+    "models/gopal.py",
+)
+
+
+@pytest.mark.parametrize("room", PAPERS)
+def test_the_papers_import_no_private_name(room: str) -> None:
+    """What begins with an underscore is private: a module, or a name in one.
+
+    The version alone is public by another name, `airtcp.__version__`.
+    """
+    place = Path(airtcp.__file__).parent / room
+    files = [place] if place.suffix else sorted(place.rglob("*.py"))
+    taken = [
+        f"{file.name}: {node.module}.{one.name}"
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module is not None
+        for one in node.names
+        if node.module != "airtcp._version"
+        and re.search(r"(^|\.)_(?!_)", f"{node.module}.{one.name}")
+    ]
+
+    assert files
+    assert taken == []

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from airtcp.exceptions import ConvergenceError
-from airtcp.models import _solve
+from airtcp.models import roots
 from airtcp.models.airtime import DsssTiming, Phy, Rate
 from airtcp.models.bianchi import (
     FHSS_BASIC,
@@ -274,10 +274,10 @@ def test_bad_times_are_named() -> None:
 
 def test_a_solver_without_a_root_raises() -> None:
     with pytest.raises(ConvergenceError, match="x: no root between the ends"):
-        _solve.increasing_root(lambda x: x + 1.0, np.zeros(2), np.ones(2), what="x")
+        roots.increasing_root(lambda x: x + 1.0, np.zeros(2), np.ones(2), what="x")
     with pytest.raises(ConvergenceError, match="x: the residual does not vanish"):
-        _solve.increasing_root(
+        roots.increasing_root(
             lambda x: np.where(x < 0.3, -1.0, 1.0), np.zeros(1), np.ones(1), what="x"
         )
     with pytest.raises(ConvergenceError, match="x: no root between the ends"):
-        _solve.increasing_root(lambda x: x * np.nan, np.zeros(1), np.ones(1), what="x")
+        roots.increasing_root(lambda x: x * np.nan, np.zeros(1), np.ones(1), what="x")

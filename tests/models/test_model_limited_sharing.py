@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from airtcp.models import miorandi
-from airtcp.models._checks import Values
+from airtcp.models.checks import Values
 from airtcp.models.processor_sharing import (
     engset,
     engset_distribution,

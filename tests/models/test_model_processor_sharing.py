@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from airtcp.models._checks import Values
+from airtcp.models.checks import Values
 from airtcp.models.processor_sharing import (
     conditional_mean_sojourn,
     mean_sojourn,

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from airtcp.models._checks import Values
+from airtcp.models.checks import Values
 
 #: The initial weight of states with collisions.
 _COLLISIONS: Final = 1e-6

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from airtcp.models._checks import Values
+from airtcp.models.checks import Values
 
 #: States eliminated at once.
 _TOGETHER = 32

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from airtcp.models._checks import Values
 from airtcp.models._clusters import Unaligned
+from airtcp.models.checks import Values
 
 
 class Product:

@@ -25,7 +25,7 @@ from airtcp.exceptions import ConvergenceError
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
 
-    from airtcp.models._checks import Values
+    from airtcp.models.checks import Values
     from airtcp.models.tcp_ampdu import Times
 
 Labels: TypeAlias = NDArray[np.signedinteger]

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from airtcp.exceptions import ConvergenceError
-from airtcp.models import _checks
-from airtcp.models._checks import Values
+from airtcp.models import checks
+from airtcp.models.checks import Values
 
 __all__ = [
     "Shares",
@@ -88,10 +88,10 @@ def peak_windows(
     array([40., 80.])
     """
     increase, lost, weights = _flows(alpha, beta, loss_probability, weight)
-    size = _checks.real("total", total, above=0.0)
+    size = checks.real("total", total, above=0.0)
     shape = increase / lost
     sums = (weights * shape).sum(axis=-1)
-    _checks.broadcast(total=size, alpha=sums)
+    checks.broadcast(total=size, alpha=sums)
     windows: Values = shape * np.asarray(size / sums)[..., np.newaxis]
     return windows
 
@@ -113,9 +113,9 @@ def epoch_s(
     1.0
     """
     increase, lost, weights = _flows(alpha, beta, loss_probability, weight)
-    size = _checks.real("total", total, above=0.0)
+    size = checks.real("total", total, above=0.0)
     growth = (weights * increase / lost).sum(axis=-1)
-    size, growth = _checks.broadcast(total=size, alpha=growth)
+    size, growth = checks.broadcast(total=size, alpha=growth)
     return np.asarray(size / growth)[()]
 
 
@@ -183,11 +183,11 @@ def convergence_epochs(
     >>> convergence_epochs([1.0, 1.0], [[0.5, 0.5], [0.5, 0.95]]).round(2)
     array([4.32, 9.32])
     """
-    fraction = _checks.real("convergence", convergence, above=0.0, at_most=1.0)
+    fraction = checks.real("convergence", convergence, above=0.0, at_most=1.0)
     if np.any(fraction == 1.0):
         raise ValueError("convergence must be less than 1, not 1: it is never complete")
     gap = _gap(alpha, beta, loss_probability, weight)
-    fraction, gap = _checks.broadcast(convergence=fraction, alpha=gap)
+    fraction, gap = checks.broadcast(convergence=fraction, alpha=gap)
     with np.errstate(divide="ignore"):  # an eigenvalue of 0 gives log 0 = -inf, and 0 epochs
         return np.asarray(np.log1p(-fraction) / np.log1p(-gap))[()]
 
@@ -212,10 +212,10 @@ def window_history(
            [25. , 15. ],
            [22.5, 17.5]])
     """
-    count = int(_checks.scalar("epochs", epochs, at_least=0, at_most=_MOST_EPOCHS, whole=True))
+    count = int(checks.scalar("epochs", epochs, at_least=0, at_most=_MOST_EPOCHS, whole=True))
     matrix = aimd_matrix(alpha, beta, loss_probability, weight=weight)
-    window = _checks.real("start", start, at_least=0.0)
-    window, _ = _checks.broadcast(start=window, alpha=matrix[..., 0])
+    window = checks.real("start", start, at_least=0.0)
+    window, _ = checks.broadcast(start=window, alpha=matrix[..., 0])
     history = [window]
     for _epoch in range(count):
         history.append((matrix @ history[-1][..., np.newaxis])[..., 0])
@@ -242,10 +242,10 @@ def wired_shares(
     >>> wired_shares(1.0, [0.5, 0.95], 0.1, window="mean").flow_share.round(4)
     array([0.0714, 0.9286])
     """
-    _checks.choice("window", window, ("peak", "mean"))
-    steps = _checks.real("increase", increase, above=0.0)
-    rtt = _checks.real("rtt_s", rtt_s, above=0.0)
-    steps, rtt = _checks.broadcast(increase=steps, rtt_s=rtt)
+    checks.choice("window", window, ("peak", "mean"))
+    steps = checks.real("increase", increase, above=0.0)
+    rtt = checks.real("rtt_s", rtt_s, above=0.0)
+    steps, rtt = checks.broadcast(increase=steps, rtt_s=rtt)
     alpha, lost, rtt = _flows(steps / rtt, beta, loss_probability, rtt)
     peak = alpha / lost
     rate = peak / rtt if window == "peak" else peak * (1.0 - lost / 2.0) / rtt
@@ -272,12 +272,12 @@ def uploads(wired_bps: ArrayLike, wireless_bps: ArrayLike, wired_share: ArrayLik
     (array([[3.2, 0.8],
            [2.5, 2.5]]), array([0.735, 1.   ]))
     """
-    wired = _checks.real("wired_bps", wired_bps, above=0.0)
-    air = _checks.real("wireless_bps", wireless_bps, above=0.0)
-    share = np.atleast_1d(_checks.real("wired_share", wired_share, at_least=0.0, at_most=1.0))
+    wired = checks.real("wired_bps", wired_bps, above=0.0)
+    air = checks.real("wireless_bps", wireless_bps, above=0.0)
+    share = np.atleast_1d(checks.real("wired_share", wired_share, at_least=0.0, at_most=1.0))
     if np.any(np.abs(share.sum(axis=-1) - 1.0) > 1e-9):
         raise ValueError("wired_share must add up to 1 over the flows")
-    _checks.broadcast(wired_bps=wired, wireless_bps=air, wired_share=share[..., 0])
+    checks.broadcast(wired_bps=wired, wireless_bps=air, wired_share=share[..., 0])
     wired, air = np.broadcast_arrays(wired, air)
     wireless = np.asarray(wired >= air)
     equal = np.full(share.shape, 1.0 / share.shape[-1])
@@ -317,13 +317,13 @@ def _flows(
     alpha: ArrayLike, beta: ArrayLike, loss_probability: ArrayLike, weight: ArrayLike
 ) -> tuple[Values, Values, Values]:
     """Return alpha, 1 - b = lambda (1 - beta), and the weights, with an axis of flows."""
-    increase = _checks.real("alpha", alpha, above=0.0)
-    left = _checks.real("beta", beta, at_least=0.0, at_most=1.0)
+    increase = checks.real("alpha", alpha, above=0.0)
+    left = checks.real("beta", beta, at_least=0.0, at_most=1.0)
     if np.any(left == 1.0):
         raise ValueError("beta must be less than 1, not 1: the flow would never back off")
-    loss = _checks.real("loss_probability", loss_probability, above=0.0, at_most=1.0)
-    weights = _checks.real("weight", weight, above=0.0)
-    _checks.broadcast(alpha=increase, beta=left, loss_probability=loss, weight=weights)
+    loss = checks.real("loss_probability", loss_probability, above=0.0, at_most=1.0)
+    weights = checks.real("weight", weight, above=0.0)
+    checks.broadcast(alpha=increase, beta=left, loss_probability=loss, weight=weights)
     increase, left, loss, weights = np.broadcast_arrays(
         *np.atleast_1d(increase, left, loss, weights)
     )

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from airtcp import airtime
 from airtcp.airtime import Rate
 from airtcp.high_rate import HighRateParts, HighRateTiming
-from airtcp.models import _checks
+from airtcp.models import checks
 from airtcp.standards import DsssTiming, OfdmTiming
 
 __all__ = [
@@ -91,8 +91,8 @@ class Phy:
                 names = (field.name for field in fields(part))
                 _not_negative(part, *(name for name in names if name != "short_gi_rounding"))
         if self.ofdm is not None:
-            _checks.scalar("symbol_time_ns", self.ofdm.symbol_time_ns, above=0)
-        _checks.scalar("cw_max", self.cw_max, at_least=self.cw_min, whole=True)
+            checks.scalar("symbol_time_ns", self.ofdm.symbol_time_ns, above=0)
+        checks.scalar("cw_max", self.cw_max, at_least=self.cw_min, whole=True)
 
     @classmethod
     def of(cls, phy: airtime.PhyTiming) -> Self:
@@ -199,13 +199,13 @@ def collision_time_ns(
 
 
 def _bits(name: str, value: ArrayLike) -> NDArray[np.int64]:
-    checked = _checks.real(name, value, at_least=0, at_most=_MOST_BITS, whole=True)
+    checked = checks.real(name, value, at_least=0, at_most=_MOST_BITS, whole=True)
     return checked.astype(np.int64)
 
 
 def _not_negative(section: object, *names: str) -> None:
     for name in names:
-        _checks.scalar(name, getattr(section, name), at_least=0, at_most=10**12, whole=True)
+        checks.scalar(name, getattr(section, name), at_least=0, at_most=10**12, whole=True)
 
 
 HOT_SPOT: Final = Phy(

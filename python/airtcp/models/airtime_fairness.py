@@ -23,8 +23,8 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from airtcp.models import _checks
-from airtcp.models._checks import Values
+from airtcp.models import checks
+from airtcp.models.checks import Values
 
 __all__ = ["Shares", "aggregate_time_s", "shares", "station_rate"]
 
@@ -104,13 +104,13 @@ def shares(
     >>> (fifo.rate_bps / 1e6).round(1), round(fifo.total_bps / 1e6)
     (array([ 9.7, 11.3,  5.2]), 26)
     """
-    _checks.choice("sharing", sharing, ("packets", "ppdus", "airtime"))
-    payload, busy, cycle, count, share = _checks.broadcast(
-        payload_bits=_checks.real("payload_bits", payload_bits, above=0.0),
-        busy_s=_checks.real("busy_s", busy_s, above=0.0),
-        cycle_s=_checks.real("cycle_s", cycle_s, above=0.0),
-        packets=_checks.real("packets", packets, above=0.0),
-        weight=_checks.real("weight", weight, above=0.0),
+    checks.choice("sharing", sharing, ("packets", "ppdus", "airtime"))
+    payload, busy, cycle, count, share = checks.broadcast(
+        payload_bits=checks.real("payload_bits", payload_bits, above=0.0),
+        busy_s=checks.real("busy_s", busy_s, above=0.0),
+        cycle_s=checks.real("cycle_s", cycle_s, above=0.0),
+        packets=checks.real("packets", packets, above=0.0),
+        weight=checks.real("weight", weight, above=0.0),
     )
     part = {"packets": busy / count, "ppdus": busy, "airtime": share}[sharing]
     airtime = part / part.sum()
@@ -119,8 +119,8 @@ def shares(
 
 
 def _aggregates(payload_bytes: ArrayLike, rate_bps: ArrayLike) -> tuple[Values, Values]:
-    payload, rate = _checks.broadcast(
-        payload_bytes=_checks.real("payload_bytes", payload_bytes, above=0.0),
-        rate_bps=_checks.real("rate_bps", rate_bps, above=0.0),
+    payload, rate = checks.broadcast(
+        payload_bytes=checks.real("payload_bytes", payload_bytes, above=0.0),
+        rate_bps=checks.real("rate_bps", rate_bps, above=0.0),
     )
     return payload, rate

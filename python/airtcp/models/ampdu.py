@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from airtcp.amendments import BY_FORMAT
 from airtcp.exceptions import ConvergenceError
-from airtcp.models import _checks
-from airtcp.models._checks import Values
+from airtcp.models import checks
 from airtcp.models.airtime import (
     HighRateParts,
     HighRateTiming,
@@ -31,6 +30,7 @@ from airtcp.models.airtime import (
     ppdu_time_ns,
 )
 from airtcp.models.bianchi import SlotTimes
+from airtcp.models.checks import Values
 
 __all__ = ["HT_20MHZ", "Exchange", "Rounds", "sent_mpdus", "slot_times"]
 
@@ -69,17 +69,17 @@ class Exchange:
     txop_limit_ns: int = 0
 
     def __post_init__(self) -> None:
-        _checks.scalar("block_ack_bits", self.block_ack_bits, at_least=0, whole=True)
-        _checks.scalar("ampdu_bits", self.ampdu_bits, at_least=0, whole=True)
-        _checks.scalar("ppdu_time_ns", self.ppdu_time_ns, above=0, whole=True)
-        _checks.scalar(
+        checks.scalar("block_ack_bits", self.block_ack_bits, at_least=0, whole=True)
+        checks.scalar("ampdu_bits", self.ampdu_bits, at_least=0, whole=True)
+        checks.scalar("ppdu_time_ns", self.ppdu_time_ns, above=0, whole=True)
+        checks.scalar(
             "block_ack_window",
             self.block_ack_window,
             at_least=1,
             at_most=_MOST_MPDUS,
             whole=True,
         )
-        _checks.scalar("txop_limit_ns", self.txop_limit_ns, at_least=0, whole=True)
+        checks.scalar("txop_limit_ns", self.txop_limit_ns, at_least=0, whole=True)
 
     def psdu_bits(self, mpdus: ArrayLike, msdu_bits: ArrayLike) -> Counts:
         """Return the bits of a PSDU of `mpdus` MPDUs with MSDUs of `msdu_bits` (9.7.1, 10.12.7).
@@ -149,9 +149,9 @@ class Exchange:
         return np.where(psdu_bits > self.rts_threshold_bits, around, 0)
 
     def _numbers(self, mpdus: ArrayLike, msdu_bits: ArrayLike) -> tuple[Counts, Counts]:
-        count = _checks.real("mpdus", mpdus, at_least=1, at_most=_MOST_MPDUS, whole=True)
+        count = checks.real("mpdus", mpdus, at_least=1, at_most=_MOST_MPDUS, whole=True)
         bits = np.asarray(mpdu_bits(self.phy, msdu_bits), dtype=np.float64)
-        count, bits = _checks.broadcast(mpdus=count, msdu_bits=bits)
+        count, bits = checks.broadcast(mpdus=count, msdu_bits=bits)
         return count.astype(np.int64), bits.astype(np.int64)
 
 
@@ -213,10 +213,10 @@ def sent_mpdus(most: ArrayLike, window: ArrayLike, error: ArrayLike) -> Rounds:
     >>> sent_mpdus([31, 64], 64, 0.1).sent.round(1)
     array([29.1, 34.1])
     """
-    count = _checks.real("most", most, at_least=1, whole=True)
-    positions = _checks.real("window", window, at_least=1, at_most=_WIDEST, whole=True)
-    lost = _checks.real("error", error, at_least=0.0, at_most=1.0 - 1e-9)
-    count, positions, lost = _checks.broadcast(most=count, window=positions, error=lost)
+    count = checks.real("most", most, at_least=1, whole=True)
+    positions = checks.real("window", window, at_least=1, at_most=_WIDEST, whole=True)
+    lost = checks.real("error", error, at_least=0.0, at_most=1.0 - 1e-9)
+    count, positions, lost = checks.broadcast(most=count, window=positions, error=lost)
     sent = np.empty(count.shape)
     for place in np.ndindex(count.shape):
         most_here = int(min(count[place], positions[place]))

@@ -25,10 +25,10 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from airtcp.models import _checks
-from airtcp.models._checks import Values
-from airtcp.models._solve import increasing_root
+from airtcp.models import checks
 from airtcp.models.airtime import Phy, Rate, collision_time_ns, exchange_time_ns
+from airtcp.models.checks import Values
+from airtcp.models.roots import increasing_root
 
 __all__ = [
     "FHSS_BASIC",
@@ -63,8 +63,8 @@ class SlotTimes:
 
     def __post_init__(self) -> None:
         for name in ("slot_s", "success_s", "collision_s"):
-            _checks.scalar(name, getattr(self, name), above=0.0)
-        _checks.scalar("payload_s", self.payload_s, at_least=0.0)
+            checks.scalar(name, getattr(self, name), above=0.0)
+        checks.scalar("payload_s", self.payload_s, at_least=0.0)
 
 
 FHSS_BASIC: Final = SlotTimes(50e-6, 8982e-6, 8713e-6, 8184e-6)
@@ -114,9 +114,9 @@ def attempt_probability(
     >>> float(attempt_probability(0.5, 32, 5))  # where the closed form of (7) is 0/0
     0.017699115044247787
     """
-    probability = _checks.real("p", p, at_least=0.0, at_most=1.0)
+    probability = checks.real("p", p, at_least=0.0, at_most=1.0)
     stages = _stages(w0, m, retries)
-    _checks.broadcast(p=probability, **stages)
+    checks.broadcast(p=probability, **stages)
     return _tau(probability, stages)[()]
 
 
@@ -134,9 +134,9 @@ def fixed_point(
     >>> round(float(fixed_point(5, 32, 5).p), 4)
     0.1781
     """
-    nodes = _checks.real("n", n, at_least=1.0)
+    nodes = checks.real("n", n, at_least=1.0)
     stages = _stages(w0, m, retries)
-    nodes, *_ = _checks.broadcast(n=nodes, **stages)
+    nodes, *_ = checks.broadcast(n=nodes, **stages)
 
     def excess(p: Values) -> Values:
         return p - collision_given(_tau(p, stages), nodes)
@@ -171,16 +171,16 @@ def saturation(
     >>> round(float(saturation(ten, FHSS_BASIC, variant="freezing", w0=32).utilization), 4)
     0.7578
     """
-    _checks.choice("variant", variant, ("bianchi", "freezing"))
+    checks.choice("variant", variant, ("bianchi", "freezing"))
     payload = np.asarray(times.payload_s)
     success, collision = np.asarray(times.success_s), np.asarray(times.collision_s)
     successes = np.asarray(1.0)
     if variant == "freezing":
         if w0 is None:
             raise ValueError("w0 is needed by the variant 'freezing'")
-        successes = 1.0 / (1.0 - 1.0 / _checks.real("w0", w0, at_least=2.0))
+        successes = 1.0 / (1.0 - 1.0 / checks.real("w0", w0, at_least=2.0))
         success, collision = success * successes + times.slot_s, collision + times.slot_s
-    _checks.broadcast(n=point.n, w0=np.asarray(successes))
+    checks.broadcast(n=point.n, w0=np.asarray(successes))
     # log1p and expm1 keep the precision of tiny tau; tau = 1 gives log 0 = -inf, which is right.
     with np.errstate(divide="ignore"):
         busy = -np.expm1(point.n * np.log1p(-point.tau))
@@ -210,7 +210,7 @@ def largest_utilization(n: ArrayLike, times: SlotTimes) -> Values:
     """
     nodes = np.asarray(n, dtype=np.float64)
     endless = np.isposinf(nodes)
-    nodes = _checks.real("n", np.where(endless, 1.0, nodes), at_least=1.0)
+    nodes = checks.real("n", np.where(endless, 1.0, nodes), at_least=1.0)
     collision = times.collision_s / times.slot_s
 
     def idle(load: Values) -> Values:
@@ -269,8 +269,8 @@ def slot_times(
     (2155.6, 322.0)
     """
     waits = {"difs": phy.difs_ns, "eifs": phy.eifs_ns, "eifs+difs": phy.eifs_ns + phy.difs_ns}
-    _checks.choice("after_collision", after_collision, tuple(waits))
-    payload = _checks.scalar(
+    checks.choice("after_collision", after_collision, tuple(waits))
+    payload = checks.scalar(
         "payload_bits", msdu_bits if payload_bits is None else payload_bits, at_least=0, whole=True
     )
     success = exchange_time_ns(
@@ -301,11 +301,11 @@ def _power_one_less(tau: Values, n: Values) -> Values:
 
 def _stages(w0: ArrayLike, m: ArrayLike, retries: ArrayLike | None) -> dict[str, Values]:
     stages = {
-        "w0": _checks.real("w0", w0, at_least=1.0),
-        "m": _checks.real("m", m, at_least=0.0, at_most=60.0, whole=True),
+        "w0": checks.real("w0", w0, at_least=1.0),
+        "m": checks.real("m", m, at_least=0.0, at_most=60.0, whole=True),
     }
     if retries is not None:
-        stages["retries"] = _checks.real(
+        stages["retries"] = checks.real(
             "retries", retries, at_least=0.0, at_most=_MOST_STAGES - 1.0, whole=True
         )
     return stages

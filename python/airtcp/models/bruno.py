@@ -30,10 +30,10 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
-from airtcp.models import _checks
-from airtcp.models._checks import Values
-from airtcp.models._solve import increasing_root
+from airtcp.models import checks
 from airtcp.models.airtime import HOT_SPOT, Phy, Rate, collision_time_ns, exchange_time_ns
+from airtcp.models.checks import Values
+from airtcp.models.roots import increasing_root
 
 __all__ = [
     "Limit",
@@ -79,9 +79,9 @@ class Overheads:
     collision_s: float
 
     def __post_init__(self) -> None:
-        _checks.scalar("slot_s", self.slot_s, above=0.0)
-        _checks.scalar("success_s", self.success_s, above=0.0)
-        _checks.scalar("collision_s", self.collision_s, at_least=self.slot_s)
+        checks.scalar("slot_s", self.slot_s, above=0.0)
+        checks.scalar("success_s", self.success_s, above=0.0)
+        checks.scalar("collision_s", self.collision_s, at_least=self.slot_s)
 
     @classmethod
     def from_phy(
@@ -104,7 +104,7 @@ class Overheads:
         >>> Overheads.from_phy(HOT_SPOT, collision="difs")
         Overheads(slot_s=2e-05, success_s=0.000553819, collision_s=0.000295819)
         """
-        _checks.choice("collision", collision, ("as-success", "difs", "eifs"))
+        checks.choice("collision", collision, ("as-success", "difs", "eifs"))
         rates = {"data_rate": data_rate, "control_rate": control_rate}
         success = int(exchange_time_ns(phy, msdu_bits, rts=False, **rates)) + phy.difs_ns
         frame = int(collision_time_ns(phy, msdu_bits, rts=False, **rates))
@@ -211,9 +211,9 @@ def expected_slots(w: ArrayLike, m: ArrayLike) -> Slots:
     >>> expected_slots(32, [1, 8, 32]).collision.round(2)
     array([0.  , 0.77, 8.45])
     """
-    slots = _checks.real("w", w, at_least=1.0, at_most=_MOST_SLOTS, whole=True)
-    stations = _checks.real("m", m, at_least=0.0, whole=True)
-    slots, stations = _checks.broadcast(w=slots, m=stations)
+    slots = checks.real("w", w, at_least=1.0, at_most=_MOST_SLOTS, whole=True)
+    stations = checks.real("m", m, at_least=0.0, whole=True)
+    slots, stations = checks.broadcast(w=slots, m=stations)
     return Slots(w=slots[()], m=stations[()], **_binomial_slots(slots, stations))
 
 
@@ -245,9 +245,9 @@ def best_stations(w: ArrayLike, overheads: Overheads) -> Values:
     >>> best_stations(32, Overheads.hot_spot(collision="difs"))
     np.float64(10.0)
     """
-    windows = _checks.real("w", w, at_least=1.0, at_most=_MOST_SLOTS, whole=True)
+    windows = checks.real("w", w, at_least=1.0, at_most=_MOST_SLOTS, whole=True)
     best = np.empty(windows.shape)
-    for window in _checks.different(windows):
+    for window in checks.different(windows):
         stations = np.arange(1.0, window + 1.0)
         slots = _binomial_slots(np.asarray(window), stations)
         lost = slots["idle"] * overheads.slot_s + slots["collision"] * overheads.collision_s
@@ -301,11 +301,11 @@ def maximum_goodput(
     >>> float(maximum_goodput(12000, 1650e-6).round(-4))
     7270000.0
     """
-    payload = _checks.real("payload_bits", payload_bits, at_least=0.0)
-    data = _checks.real("data_s", data_s, above=0.0)
-    tcp_ack = _checks.real("tcp_ack_s", tcp_ack_s, at_least=0.0)
-    share = _checks.real("acks_per_segment", acks_per_segment, at_least=0.0, at_most=1.0)
-    payload, data, tcp_ack, share = _checks.broadcast(
+    payload = checks.real("payload_bits", payload_bits, at_least=0.0)
+    data = checks.real("data_s", data_s, above=0.0)
+    tcp_ack = checks.real("tcp_ack_s", tcp_ack_s, at_least=0.0)
+    share = checks.real("acks_per_segment", acks_per_segment, at_least=0.0, at_most=1.0)
+    payload, data, tcp_ack, share = checks.broadcast(
         payload_bits=payload, data_s=data, tcp_ack_s=tcp_ack, acks_per_segment=share
     )
     return np.asarray(payload / (data + share * tcp_ack))[()]
@@ -333,9 +333,9 @@ def theoretical_limit(
     >>> round(theoretical_limit(acks_per_segment=0.5).goodput_bps / 1e6, 2)  # delayed ACK
     6.24
     """
-    _checks.scalar("payload_bits", payload_bits, above=0.0, whole=True)
-    _checks.scalar("header_bits", header_bits, at_least=0.0, whole=True)
-    share = _checks.scalar("acks_per_segment", acks_per_segment, at_least=0.0, at_most=1.0)
+    checks.scalar("payload_bits", payload_bits, above=0.0, whole=True)
+    checks.scalar("header_bits", header_bits, at_least=0.0, whole=True)
+    share = checks.scalar("acks_per_segment", acks_per_segment, at_least=0.0, at_most=1.0)
     sizes = np.array([payload_bits + header_bits, header_bits])
     exchanges = exchange_time_ns(
         phy, sizes, rts=False, data_rate=data_rate, control_rate=control_rate
@@ -377,13 +377,13 @@ def burst_size(
     >>> burst_size(16, 2, 3, 8, floor="none")
     np.float64(-2.0)
     """
-    _checks.choice("floor", floor, ("one-ack", "zero", "none"))
-    _checks.choice("collided", collided, ("twice", "once"))
-    packets = _checks.real("burst", burst, at_least=0.0, whole=True)
-    done = _checks.real("successes", successes, at_least=0.0, whole=True)
-    lost = _checks.real("collisions", collisions, at_least=0.0, whole=True)
-    wanted = _checks.real("target", target, at_least=1.0, whole=True)
-    packets, done, lost, wanted = _checks.broadcast(
+    checks.choice("floor", floor, ("one-ack", "zero", "none"))
+    checks.choice("collided", collided, ("twice", "once"))
+    packets = checks.real("burst", burst, at_least=0.0, whole=True)
+    done = checks.real("successes", successes, at_least=0.0, whole=True)
+    lost = checks.real("collisions", collisions, at_least=0.0, whole=True)
+    wanted = checks.real("target", target, at_least=1.0, whole=True)
+    packets, done, lost, wanted = checks.broadcast(
         burst=packets, successes=done, collisions=lost, target=wanted
     )
     left = np.maximum(np.floor(packets / 2.0) - done, 0.0)
@@ -452,4 +452,4 @@ def _after(chance: Values, rest: Values) -> Values:
 
 
 def _whole(name: str, value: int, least: int, most: int) -> int:
-    return int(_checks.scalar(name, value, at_least=least, at_most=most, whole=True))
+    return int(checks.scalar(name, value, at_least=least, at_most=most, whole=True))

@@ -22,11 +22,11 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from airtcp.models import _checks
-from airtcp.models._checks import Values
-from airtcp.models._solve import increasing_root
+from airtcp.models import checks
 from airtcp.models.airtime import Phy, Rate, collision_time_ns, exchange_time_ns
 from airtcp.models.bruno import burst_size
+from airtcp.models.checks import Values
+from airtcp.models.roots import increasing_root
 
 __all__ = ["Cycle", "Exchanges", "Observed", "bursts_of_law", "goodput", "observed"]
 
@@ -62,9 +62,9 @@ class Exchanges:
 
     def __post_init__(self) -> None:
         for name in ("slot_s", "data_s", "tcp_ack_s", "payload_bits"):
-            _checks.scalar(name, getattr(self, name), above=0.0)
+            checks.scalar(name, getattr(self, name), above=0.0)
         for name in ("collision_s", "data_collision_s"):
-            _checks.scalar(name, getattr(self, name), at_least=0.0)
+            checks.scalar(name, getattr(self, name), at_least=0.0)
 
     @classmethod
     def from_phy(
@@ -86,7 +86,7 @@ class Exchanges:
         >>> Exchanges.from_phy(HOT_SPOT, payload_bits=12_000).collision_s
         0.000609819
         """
-        _checks.choice("after_collision", after_collision, ("difs", "eifs"))
+        checks.choice("after_collision", after_collision, ("difs", "eifs"))
         rates = {"data_rate": data_rate, "control_rate": control_rate}
         wait = {"difs": phy.difs_ns, "eifs": phy.eifs_ns}[after_collision]
         bits = (payload_bits + header_bits, header_bits)
@@ -154,10 +154,10 @@ def observed(
     >>> said.p.round(3), (32 * said.success).round(2), (32 * said.collision).round(2)
     (array([0.   , 0.184]), array([1.94, 5.29]), array([0.  , 0.58]))
     """
-    stations = _checks.real("contending", contending, at_least=1.0, at_most=_MOST_STATIONS)
-    first = _checks.scalar("cw_min", cw_min, at_least=1.0, whole=True)
-    last = _checks.scalar("cw_max", cw_max, at_least=first, whole=True)
-    tries = int(_checks.scalar("attempts", attempts, at_least=1.0, at_most=1000.0, whole=True))
+    stations = checks.real("contending", contending, at_least=1.0, at_most=_MOST_STATIONS)
+    first = checks.scalar("cw_min", cw_min, at_least=1.0, whole=True)
+    last = checks.scalar("cw_max", cw_max, at_least=first, whole=True)
+    tries = int(checks.scalar("attempts", attempts, at_least=1.0, at_most=1000.0, whole=True))
     stage = np.arange(tries)
     # From here on no window grows, whatever the exponent.
     doublings = np.minimum(stage, 64)
@@ -196,11 +196,11 @@ def bursts_of_law(success: float, collision: float, *, window_slots: int, target
     12.16
     """
     slots = int(
-        _checks.scalar("window_slots", window_slots, at_least=1.0, at_most=_MOST, whole=True)
+        checks.scalar("window_slots", window_slots, at_least=1.0, at_most=_MOST, whole=True)
     )
-    wanted = int(_checks.scalar("target", target, at_least=1.0, at_most=_MOST, whole=True))
-    _checks.scalar("success", success, at_least=0.0, at_most=1.0)
-    _checks.scalar("collision", collision, at_least=0.0, at_most=1.0)
+    wanted = int(checks.scalar("target", target, at_least=1.0, at_most=_MOST, whole=True))
+    checks.scalar("success", success, at_least=0.0, at_most=1.0)
+    checks.scalar("collision", collision, at_least=0.0, at_most=1.0)
     if max(slots, wanted) > _PLAYED:
         left = wanted - slots * collision
         return 2.0 * max(min(left, (left + slots * success) / 2.0), 1.0)
@@ -245,8 +245,8 @@ def goodput(
     >>> round(float(said.packets), 1), round(float(said.p_stations), 2)
     (11.9, 0.27)
     """
-    counts = _checks.real("stations", stations, at_least=1.0, at_most=_MOST_STATIONS, whole=True)
-    share = _checks.scalar("acks_per_segment", acks_per_segment, above=0.0, at_most=1.0)
+    counts = checks.real("stations", stations, at_least=1.0, at_most=_MOST_STATIONS, whole=True)
+    share = checks.scalar("acks_per_segment", acks_per_segment, above=0.0, at_most=1.0)
     # Check these arguments even if the law is not needed.
     bursts_of_law(0.0, 0.0, window_slots=window_slots, target=target)
     backoff = {"cw_min": cw_min, "cw_max": cw_max, "attempts": attempts}
@@ -262,7 +262,7 @@ def goodput(
         return np.asarray(window_slots * seen.success - caused)
 
     contending = np.empty(counts.shape)
-    for count in _checks.different(counts):
+    for count in checks.different(counts):
         contending[counts == count] = _contending(count, lacking)
     seen = observed(contending, **backoff)
     successes, collisions, idle = (

@@ -35,11 +35,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from airtcp.exceptions import ConvergenceError
-from airtcp.models import _checks
-from airtcp.models._checks import Values
+from airtcp.models import checks
 from airtcp.models._clusters import Chain, Unaligned
 from airtcp.models._product import Product
 from airtcp.models.bianchi import SlotTimes
+from airtcp.models.checks import Values
 
 __all__ = [
     "MOST_CELLS",
@@ -237,8 +237,8 @@ def independent_sets(neighbours: ArrayLike, busy_s: ArrayLike, backoff_s: ArrayL
     """
     adjacent = _graph(neighbours, _MOST_INDEPENDENT)
     cells = len(adjacent)
-    busy = np.broadcast_to(_checks.real("busy_s", busy_s, above=0.0), (cells,))
-    backoff = np.broadcast_to(_checks.real("backoff_s", backoff_s, above=0.0), (cells,))
+    busy = np.broadcast_to(checks.real("busy_s", busy_s, above=0.0), (cells,))
+    backoff = np.broadcast_to(checks.real("backoff_s", backoff_s, above=0.0), (cells,))
     ratios = [float(ratio) for ratio in busy / backoff]
 
     @cache
@@ -263,10 +263,10 @@ def _checked(
     cells: int, contenders: ArrayLike, w0: int, m: int, retries: int
 ) -> tuple[Values, int, int, int]:
     """Return senders, first window, doublings and attempts per frame. Raises ValueError."""
-    senders = np.broadcast_to(_checks.real("contenders", contenders, at_least=1.0), (cells,))
-    least = int(_checks.scalar("w0", w0, at_least=2.0, whole=True))
-    doublings = int(_checks.scalar("m", m, at_least=0.0, at_most=60.0, whole=True))
-    attempts = 1 + int(_checks.scalar("retries", retries, at_least=0.0, at_most=1e3, whole=True))
+    senders = np.broadcast_to(checks.real("contenders", contenders, at_least=1.0), (cells,))
+    least = int(checks.scalar("w0", w0, at_least=2.0, whole=True))
+    doublings = int(checks.scalar("m", m, at_least=0.0, at_most=60.0, whole=True))
+    attempts = 1 + int(checks.scalar("retries", retries, at_least=0.0, at_most=1e3, whole=True))
     return senders, least, doublings, attempts
 
 
@@ -283,7 +283,7 @@ def _times(times: SlotTimes | Sequence[SlotTimes], cells: int) -> tuple[float, V
 
 def _failing(failing: ArrayLike, cells: int) -> Values:
     """Return the fraction of each cell's frames that fail within the previous exchange."""
-    return np.broadcast_to(_checks.real("failing", failing, at_least=0.0, at_most=0.5), (cells,))
+    return np.broadcast_to(checks.real("failing", failing, at_least=0.0, at_most=0.5), (cells,))
 
 
 def _attempts_per_slot(gamma: Values, inside: Values, w0: int, m: int, attempts: int) -> Values:

@@ -20,8 +20,8 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.linalg import spsolve
 
 from airtcp.exceptions import ConvergenceError
-from airtcp.models import _checks
-from airtcp.models._checks import Values
+from airtcp.models import checks
+from airtcp.models.checks import Values
 
 __all__ = [
     "MOST_QUEUES",
@@ -84,11 +84,11 @@ def coupled_queues(
     >>> coupled_queues([0.3, 0.3], [1.0, 1.0], shared).mean_sojourn_s.round(3)  # 1 / (1 - .6)
     array([2.5, 2.5])
     """
-    arrivals = np.atleast_1d(_checks.real("arrivals_per_s", arrivals_per_s, above=0.0))
+    arrivals = np.atleast_1d(checks.real("arrivals_per_s", arrivals_per_s, above=0.0))
     queues = len(arrivals)
     if arrivals.ndim != 1 or queues > MOST_QUEUES:
         raise ValueError(f"arrivals_per_s has shape {arrivals.shape}; allowed: 1 to 3 queues")
-    service = np.broadcast_to(_checks.real("service_s", service_s, above=0.0), (queues,))
+    service = np.broadcast_to(checks.real("service_s", service_s, above=0.0), (queues,))
     most = _MOST_JOBS[queues]
     jobs = min(_FIRST_JOBS, most)
     while True:
@@ -135,14 +135,14 @@ def coupled_sources(
     >>> coupled_sources([1, 1], [3.0, 1.0], [1.0, 1.0], apart).mean_sojourn_s.round(3)
     array([1., 1.])
     """
-    shape = tuple(int(_checks.scalar("sources", one, at_least=1.0)) + 1 for one in sources)
+    shape = tuple(int(checks.scalar("sources", one, at_least=1.0)) + 1 for one in sources)
     queues = len(shape)
     if not queues or np.prod(shape, dtype=float) > MOST_STATES:
         raise ValueError(
             f"sources has {' x '.join(map(str, shape))} numbers of jobs; allowed: {MOST_STATES}"
         )
-    away = np.broadcast_to(_checks.real("away_s", away_s, above=0.0), (queues,))
-    service = np.broadcast_to(_checks.real("service_s", service_s, above=0.0), (queues,))
+    away = np.broadcast_to(checks.real("away_s", away_s, above=0.0), (queues,))
+    service = np.broadcast_to(checks.real("service_s", service_s, above=0.0), (queues,))
     coming = [(most - 1 - np.arange(most)) / time for most, time in zip(shape, away, strict=True)]
     return _measured(_law(shape, coming, _served(service, paces, shape), speeds), coming)
 
@@ -154,7 +154,7 @@ def _served(
     found = []
     for queue, most in enumerate(shape):
         table = np.ones(1) if paces is None else np.atleast_1d(np.asarray(paces[queue], float))
-        _checks.real("paces", table, above=0.0)
+        checks.real("paces", table, above=0.0)
         number = np.arange(most)
         rates = table[np.clip(number - 1, 0, len(table) - 1)] / service[queue]
         found.append(np.where(number > 0, rates, 0.0))
@@ -191,7 +191,7 @@ def _law(
         found = speeds(busy)
         for queue in range(queues):
             if busy[queue]:
-                speed = _checks.scalar("speeds", found[queue], above=0.0)
+                speed = checks.scalar("speeds", found[queue], above=0.0)
                 rates[queue][there] = speed * served[queue][numbers[queue][there]]
     entries: list[tuple[Values, Values, Values]] = []
     for queue, jobs in enumerate(shape):

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from airtcp.models import _checks
-from airtcp.models._checks import Values
+from airtcp.models import checks
+from airtcp.models.checks import Values
 
 __all__ = ["average_window", "cubic_window", "reno_window", "square_root_window"]
 
@@ -26,7 +26,7 @@ def reno_window(p: ArrayLike) -> Values:
     >>> float(reno_window(1e-6))
     1200.0
     """
-    return np.asarray(1.2 / np.sqrt(_checks.real("p", p, above=0.0, at_most=1.0)))
+    return np.asarray(1.2 / np.sqrt(checks.real("p", p, above=0.0, at_most=1.0)))
 
 
 def square_root_window(
@@ -44,10 +44,10 @@ def square_root_window(
     >>> square_root_window([1e-2, 1e-4]).round(2)
     array([ 12.25, 122.47])
     """
-    loss, a, b = _checks.broadcast(
-        p=_checks.real("p", p, above=0.0, at_most=1.0),
-        increase=_checks.real("increase", increase, above=0.0),
-        decrease=_checks.real("decrease", decrease, at_least=0.0, at_most=1.0 - 1e-9),
+    loss, a, b = checks.broadcast(
+        p=checks.real("p", p, above=0.0, at_most=1.0),
+        increase=checks.real("increase", increase, above=0.0),
+        decrease=checks.real("decrease", decrease, at_least=0.0, at_most=1.0 - 1e-9),
     )
     return np.asarray(np.sqrt(a * (1.0 + b) / (2.0 * (1.0 - b) * loss)))[()]
 
@@ -62,11 +62,11 @@ def cubic_window(p: ArrayLike, rtt_s: ArrayLike, c: float = 0.4) -> Values:
     >>> round(float(cubic_window(1e-4, 0.1)))
     187
     """
-    p, rtt_s = _checks.broadcast(
-        p=_checks.real("p", p, above=0.0, at_most=1.0),
-        rtt_s=_checks.real("rtt_s", rtt_s, above=0.0),
+    p, rtt_s = checks.broadcast(
+        p=checks.real("p", p, above=0.0, at_most=1.0),
+        rtt_s=checks.real("rtt_s", rtt_s, above=0.0),
     )
-    c = _checks.scalar("c", c, above=0.0)
+    c = checks.scalar("c", c, above=0.0)
     ratio = rtt_s / p
     return np.asarray((c * (3.0 + BETA) / (4.0 * (1.0 - BETA))) ** 0.25 * ratio**0.75)
 

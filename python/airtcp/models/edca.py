@@ -28,10 +28,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from airtcp.exceptions import ConvergenceError
-from airtcp.models import _checks
-from airtcp.models._checks import Values
+from airtcp.models import checks
 from airtcp.models.bianchi import SlotTimes, attempt_probability
 from airtcp.models.bianchi import fixed_point as bianchi_fixed_point
+from airtcp.models.checks import Values
 
 __all__ = ["FixedPoint", "Saturation", "Zones", "fixed_point", "saturation", "zones"]
 
@@ -155,10 +155,10 @@ def zones(n: ArrayLike, tau: ArrayLike, aifs: ArrayLike) -> Zones:
     >>> zones([1, 1], [0.5, 0.5], [0, 1]).p.round(3)  # the first slot is free of the second class
     array([0.2, 0.5])
     """
-    nodes = _checks.real("n", n, at_least=1.0)
-    attempts = _checks.real("tau", tau, above=0.0, at_most=1.0)
+    nodes = checks.real("n", n, at_least=1.0)
+    attempts = checks.real("tau", tau, above=0.0, at_most=1.0)
     slots = _aifs(aifs)
-    _checks.broadcast(n=nodes, tau=attempts, aifs=slots)
+    checks.broadcast(n=nodes, tau=attempts, aifs=slots)
     nodes, attempts, slots = np.broadcast_arrays(*np.atleast_1d(nodes, attempts, slots))
     return _zones(nodes, attempts, slots)
 
@@ -181,14 +181,14 @@ def fixed_point(
     >>> float(fixed_point([2, 3], 32, 5, 2).p.round(4)[0])  # equal AIFS: five nodes of one kind
     0.1781
     """
-    nodes = _checks.real("n", n, at_least=1.0)
-    window = _checks.real("w0", w0, at_least=1.0)
-    doublings = _checks.real("m", m, at_least=0.0, at_most=60.0, whole=True)
+    nodes = checks.real("n", n, at_least=1.0)
+    window = checks.real("w0", w0, at_least=1.0)
+    doublings = checks.real("m", m, at_least=0.0, at_most=60.0, whole=True)
     slots = _aifs(aifs)
     given = {"n": nodes, "w0": window, "m": doublings, "aifs": slots}
     if retries is not None:
-        given["retries"] = _checks.real("retries", retries, at_least=0.0, whole=True)
-    _checks.broadcast(**given)
+        given["retries"] = checks.real("retries", retries, at_least=0.0, whole=True)
+    checks.broadcast(**given)
     shape = np.broadcast_shapes((1,), *(array.shape for array in given.values()))
     flat = {
         name: np.broadcast_to(array, shape).reshape(-1, shape[-1]) for name, array in given.items()
@@ -280,7 +280,7 @@ def _collision_s(point: FixedPoint, lengths: Values) -> Values:
     of_class = lengths[ordered.order]
     time = np.zeros(point.tau.shape[:-1])
     before = np.asarray(point.zones.idle)
-    for length in _checks.different(lengths):
+    for length in checks.different(lengths):
         # If no station sends a longer frame, the longest frame has this length or is shorter.
         longer = _Ordered(
             order=ordered.order,
@@ -354,4 +354,4 @@ def _ordered(n: Values, tau: Values, aifs: Values) -> _Ordered:
 
 
 def _aifs(aifs: ArrayLike) -> Values:
-    return _checks.real("aifs", aifs, at_least=0.0, at_most=_MOST_AIFS_SLOTS, whole=True)
+    return checks.real("aifs", aifs, at_least=0.0, at_most=_MOST_AIFS_SLOTS, whole=True)

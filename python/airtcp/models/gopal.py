@@ -29,8 +29,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from airtcp.models import _checks
-from airtcp.models._checks import Values
+from airtcp.models import checks
+from airtcp.models.checks import Values
 
 __all__ = [
     "SimultaneousSend",
@@ -146,7 +146,7 @@ def simultaneous_send(others: ArrayLike, w0: ArrayLike) -> SimultaneousSend:
 
 
 def _inputs(others: ArrayLike, w0: ArrayLike) -> tuple[Values, Values]:
-    nodes = _checks.real("others", others, at_least=0.0, whole=True)
-    slots = _checks.real("w0", w0, at_least=1.0, at_most=_MOST_SLOTS, whole=True)
-    nodes, slots = _checks.broadcast(others=nodes, w0=slots)
+    nodes = checks.real("others", others, at_least=0.0, whole=True)
+    slots = checks.real("w0", w0, at_least=1.0, at_most=_MOST_SLOTS, whole=True)
+    nodes, slots = checks.broadcast(others=nodes, w0=slots)
     return nodes, slots

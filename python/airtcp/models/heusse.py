@@ -27,9 +27,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from airtcp.models import _checks
-from airtcp.models._checks import Values
+from airtcp.models import checks
 from airtcp.models.airtime import Phy, Rate, exchange_time_ns
+from airtcp.models.checks import Values
 
 __all__ = [
     "Anomaly",
@@ -144,14 +144,14 @@ def frame_exchange_s(
     >>> round(float(frame_exchange_s(12272, 1e6, ack_bits=112, ack_rate_bps=1e6, **times)), 6)
     0.012828
     """
-    bits = _checks.real("frame_bits", frame_bits, at_least=0.0)
-    rate = _checks.real("rate_bps", rate_bps, above=0.0)
-    preamble = _checks.real("preamble_s", preamble_s, at_least=0.0)
-    ack = _checks.scalar("ack_bits", ack_bits, at_least=0.0)
-    ack_rate = _checks.real("ack_rate_bps", ack_rate_bps, above=0.0)
-    gaps = _checks.scalar("sifs_s", sifs_s, at_least=0.0)
-    gaps += _checks.scalar("difs_s", difs_s, at_least=0.0)
-    bits, rate, preamble, ack_rate = _checks.broadcast(
+    bits = checks.real("frame_bits", frame_bits, at_least=0.0)
+    rate = checks.real("rate_bps", rate_bps, above=0.0)
+    preamble = checks.real("preamble_s", preamble_s, at_least=0.0)
+    ack = checks.scalar("ack_bits", ack_bits, at_least=0.0)
+    ack_rate = checks.real("ack_rate_bps", ack_rate_bps, above=0.0)
+    gaps = checks.scalar("sifs_s", sifs_s, at_least=0.0)
+    gaps += checks.scalar("difs_s", difs_s, at_least=0.0)
+    bits, rate, preamble, ack_rate = checks.broadcast(
         frame_bits=bits, rate_bps=rate, preamble_s=preamble, ack_rate_bps=ack_rate
     )
     return np.asarray(gaps + 2.0 * preamble + bits / rate + ack / ack_rate)[()]
@@ -170,7 +170,7 @@ def published_exchange_s(rate_bps: ArrayLike, frame_bits: ArrayLike = 12_272) ->
     >>> (published_exchange_s([11e6, 1e6]) * 1e6).round(1)
     array([ 1377.8, 12828. ])
     """
-    rate = _checks.real("rate_bps", rate_bps, above=0.0)
+    rate = checks.real("rate_bps", rate_bps, above=0.0)
     return frame_exchange_s(
         frame_bits,
         rate,
@@ -235,11 +235,11 @@ def anomaly(
     >>> hosts.host_share.round(3)
     array([0.04 , 0.368])
     """
-    time = np.atleast_1d(_checks.real("exchange_s", exchange_s, above=0.0))
-    hosts = np.atleast_1d(_checks.real("count", count, at_least=0.0, whole=True))
-    bits = np.atleast_1d(_checks.real("frame_bits", frame_bits, at_least=0.0))
-    window = _checks.real("cw_min", cw_min, at_least=1.0)[..., np.newaxis]
-    time, hosts, bits, window = _checks.broadcast(
+    time = np.atleast_1d(checks.real("exchange_s", exchange_s, above=0.0))
+    hosts = np.atleast_1d(checks.real("count", count, at_least=0.0, whole=True))
+    bits = np.atleast_1d(checks.real("frame_bits", frame_bits, at_least=0.0))
+    window = checks.real("cw_min", cw_min, at_least=1.0)[..., np.newaxis]
+    time, hosts, bits, window = checks.broadcast(
         exchange_s=time, count=hosts, frame_bits=bits, cw_min=window
     )
     n, window = hosts.sum(axis=-1), window[..., 0]
@@ -251,7 +251,7 @@ def anomaly(
     if collision_s is None:
         jam = _longer_of_a_pair(total, hosts)
     else:
-        jam = np.full(n.shape, _checks.scalar("collision_s", collision_s, at_least=0.0))
+        jam = np.full(n.shape, checks.scalar("collision_s", collision_s, at_least=0.0))
     cycle = (hosts * total).sum(axis=-1) + p_c * jam * n
     rate = bits / cycle[..., np.newaxis]
     return Anomaly(
@@ -302,14 +302,14 @@ def tcp_downloads(
     >>> result.goodput_bps.round(-4)
     array([2440000., 2420000.])
     """
-    _checks.choice("contenders", contenders, ("backlogged", "all"))
-    connections = _checks.real("n_c", n_c, at_least=1.0, at_most=_MOST_HOSTS - 1.0, whole=True)
-    payload = _checks.real("payload_bits", payload_bits, at_least=0.0)
-    data = _checks.real("data_s", data_s, above=0.0)
-    ack = _checks.real("tcp_ack_s", tcp_ack_s, above=0.0)
-    every = _checks.real("d", d, at_least=1.0)
-    window = _checks.real("cw_min", cw_min, at_least=1.0)
-    connections, payload, data, ack, every, window = _checks.broadcast(
+    checks.choice("contenders", contenders, ("backlogged", "all"))
+    connections = checks.real("n_c", n_c, at_least=1.0, at_most=_MOST_HOSTS - 1.0, whole=True)
+    payload = checks.real("payload_bits", payload_bits, at_least=0.0)
+    data = checks.real("data_s", data_s, above=0.0)
+    ack = checks.real("tcp_ack_s", tcp_ack_s, above=0.0)
+    every = checks.real("d", d, at_least=1.0)
+    window = checks.real("cw_min", cw_min, at_least=1.0)
+    connections, payload, data, ack, every, window = checks.broadcast(
         n_c=connections, payload_bits=payload, data_s=data, tcp_ack_s=ack, d=every, cw_min=window
     )
     nodes = connections + 1.0 if contenders == "all" else 1.0 + 1.0 / every
@@ -319,7 +319,7 @@ def tcp_downloads(
         with_access_point = np.minimum(2.0 / nodes, 1.0)
         jam = with_access_point * np.maximum(data, ack) + (1.0 - with_access_point) * ack + wait
     else:
-        jam = np.full(nodes.shape, _checks.scalar("collision_s", collision_s, at_least=0.0))
+        jam = np.full(nodes.shape, checks.scalar("collision_s", collision_s, at_least=0.0))
     cycle = data + ack / every + (1.0 + 1.0 / every) * (wait + p_c * jam)
     goodput = payload / cycle
     return TcpDownloads(
@@ -352,14 +352,14 @@ def _longer_of_a_pair(time: Values, hosts: Values) -> Values:
 
 
 def _contenders(n: ArrayLike, cw_min: ArrayLike) -> tuple[Values, Values]:
-    hosts = _checks.real("n", n, at_least=1.0, at_most=_MOST_HOSTS)
-    window = _checks.real("cw_min", cw_min, at_least=1.0)
-    hosts, window = _checks.broadcast(n=hosts, cw_min=window)
+    hosts = checks.real("n", n, at_least=1.0, at_most=_MOST_HOSTS)
+    window = checks.real("cw_min", cw_min, at_least=1.0)
+    hosts, window = checks.broadcast(n=hosts, cw_min=window)
     return hosts, window
 
 
 def _slot(slot_s: float, backoff: str) -> float:
     """Return the slot that makes SLOT (1 + P_c)/(2N) CWmin the wait of either reading."""
-    _checks.choice("backoff", backoff, ("published", "whole"))
-    slot = _checks.scalar("slot_s", slot_s, above=0.0)
+    checks.choice("backoff", backoff, ("published", "whole"))
+    slot = checks.scalar("slot_s", slot_s, above=0.0)
     return slot if backoff == "whole" else slot / 2.0

@@ -21,8 +21,8 @@ from typing import Final
 import numpy as np
 
 from airtcp.exceptions import ConvergenceError
-from airtcp.models import _checks
-from airtcp.models._checks import Values
+from airtcp.models import checks
+from airtcp.models.checks import Values
 
 __all__ = ["HiddenPair", "hidden_pair"]
 
@@ -67,12 +67,12 @@ def hidden_pair(
     >>> round(pair.failed, 2)
     0.28
     """
-    _checks.scalar("slot_s", slot_s, above=0.0)
-    _checks.scalar("frame_s", frame_s, above=0.0)
-    _checks.scalar("exchange_s", exchange_s, at_least=frame_s)
-    least = int(_checks.scalar("w0", w0, at_least=2.0, at_most=1024.0, whole=True))
-    doublings = int(_checks.scalar("m", m, at_least=0.0, at_most=10.0, whole=True))
-    stages = 1 + int(_checks.scalar("retries", retries, at_least=0.0, at_most=30.0, whole=True))
+    checks.scalar("slot_s", slot_s, above=0.0)
+    checks.scalar("frame_s", frame_s, above=0.0)
+    checks.scalar("exchange_s", exchange_s, at_least=frame_s)
+    least = int(checks.scalar("w0", w0, at_least=2.0, at_most=1024.0, whole=True))
+    doublings = int(checks.scalar("m", m, at_least=0.0, at_most=10.0, whole=True))
+    stages = 1 + int(checks.scalar("retries", retries, at_least=0.0, at_most=30.0, whole=True))
     chain = _Chain(
         [least << min(stage, doublings) for stage in range(stages)],
         max(round(frame_s / slot_s), 1),

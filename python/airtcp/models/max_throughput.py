@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from airtcp.models import _checks
-from airtcp.models._checks import Values
+from airtcp.models import checks
 from airtcp.models.airtime import Phy, Rate, exchange_time_ns
+from airtcp.models.checks import Values
 
 __all__ = ["LoneSender", "lone_sender", "maximum_throughput", "mean_backoff_s"]
 
@@ -42,9 +42,9 @@ def mean_backoff_s(cw_min: ArrayLike, slot_s: ArrayLike) -> Values:
     >>> round(float(mean_backoff_s(31, 20e-6)) * 1e6, 6)
     310.0
     """
-    window = _checks.real("cw_min", cw_min, at_least=0.0)
-    slot = _checks.real("slot_s", slot_s, at_least=0.0)
-    window, slot = _checks.broadcast(cw_min=window, slot_s=slot)
+    window = checks.real("cw_min", cw_min, at_least=0.0)
+    slot = checks.real("slot_s", slot_s, at_least=0.0)
+    window, slot = checks.broadcast(cw_min=window, slot_s=slot)
     return np.asarray(window * slot / 2.0)[()]
 
 
@@ -61,11 +61,11 @@ def maximum_throughput(
     >>> float(maximum_throughput(12000, 50e-6, 310e-6, 1568e-6).round(-3))
     6224000.0
     """
-    payload = _checks.real("payload_bits", payload_bits, at_least=0.0)
-    difs = _checks.real("difs_s", difs_s, at_least=0.0)
-    backoff = _checks.real("backoff_s", backoff_s, at_least=0.0)
-    exchange = _checks.real("exchange_s", exchange_s, above=0.0)
-    payload, difs, backoff, exchange = _checks.broadcast(
+    payload = checks.real("payload_bits", payload_bits, at_least=0.0)
+    difs = checks.real("difs_s", difs_s, at_least=0.0)
+    backoff = checks.real("backoff_s", backoff_s, at_least=0.0)
+    exchange = checks.real("exchange_s", exchange_s, above=0.0)
+    payload, difs, backoff, exchange = checks.broadcast(
         payload_bits=payload, difs_s=difs, backoff_s=backoff, exchange_s=exchange
     )
     return np.asarray(payload / (difs + backoff + exchange))[()]

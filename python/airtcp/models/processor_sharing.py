@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from airtcp.models import _checks
-from airtcp.models._checks import Values
-from airtcp.models._solve import increasing_root
+from airtcp.models import checks
+from airtcp.models.checks import Values
+from airtcp.models.roots import increasing_root
 
 __all__ = [
     "Sharing",
@@ -77,7 +77,7 @@ def stable_load(name: str, rho: ArrayLike) -> Values:
     Traceback (most recent call last):
     ValueError: rho must be below 1, not 1.25: the system is unstable, work exceeds capacity by 25 %
     """
-    load = _checks.real(name, rho, at_least=0.0)
+    load = checks.real(name, rho, at_least=0.0)
     worst = float(load.max())
     if worst >= 1.0:
         raise ValueError(
@@ -156,13 +156,13 @@ def sojourn_tail(t_s: ArrayLike, rho: ArrayLike, mean_service_s: ArrayLike = 1.0
     >>> sojourn_tail(1000.0, [0.0, 0.5, 0.999999])  # rho = 0: e^-t
     array([0.00000000e+00, 1.77073381e-51, 9.93243209e-01])
     """
-    time = _checks.real("t_s", t_s, at_least=0.0)
+    time = checks.real("t_s", t_s, at_least=0.0)
     load = stable_load("rho", rho)
-    mean = _checks.real("mean_service_s", mean_service_s, above=0.0)
-    time, load, mean = _checks.broadcast(t_s=time, rho=load, mean_service_s=mean)
+    mean = checks.real("mean_service_s", mean_service_s, above=0.0)
+    time, load, mean = checks.broadcast(t_s=time, rho=load, mean_service_s=mean)
     t, at = (time / mean).ravel(), load.ravel()
     tail = np.empty(t.shape)
-    for one in _checks.different(at):
+    for one in checks.different(at):
         weight_log, rate = _tail_nodes(one)
         here = np.flatnonzero(at == one)
         for chunk in np.split(here, range(_CHUNK, here.size, _CHUNK)):
@@ -185,8 +185,8 @@ def sojourn_quantile(
     """
     wanted = _probability(probability)
     load = stable_load("rho", rho)
-    mean = _checks.real("mean_service_s", mean_service_s, above=0.0)
-    wanted, load, mean = _checks.broadcast(probability=wanted, rho=load, mean_service_s=mean)
+    mean = checks.real("mean_service_s", mean_service_s, above=0.0)
+    wanted, load, mean = checks.broadcast(probability=wanted, rho=load, mean_service_s=mean)
 
     def excess(t: Values) -> Values:
         tail = np.where(t == 0.0, 1.0, sojourn_tail(t, load))
@@ -222,8 +222,8 @@ def limited(
     (array([0.0235, 0.0909, 0.5002]), array([2.966, 5.   , 9.005]))
     """
     load, most, rate = _poisson(rho, limit, speeds)
-    mean = _checks.real("mean_service_s", mean_service_s, above=0.0)
-    load, most, mean = _checks.broadcast(rho=load, limit=most, mean_service_s=mean)
+    mean = checks.real("mean_service_s", mean_service_s, above=0.0)
+    load, most, mean = checks.broadcast(rho=load, limit=most, mean_service_s=mean)
     return _sharing(_distribution(_offered(load, most), rate, most), load, most, mean)
 
 
@@ -238,7 +238,7 @@ def limited_distribution(
     array([0.25, 0.25, 0.25, 0.25])
     """
     load, most, rate = _poisson(rho, limit, speeds)
-    load, most = _checks.broadcast(rho=load, limit=most)
+    load, most = checks.broadcast(rho=load, limit=most)
     return _distribution(_offered(load, most), rate, most)
 
 
@@ -266,8 +266,8 @@ def engset(
     (1.2, 1.5)
     """
     count, load, most, rate = _finite(sources, ratio, limit, speeds)
-    mean = _checks.real("mean_service_s", mean_service_s, above=0.0)
-    count, load, most, mean = _checks.broadcast(
+    mean = checks.real("mean_service_s", mean_service_s, above=0.0)
+    count, load, most, mean = checks.broadcast(
         sources=count, ratio=load, limit=most, mean_service_s=mean
     )
     offered = _offered(load, most, count)
@@ -289,7 +289,7 @@ def engset_distribution(
     array([0.2, 0.4, 0.4])
     """
     count, load, most, rate = _finite(sources, ratio, limit, speeds)
-    count, load, most = _checks.broadcast(sources=count, ratio=load, limit=most)
+    count, load, most = checks.broadcast(sources=count, ratio=load, limit=most)
     return _distribution(_offered(load, most, count), rate, most)
 
 
@@ -311,8 +311,8 @@ def engset_sojourn_tail(
     >>> engset_sojourn_tail([0.0, 1.0, 10.0], sources=2, ratio=1.0).round(6)
     array([1.      , 0.501231, 0.001647])
     """
-    time = _checks.real("t_s", t_s, at_least=0.0)
-    mean = float(_checks.real("mean_service_s", mean_service_s, above=0.0))
+    time = checks.real("t_s", t_s, at_least=0.0)
+    mean = float(checks.real("mean_service_s", mean_service_s, above=0.0))
     weights, rates = _engset_exponentials(sources, ratio)
     tail = np.exp(-np.multiply.outer(time / mean, rates)) @ weights
     return np.asarray(np.clip(tail, 0.0, 1.0))[()]
@@ -332,7 +332,7 @@ def engset_sojourn_quantile(
     array([0.      , 0.693147, 2.302585])
     """
     wanted = _probability(probability)
-    mean = float(_checks.real("mean_service_s", mean_service_s, above=0.0))
+    mean = float(checks.real("mean_service_s", mean_service_s, above=0.0))
     weights, rates = _engset_exponentials(sources, ratio)
 
     def excess(t: Values) -> Values:
@@ -350,8 +350,8 @@ def _engset_exponentials(sources: int, ratio: float) -> tuple[Values, Values]:
     """Return weights and rates, per mean service time, of `engset_sojourn_tail`'s exponentials."""
     from scipy.linalg import eigh_tridiagonal
 
-    checked = _checks.real("sources", sources, at_least=1.0, at_most=_MOST_FLOWS, whole=True)
-    load = float(_checks.real("ratio", ratio, above=0.0))
+    checked = checks.real("sources", sources, at_least=1.0, at_most=_MOST_FLOWS, whole=True)
+    load = float(checks.real("ratio", ratio, above=0.0))
     others = int(checked) - 1
     found = engset_distribution(others, load) if others else np.ones(1)
     seen = np.flatnonzero(found > _UNSEEN)
@@ -367,22 +367,22 @@ def _engset_exponentials(sources: int, ratio: float) -> tuple[Values, Values]:
 
 
 def _stretched(name: str, service_s: ArrayLike, rho: ArrayLike) -> Values:
-    service = _checks.real(name, service_s, at_least=0.0)
+    service = checks.real(name, service_s, at_least=0.0)
     load = stable_load("rho", rho)
-    service, load = _checks.broadcast(**{name: service, "rho": load})
+    service, load = checks.broadcast(**{name: service, "rho": load})
     return np.asarray(service / (1.0 - load))[()]
 
 
 def _probability(probability: ArrayLike) -> Values:
-    wanted = _checks.real("probability", probability, at_least=0.0, at_most=1.0)
+    wanted = checks.real("probability", probability, at_least=0.0, at_most=1.0)
     if np.any(wanted == 1.0):
         raise ValueError("probability must be less than 1, not 1: no time is long enough")
     return wanted
 
 
 def _count_and_load(n: ArrayLike, rho: ArrayLike) -> tuple[Values, ...]:
-    count = _checks.real("n", n, at_least=0.0, whole=True)
-    return _checks.broadcast(n=count, rho=stable_load("rho", rho))
+    count = checks.real("n", n, at_least=0.0, whole=True)
+    return checks.broadcast(n=count, rho=stable_load("rho", rho))
 
 
 def _tail_nodes(rho: float) -> tuple[Values, Values]:
@@ -405,20 +405,20 @@ def _tail_nodes(rho: float) -> tuple[Values, Values]:
 def _poisson(
     rho: ArrayLike, limit: ArrayLike, speeds: ArrayLike | None
 ) -> tuple[Values, Values, Values]:
-    load = _checks.real("rho", rho, above=0.0)
-    most = _checks.real("limit", limit, at_least=1.0, at_most=_MOST_FLOWS, whole=True)
+    load = checks.real("rho", rho, above=0.0)
+    most = checks.real("limit", limit, at_least=1.0, at_most=_MOST_FLOWS, whole=True)
     return load, most, _speeds(speeds, int(most.max()))
 
 
 def _finite(
     sources: ArrayLike, ratio: ArrayLike, limit: ArrayLike | None, speeds: ArrayLike | None
 ) -> tuple[Values, Values, Values, Values]:
-    count = _checks.real("sources", sources, at_least=1.0, at_most=_MOST_FLOWS, whole=True)
-    load = _checks.real("ratio", ratio, above=0.0)
+    count = checks.real("sources", sources, at_least=1.0, at_most=_MOST_FLOWS, whole=True)
+    load = checks.real("ratio", ratio, above=0.0)
     most = count
     if limit is not None:
-        most = _checks.real("limit", limit, at_least=1.0, whole=True)
-        count, most = _checks.broadcast(sources=count, limit=most)
+        most = checks.real("limit", limit, at_least=1.0, whole=True)
+        count, most = checks.broadcast(sources=count, limit=most)
         most = np.minimum(most, count)
     return count, load, most, _speeds(speeds, int(most.max()))
 
@@ -426,7 +426,7 @@ def _finite(
 def _speeds(speeds: ArrayLike | None, flows: int) -> Values:
     if speeds is None:
         return np.ones(flows)
-    checked = _checks.real("speeds", speeds, above=0.0)
+    checked = checks.real("speeds", speeds, above=0.0)
     if checked.ndim != 1 or checked.size < flows:
         raise ValueError(
             f"speeds must have one dimension and {flows} values or more, one per number of flows, "

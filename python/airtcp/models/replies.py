@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from airtcp.models import _checks
+from airtcp.models import checks
 from airtcp.models.bianchi import SlotTimes
 from airtcp.models.cells import approximate_clusters
 
@@ -58,9 +58,9 @@ def share_at_once(w0: int, d: float, connections: int = 1) -> float:
     >>> [round(share_at_once(16, d), 3) for d in (1, 2, 4)]
     [0.483, 0.84, 0.991]
     """
-    window = int(_checks.scalar("w0", w0, at_least=2.0, at_most=2.0**15, whole=True))
-    every = _checks.scalar("d", d, at_least=1.0)
-    count = int(_checks.scalar("connections", connections, at_least=1.0, whole=True))
+    window = int(checks.scalar("w0", w0, at_least=2.0, at_most=2.0**15, whole=True))
+    every = checks.scalar("d", d, at_least=1.0)
+    count = int(checks.scalar("connections", connections, at_least=1.0, whole=True))
     drawn = np.full(window, 1.0 / window)
     fresh = np.append(0.0, np.full(window - 1, 1.0 / (window - 1)))
     left = np.append(0.0, np.arange(window - 1.0, 0.0, -1.0))
@@ -97,9 +97,9 @@ def download(data: SlotTimes, ack: SlotTimes, *, w0: int, d: float, at_once: flo
     >>> round(cell.contenders, 3), round(cell.failing, 3)
     (1.106, 0.026)
     """
-    every = _checks.scalar("d", d, at_least=1.0)
-    share = _checks.scalar("at_once", at_once, at_least=0.0, at_most=1.0)
-    window = int(_checks.scalar("w0", w0, at_least=2.0, whole=True))
+    every = checks.scalar("d", d, at_least=1.0)
+    share = checks.scalar("at_once", at_once, at_least=0.0, at_most=1.0)
+    window = int(checks.scalar("w0", w0, at_least=2.0, whole=True))
     # Per segment: the access point has drawn 0 when an ACK skips the backoff.
     failing = share / every / window
     contending = (1.0 - share) / every + failing
@@ -129,8 +129,8 @@ def upload(data: SlotTimes, ack: SlotTimes, *, d: float, stations: int) -> Conte
     >>> [upload(*times, d=2, stations=number).contenders for number in (1, 2, 9)]
     [1.5, 3.0, 3.0]
     """
-    every = _checks.scalar("d", d, at_least=1.0)
-    count = _checks.scalar("stations", stations, at_least=1.0, whole=True)
+    every = checks.scalar("d", d, at_least=1.0)
+    count = checks.scalar("stations", stations, at_least=1.0, whole=True)
     mean = download(data, ack, w0=2, d=every, at_once=0.0)
     return replace(mean, contenders=min(count, every) * (1.0 + 1.0 / every))
 

@@ -25,13 +25,13 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from airtcp.models import _checks
-from airtcp.models._checks import Values
+from airtcp.models import checks
 from airtcp.models._line import stationary_law
 from airtcp.models._rounds import Rounds, rounds
-from airtcp.models._solve import increasing_root
 from airtcp.models.ampdu import Exchange
 from airtcp.models.bianchi import fixed_point
+from airtcp.models.checks import Values
+from airtcp.models.roots import increasing_root
 
 __all__ = ["Throughput", "Times", "throughput"]
 
@@ -64,7 +64,7 @@ class Times:
 
     def __post_init__(self) -> None:
         for name in ("data_s", "data_collision_s", "ack_s", "ack_collision_s"):
-            array = _checks.real(name, getattr(self, name), above=0.0)
+            array = checks.real(name, getattr(self, name), above=0.0)
             if array.ndim != 1:
                 raise ValueError(f"{name} must have one dimension, not {array.ndim}")
         if self.data_s.shape != self.data_collision_s.shape:
@@ -163,17 +163,17 @@ def throughput(
     >>> (said.segments_per_s * 8 * 1448 / 1e6).round(1), said.collision_probability_ap.round(3)
     (array([59.3, 56.4]), array([0.057, 0.095]))
     """
-    _checks.choice("direction", direction, ("download", "upload"))
-    _checks.choice("acks", acks, ("contends", "none"))
-    nodes = _checks.real("n", n, at_least=1, at_most=_MOST_NODES, whole=True)
-    windows = _checks.real("window", window, at_least=1, at_most=10**7, whole=True)
-    every = _checks.real("d", d, at_least=1, at_most=10**4, whole=True)
-    nodes, windows, every = _checks.broadcast(n=nodes, window=windows, d=every)
+    checks.choice("direction", direction, ("download", "upload"))
+    checks.choice("acks", acks, ("contends", "none"))
+    nodes = checks.real("n", n, at_least=1, at_most=_MOST_NODES, whole=True)
+    windows = checks.real("window", window, at_least=1, at_most=10**7, whole=True)
+    every = checks.real("d", d, at_least=1, at_most=10**4, whole=True)
+    nodes, windows, every = checks.broadcast(n=nodes, window=windows, d=every)
     if np.any(windows < every):
         raise ValueError("window must be at least d: an ACK waits for so many segments")
-    slot = _checks.scalar("slot_s", slot_s, above=0.0)
-    path = _checks.scalar("path_s", path_s, at_least=0.0)
-    aifs = _checks.scalar("aifs_s", aifs_s, at_least=0.0, at_most=float(min(times.data_s)))
+    slot = checks.scalar("slot_s", slot_s, above=0.0)
+    path = checks.scalar("path_s", path_s, at_least=0.0)
+    aifs = checks.scalar("aifs_s", aifs_s, at_least=0.0, at_most=float(min(times.data_s)))
     told = np.empty((9, *nodes.shape))
     for place in np.ndindex(nodes.shape):
         count, w, each = int(nodes[place]), int(windows[place]), int(every[place])

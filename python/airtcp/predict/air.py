@@ -20,7 +20,7 @@ from airtcp.predict.senders import doublings
 from airtcp.units import format_size
 
 if TYPE_CHECKING:
-    from airtcp.models._checks import Values
+    from airtcp.models.checks import Values
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.stations import StationGroup
 

@@ -36,7 +36,7 @@ from airtcp.predict.senders import flow_count
 from airtcp.standards import UDP_IP_HEADER_BYTES
 
 if TYPE_CHECKING:
-    from airtcp.models._checks import Values
+    from airtcp.models.checks import Values
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.stations import StationGroup
 

@@ -42,7 +42,7 @@ from airtcp.predict.transfers import (
 from airtcp.units import format_time_ns
 
 if TYPE_CHECKING:
-    from airtcp.models._checks import Values
+    from airtcp.models.checks import Values
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.traffic import Flow
 

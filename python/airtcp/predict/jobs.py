@@ -15,7 +15,7 @@ from airtcp.models.miorandi import CORRECTED, capacity, single_station
 from airtcp.predict.transfers import Transfers
 
 if TYPE_CHECKING:
-    from airtcp.models._checks import Values
+    from airtcp.models.checks import Values
 
 #: C_k is constant beyond this many stations: by (9) one of them is backlogged on average.
 _MOST_STATIONS: Final = 64

@@ -33,7 +33,7 @@ from airtcp.predict.senders import flow_count
 from airtcp.predict.wording import OPTIMISTIC, UNKNOWN
 
 if TYPE_CHECKING:
-    from airtcp.models._checks import Values
+    from airtcp.models.checks import Values
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.stations import StationGroup
     from airtcp.scenario.keys.traffic import Flow

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from airtcp.models import _checks
-from airtcp.models._checks import Values
+from airtcp.models import checks
+from airtcp.models.checks import Values
 from airtcp.models.hoekstra.parameters import PAPER, Parameters, Variant
 from airtcp.models.hoekstra.service_time import Model, effective_service_time
 from airtcp.models.processor_sharing import mean_sojourn, stable_load
@@ -59,9 +59,9 @@ def effective_load(
     >>> round(float(testbed.rho_without_beacons), 2), round(float(testbed.rho), 2)
     (0.78, 0.79)
     """
-    size = _checks.real("mean_size_bytes", mean_size_bytes, at_least=0.0)
-    arrivals = _checks.real("arrival_rate_per_s", arrival_rate_per_s, at_least=0.0)
-    size, arrivals = _checks.broadcast(mean_size_bytes=size, arrival_rate_per_s=arrivals)
+    size = checks.real("mean_size_bytes", mean_size_bytes, at_least=0.0)
+    arrivals = checks.real("arrival_rate_per_s", arrival_rate_per_s, at_least=0.0)
+    size, arrivals = checks.broadcast(mean_size_bytes=size, arrival_rate_per_s=arrivals)
     service = effective_service_time(size, parameters, variant, model=model)
     beta, beta_without = np.asarray(service.est_with_beacons_s), np.asarray(service.est_s)
     rho = stable_load("rho_eff (arrival_rate_per_s times beta_eff)", arrivals * beta)

@@ -12,9 +12,9 @@ from typing import Final, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from airtcp.models import _checks
-from airtcp.models._checks import Values
+from airtcp.models import checks
 from airtcp.models.airtime import Phy, Rate, ppdu_time_ns
+from airtcp.models.checks import Values
 
 __all__ = [
     "CORRECTED",
@@ -65,13 +65,13 @@ class Radio:
 
     def __post_init__(self) -> None:
         for name in ("cw_min", "mac_bits", "ack_bits"):
-            _checks.scalar(name, getattr(self, name), at_least=0, whole=True)
+            checks.scalar(name, getattr(self, name), at_least=0, whole=True)
         for name in ("slot_s", "sifs_s", "difs_s", "eifs_s", "phy_s", "propagation_s"):
-            _checks.scalar(name, getattr(self, name), at_least=0.0)
+            checks.scalar(name, getattr(self, name), at_least=0.0)
         for name in ("data_rate_bps", "control_rate_bps", "management_rate_bps"):
-            _checks.scalar(name, getattr(self, name), above=0.0)
+            checks.scalar(name, getattr(self, name), above=0.0)
         if self.symbol_s is not None:
-            _checks.scalar("symbol_s", self.symbol_s, above=0.0)
+            checks.scalar("symbol_s", self.symbol_s, above=0.0)
 
 
 _DSSS_11: Final = Radio(
@@ -164,7 +164,7 @@ class Dialogue:
 
     def __post_init__(self) -> None:
         for name in self.__dataclass_fields__:
-            _checks.scalar(name, getattr(self, name), at_least=0, whole=True)
+            checks.scalar(name, getattr(self, name), at_least=0, whole=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +178,8 @@ class Beacon:
     interval_s: float
 
     def __post_init__(self) -> None:
-        _checks.scalar("frame_s", self.frame_s, above=0.0)
-        _checks.scalar("interval_s", self.interval_s, above=self.frame_s)
+        checks.scalar("frame_s", self.frame_s, above=0.0)
+        checks.scalar("interval_s", self.interval_s, above=self.frame_s)
 
     @classmethod
     def from_phy(cls, phy: Phy, rate: Rate, *, interval_s: float, bits: int = _BEACON_BITS) -> Self:
@@ -233,17 +233,17 @@ class Parameters:
     further_acks: float = 0.0
 
     def __post_init__(self) -> None:
-        _checks.scalar("segments_per_ack", self.segments_per_ack, at_least=1.0)
-        _checks.scalar("further_acks", self.further_acks, at_least=0.0)
+        checks.scalar("segments_per_ack", self.segments_per_ack, at_least=1.0)
+        checks.scalar("further_acks", self.further_acks, at_least=0.0)
         for name in ("cw_min", "mac_bits", "upper_bits"):
-            _checks.scalar(name, getattr(self, name), at_least=0, whole=True)
+            checks.scalar(name, getattr(self, name), at_least=0, whole=True)
         for name in ("slot_s", "sifs_s", "difs_s", "eifs_s", "propagation_s", "phy_s"):
-            _checks.scalar(name, getattr(self, name), at_least=0.0)
+            checks.scalar(name, getattr(self, name), at_least=0.0)
         for name in ("data_rate_bps", "mac_ack_s"):
-            _checks.scalar(name, getattr(self, name), above=0.0)
-        _checks.scalar("mss_bits", self.mss_bits, above=0, whole=True)
+            checks.scalar(name, getattr(self, name), above=0.0)
+        checks.scalar("mss_bits", self.mss_bits, above=0, whole=True)
         if self.symbol_s is not None:
-            _checks.scalar("symbol_s", self.symbol_s, above=0.0)
+            checks.scalar("symbol_s", self.symbol_s, above=0.0)
 
     @classmethod
     def from_radio(
@@ -269,9 +269,9 @@ class Parameters:
         >>> quiet.upper_bits, quiet.beacon is None
         (320, True)
         """
-        _checks.choice("symbols", symbols, ("ignored", "rounded"))
-        _checks.scalar("tcp_ip_bits", tcp_ip_bits, at_least=0, whole=True)
-        _checks.scalar("llc_bits", llc_bits, at_least=0, whole=True)
+        checks.choice("symbols", symbols, ("ignored", "rounded"))
+        checks.scalar("tcp_ip_bits", tcp_ip_bits, at_least=0, whole=True)
+        checks.scalar("llc_bits", llc_bits, at_least=0, whole=True)
         symbol_s = radio.symbol_s if symbols == "rounded" else None
         mac_ack = frame_time(radio.ack_bits, radio.phy_s, radio.control_rate_bps, symbol_s)
         beacon = None
@@ -309,7 +309,7 @@ class Parameters:
         >>> round(Parameters.table_1("802.11b").mac_ack_s * 1e6, 1)
         304.0
         """
-        _checks.choice("standard", standard, tuple(TABLE_1))
+        checks.choice("standard", standard, tuple(TABLE_1))
         return cls.from_radio(TABLE_1[standard], llc_bits=llc_bits, symbols=symbols)
 
     @classmethod
@@ -350,8 +350,8 @@ class Parameters:
         248
         """
         data_rate, control_rate = data_rate or phy.data_rate, control_rate or phy.control_rate
-        _checks.scalar("mss_bytes", mss_bytes, above=0, whole=True)
-        _checks.scalar("header_bits", header_bits, at_least=0, whole=True)
+        checks.scalar("mss_bytes", mss_bytes, above=0, whole=True)
+        checks.scalar("header_bits", header_bits, at_least=0, whole=True)
         preamble_ns, extra_bits, symbol_ns = _format(phy, data_rate)
         return cls(
             cw_min=phy.cw_min,
@@ -387,8 +387,8 @@ class Variant:
     short_collision: Literal["printed", "weighted"]
 
     def __post_init__(self) -> None:
-        _checks.choice("full_cycles", self.full_cycles, ("printed", "implied"))
-        _checks.choice("short_collision", self.short_collision, ("printed", "weighted"))
+        checks.choice("full_cycles", self.full_cycles, ("printed", "implied"))
+        checks.choice("short_collision", self.short_collision, ("printed", "weighted"))
 
 
 PAPER: Final = Variant(full_cycles="printed", short_collision="printed")
@@ -412,12 +412,12 @@ def frame_time(
     >>> float(frame_time(134, 20e-6, 24e6, symbol_s=4e-6).round(9))
     2.8e-05
     """
-    length = _checks.real("bits", bits, at_least=0.0)
-    start = _checks.scalar("phy_s", phy_s, at_least=0.0)
-    rate = _checks.scalar("rate_bps", rate_bps, above=0.0)
+    length = checks.real("bits", bits, at_least=0.0)
+    start = checks.scalar("phy_s", phy_s, at_least=0.0)
+    rate = checks.scalar("rate_bps", rate_bps, above=0.0)
     if symbol_s is None:
         return np.asarray(start + length / rate)[()]
-    symbol = _checks.scalar("symbol_s", symbol_s, above=0.0)
+    symbol = checks.scalar("symbol_s", symbol_s, above=0.0)
     # Rounding of rate * symbol must not turn a whole number of symbols into one more.
     symbols = np.ceil(length / (rate * symbol) * (1.0 - _ROUNDING))
     return np.asarray(start + symbols * symbol)[()]

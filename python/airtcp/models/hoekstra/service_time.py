@@ -19,8 +19,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from airtcp.models import _checks
-from airtcp.models._checks import Values
+from airtcp.models import checks
+from airtcp.models.checks import Values
 from airtcp.models.hoekstra.parameters import PAPER, Parameters, Variant, frame_time
 
 __all__ = [
@@ -71,7 +71,7 @@ def data_time(bits: ArrayLike, parameters: Parameters) -> Values:
     >>> data_time([0, 11680], Parameters.testbed()).round(7)
     array([0.0002473, 0.0013091])
     """
-    payload = _checks.real("bits", bits, at_least=0.0)
+    payload = checks.real("bits", bits, at_least=0.0)
     headers = parameters.mac_bits + parameters.upper_bits
     return frame_time(
         payload + headers, parameters.phy_s, parameters.data_rate_bps, parameters.symbol_s
@@ -211,7 +211,7 @@ def last_cycle_time(
     >>> round(last_cycle_time(Parameters.testbed()), 7)
     0.0029427
     """
-    _checks.choice("model", model, ("basic", "refined"))
+    checks.choice("model", model, ("basic", "refined"))
     chance = _chance(parameters)
     half = parameters.mss_bits / 2.0
     last = (
@@ -238,7 +238,7 @@ def tcp_close_time(parameters: Parameters, *, model: Model = "refined") -> float
     >>> round(tcp_close_time(Parameters.testbed()), 7)
     0.0026042
     """
-    _checks.choice("model", model, ("basic", "refined"))
+    checks.choice("model", model, ("basic", "refined"))
     short = _collision(0, parameters)
     if model == "basic":
         frames, backoff, collisions = _acknowledged(0, parameters), _longer(parameters), 2.0 * short
@@ -307,8 +307,8 @@ def effective_service_time(
     >>> round(float(testbed.est_s), 4), round(float(testbed.est_with_beacons_s), 4)
     (0.3124, 0.3159)
     """
-    size = _checks.real("size_bytes", size_bytes, at_least=0.0)
-    _checks.choice("model", model, ("basic", "refined"))
+    size = checks.real("size_bytes", size_bytes, at_least=0.0)
+    checks.choice("model", model, ("basic", "refined"))
     whole = model == "refined" and variant.full_cycles == "implied"
     in_last = parameters.mss_bits * (1.0 if whole else 0.5)
     cycles = (8.0 * size - in_last) / (parameters.segments_per_ack * parameters.mss_bits)

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from airtcp.exceptions import ConvergenceError
-from airtcp.models import _checks
-from airtcp.models._checks import Values
+from airtcp.models import checks
 from airtcp.models.bianchi import attempt_probability
+from airtcp.models.checks import Values
 
 # Only the transition matrix needs it, and its import takes as long as a prediction.
 if TYPE_CHECKING:
@@ -46,11 +46,11 @@ def visits_per_hold(tau_1: ArrayLike, hold_slots: ArrayLike) -> Values:
     >>> visits_per_hold([0.0, 0.5], 2)
     array([2., 6.])
     """
-    tau = _checks.real("tau_1", tau_1, at_least=0.0, at_most=1.0)
+    tau = checks.real("tau_1", tau_1, at_least=0.0, at_most=1.0)
     slots = checked_hold_slots(hold_slots)
     if np.any(tau == 1.0):
         raise ValueError("tau_1 must be less than 1, not 1: a hold would never end")
-    tau, slots = _checks.broadcast(tau_1=tau, hold_slots=slots)
+    tau, slots = checks.broadcast(tau_1=tau, hold_slots=slots)
     survive, spent = hold_terms(tau, slots)
     with np.errstate(over="ignore", divide="ignore"):
         return np.asarray(spent / survive)[()]
@@ -70,11 +70,11 @@ def hold_probability(
     >>> round(float(hold_probability(0.07, 0.06, 0.88, 2)), 4)
     0.2783
     """
-    ap = _checks.real("tau_1", tau_1, at_least=0.0, at_most=1.0)
-    station = _checks.real("tau_2", tau_2, at_least=0.0, at_most=1.0)
-    silent = _checks.real("p_s", p_s, at_least=0.0, at_most=1.0)
+    ap = checks.real("tau_1", tau_1, at_least=0.0, at_most=1.0)
+    station = checks.real("tau_2", tau_2, at_least=0.0, at_most=1.0)
+    silent = checks.real("p_s", p_s, at_least=0.0, at_most=1.0)
     slots = checked_hold_slots(hold_slots)
-    ap, station, silent, slots = _checks.broadcast(
+    ap, station, silent, slots = checks.broadcast(
         tau_1=ap, tau_2=station, p_s=silent, hold_slots=slots
     )
     survive, spent = hold_terms(ap, slots)
@@ -207,23 +207,21 @@ def hold_terms(tau_1: Values, hold_slots: Values) -> tuple[Values, Values]:
 
 def checked_hold_slots(hold_slots: ArrayLike) -> Values:
     """Return D, checked to be a whole number of slots."""
-    return _checks.real(
-        "hold_slots", hold_slots, at_least=0.0, at_most=_MOST_HOLD_SLOTS, whole=True
-    )
+    return checks.real("hold_slots", hold_slots, at_least=0.0, at_most=_MOST_HOLD_SLOTS, whole=True)
 
 
 def _checked_chain(
     p: float, p_s: float, p_s1: float, w0: int, m: int, hold_slots: int
 ) -> list[int]:
     """Return the windows of the stages, after checking the arguments."""
-    _checks.scalar("p", p, at_least=0.0, at_most=1.0)
+    checks.scalar("p", p, at_least=0.0, at_most=1.0)
     if p == 1.0:
         raise ValueError("p must be less than 1, not 1: no frame would ever get through")
-    _checks.scalar("p_s", p_s, at_least=0.0, at_most=1.0)
-    _checks.scalar("p_s1", p_s1, above=0.0, at_most=1.0)
-    _checks.scalar("w0", w0, at_least=1, at_most=_MOST_STATES, whole=True)
-    _checks.scalar("m", m, at_least=0, at_most=30, whole=True)
-    _checks.scalar("hold_slots", hold_slots, at_least=0, at_most=_MOST_STATES, whole=True)
+    checks.scalar("p_s", p_s, at_least=0.0, at_most=1.0)
+    checks.scalar("p_s1", p_s1, above=0.0, at_most=1.0)
+    checks.scalar("w0", w0, at_least=1, at_most=_MOST_STATES, whole=True)
+    checks.scalar("m", m, at_least=0, at_most=30, whole=True)
+    checks.scalar("hold_slots", hold_slots, at_least=0, at_most=_MOST_STATES, whole=True)
     stages = [int(w0) * 2**i for i in range(int(m) + 1)]
     states = sum(stages) * (int(hold_slots) + 1)
     if states > _MOST_STATES:

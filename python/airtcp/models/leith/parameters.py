@@ -10,7 +10,7 @@ stations to the access point; "TCP ACK" is the frame in the other direction.
 from dataclasses import dataclass
 from typing import Final, Literal, Self
 
-from airtcp.models import _checks
+from airtcp.models import checks
 from airtcp.models.airtime import Phy, Rate, exchange_time_ns, frame_time_ns
 
 __all__ = ["CORRECTED", "PAPER", "Parameters", "Variant"]
@@ -36,9 +36,9 @@ class Parameters:
 
     def __post_init__(self) -> None:
         for name in ("slot_s", "t_s1_s", "t_s2_s", "t_c_s", "payload_s"):
-            _checks.scalar(name, getattr(self, name), above=0.0)
-        _checks.scalar("payload_s", self.payload_s, at_most=self.t_s1_s)
-        _checks.scalar("payload_bits", self.payload_bits, above=0, whole=True)
+            checks.scalar(name, getattr(self, name), above=0.0)
+        checks.scalar("payload_s", self.payload_s, at_most=self.t_s1_s)
+        checks.scalar("payload_bits", self.payload_bits, above=0, whole=True)
 
     @classmethod
     def from_lengths(
@@ -70,7 +70,7 @@ class Parameters:
         """
         rates = {"data_rate_bps": data_rate_bps, "control_rate_bps": control_rate_bps}
         for name, rate in rates.items():
-            _checks.scalar(name, rate, above=0.0)
+            checks.scalar(name, rate, above=0.0)
         times = {
             "sifs_s": sifs_s,
             "difs_s": difs_s,
@@ -79,15 +79,15 @@ class Parameters:
             "propagation_s": propagation_s,
         }
         for name, value in times.items():
-            _checks.scalar(name, value, at_least=0.0)
+            checks.scalar(name, value, at_least=0.0)
         lengths = {
             "header_bits": header_bits,
             "mac_header_bits": mac_header_bits,
             "ack_bits": ack_bits,
         }
         for name, bits in lengths.items():
-            _checks.scalar(name, bits, at_least=0, whole=True)
-        _checks.choice("headers", headers, ("sent", "printed"))
+            checks.scalar(name, bits, at_least=0, whole=True)
+        checks.choice("headers", headers, ("sent", "printed"))
         mac_s, payload_s = mac_header_bits / data_rate_bps, payload_bits / data_rate_bps
         tcp_ack_s = header_bits / data_rate_bps
         packet_s = payload_s + tcp_ack_s if headers == "sent" else payload_s
@@ -121,7 +121,7 @@ class Parameters:
         >>> round(Parameters.of_figures().t_s1_s * 1e6, 1)
         1615.6
         """
-        _checks.scalar("payload_bytes", payload_bytes, above=0, whole=True)
+        checks.scalar("payload_bytes", payload_bytes, above=0, whole=True)
         return cls.from_lengths(
             slot_s=20e-6,
             sifs_s=10e-6,
@@ -159,11 +159,11 @@ class Parameters:
         >>> round(times.t_s1_s * 1e6, 1), round(times.t_c_s * 1e6, 1)
         (1615.6, 1579.6)
         """
-        _checks.scalar("mss_bytes", mss_bytes, above=0, whole=True)
-        _checks.scalar("header_bits", header_bits, at_least=0, whole=True)
-        _checks.scalar("ack_timeout_ns", ack_timeout_ns, at_least=0, whole=True)
+        checks.scalar("mss_bytes", mss_bytes, above=0, whole=True)
+        checks.scalar("header_bits", header_bits, at_least=0, whole=True)
+        checks.scalar("ack_timeout_ns", ack_timeout_ns, at_least=0, whole=True)
         aifs = phy.difs_ns if aifs_ns is None else aifs_ns
-        _checks.scalar("aifs_ns", aifs, at_least=0, whole=True)
+        checks.scalar("aifs_ns", aifs, at_least=0, whole=True)
         packet_bits = header_bits + 8 * mss_bytes
 
         def success_s(bits: int) -> float:
@@ -198,8 +198,8 @@ class Variant:
     collisions: Literal["stations", "all"]
 
     def __post_init__(self) -> None:
-        _checks.choice("ap_success", self.ap_success, ("printed", "exclusive"))
-        _checks.choice("collisions", self.collisions, ("stations", "all"))
+        checks.choice("ap_success", self.ap_success, ("printed", "exclusive"))
+        checks.choice("collisions", self.collisions, ("stations", "all"))
 
 
 PAPER: Final = Variant(ap_success="printed", collisions="stations")

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from airtcp.exceptions import ConvergenceError
-from airtcp.models import _checks
-from airtcp.models._checks import Values
-from airtcp.models._solve import increasing_root
+from airtcp.models import checks
 from airtcp.models.bianchi import attempt_probability, fixed_point
+from airtcp.models.checks import Values
 from airtcp.models.leith.hold import checked_hold_slots, hold_terms
 from airtcp.models.leith.parameters import PAPER, Parameters, Variant
+from airtcp.models.roots import increasing_root
 
 __all__ = [
     "BestWindow",
@@ -119,12 +119,12 @@ def contention(
     >>> round(float(ten.p), 4), round(float(ten.p_hold), 4), round(float(ten.tau_1), 4)
     (0.2898, 0.4907, 0.1189)
     """
-    nodes = _checks.real("n", n, at_least=1.0)
-    window = _checks.real("w0", w0, at_least=1.0)
-    doublings = _checks.real("m", m, at_least=0.0, at_most=60.0, whole=True)
+    nodes = checks.real("n", n, at_least=1.0)
+    window = checks.real("w0", w0, at_least=1.0)
+    doublings = checks.real("m", m, at_least=0.0, at_most=60.0, whole=True)
     hold = checked_hold_slots(hold_slots)
     segments = _segments(d)
-    nodes, window, doublings, hold, segments = _checks.broadcast(
+    nodes, window, doublings, hold, segments = checks.broadcast(
         n=nodes, w0=window, m=doublings, hold_slots=hold, d=segments
     )
     point = fixed_point(nodes, window, doublings)
@@ -220,11 +220,11 @@ def simplified_throughput(
     >>> (simple.goodput_bps / 1e6).round(2)
     array([4.9 , 4.62])
     """
-    nodes = _checks.real("n", n, at_least=1.0)
-    window = _checks.real("w0", w0, at_least=1.0)
-    doublings = _checks.real("m", m, at_least=0.0, at_most=60.0, whole=True)
+    nodes = checks.real("n", n, at_least=1.0)
+    window = checks.real("w0", w0, at_least=1.0)
+    doublings = checks.real("m", m, at_least=0.0, at_most=60.0, whole=True)
     hold, segments = checked_hold_slots(hold_slots), _segments(d)
-    nodes, window, doublings, hold, segments = _checks.broadcast(
+    nodes, window, doublings, hold, segments = checks.broadcast(
         n=nodes, w0=window, m=doublings, hold_slots=hold, d=segments
     )
     point = fixed_point(nodes, window, doublings)
@@ -261,12 +261,12 @@ def best_window(
     >>> best.w0, (best.throughput.goodput_bps / 1e6).round(2)
     (array([ 50., 215.]), array([4.73, 4.68]))
     """
-    _checks.choice("model", model, ("full", "simplified"))
-    _checks.choice("windows", windows, ("any", "powers of two"))
-    nodes = _checks.real("n", n, at_least=1.0)
-    doublings = _checks.real("m", m, at_least=0.0, at_most=60.0, whole=True)
+    checks.choice("model", model, ("full", "simplified"))
+    checks.choice("windows", windows, ("any", "powers of two"))
+    nodes = checks.real("n", n, at_least=1.0)
+    doublings = checks.real("m", m, at_least=0.0, at_most=60.0, whole=True)
     hold, segments = checked_hold_slots(hold_slots), _segments(d)
-    nodes, doublings, hold, segments = _checks.broadcast(
+    nodes, doublings, hold, segments = checks.broadcast(
         n=nodes, m=doublings, hold_slots=hold, d=segments
     )
 
@@ -378,4 +378,4 @@ def _throughput(
 
 
 def _segments(d: ArrayLike) -> Values:
-    return _checks.real("d", d, at_least=1.0, at_most=_MOST_SEGMENTS)
+    return checks.real("d", d, at_least=1.0, at_most=_MOST_SEGMENTS)

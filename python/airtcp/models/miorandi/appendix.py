@@ -7,8 +7,8 @@ appendix writes T_P and T_A for what section 2.3 calls T_TCP_data and T_TCP_ack 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from airtcp.models import _checks
-from airtcp.models._checks import Values
+from airtcp.models import checks
+from airtcp.models.checks import Values
 from airtcp.models.miorandi.contention import contention
 from airtcp.models.miorandi.parameters import PAPER, Parameters, Variant
 
@@ -26,7 +26,7 @@ def window_distribution(window: int) -> Values:
     >>> window_distribution(4)
     array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
     """
-    packets = _checks.scalar("window", window, at_least=1, at_most=1e6, whole=True)
+    packets = checks.scalar("window", window, at_least=1, at_most=1e6, whole=True)
     weights = np.ones(int(packets) + 1)
     weights[[0, -1]] = 0.5
     return weights / packets
@@ -42,7 +42,7 @@ def phi(window: ArrayLike, parameters: Parameters, variant: Variant = PAPER) -> 
     >>> round(float(phi(1, Parameters.table_1())) * 1e6)  # no contention: two first backoffs
     620
     """
-    packets = _checks.real("window", window, at_least=1.0)
+    packets = checks.real("window", window, at_least=1.0)
     two = contention(2.0, parameters, variant)
     contended = 2.0 * (packets - 1.0) * (two.t_tbo_s + two.t_w_s)
     return np.asarray((contended + 2.0 * parameters.mean_first_backoff_s) / packets)[()]

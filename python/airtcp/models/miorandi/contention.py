@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from airtcp.exceptions import ConvergenceError
-from airtcp.models import _checks
-from airtcp.models._checks import Values
-from airtcp.models._solve import increasing_root
+from airtcp.models import checks
 from airtcp.models.bianchi import collision_given
+from airtcp.models.checks import Values
 from airtcp.models.miorandi.parameters import PAPER, Parameters, Variant
+from airtcp.models.roots import increasing_root
 
 __all__ = ["Contention", "collision_probability", "contention", "mean_backoff_slots"]
 
@@ -52,7 +52,7 @@ def mean_backoff_slots(p_c: ArrayLike, parameters: Parameters, variant: Variant 
     >>> round(float(mean_backoff_slots(0.06, Parameters.table_1())), 3)
     16.591
     """
-    p = _checks.real("p_c", p_c, at_least=0.0, at_most=1.0)
+    p = checks.real("p_c", p_c, at_least=0.0, at_most=1.0)
     return np.asarray(_mean_backoff(p, parameters, variant))[()]
 
 
@@ -71,7 +71,7 @@ def collision_probability(
     >>> round(float(collision_probability(2, Parameters.table_1())), 3)
     0.06
     """
-    nodes = _checks.real("n_b", n_b, at_least=1.0)
+    nodes = checks.real("n_b", n_b, at_least=1.0)
 
     def excess(p: Values, at: Values) -> Values:
         return p - collision_given(_attempt_probability(p, parameters, variant), at)
@@ -108,7 +108,7 @@ def contention(n_b: ArrayLike, parameters: Parameters, variant: Variant = PAPER)
     >>> round(float(two.t_tbo_s) * 1e6), round(float(two.t_w_s) * 1e6)
     (177, 43)
     """
-    nodes = _checks.real("n_b", n_b, at_least=1.0)
+    nodes = checks.real("n_b", n_b, at_least=1.0)
     p = np.asarray(collision_probability(nodes, parameters, variant))
     tau = _attempt_probability(p, parameters, variant)
     t_b = parameters.slot_s * _mean_backoff(p, parameters, variant)

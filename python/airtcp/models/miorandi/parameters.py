@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import Final, Literal, Self
 
-from airtcp.models import _checks
+from airtcp.models import checks
 from airtcp.models.airtime import Phy, Rate, mpdu_bits, ppdu_time_ns
 
 __all__ = ["CORRECTED", "PAPER", "Parameters", "Variant"]
@@ -51,15 +51,15 @@ class Parameters:
 
     def __post_init__(self) -> None:
         for name in ("slot_s", "data_s", "tcp_ack_s", "rts_s", "cts_s", "mac_ack_s"):
-            _checks.scalar(name, getattr(self, name), above=0.0)
+            checks.scalar(name, getattr(self, name), above=0.0)
         for name in ("sifs_s", "difs_s"):
-            _checks.scalar(name, getattr(self, name), at_least=0.0)
-        _checks.scalar("w0", self.w0, at_least=1, whole=True)
-        _checks.scalar("w_max", self.w_max, at_least=self.w0, at_most=2**40, whole=True)
-        _checks.scalar("m", self.m, at_least=1, at_most=10_000, whole=True)
-        _checks.scalar("tcp_payload_bits", self.tcp_payload_bits, above=0, whole=True)
-        _checks.scalar("mac_header_bits", self.mac_header_bits, at_least=0, whole=True)
-        _checks.scalar("data_rate_bps", self.data_rate_bps, above=0.0)
+            checks.scalar(name, getattr(self, name), at_least=0.0)
+        checks.scalar("w0", self.w0, at_least=1, whole=True)
+        checks.scalar("w_max", self.w_max, at_least=self.w0, at_most=2**40, whole=True)
+        checks.scalar("m", self.m, at_least=1, at_most=10_000, whole=True)
+        checks.scalar("tcp_payload_bits", self.tcp_payload_bits, above=0, whole=True)
+        checks.scalar("mac_header_bits", self.mac_header_bits, at_least=0, whole=True)
+        checks.scalar("data_rate_bps", self.data_rate_bps, above=0.0)
 
     @classmethod
     def from_lengths(
@@ -94,11 +94,11 @@ class Parameters:
             ("data_rate_bps", data_rate_bps),
             ("control_rate_bps", control_rate_bps),
         ):
-            _checks.scalar(name, rate, above=0.0)
-        start = _checks.scalar("preamble_s", preamble_s, at_least=0.0) + _checks.scalar(
+            checks.scalar(name, rate, above=0.0)
+        start = checks.scalar("preamble_s", preamble_s, at_least=0.0) + checks.scalar(
             "phy_header_s", phy_header_s, at_least=0.0
         )
-        _checks.scalar("header_bits", header_bits, at_least=0, whole=True)
+        checks.scalar("header_bits", header_bits, at_least=0, whole=True)
         overhead = mac_header_bits + header_bits
         return cls(
             slot_s=slot_s,
@@ -128,7 +128,7 @@ class Parameters:
         >>> round(Parameters.table_1().t_tcp_data_s * 1e6, 2)
         1831.09
         """
-        _checks.choice("rts", rts, ("printed", "standard"))
+        checks.choice("rts", rts, ("printed", "standard"))
         return cls.from_lengths(
             slot_s=20e-6,
             sifs_s=10e-6,
@@ -174,7 +174,7 @@ class Parameters:
         (1615.6, 553.8)
         """
         data_rate, control_rate = data_rate or phy.data_rate, control_rate or phy.control_rate
-        _checks.scalar("mss_bytes", mss_bytes, above=0, whole=True)
+        checks.scalar("mss_bytes", mss_bytes, above=0, whole=True)
         tcp_ack_bits = int(mpdu_bits(phy, header_bits))
         data_bits = tcp_ack_bits + 8 * mss_bytes
         threshold = math.inf if rts_threshold_bytes is None else 8 * rts_threshold_bytes
@@ -254,14 +254,14 @@ class Variant:
     last_packet: Literal["trimmed", "padded"]
 
     def __post_init__(self) -> None:
-        _checks.choice("attempts", self.attempts, ("renewal", "bianchi-like"))
-        _checks.choice("stages", self.stages, ("printed", "normalised"))
-        _checks.choice("collision_charge", self.collision_charge, ("per-node", "once"))
-        _checks.choice(
+        checks.choice("attempts", self.attempts, ("renewal", "bianchi-like"))
+        checks.choice("stages", self.stages, ("printed", "normalised"))
+        checks.choice("collision_charge", self.collision_charge, ("per-node", "once"))
+        checks.choice(
             "single_connection", self.single_connection, ("two-backlogged", "alternating")
         )
-        _checks.choice("setup", self.setup, ("printed", "full-exchange"))
-        _checks.choice("last_packet", self.last_packet, ("trimmed", "padded"))
+        checks.choice("setup", self.setup, ("printed", "full-exchange"))
+        checks.choice("last_packet", self.last_packet, ("trimmed", "padded"))
 
 
 PAPER: Final = Variant(

@@ -13,8 +13,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from airtcp.models import _checks
-from airtcp.models._checks import Values
+from airtcp.models import checks
+from airtcp.models.checks import Values
 from airtcp.models.miorandi.parameters import PAPER, Parameters, Variant
 from airtcp.models.miorandi.throughput import capacity
 
@@ -89,7 +89,7 @@ def session_time(
     >>> session_time([1000, 1500], Parameters.table_1()).round(6)
     array([0.005233, 0.008424])
     """
-    bits = 8.0 * _checks.real("size_bytes", size_bytes, at_least=0.0)
+    bits = 8.0 * checks.real("size_bytes", size_bytes, at_least=0.0)
     every = _every(d)
     segments = np.ceil(bits / parameters.tcp_payload_bits)
     acks = np.ceil(segments / every)
@@ -114,10 +114,10 @@ def mean_session_time(
     >>> round(mean_session_time(Equal(), Parameters.table_1()), 6)
     0.108325
     """
-    mean = _checks.scalar("sizes.mean()", sizes.mean(), above=0.0)
+    mean = checks.scalar("sizes.mean()", sizes.mean(), above=0.0)
     mss = parameters.tcp_payload_bits // 8
     segments, acks = (
-        _checks.scalar("sizes.expected_segments()", sizes.expected_segments(each * mss), above=0.0)
+        checks.scalar("sizes.expected_segments()", sizes.expected_segments(each * mss), above=0.0)
         for each in (1, _every(d))
     )
     bits, packets, answers = np.asarray(8.0 * mean), np.asarray(segments), np.asarray(acks)
@@ -134,7 +134,7 @@ def affine_session_time(
     >>> float(affine_session_time(30_000, Parameters.table_1()).round(4))
     0.1083
     """
-    bits = 8.0 * _checks.real("mean_size_bytes", mean_size_bytes, at_least=0.0)
+    bits = 8.0 * checks.real("mean_size_bytes", mean_size_bytes, at_least=0.0)
     rounds = bits / parameters.tcp_payload_bits
     return np.asarray(setup_time(parameters, variant) + rounds * _round_trip_s(parameters))[()]
 
@@ -177,16 +177,16 @@ def processor_sharing(
     >>> round(float(one.transfer_s), 6)  # alone: 30 kB at 2 Mb/s
     0.12
     """
-    count = _checks.real("stations", stations, at_least=1.0, whole=True)
+    count = checks.real("stations", stations, at_least=1.0, whole=True)
     capacities, ratio = _load(capacity_bps, think_time_s, mean_size_bytes)
     sizes = np.asarray(mean_size_bytes, dtype=np.float64)
-    setup_s = _checks.scalar("setup_s", setup_s, at_least=0.0)
+    setup_s = checks.scalar("setup_s", setup_s, at_least=0.0)
     if capacities.size < count.max():
         raise ValueError(
             f"capacity_bps must have {int(count.max())} values or more, one per station, "
             f"not {capacities.size}"
         )
-    count, ratio, sizes = _checks.broadcast(
+    count, ratio, sizes = checks.broadcast(
         stations=count, think_time_s=ratio, mean_size_bytes=sizes
     )
     capacities = capacities[: int(count.max())]
@@ -228,7 +228,7 @@ def session_delay(
     >>> round(float(ten.session_s), 4)
     0.1131
     """
-    count = _checks.real("stations", stations, at_least=1.0, whole=True)
+    count = checks.real("stations", stations, at_least=1.0, whole=True)
     return processor_sharing(
         count,
         capacity(int(count.max()), parameters, variant, d=d),
@@ -243,7 +243,7 @@ def _round_trip_s(parameters: Parameters) -> float:
 
 
 def _every(d: int) -> int:
-    return int(_checks.scalar("d", d, at_least=1, at_most=1e6, whole=True))
+    return int(checks.scalar("d", d, at_least=1, at_most=1e6, whole=True))
 
 
 def _session_time(
@@ -262,12 +262,12 @@ def _load(
     capacity_bps: ArrayLike, think_time_s: ArrayLike, mean_size_bytes: ArrayLike
 ) -> tuple[Values, Values]:
     """Return C_k, and lambda E[X] in bit/s."""
-    capacities = _checks.real("capacity_bps", capacity_bps, above=0.0)
+    capacities = checks.real("capacity_bps", capacity_bps, above=0.0)
     if capacities.ndim != 1:
         raise ValueError(f"capacity_bps must have one dimension, not {capacities.ndim}")
-    think = _checks.real("think_time_s", think_time_s, above=0.0)
-    size = _checks.real("mean_size_bytes", mean_size_bytes, above=0.0)
-    think, size = _checks.broadcast(think_time_s=think, mean_size_bytes=size)
+    think = checks.real("think_time_s", think_time_s, above=0.0)
+    size = checks.real("mean_size_bytes", mean_size_bytes, above=0.0)
+    think, size = checks.broadcast(think_time_s=think, mean_size_bytes=size)
     return capacities, 8.0 * size / think
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from airtcp.models import _checks
-from airtcp.models._checks import Values
+from airtcp.models import checks
+from airtcp.models.checks import Values
 from airtcp.models.miorandi.contention import collision_probability, contention
 from airtcp.models.miorandi.parameters import PAPER, Parameters, Variant
 
@@ -50,7 +50,7 @@ def single_station(d: ArrayLike, parameters: Parameters, variant: Variant = PAPE
     >>> single_station([1, 2], Parameters.table_1()).goodput_bps.round(-3)
     array([2371000., 2901000.])
     """
-    every = _checks.real("d", d, at_least=1.0)
+    every = checks.real("d", d, at_least=1.0)
     two = contention(2.0, parameters, variant)
     shared = parameters.t_tcp_ack_s + 2.0 * two.t_tbo_s + 2.0 * two.t_w_s
     alone = (every - 1.0) / every * parameters.mean_first_backoff_s
@@ -76,8 +76,8 @@ def backlogged_distribution(n_c: int, d: float = 1.0) -> Values:
     >>> backlogged_distribution(2)
     array([0.25, 0.5 , 0.25])
     """
-    connections = _checks.scalar("n_c", n_c, at_least=1, at_most=1e6, whole=True)
-    every = _checks.scalar("d", d, at_least=1.0)
+    connections = checks.scalar("n_c", n_c, at_least=1, at_most=1e6, whole=True)
+    every = checks.scalar("d", d, at_least=1.0)
     stations = np.arange(int(connections) + 1, dtype=np.float64)
     return _binomial(stations, np.asarray(connections), np.asarray(1.0 / (every * connections)))
 
@@ -98,9 +98,9 @@ def throughput(
     >>> throughput([1, 5, 20], Parameters.table_1()).goodput_bps.round(-3)
     array([2371000., 2330000., 2325000.])
     """
-    connections = _checks.real("n_c", n_c, at_least=1.0, whole=True)
-    every = _checks.real("d", d, at_least=1.0)
-    connections, every = _checks.broadcast(n_c=connections, d=every)
+    connections = checks.real("n_c", n_c, at_least=1.0, whole=True)
+    every = checks.real("d", d, at_least=1.0)
+    connections, every = checks.broadcast(n_c=connections, d=every)
     stations = np.arange(min(float(connections.max()), _MOST_BACKLOGGED) + 1.0)
     state = contention(stations + 1.0, parameters, variant)
 
@@ -136,7 +136,7 @@ def capacity(
     >>> capacity(3, Parameters.table_1()).round(-3)
     array([2371000., 2341000., 2334000.])
     """
-    count = _checks.scalar("most", most, at_least=1, at_most=_MOST_STATIONS, whole=True)
+    count = checks.scalar("most", most, at_least=1, at_most=_MOST_STATIONS, whole=True)
     active = np.arange(1.0, count + 1.0)
     return np.asarray(throughput(active, parameters, variant, d=d).goodput_bps)
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from airtcp.exceptions import ConvergenceError
-from airtcp.models._checks import Values
+from airtcp.models.checks import Values
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _MOST_STEPS = 200
