@@ -43,6 +43,10 @@ _SLOW_LINE: Final = (
     'path = [{ rate = "5 Mb/s" }] for a line of each station, path = ["NAME"] and [links.NAME] for '
     "one of all"
 )
+_RATE: Final = (
+    'application = { kind = "bulk", rate = "1 Mb/s" } for a program that writes at a rate over '
+    'TCP, or kind = "udp"'
+)
 _ONE_PLACE: Final = (
     "not modelled: a station stays in its cell; what comes nearest is a scenario for each way to "
     "split the stations"
@@ -181,9 +185,8 @@ _BY_TABLE: Final[Mapping[tuple[str, str], str]] = {
     ("links", "mtu"): "mss of tcp, or packet of udp",
     ("path", "bandwidth"): "rate",
     ("path", "speed"): "rate",
-    ("flows", "bandwidth"): 'application = { kind = "udp", rate = "1 Mb/s" }; TCP takes what it '
-    "gets",
-    ("flows", "rate"): 'application = { kind = "udp", rate = "1 Mb/s" }; TCP takes what it gets',
+    **dict.fromkeys((("flows", name) for name in ("bandwidth", "bitrate", "rate")), _RATE),
+    **dict.fromkeys((("tcp", name) for name in ("max_pacing_rate", "pacing_rate", "rate")), _RATE),
     ("flows", "protocol"): 'application: kind = "udp", all others are over TCP',
     ("flows", "type"): "profile, or application = { kind = ... }",
     ("flows", "kind"): "application = { kind = ... }",
@@ -193,7 +196,7 @@ _BY_TABLE: Final[Mapping[tuple[str, str], str]] = {
     ("flows", "loss"): "loss of a link of path, or frame_errors of the stations",
     ("flows", "server"): "path: the wired links from the access point to the server",
     ("application", "bandwidth"): "rate",
-    ("application", "bitrate"): "rate of udp, video of a call",
+    ("application", "bitrate"): "rate of udp or bulk, video of a call",
     ("application", "interval"): "interarrival of ftp, think_time of web",
     ("application", "packet_size"): "packet",
     ("application", "length"): "size",
