@@ -19,19 +19,45 @@ CHROMIUM = shutil.which("chromium")
 AXE = Path(__file__).parents[2] / ".venv" / "axe" / "axe.min.js"
 
 
-class Page:
-    """A page, and what it complained about."""
+#: Opens what is folded, as a person does who wants to see it all.
+UNFOLD = """new MutationObserver(() => {
+    for (const one of document.querySelectorAll('.fold:not([data-seen]), .more:not([data-seen])')) {
+        one.dataset.seen = '';
+        one.open = true;
+    }
+}).observe(document, { childList: true, subtree: true })"""
 
-    def __init__(self, browser: Any, url: str, **options: Any) -> None:
+#: The number of words that are seen, and the height of the page in heights of the window.
+SEEN = """() => {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    let words = 0;
+    while (walker.nextNode()) {
+        const parent = walker.currentNode.parentElement;
+        const hidden = parent.closest('.visually-hidden, .skip, noscript, title');
+        const isChosen = parent.tagName !== 'OPTION' || parent.selected;
+        const box = parent.closest('select') ?? parent;
+        if (!isChosen || hidden || !box.checkVisibility()) continue;
+        words += walker.currentNode.data.split(/\\s+/).filter(Boolean).length;
+    }
+    return [words, document.documentElement.scrollHeight / innerHeight];
+}"""
+
+
+class Page:
+    """A page, and what it complained about. `folded`: what it folds stays so."""
+
+    def __init__(self, browser: Any, url: str, *, folded: bool = False, **options: Any) -> None:
         self.context = browser.new_context(**options)
         self.page = self.context.new_page()
-        self.page.set_default_timeout(300_000)
+        self.page.set_default_timeout(25_000)
         self.complaints: list[str] = []
         self.hosts: set[str] = set()
         self.release: Callable[[], None] = lambda: None
         self.page.on("console", self._said)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", lambda request: self.hosts.add(request.url.split("/")[2]))
+        if not folded:
+            self.page.add_init_script(UNFOLD)
         self.page.goto(url)
 
     def _said(self, message: Any) -> None:
@@ -47,6 +73,12 @@ class Page:
     def until(self, text: str) -> None:
         """Wait until the answer holds a text."""
         self.page.locator("#answer .lead", has_text=text).wait_for()
+
+    def option(self, name: str, about: str) -> None:
+        """Choose from the menu of a target."""
+        button = self.page.locator(f'[aria-label^="{name}: {about}"]').first
+        self.page.locator(".menu", has=button).first.locator("summary").click()
+        button.click()
 
     def slide(self, path: str, text: str) -> None:
         """Move a slider by the keyboard until it says a text."""

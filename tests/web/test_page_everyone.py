@@ -144,7 +144,6 @@ def has_ended(page: Page, name: str) -> None:
         page.page.get_by_label("Bound", exact=True).fill("-5")
         page.page.get_by_text("The simulation says").wait_for()
         page.page.get_by_role("button", name="Simulate", exact=True).wait_for()
-        page.page.get_by_text("Try more remedies").click()
         page.page.locator(".switch input").first.check()
         page.page.get_by_role("button", name="Try: simulate before and after").click()
         page.page.get_by_text("pairs of replications").first.wait_for(state="attached")

@@ -204,7 +204,7 @@ def ordered(verdict: Verdict) -> list[Judged]:
 def targets(verdict: Verdict, *, everything: bool) -> Iterator[Part]:
     """Yield the table of targets, the missed ones first, and the number of targets that are met."""
     rows = ordered(verdict)
-    shown = rows if everything else _folded(rows)
+    shown = rows if everything else folded(rows)
     head = "target" if verdict.written else "target (defaults; set your own in [targets])"
     level = f"{100.0 * verdict.confidence:.3g} % CI"
     columns = [
@@ -233,7 +233,7 @@ def targets(verdict: Verdict, *, everything: bool) -> Iterator[Part]:
     )
 
 
-def _folded(rows: Sequence[Judged]) -> list[Judged]:
+def folded(rows: Sequence[Judged]) -> list[Judged]:
     """Fold targets that are met if others are not, and those beyond a screenful."""
     bad = [one for one in rows if one.state != "holds"]
     if bad and len(rows) - len(bad) > 1:
@@ -420,11 +420,12 @@ def _table(advice: Advice, shown: Sequence[Trial], foot: Sequence[tuple[str, Sta
             else (words.value(one.after.mean, METRICS[metric]))
         )
         met = f"{one.met}–{one.met + one.open}" if one.open else f"{one.met}"
-        rows.append((f"{place} {one.title}", f"{met} of {of}", after, _costs(one)))
+        rows.append((f"{place} {one.title}", f"{met} of {of}", after, costs(one)))
     return Table(columns, rows, ["good" if one.outcome == "helps" else "" for one in shown], foot)
 
 
-def _costs(one: Trial) -> str:
+def costs(one: Trial) -> str:
+    """Return what a change costs: a target that it breaks, what it takes, or what a group loses."""
     if one.breaks:
         return f"misses {words.about(one.breaks[0])}"
     return words.COSTS[one.cost] or words.lost(one.loses)

@@ -63,13 +63,16 @@ def verdict(found: Verdict | None, result: Simulated | None = None) -> Json | No
     """
     if found is None:
         return None
+    rows = told.ordered(found)
     return {
         "state": found.state,
         "headline": told.headline(found)[0],
         "written": found.written,
         "lines": [] if result is None else list(told.observations(result)),
         "growth": told.growth(found),
-        "targets": [_light(one) for one in told.ordered(found)],
+        "targets": [_light(one) for one in rows],
+        # The page folds the rest, as a terminal does.
+        "shown": len(told.folded(rows)),
         "confidence": found.confidence,
     }
 
@@ -116,6 +119,7 @@ def _trial(one: Trial, scenario: Scenario | None) -> Json:
         "words": f"{one.met} of {of} met",
         "label": "" if metric is None else words.metric_label(metric),
         "cost": words.COSTS[one.cost],
+        "costs": told.costs(one),
         "suffices": None,
         "before": interval(one.before, unit),
         "after": interval(one.after, unit),

@@ -19,7 +19,7 @@ from airtcp.scenario.expand import expand, named
 from airtcp.scenario.keys.traffic import Flow
 from airtcp.scenario.profiles import devices, traffic
 from airtcp.scenario.vary import names_of, place_of
-from airtcp.web import floor
+from airtcp.web import floor, network
 from airtcp.web.bodies import Edit
 from airtcp.web.edits import append, put, written_anew
 
@@ -47,9 +47,11 @@ def restructured(text: str, edit: Edit) -> tuple[str, str]:
 def outline(scenario: Scenario, text: str) -> dict[str, Any]:
     """Return the groups and flows of a scenario for an editor, and its map.
 
-    Each has its `path` and its `name`. A group has its `count`, and `profile` and `place` if the
+    Without a map there is the `network`, a picture of one cell. Each group or flow has its `path`
+    and its `name`. A group has its `count`, and `profile` and `place` if the
     file names them. A flow has its group, as `stations`, and a description in `words`.
     """
+    written = named(tomllib.loads(text))["stations"]
     groups = [
         {
             "path": f"stations.{group['name']}",
@@ -58,9 +60,7 @@ def outline(scenario: Scenario, text: str) -> dict[str, Any]:
             "profile": group.get("profile"),
             "place": group.get("place"),
         }
-        for group, resolved in zip(
-            named(tomllib.loads(text))["stations"], scenario.stations, strict=True
-        )
+        for group, resolved in zip(written, scenario.stations, strict=True)
     ]
     entries = scenario.written["flows"]
     flows = [
@@ -74,7 +74,12 @@ def outline(scenario: Scenario, text: str) -> dict[str, Any]:
             zip(names_of(entries), entries, scenario.flow_entries, strict=True)
         )
     ]
-    return {"groups": groups, "flows": flows, "map": floor.told(scenario)}
+    return {
+        "groups": groups,
+        "flows": flows,
+        "map": floor.told(scenario),
+        "network": network.told(scenario, written),
+    }
 
 
 def _words(entry: Mapping[str, Any], flow: Flow, origin: str) -> str:

@@ -19,7 +19,7 @@ from airtcp.present.groups import by_group
 from airtcp.present.sense import sanity
 from airtcp.present.subject import subject
 from airtcp.scenario.profiles import devices, places, traffic
-from airtcp.web import card, judged
+from airtcp.web import card, judged, network
 from airtcp.web.judged import interval
 
 if TYPE_CHECKING:
@@ -187,6 +187,7 @@ def comparison(result: Comparison, asked: Scenario | None = None) -> dict[str, A
         "groups": None if groups is None else {"head": groups.head, "rows": groups.rows},
         "cells": _cells(result.scenario, simulation.cells),
         "airtime": airtime_parts(simulation),
+        "loads": {} if asked is None else network.loads(asked, simulation),
         "group_airtime": {
             name: {part: one.mean for part, one in parts["airtime"].items()}
             for name, parts in simulation.groups.items()

@@ -227,7 +227,9 @@ def _figure(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
 def _run(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
     scenario = sources.read(job.source, uploads).scenario
     # The page shows the verdict while remedies are tried.
-    told = _simulated(scenario, tell, lambda sofar: tell({"sofar": views.comparison(sofar)}))
+    told = _simulated(
+        scenario, tell, lambda sofar: tell({"sofar": views.comparison(sofar, scenario)})
+    )
     tell({"result": views.comparison(told, scenario)})
 
 

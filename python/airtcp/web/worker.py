@@ -109,6 +109,7 @@ def _run(request: dict[str, Any], uploads: Path, output: IO[str]) -> None:
         asked.append(True)
         raise KeyboardInterrupt
 
+    sys.unraisablehook = _dropped
     try:
         signal.signal(signal.SIGINT, stop)
         end = _ended(request, uploads, output, tell, asked)
@@ -142,6 +143,12 @@ def _ended(
         # Some libraries turn an interrupt into an error of their own.
         return {"stopped": True} if asked else {"failed": _told(error)}
     return {}
+
+
+def _dropped(dropped: sys.UnraisableHookArgs) -> None:
+    """Log an exception that Python drops, but no interrupt: the server then ends the process."""
+    if not isinstance(dropped.exc_value, KeyboardInterrupt):
+        sys.__unraisablehook__(dropped)
 
 
 def _told(error: Exception) -> str:

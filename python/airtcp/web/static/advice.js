@@ -2,15 +2,15 @@
 // the lines for equipment; a remedy is put into the scenario's file, and taken out again by undo.
 
 import { bars } from "./bars.js";
-import { announce, h, replace } from "./dom.js";
+import { announce, fold, h, replace } from "./dom.js";
 import { change } from "./state.js";
 
 /** The card of the cause and the changes, with `show(advice, state)`. */
 export function advice(app) {
   const body = h("div");
   const history = h("details", { class: "history", hidden: true });
-  const element = h("section", { class: "card", hidden: true, "aria-labelledby": "advice-head" },
-    h("h2", { id: "advice-head" }, "Cause and changes"), body, history);
+  const element = fold("Causes and fixes", body, history);
+  element.hidden = true;
   let shown = null;
 
   function show(told, { busy = false } = {}) {
@@ -48,6 +48,28 @@ export function advice(app) {
   return { element, show };
 }
 
+// So many changes are on the first screen.
+const MOST = 3;
+
+/** The cause and the best changes, each with the targets that it meets and its cost. */
+export function changes(app, told, busy) {
+  if (busy) return h("p", { class: "muted loading" }, "Trying changes …");
+  if (!told) return null;
+  return [told.causes.map((line) => h("p", { class: "cause" }, `Cause: ${line}`)),
+    !told.remedies.length && told.tried > 0 && h("p", { class: "muted" }, `${told.tried} changes tried: none is worth making.`),
+    h("ol", { class: "changes" }, told.remedies.slice(0, MOST).map((one) => h("li", {},
+      h("span", { class: one.name === told.best ? "best" : null }, one.title), h("span", { class: `verdict ${one.outcome}` }, one.words),
+      h("span", { class: "harms" }, one.costs), applies(app, one))))];
+}
+
+/** The button that puts a change into the file. */
+function applies(app, one) {
+  return h("button", { type: "button", class: one.best ? "primary" : "", "aria-label": `Apply: ${one.title}`, onclick: () => {
+    put(app, one.set, one.title);
+    announce(`${one.title}: in the scenario. Undo takes it out.`);
+  } }, "Apply");
+}
+
 /** Keep in mind that a remedy was tried, and what came of it; the last first, each once. */
 export function tried(app, one) {
   app.tried = [one, ...(app.tried ?? []).filter((other) => other.line !== one.line)].slice(0, 40);
@@ -55,12 +77,6 @@ export function tried(app, one) {
 
 /** A remedy with its picture, whom it touches, and how to have it, under a heading of a level. */
 export function remedy(app, one, level = "h3") {
-  const changes = one.set ?? {};
-  const apply = h("button", { type: "button", class: one.best ? "primary" : "", onclick: () => {
-    put(app, changes, one.title);
-    announce(`${one.title}: in the scenario. Undo takes it out.`);
-  } }, "Apply");
-  apply.setAttribute("aria-label", `Apply: ${one.title}`);
   return h("article", { class: `remedy ${one.outcome ? `is-${one.outcome.split(" ")[0]}` : ""}` },
     h("div", { class: "card-head" }, h(level, {}, one.best && h("span", { class: "best" }, "Best: "), one.title), h("span", { class: `verdict ${one.outcome ?? ""}` }, one.words)),
     one.what && h("p", { class: "muted" }, one.what), one.picture,
@@ -68,7 +84,7 @@ export function remedy(app, one, level = "h3") {
     felt("Also better", one.wins), felt("Worse", one.loses),
     one.cost && h("p", { class: "harms" }, one.cost),
     one.hurts?.length > 0 && h("p", { class: "harms" }, `Badly served then: ${one.hurts.join(", ")}`),
-    h("div", { class: "buttons" }, Object.keys(changes).length > 0 && apply,
+    h("div", { class: "buttons" }, Object.keys(one.set ?? {}).length > 0 && applies(app, one),
       h("span", { class: "muted" }, [...(one.where ?? []), one.research ? "an idea of research, which no equipment has" : "", one.source].filter(Boolean).join("; "))),
     h("details", {}, h("summary", {}, one.equipment?.length ? "Lines for the equipment" : "As an option of the command line"),
       one.equipment?.length > 0 && lines(app, "For the equipment", one.equipment.join("\n")),
@@ -76,7 +92,7 @@ export function remedy(app, one, level = "h3") {
 }
 
 /** Put changes into the file. A common number of all stations is written into it first. */
-function put(app, changes, what) {
+export function put(app, changes, what) {
   if (app.state.stations === null) { app.change(changes, what); return; }
   const text = app.scenario.toml;
   app.update((state) => {

@@ -96,7 +96,7 @@ function marked(series, x, y, r, ...children) {
   return s("path", { class: "diamond", d: `M${x} ${y - half}L${x + half} ${y}L${x} ${y + half}L${x - half} ${y}Z` }, ...children);
 }
 
-const PARTS = [
+export const PARTS = [
   ["data", "data"], ["tcp_ack", "TCP ACKs"], ["control", "control frames"],
   ["collision", "collisions"], ["heard", "frames of other cells"], ["idle", "idle and backoff"],
 ];

@@ -4,7 +4,7 @@
 import { isAbort, post, stream } from "./api.js";
 import { curves, legend, responsive } from "./chart.js";
 import { slider } from "./controls.js";
-import { h, replace, table } from "./dom.js";
+import { fold, h, replace, table } from "./dom.js";
 import { runner } from "./jobs.js";
 import { change } from "./state.js";
 
@@ -47,9 +47,9 @@ export function curve(app, { predicted, slid }) {
       show();
     },
   });
-  const element = h("section", { class: "card", "aria-labelledby": "curve-head" },
-    h("div", { class: "card-head" }, h("h2", { id: "curve-head" }, "Along one slider"), picker),
+  const element = fold("Along one slider", picker,
     picture, key, depth, large, h("div", { class: "actions" }, several), values);
+  element.addEventListener("toggle", () => element.open && app.scenario && show());
 
   /** The source without what the slider under the curve says. */
   function base() {
@@ -82,6 +82,7 @@ export function curve(app, { predicted, slid }) {
     several.hidden = !axis;
     showPickers();
     showSlider();
+    if (!element.open) return;
     ask();
     redraw();
   }
@@ -329,6 +330,7 @@ export function curve(app, { predicted, slid }) {
   return {
     element, show, known, keep, redraw: () => picture.redraw(),
     look: (text) => {
+      element.open = true;
       app.update((state) => { state.metric = TARGET + text; }, { local: true });
       element.scrollIntoView({ block: "nearest" });
     },

@@ -37,6 +37,11 @@ function name(element) {
   return element.ariaLabel ?? label ?? element.textContent;
 }
 
+/** A part of a view that is closed at first. */
+export function fold(title, ...children) {
+  return h("details", { class: "card fold" }, h("summary", {}, h("h2", {}, title)), children);
+}
+
 /** Save a content as a file, by the browser's own download. */
 export function save(content, name, type) {
   const link = h("a", { href: URL.createObjectURL(new Blob([content], { type })), download: name });

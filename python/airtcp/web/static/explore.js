@@ -1,14 +1,15 @@
 // The first view: verdict and answer in words, a curve over one slider, what is wrong and what helps.
 
-import { advice } from "./advice.js";
+import { advice, changes } from "./advice.js";
 import { isAbort, post } from "./api.js";
 import { best as bestOf, keep } from "./best.js";
 import { sendable } from "./card.js";
 import { airtime, curves, responsive } from "./chart.js";
 import { curve } from "./curve.js";
-import { announce, fileName, h, replace, save, table } from "./dom.js";
+import { announce, fileName, fold, h, replace, save, table } from "./dom.js";
 import { floor } from "./floor.js";
 import { runner } from "./jobs.js";
+import { network } from "./network.js";
 import { remedies } from "./remedies.js";
 import { verdict } from "./verdict.js";
 
@@ -29,9 +30,9 @@ const MOST_PREDICTIONS = 100;
 
 export function explore(app) {
   const words = h("div", { class: "answer", id: "answer" });
-  const models = h("section", { class: "card" });
+  const models = h("section");
   const result = h("div");
-  const command = h("section", { class: "card" });
+  const commands = h("div");
   let prediction = null;
   let predicting = 0;
   let asked = null;
@@ -74,11 +75,16 @@ export function explore(app) {
   report.hidden = true;
   const paper = h("p", { class: "on-paper" });
   const map = floor(app);
-
+  const picture = network(app);
+  const fixes = h("div", { class: "fixes" });
+  const air = h("div");
+  const share = fold("Share", h("div", { class: "actions" }, card.element, report), commands);
   const first = h("section", { class: "card first", "aria-labelledby": "answer-head" },
-    h("h1", { id: "answer-head", class: "visually-hidden" }, "The answer"), judged.element, words,
-    h("div", { class: "actions" }, one, card.element, report));
-  const element = h("div", {}, paper, first, wrong.element, map.element, along.element, result, models, helped.element, command);
+    h("h1", { id: "answer-head", class: "visually-hidden" }, "The answer"),
+    h("div", { class: "decision" }, judged.head, one),
+    h("div", { class: "split" }, h("div", {}, picture.element, map.element), judged.element), fixes, air);
+  const all = fold("All results", result, models);
+  const element = h("div", {}, paper, first, fold("In words", words), wrong.element, along.element, all, helped.element, share);
 
   const here = () => JSON.stringify(app.source());
   const keyOf = (source) => app.keys.get(JSON.stringify(source)) ?? JSON.stringify(source);
@@ -170,19 +176,22 @@ export function explore(app) {
     keep(key(), lit()?.verdict, "glance");
     keep(key(), told?.verdict, told?.depth);
     const best = bestOf(key());
+    const notes = [...best?.verdict.lines ?? [], ...best?.verdict.growth ?? []].map((line) => h("p", {}, line));
     if (best || told || prediction) judged.show(best?.verdict ?? null, best?.depth);
     first.dataset.depth = told?.depth ?? "";
     card.show(told?.card ?? null);
     report.hidden = !told?.card;
     wrong.show(told?.advice ?? null, { busy: told?.depth === "sofar" });
+    replace(fixes, changes(app, told?.advice ?? null, told?.depth === "sofar"));
+    replace(air, told && airtime([{ name: "all", parts: told.airtime }]));
     if (told) {
       replace(words, h("p", { class: "depth" }, "The simulation says"),
         told.words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
-        prediction && h("p", { class: "muted" }, lit().words[0]));
+        notes, prediction && h("p", { class: "muted" }, lit().words[0]));
     } else if (prediction) {
       replace(words, h("p", { class: "depth" }, alone(prediction) ? "A quick simulation says" : "The models say"),
         lit().words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
-        subject());
+        notes, subject());
     } else if (!words.childElementCount) replace(words, h("p", { class: "lead loading" }, "Asking the models …"));
   }
 
@@ -197,24 +206,32 @@ export function explore(app) {
   function showResult() {
     const told = resultOf.get(key());
     const cells = told ? told.cells : (lightsOf.get(here()) ?? prediction)?.cells;
-    map.show(app.scenario.structure.map, cells?.shares);
+    showPicture(cells?.shares);
     if (!told) { replace(result, cells && byCell(cells, "By cell, by a quick simulation")); return; }
     const groups = Object.entries(told.group_airtime);
     replace(result,
       cells && byCell(cells, "By cell"),
-      told.groups && h("section", { class: "card" }, h("h2", {}, "By group"),
+      told.groups && h("section", {}, h("h3", {}, "By group"),
         table(told.groups.head, told.groups.rows, { numbers: told.groups.head.map((_, index) => index).slice(1), caption: "Results by group" })),
-      h("section", { class: "card" }, h("h2", {}, "Where the airtime goes"), airtime([{ name: "all", parts: told.airtime }]),
-        groups.length > 1 && airtime(groups.map(([name, parts]) => ({ name, parts })))),
-      told.times && h("section", { class: "card" }, h("h2", {}, "How long transfers take"), distribution(told.times)),
-      h("section", { class: "card" }, h("h2", {}, told.rows.some((row) => row[2]) ? "Models beside simulation" : "What was simulated"),
+      groups.length > 1 && h("section", {}, h("h3", {}, "Where the airtime goes"), airtime(groups.map(([name, parts]) => ({ name, parts })))),
+      told.times && h("section", {}, h("h3", {}, "How long transfers take"), distribution(told.times)),
+      h("section", {}, h("h3", {}, told.rows.some((row) => row[2]) ? "Models beside simulation" : "What was simulated"),
         table(["metric", "model", "source", "simulation", "difference", ""], told.rows, { numbers: [1, 3, 4], mark: 5, caption: "Models beside simulation" }),
         told.cautions.map((line) => h("p", { class: "notice" }, line)),
         h("details", {}, h("summary", {}, "Does it make sense?"), h("dl", {}, told.sanity.map(([name, text]) => h("div", {}, h("dt", {}, name), h("dd", {}, text)))))));
   }
 
+  /** The network as a picture, or the map of its cells. */
+  function showPicture(shares) {
+    const { structure } = app.scenario;
+    const told = resultOf.get(key());
+    const missed = bestOf(key())?.verdict.targets.filter((one) => one.state === "fails").map((one) => one.group) ?? [];
+    picture.show(structure.network, { airtime: told?.airtime, loads: told?.loads, missed: new Set(missed) });
+    map.show(structure.network ? null : structure.map, shares);
+  }
+
   function byCell(cells, head) {
-    return h("section", { class: "card" }, h("h2", {}, head),
+    return h("section", {}, h("h3", {}, head),
       cells.rows.length > 0 && table(cells.head, cells.rows, { numbers: cells.head.map((_, index) => index).slice(1), caption: "Results by cell" }),
       cells.sentences.map((line) => h("p", {}, line)));
   }
@@ -234,11 +251,11 @@ export function explore(app) {
     if (models.hidden) { replace(models); return; }
     const broken = prediction.broken;
     if (alone(prediction)) {
-      replace(models, h("h2", {}, "What a quick simulation says"),
+      replace(models, h("h3", {}, "What a quick simulation says"),
         table(["metric", "value", "source"], lit().best, { numbers: [1], caption: "What a quick simulation says" }));
       return;
     }
-    replace(models, h("h2", {}, Object.keys(prediction.glance).length ? "Models and a quick simulation" : "Models"),
+    replace(models, h("h3", {}, Object.keys(prediction.glance).length ? "Models and a quick simulation" : "Models"),
       table(["metric", "value", "source"], prediction.best, { numbers: [1], caption: "What the best model says" }),
       prediction.rows.length > prediction.best.length && h("details", {}, h("summary", {}, `All ${prediction.rows.length} values of models`),
         table(["metric", "value", "source"], prediction.rows, { numbers: [1], caption: "What every model says" })),
@@ -249,15 +266,14 @@ export function explore(app) {
   }
 
   function showCommand() {
-    const { commands } = app.scenario;
-    const shell = [commands.example, commands.shell].filter(Boolean).join("\n");
+    const told = app.scenario.commands;
+    const shell = [told.example, told.shell].filter(Boolean).join("\n");
     const block = (label, text) => {
       const button = h("button", { type: "button", class: "quiet", onclick: () => app.copied(text, button) }, "Copy");
       return h("div", { class: "code" }, h("div", { class: "code-head" }, h("h3", {}, label), button), h("pre", { tabindex: "0", "aria-label": label }, h("code", {}, text)));
     };
-    replace(command, h("h2", {}, "As a command"),
-      commands.file === "scenario.toml" && h("p", { class: "muted" }, "With the scenario file of this page, downloaded as scenario.toml:"),
-      block("On a terminal", shell), block("In Python", commands.python));
+    replace(commands, told.file === "scenario.toml" && h("p", { class: "muted" }, "With the scenario file of this page, downloaded as scenario.toml:"),
+      block("On a terminal", shell), block("In Python", told.python));
   }
 
   return {

@@ -11,7 +11,9 @@ const LARGEST = 1.35;
 /** The card of the map, with `show(map, shares)`: of a scenario without cells it is hidden. */
 export function floor(app) {
   const body = h("div");
-  const element = h("section", { class: "card", hidden: true, "aria-label": "Map of cells" }, h("h2", {}, "Who hears whom"), body);
+  const notes = h("div");
+  const element = h("section", { class: "card", hidden: true, "aria-label": "Map of cells" }, body,
+    h("details", { class: "more" }, h("summary", {}, "Who hears whom"), notes));
   let shown = "";
   let dragged = null;
   let wide = WIDTH;
@@ -36,7 +38,8 @@ export function floor(app) {
 
   function draw(map, shares) {
     drawn = [map, shares];
-    replace(body, picture(map, shares), h("p", { class: "muted" }, words(map)),
+    replace(body, picture(map, shares));
+    replace(notes, h("p", { class: "muted" }, words(map)),
       h("ul", { class: "legend", "aria-hidden": "true" }, map.hears.length > 0 && key("hears", "access points that hear each other"), map.deaf.length > 0 && key("deaf", "do not hear each other"), map.walls.length > 0 && key("wall", "wall")),
       h("ul", { class: "shares" }, listed(map, shares)));
   }
@@ -46,8 +49,8 @@ export function floor(app) {
     const fresh_ = picture(map, shares, dragged.frame);
     const old = body.querySelector("svg");
     for (const layer of ["lines", "dots", "told"]) old.querySelector(`.${layer}`).replaceWith(fresh_.querySelector(`.${layer}`));
-    replace(body.querySelector("p"), words(map));
-    replace(body.querySelector(".shares"), listed(map, shares));
+    replace(notes.querySelector("p"), words(map));
+    replace(notes.querySelector(".shares"), listed(map, shares));
   }
 
   function picture(map, shares, frame = frameOf(map, wide)) {

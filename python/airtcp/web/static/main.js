@@ -104,12 +104,9 @@ async function boot() {
   }
   replace(chooser, h("option", { value: "", disabled: true, hidden: true }, "your own file"),
     app.start.examples.map((one) => h("option", { value: one.name, title: one.description }, one.title)));
-  const wide = window.matchMedia("(min-width: 60.01rem)");
-  const all = h("details", { class: "all-controls", open: wide.matches }, h("summary", {}, "Change the scenario"),
-    panel.element, fileHere);
-  wide.addEventListener("change", () => { all.open = wide.matches; });
+  const all = h("details", { class: "all-controls fold" }, h("summary", {}, "Change values"), panel.element, fileHere);
   replace(document.getElementById("controls"), h("div", { class: "start" },
-    h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: "example" }, "Scenario")), chooser),
+    h("label", { for: "example", class: "visually-hidden" }, "Scenario"), chooser,
     h("div", { class: "buttons" }, h("button", { type: "button", onclick: blank }, "Blank"), uploadButton(), undoButton),
     filesHere, problemBox), all);
   document.getElementById("share").addEventListener("click", share);

@@ -2,9 +2,22 @@
 
 import { isAbort, post } from "./api.js";
 import { builder } from "./condition.js";
-import { announce, h, replace } from "./dom.js";
+import { announce, h, replace, s } from "./dom.js";
 
 const DEPTHS = { glance: "Quick simulation", trial: "Trial of this change", sofar: "Simulation", simulation: "Simulation" };
+
+const MARKS = { holds: "✓", fails: "✗", unknown: "?" };
+const STATES = { holds: "met", fails: "missed", unknown: "inconclusive" };
+const WIDE = 200;
+
+/** A bar whose middle is the bound: it ends at twice the bound, open if there is more, or only a lower bound. */
+function against(one) {
+  const value = one.value ?? one.low;
+  const length = Number.isFinite(value) && one.bound > 0 ? Math.min(value / one.bound, 2) * WIDE / 2 : 0;
+  return s("svg", { class: `against ${one.state} ${one.value === null ? "open" : ""}`, viewBox: `0 0 ${WIDE} 16`, preserveAspectRatio: "none", "aria-hidden": "true" },
+    s("rect", { class: "whole", width: WIDE, height: 8, y: 4 }), s("rect", { class: "part", width: Math.max(length, length && 2), height: 8, y: 4 }),
+    s("path", { class: "bound", d: `M${WIDE / 2} 0V16` }));
+}
 
 /** The name of a target as `[targets]` has it, and its bound. */
 export function nameOf(target) {
@@ -12,10 +25,13 @@ export function nameOf(target) {
   return { name, limit };
 }
 
-/** Headline, lights and editor, with `show(verdict, depth)`; `look(text)` shows a target's curve. */
+/** Headline (`head`), lights and editor, with `show(verdict, depth)`; `look(text)` shows a target's curve. */
 export function verdict(app, { look }) {
   const head = h("div", { class: "verdict-head" });
   const lights = h("ul", { class: "lights" });
+  const folded = h("ul", { class: "lights" });
+  const more = h("summary");
+  const rest = h("details", { class: "more" }, more, folded);
   const form = builder();
   const choices = h("fieldset", { class: "plain", "aria-label": "What shall hold" }, form.element);
   const save = h("button", { type: "submit", class: "primary" }, "Set this target");
@@ -24,39 +40,44 @@ export function verdict(app, { look }) {
   const editor = h("form", { class: "editor", hidden: true, onsubmit: (event) => { event.preventDefault(); keep(); } },
     h("h2", {}, "What shall hold"), choices, wrong, h("div", { class: "buttons" }, save, cancel));
   const add = h("button", { type: "button", class: "quiet", onclick: () => open({}) }, "Set a target …");
-  const element = h("div", { class: "verdict-box" }, head, lights, h("div", { class: "buttons" }, add), editor);
+  const element = h("div", { class: "verdict-box" }, lights, rest, h("div", { class: "buttons" }, add), editor);
   let told = null;
   let editing = null;
+  let opened = "";
 
   /** Grey what was said of another scenario, while there is no answer to this one. */
-  function stay() {
-    element.classList.add("before");
+  function stay(other = true) {
+    for (const one of [head, element]) one.classList.toggle("before", other);
   }
 
   function show(now, depth) {
-    element.classList.remove("before");
+    stay(false);
     told = now;
     head.className = `verdict-head ${now?.state ?? "none"}`;
-    replace(head, now
-      ? [h("p", { class: "headline" }, h("span", { class: `light ${now.state}`, "aria-hidden": "true" }), now.headline),
-        h("p", { class: "muted" }, DEPTHS[depth], ...now.lines.map((line) => ` ${line}`))]
-      : h("p", { class: "muted" }, "Nothing is asked of this scenario yet: a target says what shall hold."),
-    now?.growth.map((line) => h("p", {}, line)));
-    replace(lights, now?.targets.map(light));
+    replace(head, now ? [h("p", { class: "headline" }, now.headline), h("span", { class: "muted" }, DEPTHS[depth])]
+      : h("p", { class: "headline" }, "No targets yet"));
+    replace(lights, now?.targets.slice(0, now.shown).map(light));
+    replace(folded, now?.targets.slice(now.shown).map(light));
+    rest.hidden = !folded.childElementCount;
+    more.textContent = `${folded.childElementCount} more`;
     add.hidden = !editor.hidden;
   }
 
   function light(one) {
     const button = (label, act) => h("button", { type: "button", class: "quiet small", "aria-label": `${label}: ${one.about}`, onclick: act }, label);
-    return h("li", { class: one.state }, h("span", { class: `light ${one.state}`, "aria-hidden": "true" }),
-      h("span", { class: "light-about" }, h("strong", {}, one.about), ` ${one.wanted}`),
-      h("span", { class: "light-told" }, one.by ? `${one.measured} (${one.by})` : one.measured),
-      h("span", { class: "light-buttons" }, button("Curve", () => look(one.target)), button("Change", () => open(one)), button("Remove", () => remove(one))));
+    const menu = h("details", { class: "menu", name: "target", open: opened === one.target,
+      onkeydown: (event) => { if (event.key === "Escape") { opened = ""; menu.open = false; menu.firstChild.focus(); } } },
+    h("summary", { "aria-label": `Options: ${one.about}`, onclick: () => { opened = menu.open ? "" : one.target; } }, "⋯"),
+    h("div", { class: "menu-list" }, button("Curve", () => look(one.target)), button("Change", () => open(one)), button("Remove", () => remove(one))));
+    return h("li", { class: one.state }, h("span", { class: `mark ${one.state}`, role: "img", "aria-label": STATES[one.state] }, MARKS[one.state]),
+      h("span", { class: "light-about" }, one.about), against(one),
+      h("span", { class: "light-told", title: one.by || null }, h("strong", {}, one.measured), ` ${one.wanted}`), menu);
   }
 
   /** Open the editor for a target, or for a new one ({}), or close it (null). */
   function open(one) {
     editing = one;
+    opened = "";
     editor.hidden = one === null;
     add.hidden = one !== null;
     wrong.textContent = "";
@@ -101,5 +122,5 @@ export function verdict(app, { look }) {
     app.change({ targets: listed.size ? Object.fromEntries(listed) : null }, what);
   }
 
-  return { element, show, stay };
+  return { head, element, show, stay };
 }

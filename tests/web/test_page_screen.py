@@ -1,0 +1,39 @@
+"""The first screen: few words, few heights of the window, and nothing that axe finds."""
+
+from typing import Any
+
+import pytest
+from browsing import AXE, CHROMIUM, SEEN, Page, packed
+from test_page_everyone import judged
+from test_page_targets import simulated
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="chromium is not here (make setup-system installs it)"
+)
+
+MOST_WORDS = 250
+#: By the size of the window: the most heights of it.
+MOST_HEIGHTS = {(1280, 800): 2.0, (390, 844): 4.0}
+
+
+@pytest.mark.parametrize("example", ["office-wifi6", "web-hotspot", "three-offices"])
+def test_the_first_screen_is_short_before_and_after_a_simulation(opened: Any, example: str) -> None:
+    page: Page = opened(packed({"example": example}), folded=True)
+    page.page.locator(".verdict-head .headline").wait_for()
+    for depth in ("quick", "simulated"):
+        if depth == "simulated":
+            simulated(page)
+        for (width, height), most in MOST_HEIGHTS.items():
+            page.page.set_viewport_size({"width": width, "height": height})
+            page.page.wait_for_timeout(200)
+            words, heights = page.page.evaluate(SEEN)
+            print(f"{example}, {depth}, {width} px: {words} words, {heights:.2f} heights")
+            assert words <= MOST_WORDS
+            assert heights <= most
+            assert page.page.evaluate("document.documentElement.scrollWidth") <= width
+            if not AXE.is_file():
+                continue
+            page.page.evaluate(AXE.read_text(encoding="utf-8"))
+            for scheme in ("dark", "light"):
+                page.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+                assert judged(page) == []
