@@ -18,8 +18,8 @@ from PIL import Image
 
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "images" / "web.png"
-EXAMPLE = "web-hotspot"
-WIDTH, HEIGHT = 1200, 900
+EXAMPLE = "office-wifi6"
+WIDTH, HEIGHT = 1200, 860
 #: The colours of a picture that is stored with a palette.
 COLOURS = 256
 #: Long enough for a run and its remedies on a machine with one core.
@@ -50,9 +50,8 @@ def main() -> None:
                 page.set_default_timeout(PATIENCE_MS)
                 page.goto(address)
                 page.select_option("#example", EXAMPLE)
-                page.get_by_text("The simulation says").wait_for()
-                # Remedies are tried after it.
-                page.get_by_role("button", name="Simulate", exact=True).wait_for()
+                # The run starts by itself, and changes are tried after it.
+                page.locator('.first[data-depth="simulation"]').wait_for()
                 page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
                 page.screenshot(path=PICTURE)
                 compress(PICTURE)

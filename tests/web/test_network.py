@@ -94,7 +94,7 @@ def test_who_misses_a_target_has_a_mark(opened: Any) -> None:
     put(page, MIX.replace("> 1 Mb/s", "> 900 Mb/s"))
     simulated(page)
     missed = page.page.locator(".stations.missed")
-    assert missed.locator("text").first.text_content() == "✗ 8 desk"
+    assert missed.locator("text").first.text_content() == "✗ 8 desk "
     assert "misses a target" in str(missed.get_attribute("aria-label"))
     ring = page.page.locator(".ring-data").get_attribute("stroke-dasharray")
     assert float(str(ring).split()[0]) > 0

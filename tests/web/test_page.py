@@ -378,6 +378,7 @@ def test_a_view_may_be_chosen_before_there_is_an_answer(opened: Any) -> None:
     page.page.get_by_role("button", name="Store", exact=True).click()
     page.page.locator("main .points circle").nth(7).wait_for()
     page.page.get_by_role("button", name="Explore", exact=True).click()
+    page.page.locator('.first[data-depth="simulation"]').wait_for()
     said = page.answer()
     page.page.get_by_role("button", name="Plan", exact=True).click()
     page.page.get_by_role("button", name="Explore", exact=True).click()

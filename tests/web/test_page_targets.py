@@ -120,38 +120,6 @@ def begun(opened: Any, held: str = "") -> Page:
     return page
 
 
-def test_the_focus_stays_at_its_button_while_the_answer_sharpens(opened: Any) -> None:
-    page = begun(opened, held="**/api/jobs/**")
-    page.page.get_by_label("Options: desk").click()
-    button = page.page.get_by_role("button", name=re.compile("^Change: .*desk"))
-    button.wait_for()
-    page.page.locator("progress").wait_for()
-    # Nothing comes of the run before the button has the focus.
-    focused = "document.activeElement.ariaLabel?.startsWith('Change: ')"
-    # A sharper quick answer may make the button anew before it gets the focus.
-    while not page.page.evaluate(focused):
-        button.focus()
-    held = button.element_handle()
-    page.release()
-    page.page.get_by_text("The simulation says").wait_for()
-    # The button was made anew, and has the focus of the one before it.
-    assert not held.evaluate("(one) => one.isConnected")
-    assert page.page.evaluate(focused)
-
-
-def test_the_focus_goes_back_from_stop_to_simulate_when_a_run_has_ended(opened: Any) -> None:
-    page = begun(opened)
-    simulated(page)
-    start = page.page.get_by_role("button", name="Simulate", exact=True)
-    # The run does not end before the button that stops it was seen.
-    release = held_back(page, "**/api/jobs/**", lambda _: True)
-    start.press("Enter")
-    page.page.get_by_role("button", name="Stop", exact=True).wait_for()
-    release()
-    start.wait_for()
-    assert page.page.evaluate("document.activeElement.innerText") == "Simulate"
-
-
 def test_a_target_is_set_by_keyboard_changed_and_removed(opened: Any) -> None:
     page = begun(opened)
     page.page.get_by_role("button", name="Set a target").focus()

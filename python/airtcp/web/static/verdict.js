@@ -31,7 +31,7 @@ export function verdict(app, { look }) {
   const lights = h("ul", { class: "lights" });
   const folded = h("ul", { class: "lights" });
   const more = h("summary");
-  const rest = h("details", { class: "more" }, more, folded);
+  const rest = h("details", { class: "more", hidden: true }, more, folded);
   const form = builder();
   const choices = h("fieldset", { class: "plain", "aria-label": "What shall hold" }, form.element);
   const save = h("button", { type: "submit", class: "primary" }, "Set this target");
