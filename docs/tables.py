@@ -15,6 +15,8 @@ from pathlib import Path
 from airtcp.stats import Interval
 
 _FILE = r"<!-- table {}: (\S+\.csv) -->"
+#: A table of a CSV file on the built site.
+_CSV_TABLE = r"```\{csv-table\}\n:file: (\S+)\n:header-rows: 1\n```"
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -56,14 +58,19 @@ def places(path: Path) -> list[str]:
 def whole(path: Path) -> str:
     """Reads a page with the tables of its CSV files in their places."""
 
-    def table(match: re.Match[str]) -> str:
-        with (path.parent / match[2]).open(encoding="utf-8", newline="") as file:
-            head, *rows = csv.reader(file)
-        shown = markdown(head, rows)
-        name = match[1]
-        return f"<!-- table {name}: begins -->\n\n{shown}\n\n<!-- table {name}: ends -->"
+    def shown(file: str) -> str:
+        with (path.parent / file).open(encoding="utf-8", newline="") as rows:
+            head, *others = csv.reader(rows)
+        return markdown(head, others)
 
-    return re.sub(_FILE.format(r"(\S+)"), table, path.read_text(encoding="utf-8"))
+    def table(match: re.Match[str]) -> str:
+        name = match[1]
+        return f"<!-- table {name}: begins -->\n\n{shown(match[2])}\n\n<!-- table {name}: ends -->"
+
+    text = path.read_text(encoding="utf-8")
+    named = {file for _, file in re.findall(_FILE.format(r"(\S+)"), text)}
+    page = re.sub(_FILE.format(r"(\S+)"), table, text)
+    return re.sub(_CSV_TABLE, lambda match: "" if match[1] in named else shown(match[1]), page)
 
 
 def as_csv(table: str) -> str:
