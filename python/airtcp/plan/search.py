@@ -36,6 +36,8 @@ _LONGER: Final = 2.5
 _WINDOW: Final = 1.5
 #: A larger ratio says little about the crossing of the bound.
 _FAR: Final = math.log(NOTHING)
+#: Its exponential is finite.
+_LARGEST_EXPONENT: Final = 700.0
 
 
 @dataclass
@@ -327,8 +329,8 @@ class Search:
         variance = max(1.0, off) * (1.0 / total + (x - mean_x) ** 2 / wide)
         freedom = max(sum(one.replications for one in near) - 2, 1)
         half = student_quantile(self.confidence, freedom) * math.sqrt(variance) / abs(slope)
-        middle = min(max(self._index(math.exp(x)), good), bad - 1e-6)
-        ends = sorted(self._index(math.exp(x + sign * half)) for sign in (-1.0, 1.0))
+        middle = min(max(self._index(_exp(x)), good), bad - 1e-6)
+        ends = sorted(self._index(_exp(x + sign * half)) for sign in (-1.0, 1.0))
         return middle, ends[0], ends[1]
 
     def _spread(self, place: Place) -> float:
@@ -374,6 +376,11 @@ class Search:
             key=lambda text: (abs(found[text] - self.axis.numbers[index]), -ratios.get(text, 0.0)),
         )
         return tuple(Limit(text, found[text]) for text in order)
+
+
+def _exp(x: float) -> float:
+    """Return e**x, limited to finite numbers: a curve that is nearly flat has endless ends."""
+    return math.exp(min(x, _LARGEST_EXPONENT))
 
 
 def _log_ratio(one: TargetOutcome) -> float:
