@@ -29,7 +29,7 @@ def test_missing_ofdma_is_told_where_it_matters(standard: str, count: int, said:
         (99, 10_000, 0, "hardly any effect"),
         (100, 10_000, 0, ""),
         (100, 10_000, 90, ""),
-        (100, 10_000, 91, "91.0 % of the polls"),
+        (100, 10_000, 91, "91.0 % of polls"),
         (0, 0, 0, "hardly any effect"),
     ],
 )

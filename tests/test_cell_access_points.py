@@ -62,7 +62,7 @@ def test_a_remedy_of_access_points_stands_above_those_of_cells(floor: Scenario) 
     assert [ap.queue.discipline for ap in new.scenario.access_points] == ["fq-codel"] * 2
     assert [ap.queue.limit for ap in new.scenario.access_points] == [8192] * 2
     assert list(lines_for(remedy, new, base).by_tool) == ["tc", "iw", "debugfs"]
-    assert changed(new.scenario, remedy) == "it is so already"
+    assert changed(new.scenario, remedy) == "it is set already"
 
 
 def test_limits_of_cells_are_scaled_and_told_by_cell(floor: Scenario) -> None:

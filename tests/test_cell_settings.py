@@ -84,7 +84,7 @@ def test_a_power_that_leaves_a_station_nothing_is_not_tried() -> None:
 
 def test_a_power_without_powers_is_refused() -> None:
     rows = load(Path(str(directory())) / "three-cells.toml")
-    with pytest.raises(airtcp.ScenarioError, match="means nothing where powers are not known"):
+    with pytest.raises(airtcp.ScenarioError, match="has no effect if powers are not known"):
         rows.vary({"cells.left.power": "14 dBm"})
 
 
@@ -238,21 +238,24 @@ def test_channels_powers_and_places_are_planned_at_once(
     screen = CliRunner().invoke(app, options, env={"COLUMNS": "120"})
     assert screen.exit_code == 0, screen.output
     assert screen.stdout.startswith("Best channels and powers and positions: law 36 1")
-    assert "as it moved one cell at a time" in " ".join(screen.stdout.split())
+    assert "that it compared while it moved one cell at a time" in " ".join(screen.stdout.split())
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--vary", "channels,stations"], '"stations" does not vary with the cells'),
-        (["--vary", "powers", "--channels", "36,40"], "--channels: is of --vary channels"),
-        (["--vary", "channels", "--powers", "8 dBm"], "--powers: is of --vary powers"),
+        (["--vary", "channels,stations"], '"stations" is not a setting of cells'),
+        (
+            ["--vary", "powers", "--channels", "36,40"],
+            "--channels: works only with --vary channels",
+        ),
+        (["--vary", "channels", "--powers", "8 dBm"], "--powers: works only with --vary powers"),
         (["--vary", "powers", "--powers", "8"], "--powers 8: "),
-        (["--vary", "positions", "--grid", "0 m"], "--grid: is 0 m; allowed: more"),
+        (["--vary", "positions", "--grid", "0 m"], "--grid: must be above 0 m"),
         (["--vary", "positions", "--grid", "10 cm"], "allowed: fewer powers"),
-        (["--vary", "positions", "--grid", "50 m"], "nothing to choose from beside today's"),
-        (["--vary", "powers", "--until", "jain_index < 0.5"], "has no --until"),
-        (["--vary", "places"], "places: is no key of this scenario"),
+        (["--vary", "positions", "--grid", "50 m"], "no alternative to today's settings"),
+        (["--vary", "powers", "--until", "jain_index < 0.5"], "does not use --until"),
+        (["--vary", "places"], "places: is not a key of this scenario"),
         (["--vary", "cells.tax.channel", "--until", "jain_index < 0.5"], "--vary channels"),
     ],
 )

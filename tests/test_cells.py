@@ -86,7 +86,9 @@ def test_a_sentence_names_cause_and_culprits(row: Simulation) -> None:
     (told,) = sentences(example("three-cells"), row.cells)
 
     assert told.startswith("Cell middle gets ")
-    assert "of what it has alone: it waits for left and right, who do not hear each other" in told
+    assert (
+        "of its isolated goodput: it defers to left and right, which do not hear each other" in told
+    )
 
 
 def test_of_many_culprits_those_with_the_most_time_are_named() -> None:
@@ -109,15 +111,15 @@ def test_of_many_culprits_those_with_the_most_time_are_named() -> None:
     waits = dict(zip(outer, (0.12, 0.8, 0.6, 0.7), strict=True))
 
     (told,) = sentences(of, found | {"middle": replace(found["middle"], waits_for=waits)})
-    assert "it waits for east, south, west and 1 more" in told
-    assert told.endswith("of whom east, south and west do not hear each other.")
+    assert "it defers to east, south, west and 1 more" in told
+    assert told.endswith("of which east, south and west do not hear each other.")
 
 
 def test_cells_stand_side_by_side_on_the_screen(row: Simulation) -> None:
     table = by_cell(row.cells)
 
     assert table is not None
-    assert table.head[:3] == ["cell", "goodput", "of alone"]
+    assert table.head[:3] == ["cell", "goodput", "of isolated"]
     assert [line[0] for line in table.rows] == ["left", "middle", "right"]
 
 
@@ -139,7 +141,9 @@ def test_the_table_of_cells_fits_a_terminal() -> None:
 
     assert told.exit_code == 0, told.output
     heads = [line.split() for line in told.stdout.splitlines() if line.startswith("cell ")]
-    assert heads == [["cell", "goodput", "of", "alone", "own", "air", "others'", "idle", "failed"]]
+    assert heads == [
+        ["cell", "goodput", "of", "isolated", "own", "airtime", "others'", "idle", "failed"]
+    ]
 
 
 def test_a_cell_alone_has_nothing_of_the_others() -> None:
@@ -214,7 +218,7 @@ def test_of_hidden_uploads_one_loses_nearly_all_without_rts() -> None:
     assert weaker(plain) < 0.05
     assert weaker(rts) > 0.25
     (told,) = sentences(of, plain.cells)
-    assert told.startswith("One of the stations that do not hear each other (near-wall and behind")
+    assert told.startswith("Hidden stations (near-wall and behind")
     # A remedy is told with its trial, by a run.
     assert "RTS" not in told
 
@@ -279,7 +283,7 @@ def test_time_in_which_others_send_is_not_told_as_idle() -> None:
     assert "simultaneous" not in told["MAC"]
     middle = row.simulation.cells["middle"].failures
     assert f"middle {percent(middle.same_slot)} in the same slot" in told["lost"]
-    assert "under its own" not in told["lost"]
+    assert "by hidden stations" not in told["lost"]
     # Many nodes are simulated in more time than passes for them: never at "0".
     slow = extent(replace(row.simulation, simulated_s=1.5, wall_s=5.0))
     assert "(0.3 simulated seconds per second)" in slow
@@ -289,7 +293,7 @@ def test_time_in_which_others_send_is_not_told_as_idle() -> None:
     (failed,) = (cell.failures for cell in hidden.simulation.cells.values())
     lost = dict(sanity(hidden))["lost"]
     assert lost == (
-        f"{percent(failed.same_slot)} in the same slot, {percent(failed.hidden)} under its own cell"
+        f"{percent(failed.same_slot)} in the same slot, {percent(failed.hidden)} by hidden stations"
     )
 
 
@@ -375,7 +379,7 @@ def test_a_difference_tells_what_a_channel_changes() -> None:
     assert set(json.loads(found.to_json())["cells"]) == {"left", "middle", "right"}
     table = by_cell_of_both(found.a.simulation, found.b.simulation)
     assert table is not None
-    assert table.head[:3] == ["cell", "of alone", "own air"]
+    assert table.head[:3] == ["cell", "of isolated", "own airtime"]
     middle = table.rows[1]
     assert middle[0] == "middle"
     assert middle[1].endswith("% → 100.0 %")
@@ -448,7 +452,7 @@ def test_the_screen_has_the_cells_at_any_width(
     result = CliRunner().invoke(app, ["run", str(file), "--no-advice"], prog_name="airtcp")
 
     assert result.exit_code == 0
-    assert "of alone" in result.stdout
+    assert "of isolated" in result.stdout
     assert "do not hear each other" in " ".join(result.stdout.split())
     assert max(map(len, result.stdout.splitlines())) <= int(columns)
 
@@ -469,7 +473,7 @@ def test_rules_of_a_preset_that_cells_do_not_have_are_told(
     short = {"run.warmup": "10 ms", "run.duration": "50 ms", "run.replications": 2}
     result = airtcp.simulate(example("three-cells").vary(changes | short))
 
-    told = [one for one in cautions(result) if one.startswith("not modelled")]
-    assert [one.split(": ", 1)[1].split(", of the preset")[0] for one in told] == (
+    told = [one for one in cautions(result) if one.startswith("several cells")]
+    assert [one.split(": ", 1)[1].split(" of the preset")[0] for one in told] == (
         [rules] if rules else []
     )

@@ -21,8 +21,8 @@ from bases import cell
 from typer.testing import CliRunner
 
 MIDDLE = (
-    "Cell middle gets 5.2 % of what it has alone: it waits for left and right, who do not hear "
-    "each other."
+    "Cell middle gets 5.2 % of its isolated goodput: it defers to left and right, which do not "
+    "hear each other."
 )
 
 
@@ -159,7 +159,7 @@ def test_the_page_has_what_the_command_tells() -> None:
         }
     # Cells that change places get little in one replication and much in the next.
     offices = views.prediction(predict(example("three-offices")))
-    assert not any("of what it has alone" in line for line in offices["words"])
+    assert not any("of its isolated goodput" in line for line in offices["words"])
     assert set(offices["cells"]["shares"]) <= {"law", "tax", "art"}
     assert views.prediction(predict(loads(cell(1)), glance=True))["cells"] is None
 

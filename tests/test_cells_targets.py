@@ -84,23 +84,23 @@ def test_the_command_tells_it_with_its_status(tmp_path: Path) -> None:
     ("name", "bound", "told"),
     [
         ("cell midle goodput", "> 1 Mb/s", '"midle" is no cell; allowed: left, middle, right'),
-        ("cell guest goodput", "> 1 Mb/s", '"guest" is a group and no cell; allowed: left, '),
+        ("cell guest goodput", "> 1 Mb/s", '"guest" is a group, not a cell; allowed: left, '),
         (
             "cell middle transfer_time",
             "< 1 s",
-            "transfer_time is not measured of a cell; allowed: goodput, share_of_alone",
+            "transfer_time is not measured for a cell; allowed: goodput, share_of_alone",
         ),
         ("cell middle p95 goodput", "> 1 Mb/s", "goodput has no p95; allowed: mean"),
         ("cell middle goodput", "> 30 %", "goodput_bps: "),
-        ("cell middle share_of_alone", "> 120 %", "can never hold: share_of_alone is 0 to 1"),
+        ("cell middle share_of_alone", "> 120 %", "can never be met: share_of_alone is 0 to 1"),
         ("share_of_alone", "> 30 %", "allowed: one of several cells (cell NAME)"),
         ("guest share_of_alone", "> 30 %", "allowed: one of several cells (cell NAME)"),
         (
             "middle goodput",
             "> 1 Mb/s",
-            "a cell and no group; allowed: cell middle, guest",
+            "a cell, not a group; allowed: cell middle, guest",
         ),
-        ("middle rtt", "< 1 s", '"middle" is a cell and no group; allowed: guest'),
+        ("middle rtt", "< 1 s", '"middle" is a cell, not a group; allowed: guest'),
     ],
 )
 def test_what_is_none_gets_what_is_allowed(name: str, bound: str, told: str) -> None:
@@ -121,7 +121,7 @@ def test_a_group_may_be_called_cell() -> None:
     assert read_condition("cell goodput > 1 Mb/s").group == "cell"
     assert read_condition("cell p95 rtt < 1 s").metric == "rtt_p95_s"
     assert read_condition("cell mean mean goodput > 1 Mb/s").cell == "mean"
-    with pytest.raises(ConditionError, match='"b" is no statistic'):
+    with pytest.raises(ConditionError, match='"b" is not a statistic'):
         read_condition("group b goodput > 1 Mb/s")
 
 
@@ -183,11 +183,11 @@ def test_a_plan_stops_at_the_goodput_of_a_cell() -> None:
 
 def test_what_a_plan_cannot_measure_is_refused() -> None:
     of = three({SHARE: "> 30 %"})
-    with pytest.raises(QuestionError, match="allowed: the goodput of a cell"):
+    with pytest.raises(QuestionError, match="use the goodput of a cell"):
         airtcp.plan(of, vary="stations", until=f"{SHARE} < 30 %")
-    with pytest.raises(QuestionError, match="of cells alone"):
+    with pytest.raises(QuestionError, match="needs isolated cells"):
         objective_of(of, None)
-    with pytest.raises(QuestionError, match="of cells alone"):
+    with pytest.raises(QuestionError, match="needs isolated cells"):
         objective_of(of, SHARE)
 
 

@@ -93,8 +93,8 @@ def test_usual_channels_do_not_overlap() -> None:
 @pytest.mark.parametrize(
     ("standard", "given", "said"),
     [
-        ("802.11a", [37, 40], "--channels 37: is no channel of 20 MHz in 5 GHz"),
-        ("802.11g", [1, 3], "--channels 1,3: share a part of their spectrum"),
+        ("802.11a", [37, 40], "--channels 37: is not a channel of 20 MHz in 5 GHz"),
+        ("802.11g", [1, 3], "--channels 1,3: overlap in part"),
         ("802.11a", [36, 36], "--channels 36,36: are one channel of 20 MHz"),
         ("802.11a", [36], "--channels 36: leaves no choice"),
     ],
@@ -107,7 +107,7 @@ def test_channels_that_cannot_be_given_are_refused(
 
 
 def test_one_cell_has_no_plan_of_channels() -> None:
-    with pytest.raises(QuestionError, match="there is one cell; allowed: a scenario with two"):
+    with pytest.raises(QuestionError, match="the scenario has one cell; use one with two"):
         airtcp.plan(loads(cell(standard="802.11a")), vary="channels")
 
 
@@ -207,10 +207,10 @@ def test_where_no_transfer_ends_its_time_is_that_of_the_run() -> None:
 @pytest.mark.parametrize(
     ("objective", "said"),
     [
-        ("speed", 'none of least, sum, targets, and as a metric: "speed" is no metric'),
-        ("middle goodput", '"middle" is a cell and no group; allowed: '),
+        ("speed", 'must be least, sum, targets, or a metric: "speed" is not a metric'),
+        ("middle goodput", '"middle" is a cell, not a group; allowed: '),
         ("p90 transfer_time", "transfers that end"),
-        ("reader collision_probability_ap", "not measured of"),
+        ("reader collision_probability_ap", "not measured for"),
     ],
 )
 def test_objectives_that_are_none_are_refused(row: Scenario, objective: str, said: str) -> None:
@@ -223,24 +223,26 @@ def test_equal_plans_are_told_as_equal(row: Scenario) -> None:
 
     # The outer cells do not hear each other: one channel for both is as good as two.
     assert not found.real
-    assert "no run of 3 tells them apart" in (present.second_line(found) or "")
+    assert "3 runs show no difference" in (present.second_line(found) or "")
 
 
 def test_a_plan_that_may_be_no_better_is_not_told_as_the_best(planned: ChannelPlan) -> None:
     chance = replace(planned.today, behind=Interval(1e6, -2e6, 4e6, 3))
     found = replace(planned, today=chance)
 
-    assert present.answer_line(found).startswith("No channels were better than today's for sure (")
+    assert present.answer_line(found).startswith(
+        "None of the channels tried is better than today's beyond chance ("
+    )
     said = present.today_line(found) or ""
-    assert said.startswith("The best that were seen (left 36, middle 40, right 36): ")
-    assert "which may be chance (3 runs). Longer runs, or more replications, may tell." in said
+    assert said.startswith("Best so far (left 36, middle 40, right 36): ")
+    assert "which may be chance (3 runs). Use longer runs or more replications." in said
     assert present.apply_lines(found) == []
     assert "Apply it" not in present.html(found, "<svg></svg>")
     assert present.apply_lines(planned)
 
 
 def test_one_of_what_varies_is_pointed_to_all(row: Scenario) -> None:
-    with pytest.raises(QuestionError, match="--vary power: there is no such key"):
+    with pytest.raises(QuestionError, match="--vary power: unknown key"):
         airtcp.plan(row, vary="power", until="goodput < 1 Mb/s")
 
 
@@ -276,8 +278,8 @@ def test_the_chain_tells_no_number_where_the_closed_form_has_none(planned: Chann
     assert rows["law 36, tax 40, art 36"].endswith(" %")
     assert found.today.to_dict()["guess"] is None
     assert found.silence is not None
-    assert found.silence.startswith("802.11ax sends several frames at once")
-    assert f"Where it has no number: {found.silence}." in present.depth_line(found)
+    assert found.silence.startswith("802.11ax aggregates frames")
+    assert f"Reason for cells without a number: {found.silence}." in present.depth_line(found)
     # The file of that plan says which cells hear each other, without powers.
     assert all(one.guess is not None for one in planned.tried)
     assert planned.silence is None
@@ -307,11 +309,11 @@ def test_the_screen_answers_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--vary", "channels", "--until", "jain_index < 0.5"], "has no --until"),
+        (["--vary", "channels", "--until", "jain_index < 0.5"], "does not use --until"),
         (["--vary", "channels", "--remedy", "edca"], "--remedy"),
-        (["--channels", "36,40", "--until", "jain_index < 0.5"], "is of --vary channels"),
-        (["--objective", "sum", "--until", "jain_index < 0.5"], "is of --vary channels"),
-        (["--vary", "channels", "--channels", "36,x"], "is no list of channels"),
+        (["--channels", "36,40", "--until", "jain_index < 0.5"], "works only with --vary channels"),
+        (["--objective", "sum", "--until", "jain_index < 0.5"], "works only with --vary channels"),
+        (["--vary", "channels", "--channels", "36,x"], "is not a list of channels"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(

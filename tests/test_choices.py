@@ -268,11 +268,11 @@ def test_each_word_goes_through_every_verb(tmp_path: Path, monkeypatch: pytest.M
             scenario = airtcp.load(with_word(path, word))
             subjects, controls, *_ = told(scenario)
             if ".mac_feedback." in path:
-                with pytest.raises(ScenarioError, match="no kernel hears of the MAC"):
+                with pytest.raises(ScenarioError, match="no kernel gets reports of the MAC"):
                     site_of(scenario, name="test")
                 continue
             if path == "flows.tcp.congestion" and CONGESTION[word].kernel is None:
-                with pytest.raises(ScenarioError, match="no kernel has it"):
+                with pytest.raises(ScenarioError, match="the kernel does not have it"):
                     site_of(scenario, name="test")
                 continue
             made = site_of(scenario, name="test")
@@ -302,12 +302,14 @@ def test_a_congestion_control_that_linux_lacks_is_said_and_crashes_nothing(
     monkeypatch.setattr(remedies_apply, "CONGESTION", lone)
     scenario = airtcp.load(with_word("flows.tcp.congestion", "cubic"))
 
-    with pytest.raises(ScenarioError, match='no kernel has it; allowed in a testbed: "reno", '):
+    with pytest.raises(
+        ScenarioError, match='the kernel does not have it; allowed in a testbed: "reno", '
+    ):
         site_of(scenario, name="test")
     remedy = next(one for one in catalogue() if one.apply == "congestion")
     lines = lines_for(remedy, Changed(scenario, {}), scenario)
     assert lines.by_tool == {}
-    assert lines.notes[-1] == "Linux has no CUBIC"
+    assert lines.notes[-1] == "Linux does not have CUBIC"
 
 
 @pytest.mark.parametrize("key", CLOSED_SETS)

@@ -83,7 +83,7 @@ def test_run_shows_models_beside_the_simulation(scenario: Path) -> None:
         "±",
         "breaks these assumptions",
         "W* = 1",
-        "Does it make sense?",
+        "Counters",
         "airtime",
         "Jain index",
         "least",
@@ -429,7 +429,7 @@ def test_interruption_reports_what_was_finished(
     assert "Traceback" not in err
     assert "INTERRUPTED" in out
     assert "\nlaptop ↓ ×3" in out
-    assert "interrupted: shown is what" in err
+    assert "interrupted: the result has" in err
     result = json.loads((tmp_path / "out" / "results.json").read_text())
     assert result["simulation"]["stopped"] == "interrupted"
     assert 3 <= result["simulation"]["replications"] < 100_000

@@ -105,7 +105,7 @@ def test_an_interruption_is_never_forgotten(
     result = call("simulate", scenario)
 
     assert result.exit_code == 130
-    assert "interrupted: shown is what 3 replications say" in result.stderr
+    assert "interrupted: the result has 3 replications" in result.stderr
 
 
 def test_an_interruption_while_pictures_are_drawn_leaves_the_answer(
@@ -120,7 +120,10 @@ def test_an_interruption_while_pictures_are_drawn_leaves_the_answer(
     assert result.exit_code == 130
     assert "goodput, all flows" in result.stdout
     assert "INTERRUPTED" not in result.stdout
-    assert result.stderr == "airtcp: interrupted: the answer is whole, the report is not written\n"
+    assert (
+        result.stderr
+        == "airtcp: interrupted: the result is complete, but the report was not written\n"
+    )
     assert list((tmp_path / "out").iterdir()) == []
 
 

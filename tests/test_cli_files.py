@@ -32,7 +32,7 @@ def refused(message: str, *arguments: str | Path) -> bool:
     return result.exit_code == 2 and result.stdout == "" and said
 
 
-FOREIGN = "it is there, and airtcp has not written it; allowed: another name, or --force"
+FOREIGN = "file exists, and airtcp did not write it; use another name, or --force"
 
 
 @pytest.mark.parametrize("change", [Path.unlink, lambda path: path.write_text("edited")])

@@ -65,7 +65,7 @@ def test_keys_are_changed_before_anything_else(command: str, scenario: Path) -> 
     [
         (
             "stations.lapto.count=2",
-            "cell.toml: stations.lapto.count: is no key of this scenario; the nearest is "
+            "cell.toml: stations.lapto.count: is not a key of this scenario; the nearest is "
             "stations.laptop.count",
         ),
         ("run.durations=1 s", "the nearest is run.duration"),
@@ -74,7 +74,7 @@ def test_keys_are_changed_before_anything_else(command: str, scenario: Path) -> 
             'run.duration: 1 is a bare number; give a time with its unit, such as "',
         ),
         ("run.seed=x = 1", 'run.seed: "x = 1" is not a whole number'),
-        ("run.seed", "'run.seed' has no value; allowed: such as stations.laptop.count=40"),
+        ("run.seed", "'run.seed' has no value; use a form such as stations.laptop.count=40"),
     ],
 )
 def test_a_wrong_change_is_one_message_and_status_2(

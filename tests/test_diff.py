@@ -368,7 +368,7 @@ def test_of_moved_nodes_the_powers_that_differ_are_counted() -> None:
     near, far = (airtcp.load(ONE_OF_POWERS.replace("FAR", one)) for one in ("10", "20"))
     difference = airtcp.diff(near, far, replications=2)
 
-    assert "air, powers received: 2 of 4 differ, by up to 10.5 dB" in present.subject(difference)
+    assert "air, received powers: 2 of 4 differ, by up to 10.5 dB" in present.subject(difference)
 
 
 def test_a_key_of_all_access_points_is_told_once() -> None:
@@ -384,7 +384,7 @@ def test_nothing_to_compare_with_is_wrong_input(file: Path) -> None:
     result = call(file)
 
     assert result.exit_code == 2
-    assert "a file B, or --set" in result.stderr
+    assert "a second file B, or --set" in result.stderr
 
 
 def test_standard_input_is_read_once(file: Path) -> None:
@@ -394,7 +394,9 @@ def test_standard_input_is_read_once(file: Path) -> None:
     once = runner.invoke(app, copies, input=file.read_text())
 
     assert twice.exit_code == 2
-    assert "- is given twice, and standard input is read once" in " ".join(twice.stderr.split())
+    assert "- is given twice, but standard input can be read only once" in " ".join(
+        twice.stderr.split()
+    )
     # Both networks are of one reading: what is wrong with it is not that it is empty.
     assert "is missing" not in once.stderr
 
@@ -478,8 +480,8 @@ def test_no_change_is_precise_at_once() -> None:
 @pytest.mark.parametrize(
     ("precision", "message"),
     [
-        (("--precision", "200 %"), "says nothing; allowed: more than 0 % and less than 100 %"),
-        (("--precision", "0 %"), "allowed: more than 0 % and less than 100 %"),
+        (("--precision", "200 %"), "must be above 0 % and below 100 %"),
+        (("--precision", "0 %"), "must be above 0 % and below 100 %"),
         (("--precision", "abc"), "allowed: a number and one of %"),
         (("--precision", "2 %", "--replications", "3"), "cannot be combined with --replications"),
     ],

@@ -118,7 +118,7 @@ def test_a_crowd_that_still_grows_is_told_as_a_lower_bound(metric: str) -> None:
     assert found.interval.mean is None
     assert found.interval.high is None
     assert found.steadiness.state == "unsteady"
-    assert "pages in progress may still grow" in (found.steadiness.reason or "")
+    assert "the number of pages in progress may still rise" in (found.steadiness.reason or "")
     assert 0.0 < (found.interval.low or 0.0) < true
     assert "_p" in metric or (found.plain.mean or 0.0) < 0.9 * true
 

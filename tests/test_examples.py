@@ -169,7 +169,7 @@ def test_files_that_are_there_are_not_overwritten(tmp_path: Path) -> None:
     refused = call("example", "web-hotspot", "--to", tmp_path)
 
     assert refused.exit_code == 2
-    assert "already there" in refused.stderr
+    assert "file exists" in refused.stderr
     assert mine.read_text() == "mine"
     assert not (tmp_path / LOG).exists()
 

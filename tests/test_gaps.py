@@ -76,9 +76,7 @@ def test_a_measurement_of_the_scenario_is_not_explained_away(tmp_path: Path) -> 
 
     assert gap.state == "no gap"
     assert gap.explanations == ()
-    assert gap_lines(gap) == [
-        "No measured value is far from what was simulated: there is nothing to explain."
-    ]
+    assert gap_lines(gap) == ["All measured values are close to the simulated values."]
 
 
 def test_more_than_the_air_carries_is_explained_by_none(tmp_path: Path) -> None:
@@ -87,7 +85,7 @@ def test_more_than_the_air_carries_is_explained_by_none(tmp_path: Path) -> None:
 
     assert gap.state == "none of these"
     assert gap.best == ()
-    assert "None of these explains it" in gap_lines(gap)[1]
+    assert "No explanation fits" in gap_lines(gap)[1]
 
 
 def test_every_kind_is_tried_or_has_a_reason(of_the_page: Gap) -> None:
@@ -181,7 +179,7 @@ def test_run_tells_what_would_explain_it(
     without = CliRunner().invoke(app, [*command, "--json", "--no-advice"])
 
     assert told.exit_code == 0, told.output
-    assert "1. losses on the wire" in told.stdout
+    assert "1. losses on the link" in told.stdout
     assert "--set 'links.line.loss=" in told.stdout
     kept = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
     gap = kept["measured"]["gap"]
@@ -196,7 +194,7 @@ def test_run_tells_what_would_explain_it(
 
 def test_without_a_measurement_there_is_nothing_to_explain() -> None:
     result = compare(airtcp.load(HOME).with_run(replications=1))
-    with pytest.raises(ValueError, match="nothing measured"):
+    with pytest.raises(ValueError, match="no measured values"):
         explain(replace(result, measured=None))
 
 

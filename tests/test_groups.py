@@ -232,7 +232,7 @@ def test_the_terminal_shows_groups_within_its_width(
 
     lines = capsys.readouterr().out.splitlines()
     first = next(index for index, line in enumerate(lines) if line.startswith("group"))
-    shown = "\n".join(lines[first : lines.index("Does it make sense?", first)])
+    shown = "\n".join(lines[first : lines.index("Counters", first)])
     assert "…" not in shown
     assert max(len(line.rstrip()) for line in shown.splitlines()) <= columns
     for text in ("near ↓", "far ↑", "Mb/s"):
@@ -270,11 +270,11 @@ def test_values_are_the_samples_of_plain_intervals(simulation: Simulation) -> No
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (("goodput",), "is no metric; there are active_flows, "),
-        (("goodput_bps", "fur"), "'fur' is no group; there are near, far"),
+        (("goodput",), "is not a metric; known: active_flows, "),
+        (("goodput_bps", "fur"), "'fur' is not a group; known: near, far"),
         (
             ("goodput_bps", "near", "upload"),
-            "'upload' is no part of group near; there are all, download, airtime",
+            "'upload' is not a part of group near; known: all, download, airtime",
         ),
     ],
 )

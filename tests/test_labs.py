@@ -213,11 +213,11 @@ def test_the_flows_that_a_word_is_about_are_named() -> None:
 @pytest.mark.parametrize(
     ("file", "text", "message"),
     [
-        ("dcf.answers.toml", "q9 = 1", "q9 is no question"),
-        ("dcf.answers.toml", "q1 =", "is no TOML"),
-        ("mine.answers.toml", "", "named after no sheet"),
-        ("dcf.txt", "", "named after no sheet"),
-        ("dcf", "", "named after no sheet"),
+        ("dcf.answers.toml", "q9 = 1", "q9 is not a question"),
+        ("dcf.answers.toml", "q1 =", "is not TOML"),
+        ("mine.answers.toml", "", "the name is not that of a sheet"),
+        ("dcf.txt", "", "the name is not that of a sheet"),
+        ("dcf", "", "the name is not that of a sheet"),
     ],
 )
 def test_wrong_files_are_told(tmp_path: Path, file: str, text: str, message: str) -> None:
@@ -231,9 +231,9 @@ def test_wrong_files_are_told(tmp_path: Path, file: str, text: str, message: str
     ("arguments", "message"),
     [
         (["lab", "quantum"], "there is no sheet"),
-        (["lab", "check"], "there are no answers here"),
+        (["lab", "check"], "no file with answers found here"),
         (["lab", "check", "dcf.answers.toml"], "cannot be read"),
-        (["lab", "dcf", "dcf.answers.toml"], "with check alone"),
+        (["lab", "dcf", "dcf.answers.toml"], "only `airtcp lab check` takes files"),
     ],
 )
 def test_wrong_commands_are_told(
@@ -247,7 +247,7 @@ def test_wrong_commands_are_told(
 
 def test_a_sheet_is_not_overwritten(tmp_path: Path) -> None:
     write("dcf", tmp_path)
-    with pytest.raises(airtcp.OutputError, match="already there"):
+    with pytest.raises(airtcp.OutputError, match="file exists"):
         write("dcf", tmp_path)
     write("dcf", tmp_path, force=True)
 

@@ -133,9 +133,9 @@ def test_what_does_not_fit_is_refused_before_the_run(
         done = CliRunner().invoke(app, [verb, str(path), "--threads", "2"])
         assert done.exit_code == 2
         assert done.stdout == ""
-        assert done.stderr.startswith(f"airtcp: {path}: {key}: asks for most, ")
-        assert " of memory that the simulation may need, and 0.2 GB are free; " in done.stderr
-        assert "allowed: less of that" in done.stderr
+        assert done.stderr.startswith(f"airtcp: {path}: {key}: needs most, ")
+        assert " of memory for this simulation, and 0.2 GB are free; " in done.stderr
+        assert "allowed: less of it" in done.stderr
         assert done.stderr.count("\n") == 1
 
 

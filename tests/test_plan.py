@@ -107,7 +107,7 @@ def test_stations_grow_as_far_as_there_is_room_for_their_powers(
     assert everyone.numbers == range(3, most - 3 + 1)
     assert lawyers.numbers == range(1, most - 3 - 8 + 1)
     assert everyone.whole
-    with pytest.raises(ScenarioError, match="hear differently are too many"):
+    with pytest.raises(ScenarioError, match="with different powers are too many"):
         offices.with_stations(most - 2)
 
 
@@ -133,14 +133,14 @@ def test_bare_numbers_are_whole_numbers(scenario: Scenario) -> None:
 @pytest.mark.parametrize(
     ("path", "begin", "end", "says"),
     [
-        ("flows.near.tcp.mss", None, None, "with --from and --to"),
-        ("flows.near.tcp.mss", "1460 B", None, "with --to"),
+        ("flows.near.tcp.mss", None, None, "add --from and --to"),
+        ("flows.near.tcp.mss", "1460 B", None, "add --to"),
         ("flows.near.tcp.mss", "1460 B", "1460 B", "are both 1460 B"),
         ("stations", 0, 10, "whole numbers of 2 or more"),
         ("stations", "5 s", 10, "whole numbers of 2 or more"),
         ("stations.far.count", 5, 5, "are both 5"),
-        ("stations.far", None, None, "is a group of stations; allowed: stations.far.count"),
-        ("flows.near.tcp.variant", "reno", "sack", "'reno' is no number"),
+        ("stations.far", None, None, "is a group of stations; use stations.far.count"),
+        ("flows.near.tcp.variant", "reno", "sack", "'reno' is not a number"),
         ("ap.queue.limit", 10, True, "is"),
     ],
 )
@@ -259,11 +259,11 @@ def test_a_think_time_is_shortened_until_it_is_too_short(
 @pytest.mark.parametrize(
     ("until", "says"),
     [
-        ("goodput < 1 kb/s", "does not hold even at 40 stations"),
-        ("transfer_time > 1 us", "holds already at 2 stations"),
+        ("goodput < 1 kb/s", "is never met, not even at 40 stations"),
+        ("transfer_time > 1 us", "is already met at 2 stations"),
         ("middle goodput < 1 kb/s", '"middle" is no group; allowed: near, far'),
         ("far/upload goodput < 1 kb/s", "far has no upload; allowed: download"),
-        ("packet > 3 s", "is no metric"),
+        ("packet > 3 s", "is not a metric"),
         ("packet_delay > 3 s", "cannot exist: there are no datagrams; allowed: goodput"),
     ],
 )

@@ -81,9 +81,9 @@ def test_a_remedy_changes_what_it_says_and_only_once(name: str) -> None:
         again = changed(new.scenario, remedy(name))
         assert isinstance(again, str)
         assert again in (
-            "it is so already",
+            "it is set already",
             "no station is slower",
-            "there are no wires with a loss",
+            "no link has a loss",
         )
 
 
@@ -93,7 +93,7 @@ def test_a_remedy_is_for_those_who_can_have_it() -> None:
     both = cell("802.11a")
     window = applied("small-window", both)
     assert window.changes == {"flows.laptop.tcp.receive_window": {"segments": 4}}
-    assert changed(both, remedy("wider-channel")) == "802.11a has no such thing"
+    assert changed(both, remedy("wider-channel")) == "802.11a does not support it"
     assert applied("wider-channel", AGGREGATES).changes == {"phy.channel_width": "40 MHz"}
     widest = cell("802.11ac", phy={"channel_width": "160 MHz"})
     assert changed(widest, remedy("wider-channel")) == "there is none wider"
@@ -147,7 +147,7 @@ def test_what_is_raised_is_what_is_below() -> None:
     without = applied("no-dsss", kept)
     assert without.changes["phy.protection"] == "none"
     assert without.scenario.phy.protection is None
-    assert changed(PLAIN, remedy("no-dsss")) == "802.11b has no such thing"
+    assert changed(PLAIN, remedy("no-dsss")) == "802.11b does not support it"
     assert applied("least-mcs", FAR).changes == {"stations.laptop.mcs": 4}
     assert changed(AGGREGATES, remedy("least-mcs")) == "no station is slower"
 
@@ -176,7 +176,7 @@ def test_two_remedies_go_together_unless_they_are_of_one_key() -> None:
 
 
 def test_a_remedy_that_is_none_is_refused() -> None:
-    with pytest.raises(QuestionError, match="is no remedy; allowed: delayed-ack"):
+    with pytest.raises(QuestionError, match="is not a remedy; allowed: delayed-ack"):
         airtcp.plan(PLAIN, vary="stations", until="goodput < 1 Mb/s", remedies=["prayer"])
 
 

@@ -79,7 +79,7 @@ def test_priority_of_acks_is_said_for_both_directions() -> None:
     assert "wmm_ac_vo_cwmin=0" in hostapd
     assert "wmm_ac_vo_aifs=2" in hostapd
     assert "tx_queue_data0_cwmin=1" in hostapd
-    assert any("no CWmin of 0; 1 is nearest" in note for note in lines.notes)
+    assert any("a CWmin of 0; 1 is nearest" in note for note in lines.notes)
 
 
 def test_a_txop_limit_is_milliseconds_here_and_units_of_32_us_there() -> None:
@@ -195,7 +195,7 @@ def test_tc_makes_the_queue_that_was_simulated(name: str, base: Scenario) -> Non
     """A line of tc leaves the driver's ring, and so does the change that was simulated."""
     new = changed(base, remedy(name))
     if isinstance(new, str):
-        assert new == "it is so already"
+        assert new == "it is set already"
         return
     (line,) = lines_for(remedy(name), new, base).by_tool["tc"]
     if " red " in line:

@@ -78,8 +78,8 @@ def test_a_file_that_means_something_else_gives_way_to_the_resolved_form(
     ("text", "words"),
     [
         ("{ 1 }", "is not JSON"),
-        ("{}", "no result with a scenario"),
-        ('{"scenario": {}, "provenance": null}', "no result with a scenario"),
+        ("{}", "not a result with a scenario"),
+        ('{"scenario": {}, "provenance": null}', "not a result with a scenario"),
         ('{"scenario": {}, "provenance": {}}', "scenario.title: is of another version"),
         ('{"scenario": [], "provenance": {}}', "scenario: is of another version"),
     ],

@@ -144,7 +144,7 @@ def test_the_report_shows_the_answer_and_where_it_comes_from(result: Comparison,
         "M (17), corrected",
         "W* = 1",
         "Jain index",
-        "As it was written",
+        "As written",
         result.provenance.scenario_hash,
         result.provenance.generator or "?",
         "&quot;warmup_ns&quot;: 1000000000",
@@ -172,7 +172,7 @@ def test_a_simulation_or_a_prediction_alone_can_be_written(
     report.write(predict(result.scenario), tmp_path / "prediction")
 
     assert "model" not in json.loads((tmp_path / "simulation" / "results.json").read_text())
-    assert "What the simulation measured" in (tmp_path / "simulation" / "report.html").read_text()
+    assert "Models and simulation" in (tmp_path / "simulation" / "report.html").read_text()
     assert "<h2>Models" in (tmp_path / "prediction" / "report.html").read_text()
     assert {path.name for path in (tmp_path / "prediction").iterdir()} == {
         "report.html",
@@ -275,7 +275,7 @@ def test_a_testbed_stands_in_table_and_pictures(result: Comparison) -> None:
     page = report.html(beside, drawing.svgs(figures))
 
     assert "Model, simulation and testbed" in page
-    assert "not trusted: 99 % of 10 packets at most 10 us late" in page
+    assert "not trusted: 99 % of 10 packets are at most 10 us late" in page
     assert "without real-time priority" in page
     assert "nobody &lt;skips&gt; ACKs" in page
     for name in ("comparison", "transfer-times"):

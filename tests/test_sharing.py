@@ -131,7 +131,7 @@ def test_a_load_near_one_is_told() -> None:
     near = share(ftp(), capacity_bps=3.4e6, jobs=2_000, replications=2)
     far = share(ftp(), capacity_bps=34e6, jobs=2_000, replications=2)
 
-    assert "the load is 0.941, near 1" in next(cautions(near))
+    assert "the load is 0.941, close to 1" in next(cautions(near))
     assert not list(cautions(far))
 
 
@@ -204,7 +204,7 @@ def test_both_commands_warn_of_a_load_near_one(file: Path, command: list[str]) -
     found = CliRunner().invoke(app, [*command, str(file), "--capacity", capacity, *few])
 
     assert found.exit_code == 0
-    assert "the load is 0.941, near 1" in " ".join(found.output.split())
+    assert "the load is 0.941, close to 1" in " ".join(found.output.split())
 
 
 def test_both_commands_answer_on_a_terminal_and_as_json(file: Path) -> None:
@@ -220,7 +220,7 @@ def test_both_commands_answer_on_a_terminal_and_as_json(file: Path) -> None:
     assert "fewest" in two.output
     assert json.loads(told.output)["sharing"]["load"] == pytest.approx(0.63, abs=0.15)
     assert wrong.exit_code == 2
-    assert "allowed: files, or --copies" in wrong.output
+    assert "works only with one file; give one file, or no --copies" in wrong.output
 
 
 @pytest.mark.parametrize(

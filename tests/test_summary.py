@@ -170,7 +170,7 @@ def test_bursts_and_beacons_are_told(web: Comparison) -> None:
             '{ discipline = "red", limit = 50 }',
             "AP queue of 50 packets with random early detection",
         ),
-        ('{ discipline = "per-flow" }', "AP queue without limit, flows take turns"),
+        ('{ discipline = "per-flow" }', "AP queue without limit, flows served in turn"),
     ],
 )
 def test_disciplines_and_constant_rates_are_told(queue: str, words: str) -> None:
@@ -251,7 +251,10 @@ def test_nothing_to_take_care_of(web: Comparison) -> None:
 def test_one_replication_is_a_caution(web: Comparison) -> None:
     alone = simulate(web.scenario, replications=1)
 
-    assert any("one replication has no interval" in one for one in cautions(alone))
+    assert any(
+        "one replication has no confidence interval; use --replications 5" in one
+        for one in cautions(alone)
+    )
 
 
 def test_transfers_as_long_as_the_run_are_a_caution() -> None:
@@ -299,8 +302,11 @@ def test_wide_intervals_are_a_caution() -> None:
         ("ack_skip = { skip = 1 }", "1 of 2 ACKs left out"),
         ("ack_skip = { skip = 2, after_segment = 50 }", "2 of 3 ACKs left out after segment 50"),
         ("ack_skip = { adaptive = { most = 3 } }", "up to 3 of 4 ACKs left out"),
-        ('mac_feedback = { give_up = "retransmit" }', "told of frames given up"),
-        ('mac_feedback = { give_up = "freeze" }', "told of frames given up, the window kept"),
+        ('mac_feedback = { give_up = "retransmit" }', "the MAC reports dropped frames"),
+        (
+            'mac_feedback = { give_up = "freeze" }',
+            "the MAC reports dropped frames, without a window reduction",
+        ),
         ("aimd = { increase = 0.2, decrease = 0.95 }", "AIMD 0.2 and 0.95"),
     ],
 )
@@ -314,7 +320,7 @@ def test_what_is_special_about_tcp_is_told(tcp: str, words: str) -> None:
 
 @pytest.mark.parametrize(
     ("duration", "period", "told"),
-    [("51.2 ms", "102.4 ms", "of the polls met a station"), ("7 ms", "10 s", "hardly any effect")],
+    [("51.2 ms", "102.4 ms", "of polls find a station"), ("7 ms", "10 s", "hardly any effect")],
 )
 def test_contention_free_periods_without_use_are_told(
     duration: str, period: str, told: str

@@ -238,7 +238,7 @@ def file(tmp_path: Path) -> Path:
         (["--trace", "t.csv", "--trace-interval", "3"], "has no unit"),
         (["--trace", "t.csv", "--trace-interval", "0 s"], "1 ns or more"),
         (["--trace", "t.csv", "--trace-interval", "1 us"], "take an interval of"),
-        (["--trace-interval", "1 s"], "there is no --trace"),
+        (["--trace-interval", "1 s"], "needs --trace"),
     ],
 )
 def test_wrong_options_are_one_clear_error(

@@ -50,7 +50,7 @@ def test_an_access_log_is_used_line_by_line_with_reasons(tmp_path: Path) -> None
 
     assert found.sizes == [1000.0, 3000.0, 2000.0]
     assert dict(found.skipped) == {
-        "with another status than 200": 1,
+        "with a status other than 200": 1,
         "without a size": 1,
         "in no known format": 1,
     }
@@ -105,7 +105,7 @@ def test_fits_find_the_law_that_was_drawn_from() -> None:
     [
         ("", "is empty"),
         ("nonsense\nmore of it\n", "has no usable line (2 in no known format)"),
-        ('1.2.3.4 - - [x] "GET /" 404 12\n', "has no usable line (1 with another status"),
+        ('1.2.3.4 - - [x] "GET /" 404 12\n', "has no usable line (1 with a status other than 200"),
         ("size\nmany\n", "has no usable line (1 without a size)"),
     ],
 )

@@ -108,7 +108,7 @@ def test_a_file_of_others_and_a_name_of_none_are_refused(tmp_path: Path) -> None
     refused = CliRunner().invoke(app, ["simulate", str(scenario), "--transfers", str(path)])
 
     assert refused.exit_code != 0
-    assert "airtcp has not written it" in refused.stderr
+    assert "airtcp did not write it" in refused.stderr
     assert path.read_text() == "flow,size_bytes\n"
     with pytest.raises(OutputError, match=r"must end in .parquet or .csv"):
         airtcp.simulate(airtcp.load(CELL), transfers=tmp_path / "transfers.txt")

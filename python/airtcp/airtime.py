@@ -55,7 +55,7 @@ class Rate:
             known = ", ".join(map(repr, MODULATIONS))
             raise ValueError(f"modulation must be one of {known}, not {self.modulation!r}")
         if (self.high is None) != (self.modulation not in BY_FORMAT):
-            raise ValueError(f"high must be given for 802.11n and later alone, not {self.high!r}")
+            raise ValueError(f"high is only for 802.11n and later, not {self.high!r}")
 
 
 class PhyTiming(Protocol):

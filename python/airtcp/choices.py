@@ -173,7 +173,7 @@ RECOVERY: Final = _set(
         name="SACK",
         also=("rfc6675",),
         has_sack=True,
-        kernel_differs="loss recovery is the kernel's own (PRR), not RFC 6675 to the letter",
+        kernel_differs="the kernel's loss recovery is PRR, not RFC 6675",
     ),
     Recovery(
         word="rack",
@@ -222,10 +222,10 @@ DISCIPLINES: Final = _open_set(
     ),
     Discipline(
         word="per-flow",
-        name="flows that take turns",
+        name="flows served in turn",
         label="flows take turns",
         also=("sfq", "fq", "drr", "fair-queueing", "flow-queueing"),
-        phrase=", flows take turns",
+        phrase=", flows served in turn",
         qdisc="sfq",
         leaves_stations=False,
     ),

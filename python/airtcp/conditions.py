@@ -111,7 +111,7 @@ def read_condition(text: str) -> Condition:
     words = match[1].split() if match else []
     if match is None or not _has_form(words):
         raise ConditionError(
-            f"is no condition; allowed: {_FORM} (< or >) QUANTITY, {_GRAMMAR}",
+            f"is not a condition; allowed: {_FORM} (< or >) QUANTITY, {_GRAMMAR}",
         )
     metric, group, part, cell = _measure(words)
     above, bound = match[2] == ">", read_value(metric, match[3])
@@ -127,7 +127,7 @@ def read_measure(text: str) -> tuple[Metric, str | None, Part, str | None]:
     """
     words = text.split()
     if not _has_form(words):
-        raise ConditionError(f'is no metric; allowed: {_FORM}, such as "p90 transfer_time"')
+        raise ConditionError(f'is not a metric; allowed: {_FORM}, such as "p90 transfer_time"')
     return _measure(words)
 
 
@@ -142,7 +142,7 @@ def _measure(words: list[str]) -> tuple[Metric, str | None, Part, str | None]:
     # A group may be called "cell": "cell goodput" has no cell name after it.
     of_cell = before[0] == CELL and len(before) == 2 if before else False
     if len(before) > 1 and not of_cell:
-        raise ConditionError(f'"{before[1]}" is no statistic; allowed: {", ".join(STATISTICS)}')
+        raise ConditionError(f'"{before[1]}" is not a statistic; allowed: {", ".join(STATISTICS)}')
     cell = before[1] if of_cell else None
     group, part = _scope(before[0]) if before and not of_cell else (None, _ALL)
     metric = _metric(name, statistic)
@@ -150,11 +150,11 @@ def _measure(words: list[str]) -> tuple[Metric, str | None, Part, str | None]:
     if cell is not None:
         if "cell" not in metric.scopes:
             known = ", ".join(one.short for one in METRICS.values() if "cell" in one.scopes)
-            raise ConditionError(f"{metric.short} is not measured of a cell; allowed: {known}")
+            raise ConditionError(f"{metric.short} is not measured for a cell; allowed: {known}")
     elif scope not in metric.scopes:
         raise ConditionError(
-            f"{metric.name} is not measured of {'everything' if group is None else 'that'}; "
-            f"allowed: {', '.join(_of(metric))}",
+            f"{metric.name} is not measured for "
+            f"{'all flows' if group is None else 'a group'}; allowed: {', '.join(_of(metric))}",
         )
     return metric, group, part, cell
 
@@ -167,7 +167,7 @@ def _scope(scope: str) -> tuple[str, Part]:
         return group, "download"
     if direction == "upload":
         return group, "upload"
-    raise ConditionError(f'"{direction}" is no direction; allowed: download, upload')
+    raise ConditionError(f'"{direction}" is not a direction; allowed: download, upload')
 
 
 def _metric(name: str, statistic: str | None) -> Metric:
@@ -176,7 +176,7 @@ def _metric(name: str, statistic: str | None) -> Metric:
         short = [one.short for one in METRICS.values()]
         nearest = difflib.get_close_matches(name, short, n=1, cutoff=0.4)
         hint = f"the nearest is {nearest[0]}" if nearest else f"allowed: {', '.join(short)}"
-        raise ConditionError(f'"{name}" is no metric; {hint}')
+        raise ConditionError(f'"{name}" is not a metric; {hint}')
     metric = names[name]
     if statistic is None or statistic == "mean":
         return metric
@@ -209,7 +209,7 @@ def read_value(metric: Metric, value: str) -> float:
         bound = math.nan
     if not math.isfinite(bound):
         unit = f" of {metric.unit}" if metric.unit else ", or a percentage"
-        raise ConditionError(f'"{value}" is no value of {metric.name}; allowed: a number{unit}')
+        raise ConditionError(f'"{value}" is not a value of {metric.name}; allowed: a number{unit}')
     return bound
 
 
@@ -218,9 +218,9 @@ def _check_possible(metric: Metric, above: bool, bound: float) -> None:
     most = 1.0 if fraction else math.inf
     values = f"{metric.name} is 0 to 1" if fraction else f"{metric.name} is never negative"
     if (above and bound >= most) or (not above and bound <= 0.0):
-        raise ConditionError(f"can never hold: {values}; allowed: a bound within")
+        raise ConditionError(f"can never be met: {values}; allowed: a bound within")
     if (above and bound < 0.0) or (not above and bound > most):
-        raise ConditionError(f"always holds: {values}; allowed: a bound within")
+        raise ConditionError(f"is always met: {values}; allowed: a bound within")
 
 
 def _of(metric: Metric) -> list[str]:

@@ -20,7 +20,7 @@ class Draws(Protocol):
 
 
 def _nobody(result: Any, /, **_: Any) -> Figure:
-    raise RuntimeError(f"nobody draws a {type(result).__name__}: airtcp itself is not imported")
+    raise RuntimeError(f"no module draws a {type(result).__name__}: import airtcp first")
 
 
 _draws: Draws = _nobody

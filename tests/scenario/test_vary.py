@@ -105,14 +105,20 @@ def test_a_change_is_one_of_the_file(scenario: Scenario) -> None:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("stations.count", "is no key of this scenario; the nearest is stations.far.count"),
-        ("stations.near.cuont", "is no key of this scenario; the nearest is stations.near.count"),
-        ("stations.nera.count", "is no key of this scenario; the nearest is stations.near.count"),
-        ("flows.far.tpc.mss", "is no key of this scenario; the nearest is flows.far.tcp.mss"),
+        ("stations.count", "is not a key of this scenario; the nearest is stations.far.count"),
+        (
+            "stations.near.cuont",
+            "is not a key of this scenario; the nearest is stations.near.count",
+        ),
+        (
+            "stations.nera.count",
+            "is not a key of this scenario; the nearest is stations.near.count",
+        ),
+        ("flows.far.tpc.mss", "is not a key of this scenario; the nearest is flows.far.tcp.mss"),
         ("flows.up.path.2.delay", "the nearest is flows.up.path.1.delay"),
-        ("flows.near.tcp.mss", '2 flows are of the stations "near"; allowed: a flow\'s own name'),
-        ("", "is no key of this scenario"),
-        ("flows..tcp", "is no key of this scenario"),
+        ("flows.near.tcp.mss", '2 flows have the stations "near"; allowed: a flow\'s own name'),
+        ("", "is not a key of this scenario"),
+        ("flows..tcp", "is not a key of this scenario"),
     ],
 )
 def test_a_path_that_leads_nowhere_names_the_nearest(
@@ -128,7 +134,7 @@ def test_a_path_that_leads_nowhere_names_the_nearest(
 def test_a_wrong_value_is_refused_as_in_a_file(scenario: Scenario) -> None:
     with pytest.raises(ScenarioError, match=r"flows\[0\] \(up\)\.tcp\.mss: 536 is a bare number"):
         scenario.vary({"flows.up.tcp.mss": 536})
-    with pytest.raises(ScenarioError, match=r"links\.wire: does nothing"):
+    with pytest.raises(ScenarioError, match=r"links\.wire: has no effect"):
         scenario.vary({"links.wire": {}})
 
 
@@ -184,7 +190,7 @@ def test_what_was_read_from_its_resolved_form_cannot_be_varied(scenario: Scenari
     read = Scenario.from_json(scenario.to_json()).with_run(seed=3)
 
     assert read == scenario.with_run(seed=3)
-    with pytest.raises(ValueError, match="has no written one"):
+    with pytest.raises(ValueError, match="has no written form"):
         read.vary({"run.seed": 2})
 
 

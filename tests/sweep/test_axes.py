@@ -122,7 +122,7 @@ def test_an_axis_may_have_another_name_than_its_key(base: Scenario) -> None:
         ({"x": [1, 2, 1]}, "axes.x", "has 1 twice"),
         ({"x": {"zip": {"a": [1, 2], "b": [1]}}}, "axes.x.zip", "a has 2, b has 1"),
         ({"x": {"from": 1, "to": 5}}, "axes.x", "neither or both of points and step"),
-        ({"x": {"from": 1, "to": 5, "step": -1}}, "axes.x.step", "never arrives"),
+        ({"x": {"from": 1, "to": 5, "step": -1}}, "axes.x.step", "never reaches `to`"),
         ({"x": {"from": 0, "to": 5, "points": 3, "scale": "log"}}, "axes.x", "log scale"),
         ({"x": {"from": 1, "to": "5 s", "points": 3}}, "axes.x", "one kind of quantity to another"),
         ({"x": {"from": 1, "to": 1, "points": 3}}, "axes.x", "begins where it ends"),
@@ -196,6 +196,5 @@ def test_a_scenario_without_an_axis_is_told_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError) as error:
         load_sweep(path)
     assert str(error.value) == (
-        f"{path}: is a scenario, and no sweep; allowed: --axis KEY=[VALUES] beside it, "
-        "or a sweep file"
+        f"{path}: is a scenario, not a sweep; add --axis KEY=[VALUES], or give a sweep file"
     )

@@ -115,9 +115,12 @@ def test_dots_are_rows(results: Results) -> None:
     ("how", "said"),
     [
         ({"y": "goodput_bps"}, "--x is missing"),
-        ({"x": "stations", "y": "badput"}, "badput is no column; allowed: queue, stations"),
+        ({"x": "stations", "y": "badput"}, "badput is not a column; allowed: queue, stations"),
         ({"x": "stations", "y": "transfer_time_s"}, "has no numbers to draw"),
-        ({"x": "stations", "y": "goodput_bps", "kind": "heat"}, "needs --by"),
+        (
+            {"x": "stations", "y": "goodput_bps", "kind": "heat"},
+            "needs --x and --by; allowed: --by",
+        ),
     ],
 )
 def test_what_cannot_be_drawn_is_said(results: Results, how: dict[str, Any], said: str) -> None:

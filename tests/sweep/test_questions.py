@@ -70,7 +70,7 @@ def test_rows_and_answers_go_to_tables_that_questions_read(
     assert again.column("goodput_bps").to_pylist() == [3.0, 5.0]
     refused = call("--out", out, "--sql", doubled)
     assert refused.exit_code == 2
-    assert "it is there" in refused.stderr
+    assert "file exists, and airtcp did not write it" in refused.stderr
     assert call("--out", out, "--sql", doubled, "--force").exit_code == 0
     again = opened(store).sql(f"SELECT * FROM '{out}'", [out])
     assert again.column("twice").to_pylist() == [6.0, 10.0]
@@ -129,7 +129,7 @@ def test_a_question_reaches_nothing_but_the_store(
     assert done.exit_code == 2
     assert done.stderr.startswith("airtcp: --sql: ")
     assert done.stderr.count("\n") == 1
-    assert "allowed: to read the view results, and files that are named with --file" in done.stderr
+    assert "allowed: the view results, and files given with --file" in done.stderr
     assert done.stdout == ""
     assert everything(tmp_path) == before
 
@@ -172,11 +172,11 @@ def test_files_that_are_named_are_read(
 
 
 def test_files_that_cannot_be_read_are_named(store: Path, tmp_path: Path) -> None:
-    (tmp_path / "a.parquet").write_text("no table")
-    (tmp_path / "a.txt").write_text("no table")
+    (tmp_path / "a.parquet").write_text("not a table")
+    (tmp_path / "a.txt").write_text("not a table")
     for name, said in (
         ("a.parquet", "cannot be read as .parquet"),
-        ("a.txt", "is no table; allowed: .csv, .csv.gz, .parquet"),
+        ("a.txt", "is not a table; allowed: .csv, .csv.gz, .parquet"),
         ("nowhere.csv", "file not found"),
     ):
         done = call("results", store, "--file", tmp_path / name, "--sql", "SELECT 1")

@@ -75,12 +75,12 @@ def test_a_goal_may_be_spelled_as_on_a_screen() -> None:
 
 @pytest.mark.parametrize("goal", ["jain_index", "max", "most jain_index", "max happiness"])
 def test_what_is_no_goal_is_refused(goal: str) -> None:
-    with pytest.raises(QuestionError, match="is no goal; allowed: max METRIC or min METRIC"):
+    with pytest.raises(QuestionError, match="is not a goal; allowed: max METRIC or min METRIC"):
         goal_of(goal)
 
 
 def test_what_is_no_space_or_has_no_value_is_said(base: Scenario, tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="begins where it ends"):
         searched(base, {"run.seed": {"from": 1, "to": 1}}, "max jain_index", tmp_path, trials=1)
-    with pytest.raises(QuestionError, match="no trial has a transfer_time_s"):
+    with pytest.raises(QuestionError, match="no trial has a value of transfer_time_s"):
         searched(base, {"run.seed": [1]}, "min transfer_time_s", tmp_path, trials=1)

@@ -270,7 +270,7 @@ def test_a_disk_that_becomes_full_is_a_failure_and_harms_nothing(
 
     with monkeypatch.context() as patch:
         patch.setattr(table, "_write", full)
-        with pytest.raises(SimulationError, match=r"No space left .* is in the store"):
+        with pytest.raises(SimulationError, match=r"No space left .* are in the store"):
             airtcp.sweep(base, AXES, tmp_path, replications=3, threads=1)
 
     assert opened(tmp_path).table.equals(before)
@@ -284,7 +284,10 @@ def test_the_command_runs_and_asks(sweep_file: Path, tmp_path: Path) -> None:
 
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["runs"] == 12
-    assert "6 points: 0 runs made, 12 were there" in call("sweep", sweep_file, "--to", store).stdout
+    assert (
+        "6 points: 0 runs made, 12 already in the store"
+        in call("sweep", sweep_file, "--to", store).stdout
+    )
     about = call("results", store)
     assert about.stdout.startswith("6 points, 12 rows\nstations.laptop.count: 1, 2, 3\n")
     assert json.loads(call("results", store, "--json").stdout)["rows"] == 12
@@ -302,7 +305,7 @@ def test_a_directory_with_files_of_others_is_no_store(sweep_file: Path) -> None:
     done = call("sweep", sweep_file, "--to", sweep_file.parent)
 
     assert done.exit_code == 2
-    assert "has files that are not of a sweep, such as" in done.stderr
+    assert "has other files, such as" in done.stderr
     assert sorted(sweep_file.parent.iterdir()) == sorted([*there, sweep_file.parent / "notes.txt"])
 
 
@@ -345,7 +348,7 @@ def test_a_dry_run_says_how_much_and_writes_nothing(sweep_file: Path, tmp_path: 
         ('scenario = "base.toml"\n[axes]\nx = []', "sweep.toml: axes.x: is empty"),
         (
             'scenario = "base.toml"\n[axes]\nx = [1]',
-            "sweep.toml: axes.x: is no key of this scenario",
+            "sweep.toml: axes.x: is not a key of this scenario",
         ),
         ("scenario = [", "is not TOML"),
     ],
@@ -363,14 +366,14 @@ def test_a_wrong_file_is_wrong_input(sweep_file: Path, text: str, said: str) -> 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((), "Invalid value for --to: is missing; allowed: the directory of the store, or --dry"),
+        ((), "Invalid value for --to: is missing; give the directory of the store, or --dry"),
         (
             ("--axis", "run.seed=[1, 2]", "--axis", "run.seed=[3]"),
-            "Invalid value for --axis: run.seed is given twice; allowed: once, with all of its",
+            "Invalid value for --axis: run.seed is given twice; give it once, with all its",
         ),
         (
             ("--axis", "run.seed"),
-            "Invalid value for --axis: 'run.seed' has no value; allowed: such as "
+            "Invalid value for --axis: 'run.seed' has no value; use a form such as "
             "stations.laptop.count=[1, 2, 5]",
         ),
     ],
@@ -404,8 +407,8 @@ def test_very_many_runs_are_asked_for_twice(sweep_file: Path, tmp_path: Path) ->
     done = call("sweep", sweep_file, "--to", tmp_path / "store")
 
     assert done.exit_code == 2
-    assert "120,000 runs are very many" in done.stderr
-    assert f"{MANY_RUNS:,}, or --yes" in done.stderr
+    assert "120,000 runs exceed the limit" in done.stderr
+    assert f"limit of {MANY_RUNS:,}" in done.stderr
     assert not (tmp_path / "store").exists()
 
 
@@ -431,7 +434,7 @@ def test_ctrl_c_keeps_what_had_ended(sweep_file: Path, tmp_path: Path, started: 
     _, said = process.communicate(timeout=60)
 
     assert process.returncode == 130
-    assert "interrupted: what had ended is in the store, and the same command goes on" in said
+    assert "interrupted: finished points are in the store; run the same command to continue" in said
     found = opened(store)
     assert 0 < len(found) < 250
 

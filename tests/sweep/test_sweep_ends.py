@@ -133,7 +133,7 @@ def test_a_full_disk_costs_what_was_under_way(
     [line] = said.splitlines()
     assert line.startswith("airtcp: cannot write to ")
     assert "No space left on device" in line
-    assert line.endswith("; what came before is in the store") == with_rows
+    assert line.endswith("earlier results are in the store") == with_rows
     assert started.left(patience_s=5) == []
     assert filler is not None
     filler.unlink()

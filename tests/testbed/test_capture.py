@@ -242,7 +242,7 @@ def test_only_captures_of_ours_give_way(tmp_path: Path) -> None:
     others.write_bytes(ours.read_bytes().replace(b"airtcp testbed", b"somebody else."))
 
     check(scenario, pcap=ours)
-    with pytest.raises(OutputError, match="airtcp has not written it"):
+    with pytest.raises(OutputError, match="airtcp did not write it"):
         check(scenario, pcap=others)
     check(scenario, pcap=others, force=True)
 

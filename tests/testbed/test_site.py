@@ -59,7 +59,7 @@ def test_small_queues_are_a_deviation(scenario: Scenario) -> None:
     told = [one for one in site_of(scenario, name="test").deviations if "small_queue" in one]
 
     assert [one.split(":")[0] for one in told] == ["download"]
-    assert "a TUN device lets go of a packet's socket at once" in told[0]
+    assert "a TUN device releases a packet's socket at once" in told[0]
 
 
 def test_simulated_flows_have_no_server(scenario: Scenario) -> None:
@@ -113,9 +113,9 @@ def test_what_linux_does_otherwise_for_several_flows_is_told_once(scenario: Scen
         ),
         ({"stations.laptop.count": 200}, {}, "stations", "at most 200"),
         ({}, {"simulated": ["nobody"]}, "flows", "there are: download, upload"),
-        ({}, {"simulated": ["download", "upload"]}, "flows", "some that are not simulated"),
+        ({}, {"simulated": ["download", "upload"]}, "flows", "some out of --simulated"),
         ({}, {"only": "laptop/9"}, "stations", "laptop/0 to laptop/1, sensor/0 to sensor/0"),
-        ({}, {"only": "sensor/0", "simulated": ["upload"]}, "flows", "no way to a server"),
+        ({}, {"only": "sensor/0", "simulated": ["upload"]}, "flows", "no path to a server"),
     ],
 )
 def test_what_has_no_counterpart_is_refused(

@@ -197,7 +197,7 @@ def test_targets_follow_the_name_of_their_group_and_go_with_it() -> None:
         ({"op": "set", "path": "stations.desk.count", "text": "0"}, "0 is too small"),
         ({"op": "set", "path": "stations.desk.count", "text": "many"}, "is not a whole number"),
         ({"op": "set", "path": "run.duration", "text": "ten"}, "run.duration"),
-        ({"op": "set", "path": "no.such", "text": "1"}, "is no key of this scenario"),
+        ({"op": "set", "path": "no.such", "text": "1"}, "is not a key of this scenario"),
     ],
 )
 def test_an_edit_that_cannot_be_is_refused_with_a_reason(edit: dict[str, Any], said: str) -> None:

@@ -49,7 +49,7 @@ def test_a_plan_without_an_answer_is_told_in_words_of_the_page(opened: Any) -> N
     said = page.page.locator("main .actions .notice").inner_text()
 
     assert said.startswith('"flow_goodput < 500 Mb/s": ')
-    assert said.endswith("allowed: a condition that does not hold there")
+    assert said.endswith("use a condition that is not met there")
     # The unit is on the page as a whole.
     shown, wanted = unit.evaluate(
         "(one) => { const shown = one.offsetWidth;"
@@ -133,7 +133,7 @@ def test_options_of_the_command_are_called_as_on_the_page() -> None:
     assert planned.refusal(ends, chosen=True) == (
         '"x < 1": holds at 20; allowed: a condition that holds, or another "from"'
     )
-    assert planned.refusal(ends, chosen=False).endswith("allowed: a condition that holds")
+    assert planned.refusal(ends, chosen=False).endswith("use a condition that is met")
     assert planned.refusal(same, chosen=True) == (
         'ap.queue.limit: "from" and "to" are both 3; allowed: two values'
     )

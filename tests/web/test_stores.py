@@ -97,8 +97,8 @@ def test_the_command_draws_the_same(web: Web, store: Path) -> None:
     [
         ({"store": "../small"}, "allowed: small"),
         ({"store": "/etc"}, "allowed: small"),
-        ({"y": "seed"}, "no metric"),
-        ({"y": "goodput_bps; DROP"}, "no metric"),
+        ({"y": "seed"}, "not a metric"),
+        ({"y": "goodput_bps; DROP"}, "not a metric"),
         ({"x": "point"}, '"point" is no axis'),
         ({"x": COUNT, "by": COUNT}, "both axes are the same"),
         ({"by": None, "kind": "heat"}, "second axis"),
@@ -156,7 +156,7 @@ def test_a_folder_that_is_no_store_is_one_message(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
-    assert "holds no results; allowed: the --to of a sweep" in done.stderr
+    assert "holds no results; allowed: the --to directory of a sweep" in done.stderr
 
 
 def test_a_store_that_has_gone_says_so_and_what_to_do(tmp_path: Path) -> None:

@@ -96,8 +96,8 @@ def run(
         real = measurement_of_all(measured_) if measured_ else None
         if check and not loaded.targets:
             raise QuestionError(
-                f"--check: {loaded.called} has no targets; allowed: with a table [targets], such "
-                'as "call p95 packet_delay" = "< 50 ms"'
+                f"--check needs targets, and {loaded.called} has none; add a table [targets], "
+                'such as "call p95 packet_delay" = "< 50 ms"'
             )
         check_outputs(scenario, out=out, force=force)
         measured, missing = None, None
@@ -154,10 +154,10 @@ def run(
         )
         gap = None if result.measured is None else result.measured.gap
         if gap is not None and gap.interrupted:
-            note("interrupted: not all explanations were tried")
+            note("interrupted: some explanations were not tried")
             raise typer.Exit(Status.INTERRUPTED)
         if result.advice is not None and result.advice.interrupted:
-            note("interrupted: not all changes were tried")
+            note("interrupted: some changes were not tried")
             raise typer.Exit(Status.INTERRUPTED)
         if check and result.verdict is not None:
             raise typer.Exit(_STATUSES[result.verdict.state])
@@ -331,7 +331,7 @@ def _trace_interval_s(trace: Path | None, interval: str | None) -> float:
         return TRACE_INTERVAL_S
     hint = "--trace-interval"
     if trace is None:
-        raise typer.BadParameter("there is no --trace that it could be about", param_hint=hint)
+        raise typer.BadParameter("needs --trace", param_hint=hint)
     try:
         seconds = parse_time_s(interval)
     except UnitError as error:
@@ -370,13 +370,13 @@ def _answer(
         if out is not None:
             failures += _written(result, out, text, json=json, quiet=quiet)
     except KeyboardInterrupt:
-        about = "" if out is None else ": the answer is whole, the report is not written"
+        about = "" if out is None else (": the result is complete, but the report was not written")
         note(f"interrupted{about}")
         raise typer.Exit(Status.INTERRUPTED) from None
     for failure in failures:
         note(str(failure))
     if not isinstance(result, Prediction) and result.simulation.stopped == "interrupted":
-        note(f"interrupted: shown is what {result.simulation.replications} replications say")
+        note(f"interrupted: the result has {result.simulation.replications} replications")
         raise typer.Exit(Status.INTERRUPTED)
     if failures:
         raise typer.Exit(Status.FAILED)
@@ -469,7 +469,9 @@ def whole(show: Callable[[], None], write: Callable[[], None] | None) -> None:
         if write is not None:
             write()
     except KeyboardInterrupt:
-        about = "" if write is None else ": the answer is whole, the report is not written"
+        about = (
+            "" if write is None else (": the result is complete, but the report was not written")
+        )
         note(f"interrupted{about}")
         raise typer.Exit(Status.INTERRUPTED) from None
 

@@ -62,7 +62,7 @@ def diff(
         from airtcp.difference import diff as difference_of
 
         if b is None and not set_:
-            raise typer.BadParameter("nothing to compare A with; allowed: a file B, or --set")
+            raise typer.BadParameter("diff needs a second file B, or --set")
         check_standard_input([a] if b is None else [a, b])
         wanted = _precision(precision, replications)
         first, _ = scenario_of(a, set_ if b is not None else None)
@@ -72,7 +72,7 @@ def diff(
             second, _ = scenario_of(b, set_)
         if _network(first) == _network(second):
             raise typer.BadParameter(
-                "A and B are the same network, so every difference is 0; allowed: a change of A",
+                "A and B are the same network; change a key with --set",
                 param_hint="--set" if b is None else "B",
             )
         for scenario in (a, *([] if b is None else [b])):
@@ -104,7 +104,7 @@ def diff(
 
         whole(show, None if out is None else partial(write, out))
         if found.b.simulation.stopped == "interrupted":
-            note(f"interrupted: shown is what {found.replications} pairs of replications say")
+            note(f"interrupted: the result has {found.replications} pairs of replications")
             raise typer.Exit(Status.INTERRUPTED)
 
 
@@ -129,6 +129,6 @@ def _precision(written: str | None, replications: int | None) -> float | None:
         raise typer.BadParameter(str(error), param_hint=hint) from error
     if not 0.0 < precision < 1.0:
         raise typer.BadParameter(
-            f"{written!r} says nothing; allowed: more than 0 % and less than 100 %", param_hint=hint
+            f"must be above 0 % and below 100 % (got {written!r})", param_hint=hint
         )
     return precision

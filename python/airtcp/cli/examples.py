@@ -44,7 +44,7 @@ def example(
             return
         if name not in known:
             raise typer.BadParameter(
-                f"there is no example {name!r}; there are {', '.join(known)}", param_hint="NAME"
+                f"there is no example {name!r}; examples: {', '.join(known)}", param_hint="NAME"
             )
         for path in _write(known[name], to, force=force):
             print(f"wrote {path}")
@@ -93,7 +93,7 @@ def _write(item: Example, to: Path, *, force: bool) -> list[Path]:
     paths = [to / name for name in item.files]
     there = [str(path) for path in paths if os.path.exists(path)]
     if there and not force:
-        raise OutputError(f"{', '.join(there)}: already there; --force overwrites")
+        raise OutputError(f"{', '.join(there)}: file exists; --force overwrites it")
     try:
         to.mkdir(parents=True, exist_ok=True)
         for path in paths:

@@ -72,13 +72,13 @@ def import_(
         if out is None:
             if len(drafts) > 1:
                 raise OutputError(
-                    "--out is missing: the tests ran one after the other, and have a scenario "
-                    "each; allowed: --out FILE.toml"
+                    "--out is missing: the tests ran one after the other, so each has a "
+                    "scenario; use --out FILE.toml"
                 )
             if drafts[0].files:
                 raise OutputError(
-                    "--out is missing: the laws of this traffic are files beside the scenario; "
-                    "allowed: --out FILE.toml"
+                    "--out is missing: the distributions of this traffic are files next to "
+                    "the scenario; use --out FILE.toml"
                 )
             print(drafts[0].text(), end="")
             _tell_names(drafts, quiet=quiet)
@@ -92,11 +92,11 @@ def import_(
         for path in (out.parent / name for name in written):
             if os.path.exists(path) and (not force or is_source):
                 raise OutputError(
-                    f"cannot write to {path}: it is there; allowed: another name, or --force"
+                    f"cannot write to {path}: file exists; use another name, or --force"
                 )
         write_files(out.parent, written)
         for draft, path in zip(drafts, outs, strict=True):
-            laws = f", and {len(draft.files)} laws beside it" if draft.files else ""
+            laws = f", and {len(draft.files)} distributions next to it" if draft.files else ""
             print(f"wrote {path}{laws}")
         print(f"try: airtcp run {out}")
         _tell_names(drafts, quiet=quiet)

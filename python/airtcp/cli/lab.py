@@ -46,7 +46,7 @@ def lab(
             _check(files or sorted(Path().glob("*.answers.toml")), threads, json=json)
             return
         if files:
-            raise QuestionError(f"{files[0]}: a file with a sheet; allowed: with check alone")
+            raise QuestionError(f"{files[0]}: only `airtcp lab check` takes files")
         if name is None:
             _list(json=json)
             return
@@ -80,7 +80,9 @@ def _check(files: list[Path], threads: int | None, *, json: bool) -> None:
     from airtcp.results import canonical_json
 
     if not files:
-        raise QuestionError("there are no answers here; allowed: NAME.answers.toml of airtcp lab")
+        raise QuestionError(
+            "no file with answers found here; `airtcp lab` writes NAME.answers.toml"
+        )
     judged = [one for file in files for one in check(file, threads=threads)]
     if json:
         print(canonical_json([one.to_dict() for one in judged]))

@@ -51,7 +51,7 @@ def check(
             for what, other in taken:
                 if _same(path, other):
                     raise OutputError(
-                        f"cannot write to {path} ({option}): it is {what}; allowed: another name"
+                        f"cannot write to {path} ({option}): it is {what}; use another name"
                     )
         taken += [(f"the file of {option}", path) for path in paths]
     if not force:
@@ -111,8 +111,8 @@ def _refuse_foreign(paths: list[Path]) -> None:
     for path in paths:
         if os.path.isfile(path):
             raise OutputError(
-                f"cannot write to {path}: it is there, and airtcp has not written it; "
-                "allowed: another name, or --force"
+                f"cannot write to {path}: file exists, and airtcp did not write it; use "
+                "another name, or --force"
             )
 
 

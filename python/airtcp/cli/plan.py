@@ -183,7 +183,8 @@ def _channels(text: str) -> list[int]:
         return [int(number) for number in text.split(",")]
     except ValueError:
         raise typer.BadParameter(
-            f'"{text}" is no list of channels; allowed: such as 36,40,44', param_hint="--channels"
+            f'"{text}" is not a list of channels; use a form such as 36,40,44',
+            param_hint="--channels",
         ) from None
 
 

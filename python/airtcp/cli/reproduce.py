@@ -41,8 +41,10 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="ITEM",
-            help="An item (M.fig5), a paper (M), `all`, a claim (M.window-negligible), or "
-            "`claims`: whether statements are met.",
+            help=(
+                "An item (M.fig5), a paper (M), `all`, a claim (M.window-negligible), or "
+                "`claims`: whether statements are met."
+            ),
             autocompletion=_items,
         ),
     ] = None,

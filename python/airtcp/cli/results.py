@@ -65,7 +65,7 @@ def results(
     if file and sql is None:
         raise typer.BadParameter("needs --sql", param_hint="--file")
     if out is not None and out.suffix not in (".csv", ".parquet"):
-        raise typer.BadParameter(f"{out} is neither .csv nor .parquet", param_hint="--out")
+        raise typer.BadParameter(f"must end in .csv or .parquet (got {out})", param_hint="--out")
     if out is not None and json:
         raise typer.BadParameter("cannot be combined with --json", param_hint="--out")
     with outcome():
@@ -203,11 +203,9 @@ def plot(
 
         if kind not in KINDS:
             allowed = ", ".join(KINDS)
-            raise typer.BadParameter(
-                f"{kind!r} is unknown; allowed: {allowed}", param_hint="--kind"
-            )
+            raise typer.BadParameter(f"{kind!r} is unknown; use {allowed}", param_hint="--kind")
         if out.suffix not in (".png", ".svg"):
-            raise typer.BadParameter(f"{out} is neither .png nor .svg", param_hint="--out")
+            raise typer.BadParameter(f"must end in .png or .svg (got {out})", param_hint="--out")
         check_picture(out, force=force)
         found = opened(store)
         if where is not None:

@@ -49,9 +49,7 @@ def check_standard_input(paths: Sequence[Path]) -> None:
     from airtcp.scenario.load import STDIN
 
     if sum(path == STDIN for path in paths) > 1:
-        raise typer.BadParameter(
-            "- is given twice, and standard input is read once; allowed: one -, and files"
-        )
+        raise typer.BadParameter("- is given twice, but standard input can be read only once")
 
 
 def settings_of(changes: Sequence[str] | None) -> dict[str, Any]:
@@ -69,7 +67,7 @@ def axes_of(given: Sequence[str], *, option: str) -> dict[str, Any]:
         path, values = _setting(one, option, "[1, 2, 5]")
         if path in axes:
             raise typer.BadParameter(
-                f"{path} is given twice; allowed: once, with all of its values", param_hint=option
+                f"{path} is given twice; give it once, with all its values", param_hint=option
             )
         axes[path] = values
     return axes
@@ -85,7 +83,7 @@ def _setting(change: str, option: str, example: str) -> tuple[str, Any]:
     path, equals, value = change.partition("=")
     if not equals:
         raise typer.BadParameter(
-            f"{change!r} has no value; allowed: such as stations.laptop.count={example}",
+            f"{change!r} has no value; use a form such as stations.laptop.count={example}",
             param_hint=option,
         )
     return path.strip(), option_value(value)

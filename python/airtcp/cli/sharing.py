@@ -94,7 +94,7 @@ def split(
 
         if copies is not None and len(networks) > 1:
             raise typer.BadParameter(
-                "is for A alone; allowed: files, or --copies", param_hint="--copies"
+                "works only with one file; give one file, or no --copies", param_hint="--copies"
             )
         check_standard_input(networks)
         read = [(path, scenario_of(path, set_)[0]) for path in networks]
@@ -144,5 +144,5 @@ def _shares(text: str | None) -> list[float] | None:
         return [float(part) for part in text.split(",")]
     except ValueError as error:
         raise typer.BadParameter(
-            f"{text!r} is no list of numbers; allowed: such as .7,.3", param_hint="--shares"
+            f"{text!r} is not a list of numbers; use a form such as .7,.3", param_hint="--shares"
         ) from error

@@ -13,6 +13,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from airtcp.document import Column, terminal
+from airtcp.document import Table as DocumentTable
 from airtcp.exceptions import one_line
 from airtcp.present import summary
 from airtcp.present.cautions import cautions
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
     from airtcp.reproduce.claims import Judgement
     from airtcp.results.differences import Difference
 
-#: Wider than any table, to measure a table's natural width.
-_ENDLESS_WIDTH: Final = 1000
+#: The least width of a column of words other than the first before a table becomes lines.
+_LEAST_WORDS: Final = 20
 #: Below this width a table of claims would break numbers.
 _CLAIMS_WIDTH: Final = 100
 #: The least width for metric names before a table of changes is dropped.
@@ -96,7 +98,6 @@ def result(
     `models`: list every model's value, not only the best. `explain`: describe the effect of broken
     assumptions. `real`: the values come from this testbed.
     """
-    from airtcp.document import terminal
     from airtcp.messages import run as words
 
     console = new_console()
@@ -109,7 +110,9 @@ def result(
         return
     interruption(console, result)
     if real is not None:
-        console.print(Text(f"Real TCP over the simulated air, in real time: {trust(real.lag)}."))
+        console.print(
+            Text(f"Real TCP over the simulated channel, in real time: {trust(real.lag)}.")
+        )
     terminal.show(console, list(words.simulated(result)))
     console.print()
     cells(console, result)
@@ -156,7 +159,6 @@ def difference(found: Difference, *, details: bool = False) -> None:
 
     `details` adds imperceptible differences.
     """
-    from airtcp.document import terminal
     from airtcp.messages import diff as words
     from airtcp.present.cells import by_cell_of_both
     from airtcp.present.difference import changed_lines
@@ -256,17 +258,14 @@ def cells(console: Console, result: Comparison | SimulationResult) -> None:
 
 
 def _scopes(console: Console, groups: GroupTable | None) -> None:
-    """Print scopes side by side, or one below the other if that is too wide."""
+    """Print scopes side by side; the last columns are dropped if that is too wide."""
     if groups is None:
         return
-    if not _printed(console, groups.head, groups.rows):
-        stacked: list[_Row] = []
-        for scope, *values in groups.rows:
-            stacked.append((scope, ""))
-            for name, value in zip(groups.head[1:], values, strict=True):
-                if value != "–":
-                    stacked.append((Text(f"  {name}", style="dim"), value))
-        print_table(console, (groups.head[0], ""), stacked)
+    columns = [
+        Column(head, right=place > 0, rank=0 if head == "of isolated" else place)
+        for place, head in enumerate(groups.head)
+    ]
+    terminal.show(console, [DocumentTable(columns, groups.rows)])
     console.print()
 
 
@@ -379,29 +378,33 @@ def _printed(
 ) -> bool:
     """Print a table if it fits the terminal. Return whether it was printed.
 
-    With `least_first` the first column, which holds words, may wrap to this width; other columns
-    never wrap.
+    The longest column of words may shrink, the first one to `least_first`; numbers never do.
     """
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0))
-    for column in head:
-        table.add_column(column, no_wrap=True, header_style="dim")
-    for row in rows:
-        table.add_row(*row)
-    roomy = console.options.update_width(_ENDLESS_WIDTH)
-    needed = console.measure(table, options=roomy).maximum
-    if least_first is not None:
-        table.columns[0].no_wrap = False
-        needed -= max(0, max(len(str(row[0])) for row in rows) - least_first)
-    if needed > console.width:
+    cells = [[str(cell) for cell in row] for row in rows]
+    columns, lengths = [], []
+    for place, column in enumerate(zip(head, *cells, strict=True)):
+        longest = max(len(one) for one in column)
+        right = place > 0 and _is_number(column[1:])
+        least = least_first if place == 0 and least_first is not None else _LEAST_WORDS
+        keeps = right or (place == 0 and least_first is None)
+        columns.append(Column(column[0], right=right, least=longest if keeps else least))
+        lengths.append(longest)
+    spare = max(length - column.least for length, column in zip(lengths, columns, strict=True))
+    if sum(lengths) + 2 * (len(lengths) - 1) - max(spare, 0) > console.width:
         return False
-    console.print(table)
+    terminal.show(console, [DocumentTable(columns, cells)])
     return True
+
+
+def _is_number(cells: Iterable[str]) -> bool:
+    """Return whether all cells that are not empty begin like a number."""
+    return all(cell[0].isdigit() or cell[0] in "≥≤<>+-−–±~" for cell in cells if cell)
 
 
 def interruption(console: Console, result: Comparison | SimulationResult) -> None:
     """Print a notice if the run was interrupted."""
     if result.simulation.stopped == "interrupted":
-        console.print(Text("INTERRUPTED: only what had ended is shown\n", style="bold red"))
+        console.print(Text("INTERRUPTED: only finished runs are shown\n", style="bold red"))
 
 
 def _broken(console: Console, result: Comparison | Prediction, *, explain: bool) -> None:
@@ -415,7 +418,7 @@ def _broken(console: Console, result: Comparison | Prediction, *, explain: bool)
     for sentence, sources in broken if explain else summary.shortened(broken):
         _bullet(console, sentence, sources)
     if not explain:
-        console.print(Text("what each does: --explain", style="dim"))
+        console.print(Text("the effect of each: --explain", style="dim"))
     console.print()
 
 
@@ -431,7 +434,7 @@ def _bullet(console: Console, sentence: str, sources: Sequence[str]) -> None:
 def _sanity(
     console: Console, result: Comparison | SimulationResult, real: TestbedResult | None
 ) -> None:
-    console.print(Text("Does it make sense?", style="bold"))
+    console.print(Text("Counters", style="bold"))
     _pairs(console, sanity(result) if real is None else sanity_of(real, result))
     console.print()
     take_care(console, cautions(result) if real is None else cautions_of(real, result))

@@ -105,7 +105,7 @@ def sweep(
         wanted = _wanted(file, axis, set_).with_replications(replications)
         if to is None and not dry_run:
             raise typer.BadParameter(
-                "is missing; allowed: the directory of the store, or --dry-run", param_hint="--to"
+                "is missing; give the directory of the store, or --dry-run", param_hint="--to"
             )
         if dry_run:
             _tell_estimate(_estimated(wanted, to or Path(), workers), json=json)
@@ -184,8 +184,8 @@ def _refuse_many(wanted: Sweep, *, yes: bool) -> None:
     runs = runs_of(wanted)
     if runs > MANY_RUNS and not yes:
         raise typer.BadParameter(
-            f"{runs:,} runs are very many (--dry-run says how long they take); allowed: "
-            f"{MANY_RUNS:,}, or --yes"
+            f"{runs:,} runs exceed the limit of {MANY_RUNS:,} (--dry-run estimates the time); "
+            "use --yes to run them"
         )
 
 
@@ -221,14 +221,14 @@ def _tell(done: Swept, wanted: Sweep, *, json: bool, quiet: bool) -> None:
 
     if done.other_core is not None and not quiet:
         note(
-            f"some rows of {done.folder} were made by another build of airtcp's core "
-            f"({done.other_core}); the column `core` says which"
+            f"some rows of {done.folder} come from another build of airtcp's core "
+            f"({done.other_core}); see the column `core`"
         )
     if json:
         told = asdict(done) | {"folder": str(done.folder)}
         print(json_.dumps(told, indent=2))
     else:
-        there = f", {done.there:,} were there" if done.there else ""
+        there = f", {done.there:,} already in the store" if done.there else ""
         took = f" in {duration(done.wall_s)}" if done.runs else ""
         print(f"{many(done.points, 'point')}: {many(done.runs, 'run')} made{took}{there}")
         print(f"store: {one_line(str(done.folder))}")
@@ -238,7 +238,7 @@ def _tell(done: Swept, wanted: Sweep, *, json: bool, quiet: bool) -> None:
     if len(done.failed) > _MOST_FAILED:
         note(f"no result at {many(len(done.failed) - _MOST_FAILED, 'more point')}")
     if done.interrupted:
-        note("interrupted: what had ended is in the store, and the same command goes on")
+        note("interrupted: finished points are in the store; run the same command to continue")
         raise typer.Exit(Status.INTERRUPTED)
     if done.failed:
         raise typer.Exit(Status.FAILED)

@@ -152,7 +152,9 @@ def shell(
         from airtcp.testbed.shell import shell as run_shell
 
         if command and client is not None:
-            raise typer.BadParameter("there is a command already", param_hint="--client")
+            raise typer.BadParameter(
+                "a command is already given as an argument; use one of them", param_hint="--client"
+            )
         loaded, _ = scenario_of(scenario, set_)
         wanted = command or (default_command() if client is None else ["sh", "-c", client])
         check(scenario, pcap=pcap, force=force)

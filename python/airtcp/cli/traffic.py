@@ -93,4 +93,4 @@ def _refuse(out: Path, file: Path, *, force: bool) -> None:
     from airtcp.exceptions import OutputError
 
     if os.path.exists(out) and (not force or out.samefile(file)):
-        raise OutputError(f"cannot write to {out}: it is there; allowed: another name, or --force")
+        raise OutputError(f"cannot write to {out}: file exists; use another name, or --force")

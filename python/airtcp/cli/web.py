@@ -75,7 +75,7 @@ def web(
         except UnitError as error:
             raise typer.BadParameter(str(error), param_hint="--run-time") from error
         if seconds < 1.0:
-            raise typer.BadParameter("allowed: 1 s or more", param_hint="--run-time")
+            raise typer.BadParameter("must be at least 1 s", param_hint="--run-time")
         serve(
             host=host,
             port=port,

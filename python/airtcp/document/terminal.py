@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
@@ -25,8 +26,8 @@ _STYLES: Final = {
     "": "",
 }
 _BETWEEN: Final = "  "
-#: The first column shrinks to this width before columns of numbers are dropped.
-_LEAST_NAME: Final = 28
+#: Details in a heading that are dropped first on narrow terminals.
+_BRACKETS: Final = re.compile(r" \([^()]*\)")
 #: From this width on, long names are truncated; on narrower terminals they wrap.
 _WRAPPED: Final = 80
 
@@ -50,10 +51,11 @@ def show(console: Console, parts: Sequence[Part]) -> None:
 def _lines(part: Part, width: int) -> Iterator[tuple[str, State]]:
     if isinstance(part, Heading):
         text = one_line(part.text)
-        room = width - len(text) - len(part.aside)
-        if part.aside and room >= 2:
-            yield f"{text}{' ' * room}{part.aside}", "bold"
-            return
+        for aside in (part.aside, _BRACKETS.sub("", part.aside)):
+            room = width - len(text) - len(aside)
+            if aside and room >= 2:
+                yield f"{text}{' ' * room}{aside}", "bold"
+                return
         yield from ((line, "bold") for line in _wrapped(text, width))
         yield from ((line, "dim") for line in (_wrapped(part.aside, width) if part.aside else ()))
     elif isinstance(part, Lines):
@@ -89,20 +91,23 @@ def _table(table: Table, width: int) -> Iterator[tuple[str, State]]:
     def total() -> int:
         return sum(widths[place] for place in shown) + len(_BETWEEN) * (len(shown) - 1)
 
-    def shrink() -> None:
-        longest = max(shown, key=lambda place: widths[place] * (not table.columns[place].right))
-        widths[longest] = max(min(_LEAST_NAME, widths[longest]), widths[longest] - total() + width)
+    def longest() -> int:
+        return max(shown, key=lambda place: widths[place] * (not table.columns[place].right))
+
+    def shrink(place: int) -> None:
+        least = min(table.columns[place].least, widths[place])
+        widths[place] = max(least, widths[place] - total() + width)
 
     while total() > width:
-        widest = max(widths[place] for place in shown if not table.columns[place].right)
-        if widest - (total() - width) >= _LEAST_NAME:
+        place = longest()
+        if widths[place] - (total() - width) >= table.columns[place].least:
             break
         last = max(shown, key=lambda place: (table.columns[place].rank, place))
         if table.columns[last].rank == 0:
             break
         shown.remove(last)
     if total() > width:
-        shrink()
+        shrink(longest())
 
     def line(cells: Sequence[str]) -> Iterator[str]:
         """Yield the cells side by side.

@@ -32,13 +32,15 @@ class Lines:
 class Column:
     """A column of a table.
 
-    `right` aligns numbers. If the table is too wide, columns with a higher `rank` are dropped
-    first; columns of rank 0 are never dropped.
+    `right` aligns numbers. If the table is too wide, the longest column of words shrinks to
+    `least`; then columns with a higher `rank` are dropped first. Columns of rank 0 are never
+    dropped.
     """
 
     head: str
     right: bool = False
     rank: int = 0
+    least: int = 28
 
 
 @dataclass(frozen=True)

@@ -295,7 +295,7 @@ class Drift:
         number = float(traffic.sums("units", recurrent).sum())
         if number >= FEWEST_UNITS:
             return None
-        reason = f"{number:.0f} pages or files began in all replications, fewer than {FEWEST_UNITS}"
+        reason = f"{number:.0f} pages or files start in all replications, fewer than {FEWEST_UNITS}"
         times = 2.0 * FEWEST_UNITS / max(1.0, number)
         return Steadiness("unsteady", reason, simulate_s=rounded_up(times * traffic.measured_s))
 
@@ -321,8 +321,9 @@ class Drift:
             return Steadiness("steady")
         first, second = mean - moved.by / 2.0, mean + moved.by / 2.0
         reason = (
-            f"{spoken(METRICS[name])} is {quantity(max(0.0, first), unit, 3)} in the first half of "
-            f"the measured time and {quantity(max(0.0, second), unit, 3)} in the second"
+            f"{spoken(METRICS[name])} is {quantity(max(0.0, first), unit, 3)} in the first "
+            f"half of the measured time and {quantity(max(0.0, second), unit, 3)} in the "
+            "second"
         )
         # The remaining error is half the difference of the halves, and it falls as 1 / T.
         times = abs(moved.by) / 2.0 / (_LEFT * mean)

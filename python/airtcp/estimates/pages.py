@@ -138,10 +138,7 @@ class Loading:
         """The reason why no page time is reported."""
         loading_s = self.of_all.sums("loading_s", self.of_all.of_pages).mean(axis=0)
         first, last = loading_s[[0, -1]] * self.own.windows / self.own.measured_s
-        return (
-            f"pages in progress may still grow ({first:.1f} at the beginning of the measured time, "
-            f"{last:.1f} at its end)"
-        )
+        return f"the number of pages in progress may still rise ({first:.1f} → {last:.1f})"
 
     @property
     def _empty(self) -> float:

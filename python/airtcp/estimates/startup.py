@@ -69,7 +69,7 @@ class Startup:
     def reason(self) -> str:
         """The reason why the runs are too short."""
         if math.isinf(self.large_bytes):
-            return "half of all bytes are in transfers larger than any that a run could carry"
+            return "half of all bytes are in transfers larger than a run can carry"
         return (
             f"half of all bytes are in transfers of {_megabytes(self.large_bytes)} or more, which "
             f"take some {duration(self.takes_s)}: {percent(self.share)} of the measured time is "
@@ -82,8 +82,8 @@ class Startup:
         if math.isinf(self.large_bytes):
             return self.reason
         return (
-            f"half of all bytes are in transfers of {_megabytes(self.large_bytes)} or more, of "
-            f"which some {self.expected:.0f} are to be expected in these replications"
+            f"half of all bytes are in transfers of {_megabytes(self.large_bytes)} or more, "
+            f"of which about {self.expected:.0f} occur in these replications"
         )
 
     @property
@@ -135,8 +135,8 @@ class Unseen:
     def reason(self) -> str:
         """The reason why no interval is reported."""
         return (
-            f"the variance of sizes is infinite, and {percent(self.share)} of all bytes are in "
-            f"transfers larger than any to be expected among {self.begun:,}"
+            f"the variance of sizes is infinite, and {percent(self.share)} of all bytes are "
+            f"in transfers larger than expected among {self.begun:,}"
         )
 
 

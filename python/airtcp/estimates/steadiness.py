@@ -85,7 +85,8 @@ def judge(traffic: Traffic) -> Judgement:
     in_progress = np.mean([len(run.books.under_way_age_s) for run in traffic.runs if run.books])
     reason = (
         f"{'more' if share > 0.0 else 'fewer'} bytes are in progress at the end than at the "
-        f"beginning, by {percent(abs(share))} of those wanted, in {in_progress:.0f} transfers"
+        f"start, by {percent(abs(share))} of the requested bytes, in {in_progress:.0f} "
+        "transfers"
     )
     if not traffic.is_closed:
         state: State = "unsteady" if abs(share) > _HARMLESS_SHARE else "steady"

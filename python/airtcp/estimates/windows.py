@@ -127,8 +127,8 @@ class Windows:
     def sawtooth(self) -> str:
         """Say in words how long the sawtooth lasts."""
         return (
-            f"TCP windows of endless connections take {duration(self.tooth_s)} per sawtooth: each "
-            "replication shows only a part of one"
+            "a sawtooth of the TCP windows of endless connections takes "
+            f"{duration(self.tooth_s)}, so each replication shows only part of one"
         )
 
     @cached_property

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 KINDS: Final[Mapping[str, str]] = {
     "rate": "a lower rate",
     "neighbour": "a neighbour's load",
-    "frame-losses": "losses on the air",
-    "wire-losses": "losses on the wire",
+    "frame-losses": "losses on the channel",
+    "wire-losses": "losses on the link",
     "slow-wire": "a slow wire",
     "bloated-wire": "a bloated wire",
     "queue": "another queue",
@@ -95,7 +95,7 @@ def causes(scenario: Scenario, share: float) -> tuple[list[Cause], dict[str, str
     untried: dict[str, str] = {}
     found += _rates(scenario)
     if scenario.cells is not None:
-        untried["neighbour"] = "the scenario has its neighbours written down"
+        untried["neighbour"] = "the scenario lists its neighbours explicitly"
     else:
         found += _neighbours(scenario)
     found += _frame_losses(scenario)
@@ -104,7 +104,7 @@ def causes(scenario: Scenario, share: float) -> tuple[list[Cause], dict[str, str
     found += _windows(scenario)
     for kind in KINDS:
         if kind not in untried and all(one.kind != kind for one in found):
-            untried[kind] = "nothing of the scenario can be changed so"
+            untried[kind] = "no key of the scenario has this effect"
     return found, untried
 
 
@@ -203,7 +203,7 @@ def _wires(scenario: Scenario, share: float) -> Iterator[Cause]:
     used = {one for flow in scenario.flows for one in flow.path if isinstance(one, str)}
     names: list[str | None] = [one for one in scenario.links if one in used]
     for name in names or [None]:
-        called = name or "a wire at the access point"
+        called = name or "a link at the access point"
 
         def on(keys: Mapping[str, Any], title: str, name: str | None = name) -> Change:
             if name is not None:

@@ -150,13 +150,15 @@ def explain(
     conservation law.
     """
     if result.measured is None:
-        raise ValueError("nothing measured stands beside it; allowed: after with_measured")
+        raise ValueError("the result has no measured values; allowed: a result of with_measured")
     axes = axes_of(result.measured)
     rows = tuple((axis.metric, axis.of) for axis in axes if axis.is_gap)
     if not rows:
         return Gap(())
     if not hasattr(result.scenario, "vary") or not result.simulation.runs:
-        return Gap(rows, untried=dict.fromkeys(KINDS, "its scenario is known in resolved form"))
+        return Gap(
+            rows, untried=dict.fromkeys(KINDS, ("its scenario is only known in resolved form"))
+        )
     base = named(cast("Scenario", result.scenario))
     found, untried = causes(base, _share(axes))
     all_ = [_Tried(cause) for cause in found]
@@ -171,7 +173,7 @@ def explain(
                 best.append(max(of_kind, key=lambda one: one.shares[one.best]))
         told = [_told(search, one.tries[one.best], base, result, axes) for one in best]
     for kind in {one.cause.kind for one in all_} - {one.cause.kind for one in best}:
-        untried[kind] = "no scenario can have it beside the rest"
+        untried[kind] = "it does not fit the other keys of the scenario"
     told.sort(key=lambda one: (-one.share, list(KINDS).index(one.kind)))
     return Gap(rows, tuple(told), untried, interrupted=points.interrupted)
 

@@ -277,7 +277,7 @@ class Race:
     ) -> None:
         """Simulate candidates and the unchanged scenario, and store how they stand."""
         keys = {f"{self.place}{name}: {one.name}": one for one in candidates}
-        base_key = f"{self.place}{name}: as it is"
+        base_key = f"{self.place}{name}: unchanged"
         scenarios = {base_key: self.of_length(self.base, length_s)}
         for key, one in keys.items():
             scenarios[key] = self.of_length(one.changed.scenario, length_s)

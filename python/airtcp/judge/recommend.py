@@ -197,7 +197,7 @@ class _Advising:
 
     def _trial(self, race: Race, standing: Standing) -> Trial:
         one = standing.candidate
-        assert one is not None, "the scenario as it is is no trial"
+        assert one is not None, "the unchanged scenario is not a trial"
         base = race.bases[one.name]
         wins, loses = effects_of(base.outcome, standing.outcome)
         lines, notes = lines_of(one, self._base)

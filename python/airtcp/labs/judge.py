@@ -60,18 +60,18 @@ def check(path: Path | str, *, threads: int | None = None) -> list[Judged]:
     name = file.name.partition(".")[0]
     if name not in NAMES or not file.name.endswith(_END):
         allowed = f"{', '.join(NAMES)}, with {_END} after it"
-        raise QuestionError(f"{file}: is named after no sheet; allowed: {allowed}")
+        raise QuestionError(f"{file}: the name is not that of a sheet; allowed: {allowed}")
     try:
         answers = parse(read_text(file, _MOST_BYTES))
     except OSError as error:
         raise QuestionError(f"{file}: cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
-        raise QuestionError(f"{file}: is no TOML: {error}") from error
+        raise QuestionError(f"{file}: is not TOML: {error}") from error
     of = sheet(name)
     unknown = [key for key in answers if key not in of.questions]
     if unknown:
         known = ", ".join(of.questions)
-        raise QuestionError(f"{file}: {unknown[0]} is no question; allowed: {known}")
+        raise QuestionError(f"{file}: {unknown[0]} is not a question; allowed: {known}")
     return [judge(of, key, answers.get(key), threads=threads) for key in of.questions]
 
 
@@ -128,7 +128,7 @@ class _Runs:
 def _quantity(metric: str, answer: Any) -> float:
     """Parse an answer into the unit of its metric. Raises _WrongError."""
     if isinstance(answer, bool):
-        raise _WrongError(f"{answer} is no number; allowed: {FORMS['number']}")
+        raise _WrongError(f"{answer} is not a number; allowed: {FORMS['number']}")
     unit = METRICS[metric].unit
     try:
         if isinstance(answer, str):
@@ -166,7 +166,7 @@ def _number(runs: _Runs, question: Question, answer: Any) -> str:
 
 def _factor(runs: _Runs, question: Question, answer: Any) -> str:
     if isinstance(answer, bool) or not isinstance(answer, int | float):
-        raise _WrongError(f"{answer!r} is no number; allowed: {FORMS['factor']}")
+        raise _WrongError(f"{answer!r} is not a number; allowed: {FORMS['factor']}")
     over = runs.value(question, question.set).mean
     under = runs.value(question, question.against).mean
     assert over is not None, "a sheet asks for what its scenario has"
@@ -177,7 +177,7 @@ def _factor(runs: _Runs, question: Question, answer: Any) -> str:
 def _choice(runs: _Runs, question: Question, answer: Any) -> str:
     if answer not in question.options:
         allowed = ", ".join(question.options)
-        raise _WrongError(f"{answer!r} is none of the words; allowed: {allowed}")
+        raise _WrongError(f"{answer!r} is not one of the words; allowed: {allowed}")
     values = {name: runs.value(question, set_).mean for name, set_ in question.options.items()}
     known = {name: value for name, value in values.items() if value is not None}
     best = (max if question.want == "highest" else min)(known.values())
@@ -191,23 +191,23 @@ def _choice(runs: _Runs, question: Question, answer: Any) -> str:
 
 def _most(runs: _Runs, question: Question, answer: Any) -> str:
     if isinstance(answer, bool) or not isinstance(answer, int) or answer < 1:
-        raise _WrongError(f"{answer!r} is no number; allowed: {FORMS['most']}, 1 or more")
+        raise _WrongError(f"{answer!r} is not a number; allowed: {FORMS['most']}, 1 or more")
     try:
         missed = runs.holds(question.holds, {**question.set, question.path: answer})
         if missed is not None:
-            raise _WrongError(f"too many: {missed} does not hold")
+            raise _WrongError(f"too many: {missed} is missed")
         more = answer + question.step
         if runs.holds(question.holds, {**question.set, question.path: more}) is None:
-            raise _WrongError(f"too few: it holds with {more}, too")
+            raise _WrongError(f"too few: it is met with {more}, too")
     except ScenarioError as error:
         raise _WrongError(str(error)) from error
-    return f"it holds, and not with {question.step} more"
+    return f"it is met, but not with {question.step} more"
 
 
 def _setting(runs: _Runs, question: Question, answer: Any) -> str:
     texts = [answer] if isinstance(answer, str) else answer
     if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
-        raise _WrongError(f"{answer!r} is no list of settings; allowed: {FORMS['setting']}")
+        raise _WrongError(f"{answer!r} is not a list of settings; allowed: {FORMS['setting']}")
     changes: dict[str, Any] = {}
     for text in texts:
         path, equals, value = text.partition("=")
@@ -220,8 +220,8 @@ def _setting(runs: _Runs, question: Question, answer: Any) -> str:
     except ScenarioError as error:
         raise _WrongError(str(error)) from error
     if missed is not None:
-        raise _WrongError(f"{missed} does not hold with it")
-    return "what is asked holds with it"
+        raise _WrongError(f"{missed} is missed with it")
+    return "the target is met with it"
 
 
 _JUDGES: Final[Mapping[str, Callable[[_Runs, Question, Any], str]]] = {

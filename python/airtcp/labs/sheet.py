@@ -116,7 +116,7 @@ def write(name: str, to: Path | str = ".", *, force: bool = False) -> list[Path]
     }
     there = [str(folder / file) for file in files if os.path.exists(folder / file)]
     if there and not force:
-        raise OutputError(f"{', '.join(there)}: already there; --force overwrites")
+        raise OutputError(f"{', '.join(there)}: file exists; --force overwrites it")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in files.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import quantity, scaled
@@ -81,10 +81,22 @@ def decision(found: Difference) -> Iterator[tuple[str, State]]:
 def _first(large: Sequence[Ranked]) -> list[Ranked]:
     """Return the largest changes that users feel, always including worse ones."""
     own = [one for one in large if one.group is not None] or large
-    plain = [one for one in own if not _SAYS_LESS.search(one.metric)]
+    known = {(one.group, one.metric, one.part) for one in own}
+    plain = [
+        one
+        for one in own
+        if not _SAYS_LESS.search(one.metric)
+        and not (one.part in (None, "all") and _is_in_a_direction(one, known))
+        and not (one.metric == "flow_goodput_bps" and (one.group, "goodput_bps", one.part) in known)
+    ]
     worse = [one for one in plain if one.verdict == "worse"][:_WORSE]
     others = [one for one in plain if one.verdict != "worse"][: _ROWS - len(worse)]
     return [*others, *worse]
+
+
+def _is_in_a_direction(one: Ranked, known: Collection[tuple[str | None, str, str | None]]) -> bool:
+    """Return whether a row for one direction says the same about the group."""
+    return any((one.group, one.metric, part) in known for part in ("download", "upload"))
 
 
 def rows(ranked: Sequence[Ranked], *, judged: bool = True) -> Table | None:
@@ -116,7 +128,7 @@ def rows(ranked: Sequence[Ranked], *, judged: bool = True) -> Table | None:
 
 def about(one: Ranked) -> str:
     """Return the subject of a change: "caller ↑  packet delay, p95"."""
-    label = words.metric_label(METRICS[one.metric])
+    label = words.short(METRICS[one.metric])
     if one.group is None:
         return label
     name = f"cell {one.group}" if one.part == "cell" else words.scope(one.group, one.part or "all")

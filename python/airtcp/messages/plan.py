@@ -172,7 +172,7 @@ def changes(plan: Plan) -> Table:
         rows.append((one.title, supports(plan, one), limited_by(one), costs(one)))
         states.append("good" if one.verdict == "gains" else "")
     rest = plan.tried - len(rows)
-    more = f"{words.plural(rest, 'other change')} tried: less or nothing"
+    more = f"{words.plural(rest, 'more change')} tried, with less or no gain"
     return Table(
         [
             Column("change"),

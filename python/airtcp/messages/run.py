@@ -31,6 +31,8 @@ Simulated = Comparison | SimulationResult
 _TARGETS: Final = 8
 _MET: Final = 2
 _CHANGES: Final = 4
+#: Longer configurations are folded.
+_LINES: Final = 6
 _STATES: Final[Mapping[str, State]] = {"holds": "good", "fails": "bad", "unknown": "open"}
 #: Thresholds above which latency under load, unevenness, and airtime versus goodput get a line.
 _LATENCY_S: Final = 0.1
@@ -85,10 +87,11 @@ def headline(verdict: Verdict | None) -> tuple[str, State]:
     missed, unknown, of = states.count("fails"), states.count("unknown"), len(states)
     if missed:
         more = f" ({unknown} inconclusive)" if unknown else ""
-        return f"✗ MISSES {missed} of {words.plural(of, 'target')}{more}", "bad"
+        which = "its target" if of == 1 else f"{missed} of {of} targets"
+        return f"✗ MISSES {which}{more}", "bad"
     if unknown:
-        met = f"{of - unknown} met, " if unknown < of else ""
-        return f"? INCONCLUSIVE: {met}{unknown} of {words.plural(of, 'target')} open", "open"
+        met = f", {of - unknown} met" if unknown < of else ""
+        return f"? INCONCLUSIVE: {unknown} of {words.plural(of, 'target')} open{met}", "open"
     which = {1: "its target", 2: "both targets"}.get(of, f"all {of} targets")
     return f"✓ MEETS {which}", "good"
 
@@ -113,10 +116,11 @@ def decision(result: Simulated, verdict: Verdict | None, advice: Advice | None) 
         _fix(advice, advice.recommended, add)
     elif advice is not None and advice.opportunity is not None:
         for one in advice.trials:
-            add("Better", f"Free change: {one.title}")
-            add("", "; ".join(_effect(effect) for effect in one.wins[:2]))
+            add("Better", f"{one.title}, which costs nothing")
+            if one.wins:
+                add("", "; ".join(_effect(effect) for effect in one.wins[:2]))
     elif advice is not None and verdict is not None and advice.tried and verdict.state == "fails":
-        add("Fix", f"none of the {advice.tried} changes tried meets more targets")
+        add("Fix", f"none: of {advice.tried} changes tried, no one meets more targets")
     for text in [
         *words.out_of_range(result.scenario),
         *([] if verdict is None else [*starvation(verdict, result), *growth(verdict)]),
@@ -134,9 +138,8 @@ def starvation(verdict: Verdict, result: Simulated) -> Iterator[str]:
         if found and (one.interval.mean or 0.0) > condition.bound:
             least = words.value(min(found), condition.about)
             yield (
-                f"in {len(found)} of {words.plural(result.simulation.replications, 'run')} a "
-                f"{condition.group or 'flow'} flow gets less than half of {condition.bound_text} "
-                f"(least {least})"
+                f"a {condition.group or 'flow'} flow starves in {len(found)} of "
+                f"{words.plural(result.simulation.replications, 'run')} (down to {least})"
             )
 
 
@@ -160,9 +163,8 @@ def growth(verdict: Verdict) -> list[str]:
 
 def _fix(advice: Advice, one: Trial, add: Any) -> None:
     of = one.met + one.missed + one.open
-    counted = f"{one.met + one.open} of {words.plural(of, 'target')} met"
-    if one.open:
-        counted += f" ({one.open} likely)"
+    met = f"{one.met}–{one.met + one.open}" if one.open else f"{one.met}"
+    counted = f"{met} of {of} targets met" if of > 1 else "the target is met"
     add("Fix", f"{one.title}: {counted}")
     costs = [text for text in (words.COSTS[one.cost], *map(_effect, one.loses[:2])) if text]
     if costs:
@@ -187,7 +189,7 @@ def _sentence(one: Judged) -> str:
 
 
 def _effect(one: Effect) -> str:
-    name = "" if one.metric == "goodput_bps" else f"{words.metric_label(METRICS[one.metric])} "
+    name = "" if one.metric == "goodput_bps" else f"{words.short(METRICS[one.metric])} "
     change = words.change(one.before, one.after, one.metric)
     return f"{words.scope(one.group, one.part)} {name}{change}"
 
@@ -357,7 +359,7 @@ def observations(result: Simulated) -> Iterator[str]:
             continue
         if share > _OUT_OF_LINE * goodput / total:
             yield (
-                f"{words.scope(name, part)} takes {words.percent(share)} of the airtime for "
+                f"{words.scope(name, part)} uses {words.percent(share)} of the airtime for "
                 f"{words.percent(goodput / total)} of the goodput"
             )
     slow = [
@@ -368,7 +370,7 @@ def observations(result: Simulated) -> Iterator[str]:
     if slow and max(slow)[0] > _LATENCY_S:
         rtt, name, part = max(slow)
         who = words.scope(name, part)
-        yield f"latency under load: {who} round trips take {quantity(rtt, 's', 3)}"
+        yield f"latency under load: {who} RTT is {quantity(rtt, 's', 3)}"
     # Count in each replication, because a different flow may starve in each.
     shared = [endless_goodputs(run.answer, scenario) for run in simulation.runs]
     known = [one for one in shared if len(one) > 1 and any(one)]
@@ -378,8 +380,8 @@ def observations(result: Simulated) -> Iterator[str]:
     if jain < _UNEVEN:
         few = fmean(sum(each < 0.5 * fmean(one) for each in one) for one in known)
         yield (
-            f"endless transfers share unevenly: {max(1.0, few):.0f} of {len(known[0])} get less "
-            f"than half of the mean (Jain index {jain:.2f})"
+            f"unequal shares: {max(1.0, few):.0f} of {len(known[0])} endless transfers get less "
+            f"than half the mean (Jain index {jain:.2f})"
         )
 
 
@@ -394,19 +396,27 @@ def changes(advice: Advice, *, everything: bool) -> Iterator[Part]:
             yield _table(
                 advice,
                 shown,
-                [(f"{words.plural(rest, 'other change')} tried: less or nothing", "dim")]
+                [(f"{words.plural(rest, 'more change')} tried, with less or no gain", "dim")]
                 * (rest > 0),
             )
     if best is not None:
         yield Lines([(f"Apply: {best.title}", "bold")])
-        yield Code([settings(best.set), *equipment(best.apply, best.notes)])
+        yield Code([settings(best.set), *configuration(best, everything=everything)])
+
+
+def configuration(best: Trial, *, everything: bool) -> list[str]:
+    """Return the configuration lines of a change; long ones only with `everything`."""
+    lines = equipment(best.apply, best.notes)
+    if everything or len(lines) <= _LINES:
+        return lines
+    return [f"# {len(lines)} lines for {', '.join(best.apply) or 'equipment'}: --details"]
 
 
 def _table(advice: Advice, shown: Sequence[Trial], foot: Sequence[tuple[str, State]]) -> Table:
     metric = next((one.metric for one in shown if one.metric is not None), None)
-    head = "" if metric is None else words.metric_label(METRICS[metric])
+    head = "" if metric is None else words.short(METRICS[metric])
     columns = [
-        Column("  change"),
+        Column("  change", least=44),
         Column("targets met", right=True),
         Column(head, right=True, rank=2),
         Column("costs", rank=1),
@@ -420,7 +430,8 @@ def _table(advice: Advice, shown: Sequence[Trial], foot: Sequence[tuple[str, Sta
             else (words.value(one.after.mean, METRICS[metric]))
         )
         met = f"{one.met}–{one.met + one.open}" if one.open else f"{one.met}"
-        rows.append((f"{place} {one.title}", f"{met} of {of}", after, costs(one)))
+        title = one.title.replace("the access point", "the AP")
+        rows.append((f"{place} {title}", f"{met} of {of}", after, costs(one)))
     return Table(columns, rows, ["good" if one.outcome == "helps" else "" for one in shown], foot)
 
 

@@ -75,6 +75,11 @@ def metric_label(metric: Metric) -> str:
     return label if statistic in ("mean", "all flows", "") else f"{label}, {statistic}"
 
 
+def short(metric: Metric) -> str:
+    """Return a metric as in a table head: "RTT"."""
+    return "RTT" if metric.name == "path_rtt_s" else metric_label(metric)
+
+
 def wanted(condition: Condition) -> str:
     """Return the bound of a target with its sign: "< 50 ms"."""
     return f"{'>' if condition.above else '<'} {condition.bound_text}"
@@ -109,6 +114,8 @@ def spread(interval: Interval, metric: Metric) -> str:
     if mean is None or low is None or high is None or not interval.half_width:
         return ""
     factor, _ = scaled(mean, metric.read_in)
+    if mean == 0.0:
+        return f"0–{high / factor:.2g}"
     width = (high - low) / 2.0 / factor
     decimals = max(0, 1 - math.floor(math.log10(width))) if width > 0.0 else 0
     decimals = min(decimals, max(0, 2 - math.floor(math.log10(max(abs(mean / factor), 1e-9)))))
@@ -119,8 +126,12 @@ def spread(interval: Interval, metric: Metric) -> str:
 def cause(one: Cause) -> str:
     """Return a cause with its evidence in one sentence."""
     parts = [CAUSES[part] for part in one.problem.split(" + ")]
-    named = " and ".join(name.format(groups=", ".join(one.groups)) for name, _ in parts)
+    named = " and ".join(
+        dict.fromkeys(name.format(groups=", ".join(one.groups)) for name, _ in parts)
+    )
     how = parts[0][1] if len(parts) == 1 else "without both"
+    if len(set(parts)) == 1 and len(parts) > 1:
+        how = "without them"
     if one.met > one.met_before:
         of = f"{one.met} of {one.of}" if one.of > 1 else "the"
         return f"{named}: {how}, {of} target{'s' if one.of > 1 else ''} {_are(one)} met"

@@ -171,8 +171,8 @@ def plan(
     if asked:
         if until or begin is not None or end is not None or not isinstance(remedies, bool):
             raise QuestionError(
-                f"--vary {vary}: has no --until, --from, --to or --remedy; allowed: --objective, "
-                "--channels, --powers, --grid"
+                f"--vary {vary}: does not use --until, --from, --to or --remedy; allowed: "
+                "--objective, --channels, --powers, --grid"
             )
         return channel_plan(
             scenario,
@@ -198,9 +198,7 @@ def plan(
     }
     for option, given in of_cells.items():
         if given is not None:
-            raise QuestionError(
-                f"{option}: is of --vary {', '.join(VARIED)}; allowed: beside these alone"
-            )
+            raise QuestionError(f"{option}: works only with --vary {', '.join(VARIED)}")
     from airtcp.plan.capacity import capacity
 
     return capacity(
@@ -228,5 +226,5 @@ def _read(parse: Callable[[object], float], value: object, option: str) -> float
     except UnitError as error:
         raise QuestionError(f"{option} {value}: {error}") from None
     if option == "--grid" and not found:
-        raise QuestionError("--grid: is 0 m; allowed: more")
+        raise QuestionError("--grid: must be above 0 m")
     return found

@@ -42,28 +42,29 @@ def allowed_channels(scenario: Scenario, given: Sequence[int] | None) -> list[in
             if all(numbers.share(band, width, number, one) is False for one in usual):
                 usual.append(number)
         if len(usual) < 2:
-            raise QuestionError(f"--vary channels: there is one channel of {of}; allowed: narrower")
+            raise QuestionError(
+                f"--vary channels: {of} has one channel; use a smaller channel width"
+            )
         return usual[:_USUAL]
     for place, number in enumerate(given):
         if number not in known:
             raise QuestionError(
-                f"--channels {number}: is no channel of {of}; allowed: {_listed(known)}"
+                f"--channels {number}: is not a channel of {of}; allowed: {_listed(known)}"
             )
         for other in given[:place]:
             shared = numbers.share(band, width, other, number)
             if shared is None:
                 raise QuestionError(
-                    f"--channels {other},{number}: share a part of their spectrum, which is not "
-                    "modelled; allowed: channels as far apart as 1, 6 and 11 are"
+                    f"--channels {other},{number}: overlap in part, which is not modelled; "
+                    "allowed: channels as far apart as 1, 6 and 11"
                 )
             if shared:
                 raise QuestionError(
-                    f"--channels {other},{number}: are one channel of {width} MHz; allowed: "
-                    "one of them"
+                    f"--channels {other},{number}: are one channel of {width} MHz; use one of them"
                 )
     if len(given) < 2:
         raise QuestionError(
-            f"--channels {','.join(map(str, given))}: leaves no choice; allowed: two or more "
+            f"--channels {','.join(map(str, given))}: leaves no choice; give two or more "
             f"channels of {of}"
         )
     return list(given)
@@ -91,7 +92,7 @@ def on_one_channel(scenario: Scenario, channel: int) -> Scenario:
     cells = scenario.cells or ()
     if len(cells) < 2:
         raise QuestionError(
-            "--vary channels: there is one cell; allowed: a scenario with two or more tables "
+            "--vary channels: the scenario has one cell; use one with two or more tables "
             "[cells.NAME]"
         )
     air = scenario.written.get("air", {})
@@ -102,8 +103,8 @@ def on_one_channel(scenario: Scenario, channel: int) -> Scenario:
             if not numbers.share(band, width, present[one], present[other]):
                 raise QuestionError(
                     f'--vary channels: "{cells[one].name}" and "{cells[other].name}" are on '
-                    "channels that do not overlap, and nothing says whether they would hear each "
-                    "other on one; allowed: air.heard, air.received or air.path_loss"
+                    "channels that do not overlap, so it is unknown whether they would hear "
+                    "each other on one channel; set air.heard, air.received or air.path_loss"
                 )
     return with_channels(scenario, (channel,) * len(cells))
 

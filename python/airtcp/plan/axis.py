@@ -153,8 +153,8 @@ def axis_of(
         return _whole(scenario, path, begin, end, 1)
     if f"{path}.count" in names:
         raise QuestionError(
-            f"--vary {path}: is a group of stations; allowed: {path}.count, their number, or "
-            "another key of theirs"
+            f"--vary {path}: is a group of stations; use {path}.count, their number, or "
+            "another of their keys"
         )
     if path == DISTANCE:
         begin, end = begin or _NEAREST, end or _FARTHEST
@@ -165,16 +165,15 @@ def axis_of(
     cell = re.fullmatch(r"cells\.[^.]+\.(channel|position)", path)
     if cell is not None:
         raise QuestionError(
-            f"--vary {path}: has no good end and no bad one; allowed: --vary {cell[1]}s, for those "
-            "that suit all cells best"
+            f"--vary {path}: no direction of this key is good for all cells; use --vary "
+            f"{cell[1]}s to find the best values for all cells"
         )
     if begin is None or end is None:
         missing = " and ".join(
             option for option, one in (("--from", begin), ("--to", end)) if one is None
         )
         raise QuestionError(
-            f"--vary {path}: has no bound of its own; allowed: with {missing}, such as "
-            "--from 20 --to 1: from where nothing happens to where it does"
+            f"--vary {path}: has no natural end; add {missing}, such as --from 20 --to 1"
         )
     for one in (begin, end):
         scenario.vary(_distances(scenario, one) if path == DISTANCE else {path: one})
@@ -184,11 +183,11 @@ def axis_of(
         raise QuestionError(f"--vary {path}: {error}") from None
     if unit != other:
         raise QuestionError(
-            f'--vary {path}: "{begin}" and "{end}" are not of one kind; allowed: two values with '
-            "units of the same kind"
+            f'--vary {path}: "{begin}" and "{end}" are different quantities; give two values '
+            "of the same kind"
         )
     if first == last:
-        raise QuestionError(f"--vary {path}: --from and --to are both {begin}; allowed: two values")
+        raise QuestionError(f"--vary {path}: --from and --to are both {begin}; give two values")
     if type(begin) is int and type(end) is int:
         return _range(scenario, path, begin, end)
     numbers, written = _grid(unit, first, last)
@@ -221,7 +220,7 @@ def _check_path(scenario: Scenario, path: str) -> None:
         scenario.vary({path: None})
     except ScenarioError as error:
         # The scenario may be invalid without the key. Only report that the key does not exist.
-        if "is no key" in error.message or "flows are of" in error.message:
+        if "is not a key" in error.message or "flows have" in error.message:
             raise
 
 
@@ -233,7 +232,7 @@ def _whole(scenario: Scenario, path: str, begin: Any, end: Any, least: int) -> A
             f"--vary {path}: from {begin} to {last}; allowed: whole numbers of {least} or more"
         )
     if begin == last:
-        raise QuestionError(f"--vary {path}: --from and --to are both {begin}; allowed: two values")
+        raise QuestionError(f"--vary {path}: --from and --to are both {begin}; give two values")
     axis = _range(scenario, path, begin, last)
     return _with_room(axis) if end is None else axis
 
@@ -283,7 +282,7 @@ def _number(value: Any) -> tuple[str, float]:
                 return unit, float(parse(value))
             except UnitError:
                 pass
-    raise ValueError(f"{value!r} is no number; allowed: a number, or a text with a unit")
+    raise ValueError(f"{value!r} is not a number; allowed: a number, or a text with a unit")
 
 
 _PARSERS: Final[dict[str, Any]] = {

@@ -151,8 +151,8 @@ def _targets(scenario: Scenario, texts: Sequence[str]) -> list[Target]:
         try:
             if one.metric == SHARE_OF_ALONE:
                 raise ConditionError(
-                    f"{SHARE_OF_ALONE} is of cells alone, which a plan does not simulate at each "
-                    f"step; allowed: the goodput of a cell, such as cell {one.cell} goodput"
+                    f"{SHARE_OF_ALONE} needs isolated cells, which a plan does not simulate "
+                    f"at each step; use the goodput of a cell, such as cell {one.cell} goodput"
                 )
             check(scenario, one)
         except ConditionError as error:
@@ -166,7 +166,7 @@ def _targets(scenario: Scenario, texts: Sequence[str]) -> list[Target]:
     ]
     if not added and not own:
         raise QuestionError(
-            '--until: the scenario has no target; allowed: --until "p90 transfer_time > 2 s", or '
+            '--until: the scenario has no target; use --until "p90 transfer_time > 2 s", or '
             "[targets] in the file"
         )
     return [*added, *own]
@@ -184,7 +184,7 @@ def _names(remedies: bool | Sequence[str]) -> frozenset[str] | None:
     for name in remedies:
         if name not in known:
             allowed = ", ".join(one.name for one in catalogue())
-            raise QuestionError(f"--remedy {name}: is no remedy; allowed: {allowed}")
+            raise QuestionError(f"--remedy {name}: is not a remedy; allowed: {allowed}")
     return frozenset(remedies)
 
 
@@ -203,16 +203,17 @@ def _check_answerable(
     for text, stop in zip(mine, asked, strict=True):
         if text in search.never:
             raise QuestionError(
-                f'--until "{stop}": holds already at {first}; allowed: a condition that does not '
-                "hold there, or another --from"
+                f'--until "{stop}": is already met at {first}; use a condition that is not '
+                "met there, or another --from"
             )
     if found is not None and found.answer.high is None:
         texts = " or ".join(f'"{one}"' for one in asked) or ", ".join(
             f'"{one.text}"' for one in targets
         )
         raise QuestionError(
-            f"--until {texts}: does not hold even at {search.axis.name(len(search.axis) - 1)}; "
-            "allowed: a condition that holds somewhere, or another --to"
+            f"--until {texts}: is never met, not even at "
+            f"{search.axis.name(len(search.axis) - 1)}; use a condition that is met "
+            "somewhere, or another --to"
         )
 
 
@@ -270,7 +271,7 @@ class _Changes:
             if one.name not in self._names:
                 continue
             if self._varies(one):
-                self.left_out[one.name] = "it changes what is varied"
+                self.left_out[one.name] = "it changes the varied key"
             elif one.cost != "usage":
                 self._candidates.append(one)
 
@@ -362,7 +363,7 @@ class _Changes:
         every = {each.name: each for each in singles(self._named)[0]}
         mine = [every[remedy.name] for remedy in one.remedies if remedy.name in every]
         if len(mine) != len(one.remedies):
-            return "it changes nothing at another size"
+            return "it has no effect at another size"
         made: Candidate | None = mine[0]
         for other in mine[1:]:
             made = None if made is None else pair(self._named, made, other)

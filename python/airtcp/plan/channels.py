@@ -63,14 +63,14 @@ def varied(vary: str) -> tuple[str, ...]:
     words = [word.strip() for word in vary.split(",")]
     if words[0] in _SINGULAR and len(words) == 1:
         word = _SINGULAR[words[0]]
-        raise QuestionError(f"--vary {words[0]}: there is no such key (did you mean {word}?)")
+        raise QuestionError(f"--vary {words[0]}: unknown key (did you mean {word}?)")
     if not set(words) & set(VARIED):
         return ()
     for word in words:
         if word not in VARIED:
             raise QuestionError(
-                f'--vary {vary}: "{word}" does not vary with the cells; allowed: '
-                f"{', '.join(VARIED)}, or some of them with commas between"
+                f'--vary {vary}: "{word}" is not a setting of cells; allowed: '
+                f"{', '.join(VARIED)}, or several of them with commas"
             )
     return tuple(word for word in VARIED if word in words)
 
@@ -97,14 +97,14 @@ def channel_plan(
         ("--grid", grid_m, "positions"),
     ):
         if given is not None and word not in vary:
-            raise QuestionError(f"{option}: is of --vary {word}; allowed: beside that alone")
+            raise QuestionError(f"{option}: works only with --vary {word}")
     asked = scenario if seed is None else scenario.with_run(seed=seed)
     cells, present = asked.cells or (), present_channels(asked)
     allowed = allowed_channels(scenario, channels) if "channels" in vary else None
     together = on_one_channel(asked, allowed[0]) if allowed else asked
     if len(cells) < 2 and allowed is None:
         raise QuestionError(
-            f"--vary {','.join(vary)}: there is one cell; allowed: a scenario with two or more "
+            f"--vary {','.join(vary)}: the scenario has one cell; use one with two or more "
             "tables [cells.NAME]"
         )
     goal = objective_of(asked, objective)
@@ -194,7 +194,7 @@ def _alike(alone: ResolvedScenario) -> str:
     The powers then only matter for capture of colliding frames, which a guess ignores.
     """
     air = alone.air
-    assert air is not None, "cells come with the air"
+    assert air is not None, "cells and [air] come together"
     heard = tuple(
         tuple(None if power is None else float(power >= air.sense_dbm) for power in row)
         for row in air.received_dbm

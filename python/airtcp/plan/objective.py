@@ -128,14 +128,15 @@ def objective_of(scenario: Scenario, text: str | None) -> Objective:
     if name == TARGETS:
         if not targets:
             raise QuestionError(
-                "--objective targets: the scenario has no [targets]; allowed: least, sum, or a "
-                'metric such as "p90 transfer_time"'
+                "--objective targets: the scenario has no [targets]; allowed: least, sum, or "
+                'a metric such as "p90 transfer_time"'
             )
         for one in targets:
             if one.metric == SHARE_OF_ALONE:
                 raise QuestionError(
-                    f'--objective targets: "{one.text}" is of cells alone, which a plan does not '
-                    "simulate at each step; allowed: targets on other metrics, least, or sum"
+                    f'--objective targets: "{one.text}" needs isolated cells, which a plan '
+                    "does not simulate at each step; allowed: targets on other metrics, "
+                    "least, or sum"
                 )
         usual = "" if scenario.targets else "usual "
         label = f"smallest margin of the {usual}targets"
@@ -144,15 +145,15 @@ def objective_of(scenario: Scenario, text: str | None) -> Objective:
         metric, group, part, cell = read_measure(name)
         if metric.name == SHARE_OF_ALONE:
             raise ConditionError(
-                f"{metric.short} is of cells alone, which a plan does not simulate"
+                f"{metric.short} needs isolated cells, which a plan does not simulate"
             )
         if metric.better is None:
-            raise ConditionError(f"{metric.short} is neither better high nor low")
+            raise ConditionError(f"{metric.short} has no better direction")
         condition = Condition(name, metric.name, metric.better == "higher", 0.0, group, part, cell)
         check(scenario, condition)
     except ConditionError as error:
         raise QuestionError(
-            f'--objective "{name}": is none of least, sum, targets, and as a metric: {error}'
+            f'--objective "{name}": must be least, sum, targets, or a metric: {error}'
         ) from None
     sign = 1 if metric.better == "higher" else -1
     return Objective(name, condition.label, metric.unit, sign, (condition,), seconds, groups, cells)

@@ -94,16 +94,15 @@ class Settings:
         air, now = scenario.air, today(scenario)
         if powers_dbm is not None and (air is None or not air.powers_known):
             raise QuestionError(
-                "--vary powers: the scenario has no powers; allowed: with air.path_loss or "
-                "air.received"
+                "--vary powers: the scenario has no powers; set air.path_loss or air.received"
             )
         if powers_dbm is not None and air is not None and air.obss_pd_dbm is not None:
             raise QuestionError(
-                "--vary powers: air.obss_pd lowers one power of all nodes; allowed: without it"
+                "--vary powers: air.obss_pd lowers the power of all nodes; remove it"
             )
         if grid_m is not None and now[0].position is None:
             raise QuestionError(
-                "--vary positions: the scenario has no positions; allowed: with air.path_loss"
+                "--vary positions: the scenario has no positions; set air.path_loss"
             )
         self.each = [[one] for one in now]
         self.allowed: list[list[int]] = []
@@ -115,8 +114,8 @@ class Settings:
         several = sum(map(len, wanted))
         if several > _MOST:
             raise QuestionError(
-                f"--vary: {several} powers and points of all cells are more than {_MOST}; "
-                "allowed: fewer powers (--powers), or a wider grid (--grid)"
+                f"--vary: {several} powers and points of all cells exceed {_MOST}; allowed: "
+                "fewer powers (--powers), or a wider grid (--grid)"
             )
         for place, settings in enumerate(wanted):
             self.allowed.append(self._taken(scenario, place, settings))
@@ -124,7 +123,7 @@ class Settings:
         if varied and all(one == [0] for one in self.allowed):
             what = "powers (--powers)" if grid_m is None else "points: a denser grid (--grid)"
             raise QuestionError(
-                "--vary: there is nothing to choose from beside today's; allowed: other "
+                "--vary: no alternative to today's settings; allowed: other "
                 + what
                 + "".join(f"; left out: {name}: {why}" for name, why in self._first_left_out())
             )

@@ -91,7 +91,7 @@ def code_of(made: type) -> str:
             text = inspect.getsource(made)
         except (OSError, TypeError) as error:
             raise PluginError(
-                f"{made.__name__}: its code cannot be read, so that no result could name it; "
+                f"{made.__name__}: its source cannot be read, so results could not name it; "
                 "allowed: a class in a file"
             ) from error
     return hashlib.sha256(text.encode()).hexdigest()[:_HASH_DIGITS]
@@ -188,7 +188,7 @@ def _run(name: str, text: str) -> None:
     if _LOADED.get(name) == text:
         return
     if name in _LOADED:
-        raise PluginError(f"{name}: has changed since it was loaded; allowed: a new process")
+        raise PluginError(f"{name}: has changed since it was loaded; start a new process")
     module = types.ModuleType(f"airtcp_plugin_{len(_LOADED)}")
     module.__file__ = name
     module.__dict__["print"] = _print

@@ -29,7 +29,7 @@ _PARTS: Final = {
     "tcp_ack": "TCP ACKs",
     "control": "control frames",
     "collision": "collisions",
-    "idle": "nothing (idle and backoff)",
+    "idle": "idle and backoff",
 }
 
 
@@ -81,9 +81,9 @@ def _times(result: Simulated) -> str | None:
         late = (
             ""
             if delay is None or delay.mean is None
-            else (f", one in twenty takes more than {quantity(delay.mean, 's', 3)}")
+            else (f", the 95th-percentile delay is {quantity(delay.mean, 's', 3)}")
         )
-        return f"Of the datagrams {percent(loss.mean)} are lost{late}{_calls(result.simulation)}."
+        return f"Packet loss is {percent(loss.mean)}{late}{_calls(result.simulation)}."
     purposes = result.scenario.purposes
     web = {
         purposes.get(flow.name, "web")
@@ -112,7 +112,7 @@ def _airtime(simulation: Simulation) -> str:
     """List the uses of airtime, largest first."""
     parts = sorted(simulation.airtime.items(), key=lambda part: -part[1])
     told = [f"{_PARTS[name]} {percent(share)}" for name, share in parts if name in _PARTS]
-    return f"The airtime goes to {', '.join(told)}."
+    return f"Airtime: {', '.join(told)}."
 
 
 def _mean(simulation: Simulation, name: str) -> float | None:

@@ -37,7 +37,7 @@ def grouped(result: Comparison | SimulationResult) -> list[str]:
 
 def beside_measured(beside: Measured) -> list[str]:
     """Return the measured values, the simulated and predicted ones, and explanations of the gap."""
-    parts = ["<h2 id='measured'>Measured beside the answer</h2>"]
+    parts = ["<h2 id='measured'>Measured values</h2>"]
     rows = [
         (f"\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{by}" if by else name, value, off, verdict)
         for name, by, value, off, verdict in measured.rows(beside)

@@ -17,7 +17,7 @@ from airtcp.scenario.hearing import RULES_ELSEWHERE
 from airtcp.scenario.keys.traffic import Udp
 from airtcp.stats import WIDE
 
-ONE_RUN: Final = "one replication has no interval: nothing says how far chance goes"
+ONE_RUN: Final = "one replication has no confidence interval; use --replications 5"
 
 #: If the 99th percentile of transfer times exceeds this fraction of the measured time, many
 #: transfers do not end in it.
@@ -60,7 +60,7 @@ def cautions(result: Comparison | SimulationResult) -> list[str]:
     ]
     if wide:
         sentences.append(
-            f"wide intervals: {', '.join(wide)}; simulate longer, or more replications"
+            f"wide intervals: {', '.join(wide)}. Use a longer run or more replications."
         )
     sentences += _rules_elsewhere(result.scenario)
     sentences += _without_ofdma(result.scenario)
@@ -80,9 +80,8 @@ def _without_ofdma(scenario: ResolvedScenario) -> list[str]:
     if stations < _MANY:
         return []
     return [
-        f"OFDMA is not modelled: {stations} stations send and get packets of their own at a rate, "
-        f"which {scenario.phy.standard} may put into shared PPDUs; delays and losses are too high "
-        "if the access point and its stations use it"
+        f"OFDMA is not modelled: {scenario.phy.standard} may send the small packets of {stations} "
+        "stations in shared PPDUs. If your devices do, the results have too high delays and losses."
     ]
 
 
@@ -100,8 +99,8 @@ def _rules_elsewhere(scenario: ResolvedScenario) -> list[str]:
     if not unfit:
         return []
     return [
-        f"not modelled beside several cells, hears or powers: {', '.join(unfit)}, of the preset "
-        f'"{rules.preset}" of mac.rules; all else of it is'
+        f"several cells, hears or powers: {', '.join(unfit)} of the preset "
+        f'"{rules.preset}" of mac.rules is not modelled; the rest of the preset is'
     ]
 
 
@@ -112,20 +111,20 @@ def _unfinished(result: Comparison | SimulationResult, measured_s: float) -> lis
     # Estimates account for unfinished transfers.
     is_plain = "transfer_time_s" not in simulation.estimates
     if slow and slow.mean is not None and slow.mean > LONG_TRANSFERS * measured_s:
-        missing = "long transfers that had not ended are missing, so transfer times are too low"
-        told = missing if is_plain else "that is too few such times for a steady state"
+        missing = "Unfinished transfers are missing, so times are too low."
+        told = missing if is_plain else "Too few such transfers end for a steady state."
         return [
-            f"one transfer in a hundred takes more than {quantity(slow.mean, 's', 3)}, and "
-            f"{duration(measured_s)} were measured: {told}; simulate longer"
+            f"run too short ({duration(measured_s)}): the 99th percentile of transfer times is "
+            f"{quantity(slow.mean, 's', 3)}. {told} Use a longer run."
         ]
     expected = _time_by_littles_law(result) if is_plain else None
     if expected is None:
         return []
     ended = simulation.metrics["transfer_time_s"].mean
     return [
-        f"transfers that ended took {quantity(ended, 's', 3)} on average, but with as many in "
-        f"progress as there were a transfer takes {quantity(expected, 's', 3)} (Little's law): "
-        "the longest had not ended and are missing; simulate longer, or ask for percentiles"
+        f"finished transfers took {quantity(ended, 's', 3)} on average, but Little's law gives "
+        f"{quantity(expected, 's', 3)} for all: the longest did not finish and are missing. Use a "
+        "longer run, or percentiles."
     ]
 
 
@@ -134,14 +133,14 @@ def _polling(counts: Mapping[str, int]) -> list[str]:
     carried, exchanges = counts["contention_free_exchanges"], counts["mac_exchanges"]
     if not exchanges or carried < _HARDLY * exchanges:
         return [
-            f"contention-free periods carried {carried} of {exchanges} exchanges: mac.pcf has "
-            "hardly any effect here; a shorter interval or a longer max_duration gives it more"
+            f"only {carried} of {exchanges} exchanges are in contention-free periods: mac.pcf has "
+            "hardly any effect. Use a shorter interval or a longer max_duration."
         ]
     polls, vain = counts["polls"], counts["polls_without_data"]
     if vain > _MOSTLY * polls:
         return [
-            f"{percent(vain / polls)} of the polls met a station that had nothing to send: "
-            "contention-free periods cost time here that contention would not"
+            f"{percent(vain / polls)} of polls find a station with nothing to send: "
+            "contention-free periods waste airtime here"
         ]
     return []
 

@@ -35,7 +35,7 @@ _MANY_HIDDEN: Final = 0.25
 #: The number of cells and of pairs of groups listed by name.
 _NAMED: Final = 3
 
-_SHARES: Final = ("of alone", "own air", "others'", "idle", "failed")
+_SHARES: Final = ("of isolated", "own airtime", "others'", "idle", "failed")
 
 
 def by_cell(cells: Mapping[str, CellResult], *, glanced: bool = False) -> GroupTable | None:
@@ -47,7 +47,7 @@ def by_cell(cells: Mapping[str, CellResult], *, glanced: bool = False) -> GroupT
         for name, cell in cells.items()
     ]
     if glanced:
-        place = 2 + _SHARES.index("of alone")
+        place = 2 + _SHARES.index("of isolated")
         for row, cell in zip(rows, cells.values(), strict=True):
             row[place] = glanced_share(cell) or "–"
     return _without_empty(GroupTable(["cell", "goodput", *_SHARES], rows))
@@ -108,8 +108,8 @@ def failures(cells: Mapping[str, CellResult]) -> str:
     for name, lost in losing[:_NAMED]:
         causes = (
             ("in the same slot", lost.same_slot),
-            ("under its own cell", lost.hidden),
-            ("under other cells", lost.neighbour),
+            ("by hidden stations", lost.hidden),
+            ("by other cells", lost.neighbour),
         )
         said = ", ".join(f"{percent(share)} {cause}" for cause, share in causes if share)
         told.append(f"{name} {said}" if len(cells) > 1 else said)
@@ -138,8 +138,8 @@ def known_share(share: Interval) -> str:
 
 
 def _without_empty(found: GroupTable) -> GroupTable:
-    """Drop the column "of alone" if no cell has a value."""
-    place = found.head.index("of alone")
+    """Drop the column "of isolated" if no cell has a value."""
+    place = found.head.index("of isolated")
     if any(row[place] != "–" for row in found.rows):
         return found
     rows = [[*row[:place], *row[place + 1 :]] for row in found.rows]
@@ -163,8 +163,8 @@ def sentences(
             causes = list(_causes(scenario, list(cells), index, cell))
             why = f": {', and '.join(causes)}" if causes else ""
             # Cells that block each other may have swapped places by the next simulation.
-            where = "In this look cell" if glanced and share.high is None else "Cell"
-            told.append(f"{where} {name} gets {known_share(share)} of what it has alone{why}.")
+            where = "In this quick simulation cell" if glanced and share.high is None else "Cell"
+            told.append(f"{where} {name} gets {known_share(share)} of its isolated goodput{why}.")
         pairs = list(itertools.islice(deaf_groups(scenario, index), _NAMED))
         worst = cell.worst_hidden or 0.0
         if pairs and cell.failures.hidden and worst >= _MANY_HIDDEN:
@@ -183,23 +183,23 @@ def _causes(
     more = len(waited_for) - len(waits)
     does_wait = bool(waits) and cell.airtime.heard >= failures / 2
     if does_wait:
-        words = f"it waits for {_and([*waits, f'{more} more'] if more else waits)}"
+        words = f"it defers to {_and([*waits, f'{more} more'] if more else waits)}"
         deaf = [
             (one, other)
             for one, other in itertools.combinations(waits, 2)
             if not hear(scenario, names.index(one), names.index(other))
         ]
         if len(waits) > 1 and len(deaf) == len(list(itertools.combinations(waits, 2))):
-            whom = f"of whom {_and(waits)}" if more else "who"
+            whom = f"of which {_and(waits)}" if more else "which"
             words += f", {whom} do not hear each other"
         elif deaf:
-            words += f", of whom {_and(deaf[0])} do not hear each other"
+            words += f", of which {_and(deaf[0])} do not hear each other"
         yield words
     if failures >= (_CAUSE if does_wait else _ONLY_CAUSE):
         culprits = [names[other] for other in disturbers(scenario)[index]]
         yield (
-            f"{percent(failures)} of its transmissions fail under frames of "
-            f"{_and(culprits[:_NAMED]) or 'other cells'}"
+            f"frames of {_and(culprits[:_NAMED]) or 'other cells'} destroy {percent(failures)} of "
+            "its transmissions"
         )
 
 
@@ -207,10 +207,10 @@ def _hidden(
     scenario: ResolvedScenario, name: str, worst: float, pairs: list[tuple[str, str]]
 ) -> str:
     who = "; ".join(_and(dict.fromkeys(pair)) for pair in pairs)
-    where = f"In cell {name} one" if len(scenario.cells or ()) > 1 else "One"
+    where = f"In cell {name}, hidden" if len(scenario.cells or ()) > 1 else "Hidden"
     return (
-        f"{where} of the stations that do not hear each other ({who}) loses "
-        f"{percent(worst)} of its transmissions under those of the others."
+        f"{where} stations ({who} do not hear each other): collisions destroy up to "
+        f"{percent(worst)} of a station's transmissions."
     )
 
 

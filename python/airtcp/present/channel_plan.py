@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from airtcp.results.channel_plans import ChannelPlan, TriedPlan
 
-CAPTION: Final = "Goodput of each cell as it is today and as planned; and alone."
+CAPTION: Final = "Goodput of each cell today, as planned, and in isolation."
 CELLS_HEAD: Final = ("cell", "today", "best", "goodput today", "best", "alone")
 PLANS_HEAD: Final = ("plan", "by the chain", "simulated", "best is better by", "runs")
 #: The number of plans listed.
@@ -59,11 +59,14 @@ def answer_line(plan: ChannelPlan) -> str:
     best = plan.best
     what = f"{plan.label} {_value(plan, best.value)}"
     if best is plan.today:
-        return f"No {_what(plan)} were better than today's ({plan_text(plan, best)}): {what}."
+        return (
+            f"None of the {_what(plan)} tried is better than today's "
+            f"({plan_text(plan, best)}): {what}."
+        )
     if not _is_better_than_today(plan):
         return (
-            f"No {_what(plan)} were better than today's for sure ({plan_text(plan, plan.today)}): "
-            f"{plan.label} {_value(plan, plan.today.value)}."
+            f"None of the {_what(plan)} tried is better than today's beyond chance "
+            f"({plan_text(plan, plan.today)}): {plan.label} {_value(plan, plan.today.value)}."
         )
     return f"Best {_what(plan)}: {plan_text(plan, best)}: {what}."
 
@@ -79,8 +82,8 @@ def today_line(plan: ChannelPlan) -> str | None:
     if not _is_better_than_today(plan):
         best = plan.best
         return (
-            f"The best that were seen ({plan_text(plan, best)}): {_value(plan, best.value)}; "
-            f"{_better_by(plan, today)}. Longer runs, or more replications, may tell."
+            f"Best so far ({plan_text(plan, best)}): {_value(plan, best.value)}; "
+            f"{_better_by(plan, today)}. Use longer runs or more replications."
         )
     return (
         f"Today ({plan_text(plan, today)}): {_value(plan, today.value)}; {_better_by(plan, today)}."
@@ -110,14 +113,14 @@ def depth_line(plan: ChannelPlan) -> str:
     met = (
         ""
         if plan.ranked >= plan.plans
-        else f", of {plan.ranked:,} that it met as it moved one cell at a time"
+        else f", out of {plan.ranked:,} that it compared while it moved one cell at a time"
     )
-    silent = f" Where it has no number: {plan.silence}." if plan.silence else ""
+    silent = f" Reason for cells without a number: {plan.silence}." if plan.silence else ""
     return (
-        f"{plan.plans:,} plan{several} of {cells} cells{on}, of which the "
-        f"chain of independent sets chose{met}; {len(plan.tried)} simulated with today's: "
-        f"{plan.runs} "
-        f"replications, {duration(plan.simulated_s)} simulated in {duration(plan.wall_s)}.{silent}"
+        f"{plan.plans:,} plan{several} of {cells} cells{on}, of which the chain of "
+        f"independent sets chose{met}; {len(plan.tried)} simulated, including today's: "
+        f"{plan.runs} replications, {duration(plan.simulated_s)} simulated in "
+        f"{duration(plan.wall_s)}.{silent}"
     )
 
 
@@ -231,7 +234,7 @@ def html(plan: ChannelPlan, svg: str) -> str:
     title = plan.scenario.title or "Untitled scenario"
     parts = [f"<h1>{escape(title)}</h1>"]
     if plan.stopped == "interrupted":
-        parts.append("<p class='warning'>Interrupted: only what had ended is shown.</p>")
+        parts.append("<p class='warning'>Interrupted: only finished runs are shown.</p>")
     parts += [
         f"<p class='note'>{escape(line)}</p>"
         for line in (answer_line(plan), today_line(plan), second_line(plan), left_out_line(plan))
@@ -267,12 +270,12 @@ def _better_by(plan: ChannelPlan, other: TriedPlan) -> str:
     behind = other.behind
     runs = f"{behind.n} run{'s' if behind.n != 1 else ''}"
     if behind.mean == 0.0 and behind.low == behind.high:
-        return f"no run of {behind.n} tells them apart"
+        return f"{behind.n} runs show no difference"
     by = f"the best is better by {_value(plan, behind)}"
     if behind.low is None:
-        return f"{by}, by one run, which does not say whether that is real"
+        return f"{by}, from one run, so it may be chance"
     if behind.low > 0.0:
-        return f"{by}, which is real ({runs})"
+        return f"{by}, beyond chance ({runs})"
     return f"{by}, which may be chance ({runs})"
 
 

@@ -113,7 +113,7 @@ def changed_lines(difference: Difference) -> list[str]:
 def subject(difference: Difference) -> list[str]:
     """Return what is compared: the keys that differ, and the number of pairs."""
     n = difference.replications
-    pairs = f"{n} pair{'s' if n > 1 else ''} of runs on seed {difference.a.scenario.run.seed}"
+    pairs = f"{n} pair{'s' if n > 1 else ''} of runs with seed {difference.a.scenario.run.seed}"
     return [
         *(changed_lines(difference) or ["no key differs"]),
         f"{pairs}; {100 * difference.confidence:g} % confidence intervals of paired differences",
@@ -123,9 +123,9 @@ def subject(difference: Difference) -> list[str]:
 def _ended(difference: Difference, precision: float) -> str:
     asked = f"goodput and transfer time within ± {percent(precision)} of A"
     if difference.stopped == "precision":
-        return f"as narrow as asked: {asked}"
-    why = "interrupted" if difference.stopped == "interrupted" else "stopped at the cap"
-    return f"{why} before the differences were as narrow as asked: {asked}"
+        return f"reached: {asked}"
+    why = "interrupted" if difference.stopped == "interrupted" else "stopped at the maximum"
+    return f"{why} before this precision was reached: {asked}"
 
 
 def rows(difference: Difference, *, felt: bool | None = None) -> list[Row]:
@@ -159,7 +159,7 @@ def folded(details: list[Row]) -> str:
     names = list(dict.fromkeys(row.metric for row in details))
     told = "; ".join(names[:_MOST_DETAILS])
     more = f"; and {len(names) - _MOST_DETAILS} more" if len(names) > _MOST_DETAILS else ""
-    return f"Details of queues, TCP and the MAC differ (--details shows them): {told}{more}."
+    return f"Details of queues, TCP and the MAC differ (use --details): {told}{more}."
 
 
 def relative_text(relative: float | None) -> str:
@@ -172,7 +172,7 @@ def relative_text(relative: float | None) -> str:
 def rest(difference: Difference) -> str | None:
     """Describe the metrics without a significant change; None if there are none."""
     if difference.replications < 2:
-        return "One pair of replications has no interval: nothing says what is chance."
+        return "One pair of replications has no confidence interval: use --replications 5."
     apart = [one for one in difference.ranked() if not one.change.separated]
     early = [one for one in apart if one.change.early is not None]
     ranked = [one for one in apart if one.change.early is None]
@@ -180,7 +180,7 @@ def rest(difference: Difference) -> str | None:
     if early:
         names = "; ".join(dict.fromkeys(_told(one) for one in early[:MOST_ROWS]))
         why = _reasons(one.change.early for one in early if one.change.early is not None)
-        words = f"Cannot tell yet, for runs are too short ({why}): {names}."
+        words = f"Inconclusive, because runs are too short ({why}): {names}."
         if not ranked:
             return words
     if not ranked:
@@ -192,7 +192,7 @@ def rest(difference: Difference) -> str | None:
     left = len(ranked) - len(told)
     if left:
         told.append(f"and {left} more" if told else f"{left} details")
-    return f"{words} Not told apart from chance: {'; '.join(told)}.".lstrip()
+    return f"{words} Differences within chance: {'; '.join(told)}.".lstrip()
 
 
 def _reasons(early: Iterable[Steadiness]) -> str:
@@ -276,7 +276,7 @@ def html(difference: Difference, svg: str | None) -> str:
         numbers = set(range(1, len(of_cells.head)))
         parts += ["<h2>Cells, A → B</h2>", table(of_cells.head, of_cells.rows, numbers=numbers)]
     if not found and not details:
-        parts.append("<p class='note'>No metric is separated from zero.</p>")
+        parts.append("<p class='note'>No metric differs beyond chance.</p>")
     if svg is not None:
         shown = drawing.inlined(svg, "difference", CAPTION)
         parts.append(f"<figure>{shown}<figcaption>{escape(CAPTION)}</figcaption></figure>")
@@ -325,7 +325,7 @@ def _follows(key: str, both: tuple[Any, Any], changed: Mapping[str, tuple[Any, A
 def _changed(key: str, old: object, new: object) -> str:
     """Describe the change of a key, by its name in files. For powers, count those that differ."""
     if key == _POWERS and isinstance(old, list) and isinstance(new, list):
-        return f"air, powers received: {_powers_that_differ(old, new)}"
+        return f"air, received powers: {_powers_that_differ(old, new)}"
     table, _, name = key.rpartition(".")
     in_file = f"{table}.{name_in_files(name)}" if table else name_in_files(name)
     # A rate of the resolved form is a table with further keys next to it in files.
@@ -336,12 +336,16 @@ def _changed(key: str, old: object, new: object) -> str:
 def _powers_that_differ(old: list[list[float | None]], new: list[list[float | None]]) -> str:
     """Describe how many received powers between node classes differ, and by how much at most."""
     if len(old) != len(new):
-        return f"between {len(old)} nodes that hear differently → {len(new)}"
+        return f"{len(old)} nodes with different powers → {len(new)}"
     pairs = [both for rows in zip(old, new, strict=True) for both in zip(*rows, strict=True)]
     changed = [(one, other) for one, other in pairs if one != other]
     known = [abs(other - one) for one, other in changed if one is not None and other is not None]
     most = f", by up to {max(known):.3g} dB" if known else ""
-    lost = f", {len(changed) - len(known)} of them from or to none" if changed[len(known) :] else ""
+    lost = (
+        f", {len(changed) - len(known)} of them from or to no power"
+        if changed[len(known) :]
+        else ""
+    )
     return f"{len(changed)} of {len(pairs)} differ{most}{lost}"
 
 

@@ -57,7 +57,7 @@ def _place(name: str) -> int:
 
 def _named(figures: dict[str, Figure], name: str | None) -> Figure:
     if not figures:
-        raise QuestionError("plot: there is nothing to draw; allowed: a result with numbers")
+        raise QuestionError("plot: the result has no numbers to draw")
     if name is None:
         return next(iter(figures.values()))
     if name not in figures:

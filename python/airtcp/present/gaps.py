@@ -17,26 +17,26 @@ ALIKE: Final = 0.1
 def gap_lines(gap: Gap) -> list[str]:
     """Return the lines above the explanations of a gap, or that there is none."""
     if gap.state == "no gap":
-        return ["No measured value is far from what was simulated: there is nothing to explain."]
+        return ["All measured values are close to the simulated values."]
     if not gap.explanations:
         reasons = "; ".join(f"{kind}: {why}" for kind, why in gap.untried.items())
-        return [f"Measured is not what was predicted. Nothing was tried: {reasons}."]
+        return [f"Measured and predicted values differ. No explanation was tried: {reasons}."]
     if gap.state == "none of these":
         nearest = gap.explanations[0]
         closes = f"the nearest, {nearest.title}, closes {_percent(nearest.share)}"
         if nearest.share <= 0.0:
             closes = "each makes it wider"
         return [
-            f"Measured is not what was predicted ({_rows(gap)}).",
-            f"None of these explains it: {_kinds(gap)}; {closes}.",
+            f"Measured and predicted values differ ({_rows(gap)}).",
+            f"No explanation fits: {_kinds(gap)}; {closes}.",
             *_ruled_out(gap),
-            "Not modelled, so not tried: power save, radar, multicast, faults of drivers.",
+            "Not modelled, so not tried: power save, radar, multicast, driver faults.",
         ]
-    lines = [f"Measured is not what was predicted ({_rows(gap)})."]
-    lines.append("What would explain it, tried on the same random numbers:")
+    lines = [f"Measured and predicted values differ ({_rows(gap)})."]
+    lines.append("Possible explanations, simulated on the same random numbers:")
     first, *others = gap.best
     if others and first.share - others[0].share < ALIKE:
-        lines.append("The first two explain it about as well; another measurement would tell.")
+        lines.append("The first two fit about equally well; another measurement would decide.")
     following = [one for one in gap.explanations if one not in gap.best]
     if len(gap.best) == 1 and following:
         lines.append(f"Next: {explanation_line(following[0])}.")

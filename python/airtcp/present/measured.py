@@ -50,7 +50,7 @@ def unfollowed(beside: Measured) -> list[str]:
         rows = [row for row in beside.rows if one.moves(row.metric)]
         named = dict.fromkeys(METRICS[row.metric].label for row in rows)
         if rows:
-            found.append(f"Not followed: {one.sentence}. Not compared: {', '.join(named)}.")
+            found.append(f"Not simulated: {one.sentence}. Not compared: {', '.join(named)}.")
     return found
 
 

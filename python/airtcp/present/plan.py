@@ -74,7 +74,7 @@ def picture(plan: Plan, condition: Condition) -> Figure:
                     color=GREEN,
                     alpha=0.22,
                     linewidth=0,
-                    label=f"{100 * answer.confidence:g} % sure",
+                    label=f"{100 * answer.confidence:g} % CI",
                 )
             axes.axvline(answer.value / across, color=GREEN, linewidth=1.2)
         if xs:
@@ -120,7 +120,7 @@ def html(plan: Plan, svgs: dict[str, str]) -> str:
     title = plan.scenario.title or "Untitled scenario"
     parts = [f"<h1>{escape(title)}</h1>"]
     if plan.stopped == "interrupted":
-        parts.append("<p class='warning'>Interrupted: only what had ended is shown.</p>")
+        parts.append("<p class='warning'>Interrupted: only finished runs are shown.</p>")
     parts += list(html_of(list(words.parts(plan))[1:]))
     for name, svg in svgs.items():
         shown = drawing.inlined(svg, name, CAPTION)

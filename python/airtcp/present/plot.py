@@ -50,20 +50,27 @@ if TYPE_CHECKING:
 
 #: The captions of pictures, by name, in the order of a report.
 CAPTIONS: Final[dict[str, str]] = {
-    "latency": "How long packets take: datagrams one way, segments of TCP there and back. A tick "
-    "is the bound of a target.",
-    "comparison": "Model against simulation: how far each prediction lies from the simulated mean. "
-    "A filled mark is the model preferred for such a scenario, whatever the simulation says. "
-    "Models that do not apply, whose assumptions the scenario breaks and which are far off, are in "
-    "the table alone.",
-    "airtime": "Where the time on the channel goes.",
-    "transfer-times": "How long transfers take: the fraction that ends within a time, of each "
-    "replication, averaged.",
-    "stations": "Goodput of each station that takes what it can get, least to most.",
-    "active-transfers": "How many transfers are in progress at a time.",
+    "latency": (
+        "Packet delays: datagrams one way, TCP segments as round trips. A tick is the "
+        "bound of a target."
+    ),
+    "comparison": (
+        "Models and simulation: the difference of each prediction from the "
+        "simulated mean. A filled mark is the preferred model for such a scenario. "
+        "Models with broken assumptions and large differences are only in the "
+        "table."
+    ),
+    "airtime": "Airtime by use.",
+    "transfer-times": (
+        "Transfer times: the fraction that ends within a time, averaged over replications."
+    ),
+    "stations": "Goodput of each station with endless flows, in ascending order.",
+    "active-transfers": "Distribution of the number of transfers in progress.",
     "goodput": "Goodput over the measured time.",
-    "flow-goodput": "Goodput of each flow in replication 0, over time; dashed: end of the warm-up.",
-    "windows": "Congestion windows in replication 0, as far as receivers' windows let them count.",
+    "flow-goodput": (
+        "Goodput of each flow in replication 0 over time; dashed: end of the warm-up."
+    ),
+    "windows": "Congestion windows in replication 0, up to the receive windows.",
 }
 
 #: Pictures that need a trace.
@@ -76,7 +83,7 @@ AIRTIME: Final = (
     ("control", "RTS, CTS, MAC ACK", GREEN),
     ("collision", "collisions", VERMILION),
     ("heard", "frames of other cells", PURPLE),
-    ("idle", "idle, backoff and spaces", GREY),
+    ("idle", "idle, backoff and inter-frame spaces", GREY),
 )
 
 #: The least number of replications for which quartiles are drawn.

@@ -61,10 +61,11 @@ def picture(
     """
     if not len(results):
         raise QuestionError(
-            f"{results.folder} has no rows to draw; allowed: a condition that some meet"
+            f"{results.folder} has no rows that meet --where; allowed: a condition that some "
+            "rows meet"
         )
     if kind == "heat" and by is None:
-        raise QuestionError("a heat map needs --by beside --x: what runs upwards")
+        raise QuestionError("a heat map needs --x and --by; allowed: --by AXIS for the rows")
     if kind != "cdf" and x is None:
         raise QuestionError("--x is missing; allowed: an axis of the sweep")
     up = side_of(results, y)

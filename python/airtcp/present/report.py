@@ -63,7 +63,7 @@ def html(result: Result, svgs: Mapping[str, str], written: str | None = None) ->
     parts = [f"<h1>{title}</h1>"]
     if not isinstance(result, Prediction):
         if result.simulation.stopped == "interrupted":
-            parts.append("<p class='warning'>Interrupted: only what had ended is shown.</p>")
+            parts.append("<p class='warning'>Interrupted: only finished runs are shown.</p>")
         parts += answered(result)
         notes = [escape(sentence.removesuffix(".")) for sentence in cautions(result)]
         parts += [f"<p class='note'>! {note}.</p>" for note in notes]
@@ -94,7 +94,7 @@ def html(result: Result, svgs: Mapping[str, str], written: str | None = None) ->
     if isinstance(result, Comparison):
         parts += [*_tables(result), *_assumptions(result)]
     if not isinstance(result, Prediction):
-        parts += ["<h2 id='sense'>Does it make sense?</h2>", definitions(sanity(result))]
+        parts += ["<h2 id='sense'>Counters</h2>", definitions(sanity(result))]
         lines = summary.simulation_lines(result.simulation)
         parts += ["<details><summary>All metrics</summary>", _metrics(lines, result), "</details>"]
         parts.append(f"<p class='muted'>{escape(extent(result.simulation))}</p>")
@@ -119,7 +119,7 @@ def _contents(result: Comparison | SimulationResult) -> str:
 def _tables(result: Result) -> list[str]:
     if isinstance(result, SimulationResult):
         return [
-            "<h2 id='models'>What the simulation measured</h2>",
+            "<h2 id='models'>Models and simulation</h2>",
             _metrics(summary.simulation_lines(result.simulation), result),
         ]
     if isinstance(result, Prediction):
@@ -158,12 +158,12 @@ def _tables(result: Result) -> list[str]:
     if result.testbed is not None:
         lag = result.testbed.lag
         parts.append(
-            f"<p class='note'>The testbed, real TCP and real programs through the same MAC, is "
+            "<p class='note'>The testbed, real TCP and real programs over the same MAC, is "
             f"{escape(trust(lag))}: {escape(lateness(lag))}.</p>"
         )
         if result.testbed.deviations:
             parts += [
-                "<details><summary>What the kernel does otherwise</summary>",
+                "<details><summary>How the kernel differs from the scenario</summary>",
                 items((text, []) for text in result.testbed.deviations),
                 "</details>",
             ]
@@ -191,9 +191,9 @@ def _assumptions(result: Result) -> list[str]:
         best = {name: entries[:1] for name, entries in result.model.items()}
         short = summary.shortened(summary.broken(best))
         parts += [
-            "<h2 id='broken'>What the scenario breaks of the models' assumptions</h2>",
+            "<h2 id='broken'>Broken assumptions of the models</h2>",
             items(short),
-            "<details><summary>What each does to the answer, for all models</summary>",
+            "<details><summary>The effect of each, for all models</summary>",
             items(broken),
             "</details>",
         ]
@@ -219,12 +219,12 @@ def _scenario(result: Result, written: str | None) -> list[str]:
     ]
     if written is not None:
         parts += [
-            "<details open><summary>As it was written</summary>",
+            "<details open><summary>As written</summary>",
             f"<pre>{escape(written)}</pre></details>",
         ]
     resolved = canonical_json(result.to_dict()["scenario"])
     parts += [
-        "<details><summary>As it was run: every default filled in, SI units</summary>",
+        "<details><summary>As simulated: with all defaults, in SI units</summary>",
         f"<pre>{escape(resolved)}</pre></details>",
         *origin("Where this comes from", result.to_dict()["provenance"]),
     ]

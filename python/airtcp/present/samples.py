@@ -25,12 +25,12 @@ Intervals = dict[Any, dict[Any, Interval]]
 
 #: Descriptions of metrics that only cells have, by their path below the cell's name.
 _SHARES_OF_CELLS: Final = {
-    "airtime.own": "own share of the time",
-    "airtime.heard": "share of the time with frames of others",
+    "airtime.own": "own share of airtime",
+    "airtime.heard": "airtime of other cells",
     "airtime.idle": "share of idle time",
-    "failures.same_slot": "share of transmissions that began with another",
-    "failures.hidden": "share of transmissions lost under its own",
-    "failures.neighbour": "share of transmissions lost under other cells",
+    "failures.same_slot": "share of transmissions that collide in the same slot",
+    "failures.hidden": "share of transmissions lost to hidden stations",
+    "failures.neighbour": "share of transmissions lost to other cells",
 }
 
 

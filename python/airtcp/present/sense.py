@@ -37,7 +37,7 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
     block = [("airtime", mean + ", ".join(parts))]
     # If some nodes cannot hear each other, frames can overlap that did not start together.
     met = (
-        f"{counts['collisions']:,} lost under others"
+        f"{counts['collisions']:,} collisions"
         if cells
         else f"{many(counts['collisions'], 'collision')} "
         f"({many(counts['simultaneous_sends'], 'simultaneous send')})"
@@ -72,7 +72,10 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
             f"{many(counts['mac_attempts'], 'attempt')}, "
             f"{met}, {many(counts['mac_drops'], 'drop')} at the limit"
             + (
-                f", {many(counts['beacons'], 'beacon')} ({counts['beacon_collisions']:,} collided)"
+                (
+                    f", {many(counts['beacons'], 'beacon')} ({counts['beacon_collisions']:,} "
+                    "collided)"
+                )
                 if counts["beacons"]
                 else ""
             ),
@@ -103,8 +106,11 @@ def sanity(result: Comparison | SimulationResult) -> list[tuple[str, str]]:
     block.append(
         (
             "queues",
-            f"{many(drops, 'packet')} dropped: {counts['ap_queue_drops']:,} at the AP, "
-            f"{counts['station_queue_drops']:,} at stations, {counts['wired_drops']:,} on wires",
+            (
+                f"{many(drops, 'packet')} dropped: {counts['ap_queue_drops']:,} at the AP, "
+                f"{counts['station_queue_drops']:,} at stations, {counts['wired_drops']:,} on "
+                "links"
+            ),
         )
     )
     if counts["transfers"]:
@@ -118,8 +124,8 @@ def _precise(simulation: Simulation) -> str:
     wanted = None if simulation.scenario is None else simulation.scenario.run.precision
     known = [one for name in IN_A_LINE if (one := simulation.metrics[name]).is_known]
     if wanted is None or is_precise(known, wanted):
-        return "the intervals are as narrow as asked"
-    return "chance leaves no more than asked; the rest is drift, which only longer runs mend"
+        return "the requested precision is reached"
+    return "the random error is as small as requested; the rest is drift, which needs longer runs"
 
 
 def _evenness(goodputs: Sequence[float]) -> str:
@@ -140,8 +146,8 @@ def extent(simulation: Simulation) -> str:
     why = {
         "replications": "",
         "precision": f"; {_precise(simulation)}",
-        "cap": "; stopped at the cap, before the intervals were as narrow as asked",
-        "interrupted": "; interrupted: only what had ended is shown",
+        "cap": "; stopped at the maximum before the requested precision",
+        "interrupted": "; interrupted: only finished runs are shown",
     }[simulation.stopped]
     return (
         f"{n} replication{'s' if n > 1 else ''}, {duration(simulation.simulated_s)} simulated in "
@@ -155,8 +161,8 @@ def _gains(simulation: Simulation) -> str:
     """Describe the variance reduction of the estimates of headline metrics."""
     known = simulation.estimates
     gains = [
-        f"{quantity(known[name].gain, '', 2)} times as many runs ({metric(name).label})"
+        f"{quantity(known[name].gain, '', 2)}× ({metric(name).label})"
         for name in IN_A_LINE
         if name in known and (known[name].gain or 0.0) >= WORTH_TELLING
     ]
-    return f"; intervals as narrow as those of {', '.join(gains)}" if gains else ""
+    return f"; variance reduction: {', '.join(gains)}" if gains else ""

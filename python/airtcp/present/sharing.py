@@ -23,10 +23,10 @@ def lines(shared: Shared) -> list[tuple[str, str]]:
     if shared.model_s is not None:
         source = shared.by.removeprefix("C_k of ")
         shown.insert(1, (f"  {source}", quantity(shared.model_s, "s")))
-    shown.append(("alone", f"{quantity(shared.alone_s, 's')}, the mean of a transfer"))
+    shown.append(("alone", f"{quantity(shared.alone_s, 's')}, mean time of a lone transfer"))
     first, last = shared.capacities_bps[0], shared.capacities_bps[-1]
     many = "" if len(shared.capacities_bps) == 1 else f", {quantity(last, 'b/s')} for many"
-    shown.append(("capacity", f"{quantity(first, 'b/s')} alone{many} ({shared.by})"))
+    shown.append(("capacity", f"{quantity(first, 'b/s')} for one transfer{many} ({shared.by})"))
     if shared.load is not None:
         shown.append(("load", f"{shared.load:.3g}"))
     return shown
@@ -76,7 +76,7 @@ def cautions(found: Shared | CellsShared | Split) -> Iterator[str]:
     if found.load is not None and found.load >= _NEAR:
         longer = 0.01 * found.load / (1.0 - found.load)
         yield (
-            f"the load is {found.load:.3g}, near 1: times grow as 1 / (1 - load), so that 1 % less "
-            f"capacity makes them {percent(longer)} longer"
+            f"the load is {found.load:.3g}, close to 1: times grow as 1 / (1 - load), so 1 % "
+            f"less capacity makes them {percent(longer)} longer"
         )
     yield from found.broken

@@ -43,7 +43,7 @@ class Silence:
         named = ", ".join(self.flows[:_NAMED])
         if len(self.flows) > _NAMED:
             named += f" and {len(self.flows) - _NAMED} more"
-        return f"{named} {'gets' if len(self.flows) == 1 else 'get'} nothing through: {self.why}"
+        return f"no data of {named} arrives: {self.why}"
 
 
 def silences(result: Comparison | SimulationResult) -> Iterator[Silence]:
@@ -86,15 +86,15 @@ def _too_short(
         latest_s += entry.application.start.mean()
     if latest_s >= end_s:
         return (
-            f"such flows begin up to {duration(latest_s)} after the start, and the run ends after "
-            f"{duration(end_s)}",
+            f"these flows start up to {duration(latest_s)} after the start of the run, which ends "
+            f"after {duration(end_s)}",
             "a longer run",
         )
     if sender.attempts == 0 and flow.timeouts == 0:
         measured = duration(scenario.run.duration_ns / 1e9)
         return (
-            f"{sender.name} sent nothing in the {measured} that were measured, and no timer of TCP "
-            "expired: the run may be too short",
+            f"{sender.name} sent nothing in the measured {measured}, and no TCP timer expired: the "
+            "run may be too short",
             "a longer run",
         )
     return None
@@ -107,17 +107,17 @@ def _on_the_air(
     if sender.attempts == 0 or sender.successes > 0:
         return None
     if sender.collisions < sender.attempts:
-        lost = "without a collision" if sender.collisions == 0 else "in collisions or without"
-        return f"no transmission of {sender.name} got through, {lost}", "fewer frame errors"
+        lost = "without collisions" if sender.collisions == 0 else "with and without collisions"
+        return f"no transmission of {sender.name} succeeds ({lost})", "fewer frame errors"
     met = None if cell is None else _met(scenario, entry, cell.failures)
     if met is not None:
-        return f"every transmission is met by one of {met}", ""
-    why = "they collide in every attempt"
+        return f"every transmission collides with {met}", ""
+    why = "every attempt collides"
     if scenario.mac.short_retry_limit > 1:
         return why, "fewer senders, or a larger CWmin"
     why += ": retries are off (short_retry_limit = 1)"
     if entry.start_spread_ns == 0 and scenario.mac.rules.immediate_access:
-        why += ", and flows begin at the same instant, so that timers keep them in step"
+        why += ", and all flows start at the same time, so timers keep them synchronized"
     return why, "a start_spread, or retries"
 
 
@@ -130,7 +130,7 @@ def _met(scenario: ResolvedScenario, entry: Entry, failures: CellFailures) -> st
     index = scenario.group(entry.stations).cell or 0
     deaf = {name for pair in deaf_groups(scenario, index) for name in pair}
     if failures.hidden and entry.stations in deaf:
-        return "a station that its sender does not hear"
+        return "a hidden station"
     return "another cell" if failures.neighbour else None
 
 
@@ -138,15 +138,15 @@ def _elsewhere(counts: dict[str, int], flow: Flow, sender: Station) -> tuple[str
     """Return where packets were lost, and how TCP reacted."""
     places = {
         "at the retry limit": counts["mac_drops"],
-        "at the access point's queue": counts["ap_queue_drops"],
-        "at queues of stations": counts["station_queue_drops"],
-        "on wires": counts["wired_drops"],
+        "in the access point's queue": counts["ap_queue_drops"],
+        "in stations' queues": counts["station_queue_drops"],
+        "on links": counts["wired_drops"],
     }
     lost = [f"{count:,} packets {place}" for place, count in places.items() if count]
-    timers = f"TCP's timer expired {_TIMES} in a run" if flow.timeouts else ""
+    timers = f"TCP's timer expired {_TIMES} per run" if flow.timeouts else ""
     if lost:
-        what = f"of all flows {', '.join(lost)} are lost"
+        what = f"all flows together lost {' and '.join(lost)}"
         return f"{timers}, and {what}" if timers else what, ""
     if timers:
-        return f"{timers}, and nothing was lost: answers may come later than it waits", ""
-    return "what it sent was still on its way when the run ended", "a longer run"
+        return f"{timers} without any loss: responses may take longer than the timer", ""
+    return "its packets were still in flight when the run ended", "a longer run"

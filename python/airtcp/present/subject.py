@@ -106,7 +106,7 @@ def _cells(scenario: ResolvedScenario) -> Iterator[str]:
         ]
         yield f"{len(scenario.cells)} cells ({'; '.join(told)})"
     elif any(True for _ in deaf_groups(scenario, 0)):
-        yield "of which not all hear each other"
+        yield "in which some nodes are hidden from each other"
     if scenario.air.powers_known:
         yield "frames received by their power"
 
@@ -263,15 +263,15 @@ def _acks(tcp: Tcp | Receiver) -> Iterator[str]:
     if tcp.tack is not None:
         yield f"TACK ({tcp.tack.every} segments, {tcp.tack.beta} in a least round trip)"
     if tcp.delayed_ack.adaptive:
-        yield "quick ACKs at first"
+        yield "quick ACKs"
 
 
 def _tcp_extras(tcp: Tcp) -> Iterator[str]:
     """Describe all settings of a connection that are not the plainest."""
     yield from _acks(tcp)
     if tcp.mac_feedback is not None:
-        kept = ", the window kept" if tcp.mac_feedback.give_up == "freeze" else ""
-        yield f"told of frames given up{kept}"
+        kept = ", without a window reduction" if tcp.mac_feedback.give_up == "freeze" else ""
+        yield f"the MAC reports dropped frames{kept}"
     if tcp.rules.preset != "standard":
         yield f"rules of {tcp.rules.preset}"
     if tcp.congestion != "reno":
@@ -285,9 +285,12 @@ def _tcp_extras(tcp: Tcp) -> Iterator[str]:
     if tcp.ecn:
         yield "ECN"
     if tcp.small_queue:
-        yield "little in its station's queue"
+        yield "TCP small queues"
     if tcp.sending_end is not None:
-        yield f"another receiver at its sending end ({', '.join(_receiving(tcp.sending_end))})"
+        yield (
+            "other parameters at the receiver of the data's sender "
+            f"({', '.join(_receiving(tcp.sending_end))})"
+        )
     if tcp.aimd != type(tcp.aimd).default():
         yield f"AIMD {tcp.aimd.increase:g} and {tcp.aimd.decrease:g}"
 

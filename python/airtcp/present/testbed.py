@@ -17,15 +17,14 @@ def trust(lag: Lag) -> str:
 def lateness(lag: Lag) -> str:
     """Describe how late packets were, in one line."""
     if lag.p99_s is None:
-        return "no packet came through"
+        return "no packet arrived"
     bound = quantity(lag.bound_s, "s", 2)
     latest, later = quantity(lag.max_s, "s", 2), f"{100 * lag.share_above:.2g} %"
     half = "" if lag.p50_s is None else f"half at most {quantity(lag.p50_s, 's', 2)}, "
     return (
-        f"99 % of {lag.packets} packets at most {quantity(lag.p99_s, 's', 2)} late, {half}"
-        f"the latest {latest}; {later} later than {bound}"
-        + ("" if lag.real_time else "; without real-time priority")
-    )
+        f"99 % of {lag.packets} packets are at most {quantity(lag.p99_s, 's', 2)} late, "
+        f"{half}the maximum is {latest}; {later} are later than {bound}"
+    ) + ("" if lag.real_time else "; without real-time priority")
 
 
 def sanity_of(
@@ -34,8 +33,10 @@ def sanity_of(
     """Return the plausibility checks of a simulation, adapted to a testbed run."""
     run = real.testbed
     told = {
-        "run": f"one run of {duration(run.simulated_s)} in real time, "
-        f"{duration(run.wall_s)} with its networks and programs"
+        "run": (
+            f"one run of {duration(run.simulated_s)} in real time, {duration(run.wall_s)} "
+            "with set-up of networks and programs"
+        )
     }
     # The kernel's timeouts are not visible.
     unseen = f", {many(run.counts['tcp_timeouts'], 'timeout')}"
@@ -44,5 +45,5 @@ def sanity_of(
 
 def cautions_of(real: TestbedResult, measured: Comparison | SimulationResult) -> list[str]:
     """Return the cautions for a testbed result."""
-    told = {ONE_RUN: "one run has no interval: nothing says how far chance and this machine go"}
+    told = {ONE_RUN: "one run has no confidence interval; repeat it to see the spread"}
     return [told.get(one, one) for one in cautions(measured)]

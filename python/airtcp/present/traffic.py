@@ -68,6 +68,6 @@ def picture(sizes: list[float], laws: dict[str, Any]) -> Figure:
         axes.set_yscale("log")
         axes.set_ylim(0.5 / len(ordered), 1.5)
         axes.set_xlabel("size (B)")
-        axes.set_ylabel("part of the requests that are larger")
+        axes.set_ylabel("share of requests that are larger")
         legend_above(figure, axes)
     return figure

@@ -121,7 +121,7 @@ def changed(scenario: Scenario, remedy: Remedy) -> Changed | str:
     except ScenarioError as error:
         return f"{error.key}: {error.message}" if error.key else error.message
     if new.hash() == scenario.hash():
-        return "it is so already"
+        return "it is set already"
     return Changed(new, changes)
 
 
@@ -165,7 +165,7 @@ def _changes(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
     standard = scenario.phy.standard
     named = {*remedy.standards, *(AMENDMENTS if _MODERN in remedy.standards else ())}
     if named and standard not in named:
-        raise CannotBeAppliedError(f"{standard} has no such thing")
+        raise CannotBeAppliedError(f"{standard} does not support it")
     if remedy.calls and not any(
         flow.application.kind == "udp" and flow.application.rate_bps is not None
         for flow in scenario.flows
@@ -206,7 +206,7 @@ def _paths(scenario: Scenario, remedy: Remedy, path: str) -> Iterator[str]:
         needs = _WIRES_WITH[rest]
         wires = [place for place, link in _wires(scenario) if needs in link]
         if not wires:
-            raise CannotBeAppliedError(f"there are no wires with a {needs}")
+            raise CannotBeAppliedError(f"no link has a {needs}")
         yield from (f"{wire}.{rest}" for wire in wires)
         return
     if table == "flows" and rest.startswith("application."):
@@ -349,13 +349,13 @@ def _channels(scenario: Scenario, what: str) -> dict[str, Any]:
     own = apart(scenario)
     if what == "channel":
         if own is None:
-            raise CannotBeAppliedError("the band has no such channels, or there is one cell")
+            raise CannotBeAppliedError("the band has no other channels, or there is one cell")
         return channel_changes(scenario, own)
     if own is not None:
-        raise CannotBeAppliedError("the band has a channel for each of them")
+        raise CannotBeAppliedError("each cell already has its own channel")
     fewer = spread(scenario)
     if fewer is None:
-        raise CannotBeAppliedError("no cell has fewer neighbours on another channel")
+        raise CannotBeAppliedError("no other channel has fewer neighbours")
     return channel_changes(scenario, fewer)
 
 

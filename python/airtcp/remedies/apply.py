@@ -76,7 +76,7 @@ def cell_lines(scenario: Scenario, cell: int, *, channel: bool, power_dbm: float
         lines.add("iw", f"iw dev {INTERFACE} set txpower fixed {round(100 * power_dbm)}")
         if whole != power_dbm:
             lines.notes.append(f"UCI has whole dBm: {whole} is nearest to {power_dbm:g}")
-        lines.notes.append("hostapd sets no power: iw and UCI do")
+        lines.notes.append("hostapd cannot set the power: use iw or UCI")
     return lines
 
 
@@ -139,12 +139,12 @@ def _marks(lines: Lines, new: Scenario, old: Scenario) -> None:
     )
     if new.classify.udp != old.classify.udp:
         lines.notes.append(
-            "the ports are those of Teams, Zoom and Meet; use the ports of your program"
+            "these are the ports of Teams, Zoom and Meet; use the ports of your program"
         )
     if "AC_VO" in (new.classify.udp, new.classify.tcp_ack):
         lines.add("hostapd", _QOS_MAP)
         lines.add("uci", f"uci add_list {BSS}.hostapd_bss_options='{_QOS_MAP}'")
-    lines.notes.append("an access point that bridges marks in the nft family bridge instead")
+    lines.notes.append("an access point that bridges needs the nft family bridge instead")
 
 
 def _in_use(scenario: Scenario, category: AccessCategory) -> bool:
@@ -163,8 +163,8 @@ def _told(
     ):
         if 2**exponent - 1 != window:
             lines.notes.append(
-                f"stations' {category}: a {name} of {window} cannot be told; {2**exponent - 1} is "
-                "nearest"
+                f"stations' {category}: a {name} of {window} has no encoding; "
+                f"{2**exponent - 1} is nearest"
             )
     lines.add(
         "hostapd",
@@ -187,8 +187,8 @@ def _done(
     ):
         if window != wanted:
             lines.notes.append(
-                f"the access point's {category}: hostapd has no {name} of {wanted}; {window} is "
-                "nearest"
+                f"the access point's {category}: hostapd does not support a {name} of "
+                f"{wanted}; {window} is nearest"
             )
     lines.add(
         "hostapd",
@@ -281,7 +281,9 @@ def _spatial_reuse(lines: Lines, new: Scenario, _: Scenario) -> None:
 
 
 def _aggregates(lines: Lines, *_: Scenario) -> None:
-    lines.notes.append("drivers aggregate as far as they can; look whether one was told not to")
+    lines.notes.append(
+        "drivers aggregate as much as they can; check that aggregation is not disabled"
+    )
 
 
 def _basic_rates(lines: Lines, new: Scenario, _: Scenario) -> None:
@@ -336,7 +338,7 @@ def _congestion(direction: str) -> Callable[[Lines, Scenario, Scenario], None]:
     def write(lines: Lines, new: Scenario, _: Scenario) -> None:
         control = CONGESTION[_tcp(new, direction)[0].congestion]
         if control.kernel is None:
-            lines.notes.append(f"Linux has no {control.name}")
+            lines.notes.append(f"Linux does not have {control.name}")
             return
         lines.add("sysctl", f"net.ipv4.tcp_congestion_control = {control.kernel}")
 

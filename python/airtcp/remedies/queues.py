@@ -80,7 +80,7 @@ def of_links(lines: Lines, new: Scenario, _: Scenario) -> None:
         )
         _queue(lines, f"dev {device} parent 1:1", queue, rate)
     if rated:
-        lines.notes.append("set the rate of the shaper a little below that of the link")
+        lines.notes.append("set the shaper's rate a little below the link's")
 
 
 def of_schedulers(lines: Lines, new: Scenario, _: Scenario) -> None:
@@ -105,7 +105,7 @@ def of_mac80211(lines: Lines, new: Scenario, _: Scenario) -> None:
 
 def _needs_mac80211(lines: Lines) -> None:
     lines.notes.append(
-        "needs a driver that uses mac80211's queues (iw phy phy0 get txq answers), as in OpenWrt; "
+        "needs a driver with mac80211's queues (check: iw phy phy0 get txq), as in OpenWrt; "
         "these are its defaults"
     )
 
@@ -129,7 +129,7 @@ def _queue(lines: Lines, where: str, queue: Queue, rate_bps: float) -> None:
     if queue.ack_filter is not None:
         lines.add("tc", f"{begin} cake unlimited ack-filter")
     elif discipline.qdisc is None:
-        lines.notes.append(f"tc has no {discipline.name}")
+        lines.notes.append(f"tc does not have {discipline.name}")
     elif isinstance(queue, CodelQueue | FqCodelQueue):
         codel = queue.codel
         times = f"target {codel.target_ns // 1000}us interval {codel.interval_ns // 1000}us"

@@ -179,7 +179,7 @@ class Difference(Pictured):
         ranked = self.ranked()
         separated = sum(one.change.separated for one in ranked)
         n = self.replications
-        about = f"{separated} of {len(ranked)} changes separated from zero"
+        about = f"{separated} of {len(ranked)} changes beyond chance"
         return f"<Difference over {n} pair{'s' if n > 1 else ''} of replications: {about}>"
 
     @property

@@ -136,14 +136,14 @@ class Glance:
             return interval_of(self.cells, cell, metric)
         metrics = self.metrics if group is None else self._of_part(group, part)
         if metric not in metrics:
-            raise KeyError(f"{metric!r} is no metric; there are {', '.join(metrics)}")
+            raise KeyError(f"{metric!r} is not a metric; metrics: {', '.join(metrics)}")
         return metrics[metric]
 
     def _of_part(self, group: str, part: str) -> dict[str, Interval]:
         try:
             return self.groups[group][part]
         except KeyError as error:
-            raise KeyError(f"there is no {part} of {group!r}") from error
+            raise KeyError(f"group {group!r} has no {part}") from error
 
     def at(self, confidence: float) -> Glance:
         """Return the result with intervals of another level."""

@@ -143,7 +143,7 @@ class Simulation:
         all are of means over replications.
         """
         if not runs:
-            raise ValueError("there is no replication to put together")
+            raise ValueError("there are no replications to combine")
         runs = tuple(sorted(runs, key=lambda run: run.index))
         answers = [run.answer for run in runs]
         plain = {
@@ -471,7 +471,7 @@ def metric_in(answer: Mapping[str, Any], group: str | None, part: str, metric: s
 
 def _chosen(there: Mapping[str, _T], name: str, what: str) -> _T:
     if name not in there:
-        raise KeyError(f"{name!r} is no {what}; there are {', '.join(there)}")
+        raise KeyError(f"{name!r} is not a {what}; known: {', '.join(there)}")
     return there[name]
 
 

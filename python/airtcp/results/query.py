@@ -150,9 +150,9 @@ class Results:
         flat = np.ravel_multi_index(tuple(map(np.asarray, places)), shape)
         if len(flat) != np.prod(shape) or len(np.unique(flat)) != len(flat):
             raise QuestionError(
-                f"{self.folder} is no full grid: {len(flat)} rows, and "
-                f"{' x '.join(map(str, shape))} cells; allowed: the same "
-                "replications at every combination of steps"
+                f"{self.folder} is not a full grid: {len(flat)} rows for "
+                f"{' x '.join(map(str, shape))} cells; allowed: the same replications at "
+                "every combination of steps"
             )
         coordinates: dict[str, Any] = {"replication": replications}
         for axis, columns in self._by_axis().items():
@@ -186,7 +186,7 @@ class Results:
         if len(alike) == 1:
             return alike[0]
         shown = ", ".join([column.name for column in self.axes] + list(self.metrics))
-        what = f"may be {', '.join(alike)}" if alike else "is no column"
+        what = f"may be {', '.join(alike)}" if alike else "is not a column"
         word = last.lower()
         lasts = {one.rpartition(".")[2]: one for one in names}
         near = [one for last, one in lasts.items() if word in last.split("_")]
@@ -222,16 +222,15 @@ def open(folder: str | Path) -> Results:  # noqa: A001  # airtcp.results.open(DI
     for left in reversed(range(_TRIES)):
         contents = Contents.read(folder)
         if contents is None:
-            raise OutputError(f"{folder} holds no results; allowed: the --to of a sweep")
+            raise OutputError(f"{folder} holds no results; allowed: the --to directory of a sweep")
         try:
             return Results(folder, contents, _joined(TableFiles(folder, contents)))
         except FileNotFoundError as error:
             if not left:
                 raise OutputError(
-                    f"{error.filename or error} is missing; allowed: the sweep once more, which "
-                    "makes it again"
+                    f"{error.filename or error} is missing; run the sweep again to restore it"
                 ) from error
-    raise AssertionError("the last try has raised")
+    raise AssertionError("the last attempt failed")
 
 
 def _joined(files: TableFiles) -> pa.Table:

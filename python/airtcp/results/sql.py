@@ -30,7 +30,7 @@ _SEALED: Final = (
 )
 #: The largest CSV file, in bytes.
 _MOST_BYTES: Final = 2**30
-_ALLOWED: Final = "allowed: to read the view results, and files that are named with --file"
+_ALLOWED: Final = "allowed: the view results, and files given with --file"
 #: The time for an interrupted query to end, and the interval of repeated interrupts: an interrupt
 #: between two steps of a query is lost.
 _PATIENCE_S: Final = 1.0
@@ -99,7 +99,7 @@ def _read(path: Path) -> pa.Table:
 
     suffix = path.name.lower().removesuffix(".gz").rpartition(".")[2]
     if suffix not in ("csv", "parquet"):
-        raise QuestionError(f"--file: {path} is no table; allowed: .csv, .csv.gz, .parquet")
+        raise QuestionError(f"--file: {path} is not a table; allowed: .csv, .csv.gz, .parquet")
     try:
         if suffix == "parquet":
             refuse_large(path)

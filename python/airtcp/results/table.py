@@ -105,8 +105,8 @@ class Contents:
             raise OutputError(f"cannot read {file}: {error.strerror or error}") from error
         except (ValueError, KeyError, TypeError) as error:
             raise OutputError(
-                f"{file} is damaged, or not of airtcp; allowed: the store of a sweep, or a "
-                "directory without one"
+                f"{file} is damaged, or not from airtcp; allowed: the store of a sweep, or an "
+                "empty directory"
             ) from error
 
 
@@ -259,8 +259,8 @@ def check_own(folder: Path) -> None:
     found = [name for name in names if name not in _BESIDE and not _OURS.fullmatch(name)]
     if found:
         raise OutputError(
-            f"{folder} has files that are not of a sweep, such as {found[0]}; allowed: a directory "
-            "of its own, new or empty, or the store of a sweep"
+            f"{folder} has other files, such as {found[0]}; allowed: a new or empty "
+            "directory, or the store of a sweep"
         )
 
 
@@ -279,14 +279,13 @@ def _extended(folder: Path, there: Contents, about: Contents) -> Contents:
     """Return the contents of a table, extended for `about`. Raises OutputError."""
     if there.version != about.version and there.rows:
         raise OutputError(
-            f"{folder} has results of airtcp {there.version}, and this is {about.version}: numbers "
-            "of two versions do not belong into one table; allowed: that version, or another "
-            "directory"
+            f"{folder} has results of airtcp {there.version}, and this is {about.version}: a "
+            "store holds results of one version; allowed: that version, or another directory"
         )
     missing = [name for name in about.metrics if name not in there.metrics]
     if missing and there.rows:
         raise OutputError(
-            f"{folder} keeps no {', '.join(missing)}; allowed: metrics that it keeps "
+            f"{folder} does not have {', '.join(missing)}; allowed: its metrics "
             f"({', '.join(there.metrics)}), or another directory"
         )
     units = {column.name: column.unit for column in there.axes}
@@ -326,8 +325,8 @@ def _merged(folder: Path, old: pa.Table, new: pa.Table) -> pa.Table:
         return both.take(at)
     except pa.ArrowException as error:
         raise OutputError(
-            f"the columns of {folder} and of this sweep do not fit together ({error}); allowed: "
-            "values of the same kind, or another directory"
+            f"the columns of {folder} and of this sweep differ ({error}); allowed: values of "
+            "the same kind, or another directory"
         ) from error
 
 
@@ -381,7 +380,7 @@ def _read(file: Path, schema: pa.Schema | None) -> pa.Table:
         raise
     except (OSError, pa.ArrowException, KeyError, ValueError) as error:
         raise OutputError(
-            f"{file} is damaged ({error}); allowed: remove it, and what it held is simulated again"
+            f"{file} is damaged ({error}); remove it, and the sweep simulates its points again"
         ) from error
 
 

@@ -204,7 +204,7 @@ class _Look:
         try:
             core = _core.Simulation(scenario.to_json())
         except ValueError as error:
-            raise SimulationError(f"the simulator does not take this scenario: {error}") from error
+            raise SimulationError(f"the simulator rejects this scenario: {error}") from error
         # The callback only lets signals be handled.
         control = _core.RunControl(lambda: None)
         found: list[Replication] = []

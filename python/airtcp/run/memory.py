@@ -197,8 +197,10 @@ def refuse_too_large(
     raise ScenarioError(
         scenario.called,
         most.key or "",
-        f"asks for most, {_gigabytes(most.size)}, of the {_gigabytes(total)} of memory that the "
-        f"simulation may need, and {_gigabytes(there)} are free; allowed: less of that{fewer}",
+        (
+            f"needs most, {_gigabytes(most.size)}, of the {_gigabytes(total)} of memory for this "
+            f"simulation, and {_gigabytes(there)} are free; allowed: less of it{fewer}"
+        ),
     )
 
 

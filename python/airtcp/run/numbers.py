@@ -62,7 +62,7 @@ class Numbers:
             self._resolved = resolved
             self._core = _core.Simulation(resolved)
         except ValueError as error:
-            raise SimulationError(f"the simulator does not take this scenario: {error}") from error
+            raise SimulationError(f"the simulator rejects this scenario: {error}") from error
         self.seed: int = run["seed"]
         self._metrics = list(metrics)
         cells = json.loads(resolved).get("cells") if any("." in one for one in metrics) else None

@@ -119,7 +119,7 @@ class Points(Generic[_Key]):
         try:
             core = _core.Simulation(scenario.to_json())
         except ValueError as error:
-            raise SimulationError(f"the simulator does not take this scenario: {error}") from error
+            raise SimulationError(f"the simulator rejects this scenario: {error}") from error
         length_s = ((scenario.run.warmup_ns or 0) + scenario.run.duration_ns) / 1e9
         self._cores[key] = core, length_s
         self._ended[key] = {}

@@ -121,9 +121,7 @@ def simulate(
                 text = scenario.to_json()
                 core = _core.Simulation(text)
             except ValueError as error:
-                raise SimulationError(
-                    f"the simulator does not take this scenario: {error}"
-                ) from error
+                raise SimulationError(f"the simulator rejects this scenario: {error}") from error
             refuse_too_large(
                 scenario,
                 threads=threads,

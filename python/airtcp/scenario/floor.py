@@ -35,8 +35,10 @@ def positions(scenario: Written, cells: dict[str, Written], cell_of: list[str]) 
         if cell.position is None:
             raise InvalidError(
                 ("cells", name, "position"),
-                "is missing beside air.path_loss; expected: x and y of its access point in metres, "
-                "as in [0, 0]",
+                (
+                    "is missing with air.path_loss; expected: x and y of its access point in "
+                    "metres, as in [0, 0]"
+                ),
             )
         places.append((cell.position[0], cell.position[1]))
     centres = dict(zip(cells, places, strict=True))
@@ -53,7 +55,7 @@ def positions(scenario: Written, cells: dict[str, Written], cell_of: list[str]) 
         if where is None:
             raise InvalidError(
                 here,
-                f'is missing beside air.path_loss, in cell "{cell_of[index]}"; expected: '
+                f'is missing with air.path_loss, in cell "{cell_of[index]}"; expected: '
                 '{ disc = "8 m" } around its access point, [x, y] of each station, or '
                 'distance = "8 m"',
             )

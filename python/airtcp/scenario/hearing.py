@@ -48,7 +48,7 @@ def nodes_of_cell(scenario: ResolvedScenario, index: int) -> list[int]:
 def senses(scenario: ResolvedScenario, sender: int, listener: int) -> bool:
     """True if `listener` senses the frames of `sender`."""
     power = _received(scenario, sender, listener)
-    assert scenario.air is not None, "cells come with the air"
+    assert scenario.air is not None, "cells and [air] come together"
     return power is not None and power >= scenario.air.sense_dbm
 
 
@@ -109,7 +109,7 @@ def disturbances_db(scenario: ResolvedScenario, *, most: bool) -> NDArray[np.flo
     import numpy as np
 
     cells, air = scenario.cells or (), scenario.air
-    assert air is not None, "cells come with the air"
+    assert air is not None, "cells and [air] come together"
     received = np.array(
         [[-np.inf if power is None else power for power in row] for row in air.received_dbm]
     )
@@ -149,6 +149,6 @@ def deaf_groups(scenario: ResolvedScenario, index: int) -> Iterator[tuple[str, s
 
 def _received(scenario: ResolvedScenario, sender: int, listener: int) -> float | None:
     air = scenario.air
-    assert air is not None, "cells come with the air"
+    assert air is not None, "cells and [air] come together"
     power: float | None = air.received_dbm[air.classes[sender]][air.classes[listener]]
     return power

@@ -165,7 +165,7 @@ def _of_result(text: str, *, name: str, base: str | os.PathLike[str]) -> Scenari
         raise ScenarioError(name, "", f"is not JSON: {error}; {allowed}") from None
     provenance = result.get("provenance")
     if "scenario" not in result or not isinstance(provenance, Mapping):
-        raise ScenarioError(name, "", f"is JSON, but no result with a scenario; {allowed}")
+        raise ScenarioError(name, "", f"is JSON, but not a result with a scenario; {allowed}")
     if isinstance(file := provenance.get("file"), str):
         try:
             scenario = loads(file, name=name, base=base)

@@ -66,7 +66,7 @@ def check(scenario: ResolvedScenario, condition: Condition) -> None:
             cells = {cell.name: index for index, cell in enumerate(scenario.cells or ())}
             is_what = "no group"
             if group in cells:
-                is_what = "a cell and no group"
+                is_what = "a cell, not a group"
                 own = [one.name for one in scenario.stations if one.cell == cells[group]]
                 of_cell = [f"cell {group}"] if "cell" in METRICS[condition.metric].scopes else []
                 names = of_cell + (own or names)
@@ -92,11 +92,11 @@ def _check_cell(scenario: ResolvedScenario, name: str) -> None:
     groups = ", ".join(one.name for one in scenario.stations)
     if len(names) < 2:
         raise ConditionError(
-            f'"cell {name}" is one of several cells, and there is one; allowed: everything, or a '
-            f"group: {groups}"
+            f'"cell {name}" names one of several cells, and there is one; allowed: '
+            f"everything, or a group: {groups}"
         )
     if name not in names:
-        is_what = "a group and no cell" if name in groups.split(", ") else "no cell"
+        is_what = "a group, not a cell" if name in groups.split(", ") else "no cell"
         raise ConditionError(f'"{name}" is {is_what}; allowed: {", ".join(names)}')
 
 
@@ -107,7 +107,7 @@ def read_targets(targets: Mapping[str, str], scenario: ResolvedScenario) -> tupl
         if not re.match(r"\s*[<>]\s*[^<>=\s]", bound) or re.search("[<>]", name):
             raise InvalidError(
                 ("targets", name),
-                f'"{bound}" is no bound; allowed: such as "call p95 packet_delay" = "< 50 ms"',
+                (f'"{bound}" is not a bound; allowed: such as "call p95 packet_delay" = "< 50 ms"'),
             )
         try:
             condition = read_condition(f"{name} {bound}")

@@ -14,10 +14,10 @@ from .quantities import Written
 
 #: A name that is a key in more tables than these gives no hint.
 _FEW: Final = 2
-_NO_NAME: Final = "networks have no names, for nothing depends on one"
+_NO_NAME: Final = "networks have no names, because nothing depends on one"
 _RADIO: Final = (
-    "powers are those of [air]: power, noise, sense, with received or path_loss; without them "
-    "place or mcs says how well a station is heard"
+    "powers are keys of [air]: power, noise, sense, with received or path_loss; without them "
+    "place or mcs gives a station's signal"
 )
 _HIDDEN: Final = (
     "hears = [] of two groups: they do not hear each other; or received powers or positions, of "
@@ -25,19 +25,19 @@ _HIDDEN: Final = (
 )
 _CELLS: Final = (
     "a table [cells.NAME] for each access point, cell of its groups, and [air] with heard, "
-    "received or path_loss for who hears whom"
+    "received or path_loss for which cells hear each other"
 )
 _PLACES: Final = (
     'positions = { disc = "8 m" } with air.path_loss, received powers of [air], or place = "room": '
     '"near", "room", "edge", "far"'
 )
 _ONE_LINK: Final = (
-    "not modelled: a station has one link; what comes nearest is two groups in two [cells.NAME] on "
+    "not modelled: a station has one link; nearest: two groups in two [cells.NAME] on "
     "channels that do not overlap, each with a part of the flows"
 )
 _ONE_USER: Final = (
-    "not modelled: a PPDU goes to one station; what comes nearest is one PPDU after the other, as "
-    "an access point without it sends them"
+    "not modelled: a PPDU goes to one station; nearest: one PPDU after the other, as an "
+    "access point without OFDMA sends them"
 )
 _SLOW_LINE: Final = (
     'path = [{ rate = "5 Mb/s" }] for a line of each station, path = ["NAME"] and [links.NAME] for '
@@ -48,46 +48,42 @@ _RATE: Final = (
     'TCP, or kind = "udp"'
 )
 _ONE_PLACE: Final = (
-    "not modelled: a station stays in its cell; what comes nearest is a scenario for each way to "
-    "split the stations"
+    "not modelled: a station stays in its cell; nearest: a scenario for each assignment of stations"
 )
-_AWAKE: Final = "not modelled: stations are always awake, so that delays are those without sleep"
-_NO_HOLES: Final = "not modelled: a channel is whole; what comes nearest is a smaller channel_width"
+_AWAKE: Final = "not modelled: stations are always awake, so delays are those without sleep"
+_NO_HOLES: Final = "not modelled: a channel is used as a whole; nearest: a smaller channel_width"
 _REUSE: Final = 'obss_pd = "-72 dBm" of [air], in 802.11ax and later, with received or path_loss'
 _NO_MESH: Final = (
-    "not modelled: all send to an access point or get from it; what comes nearest is a path with "
-    "the rate of the hop between access points"
+    "not modelled: all stations communicate with an access point; nearest: a path with the "
+    "rate of the hop between access points"
 )
 _NO_AD_HOC: Final = (
-    "not modelled: all send to an access point or get from it; what comes nearest is an access "
-    "point in the place of one node"
+    "not modelled: all stations communicate with an access point; nearest: an access point "
+    "in the place of one node"
 )
 _NO_MARKS: Final = (
-    "not modelled of one flow; what comes nearest is tcp_data, tcp_ack and udp of [mac.classify], "
-    'an access category for all TCP or UDP packets, such as udp = "AC_VO"'
+    "not modelled for single flows; nearest: tcp_data, tcp_ack and udp of [mac.classify], an "
+    'access category for all TCP or UDP packets, such as udp = "AC_VO"'
 )
 _NO_PEERS: Final = (
-    "not modelled: flows run between stations and the wire; what comes nearest is an upload of one "
-    "group and a download of the same rate of the other"
+    "not modelled: flows run between stations and servers; nearest: an upload of one group "
+    "and a download of the same rate of the other"
 )
 _NO_MULTICAST: Final = (
-    "not modelled; what comes nearest is a group of one station with data_rate, of 802.11a, b or "
-    'g, which has no A-MPDUs, and a flow with application = { kind = "udp" } to it'
+    "not modelled; nearest: a group of one station with data_rate, of 802.11a, b or g, which "
+    'has no A-MPDUs, and a flow with application = { kind = "udp" } to it'
 )
 _NO_FRAGMENTS: Final = (
-    "not modelled: a packet is one frame; what comes nearest is a smaller mss of tcp, or packet of "
-    "udp"
+    "not modelled: a packet is one frame; nearest: a smaller mss of tcp, or packet of udp"
 )
-_NO_RADAR: Final = (
-    "not modelled: a channel stays what it is; what comes nearest is a scenario for each channel"
-)
+_NO_RADAR: Final = "not modelled: a channel does not change; nearest: a scenario for each channel"
 _RATE_FLOOR: Final = (
-    "control_rate of [phy] for control frames, data_rate or mcs of stations for data: rates do not "
-    "fall below what is written, but with rate_control"
+    "control_rate of [phy] for control frames, data_rate or mcs of stations for data: rates "
+    "change only with rate_control"
 )
 #: Keys of a group that apply to its flows.
 _OF_FLOWS: Final = (("stations", "tcp"), ("stations", "path"))
-_HALF: Final = 'path = [{ delay = "10 ms" }], the delay of one way'
+_HALF: Final = 'path = [{ delay = "10 ms" }], the one-way delay'
 
 ANYWHERE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("ssid", "bssid", "essid", "country", "password", "wpa", "security"), _NO_NAME),
@@ -111,19 +107,19 @@ ANYWHERE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("dfs", "radar", "cac", "acs", "channel_switch"), _NO_RADAR),
     **dict.fromkeys(("min_rate", "minimum_rate", "min_basic_rate", "minrate"), _RATE_FLOOR),
     **dict.fromkeys(("mptcp", "multipath"),
-                    "not modelled: a connection has one path; what comes nearest is connections "
-                    "of a flow, or one flow for each path"),
+                    ("not modelled: a connection has one path; nearest: connections of a "
+"flow, or one flow for each path")),
     **dict.fromkeys(("quic", "http3"),
-                    "not modelled; what comes nearest is TCP with the same congestion control"),
+                    "not modelled; nearest: TCP with the same congestion control"),
     **dict.fromkeys(("retry_limit", "retries", "max_retries"),
-                    "short_retry_limit of [mac], and long_retry_limit for frames behind an RTS"),
+                    "short_retry_limit of [mac], and long_retry_limit for frames after an RTS"),
     **dict.fromkeys(("puncturing", "preamble_puncturing"), _NO_HOLES),
     **dict.fromkeys(("mlo", "mld", "multi_link", "emlsr", "links_per_station"), _ONE_LINK),
     **dict.fromkeys(("spatial_reuse", "bss_color", "bss_colour", "colour", "srg_obss_pd"), _REUSE),
     **dict.fromkeys(("mesh", "wds", "repeater"), _NO_MESH),
     **dict.fromkeys(("distance", "rssi", "signal", "location"), _PLACES),
     **dict.fromkeys(("roaming", "handover", "mobility", "speed_mps"),
-                    "stations stay where they are"),
+                    "stations do not move"),
     **dict.fromkeys(("rtt", "latency", "ping_time", "base_rtt"), _HALF),
     **dict.fromkeys(("clients", "devices", "nodes", "users", "sta", "stas", "n_stations"),
                     'stations = [{ profile = "office-laptop", count = 40 }]'),
@@ -135,7 +131,8 @@ ANYWHERE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("nss", "mimo", "spatial_stream"), "spatial_streams"),
     **dict.fromkeys(("ch_width", "width", "htmode", "chanwidth"), "channel_width"),
     **dict.fromkeys(("sgi", "short_gi", "gi"), 'guard_interval = "800 ns"'),
-    **dict.fromkeys(("wmm", "qos"), "[mac.edca], and [mac.classify] for what goes where"),
+    **dict.fromkeys(("wmm", "qos"), ("[mac.edca], and [mac.classify] for the category of each "
+"kind of traffic")),
     **dict.fromkeys(("rts", "rtscts", "rts_cts"), 'rts_threshold = "0 B" of [mac]: before all'),
     **dict.fromkeys(("parallel", "n_flows", "num_flows", "sessions"), "connections of a flow"),
     **dict.fromkeys(("ping", "iperf", "iperf3", "rrul", "flent"),
@@ -155,7 +152,7 @@ _BY_TABLE: Final[Mapping[tuple[str, str], str]] = {
     ("phy", "bandwidth"): "channel_width",
     ("phy", "frequency"): "band",
     ("phy", "freq"): "band",
-    ("phy", "channel"): "channel of [cells.NAME]; one cell has one channel, whichever it is",
+    ("phy", "channel"): ("channel of [cells.NAME]; one cell has one channel, whatever its number"),
     ("phy", "power"): _RADIO,
     ("phy", "noise"): _RADIO,
     ("stations", "power"): _RADIO,
@@ -206,8 +203,8 @@ _BY_TABLE: Final[Mapping[tuple[str, str], str]] = {
     ("tcp", "bbr"): 'congestion = "bbr"',
     ("tcp", "sack"): 'variant = "sack" or "rack"; of one end, receiver = { sack = false }',
     ("tcp", "rto_min"): "min_rto",
-    ("tcp", "nodelay"): "nothing: segments wait for no others here",
-    ("ap", "channel"): "channel of [cells.NAME]; one cell has one channel, whichever it is",
+    ("tcp", "nodelay"): "nothing: no segment waits for others here",
+    ("ap", "channel"): ("channel of [cells.NAME]; one cell has one channel, whatever its number"),
     ("ap", "position"): "position of [cells.NAME]",
     ("cells", "band"): "band of [phy]: all cells have the same",
     ("", "aggregation"): "[mac.aggregation]",

@@ -30,9 +30,12 @@ def check_size(classes: int) -> None:
     if classes > MOST_CLASSES:
         raise InvalidError(
             ("air",),
-            f"{classes} nodes that hear differently are too many: their powers take "
-            f"{classes**2 * _PAIR_BYTES / 1e9:.2g} GB; allowed: {MOST_CLASSES}, which take "
-            f"{MOST_CLASSES**2 * _PAIR_BYTES / 1e9:.2g} GB, or groups of which all hear alike",
+            (
+                f"{classes} nodes with different powers are too many: their powers take "
+                f"{classes**2 * _PAIR_BYTES / 1000000000.0:.2g} GB; allowed: {MOST_CLASSES}, "
+                f"which take {MOST_CLASSES**2 * _PAIR_BYTES / 1000000000.0:.2g} GB, or groups "
+                "with equal powers"
+            ),
         )
 
 
@@ -80,9 +83,7 @@ def received_powers(
         try:
             sender, listener, power = _row(row, parts, cells)
             if (sender, listener) in said:
-                raise ValueError(
-                    f'says again what "{listener}" receives of "{sender}"; allowed: once'
-                )
+                raise ValueError(f'repeats the power of "{sender}" at "{listener}"; allowed: once')
         except ValueError as error:
             path = here if places else (*here, place)
             raise InvalidError(path, f"{places[place] if places else ''}{error}") from None
@@ -117,14 +118,14 @@ def _row(
                 + ", ".join(f'"{one}"' for one in list(parts)[:4])
             )
     if sender == listener and ("/" in sender or sender in cells):
-        raise ValueError(f'says what "{sender}" receives of itself; allowed: two nodes, or a group')
+        raise ValueError(f'gives the power of "{sender}" at itself; allowed: two nodes, or a group')
     try:
         dbm = float(str(power).removesuffix("dBm"))
     except ValueError:
         dbm = math.nan
     if not -300.0 <= dbm <= 100.0:
         raise ValueError(
-            f'"{power}" is no received power; allowed: dBm such as -50, from -300 to 100'
+            f'"{power}" is not a received power; allowed: dBm such as -50, from -300 to 100'
         )
     return sender, listener, dbm
 
@@ -137,7 +138,7 @@ def _lines_of_file(file: FilePath, here: Path) -> dict[int, list[Any]]:
     try:
         text = read_text(file, _LARGEST_CSV)
     except (OSError, UnicodeDecodeError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise InvalidError(
             here, f'"{file}" cannot be read: {reason}; allowed: a CSV file of received powers'
         ) from None

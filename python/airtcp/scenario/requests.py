@@ -121,7 +121,7 @@ def _log(line: str) -> _Record | str:
         return "in no known format"
     client, when, status, size = match.groups()
     if status != "200":
-        return "with another status than 200"
+        return "with a status other than 200"
     if size in ("-", "0"):
         return "without a size"
     try:
@@ -147,7 +147,7 @@ def _json(line: str) -> _Record | str:
 def _fields(data: Mapping[str, Any]) -> _Record | str:
     status = _of(data, _STATUSES)
     if status is not None and str(status).strip() != "200":
-        return "with another status than 200"
+        return "with a status other than 200"
     try:
         size = float(_of(data, _SIZES))
     except (TypeError, ValueError):

@@ -160,7 +160,10 @@ def _groups(
         if group.name in groups:
             raise InvalidError(
                 ("stations", index, "name"),
-                f'a second group is called "{group.name}"; allowed: a name of its own for each',
+                (
+                    f'a second group has the name "{group.name}"; allowed: a different name for '
+                    "each group"
+                ),
             )
         total += group.count
         if total > MAX_STATIONS:
@@ -203,12 +206,12 @@ def _frame_errors(
     by_mcs = error_rates(phy_of(scenario.phy, group), scenario.mac.rules, group, path)
     errors = group.frame_errors
     if by_mcs and group.rate_control == "fixed":
-        assert data_rate.high is not None, "errors by MCS are those of 802.11n and later"
+        assert data_rate.high is not None, "error rates by MCS are for 802.11n and later"
         rate = by_mcs[data_rate.high.mcs]
         if rate >= 1.0 - _NOTHING:
             raise InvalidError(
                 (*path, "snr" if group.given("snr") else "error_table"),
-                f"lets nothing through at MCS {data_rate.high.mcs}; allowed: less than 100 %",
+                f"loses every frame at MCS {data_rate.high.mcs}; allowed: less than 100 %",
             )
         return FrameErrors(rate=rate, of_bytes=1_500, least_bytes=0) if rate else None
     if errors is None:
@@ -218,9 +221,7 @@ def _frame_errors(
     else:
         resolved = FrameErrors.of(errors)
     if resolved.rate >= 1.0:
-        raise InvalidError(
-            (*path, "frame_errors"), "lets nothing through; allowed: less than 100 %"
-        )
+        raise InvalidError((*path, "frame_errors"), "loses every frame; allowed: less than 100 %")
     return resolved
 
 
@@ -234,8 +235,7 @@ def _rate_control(
     if not by_mcs:
         raise InvalidError(
             (*path, "rate_control"),
-            '"minstrel-ht" finds the rate by what is lost; allowed: together with error_table or '
-            "snr",
+            ('"minstrel-ht" adapts the rate to losses; allowed: together with error_table or snr'),
         )
     rates = controlled_rates(scenario.phy, group, scenario.mac.rules, path)
     receiver = receiver_of(pair_phy, scenario.mac.rules)
@@ -254,7 +254,7 @@ def _rate_control(
     if min(one.error_rate for one in found) >= 1.0 - _NOTHING:
         raise InvalidError(
             (*path, "snr" if group.given("snr") else "error_table"),
-            "lets nothing through at any MCS; allowed: less than 100 %",
+            "loses every frame at any MCS; allowed: less than 100 %",
         )
     return RateControl(rates=found)
 
@@ -268,12 +268,12 @@ def _run(run: Written) -> Run:
     if run.given("max_replications") and run.precision is None:
         raise InvalidError(
             ("run", "max_replications"),
-            "has no meaning without precision; allowed: together with precision",
+            "has no effect without precision; allowed: together with precision",
         )
     if run.precision is not None and run.precision >= 1:
         raise InvalidError(
             ("run", "precision"),
-            f"{run.precision:.0%} says nothing; allowed: less than 100 %",
+            f"{run.precision:.0%} is too wide; allowed: less than 100 %",
         )
     if run.duration < MIN_DURATION_NS:
         raise InvalidError(("run", "duration"), 'is too short; allowed: "1 ms" or more')

@@ -71,8 +71,10 @@ def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
     if len(ways) > 1:
         raise InvalidError(
             ("air", ways[1]),
-            f"cannot be combined with {ways[0]}: two ways to say who hears whom; allowed: one of "
-            f"{', '.join(_WAYS)}",
+            (
+                f"cannot be combined with {ways[0]}: both say which nodes hear each other; "
+                f"allowed: one of {', '.join(_WAYS)}"
+            ),
         )
     way = ways[0] if ways else ""
     _check_places(scenario, cells, way)
@@ -105,8 +107,10 @@ def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
         if air is not None:
             raise InvalidError(
                 ("air",),
-                "says nothing here: all stations of one access point hear each other; allowed: "
-                "with [cells.NAME], with hears of a group, received or path_loss",
+                (
+                    "has no effect: all stations of one access point hear each other; allowed: "
+                    "with [cells.NAME], with hears of a group, received or path_loss"
+                ),
             )
         return None
     if way == "heard" and len(cells) == 1 and all(None not in row for row in powers):
@@ -134,7 +138,10 @@ def _check_walls(walls: Sequence[Written] | None) -> None:
         if getattr(wall, "from") == wall.to:
             raise InvalidError(
                 ("air", "path_loss", "walls", index),
-                "ends where it begins; allowed: two ends, such as from = [0, 3], to = [9, 3]",
+                (
+                    "has two equal ends; allowed: two different ends, such as from = [0, 3], to "
+                    "= [9, 3]"
+                ),
             )
 
 
@@ -233,7 +240,7 @@ def check_cells(scenario: Written) -> None:
         if scenario.mac.rules.given(rule) and value not in fit:
             raise InvalidError(
                 ("mac", "rules", rule),
-                f'"{value}" is not modelled beside several cells, hears or powers; allowed: '
+                f'"{value}" is not modelled with several cells, hears or powers; allowed: '
                 + " or ".join(f'"{one}"' for one in fit),
             )
     unfit: list[tuple[Path, bool, str]] = [
@@ -249,8 +256,10 @@ def check_cells(scenario: Written) -> None:
         if found:
             raise InvalidError(
                 path,
-                f"{what} are modelled only in one cell in which all hear each other; allowed: "
-                "without several cells, hears and powers",
+                (
+                    f"{what} are modelled only in one cell in which all nodes hear each other; "
+                    "allowed: without several cells, hears and powers"
+                ),
             )
 
 
@@ -280,7 +289,7 @@ def _cells(scenario: Written) -> tuple[dict[str, Written], list[str]]:
         if name in groups:
             raise InvalidError(
                 ("cells", name),
-                f'a group is called "{name}", too; allowed: a name of its own for each',
+                f'a group also has the name "{name}"; allowed: different names',
             )
         if name not in cell_of:
             raise InvalidError(
@@ -296,8 +305,10 @@ def _check_places(scenario: Written, cells: dict[str, Written], way: str) -> Non
         if group.hears is not None and way in ("received", "path_loss"):
             raise InvalidError(
                 ("stations", index, "hears"),
-                f"cannot be combined with air.{way}: two ways to say who hears whom; allowed: only "
-                "one of them",
+                (
+                    f"cannot be combined with air.{way}: both say which nodes hear each other; "
+                    "allowed: only one of them"
+                ),
             )
         for key in ("positions", "distance"):
             if getattr(group, key) is not None and way != "path_loss":
@@ -310,8 +321,10 @@ def _check_places(scenario: Written, cells: dict[str, Written], way: str) -> Non
         if way not in ("received", "path_loss"):
             raise InvalidError(
                 ("cells", name, "power"),
-                "means nothing where powers are not known; allowed: together with air.received or "
-                "air.path_loss",
+                (
+                    "has no effect if powers are not known; allowed: together with air.received "
+                    "or air.path_loss"
+                ),
             )
         if scenario.air.obss_pd is not None:
             raise InvalidError(
@@ -324,13 +337,10 @@ def _check_places(scenario: Written, cells: dict[str, Written], way: str) -> Non
 def _unused_place(way: str) -> str:
     if way:
         return (
-            f"cannot be combined with air.{way}: two ways to say who hears whom; allowed: only "
-            "one of them"
+            f"cannot be combined with air.{way}: both say which nodes hear each other; "
+            "allowed: only one of them"
         )
-    return (
-        "says who hears whom by a path loss alone; allowed: together with "
-        'air.path_loss = { model = "log-distance" }'
-    )
+    return 'needs a path loss; allowed: together with air.path_loss = { model = "log-distance" }'
 
 
 def _overlaps(scenario: Written, cells: dict[str, Written]) -> list[list[bool]]:
@@ -359,8 +369,10 @@ def _overlaps(scenario: Written, cells: dict[str, Written]) -> list[list[bool]]:
         if channel not in known:
             raise InvalidError(
                 ("cells", name, "channel"),
-                f"{channel} is no channel of {width} MHz in {band} GHz, the band of [phy]; "
-                f"allowed: {_listed(known)}{_elsewhere(scenario.phy.standard, width, channel)}",
+                (
+                    f"{channel} is not a channel of {width} MHz in {band} GHz, the band of [phy]; "
+                    f"allowed: {_listed(known)}{_elsewhere(scenario.phy.standard, width, channel)}"
+                ),
             )
     shared = []
     for one in names:
@@ -372,9 +384,11 @@ def _overlaps(scenario: Written, cells: dict[str, Written]) -> list[list[bool]]:
             if both is None:
                 raise InvalidError(
                     ("cells", other, "channel"),
-                    f"{given[other]} shares a part of the spectrum with {given[one]} of "
-                    f'"{one}", which is not modelled; allowed: the same channel, or one as far '
-                    "away as 1, 6 and 11 are",
+                    (
+                        f'{given[other]} overlaps in part with {given[one]} of "{one}", which is '
+                        "not modelled; allowed: the same channel, or one as far away as 1, 6 and "
+                        "11 are"
+                    ),
                 )
             row.append(both)
         shared.append(row)
@@ -420,9 +434,12 @@ def _check_said(
                 if row[other]:
                     raise InvalidError(
                         ("air", "heard"),
-                        f'is missing: "{names[one]}" and "{names[other]}" are on one channel, and '
-                        "nothing says who hears whom; allowed: pairs of cells, as in "
-                        f'[["{names[one]}", "{names[other]}"]], or received, or path_loss',
+                        (
+                            f'is missing: "{names[one]}" and "{names[other]}" are on one channel, '
+                            "and no key says whether they hear each other; allowed: pairs of "
+                            f'cells, as in [["{names[one]}", "{names[other]}"]], or received, or '
+                            "path_loss"
+                        ),
                     )
         return
     for place, pair in enumerate(scenario.air.heard):
@@ -453,8 +470,10 @@ def _check_thresholds(scenario: Written, air: Written, *, known: bool) -> None:
             if air.given(name):
                 raise InvalidError(
                     ("air", name),
-                    "means nothing where powers are not known; allowed: together with received or "
-                    "path_loss",
+                    (
+                        "has no effect if powers are not known; allowed: together with received "
+                        "or path_loss"
+                    ),
                 )
     if air.energy < air.sense:
         raise InvalidError(

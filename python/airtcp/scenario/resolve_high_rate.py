@@ -54,7 +54,7 @@ def check_keys(table: Written, standard: str, path: Path) -> None:
             )
             if modern and path[:1] == ("stations",):
                 allowed += ', or standard = "802.11g" (or b, or a) of this group next to it'
-            raise InvalidError((*path, name), f"is no key of {standard}; allowed: {allowed}")
+            raise InvalidError((*path, name), f"is not a key of {standard}; allowed: {allowed}")
 
 
 def rules_of(rules: Written) -> HighRateRules:
@@ -161,7 +161,7 @@ def error_rates(phy: Written, rules: Written, group: Written, path: Path) -> dic
         if not (name.isascii() and name.isdecimal() and int(name) <= highest):
             raise InvalidError(
                 (*path, "error_table", name),
-                f"is no MCS of {phy.standard}; allowed: 0 to {highest}",
+                f"is not an MCS of {phy.standard}; allowed: 0 to {highest}",
             )
         if share > 1.0:
             raise InvalidError(
@@ -220,8 +220,10 @@ def resolve_aggregation(mac: Written, phy: Phy, written_phy: Written) -> Aggrega
         if mac.given("aggregation"):
             raise InvalidError(
                 here,
-                f"{phy.standard} sends each frame alone; allowed: no such table, or a standard "
-                'such as "802.11n"',
+                (
+                    f"{phy.standard} does not aggregate frames; allowed: no such table, or a "
+                    'standard such as "802.11n"'
+                ),
             )
         return None
     table = mac.aggregation if mac.aggregation is not None else Aggregation.written_default()
@@ -240,8 +242,10 @@ def resolve_aggregation(mac: Written, phy: Phy, written_phy: Written) -> Aggrega
     if table.ppdu_time <= least:
         raise InvalidError(
             (*here, "ppdu_time"),
-            f"is {format_time_ns(table.ppdu_time)}, and preamble and signal fields alone last "
-            f"{format_time_ns(least)}; allowed: more than that",
+            (
+                f"is {format_time_ns(table.ppdu_time)}, and preamble and signal fields last "
+                f"{format_time_ns(least)}; allowed: more than that"
+            ),
         )
     bits = written_phy.filled(block_ack_bits=block_ack_bits(table.block_ack_window)).block_ack_bits
     rate_bps = written_phy.block_ack_rate or phy.control_rate.bps
@@ -301,7 +305,7 @@ def band_ghz(phy: Written) -> float:
     if band not in amendment.widest_mhz:
         allowed = ", ".join(f'"{ghz} GHz"' for ghz in amendment.widest_mhz)
         raise InvalidError(
-            ("phy", "band"), f'"{band} GHz" is no band of {phy.standard}; allowed: {allowed}'
+            ("phy", "band"), (f'"{band} GHz" is not a band of {phy.standard}; allowed: {allowed}')
         )
     if width in amendment.subcarriers and band not in fit:
         raise InvalidError(

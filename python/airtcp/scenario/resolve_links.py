@@ -19,7 +19,7 @@ def resolve_link(link: Written, path: Path) -> Link:
     """
     if not any(link.given(key) for key in ("rate", "delay", "loss")):
         raise InvalidError(
-            path, "does nothing; allowed: a link with a rate, a delay, a loss, or several"
+            path, "has no effect; allowed: a link with a rate, a delay, a loss, or several"
         )
     if link.queue is not None and link.rate is None:
         raise InvalidError(
@@ -37,7 +37,9 @@ def _link_queue(queue: Written | int | None, rate_bps: int | None, path: Path) -
     if isinstance(queue, Written):
         assert rate_bps is not None, "checked"
         if queue.mac_limit is not None:
-            raise InvalidError((*path, "mac_limit"), "a wire has no MAC; allowed: without this key")
+            raise InvalidError(
+                (*path, "mac_limit"), ("a wired link has no MAC; allowed: without this key")
+            )
         return resolve_queue(queue, path, partial(on_wire_ns, rate_bps))
     return PlainQueue(discipline="fifo", limit=queue, mac_limit=None, ack_filter=None)
 
@@ -50,5 +52,5 @@ def _loss(written: float | Written, path: Path) -> Loss:
     if (loss.rate is None) == (loss.every is None):
         raise InvalidError(path, "must be one of the two; allowed: either rate or every")
     if loss.rate is not None and loss.rate >= 1.0:
-        raise InvalidError(path, "lets nothing through; allowed: less than 100 %")
+        raise InvalidError(path, "loses every packet; allowed: less than 100 %")
     return loss

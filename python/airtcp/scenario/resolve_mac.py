@@ -111,8 +111,11 @@ def _check_leaves_stations(ap: Written) -> None:
         what = "it chooses packets itself" if discipline.resolved else "flows take turns"
         raise InvalidError(
             ("ap", "scheduler"),
-            f'with discipline = "{discipline.name if discipline.resolved else discipline.word}" '
-            f"{what}, whosever they are; allowed: another discipline",
+            (
+                "with discipline = "
+                f'"{discipline.name if discipline.resolved else discipline.word}" {what}, '
+                "whatever their station; allowed: another discipline"
+            ),
         )
 
 
@@ -153,7 +156,7 @@ def resolve_access(access: Written, mac: Written, phy: Phy) -> Access:
             if access.given(key) and key not in known:
                 raise InvalidError(
                     (*here, key),
-                    f'means nothing to the scheme "{access.scheme}"; '
+                    f'has no effect with the scheme "{access.scheme}"; '
                     f'allowed: together with scheme = "{word}"',
                 )
     if access.scheme == "standard":
@@ -188,7 +191,7 @@ def resolve_classify(mac: Written) -> Classify:
     if mac.given("classify") and mac.edca is None:
         raise InvalidError(
             ("mac", "classify"),
-            "has no meaning without access categories; allowed: together with [mac.edca]",
+            "has no effect without access categories; allowed: together with [mac.edca]",
         )
     return Classify.of(mac.classify)
 
@@ -235,9 +238,11 @@ def _category(
     if given.aifs < pifs:
         raise InvalidError(
             (*here, "aifs"),
-            f"is {format_time_ns(given.aifs)}; after a SIFS of {format_time_ns(phy.sifs_ns)} come "
-            "MAC ACKs and the next frames of a TXOP, which others need a slot to hear; allowed: "
-            f"{format_time_ns(pifs)} (PIFS) or more",
+            (
+                f"is {format_time_ns(given.aifs)}; others need a slot to hear the MAC ACKs and "
+                "next frames of a TXOP, which follow after a SIFS of "
+                f"{format_time_ns(phy.sifs_ns)}; allowed: {format_time_ns(pifs)} (PIFS) or more"
+            ),
         )
     if given.cw_min > given.cw_max:
         raise InvalidError(

@@ -104,8 +104,10 @@ def cell_phy(phy: Written, cell: Written, path: Path) -> Written:
         allowed_widths = ", ".join(f'"{width} MHz"' for width in fit) or "no such key"
         raise InvalidError(
             (*path, "channel_width"),
-            f"{cell.channel_width} MHz is no width of {phy.standard} within the channel of [phy]; "
-            f"allowed: {allowed_widths}",
+            (
+                f"{cell.channel_width} MHz is not a width of {phy.standard} within the channel of "
+                f"[phy]; allowed: {allowed_widths}"
+            ),
         )
     return phy.model_copy(update={"channel_width": cell.channel_width})
 

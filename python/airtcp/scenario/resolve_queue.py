@@ -113,7 +113,7 @@ def resolve_queue(
             if fq.slow_below_bps is not None and not at_access_point:
                 raise InvalidError(
                     (*here, "slow_below"),
-                    "says of which stations queues are; allowed: in [ap] alone",
+                    "selects the stations of queues; allowed: only in [ap]",
                 )
             return FqCodelQueue.of(queue, codel=_codel(queue, here), fq=fq, **common)
         case own if DISCIPLINES[own].resolved:
@@ -143,9 +143,9 @@ def _check_keys(queue: Written, here: Path) -> None:
         for key in written(table).allowed_keys():
             if key not in mine and queue.given(key):
                 of = " or ".join(f'"{name}"' for name, keys in known.items() if key in keys)
-                reason = f'means nothing to the discipline "{queue.discipline}"'
+                reason = f'has no effect with the discipline "{queue.discipline}"'
                 if key == "ecn":
-                    reason = f'has nobody to mark packets: "{queue.discipline}" drops alone'
+                    reason = f'has no effect: "{queue.discipline}" never marks packets'
                 raise InvalidError(
                     (*here, key), f"{reason}; allowed: together with discipline = {of}"
                 )

@@ -117,8 +117,10 @@ def _check_congestion(tcp: Written, here: Path) -> None:
         having = either([one.word for one in of_airtcp(CONGESTION) if one.has_aimd])
         raise InvalidError(
             (*here, "aimd"),
-            f'cannot be combined with congestion = "{tcp.congestion}", which has factors of its '
-            f"own; allowed: aimd with congestion = {having}",
+            (
+                f'cannot be combined with congestion = "{tcp.congestion}", which has its own '
+                f"factors; allowed: aimd with congestion = {having}"
+            ),
         )
 
 
@@ -157,8 +159,10 @@ def _check_times_of_segments(tcp: Written, here: Path) -> None:
         if getattr(tcp, key) != plain:
             raise InvalidError(
                 (*here, key),
-                f'{written} needs the times of single segments, which variant = "{tcp.variant}" '
-                f"does not keep; allowed: with variant = {timing}",
+                (
+                    f"{written} needs the times of single segments, which variant = "
+                    f'"{tcp.variant}" does not store; allowed: with variant = {timing}'
+                ),
             )
 
 
@@ -193,8 +197,10 @@ def _check_ecn(tcp: Written, here: Path) -> None:
         others = either([one.word for one in of_airtcp(CONGESTION) if not one.needs])
         raise InvalidError(
             (*here, "ecn"),
-            f'tells congestion = "{tcp.congestion}" nothing, which follows a model of the path; '
-            f"allowed: with congestion = {others}",
+            (
+                f'has no effect on congestion = "{tcp.congestion}", which follows a model of the '
+                f"path; allowed: with congestion = {others}"
+            ),
         )
 
 
@@ -265,9 +271,9 @@ def _ack_skip(ack_skip: Written | None, here: Path) -> AckSkip | None:
     if (ack_skip.skip is None) == (adaptive is None):
         raise InvalidError(
             here,
-            "says neither skip nor adaptive; allowed: only one of them"
+            "has neither skip nor adaptive; allowed: one of them"
             if adaptive is None
-            else "has skip beside adaptive; allowed: only one of them",
+            else "has skip and adaptive; allowed: only one of them",
         )
     return AckSkip.of(ack_skip, skip=ack_skip.skip if adaptive is None else adaptive.most)
 

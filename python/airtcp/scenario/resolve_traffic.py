@@ -127,8 +127,10 @@ def _start_spread_ns(flow: Written, preset: str, here: Path) -> int:
         law = "a start" if application.kind == "bulk" else "times"
         raise InvalidError(
             (*here, "start_spread"),
-            f"the application, {application.kind}, has {law} of its own; allowed: with bulk "
-            "without start, and with udp without a rate",
+            (
+                f"the application, {application.kind}, already has {law}; allowed: with bulk "
+                "without start, and with udp without a rate"
+            ),
         )
     return 0
 
@@ -162,7 +164,7 @@ def _check_tcp_flow(flow: Written, application: Application, here: Path) -> None
     if flow.connections > 1 and application.kind == "replay":
         raise InvalidError(
             (*here, "connections"),
-            "each transfer of a replay has a connection of its own; allowed: without this key",
+            "each transfer of a replay has its own connection; allowed: without this key",
         )
     if isinstance(application, Web) and application.page is not None:
         if flow.direction == "upload":
@@ -172,7 +174,7 @@ def _check_tcp_flow(flow: Written, application: Application, here: Path) -> None
         if application.request_bytes == 0:
             raise InvalidError(
                 (*here, "application", "request"),
-                'the objects of a page are asked for; allowed: more than "0 B", such as "500 B"',
+                ('the objects of a page need requests; allowed: more than "0 B", such as "500 B"'),
             )
 
 
@@ -181,8 +183,10 @@ def _check_ecn(flow: Written, tcp: Tcp, is_marked: bool, here: Path) -> None:
         way = "its stations and the access point" + (" and on its path" if flow.path else "")
         raise InvalidError(
             (*here, "tcp", "ecn"),
-            f"no queue marks packets on the way, of {way}; allowed: together with a queue of "
-            'discipline = "red", "codel" or "fq-codel" with ecn = true',
+            (
+                f"no queue marks packets on the path, of {way}; allowed: together with a queue of "
+                'discipline = "red", "codel" or "fq-codel" with ecn = true'
+            ),
         )
 
 
@@ -198,7 +202,10 @@ def _check_names(flows: list[Flow], scenario: Written) -> None:
             )
             raise InvalidError(
                 ("flows", index, "name"),
-                f'a second flow is called "{flow.name}"; allowed: a name of its own for each flow',
+                (
+                    f'a second flow has the name "{flow.name}"; allowed: a different name for '
+                    "each flow"
+                ),
             )
         seen.add(flow.name)
 
@@ -217,8 +224,10 @@ def _check_udp(flow: Written, application: Udp, network: Network, here: Path) ->
     if flow.direction == "download" and flow.path:
         raise InvalidError(
             (*here, "path"),
-            "a saturated source of downloads sits at the access point's queue, with no path before "
-            "it; allowed: without this key, or a udp flow with a rate",
+            (
+                "a saturated source of downloads fills the access point's queue directly, with "
+                "no path before it; allowed: without this key, or a udp flow with a rate"
+            ),
         )
     if network.first_queue(flow.stations, flow.direction).discipline == "red":
         raise InvalidError(
@@ -238,7 +247,10 @@ def _flow_names(flows: list[Written]) -> list[str]:
         if flow.name in named:
             raise InvalidError(
                 ("flows", index, "name"),
-                f'a second flow is called "{flow.name}"; allowed: a name of its own for each flow',
+                (
+                    f'a second flow has the name "{flow.name}"; allowed: a different name for '
+                    "each flow"
+                ),
             )
         named.add(flow.name)
         taken |= _made(flow, flow.name)
@@ -352,7 +364,10 @@ def _application(application: Written, stations: int, here: Path, base: FilePath
             if interarrival.mean() <= 0:
                 raise InvalidError(
                     (*here, "interarrival"),
-                    "transfers would begin all at once and without end; allowed: a mean above 0 s",
+                    (
+                        "transfers would start all at once and without end; allowed: a mean "
+                        "above 0 s"
+                    ),
                 )
             return Ftp.of(
                 application,
@@ -366,7 +381,7 @@ def _application(application: Written, stations: int, here: Path, base: FilePath
     if application.codec is not None:
         if rate is None:
             raise InvalidError(
-                (*here, "codec"), "speech has a rate of its own; allowed: together with a rate"
+                (*here, "codec"), "speech needs a rate; allowed: together with a rate"
             )
         voice = _voice(application.codec, application.packet, rate)
     return Udp.of(application, rate_bps=rate, voice=voice)
@@ -376,8 +391,10 @@ def _check_packet(packet_bytes: int, here: Path) -> None:
     if packet_bytes <= standards.UDP_IP_HEADER_BYTES:
         raise InvalidError(
             here,
-            f"{packet_bytes} B leave nothing beside the headers; "
-            f"allowed: more than {standards.UDP_IP_HEADER_BYTES} B",
+            (
+                f"{packet_bytes} B are used up by the headers; allowed: more than "
+                f"{standards.UDP_IP_HEADER_BYTES} B"
+            ),
         )
 
 

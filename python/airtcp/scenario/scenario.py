@@ -95,7 +95,7 @@ class Scenario(ResolvedScenario):
         [{'name': 'laptop', 'count': 5}]
         """
         if self._written is None:
-            raise ValueError("a scenario that was read from its resolved form has no written one")
+            raise ValueError("a scenario that was read from its resolved form has no written form")
         return copy.deepcopy(self._written)
 
     @property
@@ -177,7 +177,7 @@ class Scenario(ResolvedScenario):
         flow has them. None removes a key, so that its default applies.
 
         Raises:
-            ScenarioError: a path that is no key of this scenario, or a value that is wrong there.
+            ScenarioError: a path that is not a key of this scenario, or an invalid value.
             ValueError: the scenario was read from its resolved form.
 
         With the `cafe` of `airtcp.load`:

@@ -30,7 +30,7 @@ def schema() -> Schema:
 _BY_PROFILES = {
     "StationGroup": {"name": "with `profile` its name", "count": "with `profile` 1"},
     "Flow": {
-        "stations": "above a flow of `traffic` its stations",
+        "stations": "for a flow of `traffic` its stations",
         "direction": "with `profile` that of the profile",
         "application": "with `profile` that of the profile",
     },

@@ -258,7 +258,7 @@ def _read_span(span: Written, where: tuple[str, ...]) -> Bounds:
     low, kind = _number(getattr(span, "from"), (*where, "from"))
     high, other = _number(span.to, (*where, "to"))
     if kind is not other:
-        raise InvalidError(where, "goes from one kind of quantity to another; allowed: one kind")
+        raise InvalidError(where, ("goes from one kind of quantity to another; allowed: one kind"))
     if span.scale == "log" and min(low, high) <= 0:
         raise InvalidError(where, "has 0 or less on a log scale; allowed: more than 0")
     if low == high:
@@ -292,11 +292,12 @@ def _range(table: _Range, where: tuple[str, ...]) -> list[Any]:
     step, kind = _number(table.step, (*where, "step"))
     if kind is not _number(getattr(table, "from"), where)[1] or span.log:
         raise InvalidError(
-            (*where, "step"), "does not fit; allowed: what from is, on a linear scale"
+            (*where, "step"),
+            ("has another unit than `from`; allowed: a step of the same kind, on a linear scale"),
         )
     if step * (span.high - span.low) <= 0:
         raise InvalidError(
-            (*where, "step"), "never arrives; allowed: a step from `from` towards `to`"
+            (*where, "step"), "never reaches `to`; allowed: a step from `from` towards `to`"
         )
     # Include the last value if a step ends within a millionth of it.
     count = math.floor((span.high - span.low) / step + 1e-6) + 1

@@ -135,7 +135,7 @@ def _kept(folder: Path) -> Iterator[None]:
     try:
         yield
     except OutputError as error:
-        there = "; what came before is in the store" if Contents.read(folder) is not None else ""
+        there = "; earlier results are in the store" if Contents.read(folder) is not None else ""
         raise SimulationError(f"{error}{there}") from error
 
 

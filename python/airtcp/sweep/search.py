@@ -54,7 +54,7 @@ def goal_of(text: str) -> Goal:
     metric = spellings().get(last)
     if word not in ("max", "min") or metric is None:
         raise QuestionError(
-            f'--optimise "{text}" is no goal; allowed: max METRIC or min METRIC, such as '
+            f'--optimise "{text}" is not a goal; allowed: max METRIC or min METRIC, such as '
             '"max jain_index" (docs/reference/results.md has the metrics)'
         )
     return Goal(".".join([*of, metric.name]), word == "max")
@@ -146,7 +146,7 @@ def search(
             progress(len(study.trials), trials)
     if best is None:
         raise QuestionError(
-            f"no trial has a {goal.metric}; allowed: a metric that the scenario has"
+            f"no trial has a value of {goal.metric}; allowed: a metric that the scenario has"
         )
     return Found(goal, best[1].changes, best[2], trials, failed, folder)
 

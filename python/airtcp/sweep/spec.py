@@ -79,9 +79,7 @@ def load_sweep(path: Path, changes: Mapping[str, Any] | None = None) -> Sweep:
     except RecursionError:
         raise ScenarioError(name, "", "is not TOML that can be read: nested too deeply") from None
     if "phy" in data and "axes" not in data:
-        told = (
-            "is a scenario, and no sweep; allowed: --axis KEY=[VALUES] beside it, or a sweep file"
-        )
+        told = "is a scenario, not a sweep; add --axis KEY=[VALUES], or give a sweep file"
         raise ScenarioError(name, "", told)
     try:
         form = _SweepFile.model_validate(data)
@@ -187,7 +185,9 @@ def _metrics(names: Sequence[str], base: Scenario) -> tuple[str, ...]:
         of_group = len(of) == 2 and of[0] in groups and of[1] in PARTS
         if metric is None or (not of_group if of else metric.scopes == ("cell",)):
             near = _of_cell(name, base) or _nearest(last)
-            told = f'"{name}" is no metric{near}; allowed: those of docs/reference/results.md'
+            told = (
+                f'"{name}" is not a metric{near}; allowed: the metrics of docs/reference/results.md'
+            )
             told += f", or of a station group: GROUP.{'|'.join(PARTS)}.METRIC"
             if cells:
                 told += f", or of a cell: {cells[0]}{'|'.join(of_cells)}"

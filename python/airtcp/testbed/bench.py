@@ -99,7 +99,9 @@ def measure(
             answer, times = air.answer()
             lag = air.lag()
     if lag.packets == 0:
-        raise SimulationError("no packet came out of the air: the programs did not talk")
+        raise SimulationError(
+            "no packet crossed the simulated channel: the programs exchanged nothing"
+        )
     replication = Replication(0, kept(_seen(json.loads(answer))), np.frombuffer(times, dtype="<f8"))
     measured = Simulation.gather(
         [replication],

@@ -144,9 +144,9 @@ class Network:
             assert self._unshare.stderr is not None
             self._unshare.kill()
             lines = self._unshare.stderr.read().decode(errors="replace").strip().splitlines()
-            error = lines[-1] if lines else "it ended without a word"
+            error = lines[-1] if lines else "it ended without a message"
         hint = "" if self._is_root else "; try as root, or allow user namespaces"
-        return f"this machine does not let us make the networks of a testbed: {error}{hint}"
+        return f"this machine does not allow the networks of a testbed: {error}{hint}"
 
     def __exit__(
         self,
@@ -256,7 +256,7 @@ def _only_child(pid: int) -> int:
         if found:
             return int(found[0])
         time.sleep(0.01)
-    raise QuestionError("the process that keeps the networks has gone")
+    raise QuestionError("the process that keeps the networks has ended")
 
 
 def end(process: subprocess.Popen[Any]) -> None:

@@ -76,8 +76,7 @@ class Iperf(Program):
         elif self._client.poll() is not None:
             said = self._client.communicate()
             raise SimulationError(
-                f"iperf3 of {self.real.station} ended before its time: "
-                + one_line(" ".join(said).strip())
+                f"iperf3 of {self.real.station} ended early: " + one_line(" ".join(said).strip())
             )
 
     def _command(self) -> list[str]:
@@ -123,8 +122,11 @@ def program_of(real: RealFlow, seed: int, *, name: str) -> Program:
             raise ScenarioError(
                 name,
                 f"{where}.tcp.mss",
-                "the head of an answer must fit into a segment, or nobody sees where an object "
-                f"of a page ends; allowed in a testbed: {_HEAD_BYTES} B and more, or {simulated}",
+                (
+                    "the header of a response must fit into a segment, or the end of a page's "
+                    f"object cannot be seen; allowed in a testbed: {_HEAD_BYTES} B and more, or "
+                    f"{simulated}"
+                ),
             )
         return Pages(real, seed)
     if kind not in Http.kinds:

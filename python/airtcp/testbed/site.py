@@ -209,10 +209,10 @@ def _check(
     for one in simulated:
         if one not in known:
             there = ", ".join(sorted(known))
-            raise ScenarioError(name, "flows", f"no flows are called {one!r}; there are: {there}")
+            raise ScenarioError(name, "flows", f"there are no flows {one!r}; flows: {there}")
     if not known - set(simulated):
         raise ScenarioError(
-            name, "flows", "a testbed needs real flows; allowed: some that are not simulated"
+            name, "flows", "a testbed needs real flows; leave some out of --simulated"
         )
     if only is not None:
         _check_station(scenario, name, simulated, only)
@@ -221,8 +221,10 @@ def _check(
         raise ScenarioError(
             name,
             "stations",
-            f"{count} stations, and each needs a network of its own in the kernel; allowed: at "
-            f"most {MOST_STATIONS} in a testbed",
+            (
+                f"{count} stations, and each needs its own network in the kernel; allowed: at "
+                f"most {MOST_STATIONS} in a testbed"
+            ),
         )
     if len(scenario.flows) > MOST_ENTRIES:
         raise ScenarioError(name, "flows", f"allowed: at most {MOST_ENTRIES} in a testbed")
@@ -244,7 +246,7 @@ def _check_station(
     flows = [flow for flow in scenario.flows if flow.name not in simulated]
     if not any(flow.stations == groups[only] for flow in flows):
         raise ScenarioError(
-            name, "flows", f"{only} has no real flow, and so no way to a server; allowed: a flow"
+            name, "flows", f"{only} has no real flow, and so no path to a server; add a flow"
         )
 
 
@@ -252,9 +254,9 @@ def _check_tcp(name: str, path: str, flow: str, tcp: Tcp) -> None:
     asked = tcp.model_dump()
     simulated = f"flows that are simulated (--simulated {flow})"
     for key, what in (
-        ("ack_skip", "no kernel leaves ACKs out like this"),
+        ("ack_skip", "no kernel omits ACKs like this"),
         ("tack", "no kernel acknowledges like this"),
-        ("mac_feedback", "no kernel hears of the MAC"),
+        ("mac_feedback", "no kernel gets reports of the MAC"),
     ):
         if asked.get(key) is not None and asked.get(key) is not False:
             raise ScenarioError(
@@ -264,7 +266,7 @@ def _check_tcp(name: str, path: str, flow: str, tcp: Tcp) -> None:
         raise ScenarioError(
             name,
             f"{path}.delayed_ack.policy",
-            f"no kernel takes a policy of one's own; allowed in a testbed: none, or {simulated}",
+            f"no kernel uses a plug-in policy; allowed in a testbed: none, or {simulated}",
         )
     every = [count for _, count in asked["delayed_ack"]["thresholds"]]
     if every not in ([1], [2]):
@@ -280,7 +282,7 @@ def _check_tcp(name: str, path: str, flow: str, tcp: Tcp) -> None:
         raise ScenarioError(
             name,
             f"{path}.congestion",
-            f"no kernel has it; allowed in a testbed: {known}, or {simulated}",
+            f"the kernel does not have it; allowed in a testbed: {known}, or {simulated}",
         )
     try:
         available = _AVAILABLE.read_text(encoding="ascii").split()
@@ -291,7 +293,10 @@ def _check_tcp(name: str, path: str, flow: str, tcp: Tcp) -> None:
         raise ScenarioError(
             name,
             f"{path}.congestion",
-            f"this kernel has no {congestion} (try: modprobe tcp_{congestion}); allowed here: "
+            (
+                f"this kernel does not have {congestion} (try: modprobe tcp_{congestion}); "
+                "allowed here: "
+            )
             + ", ".join(available),
         )
 
@@ -389,8 +394,8 @@ def _deviations(flow: Flow) -> list[str]:
         told.append("each connection begins with a three-way handshake")
     if tcp["delayed_ack"]["thresholds"][0][1] == 2:
         told.append(
-            "the kernel acknowledges each of the first segments, delays ACKs by 40 to 200 ms as it "
-            "finds right, and may acknowledge more than two segments with one"
+            "the kernel acknowledges each of the first segments, delays ACKs by 40 to 200 "
+            "ms, and may acknowledge more than two segments with one"
         )
     headers = 8 * (_IP_TCP_BYTES + (_TIMESTAMPS_BYTES if tcp["timestamps"] else 0))
     if tcp["header_bits"] != headers:
@@ -398,7 +403,7 @@ def _deviations(flow: Flow) -> list[str]:
     if RECOVERY[tcp["variant"]].kernel_differs:
         told.append(RECOVERY[tcp["variant"]].kernel_differs)
     if tcp["aimd"] != {"increase": 1.0, "decrease": 0.5}:
-        told.append("the kernel's windows grow and shrink as its congestion control says, not aimd")
+        told.append("the kernel's congestion control changes its windows, not aimd")
     control = CONGESTION[tcp["congestion"]]
     if control.kernel_differs and tcp["slow_start"] != control.kernel_slow_start:
         told.append(control.kernel_differs)
@@ -409,14 +414,12 @@ def _deviations(flow: Flow) -> list[str]:
     if tcp["initial_rto_ns"] != 1_000_000_000:
         told.append("the initial retransmission timeout is the kernel's, 1 s")
     if tcp["sending_end"] is not None:
-        told.append(
-            "the end that sends the data has the receive window and the ACK policy of the other one"
-        )
+        told.append("the sender of data has the receive window and the ACK policy of the other end")
     if tcp["small_queue"]:
         told.append(
-            "a TUN device lets go of a packet's socket at once, so that as much of an upload waits "
-            "in its station's queue as the window allows: its round trip is longer, and its "
-            "receive window opens for longer (small_queue = false is like it)"
+            "a TUN device releases a packet's socket at once, so a station's queue holds as "
+            "much of an upload as the window allows: its round trip is longer, and its "
+            "receive window opens for longer (as with small_queue = false)"
         )
     if tcp["initial_window_bytes"] % tcp["mss_bytes"]:
         told.append("the initial window is a whole number of segments")
@@ -428,7 +431,7 @@ def _application_deviations(flow: Flow) -> list[str]:
     if kind == "udp" and flow.application.model_dump()["rate_bps"] is None:
         return ["a saturated source sends a tenth more than the data rate"]
     if kind == "ftp" and flow.application.model_dump()["control"] is not None:
-        return ["users log in over the air, 32 for each station at the beginning"]
+        return ["users log in over the simulated channel, 32 for each station at the start"]
     if kind == "web" and flow.application.model_dump()["page"] is not None:
         return [
             "pages are by HTTP: each object has a request of at least 70 bytes, and headers of "
@@ -437,9 +440,11 @@ def _application_deviations(flow: Flow) -> list[str]:
     if kind != "udp" and flow.application.model_dump().get("size", True) is not None:
         if flow.direction == "upload":
             return [
-                "transfers are by HTTP: the headers of a PUT, some 100 bytes, come before the data "
-                "and count as goodput; the server's answer comes behind them, and a user thinks "
-                "from then on"
+                (
+                    "transfers are by HTTP: the headers of a PUT, some 100 bytes, precede the "
+                    "data and count as goodput; the server responds after the data, and then the "
+                    "user thinks"
+                )
             ]
         return [
             "transfers are by HTTP: a request of at least 70 bytes, and headers of some 250 bytes "
@@ -456,7 +461,7 @@ def _conflicts(flows: list[RealFlow]) -> list[str]:
         if any(tcp != tcps[0] for tcp in tcps):
             group = station.split("/")[0]
             told.append(
-                f"{group}: flows of one station have different TCP; the server sends as the first "
-                "says, and options are on where one has them"
+                f"{group}: flows of one station have different TCP parameters; the server "
+                "uses the first ones, and options that any of them has"
             )
     return told

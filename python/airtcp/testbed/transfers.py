@@ -134,8 +134,7 @@ class Transfers(Program):
         elif self._users.poll() is not None:
             _, said = self._users.communicate()
             raise SimulationError(
-                f"the users of {self.real.station} ended before their time: "
-                + one_line((said or "").strip())
+                f"the users of {self.real.station} ended early: " + one_line((said or "").strip())
             )
 
     def _folder_in(self, network: Network) -> Path:

@@ -74,7 +74,7 @@ def read(connection: http.client.HTTPConnection) -> int:
     """Read a response to its end. Return its size in bytes."""
     answer = connection.getresponse()
     if answer.status not in (http.client.OK, http.client.CREATED):
-        raise OSError(f"the server answers {answer.status} {answer.reason}")
+        raise OSError(f"the server responds {answer.status} {answer.reason}")
     buffer = bytearray(_BUFFER)
     count = 0
     while got := answer.readinto(buffer):
@@ -85,7 +85,7 @@ def read(connection: http.client.HTTPConnection) -> int:
 def check(count: int, size: int) -> None:
     """Check that the transfer is complete."""
     if count != size:
-        raise OSError(f"{count} bytes came of {size}")
+        raise OSError(f"{count} of {size} bytes arrived")
 
 
 def ask(

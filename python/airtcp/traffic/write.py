@@ -23,7 +23,7 @@ def scenario_text(path: Path, study: Study) -> str:
     why = (
         f"mean of {study.think_times} pauses between 1 s and 30 min"
         if study.think_mean_s
-        else "the log has no times of clients: this is a guess"
+        else "the log has no client times: this is a guess"
     )
     column = ', column = "size"' if study.form == "CSV" else ""
     name = str(path).replace("\\", "\\\\").replace('"', '\\"')

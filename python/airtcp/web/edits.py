@@ -84,7 +84,7 @@ def _own_flow(document: tomlkit.TOMLDocument, plain: dict[str, Any], path: str) 
     name = rest.partition(".")[0]
     flows = expand(plain).data.get("flows", [])
     if table != "flows" or name not in [one.get("name") for one in flows]:
-        raise InvalidError((path,), "is no key of this scenario")
+        raise InvalidError((path,), "is not a key of this scenario")
     append(document, "flows", {"name": name})
     return place_of(path, named(document.unwrap()))
 

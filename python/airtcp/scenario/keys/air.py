@@ -21,7 +21,7 @@ from .queue import AccessPoint
 def _two(value: object) -> object:
     if isinstance(value, list) and len(value) == 2:
         return value
-    raise PydanticCustomError("not_a_point", "is no point; allowed: [x, y] in metres")
+    raise PydanticCustomError("not_a_point", "is not a point; allowed: [x, y] in metres")
 
 
 _FAR: Any = 100_000.0
@@ -140,19 +140,21 @@ class Needs(Table):
 def _is_row(value: object) -> object:
     if isinstance(value, list) and len(value) == 3:
         return value
-    raise PydanticCustomError("not_a_row", 'is no row; allowed: ["FROM", "TO", dBm]')
+    raise PydanticCustomError("not_a_row", 'is not a row; allowed: ["FROM", "TO", dBm]')
 
 
 def _pair(value: object) -> object:
     if isinstance(value, list) and len(value) == 2 and value[0] != value[1]:
         return value
-    raise PydanticCustomError("not_a_pair", 'is no pair; allowed: ["CELL", "CELL"]')
+    raise PydanticCustomError("not_a_pair", 'is not a pair; allowed: ["CELL", "CELL"]')
 
 
 def _pairs(value: object) -> object:
     if isinstance(value, list) and not any(isinstance(one, str) for one in value):
         return value
-    raise PydanticCustomError("no_pairs", 'is no list of pairs; allowed: [["CELL", "CELL"], ...]')
+    raise PydanticCustomError(
+        "no_pairs", 'is not a list of pairs; allowed: [["CELL", "CELL"], ...]'
+    )
 
 
 def _file_or_rows(value: object) -> object:
@@ -160,7 +162,8 @@ def _file_or_rows(value: object) -> object:
         return value
     raise PydanticCustomError(
         "no_powers",
-        'is no file and no list of rows; allowed: "powers.csv", or [["FROM", "TO", dBm], ...]',
+        "is neither a file nor a list of rows; "
+        'allowed: "powers.csv", or [["FROM", "TO", dBm], ...]',
     )
 
 

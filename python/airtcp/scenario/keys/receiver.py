@@ -34,7 +34,7 @@ def _checked_thresholds(pairs: list[list[int]]) -> list[list[int]]:
     """Check pairs of thresholds: ascending from segment 0, each with a number of segments."""
     if not pairs or any(len(pair) != 2 for pair in pairs):
         raise PydanticCustomError(
-            "bad_thresholds", "is no list of pairs; allowed: such as [[0, 1], [2, 2]]"
+            "bad_thresholds", "is not a list of pairs; allowed: such as [[0, 1], [2, 2]]"
         )
     begins = [begin for begin, _ in pairs]
     if begins[0] != 0 or any(here >= after for here, after in pairwise(begins)):
