@@ -144,4 +144,4 @@ def test_a_search_whose_longer_runs_miss_everywhere_still_ends() -> None:
     found = airtcp.plan(short, until="desk flow_goodput < 1 Mb/s")
 
     assert found.answer is not None
-    assert found.remedies
+    assert found.tried > 0

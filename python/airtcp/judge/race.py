@@ -181,9 +181,13 @@ class Race:
     def _key(self, one: Candidate) -> tuple[float, float, int, float]:
         """Sort key of candidates: fewest missed and broken targets, worst ratio, harm, score."""
         base, now = self.change(one)
+        return self.misses(one), now.worst, len(now.harmed(base)), now.score(base)
+
+    def misses(self, one: Candidate) -> int:
+        """Return the missed and broken targets of a candidate, in halves of a target."""
+        base, now = self.change(one)
         broken = len(now.breaks(base)) + len(now.halved(base))
-        missed = round(2.0 * (now.expected_misses + broken))
-        return missed, now.worst, len(now.harmed(base)), now.score(base)
+        return round(2.0 * (now.expected_misses + broken))
 
     def _is_alike(self, one: Candidate, best: Candidate) -> bool:
         """True if a candidate is as good as the best, within noise."""

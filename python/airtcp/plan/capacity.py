@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from airtcp.conditions import Condition, ConditionError, parse_condition
 from airtcp.exceptions import QuestionError
-from airtcp.judge.candidates import EASY, Candidate, pair, singles
+from airtcp.judge.candidates import COSTS, EASY, Candidate, pair, singles
 from airtcp.judge.decide import timed
 from airtcp.judge.race import Race, cost
 from airtcp.judge.recommend import effects_of, lines_of
@@ -348,12 +348,17 @@ class _Changes:
         return sign * (one.found.answer.value - self._found.answer.value)
 
     def _contenders(self, race: Race) -> list[Candidate]:
-        """Return the changes whose capacity is worth a search: the helpful ones, best first."""
+        """Return the changes whose capacity is worth a search: the helpful ones, best first.
+
+        Of those that miss equally few targets, the single changes come first: their capacities
+        differ by more than those of pairs that contain them.
+        """
         known = [
             one
             for one in race.ranked()
             if race.improves(one) and not race.change(one)[1].halved(race.change(one)[0])
         ]
+        known.sort(key=lambda one: (race.misses(one), len(one.remedies), COSTS.index(one.cost)))
         easy = [one for one in known if one.cost in EASY and not _contains(one, known)]
         rest = [one for one in known if one.cost == "hardware"]
         return [*easy[:_SOUGHT], *rest[:1]]
@@ -376,14 +381,14 @@ class _Changes:
         return any(meet(each, key) for each in varied for key in one.changes)
 
     def gains(self) -> list[Gain]:
-        """Return the changes with their capacity, largest gain first."""
+        """Return the changes with their capacity: first the one whose lowest gain is largest."""
         found = [self._gain(one) for one in self._sought]
         return sorted(
             found,
             key=lambda one: (
                 one.verdict != "gains",
                 not one.endless,
-                -(one.gain.mean or 0.0),
+                -(one.gain.low if one.gain.low is not None else one.gain.mean or 0.0),
             ),
         )
 
