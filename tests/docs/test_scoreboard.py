@@ -8,6 +8,7 @@ import make_scoreboard
 import pytest
 from airtcp.reproduce.catalogue import PAPERS
 from airtcp.reproduce.claims import Judgement, load_claims
+from airtcp.reproduce.scoreboard import command_of, long_runs
 
 ROOT = Path(__file__).parents[2]
 VERDICTS = ROOT / "tests" / "reproduce"
@@ -19,7 +20,7 @@ LONG: dict[str, dict[str, list[str]]] = tomllib.loads(
 
 @pytest.mark.parametrize("one", make_scoreboard.judged(), ids=lambda one: one.claim.id)
 def test_the_number_shown_has_the_verdict_shown(one: Judgement) -> None:
-    command = make_scoreboard.command_of(one.claim.id)
+    command = command_of(one.claim.id)
     held = EXPECTED if command is None else LONG[command]
     expected = (word for word, claims in held.items() if one.claim.id in claims)
 
@@ -27,7 +28,7 @@ def test_the_number_shown_has_the_verdict_shown(one: Judgement) -> None:
 
 
 def test_longer_runs_are_of_whole_items_and_their_commands_make_them() -> None:
-    runs = make_scoreboard.long_runs()
+    runs = long_runs()
 
     assert set(runs) == set(LONG)
     for command, kept in runs.items():

@@ -408,12 +408,10 @@ def odds(winner: Standing, others: Sequence[Standing], base: Outcome) -> float:
     mine = winner.score(base)
     total = 0.0
     for other in others:
-        spread = math.sqrt(
-            sum(
-                one.miss * (1.0 - one.miss)
-                for one in (*winner.outcome.targets, *other.outcome.targets)
-            )
-        )
+        both = zip(winner.outcome.targets, other.outcome.targets, strict=True)
+        # A target that neither run measured says nothing about which of the two is better.
+        known = [two for two in both if any(one.ratio is not None for one in two)]
+        spread = math.sqrt(sum(one.miss * (1.0 - one.miss) for two in known for one in two))
         ahead = other.score(base) - mine + _INDIFFERENT
         if spread > 0.0:
             total += 1.0 - NormalDist().cdf(ahead / spread)

@@ -112,7 +112,8 @@ fn beacons_have_the_length_that_is_asked_for_and_whole_elements() {
     assert_eq!(frame.head()[4..24], [&BROADCAST[..], &AP, &AP, &[0x70, 0]].concat());
 }
 
-/// IEEE 802.11-2016, Table 9-1: bit 4 of the first octet is CF-Ack, bit 5 CF-Poll, bit 6 no data.
+/// In contention-free periods bit 4 of the first octet is CF-Ack, bit 5 CF-Poll, bit 6 no data (IEEE
+/// 802.11-2016, Table 9-1).
 #[test]
 fn frames_of_contention_free_periods_have_subtypes_of_their_own() {
     let mut frame = Frame::default();
