@@ -82,6 +82,9 @@ Remedy = Annotated[
     list[str] | None,
     typer.Option("--remedy", metavar="NAME", help="Try only this change. Repeatable."),
 ]
+Details = Annotated[
+    bool, typer.Option("--details", help="Also print long configurations of the best change.")
+]
 Limit = Annotated[
     str,
     typer.Option(
@@ -104,6 +107,7 @@ def plan(
     remedies: Remedies = True,
     remedy: Remedy = None,
     limit: Limit = "8 min",
+    details: Details = False,
     set_: Set = None,
     json: Json = False,
     out: Out = None,
@@ -156,7 +160,7 @@ def plan(
                 if isinstance(found, ChannelPlan):
                     show_plan.channels(found)
                 else:
-                    show_plan.plan(found)
+                    show_plan.plan(found, details=details)
 
         def write(to: Path) -> None:
             if isinstance(found, ChannelPlan):

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from airtcp.results.plans import Plan
 
 
-def plan(found: Plan) -> None:
-    """Print a plan on stdout."""
-    terminal.show(new_console(), list(words.parts(found)))
+def plan(found: Plan, *, details: bool = False) -> None:
+    """Print a plan on stdout; `details` adds long configurations."""
+    terminal.show(new_console(), list(words.parts(found, everything=details)))
 
 
 def channels(found: ChannelPlan) -> None:

@@ -10,7 +10,7 @@ from airtcp.amounts import duration
 from airtcp.conditions import read_condition
 from airtcp.document import Code, Column, Heading, Lines, Note, Part, Table
 from airtcp.messages import words
-from airtcp.messages.run import equipment, settings
+from airtcp.messages.run import configuration, settings
 from airtcp.units import format_rate, format_size, format_time_s
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ _ROWS: Final = 7
 _BAR: Final = 36
 
 
-def parts(plan: Plan) -> Iterator[Part]:
-    """Yield the screen of a plan."""
+def parts(plan: Plan, *, everything: bool = False) -> Iterator[Part]:
+    """Yield the screen of a plan; `everything` adds long configurations."""
     yield Heading(plan.scenario.title or "Untitled scenario")
     yield Lines([(line, state) for line, state in lines(plan)])
     curve = first(plan)
@@ -39,7 +39,8 @@ def parts(plan: Plan) -> Iterator[Part]:
     best = plan.best
     if best is not None:
         yield Lines([(f"Apply: {best.title}", "bold")])
-        yield Code([settings(best.changes), *equipment(best.apply, best.notes)])
+        lines_of = configuration(best.apply, best.notes, everything=everything)
+        yield Code([settings(best.changes), *lines_of])
     yield Note(
         f"{words.plural(plan.runs, 'run')}, {duration(plan.simulated_s)} simulated in "
         f"{duration(plan.wall_s)}."

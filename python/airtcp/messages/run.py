@@ -401,15 +401,19 @@ def changes(advice: Advice, *, everything: bool) -> Iterator[Part]:
             )
     if best is not None:
         yield Lines([(f"Apply: {best.title}", "bold")])
-        yield Code([settings(best.set), *configuration(best, everything=everything)])
+        yield Code(
+            [settings(best.set), *configuration(best.apply, best.notes, everything=everything)]
+        )
 
 
-def configuration(best: Trial, *, everything: bool) -> list[str]:
+def configuration(
+    apply: Mapping[str, Sequence[str]], notes: Sequence[str], *, everything: bool
+) -> list[str]:
     """Return the configuration lines of a change; long ones only with `everything`."""
-    lines = equipment(best.apply, best.notes)
+    lines = equipment(apply, notes)
     if everything or len(lines) <= _LINES:
         return lines
-    return [f"# {len(lines)} lines for {', '.join(best.apply) or 'equipment'}: --details"]
+    return [f"# {len(lines)} lines for {', '.join(apply) or 'equipment'}: --details"]
 
 
 def _table(advice: Advice, shown: Sequence[Trial], foot: Sequence[tuple[str, State]]) -> Table:
