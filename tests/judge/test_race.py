@@ -7,8 +7,9 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.judge.candidates import Candidate, singles
+from airtcp.judge.outcome import Outcome
 from airtcp.judge.race import AS_IS, Race, Standing, cost, odds
-from airtcp.remedies import named
+from airtcp.remedies import catalogue, named
 from airtcp.results import SimulationResult
 from airtcp.run.points import Points
 from airtcp.scenario import Scenario
@@ -162,6 +163,44 @@ def test_a_candidate_that_was_dropped_is_reconsidered_if_all_finalists_turn_out_
         if name not in (AS_IS, *found.final)
     ]
     assert len(found.final) == 9 or min(rest) > min(scores) - 0.3
+
+
+def ordered(setting: Outcome, spectrum: Outcome, base: Outcome) -> list[str]:
+    """The order of a setting and a wider channel, both finalists, by their outcomes."""
+    remedies = {one.name: one for one in catalogue()}
+    anything: Any = None
+    race: Race = Race.__new__(Race)
+    race.final = ["fq-codel", "wider-channel"]
+    race.standings, race.bases = {}, {}
+    for name, found in (("fq-codel", setting), ("wider-channel", spectrum)):
+        one = Candidate((remedies[name],), anything)
+        race.standings[name] = Standing(one, found, (), 1.0, anything)
+        race.bases[name] = Standing(None, base, (), 1.0, anything)
+    return [one.name for one in race.ranked()]
+
+
+@pytest.mark.parametrize(
+    ("setting", "kept", "first"),
+    [
+        ((0.5, 0.5), 0.8, "fq-codel"),  # as good: both leave 15 % to every bound
+        ((0.84, 0.5), 0.8, "fq-codel"),
+        ((0.95, 0.5), 0.8, "wider-channel"),  # nearer to a bound than the room of 15 %
+        ((2.0, 0.5), 0.8, "wider-channel"),  # misses one more
+        ((0.5, 0.5), 0.51, "fq-codel"),
+        ((0.5, 0.5), 0.49, "wider-channel"),  # a group loses more than half of its goodput
+    ],
+)
+def test_a_setting_comes_first_if_it_does_as_well_and_nobody_loses_half(
+    setting: tuple[float, float], kept: float, first: str
+) -> None:
+    who = ("backup", "upload")
+
+    def outcome(ratios: tuple[float, float], goodput_bps: float) -> Outcome:
+        return of(*ratios, goodputs={who: goodput_bps}, promised=(who,))
+
+    base = outcome((2.0, 2.0), 1e6)
+    found = ordered(outcome(setting, kept * 1e6), outcome((0.2, 0.2), 1e6), base)
+    assert found[0] == first
 
 
 def test_odds_are_high_only_where_the_winner_is_far_ahead() -> None:

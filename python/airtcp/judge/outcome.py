@@ -146,9 +146,12 @@ class Outcome:
 
         Groups with a target for goodput are excluded: the target says how much they need.
         """
-        return {
-            who: ratio for who, ratio in self._lower(base, HALF).items() if who not in self.promised
-        }
+        lost = self.below_half(base)
+        return {who: ratio for who, ratio in lost.items() if who not in self.promised}
+
+    def below_half(self, base: Outcome) -> dict[tuple[str, str], float]:
+        """Return all groups that get less than half the goodput of `base`, with the ratio."""
+        return self._lower(base, HALF)
 
     def harmed(self, base: Outcome) -> dict[tuple[str, str], float]:
         """Return groups that lose more than a tenth of their goodput, with the ratio to `base`."""

@@ -190,11 +190,12 @@ class Race:
         return round(2.0 * (now.expected_misses + broken))
 
     def _is_alike(self, one: Candidate, best: Candidate) -> bool:
-        """True if a candidate is as good as the best, within noise."""
-        (base, mine), (_, its) = self.change(one), self.change(best)
+        """True if a candidate is as good as the best, within noise, and nobody loses half by it."""
+        (base, mine), (its_base, its) = self.change(one), self.change(best)
         return (
             mine.expected_misses <= its.expected_misses + _NO_WORSE
             and mine.worst <= max(_ALIKE * its.worst, _ROOM)
+            and len(mine.below_half(base)) <= len(its.below_half(its_base))
             and not mine.breaks(base)
             and not mine.halved(base)
         )
