@@ -26,7 +26,7 @@ STARTED := $(shell date +%s)
 SAY = @printf '%4d s  %s\n' "$$(( $$(date +%s) - $(STARTED) ))"
 
 .DEFAULT_GOAL := help
-.PHONY: help runs build demo reproduce build-tests check units-of-rust units-of-python lint lint-of-rust lint-of-python types test test-rust test-python tests-of-rust tests-of-python test-slow verify setup-system coverage resolved same same-store pages pages-check bench peers docs lite wheel man lock clean
+.PHONY: help runs build demo reproduce build-tests check units-of-rust units-of-python lint lint-of-rust lint-of-python types test test-rust test-python tests-of-rust tests-of-python test-slow verify snapshots setup-system coverage resolved same same-store pages pages-check bench peers docs lite wheel man lock clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -129,6 +129,9 @@ test: build-tests ## Run the tests that decide whether a change is right: all of
 test-slow: build ## Run the slow tests: browser, testbed, witnesses, documents, captures (15 minutes)
 	$(PYTEST) -m 'slow and not verify'
 	$(SAY) 'all slow tests have passed'
+
+snapshots: build ## Write the snapshots of screens and reports anew; review them as a difference
+	$(PYTEST) tests/test_snapshots.py --snapshot-update
 
 test-rust: build-tests tests-of-rust
 test-python: build tests-of-python

@@ -1,0 +1,105 @@
+"""Snapshots of screens and reports: text that changes is reviewed as a difference.
+
+`make snapshots` writes them anew. They hold words, layout and numbers of short runs; what the
+decisions are, and whether they are right, other tests say.
+"""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from airtcp.cli.commands import app
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from typer.testing import CliRunner
+
+FOLDER = Path(__file__).parents[1] / "python/airtcp/examples"
+EXAMPLES = sorted(path.name for path in FOLDER.glob("*.toml"))
+HIDDEN = frozenset(("style", "script", "svg"))
+BLOCKS = frozenset(("a", "div", "dt", "h1", "h2", "h3", "li", "p", "pre", "summary", "tr"))
+SHORT = ("--set", "run.duration=2 s", "--set", "run.warmup=1 s", "--set", "run.replications=2")
+#: How long something took, and where a file lies.
+VARYING = (
+    (re.compile(r"\bin (?:\d+ min )?[\d.]+ (?:ms|s|min)\b"), "in T"),
+    (re.compile(r"file://\S+"), "file://..."),
+)
+
+
+class Screens(SingleFileSnapshotExtension):
+    """One text file for each snapshot."""
+
+    file_extension = "txt"
+    _write_mode = WriteMode.TEXT
+
+
+@pytest.fixture
+def screens(snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> SnapshotAssertion:
+    monkeypatch.chdir(FOLDER)
+    return snapshot.use_extension(Screens)
+
+
+class Text(HTMLParser):
+    """The visible text of a report: one line for each block and row."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = [""]
+        self._hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self._hidden += tag in HIDDEN
+        if tag in BLOCKS and self.lines[-1]:
+            self.lines.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._hidden -= tag in HIDDEN
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.lines[-1] = " ".join([*self.lines[-1].split(), *data.split()])
+
+
+def without_times(text: str) -> str:
+    for pattern, word in VARYING:
+        text = pattern.sub(word, text)
+    return text
+
+
+def screen(*arguments: str) -> str:
+    done = CliRunner().invoke(app, list(arguments), prog_name="airtcp", env={"COLUMNS": "80"})
+    assert done.exit_code == 0, done.output
+    return without_times(done.stdout)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("verb", ["run", "predict"])
+def test_answer(verb: str, example: str, screens: SnapshotAssertion) -> None:
+    assert screen(verb, example, "--quiet", *SHORT) == screens
+
+
+def test_report(screens: SnapshotAssertion, tmp_path: Path) -> None:
+    screen("run", "three-offices.toml", "--quiet", *SHORT, "--no-advice", "--out", str(tmp_path))
+    text = Text()
+    text.feed((tmp_path / "report.html").read_text())
+    answer, _, _ = "\n".join(text.lines).partition("\nThe scenario\n")
+    assert without_times(answer) == screens
+
+
+@pytest.mark.parametrize("example", ["office-wifi6.toml", "three-offices.toml"])
+def test_show(example: str, screens: SnapshotAssertion) -> None:
+    assert screen("show", example) == screens
+
+
+def test_plan(screens: SnapshotAssertion) -> None:
+    assert screen("plan", "office-wifi5.toml", "--quiet", *SHORT) == screens
+
+
+@pytest.mark.parametrize("change", ["ap.scheduler=airtime", "title=the same"], ids=["fair", "none"])
+def test_diff(change: str, screens: SnapshotAssertion) -> None:
+    assert screen("diff", "office-wifi6.toml", "--quiet", *SHORT, "--set", change) == screens
+
+
+def test_reproduce(screens: SnapshotAssertion, tmp_path: Path) -> None:
+    arguments = ("reproduce", "M.fig1", "--quick", "--quiet", "--out", str(tmp_path))
+    assert screen(*arguments).replace(str(tmp_path), "out") == screens
