@@ -124,7 +124,7 @@ def test_the_verb_tells_each_cell(tmp_path: Path) -> None:
     assert screen.exit_code == 0, screen.output
     rows = [line.split()[0] for line in screen.stdout.splitlines() if line.strip()]
     assert rows[0] == "cell"
-    assert rows[2:6] == ["a", "b", "c", "all"]
+    assert rows[1:5] == ["a", "b", "c", "all"]
 
     told = json.loads(CliRunner().invoke(app, [*options, "--json"]).stdout)["sharing"]
     assert set(told["cells"]) == {"a", "b", "c"}

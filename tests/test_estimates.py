@@ -380,4 +380,4 @@ def test_bytes_in_progress_are_told_as_more_or_fewer(
 
     assert reason is not None
     assert reason.startswith(f"{word} bytes are in progress at the end")
-    assert "by 5.0 % of those wanted, in 2 transfers" in reason
+    assert "by 5.0 % of the requested bytes, in 2 transfers" in reason

@@ -103,13 +103,13 @@ def test_a_newer_station_sends_what_an_older_access_point_knows(
         ("802.11ax", "5 GHz", {"standard": "802.11b"}, "standard", "no channel in 5 GHz"),
         ("802.11ax", "5 GHz", {"standard": "802.11g"}, "standard", "no channel in 5 GHz"),
         ("802.11ax", "6 GHz", {"standard": "802.11n"}, "standard", "no channel in 6 GHz"),
-        ("802.11ax", "5 GHz", {"standard": "802.11a", "mcs": 3}, "mcs", "no key of 802.11a"),
+        ("802.11ax", "5 GHz", {"standard": "802.11a", "mcs": 3}, "mcs", "not a key of 802.11a"),
         (
             "802.11ax",
             "5 GHz",
             {"standard": "802.11n", "data_rate": "54 Mb/s"},
             "data_rate",
-            "no key of 802.11n",
+            "not a key of 802.11n",
         ),
         ("802.11ax", "5 GHz", {"standard": "802.11n", "mcs": 9}, "mcs", "not in 802.11n"),
         (

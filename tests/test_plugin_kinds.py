@@ -246,7 +246,7 @@ def test_an_answer_against_a_law_ends_the_run(
         ({"ap": 'scheduler = "TURNS"'}, "in 802.11g an access serves one packet"),
         (
             {"ap": 'scheduler = "TURNS"\nqueue = { discipline = "QUEUE" }', **AGGREGATED},
-            "it chooses packets itself, whosever they are",
+            "it chooses packets itself, whatever their station",
         ),
         ({"ap": 'queue = { discipline = "nobody" }'}, 'discipline: "nobody" is unknown'),
     ],

@@ -280,7 +280,7 @@ def test_a_resolved_form_that_the_core_refuses_is_a_simulation_error() -> None:
         def to_json(self) -> str:
             return json.dumps({"title": "half a scenario"})
 
-    with pytest.raises(SimulationError, match=r"does not take .* missing field .* one version"):
+    with pytest.raises(SimulationError, match=r"rejects .* missing field .* one version"):
         simulate(Odd())  # type: ignore[arg-type]
 
 

@@ -172,7 +172,7 @@ def test_bad_input_is_named(phy_80211b: Phy) -> None:
         dataclasses.replace(phy_80211b, dsss=DsssTiming(1, -1))
     with pytest.raises(ValueError, match=r"^symbol_time_ns must be greater than 0"):
         dataclasses.replace(phy_80211b, ofdm=OfdmTiming(0, 0, 0, 0, 0, 0))
-    with pytest.raises(ValueError, match=r"^high must be given for 802.11n and later alone"):
+    with pytest.raises(ValueError, match=r"^high is only for 802.11n and later"):
         Rate(72_222_222, "ht")
     with pytest.raises(ValueError, match=r"^bps must be greater than 0, whole"):
         Rate(1.5, "dsss")  # type: ignore[arg-type]

@@ -192,13 +192,13 @@ def test_a_row_of_one_station_stands_above_its_group_in_any_order() -> None:
     [
         ("z,x,-70", 'there is no node "z"; allowed: a cell'),
         ("x/3,ap,-70", 'there is no node "x/3"'),
-        ("ap,x/1,-6o", '"-6o" is no received power; allowed: dBm such as -50'),
-        ("ap,x/1,", '"" is no received power'),
+        ("ap,x/1,-6o", '"-6o" is not a received power; allowed: dBm such as -50'),
+        ("ap,x/1,", '"" is not a received power'),
         ("ap,x/1", "has 2 fields; allowed: as many as the head, with from, to, dbm"),
         ("ap,x/1,-60,-61", "has 4 fields; allowed: as many as the head"),
-        ("ap,x,-51", 'says again what "x" receives of "ap"; allowed: once'),
-        ("ap,ap,-51", 'says what "ap" receives of itself; allowed: two nodes, or a group'),
-        ("x/1,x/1,-51", 'says what "x/1" receives of itself'),
+        ("ap,x,-51", 'repeats the power of "ap" at "x"; allowed: once'),
+        ("ap,ap,-51", 'gives the power of "ap" at itself; allowed: two nodes, or a group'),
+        ("x/1,x/1,-51", 'gives the power of "x/1" at itself'),
     ],
 )
 def test_a_fault_in_a_file_of_powers_is_told_with_its_line(
@@ -225,7 +225,7 @@ def test_an_empty_file_of_powers_is_told(tmp_path: Path) -> None:
 def test_a_row_of_a_list_that_says_again_is_told_with_its_place() -> None:
     rows = [["ap", "x", -50], ["ap", "x", -51]]
 
-    with pytest.raises(ScenarioError, match=r"air\.received\[1\]: says again"):
+    with pytest.raises(ScenarioError, match=r"air\.received\[1\]: repeats"):
         scenario({"x": {}}, air={"received": rows})
 
 
