@@ -284,7 +284,7 @@ def _flows(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
         yield choice(
             section, f"{path}.direction", "Direction", direction, f"{direction}", directions
         )
-        yield from _application(entry, flow, section, f"{path}.application")
+        yield from _application(scenario, entry, flow, section, f"{path}.application")
         if flow.tcp is not None:
             marked = any(map(_marks, _queues(scenario, flow)))
             yield from tcp_fields(entry, flow, f"TCP: {name}", f"{path}.tcp", marked=marked)
@@ -325,7 +325,9 @@ def _kind(entry: Mapping[str, Any], flow: Flow) -> str:
     return str({**PROFILES.get(now.get("profile"), {}), **now}.get("kind", flow.application.kind))
 
 
-def _application(entry: Mapping[str, Any], flow: Flow, section: str, path: str) -> Iterator[Field]:
+def _application(
+    scenario: Scenario, entry: Mapping[str, Any], flow: Flow, section: str, path: str
+) -> Iterator[Field]:
     app = flow.application
     now = entry["application"]
     present = _kind(entry, flow)
@@ -344,6 +346,8 @@ def _application(entry: Mapping[str, Any], flow: Flow, section: str, path: str) 
         kind = present if option["value"] is now else option["value"]["kind"]
         if not APPLICATIONS[kind].over_udp:
             option["back"] = [tcp]
+            if flow.tcp is None and not any(map(_marks, _queues(scenario, flow))):
+                option["also"] = [f"{tcp}.ecn"]  # no queue marks for the TCP of the file
         elif "tcp" in entry:
             option["also"] = [tcp]
         if kind != present:
