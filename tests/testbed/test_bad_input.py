@@ -102,7 +102,7 @@ def test_no_privileges(
     monkeypatch.setattr("airtcp.testbed.network.os.geteuid", lambda: 1000)
 
     line = refused(call(*command))
-    assert "does not let us make the networks of a testbed: unshare: unshare failed" in line
+    assert "does not allow the networks of a testbed: unshare: unshare failed" in line
     assert line.endswith("Operation not permitted; try as root, or allow user namespaces")
 
 
@@ -117,7 +117,7 @@ def test_no_congestion_control(
     monkeypatch.setattr(site, "_AVAILABLE", tmp_path / "available")
 
     line = refused(call(*command))
-    assert "flows[0] (download).tcp.congestion: this kernel has no reno" in line
+    assert "flows[0] (download).tcp.congestion: this kernel does not have reno" in line
     assert line.endswith("(try: modprobe tcp_reno); allowed here: cubic")
 
 

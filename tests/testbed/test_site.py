@@ -83,7 +83,7 @@ def test_what_linux_does_otherwise_is_told(scenario: Scenario) -> None:
     aimd = scenario.vary({"flows.download.tcp.aimd": {"increase": 2.0, "decrease": 0.5}})
     more = set(site_of(aimd, name="test").deviations) - set(told)
     assert more == {
-        "download: the kernel's windows grow and shrink as its congestion control says, not aimd"
+        "download: the kernel's congestion control changes its windows, not aimd"
     }
 
 
@@ -112,7 +112,7 @@ def test_what_linux_does_otherwise_for_several_flows_is_told_once(scenario: Scen
             "every = 1, every = 2",
         ),
         ({"stations.laptop.count": 200}, {}, "stations", "at most 200"),
-        ({}, {"simulated": ["nobody"]}, "flows", "there are: download, upload"),
+        ({}, {"simulated": ["nobody"]}, "flows", "flows: download, upload"),
         ({}, {"simulated": ["download", "upload"]}, "flows", "some out of --simulated"),
         ({}, {"only": "laptop/9"}, "stations", "laptop/0 to laptop/1, sensor/0 to sensor/0"),
         ({}, {"only": "sensor/0", "simulated": ["upload"]}, "flows", "no path to a server"),

@@ -47,6 +47,6 @@ def test_lateness_has_half_nearly_all_and_the_latest(real_time: bool, end: str) 
     lag = Lag(1000, 4e-6, 83e-6, 2.5e-3, 500e-6, 0.0032, real_time, 0, 0)
 
     assert lateness(lag) == (
-        "99 % of 1000 packets at most 83 us late, half at most 4.0 us, the latest 2.5 ms; "
-        "0.32 % later than 500 us" + end
+        "99 % of 1000 packets are at most 83 us late, half at most 4.0 us, the maximum is 2.5 ms; "
+        "0.32 % are later than 500 us" + end
     )

@@ -69,14 +69,14 @@ def test_a_run_tells_the_cells_beside_each_other_and_why(web: Web) -> None:
     assert expected is not None
     assert (told["head"], told["rows"]) == (expected.head, expected.rows)
     assert told["sentences"] == sentences(scenario, simulation.cells)
-    assert "waits for left and right" in told["sentences"][0]
+    assert "defers to left and right" in told["sentences"][0]
 
 
 @pytest.mark.parametrize(
     ("name", "changes", "reason"),
     [
-        ("three-offices", {}, "802.11ax sends several frames at once"),
-        ("three-cells", {"phy.standard": "802.11n"}, "802.11n sends several frames at once"),
+        ("three-offices", {}, "802.11ax aggregates frames"),
+        ("three-cells", {"phy.standard": "802.11n"}, "802.11n aggregates frames"),
     ],
 )
 def test_the_chain_is_silent_where_the_closed_form_is(
@@ -157,7 +157,7 @@ def test_cells_are_told_at_a_glance_before_anything_was_run(opened: Any) -> None
     page: Page = opened(packed({"example": "three-cells"}))
     card = page.page.locator("section", has_text="By cell, by a quick simulation").last
 
-    card.get_by_text("it waits for left and right, who do not hear each other").wait_for()
+    card.get_by_text("it defers to left and right, which do not hear each other").wait_for()
     assert card.locator("tbody tr").count() == 3
     shares = page.page.locator(".shares")
     assert re.search("middle .* by the chain, .* % simulated", shares.inner_text())

@@ -194,6 +194,7 @@ def test_more_work_makes_the_intervals_of_a_glance_narrower() -> None:
 
 def test_a_plan_on_the_page_is_that_of_the_python() -> None:
     text = "[phy]\nstandard = '802.11g'\ndata_rate = '54 Mb/s'\n"
+    text += "[mac]\nrts_threshold = '0 B'\n"  # which a change takes away
     for name in ("desk", "phone"):
         text += _GROUP.format(
             name=name, count=2, direction="download", application=_APPLICATIONS[0]

@@ -96,7 +96,7 @@ def test_a_link_that_names_no_example_means_the_one_that_came_first_once(opened:
         ({"changes": [1]}, "link is broken"),
         ({"timeline": {"at": "x"}}, "link is broken"),
         ({"changes": {"stations.laptop.count": -3}}, "stations[0] (laptop).count: -3 is too small"),
-        ({"changes": {"no.such": 1}}, "no.such: is no key"),
+        ({"changes": {"no.such": 1}}, "no.such: is not a key"),
         ({"text": "[phy"}, "is not TOML"),
         ({"files": {"a": "zz"}}, "source.files.a"),
         ({"stations": 99999}, "source.stations"),

@@ -133,7 +133,7 @@ def test_options_of_the_command_are_called_as_on_the_page() -> None:
     assert planned.refusal(ends, chosen=True) == (
         '"x < 1": holds at 20; allowed: a condition that holds, or another "from"'
     )
-    assert planned.refusal(ends, chosen=False).endswith("use a condition that is met")
+    assert planned.refusal(ends, chosen=False).endswith("allowed: a condition that holds")
     assert planned.refusal(same, chosen=True) == (
         'ap.queue.limit: "from" and "to" are both 3; allowed: two values'
     )

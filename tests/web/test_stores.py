@@ -97,8 +97,8 @@ def test_the_command_draws_the_same(web: Web, store: Path) -> None:
     [
         ({"store": "../small"}, "allowed: small"),
         ({"store": "/etc"}, "allowed: small"),
-        ({"y": "seed"}, "not a metric"),
-        ({"y": "goodput_bps; DROP"}, "not a metric"),
+        ({"y": "seed"}, "no metric"),
+        ({"y": "goodput_bps; DROP"}, "no metric"),
         ({"x": "point"}, '"point" is no axis'),
         ({"x": COUNT, "by": COUNT}, "both axes are the same"),
         ({"by": None, "kind": "heat"}, "second axis"),
