@@ -117,8 +117,8 @@ def test_what_no_program_does_is_refused(pages: Scenario) -> None:
 
     assert str(refused.value) == (
         "my.toml: flows[0] (web).tcp.mss: the header of a response must fit into a segment, or "
-        "the end of a page's object cannot be seen; allowed in a testbed: 400 B and more, or flows that "
-        "are simulated (--simulated web)"
+        "the end of a page's object cannot be seen; allowed in a testbed: 400 B and more, or flows "
+        "that are simulated (--simulated web)"
     )
 
 
