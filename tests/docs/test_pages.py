@@ -68,8 +68,7 @@ def test_a_table_that_has_changed_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(pages, "stored", changed)
 
     assert list(pages.stale(long=False)) == [
-        "docs/papers/index.md: table scoreboard is no longer what"
-        " docs/make_scoreboard.py makes",
+        "docs/papers/index.md: table scoreboard is no longer what docs/make_scoreboard.py makes",
         "docs/explanation/aggregation.md: table wires is no longer what"
         " docs/make_aggregation.py makes",
     ]

@@ -82,9 +82,7 @@ def test_what_linux_does_otherwise_is_told(scenario: Scenario) -> None:
     assert any("upload: the kernel acknowledges each of the first" in text for text in told)
     aimd = scenario.vary({"flows.download.tcp.aimd": {"increase": 2.0, "decrease": 0.5}})
     more = set(site_of(aimd, name="test").deviations) - set(told)
-    assert more == {
-        "download: the kernel's congestion control changes its windows, not aimd"
-    }
+    assert more == {"download: the kernel's congestion control changes its windows, not aimd"}
 
 
 def test_what_linux_does_otherwise_for_several_flows_is_told_once(scenario: Scenario) -> None:
