@@ -22,6 +22,7 @@ SHORT = ("--set", "run.duration=2 s", "--set", "run.warmup=1 s", "--set", "run.r
 #: How long something took, and where a file lies.
 VARYING = (
     (re.compile(r"\bin (?:\d+ min )?[\d.]+ (?:ms|s|min)\b"), "in T"),
+    (re.compile(r"\(\S+ simulated seconds per second\)"), "(N simulated seconds per second)"),
     (re.compile(r"file://\S+"), "file://..."),
 )
 
