@@ -8,6 +8,7 @@
 - `bruno`: paper B, an idealized round of TCP downloads and the access point's burst
 - `bursts`: the goodput of downloads with such bursts
 - `cells`: saturated cells on one channel, some of which hear each other
+- `checks`: checks of arguments, which all models share
 - `coupled_sharing`: processor-sharing queues that slow each other down
 - `cubic`: mean windows of CUBIC and Reno on a lossy path
 - `edca`: saturated EDCA with access categories of different AIFS
@@ -20,6 +21,7 @@
 - `miorandi`: paper M, TCP downloads: contention, throughput, session delay
 - `processor_sharing`: M/G/1-PS, with a limit on flows and with few sources
 - `replies`: the contenders in a cell with TCP, and TCP ACKs without backoff
+- `roots`: roots of monotone functions, which all models share
 - `tcp_ampdu`: TCP over A-MPDUs: aggregation, channel access of ACKs, collisions
 
 Results are small objects. Every model raises `ValueError` with the name of an invalid argument, and
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
         bruno,
         bursts,
         cells,
+        checks,
         coupled_sharing,
         cubic,
         edca,
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
         miorandi,
         processor_sharing,
         replies,
+        roots,
         tcp_ampdu,
     )
 
@@ -65,6 +69,7 @@ __all__ = [
     "bruno",
     "bursts",
     "cells",
+    "checks",
     "coupled_sharing",
     "cubic",
     "edca",
@@ -77,6 +82,7 @@ __all__ = [
     "miorandi",
     "processor_sharing",
     "replies",
+    "roots",
     "tcp_ampdu",
 ]
 
