@@ -115,21 +115,19 @@ class Race:
         tried = self._round("one", list(candidates), 1, self._share(0), most=1.0, fit=True)
         kept = max(_KEPT, math.ceil(_KEPT_PART * len(tried)))
         better = self._best(tried, kept)
-        tried = self._round("two", better, 1, self._share(1), most=1.0) or tried
+        self._round("two", better, 1, self._share(1), most=1.0)
         singles = self._best(better, _SINGLES)
-        everything = [one.candidate for one in self.standings.values() if one.candidate is not None]
         first = self._standing(singles[0]).outcome if singles else None
         if first is not None and (first.expected_misses > 0.2 or first.worst > _ROOM):
-            pairs = list(self._pairs(everything))
+            pairs = list(self._pairs(self._tried))
             self._round("three", [*singles, *pairs], 1, self._share(2), most=1.0)
             singles = self._best([*singles, *pairs], _FINAL)
         else:
             self._spent -= self._share(2)
         finalists = singles[:_FINAL]
         # A setting that does as well as other kinds of changes comes first, so one is a finalist.
-        tried = [one.candidate for one in self.standings.values() if one.candidate is not None]
-        settings = self._best([one for one in tried if one.cost == COSTS[0]], 1)
-        finalists += [one for one in settings if all(each.cost != COSTS[0] for each in finalists)]
+        if all(one.cost != "setting" for one in finalists):
+            finalists += self._best([one for one in self._tried if one.cost == "setting"], 1)
         self.final = [one.name for one in finalists]
         # The final has its share even if earlier rounds took more work than expected.
         left = max(self.budget - self._spent, self._share(3))
@@ -155,19 +153,21 @@ class Race:
                 return
             assert next_one.candidate is not None
             self.final.append(next_one.candidate.name)
-            self._simulate(
-                "four", [next_one.candidate], len(finalists[0].runs), self._length_s(finalists[0])
-            )
+            runs, length_s = len(finalists[0].runs), finalists[0].scenario.run.whole_s
+            self._simulate("four", [next_one.candidate], runs, length_s)
 
     def ranked(self) -> list[Candidate]:
         """Return all tried candidates, finalists first.
 
         In each part, the simplest of several similar candidates comes first.
         """
-        known = [one.candidate for one in self.standings.values() if one.candidate is not None]
-        final = [one for one in known if one.name in self.final]
-        rest = [one for one in known if one.name not in self.final]
+        final = [one for one in self._tried if one.name in self.final]
+        rest = [one for one in self._tried if one.name not in self.final]
         return [*self._in_order(final), *self._in_order(rest)]
+
+    @property
+    def _tried(self) -> list[Candidate]:
+        return [one.candidate for one in self.standings.values() if one.candidate is not None]
 
     def _in_order(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         left, found = list(candidates), []
@@ -228,7 +228,7 @@ class Race:
         known = self.standings.get(one.name)
         if known is None:
             return self.rate
-        return sum(map(cost, known.runs)) / (len(known.runs) * self._length_s(known))
+        return sum(map(cost, known.runs)) / (len(known.runs) * known.scenario.run.whole_s)
 
     def _score(self, one: Standing) -> float:
         """Return the score of a candidate against the unchanged scenario of the same round."""
@@ -339,16 +339,10 @@ class Race:
                 self.points.add(found[cell], cell_alone(scenario, place))
         return found
 
-    @staticmethod
-    def _length_s(one: Standing) -> float:
-        run = one.scenario.run
-        return ((run.warmup_ns or 0) + run.duration_ns) / 1e9
-
     @property
     def own_s(self) -> float:
         """The length of the scenario's own runs in seconds, including warm-up."""
-        run = self.base.run
-        return ((run.warmup_ns or 0) + run.duration_ns) / 1e9
+        return self.base.run.whole_s
 
     def of_length(self, scenario: Scenario, length_s: float) -> Scenario:
         """Return a scenario that is simulated for `length_s` seconds, including warm-up."""

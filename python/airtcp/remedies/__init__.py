@@ -299,8 +299,11 @@ def _next(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
         if what in ("channel", "spread"):
             changes |= _channels(scenario, what)
             continue
-        if what in ("ofdm", "newest"):
-            changes |= _ofdm(scenario) if what == "ofdm" else _newest(scenario)
+        if what == "ofdm":
+            changes |= _ofdm(scenario)
+            continue
+        if what == "newest":
+            changes |= _newest(scenario)
             continue
         amendment, high = AMENDMENTS[scenario.phy.standard], scenario.phy.data_rate.high
         assert high is not None, "a standard with channel widths has MCSs"
