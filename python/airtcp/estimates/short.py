@@ -264,7 +264,7 @@ class Short:
     def is_settled(self) -> bool:
         """Whether transfers are short enough for a replication to show how many are in progress."""
         run = self.scenario.run
-        whole_s = ((run.warmup_ns or 0) + run.duration_ns) / 1e9
+        whole_s = run.whole_s
         return self._lasting_s <= _LONGEST * whole_s
 
     @cached_property

@@ -267,7 +267,7 @@ def gathered(
     `alone` has the goodput of each cell that was simulated in isolation, replication by
     replication.
     """
-    length_s = ((scenario.run.warmup_ns or 0) + scenario.run.duration_ns) / 1e9
+    length_s = scenario.run.whole_s
     simulation = Simulation.gather(
         runs,
         confidence=confidence,

@@ -107,9 +107,7 @@ class _Advising:
         self._threads, self._progress = threads, progress
         runs = result.simulation.runs
         self._work = sum(map(cost, runs))
-        run = self._base.run
-        length_s = ((run.warmup_ns or 0) + run.duration_ns) / 1e9
-        self._rate = max(self._work / len(runs) / length_s, 1.0)
+        self._rate = max(self._work / len(runs) / self._base.run.whole_s, 1.0)
         self._candidates, self._unfit = singles(self._base)
         self._budget = min(max(effort * self._work, LEAST), max(MOST, effort / EFFORT * MOST))
         if everything:

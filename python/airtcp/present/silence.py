@@ -80,7 +80,7 @@ def _too_short(
     scenario: ResolvedScenario, entry: Entry, flow: Flow, sender: Station
 ) -> tuple[str, str] | None:
     """Return text on a run that ends before the flow can deliver; None if there was time."""
-    end_s = ((scenario.run.warmup_ns or 0) + scenario.run.duration_ns) / 1e9
+    end_s = scenario.run.whole_s
     latest_s = entry.start_spread_ns / 1e9
     if entry.application.kind == "bulk":
         latest_s += entry.application.start.mean()

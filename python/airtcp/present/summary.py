@@ -213,7 +213,7 @@ def glanced(prediction: Prediction) -> str | None:
     if prediction.uncovered is not None:
         why = f"No analytical model applies: {prediction.uncovered}. "
     run = prediction.scenario.run
-    own_s = ((run.warmup_ns or 0) + run.duration_ns) / 1e9
+    own_s = run.whole_s
     of = "" if glance.reached else f" of the scenario's {duration(own_s)}"
     seen = f"{why}Quick simulation: {duration(glance.simulation.simulated_s)}{of} simulated, "
     seen += f"{100 * glance.simulation.confidence:g} % intervals.{_too_short(glance)}"

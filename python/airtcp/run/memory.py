@@ -101,7 +101,7 @@ def costs(
     # The trace code itself rejects invalid intervals and too many rows.
     if sample_s is not None and 1e-9 <= sample_s < math.inf:
         run = scenario.run
-        simulated_s = ((run.warmup_ns or 0) + run.duration_ns) / 1e9
+        simulated_s = run.whole_s
         series = flows + (1 + stations) * (4 if scenario.mac.edca else 1) + 2 * len(scenario.links)
         rows = min(simulated_s / sample_s * series, _MOST_ROWS)
         ppdus = 0.0 if samples_only else simulated_s * _PPDUS_A_SECOND
@@ -116,7 +116,7 @@ def _of_flows(
 ) -> Iterator[Cost]:
     """Yield the cost of the windows, packets and transfers of each flow."""
     run = scenario.run
-    simulated_s = ((run.warmup_ns or 0) + run.duration_ns) / 1e9
+    simulated_s = run.whole_s
     rates = {group.name: group.data_rate.bps for group in scenario.stations}
     offered = sum(
         counts[flow.stations] * _arrivals(flow)[0] * _arrivals(flow)[1] / rates[flow.stations]

@@ -120,7 +120,7 @@ class Points(Generic[_Key]):
             core = _core.Simulation(scenario.to_json())
         except ValueError as error:
             raise SimulationError(f"the simulator rejects this scenario: {error}") from error
-        length_s = ((scenario.run.warmup_ns or 0) + scenario.run.duration_ns) / 1e9
+        length_s = scenario.run.whole_s
         self._cores[key] = core, length_s
         self._ended[key] = {}
 

@@ -79,7 +79,7 @@ def outlook(known: Sequence[Interval], scenario: ResolvedScenario, n: int) -> st
     if wanted <= run.max_replications:
         return None
     there = widest * math.sqrt(n / run.max_replications)
-    each_s = ((run.warmup_ns or 0) + run.duration_ns) / 1e9
+    each_s = run.whole_s
     return (
         f"run.precision: {percent(run.precision)} would take about {wanted} replications "
         f"({duration(wanted * each_s)} simulated), and run.max_replications is "

@@ -71,7 +71,7 @@ def measure(
     check_machine({key: value for one in programs for key, value in one.packages.items()})
     scenario = with_warmup(scenario, threads=1)
     run = scenario.run
-    total_s = ((run.warmup_ns or 0) + run.duration_ns) / 1e9
+    total_s = run.whole_s
     for one in programs:
         one.until_s = total_s
     core = _core.Simulation(scenario.to_json())

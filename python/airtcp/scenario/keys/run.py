@@ -36,3 +36,8 @@ class Run(Table):
         "Largest number of replications with `precision`.", default=1000, ge=2, le=10**6
     )
     confidence: float = key("Level of the confidence intervals.", default=0.95, gt=0, lt=1)
+
+    @property
+    def whole_s(self) -> float:
+        """The simulated time of a replication in seconds: warm-up and measured time."""
+        return ((self.warmup_ns or 0) + self.duration_ns) / 1e9
