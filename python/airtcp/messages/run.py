@@ -120,7 +120,7 @@ def decision(result: Simulated, verdict: Verdict | None, advice: Advice | None) 
             if one.wins:
                 add("", "; ".join(_effect(effect) for effect in one.wins[:2]))
     elif advice is not None and verdict is not None and advice.tried and verdict.state == "fails":
-        add("Fix", f"none: of {advice.tried} changes tried, no one meets more targets")
+        add("Fix", f"none of the {advice.tried} changes tried meets more targets")
     for text in [
         *words.out_of_range(result.scenario),
         *([] if verdict is None else [*starvation(verdict, result), *growth(verdict)]),
