@@ -292,7 +292,7 @@ class Drift:
         ]
         if not recurrent or not traffic.has_books:
             return None
-        number = float(traffic.sums("units", recurrent).sum())
+        number = traffic.units_begun(recurrent)
         if number >= FEWEST_UNITS:
             return None
         reason = f"{number:.0f} pages or files start in all replications, fewer than {FEWEST_UNITS}"

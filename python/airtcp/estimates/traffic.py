@@ -130,10 +130,9 @@ class Traffic:
         """True if every replication has accounts (`Books`). Those in real time have none."""
         return all(run.books is not None and len(run.books.sums) > 0 for run in self.runs)
 
-    @cached_property
-    def units_begun(self) -> float:
-        """The number of pages and files that began, over all replications."""
-        return float(self.sums("units", self.recurrent).sum())
+    def units_begun(self, entries: list[int]) -> float:
+        """Return the number of pages and files of some entries that began in all replications."""
+        return float(self.sums("units", entries).sum())
 
     @cached_property
     def is_recurrent(self) -> bool:

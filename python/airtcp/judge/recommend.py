@@ -137,9 +137,11 @@ class _Advising:
         condition = read_condition(target.text)
         runs = self._result.simulation.runs
         traffic = Traffic(runs, self._scenario, condition.group, condition.part)
-        is_known = bool(traffic.recurrent) and traffic.has_books
-        shows_a_miss = target.state == "fails" or (target.ratio or 0.0) > 1.0
-        return is_known and not shows_a_miss and traffic.units_begun < FEWEST_UNITS
+        if target.state == "fails" or (target.ratio or 0.0) > 1.0:
+            return False
+        recurrent = traffic.recurrent
+        is_known = bool(recurrent) and traffic.has_books
+        return is_known and traffic.units_begun(recurrent) < FEWEST_UNITS
 
     def _race_of(self, points: Points[str]) -> Race:
         asked = {
