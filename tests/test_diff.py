@@ -243,6 +243,18 @@ def test_a_multiple_of_next_to_nothing_is_not_told(
     }.get(relative)
 
 
+def test_a_mean_that_is_not_known_has_a_bound_and_no_relative_change() -> None:
+    old, new = Interval(0.133, 0.12, 0.14, 5), Interval(None, 0.151, None, 5)
+    one = Ranked(
+        "packet_delay_p95_s", None, None, Change(old, new, Interval(-0.068, -0.07, -0.06, 5))
+    )
+    table = messages.rows([one])
+
+    assert one.relative is None
+    assert table is not None
+    assert table.rows[0][1:] == ("133 ms → ≥ 151 ms", "−68.0 ± 5.0 ms", "")
+
+
 def shown(found: Difference) -> list[Table]:
     return [one for one in messages.parts(found, []) if isinstance(one, Table)]
 

@@ -116,7 +116,7 @@ def rows(ranked: Sequence[Ranked], *, judged: bool = True) -> Table | None:
         [
             (
                 f"{_MARKS.get(one.verdict, '·') if judged else '·'} {about(one)}",
-                words.change(one.change.a.mean, one.change.b.mean, one.metric),
+                before_and_after(one),
                 difference_text(one.change.difference, METRICS[one.metric]),
                 relative_text(one.relative),
             )
@@ -133,6 +133,14 @@ def about(one: Ranked) -> str:
         return label
     name = f"cell {one.group}" if one.part == "cell" else words.scope(one.group, one.part or "all")
     return f"{name}  {label}"
+
+
+def before_and_after(one: Ranked) -> str:
+    """Return both means, or a lower bound for a mean that is not known: "133 ms → ≥ 151 ms"."""
+    a, b = one.change.a, one.change.b
+    if a.mean is not None and b.mean is not None:
+        return words.change(a.mean, b.mean, one.metric)
+    return " → ".join(words.measured(each, METRICS[one.metric]) for each in (a, b))
 
 
 def difference_text(interval: Interval, metric: Metric) -> str:

@@ -114,12 +114,15 @@ class Ranked:
 
     @property
     def relative(self) -> float | None:
-        """The mean difference over the mean of `a` (0.1: 10 % more); None if that is too small.
+        """The mean difference over the mean of `a` (0.1: 10 % more); None without both means.
 
-        A multiple of almost nothing is meaningless; `WORTH` has the smallest meaningful means.
+        It is None as well if the mean of `a` is below `WORTH`, because a multiple of almost nothing
+        is meaningless.
         """
-        a, moved = self.change.a.mean, self.change.difference.mean
-        if a is None or moved is None or abs(a) < WORTH.get(METRICS[self.metric].unit, 1.0):
+        a, b, moved = (one.mean for one in (self.change.a, self.change.b, self.change.difference))
+        if a is None or b is None or moved is None:
+            return None
+        if abs(a) < WORTH.get(METRICS[self.metric].unit, 1.0):
             return None
         return moved / abs(a)
 
