@@ -39,17 +39,25 @@ class ScenarioError(AirtcpError):
         key: path of the invalid key, such as `flows[0] (laptop).tcp.mss`; empty for the whole file.
         message: what is wrong there, and what is allowed.
         more: further problems of the same file as (key, message).
+        is_unknown_key: whether `key` does not exist in this scenario.
 
     `str()` shows at most three problems, one per line, each as `FILE: key: message`.
     """
 
     def __init__(
-        self, file: str, key: str, message: str, more: Sequence[tuple[str, str]] = ()
+        self,
+        file: str,
+        key: str,
+        message: str,
+        more: Sequence[tuple[str, str]] = (),
+        *,
+        is_unknown_key: bool = False,
     ) -> None:
         self.file = file
         self.key = key
         self.message = message
         self.more = tuple(more)
+        self.is_unknown_key = is_unknown_key
         problems = [(key, message), *self.more]
         lines = [_problem_line(file, *problem) for problem in problems[:_PROBLEMS_SHOWN]]
         hidden = len(problems) - _PROBLEMS_SHOWN

@@ -220,7 +220,7 @@ def _check_path(scenario: Scenario, path: str) -> None:
         scenario.vary({path: None})
     except ScenarioError as error:
         # The scenario may be invalid without the key. Only report that the key does not exist.
-        if "is not a key" in error.message or "flows have" in error.message:
+        if error.is_unknown_key:
             raise
 
 

@@ -45,12 +45,18 @@ class InvalidError(Exception):
         self.message = message
 
 
+class UnknownKeyError(InvalidError):
+    """A key path that leads to no key of the scenario."""
+
+
 def scenario_error(
     file: str, data: Mapping[str, Any], error: ValidationError | InvalidError
 ) -> ScenarioError:
     """Return the error for the user; `data` is the written form as parsed."""
     if isinstance(error, InvalidError):
-        return ScenarioError(file, key_path(data, error.path), error.message)
+        is_unknown = isinstance(error, UnknownKeyError)
+        path = key_path(data, error.path)
+        return ScenarioError(file, path, error.message, is_unknown_key=is_unknown)
     details = error.errors(include_url=False)
     problems = (problem for detail in details for problem in _problems(data, detail))
     (key, message), *more = dict.fromkeys(islice(problems, _MOST_PROBLEMS))

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, Final, get_args, get_origin
 
 from .declare import written
-from .errors import InvalidError
+from .errors import UnknownKeyError
 from .expand import Expanded, expand, has_profiles, is_of_profiles, named
 from .neighbours import meant_key
 from .quantities import Written
@@ -258,16 +258,16 @@ def _check(path: str, data: Mapping[str, Any]) -> None:
             f'{len(flows)} flows have the stations "{name}"; allowed: a flow\'s own name, or '
             "its number, from 0 on"
         )
-        raise InvalidError((path,), message)
+        raise UnknownKeyError((path,), message)
     if said := _meant(path, known):
-        raise InvalidError((path,), f"is not a key of this scenario (here: {said})")
+        raise UnknownKeyError((path,), f"is not a key of this scenario (here: {said})")
     # A path without the name of its group or flow comes first, then paths with as many steps,
     # because most mistakes are in a name.
     steps = path.split(".")
     unnamed = [one for one in known if steps == [*one.split(".")[:1], *one.split(".")[2:]]]
     alike = unnamed or [other for other in known if other.count(".") == path.count(".")]
     nearest = difflib.get_close_matches(path, alike or known, n=1, cutoff=0)
-    raise InvalidError((path,), f"is not a key of this scenario; the nearest is {nearest[0]}")
+    raise UnknownKeyError((path,), f"is not a key of this scenario; the nearest is {nearest[0]}")
 
 
 def _meant(path: str, known: list[str]) -> str:
