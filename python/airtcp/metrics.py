@@ -61,8 +61,7 @@ class Metric:
 _FLOWS: Final[tuple[Scope, ...]] = ("all", "group", "direction")
 #: The same, and for each of several cells.
 _CELLS: Final[tuple[Scope, ...]] = (*_FLOWS, "cell")
-#: Measured for attempts of access point and stations together. The values of a group count its
-#: stations only.
+#: Measured for attempts of access point and stations together; for a group, of its stations.
 _MAC: Final[tuple[Scope, ...]] = ("all", "category")
 _STATIONS: Final[tuple[Scope, ...]] = ("all", "group", "category")
 
@@ -75,8 +74,7 @@ def _delays(
     within: str = ", within 0.8 % of it",
 ) -> tuple[Metric, ...]:
     """Return the mean and the quantiles of a packet delay. Quantiles not in `shown` are details."""
-    words = {"p50": "median", "p90": "90th percentile", "p95": "95th percentile"}
-    words["p99"] = "99th percentile"
+    words = {"p50": "median"} | {f"p{n}": f"{n}th percentile" for n in (90, 95, 99)}
     quantiles = (
         Metric(
             f"{name}_{short}_s",

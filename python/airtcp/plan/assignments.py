@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from airtcp import channels as numbers
 from airtcp.exceptions import QuestionError
 from airtcp.remedies.apart import channel_changes
-from airtcp.scenario.resolve_air import band_and_width
+from airtcp.scenario.resolve_channels import band_and_width
 
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from airtcp import channels
 from airtcp.scenario.hearing import meeting
 from airtcp.scenario.keys.traffic import is_endless
-from airtcp.scenario.resolve_air import band_and_width
+from airtcp.scenario.resolve_channels import band_and_width
 
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario

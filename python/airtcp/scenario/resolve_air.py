@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Final
 
-from .. import channels
 from ..amendments import AMENDMENTS
 from ..units import format_time_ns
 from .declare import written
@@ -23,9 +22,9 @@ from .keys.air import Air, Cell, PathLoss
 from .keys.phy import Phy
 from .quantities import Written
 from .received import Matrix, check_size, received_powers
+from .resolve_channels import band_of, overlaps
 from .resolve_heard import by_words
-from .resolve_high_rate import band_ghz, channel_width_mhz, receiver_of
-from .resolve_pair import cell_phy
+from .resolve_high_rate import channel_width_mhz, receiver_of
 
 if TYPE_CHECKING:
     from .scenario import Scenario
@@ -78,7 +77,7 @@ def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
         )
     way = ways[0] if ways else ""
     _check_places(scenario, cells, way)
-    overlap = _overlaps(scenario, cells)
+    overlap = overlaps(scenario, cells)
     if air is None and len(cells) == 1 and all(group.hears is None for group in scenario.stations):
         return None  # All nodes hear each other, however many groups there are.
     powers: Matrix
@@ -88,7 +87,7 @@ def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
         check_size(len(places))
         classes = list(range(len(places)))
         phy = scenario.phy
-        powers = received_dbm(places, air.path_loss, air.power, _band(phy))
+        powers = received_dbm(places, air.path_loss, air.power, band_of(phy))
     elif way == "received":
         classes, powers = received_powers(scenario, cells, air.received, base)
     else:
@@ -199,12 +198,6 @@ def _hearing(
     return Hearing(cells, cell_of, resolved, signals)
 
 
-def band_and_width(scenario: Scenario) -> tuple[float, int]:
-    """Return the band in GHz and the width in MHz of the channels of a scenario."""
-    phy = written(Phy).model_validate(scenario.written["phy"])
-    return _band(phy), _width(phy)
-
-
 def places(scenario: Scenario) -> list[tuple[float, float]] | None:
     """Return x and y of all nodes in metres; None if the file has no path loss.
 
@@ -226,7 +219,7 @@ def powers_between(scenario: Scenario, where: list[tuple[float, float]]) -> Matr
     from .resolved import ResolvedScenario
 
     form = written(ResolvedScenario).model_validate(scenario.written)
-    return received_dbm(where, form.air.path_loss, form.air.power, _band(form.phy))
+    return received_dbm(where, form.air.path_loss, form.air.power, band_of(form.phy))
 
 
 def check_cells(scenario: Written) -> None:
@@ -341,86 +334,6 @@ def _unused_place(way: str) -> str:
             "allowed: only one of them"
         )
     return 'needs a path loss; allowed: together with air.path_loss = { model = "log-distance" }'
-
-
-def _overlaps(scenario: Written, cells: dict[str, Written]) -> list[list[bool]]:
-    """Return which cells share their channel. Cells without channels all do.
-
-    Raises:
-        InvalidError: a channel that the band does not have, or one that overlaps another in part.
-    """
-    names = list(cells)
-    given = {name: cell.channel for name, cell in cells.items() if cell.channel is not None}
-    if not given:
-        return [[True] * len(names) for _ in names]
-    missing = next((name for name in names if name not in given), None)
-    if missing is not None:
-        raise InvalidError(
-            ("cells", missing, "channel"),
-            "is missing, and other cells have one; allowed: a channel for each cell, or for none",
-        )
-    band = _band(scenario.phy)
-    widths = {
-        name: _width(cell_phy(scenario.phy, cell, ("cells", name))) for name, cell in cells.items()
-    }
-    for name, channel in given.items():
-        width = widths[name]
-        known = channels.channels(band, width)
-        if channel not in known:
-            raise InvalidError(
-                ("cells", name, "channel"),
-                (
-                    f"{channel} is not a channel of {width} MHz in {band} GHz, the band of [phy]; "
-                    f"allowed: {_listed(known)}{_elsewhere(scenario.phy.standard, width, channel)}"
-                ),
-            )
-    shared = []
-    for one in names:
-        row = []
-        for other in names:
-            # Of two widths, the narrower channel lies within the wider one, or does not overlap it.
-            width = max(widths[one], widths[other])
-            both = channels.share(band, width, given[one], given[other])
-            if both is None:
-                raise InvalidError(
-                    ("cells", other, "channel"),
-                    (
-                        f'{given[other]} overlaps in part with {given[one]} of "{one}", which is '
-                        "not modelled; allowed: the same channel, or one as far away as 1, 6 and "
-                        "11 are"
-                    ),
-                )
-            row.append(both)
-        shared.append(row)
-    return shared
-
-
-def _listed(numbers: list[int]) -> str:
-    """List numbers for a message, a long list by its ends."""
-    if len(numbers) <= 30:
-        return ", ".join(map(str, numbers))
-    return f"{', '.join(map(str, numbers[:4]))}, ..., {numbers[-1]}"
-
-
-def _band(phy: Written) -> float:
-    if phy.standard in AMENDMENTS:
-        return band_ghz(phy)
-    return 5 if phy.standard == "802.11a" else 2.4
-
-
-def _elsewhere(standard: str, width_mhz: int, channel: int) -> str:
-    """Suggest the other bands of a standard that have such a channel."""
-    widest = AMENDMENTS[standard].widest_mhz if standard in AMENDMENTS else {}
-    bands = [
-        ghz
-        for ghz, most in widest.items()
-        if width_mhz <= most and channel in channels.channels(ghz, width_mhz)
-    ]
-    return "".join(f'; or phy.band = "{ghz:g} GHz", which has it' for ghz in bands)
-
-
-def _width(phy: Written) -> int:
-    return channel_width_mhz(phy) if phy.standard in AMENDMENTS else 20
 
 
 def _check_said(
