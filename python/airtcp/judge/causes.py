@@ -75,8 +75,8 @@ def _pairs(best: Sequence[Counterfactual]) -> Iterator[Counterfactual]:
     """Yield pairs: for each of the best, the others applied to its scenario."""
     for place, one in enumerate(best):
         wanted = {other.key for other in best[place + 1 :]} | _QUEUES
-        for two in counterfactuals(one.scenario):
-            if two.key in wanted - {one.key} and "load" not in (one.problem, two.problem):
+        for two in counterfactuals(one.scenario, wanted - {one.key}):
+            if "load" not in (one.problem, two.problem):
                 yield Counterfactual(
                     f"{one.problem} + {two.problem}", (*one.groups, *two.groups), two.scenario
                 )

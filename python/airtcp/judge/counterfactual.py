@@ -8,7 +8,7 @@ the counterfactual that restores the targets.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -58,14 +58,22 @@ class Counterfactual:
     @property
     def key(self) -> str:
         """A unique name of the counterfactual."""
-        return f"{self.problem} {' '.join(self.groups)}".strip()
+        return key_of(self.problem, self.groups)
 
 
-def counterfactuals(base: Scenario) -> list[Counterfactual]:
-    """Return every counterfactual that differs from this scenario."""
+def key_of(problem: str, groups: Iterable[str]) -> str:
+    """Return the unique name of a counterfactual."""
+    return " ".join((problem, *groups))
+
+
+def counterfactuals(base: Scenario, wanted: Container[str] | None = None) -> list[Counterfactual]:
+    """Return every counterfactual that differs from this scenario; with `wanted` those keys."""
     seen = {base.hash()}
     found = []
+    unchanged = base.written
     for problem, groups, data in _all(base):
+        if data == unchanged or (wanted is not None and key_of(problem, groups) not in wanted):
+            continue
         try:
             scenario = base.rewritten(data)
         except ScenarioError:

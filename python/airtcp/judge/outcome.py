@@ -15,7 +15,8 @@ from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
-from airtcp.judge.verdicts import is_out_of_range, verdict
+from airtcp.judge.targets import targets_of
+from airtcp.judge.verdicts import is_out_of_range, joint_level, judged_by, verdict
 from airtcp.results import Simulation, SimulationResult
 from airtcp.results.cells import Alone
 from airtcp.results.verdict import Judged, State, Target
@@ -218,11 +219,11 @@ def outcome_of(
     Ratios come from plain means over replications, which compare best on common random numbers.
     States come from the intervals that a run prints.
     """
-    means = result
-    if result.simulation.scenario is not None:
-        means = replace(result, simulation=replace(result.simulation, scenario=None))
-    plain = verdict(means, targets=targets)
-    judged, level = ((), 0.95) if plain is None else (plain.targets, plain.confidence)
+    wanted = targets_of(result.scenario)[0] if targets is None else targets
+    level = joint_level(result.simulation.confidence, max(len(wanted), 1))
+    # One object for targets and groups: its groups are computed once.
+    means = replace(result.simulation, scenario=None, confidence=level)
+    judged = judged_by(means, wanted, result.scenario) if means.runs else ()
     states: Sequence[State] = [one.state for one in judged]
     if judged and (careful or len(result.simulation.runs) >= _INTERVALS):
         whole = replace(result.simulation, scenario=result.scenario)
@@ -319,12 +320,12 @@ def _spread(interval: Interval, level: float) -> float:
 
 
 def _shares(
-    result: SimulationResult | Comparison,
+    means: Simulation,
 ) -> tuple[dict[tuple[str, str], float], dict[tuple[str, str], float], dict[tuple[str, str], str]]:
     goodputs: dict[tuple[str, str], float] = {}
     delays: dict[tuple[str, str], float] = {}
     names: dict[tuple[str, str], str] = {}
-    for group, parts in result.simulation.groups.items():
+    for group, parts in means.groups.items():
         for part in ("download", "upload"):
             metrics = parts.get(part)
             if metrics is None:

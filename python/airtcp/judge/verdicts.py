@@ -69,8 +69,7 @@ def verdict(
     if not targets or not result.simulation.runs:
         return None
     level = joint_level(result.simulation.confidence, len(targets))
-    measured = _at(result, level)
-    judged = tuple(_judged(measured, target, result.scenario) for target in targets)
+    judged = judged_by(_at(result, level), targets, result.scenario)
     found = Verdict(judged, written, level)
     if not growth:
         return found
@@ -126,6 +125,13 @@ def _at(result: Simulated, level: float) -> Simulation:
     """Return the simulation with intervals at another confidence level."""
     simulation = result.simulation
     return simulation if level == simulation.confidence else replace(simulation, confidence=level)
+
+
+def judged_by(
+    measured: Simulation, targets: Sequence[Target], scenario: ResolvedScenario
+) -> tuple[Judged, ...]:
+    """Judge targets by the intervals of a simulation, whatever their confidence level."""
+    return tuple(_judged(measured, target, scenario) for target in targets)
 
 
 def _judged(measured: Simulation, target: Target, scenario: ResolvedScenario) -> Judged:

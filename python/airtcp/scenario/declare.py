@@ -276,6 +276,7 @@ _UNITS: dict[str, Any] = {
 }
 
 
+@cache
 def name_in_files(name: str) -> str:
     """Return the key in files for a field of the resolved form: its name without the unit."""
     for suffix in _UNITS:

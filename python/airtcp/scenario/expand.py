@@ -7,11 +7,10 @@ only keys. Mistakes in keys are left for the code that reads the keys.
 
 from __future__ import annotations
 
-import copy
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar, cast
 
 from ..amendments import AMENDMENTS
 from ..choices import APPLICATIONS, DISCIPLINES
@@ -22,6 +21,7 @@ from .errors import InvalidError, Path
 from .keys.profiles import PROFILES
 from .resolve_pair import has_band
 
+_Data = TypeVar("_Data")
 #: Keys of a group that are copied to its flows.
 _OF_FLOWS: Final = ("tcp", "path")
 _OF_GROUPS: Final = ("profile", "place", "traffic", *_OF_FLOWS)
@@ -65,13 +65,22 @@ def _at(data: Any, path: Path) -> Any:
     return data
 
 
+def copied(data: _Data) -> _Data:
+    """Return a copy of a written form or a part of it: its tables and lists are new."""
+    if isinstance(data, dict):
+        return cast("_Data", {key: copied(value) for key, value in data.items()})
+    if isinstance(data, list):
+        return cast("_Data", [copied(value) for value in data])
+    return data
+
+
 def expand(given: Mapping[str, Any]) -> Expanded:
     """Return a written form with its profiles replaced by their keys; the input stays unchanged.
 
     Raises:
         InvalidError: there is no such profile, or a group has keys for flows but no flows.
     """
-    expanded = Expanded(copy.deepcopy(dict(given)))
+    expanded = Expanded(copied(dict(given)))
     data = expanded.data
     _expand_access_points(expanded)
     groups, flows = _with_profiles(data)
@@ -98,7 +107,7 @@ def expand(given: Mapping[str, Any]) -> Expanded:
 
 def applications_expanded(data: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Path, str]]:
     """Replace the profiles of applications, too; return the form and the sources of the keys."""
-    expanded = Expanded(copy.deepcopy(dict(data)))
+    expanded = Expanded(copied(dict(data)))
     for index, flow in _tables(expanded.data.get("flows")):
         application = flow.get("application")
         if isinstance(application, dict) and application.get("profile") in PROFILES:
@@ -130,7 +139,7 @@ def _with_profiles(data: Mapping[str, Any]) -> tuple[_Tables, _Tables]:
 
 def named(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return a written form in which each group with a profile has a name for key paths."""
-    data = copy.deepcopy(dict(given))
+    data = copied(dict(given))
     for _, group in _tables(data.get("stations")):
         if isinstance(group.get("profile"), str):
             group.setdefault("name", group["profile"])
@@ -190,7 +199,7 @@ def _fitting(
     known: profiles.AccessPoint, ap: Mapping[str, Any], data: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the keys of a profile, without those that a written queue or the standard excludes."""
-    keys = copy.deepcopy(dict(known.keys))
+    keys = copied(dict(known.keys))
     phy, queue = data.get("phy"), ap.get("queue")
     standard = str(phy.get("standard")).lower() if isinstance(phy, Mapping) else ""
     queue = queue if isinstance(queue, Mapping) else {}
@@ -366,11 +375,11 @@ def _expand_flow(expanded: Expanded, index: int, flow: dict[str, Any]) -> None:
     record = profiles.traffic()[word]
     if len(record.flows) > 1:
         begin = flow.get("name", f"{flow.get('stations')}-{word}")
-        rest = copy.deepcopy(flow)
+        rest = copied(flow)
     for number, (ending, keys) in enumerate(record.flows.items()):
         place = here
         if number:
-            flow = copy.deepcopy(rest)
+            flow = copied(rest)
             place = ("flows", len(expanded.data["flows"]))
             expanded.data["flows"].append(flow)
         if ending:
@@ -399,7 +408,7 @@ def _fill(
 ) -> None:
     """Set a key that a table does not have. If `origin` is "", the origin of the table applies."""
     if key not in table:
-        table[key] = copy.deepcopy(value)
+        table[key] = copied(value)
         if origin:
             expanded.origins[(*here, key)] = origin
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import (
@@ -110,25 +111,28 @@ class Written(BaseModel):
     def _refuse_unknown(cls, data: Any) -> Any:
         if isinstance(data, cls):
             return data
-        allowed = cls.allowed_keys()
         if not isinstance(data, dict):
-            raise PydanticCustomError("not_a_table", "", {"keys": allowed})
+            raise PydanticCustomError("not_a_table", "", {"keys": cls.allowed_keys()})
         # TOML has no null. In Python, None omits a key.
         data = {name: value for name, value in data.items() if value is not None}
         presets = cls.table.presets if cls.table is not None else {}
         if presets and isinstance(preset := data.get("preset"), str):
             data = _over(presets.get(preset, {}), data)
-        unknown = [name for name in data if name not in allowed]
-        if unknown:
-            raise PydanticCustomError("unknown_keys", "", {"unknown": unknown, "allowed": allowed})
-        missing = {
-            name: _wanted(field)
-            for name, field in cls.model_fields.items()
-            if field.is_required() and name not in data
-        }
-        if missing:
-            raise PydanticCustomError("missing_keys", "", {"missing": missing})
+        allowed, required = _keys(cls)
+        if unknown := [name for name in data if name not in allowed]:
+            keys = {"unknown": unknown, "allowed": list(allowed)}
+            raise PydanticCustomError("unknown_keys", "", keys)
+        if missing := [name for name in required if name not in data]:
+            wanted = {name: _wanted(cls.model_fields[name]) for name in missing}
+            raise PydanticCustomError("missing_keys", "", {"missing": wanted})
         return data
+
+
+@cache
+def _keys(table: type[Written]) -> tuple[Mapping[str, None], tuple[str, ...]]:
+    """Return the keys of a table in order, and those without a default."""
+    fields = table.model_fields
+    return dict.fromkeys(fields), tuple(name for name in fields if fields[name].is_required())
 
 
 def over(below: Written, above: Written) -> Written:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -17,7 +16,7 @@ from ..exceptions import ScenarioError
 from .declare import written
 from .errors import InvalidError, scenario_error
 from .errors import Path as KeyPath
-from .expand import Expanded, expand, has_profiles, is_of_profiles
+from .expand import Expanded, copied, expand, has_profiles, is_of_profiles
 from .keys.traffic import Flow
 from .measured import read_targets
 from .resolve import resolve_scenario
@@ -58,7 +57,7 @@ class Scenario(ResolvedScenario):
             ScenarioError: the scenario is wrong.
         """
         try:
-            given = copy.deepcopy(dict(data))
+            given = copied(dict(data))
         except RecursionError:
             raise ScenarioError(
                 name, "", "is nested too deeply; allowed: tables of tables"
@@ -96,7 +95,7 @@ class Scenario(ResolvedScenario):
         """
         if self._written is None:
             raise ValueError("a scenario that was read from its resolved form has no written form")
-        return copy.deepcopy(self._written)
+        return copied(self._written)
 
     @property
     def targets(self) -> tuple[Condition, ...]:

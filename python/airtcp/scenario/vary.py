@@ -6,7 +6,6 @@ checked when the changed file is resolved.
 
 from __future__ import annotations
 
-import copy
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import Any, Final, get_args, get_origin
 
 from .declare import written
 from .errors import UnknownKeyError
-from .expand import Expanded, expand, has_profiles, is_of_profiles, named
+from .expand import Expanded, copied, expand, has_profiles, is_of_profiles, named
 from .neighbours import meant_key
 from .quantities import Written
 from .resolved import ResolvedScenario
@@ -40,7 +39,7 @@ def varied(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
     Raises:
         InvalidError: a path that leads to no key of this scenario.
     """
-    changed = copy.deepcopy(dict(data))
+    changed = copied(dict(data))
     for path, value in changes.items():
         _check(path, changed)
         *parents, last = path.split(".")
@@ -48,11 +47,11 @@ def varied(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any
         for parent in parents:
             here = _entry(here, parent) if isinstance(here, list) else _table(here, parent)
         if isinstance(here, list):
-            here[here.index(_entry(here, last))] = copy.deepcopy(value)
+            here[here.index(_entry(here, last))] = copied(value)
         elif value is None or (value == "none" and not has_word_none(path, changed)):
             here.pop(last, None)
         else:
-            here[last] = copy.deepcopy(value)
+            here[last] = copied(value)
     return changed
 
 
