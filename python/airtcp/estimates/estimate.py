@@ -6,15 +6,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from airtcp.estimates.laws import pause_s
-from airtcp.estimates.loops import loops, renewal
+from airtcp.estimates.formulas import (
+    ACTIVE,
+    COLUMNS,
+    DELIVERED,
+    FORMULAS,
+    IMPROVED,
+    UNITS,
+    Formula,
+)
+from airtcp.estimates.loops import renewal
 from airtcp.estimates.pages import MOST_GROWTH, OF_PAGES, Found, Loading, loading
 from airtcp.estimates.percentiles import PERCENTILES, Distribution, distribution
 from airtcp.estimates.regression import Adjusted, adjusted
@@ -30,6 +38,7 @@ from airtcp.estimates.told import (
     gain_of,
     grown,
     hold_each_other,
+    lower_end,
     plain_estimate,
     wider,
     within,
@@ -130,6 +139,8 @@ class Estimates:
         found = of.percentile(q, self._confidence)
         n = len(told.values)
         interval = Interval(None, None, None, n) if found is None else found.interval
+        if self._starves(of):
+            interval = _of_starving(base, interval)
         values = found.values if found is not None and found.values else told.values
         told = replace(told, interval=interval, plain=interval, values=values)
         if base not in _OF_LASTING or not self.can_improve:
@@ -149,14 +160,18 @@ class Estimates:
         of the network may lie outside the means of its groups.
         """
         of = self._distribution(MEANS[told.metric])
-        if of is None or not len(of.ended):
+        if of is None or len(of.ended) < 2 or of.least_part >= _FEW_PACKETS:
             return told
         counts = of.ended.sum(axis=1).tolist()
-        if len(counts) < 2 or min(counts) >= _FEW_PACKETS * sum(counts) / len(counts):
-            return told
         sums = [count * (one or 0.0) for count, one in zip(counts, told.values, strict=True)]
         interval = ratio_interval(sums, counts, self._confidence)
+        if self._starves(of):
+            interval = _of_starving(MEANS[told.metric], interval)
         return replace(told, interval=interval, plain=interval)
+
+    def _starves(self, of: Distribution) -> bool:
+        """True if endless flows have almost no samples in some replication: they starve there."""
+        return self._traffic.is_endless and of.least_part < _STARVED
 
     def _distribution(self, base: str) -> Distribution | None:
         if base not in self._distributions:
@@ -355,7 +370,7 @@ class Estimates:
         return self._traffic.fastest_bps / (1 if metric == "goodput_bps" else self.flows)
 
     def _of_sums(self, told: Estimate) -> Estimate:
-        estimator, formula = _FORMULAS[told.metric](self._traffic)
+        estimator, formula = FORMULAS[told.metric](self._traffic)
         if formula is None or (told.metric in _GOES_ON and self._units < _FEWEST):
             return told
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -375,7 +390,7 @@ class Estimates:
             by_bytes = float(formula(self._by_bytes(rates)))
         return self._between(improved, by_bytes, formula)
 
-    def _between(self, improved: Estimate, by_bytes: float, formula: _Formula) -> Estimate:
+    def _between(self, improved: Estimate, by_bytes: float, formula: Formula) -> Estimate:
         """Widen an interval by its distance from the estimate by bytes, or decline the estimate."""
         interval, steadiness = improved.interval, self.judgement.steadiness
         if interval.mean is None or interval.half_width is None:
@@ -395,14 +410,14 @@ class Estimates:
     @cached_property
     def _totals(self) -> Array:
         traffic = self._traffic
-        totals = [traffic.sums(name, traffic.recurrent) for name in _COLUMNS]
+        totals = [traffic.sums(name, traffic.recurrent) for name in COLUMNS]
         totals.append(traffic.sums("delivered_bytes", traffic.entries))
         return np.stack(totals, axis=2)
 
     @cached_property
     def _units(self) -> float:
         """The number of transfers or pages that began. If few, draws explain any result."""
-        return float(self._totals[..., _UNITS].sum())
+        return float(self._totals[..., UNITS].sum())
 
     @cached_property
     def _freed(self) -> Adjusted:
@@ -419,14 +434,10 @@ class Estimates:
         traffic = self._traffic
         thought_s = adjusted(traffic.thought_s[..., None], traffic.draws).whole[0]
         sums = self._begun.whole * rates
-        sums[_ACTIVE] = traffic.users(traffic.recurrent) * traffic.measured_s - thought_s * rates
-        sums[_DELIVERED] = self._begun.whole[_DELIVERED]
+        sums[ACTIVE] = traffic.users(traffic.recurrent) * traffic.measured_s - thought_s * rates
+        sums[DELIVERED] = self._begun.whole[DELIVERED]
         return np.asarray(sums)
 
-
-#: The columns that are adjusted for controls, as named in `Books`.
-_COLUMNS: Final = ("units", "begun", "active_s")
-_UNITS, _BEGUN, _ACTIVE, _DELIVERED = range(4)
 
 #: Metrics whose mean is dominated by large transfers.
 _OF_LARGE: Final = frozenset({"active_flows", "transfer_time_s", "page_time_s"})
@@ -435,6 +446,8 @@ _GOES_ON: Final = frozenset({"goodput_bps", "flow_goodput_bps"})
 
 #: A replication has few packets if it has less than this part of the average.
 _FEW_PACKETS: Final = 0.5
+#: Endless flows starve in a replication with less than this part of the average samples.
+_STARVED: Final = 0.1
 #: The fewest transfers or pages whose draws can improve the estimate of a goodput.
 _FEWEST: Final = 10
 #: Pages are short if they take at most this part of a run. At a tenth, goodputs from them were too
@@ -445,52 +458,17 @@ _MOST_SLOW: Final = 0.1
 #: If an estimate is this many half widths from the measured goodput, the runs are in another state.
 _FAR: Final = 3.0
 
-_Formula = Callable[["Array"], "Array"]
+
+def _of_starving(base: str, interval: Interval) -> Interval:
+    """Return what runs in which flows starve say about a delay that all samples would have.
+
+    A starving flow waits for its ACKs, so its round trips are longer than those that ended.
+    """
+    if base in ("rtt", "path_rtt"):
+        return lower_end(interval)
+    return Interval(None, None, None, interval.n)
 
 
-def _goodput(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
-    return "controls", lambda sums: 8.0 * sums[..., _DELIVERED] / traffic.measured_s
-
-
-def _flow_goodput(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
-    flows = traffic.users(traffic.entries)
-    return "controls", lambda sums: 8.0 * sums[..., _DELIVERED] / (traffic.measured_s * flows)
-
-
-def _active(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
-    if len(traffic.recurrent) < len(traffic.entries):
-        # Endless transfers are in progress too, and no entry of the sums counts them.
-        return "plain", None
-    return "controls", lambda sums: sums[..., _ACTIVE] / traffic.measured_s
-
-
-def _transfer_time(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
-    is_loop = traffic.is_closed and not traffic.of_pages
-    word: Estimator = "closed loop" if is_loop else "little"
-    return word, lambda sums: sums[..., _ACTIVE] / sums[..., _BEGUN]
-
-
-def _page_time(traffic: Traffic) -> tuple[Estimator, _Formula | None]:
-    if not traffic.of_pages or len(traffic.recurrent) != 1 or not traffic.has_true_sizes:
-        return "plain", None
-    if all(one.is_short for one in loops(traffic, as_came=True)):
-        # A difference of two long times says less about a short one than the plain mean does.
-        return "plain", None
-    think_s = pause_s(traffic.flow(traffic.recurrent[0])) or 0.0
-    user_s = traffic.users(traffic.recurrent) * traffic.measured_s
-    return "closed loop", lambda sums: user_s / sums[..., _UNITS] - think_s
-
-
-_FORMULAS: Final[dict[str, Callable[[Traffic], tuple[Estimator, _Formula | None]]]] = {
-    "goodput_bps": _goodput,
-    "flow_goodput_bps": _flow_goodput,
-    "active_flows": _active,
-    "transfer_time_s": _transfer_time,
-    "page_time_s": _page_time,
-}
-
-#: The metrics with an estimator other than the plain mean.
-IMPROVED: Final = (*_FORMULAS, *PERCENTILES)
 #: Mean delays, by their quantity; and the quantities of transfers and pages, whose number in
 #: progress takes time to settle.
 MEANS: Final = {

@@ -14,11 +14,13 @@ coefficients. Then the whole and the parts use their means over replications.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from airtcp.estimates.estimate import IMPROVED, MEANS, Estimates
+from airtcp.estimates.estimate import MEANS, Estimates
+from airtcp.estimates.formulas import IMPROVED
 from airtcp.estimates.percentiles import PERCENTILES
 from airtcp.estimates.told import Estimate
 
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 
 #: The metrics whose parts add up to the whole.
 _ADD_UP: Final = ("goodput_bps", "active_flows")
+#: The metrics whose whole is a mean of the parts.
+_AMONG: Final = ("transfer_time_s", "page_time_s")
 _DIRECTIONS: Final = ("download", "upload")
 #: Number of places if there is one group with one direction: the network, the group, the direction.
 _ONE_WAY: Final = 3
@@ -126,6 +130,9 @@ class Tree:
         if metric == "flow_goodput_bps" and of_all.flows:
             return _of_a_flow(of_all, self.whole("goodput_bps"))
         told = of_all.of(metric)
+        if metric in _AMONG:
+            groups = [self._of[one].of(metric) for one in self._of if _is_below(one, _EVERYTHING)]
+            return _among(told, groups)
         # With one group in one direction there is nothing to add up.
         if metric not in _ADD_UP or told.estimator == "plain" or len(self._of) <= _ONE_WAY:
             return told
@@ -181,6 +188,23 @@ class Tree:
                     if told[one].estimator == "plain":
                         return None
         return told
+
+
+def _among(told: Estimate, groups: Sequence[Estimate]) -> Estimate:
+    """Move a mean of all transfers to the nearest mean of a group, if it lies outside of these.
+
+    Separate regressions can put it there. The interval keeps its width.
+    """
+    mean = told.interval.mean
+    means = [one.interval.mean for one in groups if one.interval.n or one.interval.mean is not None]
+    known = [one for one in means if one is not None]
+    if mean is None or not known or len(known) < len(means):
+        return told
+    by = min(max(mean, min(known)), max(known)) - mean
+    if not by:
+        return told
+    values = tuple(None if one is None else one + by for one in told.values)
+    return replace(told, interval=told.interval.shifted(by), values=values)
 
 
 def _places(run: Run) -> Iterator[_Place]:

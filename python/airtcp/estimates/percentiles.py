@@ -82,6 +82,12 @@ class Distribution:
         return float(self.ended.sum())
 
     @cached_property
+    def least_part(self) -> float:
+        """The number of samples of the replication with the fewest, over the average number."""
+        counts = self.ended.sum(axis=1)
+        return float(counts.min() / counts.mean()) if counts.any() else 1.0
+
+    @cached_property
     def _shares(self) -> Array:
         """F at the end of each interval: over all replications, and with each one left out."""
         ended, at_risk = self.ended.sum(axis=0), self.at_risk.sum(axis=0)

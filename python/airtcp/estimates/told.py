@@ -57,6 +57,12 @@ def within(interval: Interval, *, least: float = 0.0, most: float | None = None)
     return interval if half == wide else Interval(mean, mean - half, mean + half, interval.n)
 
 
+def lower_end(interval: Interval) -> Interval:
+    """Return the lower end alone, as a bound; nothing with few replications."""
+    low = interval.low if interval.n >= FEWEST_RUNS else None
+    return Interval(None, low, None, interval.n)
+
+
 def hold_each_other(one: Interval, other: Interval) -> bool:
     """True if the mean of `other` lies within the interval `one`."""
     if one.mean is None or one.half_width is None or other.mean is None:

@@ -141,6 +141,11 @@ class Traffic:
         return bool(self.recurrent) and all(self._is_endless(one) for one in once)
 
     @cached_property
+    def is_endless(self) -> bool:
+        """True if all flows are endless transfers."""
+        return all(self._kind(one) == "bulk" and self._is_endless(one) for one in self.entries)
+
+    @cached_property
     def is_closed(self) -> bool:
         """True if users wait for each transfer: think, transfer, think."""
         return bool(self.recurrent) and all(self._kind(one) == "web" for one in self.recurrent)
