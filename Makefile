@@ -37,6 +37,11 @@ $(STAMPS)/tools:
 	@$(BIN)/python -m pip install --quiet --no-compile $(if $(UV),uv,--upgrade 'pip>=25.1') 'maturin>=1.13,<2'
 	@mkdir -p $(STAMPS) && touch $@
 
+# Builds the package of the papers.
+$(STAMPS)/hatchling: $(STAMPS)/tools
+	@$(BIN)/python -m pip install --quiet --no-compile 'hatchling>=1.26'
+	@touch $@
+
 # What runs, the page of airtcp web included, and no more.
 $(STAMPS)/packages: $(STAMPS)/tools pyproject.toml uv.lock requirements.lock
 	$(SAY) 'packages that airtcp needs: about 100 MB to fetch'
@@ -64,15 +69,15 @@ $(STAMPS)/core: $(STAMPS)/tools $(CORE_SOURCES)
 
 # In place, with the core that is there: Python changes need no installation, Rust changes a new core alone. `maturin
 # develop` without --skip-install would bring the developers' packages along.
-$(STAMPS)/airtcp: $(STAMPS)/packages pyproject.toml Cargo.toml | $(STAMPS)/core
+$(STAMPS)/airtcp: $(STAMPS)/packages $(STAMPS)/hatchling pyproject.toml papers/pyproject.toml Cargo.toml | $(STAMPS)/core
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(if $(UV),$(BIN)/uv pip install --quiet --python $(BIN)/python,$(PIP)) \
-		--no-deps --no-build-isolation --editable .
+		--no-deps --no-build-isolation --editable . --editable papers
 	@touch $@
 
 # A command that has to compile its own modules takes half as long again; where PYTHONDONTWRITEBYTECODE is set, each does.
 COMPILE := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m compileall -q
-$(STAMPS)/compiled: $(STAMPS)/tools $(shell find python -name '*.py')
-	@$(COMPILE) python
+$(STAMPS)/compiled: $(STAMPS)/tools $(shell find python papers -name '*.py')
+	@$(COMPILE) python papers
 	@touch $@
 
 # Scenarios of the benchmarks with every key, which tests and benchmarks of the core read.
@@ -82,10 +87,10 @@ $(RESOLVED): $(STAMPS)/airtcp $(STAMPS)/core benches/resolve.py $(wildcard bench
 	@$(BIN)/python benches/resolve.py
 	@touch $@
 
-runs: # airtcp, installed so that it runs
+runs: # airtcp and the papers, installed so that they run
 	$(MADE) $(STAMPS)/airtcp $(STAMPS)/core $(STAMPS)/compiled
 
-build: ## Build the core and install airtcp into .venv, with what developers need
+build: ## Build the core and install airtcp and the papers into .venv, with what developers need
 	$(MADE) $(STAMPS)/dev $(STAMPS)/compiled $(RESOLVED)
 
 demo: runs ## Predict and simulate a hot spot with real web traffic (a minute the first time)
@@ -179,7 +184,7 @@ $(VENV)/axe/axe-$(AXE).tgz: | $(STAMPS)/tools
 # of what a process imports and of a full disk, where the measurement itself is in the way.
 coverage: build ## Run the fast tests of Python and say which lines they reach (longer than make test)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m 'not verify' --deselect tests/test_imports.py \
-		--deselect tests/test_trace.py::test_a_full_disk_leaves_what_was_there --cov=airtcp --cov-report=term --cov-report=html:out/coverage
+		--deselect tests/test_trace.py::test_a_full_disk_leaves_what_was_there --cov=airtcp --cov=airtcp_papers --cov-report=term --cov-report=html:out/coverage
 
 verify: build ## Compare with the reference results at length, and try many more random scenarios
 	+AIRTCP_CASES=20000 cargo test --package airtcp-sim --test property --quiet

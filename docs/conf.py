@@ -12,7 +12,7 @@ release = tomllib.loads(_CARGO.read_text(encoding="utf-8"))["workspace"]["packag
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx.ext.napoleon"]
 # `lite` is a site of its own (`make lite`).
-exclude_patterns = ["_build", "jupyter_execute", "lite"]
+exclude_patterns = ["_build", "jupyter_execute", "lite", "publication"]
 nitpicky = True
 # Names in docstrings are for people: the standard library and our inner classes have no page.
 nitpick_ignore_regex = [("py:.*", ".*")]

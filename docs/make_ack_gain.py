@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import tables
-from airtcp.reproduce.bench import Settings
-from airtcp.reproduce.catalogue import find
-from airtcp.reproduce.make import make, record_of
+from airtcp_papers.common.bench import Settings
+from airtcp_papers.common.catalogue import find
+from airtcp_papers.common.make import make, record_of
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "papers" / "acks.md"

@@ -12,14 +12,14 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import airtcp.reproduce
+import airtcp_papers
 import tables
-from airtcp.reproduce.bench import Bench, Settings
-from airtcp.reproduce.hoekstra.concurrent import split
+from airtcp_papers.common.bench import Bench, Settings
+from airtcp_papers.hoekstra.concurrent import split
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "papers" / "concurrent-access.md"
-FOLDER = Path(airtcp.reproduce.__file__).parent / "hoekstra"
+FOLDER = Path(airtcp_papers.__file__).parent / "hoekstra"
 LOADS = (0.3, 0.5, 0.7, 0.8, 0.9)
 JOBS = 200_000
 

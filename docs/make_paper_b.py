@@ -14,16 +14,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import airtcp.reproduce
+import airtcp_papers
 import tables
 from airtcp import simulate
-from airtcp.reproduce.bench import Bench, Settings
 from airtcp.results import Simulation
 from airtcp.stats import Interval, student_interval
+from airtcp_papers.common.bench import Bench, Settings
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "papers" / "paper-b.md"
-FOLDER = Path(airtcp.reproduce.__file__).parent / "bruno"
+FOLDER = Path(airtcp_papers.__file__).parent / "bruno"
 
 TCP = "flows.station.tcp"
 #: The deviations from the scenario file, one at a time.

@@ -15,12 +15,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import airtcp.reproduce
+import airtcp_papers
 import tables
 from airtcp import simulate
-from airtcp.reproduce.bench import Bench, Settings
-from airtcp.reproduce.gopal.observed import Uploads, gain
 from airtcp.stats import Interval
+from airtcp_papers.common.bench import Bench, Settings
+from airtcp_papers.gopal.observed import Uploads, gain
 
 ROOT = Path(__file__).parents[1]
 # The rows of ns-2, and what reads them, are no part of the package.
@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT / "validation"))
 from peers.references import VALIDATION, Rows, by_point, read  # noqa: E402
 
 PAGE = ROOT / "docs" / "papers" / "paper-g.md"
-FOLDER = Path(airtcp.reproduce.__file__).parent / "gopal"
+FOLDER = Path(airtcp_papers.__file__).parent / "gopal"
 
 TCP = "flows.node.tcp"
 SKIPS = (0, 1, 2, 3, 4)

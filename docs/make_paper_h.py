@@ -16,12 +16,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import airtcp.reproduce
+import airtcp_papers
 import tables
 from airtcp import simulate
 from airtcp.models.hoekstra import Parameters, cycle_time, effective_service_time
-from airtcp.reproduce.bench import Bench, Settings
-from airtcp.reproduce.hoekstra.testbed import (
+from airtcp.results import Simulation
+from airtcp.stats import Interval
+from airtcp_papers.common.bench import Bench, Settings
+from airtcp_papers.hoekstra.testbed import (
     GAPS_S,
     LAWS,
     STATED,
@@ -30,12 +32,10 @@ from airtcp.reproduce.hoekstra.testbed import (
     observe,
     service_s,
 )
-from airtcp.results import Simulation
-from airtcp.stats import Interval
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "papers" / "paper-h.md"
-FOLDER = Path(airtcp.reproduce.__file__).parent / "hoekstra"
+FOLDER = Path(airtcp_papers.__file__).parent / "hoekstra"
 
 #: The deviations from the scenario file, one at a time.
 VARIATIONS: Mapping[str, Mapping[str, Any]] = {

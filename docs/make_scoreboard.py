@@ -1,7 +1,7 @@
 """Make the scoreboard of the papers, the failures on each paper's page and the files of claims.
 
 Knows the claims, and judges the numbers that were found when they were last looked at
-(claims.json in airtcp.reproduce); tests compare the verdicts with those they hold the claims to.
+(claims.json in airtcp_papers); tests compare the verdicts with those they hold the claims to.
 Those of items that only longer runs decide are kept apart, by command (claims-long.json), and go
 first. Makes no item: `make verify` does.
 
@@ -23,16 +23,16 @@ from pathlib import Path
 from typing import Any
 
 import tables
-from airtcp.reproduce.catalogue import PAPERS, items
-from airtcp.reproduce.claims import (
+from airtcp_papers.common.catalogue import PAPERS, items
+from airtcp_papers.common.claims import (
     VERDICTS,
     Judgement,
     load_claims,
     load_rules,
     sentences,
 )
-from airtcp.reproduce.measure import words
-from airtcp.reproduce.scoreboard import (
+from airtcp_papers.common.measure import words
+from airtcp_papers.common.scoreboard import (
     LONG,
     QUICK,
     command_of,

@@ -24,11 +24,11 @@ import tables
 from airtcp import simulate
 from airtcp.exceptions import QuestionError
 from airtcp.present import drawing
-from airtcp.reproduce.hoekstra.real import large, means, numbers, tails
-from airtcp.reproduce.hoekstra.testbed import observe, service_s
-from airtcp.reproduce.measure import changed
 from airtcp.results import SimulationResult, TestbedResult
 from airtcp.testbed.bench import measure
+from airtcp_papers.common.measure import changed
+from airtcp_papers.hoekstra.real import large, means, numbers, tails
+from airtcp_papers.hoekstra.testbed import observe, service_s
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "explanation" / "accuracy.md"

@@ -19,6 +19,7 @@ from airtcp.scenario import load
 from bases import cell, reading
 from children import Children
 from typer.testing import CliRunner, Result
+from wing import with_papers
 
 INVALID = [
     Path(__file__).parent / "scenarios" / "invalid" / f"{name}.toml"
@@ -471,7 +472,9 @@ def test_a_reader_that_leaves_is_no_failure(
         ("airtcp si", ["simulate"]),
         ("airtcp simulate --pc", ["--pcap"]),
         ("airtcp example web", ["web-hotspot"]),
-        ("airtcp reproduce M.table", ["M.table1", "M.table2", "M.table3"]),
+        pytest.param(
+            "airtcp reproduce M.table", ["M.table1", "M.table2", "M.table3"], marks=with_papers
+        ),
     ],
 )
 def test_a_shell_completes_commands_and_names(

@@ -11,6 +11,7 @@ from airtcp.cli.commands import app
 from airtcp.run.replications import Runner
 from bases import cell
 from typer.testing import CliRunner, Result
+from wing import with_papers
 
 SHORT = cell(warmup="0 s", duration="1 s", replications=2)
 
@@ -285,6 +286,7 @@ def test_a_place_of_which_the_system_tells_nothing_is_one_message(
     assert said.stderr.count("\n") == 1
 
 
+@with_papers
 def test_pages_of_papers_do_not_replace_others(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<title>mine</title>")
 

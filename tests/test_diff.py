@@ -21,6 +21,7 @@ from airtcp.results.differences import Change, Difference, Ranked
 from airtcp.stats import Interval
 from bases import cell
 from typer.testing import CliRunner, Result
+from wing import with_papers
 
 SCENARIO = """
 title = "Near and far"
@@ -399,6 +400,7 @@ def test_nothing_to_compare_with_is_wrong_input(file: Path) -> None:
     assert "a second file B, or --set" in result.stderr
 
 
+@with_papers
 def test_standard_input_is_read_once(file: Path) -> None:
     runner = CliRunner()
     twice = runner.invoke(app, ["diff", "-", "-"], input=file.read_text())

@@ -16,7 +16,7 @@ from airtcp.results.epochs import (
 from airtcp.results.trace import Trace
 from airtcp.scenario import loads
 
-LEITH = Path(airtcp.__file__).parent / "reproduce" / "leith"
+LEITH = Path(__file__).parents[1] / "papers/airtcp_papers/leith"
 SECOND = 1_000_000_000
 
 

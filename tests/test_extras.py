@@ -13,6 +13,7 @@ from airtcp.exceptions import QuestionError
 from airtcp.results.columns import Column, CsvWriter, ParquetWriter
 from bases import cell
 from typer.testing import CliRunner, Result
+from wing import with_papers
 
 TINY = cell(warmup="0 s", duration="1 s", replications=2)
 HIDDEN = ("duckdb", "pyarrow", "pandas", "polars", "xarray", "dask", "distributed", "optuna")
@@ -88,7 +89,7 @@ def test_a_table_of_transfers_says_the_same(tmp_path: Path) -> None:
         ["diff", "tiny.toml", "--set", "stations.laptop.count=2"],
         ["plan", "tiny.toml", "--until", "goodput < 1 Mb/s", "--no-remedies"],
         ["sweep", "tiny.toml", "--axis", "run.seed=[1, 2]", "--dry-run"],
-        ["reproduce", "--quick", "M.fig1"],
+        pytest.param(["reproduce", "--quick", "M.fig1"], marks=with_papers),
     ],
     ids=lambda arguments: arguments[0],
 )

@@ -83,7 +83,7 @@ def test_predictions_import_models_alone() -> None:
 
     assert packages(modules) == ALWAYS | NUMERICS
     assert not modules & {"airtcp._core", "airtcp.run.simulate", "airtcp.run.glance"}
-    assert not modules & ({"airtcp.reproduce.claims"} | PARTS)
+    assert not modules & ({"airtcp_papers.common.claims"} | PARTS)
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted in /proc")
@@ -118,7 +118,7 @@ def test_a_simulation_imports_no_model(tmp_path: Path) -> None:
 
     # SciPy for Student's t.
     assert packages(modules) <= ALWAYS | NUMERICS | {"scipy"}
-    assert not modules & {"airtcp.models", "airtcp.reproduce.claims", "airtcp.present.plot"}
+    assert not modules & {"airtcp.models", "airtcp_papers.common.claims", "airtcp.present.plot"}
 
 
 def test_pictures_are_drawn_for_reports_alone(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from airtcp.results.query import open as opened
 from bases import cell
 from children import Children
 from typer.testing import CliRunner
+from wing import with_papers
 
 SCENARIO = cell(2, warmup="0 s", duration="100 ms", replications=3)
 SWEEP = """
@@ -33,7 +34,10 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 # Each moment is a process that does what a command does; the machine may be busy.
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("times", [4, pytest.param(10, marks=pytest.mark.verify)])
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=with_papers if one == "reproduce" else ()) for one in COMMANDS],
+)
 def test_ctrl_c_at_moments(name: str, times: int, tmp_path: Path, started: Children) -> None:
     """Spread over all that the command does, from its first word to the end of its answer."""
     (tmp_path / "input").mkdir()

@@ -15,6 +15,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PUBLICATION = ROOT / "docs" / "publication"
 VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"][
     "version"
 ]
@@ -70,8 +71,8 @@ def test_a_release_has_wheels_for_all_platforms_and_tries_them() -> None:
 
 
 def test_the_paper_cites_what_its_bibliography_has() -> None:
-    text = (ROOT / "paper" / "paper.md").read_text(encoding="utf-8")
-    entries = re.findall(r"(?m)^@\w+\{(\w+),", (ROOT / "paper" / "paper.bib").read_text())
+    text = (PUBLICATION / "paper.md").read_text(encoding="utf-8")
+    entries = re.findall(r"(?m)^@\w+\{(\w+),", (PUBLICATION / "paper.bib").read_text())
 
     assert set(re.findall(r"@(\w+)", text)) == set(entries)
     for section in ("Summary", "Statement of need", "State of the field", "Software design"):
@@ -123,13 +124,13 @@ def test_both_locks_have_the_same_versions() -> None:
 
 def test_paper_and_package_have_the_authors_of_the_one_file_to_fill_in() -> None:
     yaml = pytest.importorskip("yaml", reason="PyYAML comes with Dask")
-    authors = module("paper/authors.py")
+    authors = module("docs/publication/authors.py")
     people = [
         {"given-names": "Ada", "family-names": "Lovelace", "affiliation": "A", "email": "a@b.org"},
         {"name": "A group", "orcid": "https://orcid.org/0000-0001", "affiliation": "B"},
         {"given-names": "Bob", "family-names": "Øre", "affiliation": "A"},
     ]
-    paper = authors.paper((ROOT / "paper" / "paper.md").read_text(encoding="utf-8"), people)
+    paper = authors.paper((PUBLICATION / "paper.md").read_text(encoding="utf-8"), people)
     package = authors.package((ROOT / "pyproject.toml").read_text(encoding="utf-8"), people)
 
     front = yaml.safe_load(paper.split("---")[1])
@@ -144,7 +145,9 @@ def test_paper_and_package_have_the_authors_of_the_one_file_to_fill_in() -> None
     ]
     # The stored texts have the people of the file.
     done = subprocess.run(
-        [sys.executable, ROOT / "paper" / "authors.py", "--check"], capture_output=True, text=True
+        [sys.executable, PUBLICATION / "authors.py", "--check"],
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stdout
 

@@ -1,7 +1,6 @@
 """Which way imports run: every room of the package imports from the rooms below it alone."""
 
 import ast
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +21,7 @@ GROUND = {
     "distributions",
     "error_rates",
     "exceptions",
+    "extensions",
     "extras",
     "files",
     "high_rate",
@@ -45,7 +45,6 @@ BOTH_DEPTHS = ANSWERS | {
     "prediction",
     "answer",
     "compare",
-    "sharing",
     "difference",
     "plan",
     "sweep",
@@ -80,7 +79,6 @@ ROOMS = {
     "prediction": ANSWERS | {"predict", "run"},
     "compare": ANSWERS | {"judge", "predict", "run"},
     "answer": ANSWERS | {"compare", "judge"},
-    "sharing": ANSWERS | {"predict", "run"},
     "difference": ANSWERS | {"judge", "run"},
     "sweep": ANSWERS | {"_core", "plugins", "predict", "run"},
     "traffic": ANSWERS,
@@ -89,9 +87,8 @@ ROOMS = {
     "plan": ANSWERS | {"judge", "models", "predict", "run", "remedies"},
     "examples": set(),
     "labs": ANSWERS | {"run"},
-    "reproduce": BOTH_DEPTHS,
-    "web": BOTH_DEPTHS | {"examples", "reproduce"},
-    "cli": BOTH_DEPTHS | {"examples", "labs", "plugins", "reproduce", "web"},
+    "web": BOTH_DEPTHS | {"examples"},
+    "cli": BOTH_DEPTHS | {"examples", "labs", "plugins", "web"},
 }
 """The other rooms, and what each may import beside itself; what is in functions counts too."""
 
@@ -144,37 +141,3 @@ def test_the_rooms_have_an_order() -> None:
     for name, allowed in ROOMS.items():
         assert allowed <= below, name
         below.add(name)
-
-
-#: The rooms of the five papers, which are to become a distribution of their own.
-PAPERS = (
-    "reproduce",
-    "sharing",
-    "models/miorandi",
-    "models/bruno.py",
-    "models/leith",
-    "models/hoekstra",
-    "models/gopal.py",
-)
-
-
-@pytest.mark.parametrize("room", PAPERS)
-def test_the_papers_import_no_private_name(room: str) -> None:
-    """What begins with an underscore is private: a module, or a name in one.
-
-    The version alone is public by another name, `airtcp.__version__`.
-    """
-    place = Path(airtcp.__file__).parent / room
-    files = [place] if place.suffix else sorted(place.rglob("*.py"))
-    taken = [
-        f"{file.name}: {node.module}.{one.name}"
-        for file in files
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and node.module is not None
-        for one in node.names
-        if node.module != "airtcp._version"
-        and re.search(r"(^|\.)_(?!_)", f"{node.module}.{one.name}")
-    ]
-
-    assert files
-    assert taken == []

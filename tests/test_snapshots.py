@@ -13,6 +13,7 @@ from airtcp.cli.commands import app
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from typer.testing import CliRunner
+from wing import with_papers
 
 FOLDER = Path(__file__).parents[1] / "python/airtcp/examples"
 EXAMPLES = sorted(path.name for path in FOLDER.glob("*.toml"))
@@ -101,6 +102,7 @@ def test_diff(change: str, screens: SnapshotAssertion) -> None:
     assert screen("diff", "office-wifi6.toml", "--quiet", *SHORT, "--set", change) == screens
 
 
+@with_papers
 def test_reproduce(screens: SnapshotAssertion, tmp_path: Path) -> None:
     arguments = ("reproduce", "M.fig1", "--quick", "--quiet", "--out", str(tmp_path))
     assert screen(*arguments).replace(str(tmp_path), "out") == screens

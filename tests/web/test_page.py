@@ -12,6 +12,7 @@ from airtcp.scenario import Scenario
 from bases import cell
 from browsing import CHROMIUM, link, packed, put
 from serving import Web
+from wing import with_papers
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is not here (make setup-system installs it)"
@@ -303,8 +304,9 @@ def test_a_congestion_control_brings_what_it_needs(opened: Any) -> None:
         assert page.page.locator(".problem .notice").count() == 0
 
 
+@with_papers
 def test_a_figure_of_a_paper_follows_its_sliders(opened: Any) -> None:
-    from airtcp.web.papers import figure
+    from airtcp_papers.common.view import figure
 
     page = opened()
     page.answer()
@@ -323,8 +325,9 @@ def test_a_figure_of_a_paper_follows_its_sliders(opened: Any) -> None:
     other.page.locator("main .lead", has_text=str(lead.inner_text())).wait_for()
 
 
+@with_papers
 def test_the_scenario_behind_a_figure_opens_in_the_explorer(opened: Any) -> None:
-    from airtcp.reproduce.sliders import figures
+    from airtcp_papers.common.sliders import figures
 
     page = opened()
     page.answer()

@@ -16,6 +16,7 @@ from airtcp.web.jobs import Job, Jobs
 from airtcp.web.limits import Limits
 from airtcp.web.pool import Known, ModelPool, WorkerProcess
 from serving import LONG, QUICK
+from wing import with_papers
 
 _STARTED: list[WorkerProcess] = []
 
@@ -112,6 +113,7 @@ def test_a_worker_that_died_idle_has_a_successor_before_a_question(
     pool_of(1, folder, ask)
 
 
+@with_papers
 def test_a_worker_killed_over_a_question_is_asked_again(
     folder: Path, started: list[WorkerProcess]
 ) -> None:
@@ -161,6 +163,7 @@ def test_workers_that_cannot_live_are_not_started_for_ever(
     assert len(started) < 8
 
 
+@with_papers
 def test_an_answer_that_takes_too_long_says_so(folder: Path) -> None:
     said = pool_of(1, folder, lambda pool: pool.ask("papers", {}), answer_s=0.01)
     assert said == {"failed": "no answer within 0.01 s, which is the most here"}

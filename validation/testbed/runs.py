@@ -15,22 +15,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import airtcp.reproduce
+import airtcp_papers
 import numpy as np
 from airtcp import simulate
-from airtcp.reproduce.bench import Bench, Settings
-from airtcp.reproduce.hoekstra.real_points import LINUX, REAL_LAWS, REAL_PLACES, RealPoint
-from airtcp.reproduce.hoekstra.real_points import measured as measured_point
-from airtcp.reproduce.hoekstra.testbed import STATED
 from airtcp.results import SimulationResult, TestbedResult
 from airtcp.scenario import Scenario, loads
 from airtcp.scenario.load import load
 from airtcp.testbed.bench import measure
 from airtcp.testbed.carrier import Carrier
 from airtcp.testbed.network import Network
+from airtcp_papers.common.bench import Bench, Settings
+from airtcp_papers.hoekstra.real_points import LINUX, REAL_LAWS, REAL_PLACES, RealPoint
+from airtcp_papers.hoekstra.real_points import measured as measured_point
+from airtcp_papers.hoekstra.testbed import STATED
 
 ROOT = Path(__file__).parents[2]
-PAPER_H = Path(airtcp.reproduce.__file__).parent / "hoekstra"
+PAPER_H = Path(airtcp_papers.__file__).parent / "hoekstra"
 RUNS = ROOT / "out" / "reproduce" / "runs"
 
 MOST_RUNS = 3

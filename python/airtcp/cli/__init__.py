@@ -4,7 +4,7 @@ Exit statuses: 0 success, 1 the run failed or its result could not be written, 2
 interrupted. Commands only use the public Python API of airtcp.
 
     commands                   the list of commands
-    ask, reproduce, examples   what they do
+    ask, plan, examples, ...   what they do
     scenarios                  reading the scenario of a command
     outputs                    output files, and checks before they are overwritten
     outcome, process           messages, exit statuses, streams, signals

@@ -16,21 +16,17 @@ from airtcp.cli.importing import import_
 from airtcp.cli.lab import lab
 from airtcp.cli.outcome import outcome
 from airtcp.cli.plan import plan
-from airtcp.cli.reproduce import reproduce
 from airtcp.cli.results import plot, results
-from airtcp.cli.sharing import share, split
 from airtcp.cli.sweep import sweep
 from airtcp.cli.testbed import bench, shell
 from airtcp.cli.web import web
+from airtcp.extensions import ANSWER, EXPLORE, PAPERS, verbs
 
 #: Groups of commands, in the order of `airtcp --help`.
-_ANSWER: Final = "Answer a question"
-_EXPLORE: Final = "Explore many scenarios"
 _MEASURE: Final = "Measure real programs"
-_PAPERS: Final = "Make papers again"
 _WRITE: Final = "Write scenario files"
 _OTHERS: Final = "Others"
-_GROUPS: Final = (_ANSWER, _EXPLORE, _WRITE, _MEASURE, _PAPERS, _OTHERS)
+_GROUPS: Final = (ANSWER, EXPLORE, _WRITE, _MEASURE, PAPERS, _OTHERS)
 #: Longer than any first sentence of a command's help.
 _NO_LIMIT: Final = 1000
 
@@ -48,16 +44,21 @@ class _Commands(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the commands by group, with the complete first sentence of their help."""
-        for group in _GROUPS:
+        groups = {name: self._group(command) for name, command in self.commands.items()}
+        for group in dict.fromkeys((*_GROUPS, *groups.values())):
             rows = [
                 (name, command.get_short_help_str(_NO_LIMIT))
                 for name, command in self.commands.items()
-                if (getattr(command, "rich_help_panel", None) or _OTHERS) == group
+                if groups[name] == group
             ]
             if rows:
                 widest = max(len(name) for name, _ in rows)
                 with formatter.section(group):
                     formatter.write_dl(rows, col_spacing=max(2, 11 - widest))
+
+    @staticmethod
+    def _group(command: Any) -> str:
+        return getattr(command, "rich_help_panel", None) or _OTHERS
 
 
 def _plug_in(files: list[str]) -> None:
@@ -106,18 +107,18 @@ app: Final = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-app.command("run", rich_help_panel=_ANSWER)(_with_plugins(ask.run))
-app.command("plan", rich_help_panel=_ANSWER)(_with_plugins(plan))
-app.command("diff", rich_help_panel=_ANSWER)(_with_plugins(diff))
-app.command("predict", rich_help_panel=_ANSWER)(_with_plugins(ask.predict))
-app.command("simulate", rich_help_panel=_ANSWER)(_with_plugins(ask.simulate))
-app.command("web", rich_help_panel=_EXPLORE)(web)
-app.command("share", rich_help_panel=_EXPLORE)(share)
-app.command("split", rich_help_panel=_EXPLORE)(split)
-app.command("sweep", rich_help_panel=_EXPLORE)(_with_plugins(sweep))
-app.command("results", rich_help_panel=_EXPLORE)(results)
-app.command("plot", rich_help_panel=_EXPLORE)(plot)
-app.command("lab", rich_help_panel=_EXPLORE)(lab)
+app.command("run", rich_help_panel=ANSWER)(_with_plugins(ask.run))
+app.command("plan", rich_help_panel=ANSWER)(_with_plugins(plan))
+app.command("diff", rich_help_panel=ANSWER)(_with_plugins(diff))
+app.command("predict", rich_help_panel=ANSWER)(_with_plugins(ask.predict))
+app.command("simulate", rich_help_panel=ANSWER)(_with_plugins(ask.simulate))
+app.command("web", rich_help_panel=EXPLORE)(web)
+for _verb in verbs():
+    app.command(_verb.name, rich_help_panel=_verb.group)(_verb.run)
+app.command("sweep", rich_help_panel=EXPLORE)(_with_plugins(sweep))
+app.command("results", rich_help_panel=EXPLORE)(results)
+app.command("plot", rich_help_panel=EXPLORE)(plot)
+app.command("lab", rich_help_panel=EXPLORE)(lab)
 app.command("example", rich_help_panel=_WRITE)(examples.example)
 app.command("show", rich_help_panel=_WRITE)(_with_plugins(understood.show))
 app.command("import", rich_help_panel=_WRITE)(import_)
@@ -125,7 +126,6 @@ app.add_typer(traffic.app, name="traffic", rich_help_panel=_WRITE)
 app.command("schema", rich_help_panel=_WRITE)(examples.schema)
 app.command("testbed", rich_help_panel=_MEASURE)(bench)
 app.command("shell", rich_help_panel=_MEASURE)(shell)
-app.command("reproduce", rich_help_panel=_PAPERS)(reproduce)
 
 
 def _version(wanted: bool) -> None:

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import IO, TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, cast
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -26,13 +25,10 @@ from airtcp.present.testbed import cautions_of, lateness, sanity_of, trust
 from airtcp.results import Comparison, Prediction, SimulationResult, TestbedResult
 
 if TYPE_CHECKING:
-    from airtcp.reproduce.claims import Judgement
     from airtcp.results.differences import Difference
 
 #: The least width of a column of words other than the first before a table becomes lines.
 _LEAST_WORDS: Final = 20
-#: Below this width a table of claims would break numbers.
-_CLAIMS_WIDTH: Final = 100
 #: The least width for metric names before a table of changes is dropped.
 _LEAST_NAME: Final = 20
 #: Width of output to a pipe if COLUMNS is not set.
@@ -50,15 +46,6 @@ _VERDICT_STYLES: Final = {
     "worse": "red",
     "different": "cyan",
     "hardly different": "dim",
-}
-
-_CLAIM_STYLES: Final = {
-    "met": "green",
-    "met in a reading": "cyan",
-    "not met": "yellow",
-    "at the bound": "magenta",
-    "untestable": "blue",
-    "not made": "dim",
 }
 
 
@@ -169,33 +156,6 @@ def difference(found: Difference, *, details: bool = False) -> None:
     if of_cells is not None:
         console.print(Text("\nCells, A → B", style="bold"))
         print_table(console, of_cells.head, of_cells.rows)
-
-
-def claims(judgements: Sequence[Judgement]) -> None:
-    """Print verdicts on what the papers state, on stdout."""
-    from airtcp.reproduce.measure import words
-
-    console = new_console()
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("claim", "what", "paper", "ours", "verdict"):
-        table.add_column(name, overflow="fold")
-    for judged in judgements:
-        claim = judged.claim
-        ours = "–" if judged.ours is None else words(judged.ours, claim.unit)
-        about = judged.about
-        verdict = Text.assemble(
-            (judged.verdict, _CLAIM_STYLES[judged.verdict]), f": {about}" if about else ""
-        )
-        what = f"{claim.quantity} ({claim.where}: {claim.says})"
-        bound = f"{claim.states}: {claim.reason}; made with {claim.made_with}"
-        if console.width < _CLAIMS_WIDTH:
-            console.print(Text(f"{claim.id}: {what}"))
-            console.print(Padding(f"paper {bound}; ours {ours}", (0, 0, 0, 4)))
-            console.print(Padding(verdict, (0, 0, 0, 4)))
-        else:
-            table.add_row(claim.id, what, bound, ours, verdict)
-    if table.rows:
-        console.print(table)
 
 
 def pairs(lines: Iterable[tuple[str, str]]) -> None:

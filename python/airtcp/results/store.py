@@ -108,10 +108,10 @@ def core_digest() -> str:
 
 @cache
 def code_digest(module: str, *, follow: tuple[str, ...] | None = None) -> str:
-    """Return the SHA-256 of the code of a module and of its airtcp imports.
+    """Return the SHA-256 of a module and of what it imports from airtcp and its own package.
 
-    Only imports from the packages in `follow` (such as "results") are included, or all if it is
-    None. Comments, docstrings and formatting do not count.
+    Only imports from the rooms of a package in `follow` (such as "results") are included, or all if
+    it is None. Comments, docstrings and formatting do not count.
     """
     digest = hashlib.sha256()
     for name in sorted(_reached(module, follow)):
@@ -121,6 +121,7 @@ def code_digest(module: str, *, follow: tuple[str, ...] | None = None) -> str:
 
 def _reached(module: str, follow: Collection[str] | None) -> set[str]:
     """Return the module and everything it imports directly or indirectly, also inside functions."""
+    tops = {"airtcp", module.partition(".")[0]}
     reached: set[str] = set()
     waiting = [module]
     while waiting:
@@ -128,13 +129,15 @@ def _reached(module: str, follow: Collection[str] | None) -> set[str]:
         if name not in reached:
             reached.add(name)
             waiting += (
-                other for other in _imports(name) if follow is None or other.split(".")[1] in follow
+                other
+                for other in _imports(name, tops)
+                if follow is None or other.split(".")[1] in follow
             )
     return reached
 
 
-def _imports(module: str) -> Iterator[str]:
-    """Yield the airtcp modules that a module imports, with repetitions.
+def _imports(module: str, tops: Collection[str]) -> Iterator[str]:
+    """Yield the modules of the packages `tops` that a module imports, with repetitions.
 
     A package counts if a name is imported from it that is not a module; the package that contains
     an imported module does not count.
@@ -148,21 +151,25 @@ def _imports(module: str) -> Iterator[str]:
             above = package[: len(package) + 1 - node.level] if node.level else []
             base = ".".join([*above, *([node.module] if node.module else [])])
             inner = [f"{base}.{alias.name}" for alias in node.names]
-            names = [name if _is_module(name) else base for name in inner]
+            names = [name if _is_module(name, tops) else base for name in inner]
         else:
             continue
-        yield from (name for name in names if "." in name and _is_module(name))
+        yield from (name for name in names if "." in name and _is_module(name, tops))
 
 
-def _is_module(name: str) -> bool:
-    return name.split(".")[0] == "airtcp" and _file(name).exists()
+def _is_module(name: str, tops: Collection[str]) -> bool:
+    return name.split(".")[0] in tops and _file(name).exists()
 
 
 def _file(module: str) -> Path:
-    if module.split(".")[0] != "airtcp":
-        # A module outside airtcp.
+    top, *rest = module.split(".")
+    if top == "airtcp":
+        root = _ROOT
+    elif module in sys.modules:
         return Path(sys.modules[module].__file__ or "")
-    path = _ROOT.joinpath(*module.split(".")[1:])
+    else:
+        root = Path(getattr(sys.modules.get(top), "__file__", None) or "").parent
+    path = root.joinpath(*rest)
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 

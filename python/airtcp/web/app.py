@@ -26,10 +26,10 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from airtcp.extensions import views
 from airtcp.web.bodies import (
     Ask,
     Curve,
-    Figure,
     Job,
     Lights,
     Look,
@@ -61,8 +61,6 @@ _QUESTIONS: Final[dict[str, type[BaseModel]]] = {
     "lights": Lights,
     "conditions": Ask,
     "remedies": Ask,
-    "papers": Nothing,
-    "figure": Figure,
     "stores": Nothing,
     "look": Look,
 }
@@ -123,6 +121,10 @@ class Server:
         self.pool = ModelPool(models, folder, limits, stores)
         self.jobs = Jobs(folder, limits)
         self._key = secrets.token_bytes(32)
+        of_views = {name: one.body for view in views() for name, one in view.questions.items()}
+        #: The forms of questions, by name.
+        self.questions: Mapping[str, type[BaseModel]] = _QUESTIONS | of_views
+        self._scripts = {view.script.name: view.script for view in views()}
 
     async def page(self, request: Request) -> Response:
         """Return the page itself."""
@@ -143,8 +145,9 @@ class Server:
         return hmac.new(self._key, name.encode(), hashlib.sha256).hexdigest()
 
     async def static(self, request: Request) -> Response:
-        """Return scripts and styles."""
-        return _file(request.path_params["name"])
+        """Return scripts and styles, those of extensions too."""
+        name = request.path_params["name"]
+        return _file(name, self._scripts.get(name))
 
     async def start(self, request: Request) -> Response:
         """Return the data that a page needs at its start."""
@@ -168,12 +171,16 @@ class Server:
                 "profiles": profiles(),
                 "metrics": metrics(),
                 "limits": limits,
+                "views": [
+                    {"name": one.name, "title": one.title, "script": one.script.name}
+                    for one in views()
+                ],
             }
         )
 
     async def ask(self, request: Request, name: str) -> Response:
         """Answer a question with models, by the name of the question."""
-        body = (await self._body(request, _QUESTIONS[name])).model_dump()
+        body = (await self._body(request, self.questions[name])).model_dump()
         if name in ("stores", "look"):
             # Include the version of each store, so that answers from before a change are not
             # reused.
@@ -322,7 +329,7 @@ def create(
             Route("/api/start", server.start),
             *(
                 Route(f"/api/{name}", partial(server.ask, name=name), methods=["POST"])
-                for name in _QUESTIONS
+                for name in server.questions
             ),
             Route("/api/curve", server.curve, methods=["POST"]),
             Route("/api/jobs", server.add_job, methods=["POST"]),
@@ -362,12 +369,14 @@ async def _content(request: Request, most: int) -> bytes:
     return bytes(content)
 
 
-def _file(name: str) -> Response:
-    """Return a file of the page. Only files of that one folder exist."""
-    known = {path.name: path for path in _STATIC.iterdir()}
-    if name not in known:
+def _file(name: str, script: Path | None = None) -> Response:
+    """Return a file of the page, or the script of an extension.
+
+    Only files of the page's folder exist.
+    """
+    path = {path.name: path for path in _STATIC.iterdir()}.get(name, script)
+    if path is None:
         raise _RefusedError(404, "there is no such page")
-    path = known[name]
     return Response(
         path.read_bytes(),
         media_type=_TYPES.get(path.suffix, "text/plain; charset=utf-8"),

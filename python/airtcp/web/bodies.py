@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
+from airtcp.extensions import views
+
 _MOST_VALUES = 64
 _MOST_CHANGES = 200
+#: The kinds of runs, without those of extensions.
+RUNS: Final = ("run", "points", "remedies", "plan", "timeline", "report")
 #: The largest work of a quick simulation, as a multiple of the default: under a second.
 MOST_TIMES = 9
 
@@ -109,15 +113,6 @@ class Nothing(_Body):
     """A question without parameters."""
 
 
-class Figure(_Body):
-    """A figure of a paper, and its parameters by name."""
-
-    item: _Word
-    values: dict[_Word, Annotated[float, Field(allow_inf_nan=False)]] = Field(
-        default_factory=dict, max_length=20
-    )
-
-
 class Look(_Body):
     """A picture of a store: a metric along an axis, with a line or a row per step of another axis.
 
@@ -134,13 +129,25 @@ class Look(_Body):
     )
 
 
+def _as_kind(name: str) -> str:
+    known = [*RUNS, *(one for view in views() for one in view.runs)]
+    if name not in known:
+        raise PydanticCustomError("kind", "Input should be {known}", {"known": _or(known)})
+    return name
+
+
+def _or(words: list[str]) -> str:
+    quoted = [repr(word) for word in words]
+    return " or ".join([", ".join(quoted[:-1]), quoted[-1]])
+
+
 class Job(_Body):
     """A run. Which other fields are used depends on `kind`.
 
     `auto` marks a run that the page starts by itself; it gives way to runs that somebody requested.
     """
 
-    kind: Literal["run", "points", "remedies", "plan", "timeline", "figure", "report"]
+    kind: Annotated[str, AfterValidator(_as_kind)]
     source: Source = Source()
     axis: _Word | None = None
     values: list[Any] = Field(default_factory=list, max_length=_MOST_VALUES)

@@ -14,18 +14,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp import extensions
 from airtcp.exceptions import AirtcpError, QuestionError, ScenarioError
+from airtcp.extensions import Tell
 from airtcp.plan.axis import STATIONS
 from airtcp.scenario import toml_text
 from airtcp.scenario.expand import named
 from airtcp.web import fields, judged, planned, sources, stores, views
-from airtcp.web.bodies import Ask, Curve, Figure, Job, Lights, Restructure, Search, Source
+from airtcp.web.bodies import Ask, Curve, Job, Lights, Restructure, Search, Source
 
 if TYPE_CHECKING:
     from airtcp.results import Comparison
     from airtcp.scenario import Scenario
-
-Tell = Callable[[dict[str, Any]], None]
 
 #: The fraction of the time limit that a plan may use, so that it ends by itself.
 _PART: Final = 0.8
@@ -43,11 +43,18 @@ def question(
         return stores.listed(known)
     if name == "look":
         return stores.look(body, known)
+    if name not in _QUESTIONS:
+        asked = (view.questions[name] for view in extensions.views() if name in view.questions)
+        return next(asked).answer(body, uploads)
     return _QUESTIONS[name](body, uploads)
 
 
 def run(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
     """Do a job. Raises AirtcpError, and KeyboardInterrupt if interrupted before any result."""
+    if job.kind not in _RUNS:
+        of_views = (view.runs[job.kind] for view in extensions.views() if job.kind in view.runs)
+        next(of_views)(job.names, tell)
+        return
     _RUNS[job.kind](job, uploads, limit_s, tell)
 
 
@@ -188,42 +195,6 @@ def _alike(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
     return {"key": hashlib.sha256(json.dumps(whole, default=str).encode()).hexdigest()}
 
 
-def _papers(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
-    """Return all items that can be reproduced, and which of them have sliders."""
-    from airtcp.reproduce.catalogue import SOURCES, items
-    from airtcp.reproduce.scoreboard import kept, rows
-    from airtcp.reproduce.sliders import WITHOUT
-    from airtcp.web.papers import catalogue
-
-    board = {row.item.name: row for row in rows(items().values(), kept())}
-
-    listed = [
-        {
-            "item": one.name,
-            "paper": one.paper,
-            "title": one.title,
-            "caption": one.caption,
-            "states": one.states,
-            "still": WITHOUT.get(one.name, ""),
-            "verdicts": board[one.name].counts,
-            "line": board[one.name].line,
-        }
-        for one in items().values()
-    ]
-    cited = [
-        {"paper": letter, "heading": paper.heading, "citation": paper.citation}
-        for letter, paper in SOURCES.items()
-    ]
-    return {"figures": catalogue(), "items": listed, "papers": cited}
-
-
-def _figure(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
-    from airtcp.web.papers import figure
-
-    asked = Figure.model_validate(body)
-    return figure(asked.item, asked.values)
-
-
 def _run(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
     scenario = sources.read(job.source, uploads).scenario
     # The page shows the verdict while remedies are tried.
@@ -350,43 +321,6 @@ def _timeline(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
     tell({"result": timeline(scenario, job.begin_ms / 1e3, job.length_ms / 1e3)})
 
 
-def _reproduce(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
-    """Reproduce a figure or table of a paper as `airtcp reproduce --quick` does."""
-    import tempfile
-    from importlib import resources
-
-    from airtcp.present import drawing
-    from airtcp.reproduce.bench import Bench, Settings
-    from airtcp.reproduce.catalogue import SOURCES, items
-    from airtcp.web.papers import points
-
-    known = items()
-    if len(job.names) != 1 or job.names[0] not in known:
-        raise QuestionError("there is no such figure or table; allowed: one of airtcp reproduce")
-    item = known[job.names[0]]
-    with tempfile.TemporaryDirectory() as store:
-        bench = Bench(
-            folder=Path(str(resources.files("airtcp"))) / "reproduce" / SOURCES[item.paper].package,
-            store=Path(store),
-            settings=Settings(quick=True),
-            on_run=lambda part: tell({"progress": part}),
-        )
-        outcome = item.make(bench)
-    rows = [["" if cell is None else cell for cell in row] for row in outcome.data.rows[:200]]
-    tell(
-        {
-            "result": {
-                "item": item.name,
-                "found": outcome.found,
-                "svg": None if outcome.figure is None else drawing.svg(outcome.figure),
-                "head": list(outcome.data.columns),
-                "rows": rows,
-                "points": points(item.name, outcome),
-            }
-        }
-    )
-
-
 def _commands(source: Source, changes: Mapping[str, Any]) -> dict[str, str]:
     """Return the command line and the Python code for this result."""
     file = f"{source.example or 'scenario'}.toml"
@@ -420,8 +354,6 @@ _QUESTIONS: Final = {
     "point": _point,
     "remedies": _remedies,
     "alike": _alike,
-    "papers": _papers,
-    "figure": _figure,
 }
 _RUNS: Final = {
     "run": _run,
@@ -429,6 +361,5 @@ _RUNS: Final = {
     "remedies": _compare_remedies,
     "plan": _plan,
     "timeline": _timeline,
-    "figure": _reproduce,
     "report": _report,
 }

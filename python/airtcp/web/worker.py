@@ -50,8 +50,10 @@ def _prepare(kind: str, readable: Sequence[Path], scratch: Path, memory_mib: int
     """
     if kind == "runs" and hasattr(os, "nice"):
         os.nice(_NICE)
+    from airtcp.extensions import views
     from airtcp.web import confine, work  # noqa: F401
 
+    views()
     if kind == "models" and len(readable) > 1:
         import pyarrow.parquet
 

@@ -6,13 +6,12 @@ import { announce, h, replace } from "./dom.js";
 import { editor } from "./editor.js";
 import { explore } from "./explore.js";
 import { BLANK, file } from "./file.js";
-import { papers } from "./papers.js";
 import { plan } from "./plan.js";
 import { change, decode, encode, FIRST, History, source } from "./state.js";
 import { store } from "./store.js";
 import { timeline } from "./timeline.js";
 
-const VIEWS = { scenario: ["Scenario", editor], explore: ["Explore", explore], plan: ["Plan", plan], timeline: ["Timeline", timeline], papers: ["Papers", papers], store: ["Store", store] };
+const VIEWS = { scenario: ["Scenario", editor], explore: ["Explore", explore], plan: ["Plan", plan], timeline: ["Timeline", timeline], store: ["Store", store] };
 
 const app = {
   state: structuredClone(FIRST),
@@ -102,6 +101,7 @@ async function boot() {
     replace(main, h("p", { class: "notice bad" }, error.message));
     return;
   }
+  await addViews(app.start.views);
   replace(chooser, h("option", { value: "", disabled: true, hidden: true }, "your own file"),
     app.start.examples.map((one) => h("option", { value: one.name, title: one.description }, one.title)));
   const all = h("details", { class: "all-controls fold" }, h("summary", {}, "Change values"), panel.element, fileHere);
@@ -119,6 +119,14 @@ async function boot() {
   await follow();
 }
 
+/** Load the views of installed extensions. They stand before the store. */
+async function addViews(views) {
+  const { store: last } = VIEWS;
+  delete VIEWS.store;
+  for (const { name, title, script } of views) VIEWS[name] = [title, (await import(`./${script}`)).view];
+  VIEWS.store = last;
+}
+
 /** Take the state from the address. */
 async function follow() {
   let broken = "";
@@ -132,7 +140,7 @@ async function follow() {
     broken = error.message;
   }
   address = location.hash.slice(1);
-  if (!VIEWS[app.state.view]) app.state.view = "explore";
+  if (!Object.hasOwn(VIEWS, app.state.view)) app.state.view = "explore";
   showView();
   await refresh();
   if (broken) replace(problemBox, h("p", { class: "notice bad" }, broken));

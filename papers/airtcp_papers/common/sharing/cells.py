@@ -1,0 +1,143 @@
+"""Simulate transfers of several cells at flow level: queues that slow each other down.
+
+Cells are networks with their own transfers. While others are busy, a cell has the part of its
+capacity that the chain of clusters predicts. There are no packets.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from airtcp.exceptions import ModelError, QuestionError
+
+from airtcp_papers.common.sharing import (
+    JOBS,
+    Network,
+    Traffic,
+    arrivals,
+    load_of,
+    longer,
+    metrics_of,
+    network_of,
+    traffic_of,
+)
+
+# `import airtcp` may import this module, so slow imports are deferred to their use.
+if TYPE_CHECKING:
+    from airtcp.run.coupled_flows import FlowQueue
+    from airtcp.scenario import ResolvedScenario
+
+    from airtcp_papers.common.sharing.results import CellsShared
+
+
+def share_cells(
+    scenario: ResolvedScenario,
+    *,
+    capacity_bps: float | None = None,
+    jobs: int = JOBS,
+    seed: int | None = None,
+    replications: int = 10,
+    threads: int | None = None,
+) -> CellsShared:
+    """Simulate the transfers of cells as jobs that share each cell equally.
+
+    While other cells are busy, a cell has the part of its capacity that the chain of clusters
+    predicts for endless transfers.
+
+    Args:
+        scenario: several cells; in each the transfers have one law, as in `share`.
+        capacity_bps: the goodput of each cell alone, as in `share`.
+        jobs: transfers that each replication measures, over all cells.
+        seed: replaces the scenario's seed.
+        replications: independent runs, from which the intervals are computed.
+        threads: replications in parallel; the results do not depend on it.
+
+    Raises:
+        QuestionError: as for `share`; also if the chain does not apply to these cells.
+        SimulationError: a conservation law is violated, so the counts cannot be trusted.
+    """
+    from airtcp.predict import cell_transfers, cells
+    from airtcp.predict import predict as ask
+    from airtcp.results import Provenance
+    from airtcp.run.coupled_flows import coupled_processor_sharing
+    from airtcp.stats import student_interval
+
+    from airtcp_papers.common.sharing.results import CellsShared, SharedCell
+
+    known = cells.cells_of(scenario)
+    if isinstance(known, str):
+        raise QuestionError(f"{known}; allowed: cells of which the chain has the shares")
+    each, graph = known
+    if len(each) > cell_transfers.MOST_CELLS:
+        raise QuestionError(f"there are {len(each)} cells; allowed: {cell_transfers.MOST_CELLS}")
+    names = [cell.name for cell in scenario.cells or ()]
+    traffic, networks = [], []
+    for name, one in zip(names, each, strict=True):
+        try:
+            traffic.append(traffic_of(one))
+            networks.append(network_of(one, one.flows[0], capacity_bps))
+        except QuestionError as error:
+            raise QuestionError(f"cell {name}: {error}") from error
+    loads = [load_of(one, [network]) for one, network in zip(traffic, networks, strict=True)]
+    if any(load is not None and load >= 1.0 for load in loads):
+        name, load = next(both for both in zip(names, loads, strict=True) if (both[1] or 0) >= 1)
+        raise QuestionError(f"cell {name} alone has a load of {load:.4g}; allowed: below 1")
+    seed = scenario.run.seed if seed is None else seed
+    level = scenario.run.confidence
+    try:
+        found = coupled_processor_sharing(
+            [_queue(*both) for both in zip(traffic, networks, strict=True)],
+            cell_transfers.speeds_of(scenario, each, graph),
+            jobs=jobs,
+            seed=seed,
+            replications=replications,
+            threads=threads,
+            confidence=level,
+        )
+    except ModelError as error:
+        raise QuestionError(f"the shares of the cells are not known: {error}") from error
+    means = [
+        math.fsum(
+            part * (sojourn + network.added_s)
+            for part, sojourn, network in zip(parts, sojourns, networks, strict=True)
+            if sojourn is not None
+        )
+        for parts, sojourns in zip(found.shares, found.sojourns_s, strict=True)
+    ]
+    model = None if capacity_bps is not None else ask(scenario).best("transfer_time_s")
+    return CellsShared(
+        scenario=scenario,
+        provenance=Provenance.of(scenario, seed=seed, generator=found.generator),
+        transfer_time_s=student_interval(means, level),
+        cells={
+            name: SharedCell(
+                metrics=metrics_of(queue, network, {}),
+                load=load,
+                alone_s=network.alone_s(one.sizes),
+                capacities_bps=tuple(8.0 * each for each in network.capacities),
+                by=network.by,
+            )
+            for name, queue, network, one, load in zip(
+                names, found.queues, networks, traffic, loads, strict=True
+            )
+        },
+        model_s=None if model is None or isinstance(model.value, list) else model.value,
+        broken=tuple(dict.fromkeys(told for one in networks for told in one.broken)),
+        jobs=jobs,
+        replications=replications,
+        confidence=level,
+    )
+
+
+def _queue(traffic: Traffic, network: Network) -> FlowQueue:
+    from airtcp.run.coupled_flows import FlowQueue
+
+    if traffic.think_time is None:
+        return FlowQueue(traffic.sizes, network.capacities, interarrival=arrivals(traffic))
+    return FlowQueue(
+        traffic.sizes,
+        network.capacities,
+        sources=traffic.count,
+        think_times=longer(traffic.think_time, network.setup_s),
+    )

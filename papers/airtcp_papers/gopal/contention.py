@@ -1,0 +1,84 @@
+"""Reproduce paper G, (1): how often nodes with a frame transmit in the same slot."""
+
+from __future__ import annotations
+
+from airtcp.models.gopal import simultaneous_send
+from airtcp.results import Simulation
+
+from airtcp_papers.common.bench import Bench
+from airtcp_papers.common.chart import Series, chart, table_of
+from airtcp_papers.common.item import Outcome, Value, item
+from airtcp_papers.common.measure import mean, over_runs, words
+
+_CW = 32
+_OTHERS = tuple(range(1, 11))
+_SIMULATED = (1, 2, 3, 5, 10)
+#: The paper's numbers for one and three sessions; it prints the first as 3 %.
+_PRINTED = {1: 0.03, 3: 0.176}
+
+
+def same_slot(*, w: float = _CW) -> list[Series]:
+    """Return the curves of (1) and of the earliest slot over stations, and the paper's numbers."""
+    said = simultaneous_send(_OTHERS, int(w))
+    return [
+        Series("(1), any two slots", _OTHERS, [float(p) for p in said.any_two], "model"),
+        Series("the earliest slot", _OTHERS, [float(p) for p in said.next_transmission], "model"),
+        Series("paper", list(_PRINTED), list(_PRINTED.values()), "paper"),
+    ]
+
+
+@item(
+    "G.eq1",
+    title="Probability that nodes which always have a frame choose the same slot",
+    caption="An access point and N stations with a frame always ready, backoff over 32 slots: "
+    "equation (1), that any two of the N + 1 slots are equal; the chance that the next "
+    "transmission fails if all draw at once; and what simulated nodes meet, per transmission and "
+    "per frame.",
+    states="3 % for one TCP session, 1.5 % after a failure, which doubles the window; 17.6 % for "
+    "three sessions. (1) is called the likelihood of a failed transmission.",
+)
+def eq1(bench: Bench) -> Outcome:
+    *curves, paper = same_slot()
+    any_two = [mean(p) for p in curves[0].y]
+    runs = {n: bench.simulate("saturated", {"stations.node.count": n}) for n in _SIMULATED}
+    failing = {n: _failing(one) for n, one in runs.items()}
+    frames: dict[int, Value] = {n: one.metrics["collision_probability"] for n, one in runs.items()}
+    series = [
+        *curves,
+        Series("transmissions, simulated", _SIMULATED, list(failing.values()), "simulation"),
+        Series("frames, simulated", _SIMULATED, list(frames.values()), "simulation"),
+        paper,
+    ]
+    both = runs[1].metrics["simultaneous_send_probability"]
+    doubled = float(simultaneous_send(1, 2 * _CW).any_two)
+    three = _OTHERS.index(3)
+    x, y = "stations N besides the access point", "probability"
+    return Outcome(
+        data=table_of(series, x=x, y=y),
+        found=f"One station: {any_two[0]:.5f} by (1), {words(both)} in the simulation; "
+        f"{doubled:.4f} with a window of 64. Three stations: {any_two[three]:.4f} by (1), which "
+        "the paper prints truncated (erratum G1). That is the chance that any two slots coincide, "
+        f"not that the next transmission fails (G2): of the simulated ones {words(failing[3])} "
+        f"do. Of the frames {words(frames[3])} collide: each collision takes two, and three "
+        "others may hit a frame; that it comes near (1) is particular to three stations.",
+        values={
+            "one": any_two[0],
+            "one_simulated": both,
+            "one_doubled": doubled,
+            "three": any_two[three],
+            "three_failing": failing[3],
+            "three_frames": frames[3],
+            "one_frames": frames[1],
+        },
+        figure=chart(series, x=x, y=y, from_zero=True, whole_x=True),
+    )
+
+
+def _failing(simulation: Simulation) -> Value:
+    """Return collisions over all slots with a transmission."""
+
+    def share(index: int) -> float:
+        counts = simulation.runs[index].answer["counts"]
+        return float(counts["collisions"] / (counts["collisions"] + counts["mac_exchanges"]))
+
+    return over_runs(simulation, share)

@@ -1,0 +1,92 @@
+"""Reproduce paper G, section IV.C: the gains of short and long uploads from skipping."""
+
+from __future__ import annotations
+
+from statistics import correlation, fmean
+from typing import Final
+
+from airtcp.stats import Interval, student_interval
+
+from airtcp_papers.common.bench import Bench, Changes
+from airtcp_papers.common.chart import Series, chart, table_of
+from airtcp_papers.common.item import Outcome, Value, item
+from airtcp_papers.common.measure import words
+from airtcp_papers.gopal.observed import Uploads, observe
+
+_SKIPS: Final = (0, 1, 2, 3, 4)
+_FLOWS: Final = (1, 3)
+#: The jackknife leaves out one of this many parts of the replications at a time.
+_PARTS: Final = 20
+_SMALL: Final[Changes] = {"flows.node.tcp.receive_window": "20 kB"}
+#: Figures 3 and 4, 5 and 6, and the latter with ns-2's default window.
+_PANELS: Final[tuple[tuple[str, str, bool, Changes], ...]] = (
+    ("none", "no MAC retries", False, {}),
+    ("retries", "MAC retries", True, {}),
+    ("retries_small_window", "MAC retries, window of 20 kB", True, _SMALL),
+)
+
+#: Runs of short and of long uploads, by number of flows and of skipped ACKs.
+_Cases = dict[tuple[int, int], tuple[Uploads, Uploads]]
+
+
+def _gains(cases: _Cases, without: int | None) -> tuple[list[float], list[float]]:
+    """Return relative gains of short and long uploads, without one part of the replications."""
+
+    def goodput(one: Uploads) -> float:
+        kept = [
+            one.goodput(run) for run in range(len(one.simulation.runs)) if run % _PARTS != without
+        ]
+        return fmean(kept)
+
+    short, long = (
+        [
+            goodput(cases[flows, skip][size]) / goodput(cases[flows, 0][size]) - 1.0
+            for flows in _FLOWS
+            for skip in _SKIPS[1:]
+        ]
+        for size in (0, 1)
+    )
+    return short, long
+
+
+def _alike(cases: _Cases) -> Interval:
+    """Return the correlation of the gains of short and long uploads, by jackknife."""
+    whole = correlation(*_gains(cases, None))
+    return student_interval(
+        _PARTS * whole - (_PARTS - 1) * correlation(*_gains(cases, part)) for part in range(_PARTS)
+    )
+
+
+@item(
+    "G.lengths",
+    title="What skipping gains short and long uploads",
+    caption="What skipping one to four ACKs adds to the goodput of uploads of 10 MB, against what "
+    "it adds to those of 1 MB: one upload and three, without and with MAC retries. A figure of "
+    "our own.",
+    states="The pattern of the improvement is very similar for short and for long uploads, which "
+    "differ in its extent alone (section IV.C).",
+)
+def lengths(bench: Bench) -> Outcome:
+    series, values, told = [], dict[str, Value](), []
+    for number, (name, how, retries, varied) in enumerate(_PANELS):
+        cases: _Cases = {}
+        for flows in _FLOWS:
+            for skip in _SKIPS:
+                short, long = (
+                    observe(
+                        bench, skip, megabytes=size, flows=flows, retries=retries, varied=varied
+                    )
+                    for size in (1, 10)
+                )
+                cases[flows, skip] = short, long
+        x, y = _gains(cases, None)
+        series.append(Series(how, x, y, "points", number))
+        values[f"alike_{name}"] = _alike(cases)
+        told.append(f"{words(values[f'alike_{name}'])} ({how})")
+    x_label, y_label = "gain of 1 MB", "gain of 10 MB"
+    return Outcome(
+        data=table_of(series, x=x_label, y=y_label),
+        found=f"The gains of short and long uploads correlate by {' and '.join(told)}.",
+        values=values,
+        figure=chart(series, x=x_label, y=y_label),
+    )

@@ -1,0 +1,169 @@
+"""Measure for paper G how often a sender has data queued, its windows, and its timeouts.
+
+It evaluates traces of single uploads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from airtcp.results import Replication
+from airtcp.results.trace import FlowSeries, Trace
+from airtcp.scenario import ResolvedScenario
+from airtcp.stats import student_interval
+
+from airtcp_papers.common.bench import Bench, Changes
+from airtcp_papers.common.item import Cell, Data, Outcome, Value, item
+from airtcp_papers.common.measure import mean, words
+from airtcp_papers.gopal.observed import observe
+
+#: With windows of twenty segments no queue of the path overflows: the lossless capacity.
+_LOSSLESS: Final[Changes] = {"flows.node.tcp.receive_window": "20 kB"}
+_CASES: Final[dict[str, tuple[str, Changes]]] = {
+    "none": ("no MAC retries", {"mac.short_retry_limit": 1}),
+    "retries": ("MAC retries", {"mac.short_retry_limit": 7}),
+    "lossless": ("MAC retries and a window of 20 kB", {"mac.short_retry_limit": 7, **_LOSSLESS}),
+}
+#: A window this close to the product counts as equal.
+_CLOSE: Final = 0.05
+_UPLOAD: Final[Changes] = {"run.replications": 20}
+#: An upload has begun by then.
+_FROM_S: Final = 2.0
+#: Uploads that stall, as long as the paper's simulations.
+_STALLED: Final[Changes] = {
+    "run.replications": 20,
+    "mac.short_retry_limit": 1,
+    "flows.node.tcp.ack_skip": {"skip": 4, "after_segment": 50},
+}
+
+
+def uploads(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[dict[str, Any]]:
+    """Return for each run the shares of time with a packet waiting, the RTT, and the windows.
+
+    `waiting` has the shares of station and access point, `windows` the number of samples by window
+    in whole segments. Only samples during the upload count.
+    """
+    found = []
+    for run in runs:
+        trace, flow = _first(run)
+        lasts = (flow.time_s >= _FROM_S) & (flow.connections > 0)
+        waiting = {
+            name: float((trace.queue(name).packets[lasts] > 0).mean()) for name in ("node/0", "ap")
+        }
+        mss = scenario.flows[0].tcp.mss_bytes  # type: ignore[union-attr]
+        segments = (flow.cwnd_bytes[lasts] / mss).astype(int)
+        sizes, counts = np.unique(segments, return_counts=True)
+        found.append(
+            {
+                "waiting": waiting,
+                "srtt_s": float(np.nanmean(flow.srtt_s[lasts])),
+                "windows": dict(zip(map(str, sizes), map(int, counts), strict=True)),
+            }
+        )
+    return found
+
+
+def waits(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[float | None]:
+    """Return for each run the longest time between two timeouts of the upload, in seconds."""
+    found = []
+    for run in runs:
+        trace, _ = _first(run)
+        times = trace.events("timeout", flow=trace.flow_names[0]).time_s
+        found.append(float(np.diff(times).max()) if times.size > 1 else None)
+    return found
+
+
+def backed_off(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[float]:
+    """Return for each run the share of its time between timeouts that backoff has doubled."""
+    least_s = 2.0 * scenario.flows[0].tcp.min_rto_ns / 1e9  # type: ignore[union-attr]
+    found = []
+    for run in runs:
+        trace, _ = _first(run)
+        gaps = np.diff(trace.events("timeout", flow=trace.flow_names[0]).time_s)
+        found.append(float(gaps[gaps > least_s].sum() / (scenario.run.duration_ns / 1e9)))
+    return found
+
+
+def _first(run: Replication) -> tuple[Trace, FlowSeries]:
+    if run.trace is None:
+        raise ValueError("the simulation has no trace")
+    return run.trace, run.trace.flow(run.trace.flow_names[0])
+
+
+@item(
+    "G.steady",
+    title="What a sender has to send, how large its window is, and how long it waits",
+    caption="One upload of 10 MB, every ACK sent, from traces: how much of the time the station "
+    "and the access point have a packet, and how much of it the window is as large as what the "
+    "path carries in a mean round trip; and the longest time between two timeouts of uploads "
+    "that stall with four ACKs skipped. A table of our own.",
+    states="Nodes have a consistent supply of packets (II.C); windows seldom reach the delay-"
+    "bandwidth product, for they lose packets (IV.C); the backoff of timeouts can be as high as "
+    "64 s (II.B).",
+)
+def steady(bench: Bench) -> Outcome:
+    carried = mean(observe(bench, 0, retries=True, varied=_LOSSLESS).goodputs())
+    rows: list[list[Cell]] = [["what the path carries without a loss, Mb/s", carried]]
+    values: dict[str, Value] = {}
+    told = []
+    for name, (how, keys) in _CASES.items():
+        runs = bench.traced(
+            "uploads", {**_UPLOAD, **keys}, reduce=uploads, interval_s=0.02, quick={}
+        )
+        products = [1e6 * carried * run["srtt_s"] / 8e3 for run in runs]
+        product, reached, close = (
+            student_interval(some)
+            for some in (
+                products,
+                map(_share, runs, products, [math.inf] * len(runs)),
+                map(
+                    _share,
+                    runs,
+                    [p * (1 - _CLOSE) for p in products],
+                    [p * (1 + _CLOSE) for p in products],
+                ),
+            )
+        )
+        values |= {f"reached_{name}": reached, f"close_{name}": close}
+        for node, called in (("node/0", "station"), ("ap", "access point")):
+            waiting = student_interval(run["waiting"][node] for run in runs)
+            values[f"supply_{called.split()[0]}_{name}"] = waiting
+            rows.append([f"{how}: share of the time that the {called} has a packet", mean(waiting)])
+        rows += [
+            [f"{how}: delay-bandwidth product, segments", mean(product)],
+            [f"{how}: share of the time that the window reaches it", mean(reached)],
+            [f"{how}: share of the time that it is within a twentieth of it", mean(close)],
+        ]
+        told.append(
+            f"{how}: the station has a packet {words(values[f'supply_station_{name}'])} of the "
+            f"time, and the window reaches the product of {words(product)} segments "
+            f"{words(reached)} of it"
+        )
+    longest = student_interval(
+        bench.traced("uploads", _STALLED, reduce=waits, interval_s=1.0, quick={})
+    )
+    values["longest_wait"] = longest
+    backoff = student_interval(
+        bench.traced("uploads", _STALLED, reduce=backed_off, interval_s=1.0, quick={})
+    )
+    values["backed_off"] = backoff
+    rows.append(["share of the time between timeouts that backoff doubled", mean(backoff)])
+    rows.append(["longest time between two timeouts, four ACKs skipped, s", mean(longest)])
+    return Outcome(
+        data=Data(["what", "mean"], rows),
+        found=f"The path carries {carried:.2f} Mb/s where nothing is lost. "
+        + "; ".join(told)
+        + f". Of uploads that stall the longest time between two timeouts is {words(longest)} s, "
+        f"and waits that backoff has doubled are {words(backoff)} of the time.",
+        values=values,
+    )
+
+
+def _share(run: dict[str, Any], least: float, most: float) -> float:
+    """Return the fraction of samples whose window is in a range of segments."""
+    windows = run["windows"]
+    inside = sum(count for size, count in windows.items() if least <= float(size) <= most)
+    return float(inside / sum(windows.values()))

@@ -1,0 +1,123 @@
+"""Reproduce paper H, (25): transfer time by file size."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from airtcp.results.store import code_digest, key_of
+from airtcp.run.flows import processor_sharing
+from airtcp.run.simulate import simulate
+from airtcp.stats import student_interval
+from numpy.typing import NDArray
+
+from airtcp_papers.common.bench import Bench
+from airtcp_papers.common.chart import Series, chart, table_of
+from airtcp_papers.common.item import Outcome, Value, item
+from airtcp_papers.common.measure import most, off, words
+from airtcp_papers.hoekstra.testbed import (
+    LAWS,
+    STATED,
+    FloatArray,
+    gaps,
+    mean_size,
+    service_of,
+    service_s,
+)
+
+#: Upper ends of the size classes in bytes; the last class has all larger files.
+_ENDS: Final = (10e3, 25e3, 50e3, 100e3, 200e3, 400e3, 800e3)
+_LAW: Final = "exponential"
+#: Smaller files count as short: a tenth of the mean.
+_SHORT: Final = 25e3
+#: Jobs of a replication of processor sharing.
+_JOBS: Final = 200_000
+
+
+def _means(size: NDArray[Any], time: FloatArray) -> list[list[float]]:
+    """Return the mean size and the mean time of each class of sizes."""
+    place = np.searchsorted(_ENDS, size, side="right")
+    return [
+        [float(some[place == one].mean()) for some in (size, time)] for one in range(len(_ENDS) + 1)
+    ]
+
+
+@item(
+    "H.sizes",
+    title="Mean transfer time against the size of the file",
+    caption="Mean time of an FTP download by the size of its file, exponential sizes of 200 kB on "
+    "average, one every 0.40 s, and (25) with the service time (19) of each size. A figure of our "
+    "own.",
+    states="The mean time of a job is linear in its size, (25).",
+)
+def sizes(bench: Bench) -> Outcome:
+    gap_s, beta_s = gaps(_LAW)[STATED], service_s(_LAW, beacons=False)
+    scenario = bench.scenario(
+        "downloads",
+        {
+            "flows.client.application.interarrival": {
+                "distribution": "exponential",
+                "mean": f"{gap_s} s",
+            },
+            "flows.client.application.size": LAWS[_LAW],
+        },
+    )
+
+    def by_class() -> Any:
+        table = simulate(scenario, threads=bench.settings.threads, transfers=True)
+        means = []
+        for run in table.simulation.runs:
+            # Transfers were requested.
+            assert run.transfers is not None
+            means.append(_means(run.transfers.size_bytes, run.transfers.time_s))
+        return means
+
+    def jobs_by_class() -> Any:
+        application = scenario.flows[0].application
+        assert application.kind == "ftp"
+        shared = processor_sharing(
+            application.size,
+            capacity=mean_size(_LAW) / beta_s,
+            arrival_rate=1.0 / gap_s,
+            jobs=_JOBS,
+            seed=scenario.run.seed,
+            threads=bench.settings.threads,
+            keep_jobs=True,
+        )
+        return [_means(run.sizes, run.sojourns_s) for run in shared.runs]
+
+    code = code_digest(__name__, follow=("run",))
+    found = np.array(bench.finished.answer(key_of("sizes", code, scenario.hash()), by_class))
+    jobs = np.array(
+        bench.finished.answer(key_of("jobs of sizes", code, scenario.hash()), jobs_by_class)
+    )
+    kilobytes = (found[:, :, 0].mean(axis=0) / 1e3).tolist()
+    alone = np.vectorize(lambda size: service_of(size, beacons=False))
+    shared = alone(found[:, :, 0]) / (1.0 - beta_s / gap_s)
+    over = [student_interval(ratios) for ratios in (found[:, :, 1] / shared).T]
+    # In processor sharing a job of a size alone takes beta_eff times its part of the mean size.
+    linear = beta_s * jobs[:, :, 0] / mean_size(_LAW) / (1.0 - beta_s / gap_s)
+    of_jobs = [student_interval(ratios) for ratios in (jobs[:, :, 1] / linear).T]
+    times: list[Value] = [student_interval(runs[:, 1]) for runs in found.swapaxes(0, 1)]
+    series = [
+        Series("(25)", kilobytes, shared.mean(axis=0).tolist(), "model", 0),
+        Series("packets", kilobytes, times, "simulation", 1),
+    ]
+    short = [one for one, end in zip(over, _ENDS, strict=False) if end <= _SHORT]
+    x, y = "size (kB)", "mean transfer time (s)"
+    return Outcome(
+        data=table_of(series, x=x, y=y),
+        found="From (25) the classes of sizes are off by factors of "
+        + ", ".join(words(one) for one in over)
+        + ", from the shortest to the longest: each transfer begins with a dialogue and a "
+        "handshake, whose packets wait in the access point's queue, in which a transfer gets no "
+        "share; the long ones gain what those leave. Jobs of processor sharing are at most "
+        f"{words(most(map(off, of_jobs)))} from it.",
+        values={
+            "off": most(map(off, over)),
+            "linear_off": most(map(off, of_jobs)),
+            "short": most(short),
+            "long_off": off(over[-1]),
+        },
+        figure=chart(series, x=x, y=y, x_scale="log", y_scale="log"),
+    )

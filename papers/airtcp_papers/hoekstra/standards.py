@@ -1,0 +1,163 @@
+"""Reproduce paper H beyond 802.11b: transfer times in 802.11a, b and g."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+from airtcp.models.airtime import Phy
+from airtcp.models.hoekstra import Beacon, Parameters, effective_service_time
+from airtcp.run.flows import processor_sharing
+from airtcp.scenario import ResolvedScenario
+from airtcp.stats import Interval, student_interval
+
+from airtcp_papers.common.bench import Bench
+from airtcp_papers.common.chart import Series, chart, table_of
+from airtcp_papers.common.item import Outcome, Value, item
+from airtcp_papers.common.measure import changed, magnitude, mean
+
+_OFDM: Final[dict[str, Any]] = {
+    "phy.data_rate": "54 Mb/s",
+    "phy.control_rate": "24 Mb/s",
+    "phy.symbol_rounding": True,
+}
+#: The PHYs of Table I that send one frame at a time. The beacons of 802.11a need a rate of OFDM.
+_PHYS: Final[dict[str, dict[str, Any]]] = {
+    "802.11a": {"phy.standard": "802.11a", "mac.beacon.rate": "6 Mb/s", **_OFDM},
+    "802.11b": {},
+    "802.11g": {"phy.standard": "802.11g", "mac.beacon.rate": "6 Mb/s", **_OFDM},
+}
+_LOADS: Final = (0.3, 0.6, 0.8, 0.9)
+_SIZE: Final = 200e3
+#: Downloads of a replication, and replications.
+_DOWNLOADS: Final = 5000
+_OFTEN: Final = 40
+_QUICK: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """One standard at one load: (29), (29) without EIFS, and the packets, seconds."""
+
+    load: float
+    model_s: float
+    without_eifs_s: float
+    packets_s: Interval
+
+    def off(self, model_s: float) -> Interval:
+        return magnitude(changed(self.packets_s, lambda time_s: model_s / time_s - 1.0))
+
+
+def _service_s(scenario: ResolvedScenario, *, eifs: bool) -> float:
+    """Return beta_eff of (27), with the beacon factor of (22)."""
+    beacon, tcp = scenario.mac.beacon, scenario.flows[0].tcp
+    assert beacon is not None, "the test bed has beacons"
+    assert tcp is not None, "downloads use TCP"
+    phy = Phy.of(scenario.phy)
+    interval_s = beacon.interval_ns / 1e9
+    parameters = Parameters.from_phy(
+        phy,
+        mss_bytes=tcp.mss_bytes,
+        header_bits=tcp.header_bits,
+        data_rate=scenario.phy.data_rate,
+        control_rate=scenario.phy.control_rate,
+        beacon=Beacon.from_phy(phy, beacon.rate, interval_s=interval_s, bits=beacon.size_bits),
+    )
+    if not eifs:
+        parameters = replace(parameters, eifs_s=parameters.difs_s)
+    return float(effective_service_time(_SIZE, parameters).est_with_beacons_s)
+
+
+def _point(bench: Bench, standard: str, load: float) -> _Point:
+    beta_s = _service_s(bench.scenario("downloads", _PHYS[standard], {}), eifs=True)
+    gap_s = round(beta_s / load, 4)
+    duration_s = round(_DOWNLOADS * gap_s)
+    changes = {
+        **_PHYS[standard],
+        "flows.client.application.interarrival": {
+            "distribution": "exponential",
+            "mean": f"{gap_s} s",
+        },
+        "run.warmup": f"{duration_s // 10} s",
+        "run.duration": f"{duration_s} s",
+        "run.replications": _QUICK if bench.quick else _OFTEN,
+    }
+    packets = bench.simulate("downloads", changes, quick={})
+    scenario = bench.scenario("downloads", changes, {})
+    application, run = scenario.flows[0].application, scenario.run
+    assert application.kind == "ftp"
+    shared = processor_sharing(
+        application.size,
+        capacity=_SIZE / beta_s,
+        interarrival=application.interarrival,
+        jobs=_DOWNLOADS,
+        warmup_jobs=_DOWNLOADS // 10,
+        seed=run.seed,
+        replications=len(packets.runs),
+        threads=bench.settings.threads,
+        transfers_of="client/0",
+    )
+    # (29) times the ratio of packets to processor sharing of the same transfers, as in `Point`.
+    model_s = beta_s / (1.0 - beta_s / gap_s)
+    times = np.array([run.answer["metrics"]["transfer_time_s"] for run in packets.runs])
+    flows = np.array([run.answer["mean_sojourn_s"] for run in shared.runs])
+    ratio = float(times.mean() / flows.mean())
+    ratios = ratio + (times - ratio * flows) / float(flows.mean())
+    shorter_s = _service_s(scenario, eifs=False)
+    return _Point(
+        load,
+        model_s,
+        shorter_s / (1.0 - shorter_s / gap_s),
+        student_interval((model_s * ratios).tolist(), packets.confidence),
+    )
+
+
+@item(
+    "H.standards",
+    title="Transfer times in 802.11a, b and g",
+    caption="Mean time of an FTP download of 200 kB on average over that of (29), exponential "
+    "sizes, against the load of (28): packets, and (29) without the EIFS of Table I. 802.11a and g "
+    "at 54 Mb/s. A figure of our own.",
+    states="Table I has the parameters of 802.11a, b, g and n for the effective service time "
+    "(section II); LTE and other stacks are its outlook (section V) and are not here.",
+)
+def standards(bench: Bench) -> Outcome:
+    points = {standard: [_point(bench, standard, load) for load in _LOADS] for standard in _PHYS}
+    series = []
+    for place, (standard, some) in enumerate(points.items()):
+        over: list[Value] = [
+            changed(one.packets_s, lambda time_s, one=one: time_s / one.model_s)  # type: ignore[misc]
+            for one in some
+        ]
+        series.append(Series(f"{standard}, packets", _LOADS, over, "simulation", place))
+        shorter = [one.without_eifs_s / one.model_s for one in some]
+        series.append(Series(f"{standard}, no EIFS", _LOADS, shorter, "model", place))
+    judged = {standard: some[_LOADS.index(0.8)] for standard, some in points.items()}
+    heavy = {standard: some[-1] for standard, some in points.items()}
+    x, y = "load", "mean transfer time over (29)"
+    return Outcome(
+        data=table_of(series, x=x, y=y),
+        found="; ".join(
+            f"{standard}: at a load of {one.load:g} (29) says {1e3 * one.model_s:.0f} ms, without "
+            f"EIFS {1e3 * one.without_eifs_s:.0f} ms, packets take {1e3 * mean(one.packets_s):.0f} "
+            "ms"
+            for standard, one in heavy.items()
+        )
+        + ". Table I charges EIFS to each collision, but those who collide wait an ACK timeout "
+        "instead, and nobody else is there. EIFS makes the difference between 802.11a and g; "
+        "without it (29) is too low by about as much in both.",
+        values={
+            **{f"off_{standard}": one.off(one.model_s) for standard, one in judged.items()},
+            **{
+                f"off_no_eifs_{standard}": one.off(one.without_eifs_s)
+                for standard, one in judged.items()
+            },
+            **{f"off_heavy_{standard}": one.off(one.model_s) for standard, one in heavy.items()},
+            **{
+                f"off_heavy_no_eifs_{standard}": one.off(one.without_eifs_s)
+                for standard, one in heavy.items()
+            },
+        },
+        figure=chart(series, x=x, y=y, columns=2),
+    )

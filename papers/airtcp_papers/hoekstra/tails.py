@@ -1,0 +1,373 @@
+"""Reproduce paper H, Fig. 2 to 5: distributions of transfer times and of downloads."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from airtcp.models.processor_sharing import sojourn_tail
+from airtcp.stats import Interval, student_interval
+
+from airtcp_papers.common.bench import Bench
+from airtcp_papers.common.chart import Kind, Series, chart, table_of
+from airtcp_papers.common.item import Outcome, Value, item
+from airtcp_papers.common.measure import magnitude, mean, most, off, over_runs
+from airtcp_papers.hoekstra.testbed import (
+    LAWS,
+    STATED,
+    FloatArray,
+    Point,
+    gaps,
+    observe,
+    service_of,
+    tail,
+)
+
+_X, _Y = "t (s)", "P(R > t)"
+#: A tail is drawn down to this value.
+_LEAST = 1e-3
+_MOST_FLOWS = 25
+
+
+def _stated(bench: Bench, law: str) -> Point:
+    return observe(bench, law, gaps(law)[STATED], transfer_times=True, beacons=False)
+
+
+def _packets(point: Point, at: FloatArray) -> list[Interval]:
+    times = [run.transfer_times_s for run in point.packets.runs]
+    return tail(times, at, point.packets.confidence)
+
+
+def _flows(point: Point, at: FloatArray) -> list[float]:
+    times = [run.sojourns_s for run in point.flows]
+    return [mean(value) for value in tail(times, at, point.packets.confidence)]
+
+
+def _apart(measured: list[Interval], expected: list[float]) -> float:
+    """Return the largest distance between two tails (Kolmogorov-Smirnov), at the drawn points."""
+    return max(abs(mean(one) - other) for one, other in zip(measured, expected, strict=True))
+
+
+#: Quantiles from the median transfer to the slowest hundredth.
+_QUANTILES = (0.5, 0.75, 0.9, 0.95, 0.99)
+#: P(N >= n) is judged as long as the model's value is at least this.
+_JUDGED = 0.01
+
+
+def _from_26(point: Point, at: FloatArray) -> Interval:
+    """Return the largest distance of the packets' tail from (26), at the drawn points.
+
+    (26) is exact for processor sharing of exponential sizes, so flows of the same transfers stand
+    for it: the sample of arrivals and sizes moves both tails alike.
+    """
+    packets, flows = _above(point, at)
+    return most(
+        magnitude(student_interval(some.tolist(), point.packets.confidence))
+        for some in (packets - flows).T
+    )
+
+
+def _above(point: Point, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return P(R > t) of packets and of flows: replications in rows, times in columns."""
+    packets, flows = (
+        np.array([1.0 - np.searchsorted(np.sort(one), at, side="right") / one.size for one in runs])
+        for runs in (
+            [run.transfer_times_s for run in point.packets.runs],
+            [run.sojourns_s for run in point.flows],
+        )
+    )
+    return packets, flows
+
+
+def _distance(point: Point, at: FloatArray) -> Interval:
+    """`_apart` for each replication: packets against flows of the same transfers."""
+    gaps = []
+    for packets, flows in zip(point.packets.runs, point.flows, strict=True):
+        ours, theirs = (
+            np.searchsorted(np.sort(times), at, side="right") / times.size
+            for times in (packets.transfer_times_s, flows.sojourns_s)
+        )
+        gaps.append(float(np.abs(ours - theirs).max()))
+    return student_interval(gaps, point.packets.confidence)
+
+
+def _quantiles_off(point: Point) -> Interval:
+    """Return the largest relative difference between quantiles of packets and of flows."""
+    return most(
+        off(
+            student_interval(
+                [
+                    float(
+                        np.quantile(packets.transfer_times_s, q) / np.quantile(flows.sojourns_s, q)
+                    )
+                    for packets, flows in zip(point.packets.runs, point.flows, strict=True)
+                ],
+                point.packets.confidence,
+            )
+        )
+        for q in _QUANTILES
+    )
+
+
+def _tail_decades(point: Point, at: FloatArray) -> Interval:
+    """Return by how many powers of ten P(R > t) differs at most between packets and flows.
+
+    Only times t at which the flows' tail is large enough count. The interval is over replications,
+    linearised as in `_decades_at`.
+    """
+    packets, flows = _above(point, at)
+    judged = np.flatnonzero(flows.mean(axis=0) >= _JUDGED)
+    return most(
+        magnitude(_log_ratio(packets[:, place], flows[:, place], point.packets.confidence))
+        for place in judged
+    )
+
+
+def _log_ratio(ours: FloatArray, theirs: FloatArray, confidence: float) -> Interval:
+    """Return log10 of a ratio of means; its interval is linearised."""
+    ratio = float(ours.mean() / theirs.mean())
+    parts = (ours / ours.mean() - theirs / theirs.mean()) / math.log(10.0)
+    return student_interval((math.log10(ratio) + parts).tolist(), confidence)
+
+
+def _decades(point: Point) -> Interval:
+    """Return by how many powers of ten P(N >= n) differs at most from rho_eff^n."""
+    judged = [n for n in range(1, _MOST_FLOWS + 1) if point.rho**n >= _JUDGED]
+    return most(magnitude(_decades_at(point, n)) for n in judged)
+
+
+def _decades_at(point: Point, n: int) -> Interval:
+    """Return log10 of P(N >= n) over rho_eff^n; its interval is linearised.
+
+    rho_eff^n is exact for processor sharing. The sample of transfers moves packets and flows alike,
+    so packets are compared with flows of the same transfers.
+    """
+    return _log_ratio(*_both_at_least(point, n), point.packets.confidence)
+
+
+def _steps(point: Point) -> Interval:
+    """Return the largest distance of P(N >= n) from rho_eff^n, estimated as in `_decades_at`."""
+    apart = []
+    for n in range(1, _MOST_FLOWS + 1):
+        packets, flows = _both_at_least(point, n)
+        apart.append(
+            magnitude(student_interval((packets - flows).tolist(), point.packets.confidence))
+        )
+    return most(apart)
+
+
+def _both_at_least(point: Point, n: int) -> tuple[FloatArray, FloatArray]:
+    """Return P(N >= n) of packets and of flows, for each replication."""
+    by_packets, by_flows = _DISTRIBUTIONS
+    packets = [math.fsum(run.answer[by_packets][n:]) for run in point.packets.runs]
+    flows = [math.fsum(run.answer[by_flows][n:]) for run in point.flows]
+    return np.array(packets), np.array(flows)
+
+
+#: Names of the distribution of the number of active flows: for packets, and for flows.
+_DISTRIBUTIONS = ("active_flows_distribution", "active_distribution")
+
+
+def _shown(values: list[Interval]) -> list[Value]:
+    """Drop the intervals that would reach zero on a logarithmic axis."""
+    return [
+        value if value.low is not None and value.low > _LEAST / 10 else mean(value)
+        for value in values
+    ]
+
+
+def _marks(label: str, at: FloatArray, values: list[Interval], colour: int) -> Series:
+    """Return every fourth point of the packets, so that markers do not hide the lines."""
+    return Series(label, at[::4].tolist(), _shown(values[::4]), "simulation", colour)
+
+
+def _figure(series: list[Series], top_s: float) -> Outcome:
+    return Outcome(
+        data=table_of(series, x=_X, y=_Y),
+        found="",
+        figure=chart(
+            series,
+            x=_X,
+            y=_Y,
+            y_scale="log",
+            x_limits=(0.0, top_s),
+            y_limits=(_LEAST, 1.2),
+            columns=2,
+        ),
+    )
+
+
+_AT = np.linspace(0.0, 14.0, 57)
+
+
+def tails(*, size: float = 200e3, gap: float = 0.40) -> list[Series]:
+    """Fig. 2: (26) with beta_eff and rho_eff of the refined model, with and without beacons."""
+    found: list[Series] = []
+    for beacons in (False, True):
+        beta_s = service_of(size, beacons=beacons)
+        chances = np.asarray(sojourn_tail(_AT, beta_s / gap, beta_s)).tolist()
+        label = "with beacons (22)" if beacons else f"{beta_s:.3f} s and {beta_s / gap:.2f}"
+        kind: Kind = "dotted" if beacons else "model"
+        found.append(Series(f"(26), {label}", _AT.tolist(), chances, kind, len(found)))
+    return found
+
+
+def numbers(*, size: float = 200e3, gap: float = 0.40) -> list[Series]:
+    """Fig. 5: the geometric law (30)."""
+    rho = service_of(size, beacons=False) / gap
+    n = list(range(_MOST_FLOWS + 1))
+    return [Series(f"(30), rho_eff = {rho:.2f}", n, [rho**one for one in n], "model", 0)]
+
+
+@item(
+    "H.fig2",
+    title="Tail of transfer times, exponential sizes",
+    caption="Probability that a download takes longer than t, exponential sizes of 200 kB on "
+    "average, one every 0.40 s: packets, and (26) with beta_eff and rho_eff of the refined model.",
+    states="With beta_eff = 0.312 s and rho_eff = 0.78 model and test bed are extremely close.",
+)
+def fig2(bench: Bench) -> Outcome:
+    point = _stated(bench, "exponential")
+    found = _packets(point, _AT)
+    curves = tails()
+    model = [mean(p) for p in curves[0].y]
+    series = [*curves, _marks("packets", _AT, found, 2)]
+    drawn = _figure(series, 14.0)
+    apart = _apart(found, _flows(point, _AT))
+    return Outcome(
+        data=drawn.data,
+        found=f"At 5 s packets have {mean(found[20]):.4f}, the model {model[20]:.4f}. The tails "
+        f"are {_apart(found, model):.3f} apart at most; from processor sharing of the same "
+        f"transfers, whose tail is (26) but for chance, packets are {apart:.3f} apart.",
+        values={
+            "apart": _distance(point, _AT),
+            "apart_26": _from_26(point, _AT),
+            "quantiles_off": _quantiles_off(point),
+            "decades": _tail_decades(point, _AT),
+            "mean_of_26": _mean_of_tail(point.rho) * (1.0 - point.rho),
+        },
+        figure=drawn.figure,
+    )
+
+
+def _mean_of_tail(rho: float) -> float:
+    """Return the integral of (26) in units of beta."""
+    at = np.linspace(0.0, 60.0 / (1.0 - rho), 6001)
+    return float(np.trapezoid(np.asarray(sojourn_tail(at, rho, 1.0)), at))
+
+
+@item(
+    "H.fig3",
+    title="Tails of transfer times, hyperexponential and Pareto-2 sizes",
+    caption="As Fig. 2 for sizes with a squared coefficient of variation of 4 and with infinite "
+    "variance. Lines are processor sharing, simulated as flows on the same transfers.",
+    states="Processor sharing with the effective service time matches the test bed closely, for "
+    "both laws.",
+)
+def fig3(bench: Bench) -> Outcome:
+    at = _AT
+    series, apart = [], {}
+    values: dict[str, Value] = {}
+    for number, law in enumerate(("hyperexponential", "Pareto-2")):
+        point = _stated(bench, law)
+        found, shared = _packets(point, at), _flows(point, at)
+        apart[law] = _apart(found, shared)
+        values |= {
+            f"apart_{law}": _distance(point, at),
+            f"quantiles_off_{law}": _quantiles_off(point),
+            f"decades_{law}": _tail_decades(point, _AT),
+        }
+        series += [
+            Series(f"{law}, flows", at.tolist(), shared, "model", number),
+            _marks(f"{law}, packets", at, found, number),
+        ]
+    drawn = _figure(series, 14.0)
+    return Outcome(
+        data=drawn.data,
+        found="Packets and flows are "
+        + " and ".join(f"{value:.3f} ({law})" for law, value in apart.items())
+        + " apart at most, most of it where t is below a second: processor sharing gives a small "
+        "file its share from its first instant on, TCP only after the dialogue and the handshake, "
+        "each packet of which waits in the access point's queue.",
+        values=values,
+        figure=drawn.figure,
+    )
+
+
+@item(
+    "H.fig4",
+    title="Tail of transfer times, files of 1 MB",
+    caption="As Fig. 3 for files of 1 MB, one every 1.93 s on average.",
+    states="Processor sharing with the effective service time matches the test bed closely.",
+)
+def fig4(bench: Bench) -> Outcome:
+    at = np.linspace(0.0, 50.0, 51)
+    point = _stated(bench, "deterministic")
+    found, shared = _packets(point, at), _flows(point, at)
+    series = [
+        Series("flows", at.tolist(), shared, "model", 0),
+        _marks("packets", at, found, 0),
+    ]
+    drawn = _figure(series, 50.0)
+    apart = _apart(found, shared)
+    return Outcome(
+        data=drawn.data,
+        found=f"Packets and flows are {apart:.3f} apart at most.",
+        values={
+            "apart": _distance(point, at),
+            "quantiles_off": _quantiles_off(point),
+            "decades": _tail_decades(point, at),
+        },
+        figure=drawn.figure,
+    )
+
+
+def _at_least(point: Point, n: int) -> Interval:
+    """Return P(N >= n) of the packets."""
+    simulation = point.packets
+    return over_runs(
+        simulation,
+        lambda run: sum(simulation.runs[run].answer["active_flows_distribution"][n:]),
+    )
+
+
+@item(
+    "H.fig5",
+    title="Number of downloads in progress",
+    caption="Probability that at least n downloads are in progress, at the fifth of the eight "
+    "loads, for four laws of file sizes, and rho_eff^n of (30).",
+    states="The number is nearly geometric with rho_eff, and hardly depends on the law of sizes.",
+)
+def fig5(bench: Bench) -> Outcome:
+    (curve,) = numbers()
+    counts = list(range(_MOST_FLOWS + 1))
+    points = {law: _stated(bench, law) for law in LAWS}
+    rho = points["exponential"].rho
+    series = [curve]
+    apart = {}
+    for number, (law, point) in enumerate(points.items(), 1):
+        found = [_at_least(point, n) for n in counts]
+        apart[law] = _apart(found, [point.rho**n for n in counts])
+        series.append(Series(law, counts, _shown(found), "simulation", number))
+    ratio = mean(_at_least(points["exponential"], 10)) / rho**10
+    return Outcome(
+        data=table_of(series, x="n", y="P(N >= n)"),
+        found="From rho_eff^n the tails are "
+        + ", ".join(f"{value:.3f} ({law})" for law, value in apart.items())
+        + f" apart at most; ten downloads and more are {ratio:.2f} times as likely as (30) says "
+        "for exponential sizes.",
+        values={
+            "apart_exponential": _steps(points["exponential"]),
+            "apart_any": most(map(_steps, points.values())),
+            **{f"decades_{law}": _decades(point) for law, point in points.items()},
+        },
+        figure=chart(
+            series,
+            x="downloads in progress n",
+            y="P(N >= n)",
+            y_scale="log",
+            y_limits=(_LEAST, 1.2),
+            columns=3,
+            whole_x=True,
+        ),
+    )

@@ -1,0 +1,384 @@
+"""Paper L, Fig. 9 to 11: how two flows converge after the second has begun.
+
+A congestion epoch ends when the bottleneck's queue overflows. Drops of one overflow come within a
+round trip. Means are ensemble averages over runs. Uses traces only, nothing of the MAC.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from airtcp.models.aimd import convergence_epochs, window_history
+from airtcp.results import Replication, Simulation
+from airtcp.results.epochs import convergence_interval, epochs_of_flow, epochs_of_queue
+from airtcp.scenario import ResolvedScenario
+from airtcp.stats import Interval, student_interval
+
+from airtcp_papers.common.bench import Bench
+from airtcp_papers.common.chart import Series, chart, table_of
+from airtcp_papers.common.item import Outcome, item
+from airtcp_papers.common.measure import error_of, mean, off, over_runs, words
+
+if TYPE_CHECKING:
+    from airtcp.results.trace import Trace
+
+_FLOWS: Final = ("a/0", "b/0")
+_WIRE: Final = "wire to server"
+_INTERVAL_S: Final = 0.05
+#: Longer than the round trips here including their queues, shorter than an epoch.
+_SAME_OVERFLOW_S: Final = 0.4
+_MOST_EPOCHS: Final = 60
+#: Number of runs in the paper.
+_RUNS: Final = 50
+#: Quick runs have the same length. Fewer would take a minute, but then epochs are noise.
+_QUICK: Final[Mapping[str, Any]] = {"run.replications": 30}
+#: Runs over the slower wire of Fig. 10 are cheap. With few of them the jackknife varies wildly.
+_QUICK_WIRED: Final[Mapping[str, Any]] = {"run.replications": 150}
+
+#: Start of the second flow, without slow start: the theory covers congestion avoidance only.
+_START_S: Final = 60.0
+_SECOND: Final[Mapping[str, Any]] = {
+    "flows.b.application.start": f"{_START_S:g} s",
+    "flows.b.tcp.initial_ssthresh": {"segments": 2},
+    "run.warmup": "0 s",
+    "run.duration": "240 s",
+    "run.replications": _RUNS,
+}
+_SLOW: Final[Mapping[str, Any]] = {"flows.b.tcp.aimd": {"increase": 0.2, "decrease": 0.95}}
+#: The first flow grows five times as fast.
+_EAGER: Final[Mapping[str, Any]] = {"flows.a.tcp.aimd": {"increase": 5.0, "decrease": 0.5}}
+#: Both flows grow twice as fast.
+_FASTER: Final[Mapping[str, Any]] = {
+    f"flows.{flow}.tcp.aimd": {"increase": 2.0, "decrease": 0.5} for flow in ("a", "b")
+}
+_AIR: Final[Mapping[str, Any]] = {
+    "links.wire.rate": "10 Mb/s",
+    "links.wire.queue": 100,
+    "run.duration": "300 s",
+}
+
+
+def histories(scenario: ResolvedScenario, runs: Sequence[Replication]) -> dict[str, Any]:
+    """Return mean windows over time, windows at the ends of epochs, and b's losses in each run.
+
+    Windows in segments. `epochs` has time, window of a and window of b for each run and epoch.
+    `one` is the first run alone.
+    """
+    traces = [run.trace for run in runs if run.trace is not None]
+    tcp = scenario.flows[0].tcp
+    if tcp is None or not traces:
+        raise ValueError("there are no traces of TCP flows")
+    series = [[trace.flow(flow) for flow in _FLOWS] for trace in traces]
+    windows = np.array([[one.cwnd_bytes for one in both] for both in series]) / tcp.mss_bytes
+    # A flow has no window before it begins.
+    windows = np.nan_to_num(windows)
+    return {
+        "time_s": series[0][0].time_s.tolist(),
+        "mean": windows.mean(axis=0).tolist(),
+        "one": windows[0].tolist(),
+        "epochs": [_epochs(trace, tcp.mss_bytes) for trace in traces],
+        "losses_b": [_peaks(trace, tcp.mss_bytes) for trace in traces],
+    }
+
+
+def _epochs(trace: Trace, mss_bytes: int) -> list[list[float]]:
+    found = epochs_of_queue(trace, _WIRE, _FLOWS, from_s=_START_S, apart_s=_SAME_OVERFLOW_S)
+    rows = np.column_stack([found.end_s, found.cwnd_bytes / mss_bytes])
+    ends: list[list[float]] = rows[:_MOST_EPOCHS].tolist()
+    return ends
+
+
+def _peaks(trace: Trace, mss_bytes: int) -> list[list[float]]:
+    """Return when b detected each loss, and its window then."""
+    found = epochs_of_flow(trace, _FLOWS[1])
+    peaks: list[list[float]] = np.column_stack([found.end_s, found.cwnd_bytes / mss_bytes]).tolist()
+    return peaks
+
+
+@dataclass(frozen=True, slots=True)
+class _Convergence:
+    """The ensemble mean at the ends of epochs 0, 1, 2, ..."""
+
+    time_s: list[float]
+    a: list[float]
+    b: list[float]
+
+    @classmethod
+    def of(cls, runs: Sequence[Sequence[Sequence[float]]]) -> _Convergence:
+        count = min(len(run) for run in runs)
+        means = np.array([run[:count] for run in runs]).mean(axis=0)
+        return cls(*(column.tolist() for column in means.T))
+
+
+def _epochs_to_converge(runs: Sequence[Sequence[Sequence[float]]]) -> Interval:
+    """Return the epochs to converge; each row of a run is time, window of a, window of b."""
+    return convergence_interval([np.array(run)[:, 1:] for run in runs])
+
+
+def _epoch_s(runs: Sequence[Sequence[Sequence[float]]]) -> Interval:
+    """Return the mean length of an epoch over runs, seconds."""
+    return student_interval((run[-1][0] - run[0][0]) / (len(run) - 1) for run in runs)
+
+
+def windows_by_epoch(
+    *, increase: float = 1.0, decrease: float = 0.5, share: float = 0.0
+) -> list[Series]:
+    """Windows of both flows after each epoch since the second began, as shares of the path.
+
+    Section 5.2 for equal RTTs when both lose in every epoch. The first flow has standard AIMD. The
+    second has `increase` and `decrease`, and begins with `share` of the path.
+    """
+    alpha, beta = [1.0, increase], [0.5, decrease]
+    history = window_history([1.0 - share, share], _EPOCHS_SHOWN, alpha, beta)
+    epochs = list(range(_EPOCHS_SHOWN + 1))
+    return [
+        Series(f"{name} flow", epochs, [float(w) for w in history[:, place]], "model", place)
+        for place, name in enumerate(("first", "second"))
+    ]
+
+
+_EPOCHS_SHOWN: Final = 16
+_X, _Y = "time (s)", "congestion window (segments)"
+
+
+def _history(
+    bench: Bench,
+    file: str,
+    *changes: Mapping[str, Any],
+    quick: Mapping[str, Any] = _QUICK,
+) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for some in changes:
+        merged |= some
+    found: dict[str, Any] = bench.traced(
+        file, merged, reduce=histories, interval_s=_INTERVAL_S, quick=quick
+    )
+    return found
+
+
+def _curves(found: Mapping[str, Any], what: str, until_s: float) -> list[Series]:
+    """Return windows over time from 10 s before b begins, thinned to what a picture can show."""
+    time = np.array(found["time_s"])
+    wanted = np.flatnonzero((time >= _START_S - 10.0) & (time <= until_s))
+    kept = wanted[:: max(1, len(wanted) // 600)]
+    return [
+        Series(f"{name} flow", time[kept].tolist(), np.array(window)[kept].tolist(), "trace", index)
+        for index, (name, window) in enumerate(zip(("first", "second"), found[what], strict=True))
+    ]
+
+
+def _marks(ensemble: _Convergence, until_s: float) -> list[Series]:
+    kept = [index for index, time in enumerate(ensemble.time_s) if time <= until_s]
+    time = [ensemble.time_s[index] for index in kept]
+    return [
+        Series(f"{name}, ends of epochs", time, [window[index] for index in kept], "marks", colour)
+        for colour, (name, window) in enumerate((("first", ensemble.a), ("second", ensemble.b)))
+    ]
+
+
+@item(
+    "L.fig9",
+    title="Convergence of two flows over a wired link",
+    caption="Congestion windows of two standard flows on a link of 10 Mb/s with a round trip of "
+    "200 ms (a delay of 100 ms) and a queue of 40 packets, the second from 60 s on: one run, and "
+    "where its congestion epochs end.",
+    states="95 % of the way to equal windows is gone in four congestion epochs.",
+)
+def fig9(bench: Bench) -> Outcome:
+    found = _history(bench, "two-flows")
+    predicted = float(convergence_epochs([1.0, 1.0], 0.5))
+    until = 160.0
+    # The curves and the marks are of one run.
+    series = [*_curves(found, "one", until), *_marks(_Convergence.of(found["epochs"][:1]), until)]
+    epochs = _epochs_to_converge(found["epochs"])
+    near = _history(bench, "two-flows", {"links.wire.delay": "50 ms"})
+    faster = _history(bench, "two-flows", _FASTER)
+    shorter = _quotient(_epoch_s(faster["epochs"]), _epoch_s(found["epochs"]))
+    theory = [float(convergence_epochs([1.0, 1.0], beta)) for beta in (0.5, 0.6, 0.7, 0.8, 0.9)]
+    return Outcome(
+        data=table_of(series, x=_X, y=_Y),
+        found=f"It takes {words(epochs)} epochs over {len(found['epochs'])} runs; the theory says "
+        f"{predicted:.2f} when both flows lose in every epoch, and four epochs leave 6.25 %. The "
+        "second flow begins without slow start. With alpha = 2 for both an epoch lasts "
+        f"{words(shorter)} of what it does with 1.",
+        values={
+            "epochs": epochs,
+            "epoch_shorter": shorter,
+            "epochs_round_trip": _epochs_to_converge(near["epochs"]),
+            "epochs_error": error_of(epochs, 1),
+            "predicted": predicted,
+            "grows_with_beta": min(b / a for a, b in pairwise(theory)),
+        },
+        figure=chart(series, x=_X, y=_Y, from_zero=True),
+    )
+
+
+def _wired(bench: Bench, until_s: float, more: Mapping[str, Any]) -> Outcome:
+    found = _history(bench, "wired", _SECOND, more, quick=_QUICK_WIRED)
+    ensemble = _Convergence.of(found["epochs"])
+    increase, decrease = (0.2, 0.95) if more else (1.0, 0.5)
+    predicted = float(convergence_epochs([1.0, increase], [0.5, decrease]))
+    series = [*_curves(found, "mean", until_s), *_marks(ensemble, until_s)]
+    epochs = _epochs_to_converge(found["epochs"])
+    return Outcome(
+        data=table_of(series, x=_X, y=_Y),
+        found=f"95 % of the way is gone after {words(epochs)} congestion epochs, means over "
+        f"{len(found['epochs'])} runs; the theory says {predicted:.1f} for flows with equal RTTs "
+        "that both lose in every epoch.",
+        values={
+            "epochs": epochs,
+            "epochs_error": error_of(epochs, _RUNS),
+            "predicted": predicted,
+        },
+        figure=chart(series, x=_X, y=_Y, from_zero=True),
+    )
+
+
+@item(
+    "L.fig10a",
+    title="Convergence with a wired bottleneck, beta = 0.5",
+    caption="Ensemble averages of the congestion windows of two uploads with a wired bottleneck "
+    "(B = 4 Mb/s), the second from 60 s on; marked are the ends of congestion epochs.",
+    states="Converges within few epochs.",
+)
+def fig10a(bench: Bench) -> Outcome:
+    return _wired(bench, 100.0, {})
+
+
+@item(
+    "L.fig10b",
+    title="Convergence with a wired bottleneck, beta = 0.95",
+    caption="The same when the second flow has alpha = 0.2 and beta = 0.95.",
+    states="A larger beta makes convergence, counted in epochs, visibly slower.",
+)
+def fig10b(bench: Bench) -> Outcome:
+    outcome, fast = _wired(bench, 140.0, _SLOW), _wired(bench, 100.0, {})
+    slow_epochs, fast_epochs = outcome.values["epochs"], fast.values["epochs"]
+    assert isinstance(slow_epochs, Interval)
+    assert isinstance(fast_epochs, Interval)
+    ratio = _quotient(slow_epochs, fast_epochs)
+    return Outcome(
+        data=outcome.data,
+        found=f"{outcome.found} That is {words(ratio)} times as many as with beta = 0.5.",
+        values=outcome.values | {"slow_over_fast": ratio},
+        figure=outcome.figure,
+    )
+
+
+def _quotient(above: Interval, below: Interval) -> Interval:
+    """Return the quotient of independent means; its interval is conservative (from the ends)."""
+    ends = (above.low, above.high, below.low, below.high)
+    assert above.mean is not None
+    assert below.mean is not None
+    if None in ends:
+        return Interval(above.mean / below.mean, None, None, min(above.n, below.n))
+    low, high = above.low / below.high, above.high / below.low  # type: ignore[operator]
+    return Interval(above.mean / below.mean, low, high, min(above.n, below.n))
+
+
+def _wireless(bench: Bench, until_s: float, more: Mapping[str, Any]) -> Outcome:
+    found = _history(bench, "wired", _SECOND, _AIR, more)
+    series = _curves(found, "mean", until_s)
+    # b's window at its first loss over its windows at later losses; this needs no epochs.
+    firsts = student_interval(
+        [
+            peaks[0][1] / (math.fsum(window for _, window in peaks[1:]) / (len(peaks) - 1))
+            for peaks in found["losses_b"]
+            if len(peaks) > 1
+        ]
+    )
+    drops = bench.simulate("wired", {**_SECOND, **_AIR, **more}, quick=_QUICK)
+    when = student_interval([peaks[0][0] - _START_S for peaks in found["losses_b"] if peaks])
+    steady = student_interval([window for peaks in found["losses_b"] for _, window in peaks[1:]])
+    return Outcome(
+        data=table_of(series, x=_X, y=_Y),
+        found=f"The second flow's first loss comes after {words(when, 's')}, when its window is "
+        f"{words(firsts)} of what it is at later losses ({mean(steady):.0f} segments: 50 in its "
+        "station's queue, the rest under way). Up to then it grows without a loss, whatever the "
+        "first flow does: after its first epoch it is where it stays.",
+        values={
+            "first_peak": firsts,
+            "first_loss_s": when,
+            "given_up": over_runs(drops, lambda run: _given_up(drops, run)),
+            "peak_off": _peak_off(drops, found),
+        },
+        figure=chart(series, x=_X, y=_Y, from_zero=True),
+    )
+
+
+def _given_up(simulation: Simulation, run: int) -> float | None:
+    """Return how many packets the MAC gave up per packet that a station's queue dropped."""
+    counts = simulation.runs[run].answer["counts"]
+    dropped = counts["station_queue_drops"]
+    return float(counts["mac_drops"] / dropped) if dropped else None
+
+
+def _peak_off(simulation: Simulation, found: Mapping[str, Any]) -> Interval:
+    """Return the relative distance of b's peak window from its queue plus bandwidth-delay product.
+
+    The product is b's goodput times the round trip without queues (two links of 10 and 40 ms each
+    way). The window keeps growing for a round trip until the loss is detected.
+    """
+    peaks = [fmean(window for _, window in run[1:]) for run in found["losses_b"] if len(run) > 1]
+    rates = [
+        flow["goodput_bps"]
+        for run in simulation.runs
+        for flow in run.answer["flows"]
+        if flow["station"].startswith("b")
+    ]
+    # Goodput counts the whole run; the second flow sends only from its start on.
+    share = (_RUN_S - _START_S) / _RUN_S
+    packets = fmean(rates) / share * 2.0 * 0.05 / (8.0 * 1460)
+    return off(student_interval(peaks), _ROOM + packets)
+
+
+#: Room in a station's queue, packets, and the length of a run, seconds (`_AIR`).
+_ROOM: Final = 50
+_RUN_S: Final = 300.0
+
+_STATES_11 = (
+    "The new flow's window grows steadily and without a loss up to its steady value, which its own "
+    "queue and path determine; counted in epochs, convergence does not depend on beta."
+)
+
+
+@item(
+    "L.fig11a",
+    title="Convergence with a wireless bottleneck, beta = 0.5",
+    caption="Ensemble averages of the congestion windows of two uploads with the air as the "
+    "bottleneck (B = 10 Mb/s), the second from 60 s on.",
+    states=_STATES_11,
+)
+def fig11a(bench: Bench) -> Outcome:
+    outcome = _wireless(bench, 150.0, {})
+    calm, eager = (
+        _first_loss(_history(bench, "wired", _SECOND, _AIR, more)) for more in ({}, _EAGER)
+    )
+    apart = _quotient(eager, calm)
+    return replace(
+        outcome,
+        found=f"{outcome.found} Where the first flow grows five times as fast the new one's window "
+        f"at its first loss is {words(apart)} of that.",
+        values=outcome.values | {"independent_off": off(apart)},
+    )
+
+
+def _first_loss(found: Mapping[str, Any]) -> Interval:
+    """Return the new flow's window when it detects its first loss, segments."""
+    return student_interval(peaks[0][1] for peaks in found["losses_b"] if peaks)
+
+
+@item(
+    "L.fig11b",
+    title="Convergence with a wireless bottleneck, beta = 0.95",
+    caption="The same when the second flow has alpha = 0.2 and beta = 0.95.",
+    states=_STATES_11,
+)
+def fig11b(bench: Bench) -> Outcome:
+    return _wireless(bench, 200.0, _SLOW)

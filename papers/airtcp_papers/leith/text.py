@@ -1,0 +1,120 @@
+"""Measure what paper L states in its text alone: infrequent ACKs, and few packets in flight."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from airtcp.results import Replication, Simulation
+from airtcp.scenario import ResolvedScenario
+from airtcp.stats import Interval, student_interval
+
+from airtcp_papers.common.bench import Bench
+from airtcp_papers.common.item import Cell, Data, Outcome, item
+from airtcp_papers.common.measure import over_runs, quotients, words
+
+#: Segments of an ACK: each, and as many as k = 8 leaves of them on a reverse path.
+_EACH, _FEW_ACKS = 1, 8
+#: One upload of 1 MB over a path of 40 ms and back, whose window grows in slow start.
+_SHORT: Final[dict[str, Any]] = {
+    "stations.station.count": 1,
+    "flows.station.application": {"kind": "bulk", "size": "1 MB"},
+    "flows.station.path": [{"rate": "100 Mb/s", "delay": "20 ms"}],
+    "flows.station.tcp.initial_window": 2,
+    "run.warmup": "0 s",
+    "run.duration": "60 s",
+    "run.replications": 20,
+}
+#: Frames are sent once, so that the channel loses data and ACKs alike.
+_LOSSY: Final[dict[str, Any]] = {"mac.short_retry_limit": 1, "stations.station.count": 5}
+#: Segments in flight: few, and many.
+_LITTLE, _MUCH = 4, 40
+_INTERVAL_S: Final = 0.005
+
+
+def bursts(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[float]:
+    """Return for each run the mean number of packets in the station's queue."""
+    warmup_s = (scenario.run.warmup_ns or 0) / 1e9
+    found = []
+    for run in runs:
+        assert run.trace is not None, "it was asked for"
+        queue = run.trace.queue("station/0 AC_BE")
+        found.append(float(np.mean(queue.packets[queue.time_s >= warmup_s])))
+    return found
+
+
+def _recoveries(simulation: Simulation, run: int) -> float:
+    """Return the timeouts for each segment that is sent again."""
+    counts = simulation.runs[run].answer["counts"]
+    return float(counts["tcp_timeouts"] / counts["tcp_retransmissions"])
+
+
+@item(
+    "L.text",
+    title="What the text states without a figure",
+    caption="The time of an upload of 1 MB whose receiver acknowledges every eighth segment over "
+    "that with an ACK for each, and the mean queue at its station with a window of 16 segments; "
+    "and how many of the repeated segments follow a timeout with a window of four segments and "
+    "with one of forty, where frames are sent once. A table of our own.",
+    states="Infrequent ACKs hamper the growth of the congestion window, and make the sender "
+    "bursty; flows with few packets in flight are much more susceptible to timeouts (section 1).",
+)
+def text(bench: Bench) -> Outcome:
+    def changes(every: int) -> dict[str, Any]:
+        return {**_SHORT, "flows.station.tcp.delayed_ack": {"every": every, "timeout": "200 ms"}}
+
+    acked, thinned = (bench.simulate("uploads", changes(n), quick={}) for n in (_EACH, _FEW_ACKS))
+    longer = quotients(thinned, acked, _time)
+    # The window is less than the path carries: only bursts wait at the station.
+    waiting = {
+        n: bench.traced(
+            "uploads",
+            {
+                **changes(n),
+                "flows.station.application": {"kind": "bulk"},
+                "flows.station.tcp.receive_window": {"segments": 16},
+                "run.warmup": "10 s",
+            },
+            reduce=bursts,
+            interval_s=_INTERVAL_S,
+            quick={},
+        )
+        for n in (_EACH, _FEW_ACKS)
+    }
+    held = {n: student_interval(some) for n, some in waiting.items()}
+    burstier = student_interval(
+        few / each for few, each in zip(waiting[_FEW_ACKS], waiting[_EACH], strict=True)
+    )
+    little, much = (
+        bench.simulate(
+            "uploads", {**_LOSSY, "flows.station.tcp.receive_window": {"segments": window}}
+        )
+        for window in (_LITTLE, _MUCH)
+    )
+    timeouts = {
+        window: over_runs(one, lambda run, one=one: _recoveries(one, run))  # type: ignore[misc]
+        for window, one in ((_LITTLE, little), (_MUCH, much))
+    }
+    told: dict[str, Interval] = {
+        f"time of 1 MB, an ACK every {_FEW_ACKS} segments over one for each": longer,
+        **{f"packets that wait at the station, an ACK every {n}": one for n, one in held.items()},
+        **{
+            f"timeouts for a repeated segment, a window of {window}": one
+            for window, one in timeouts.items()
+        },
+    }
+    rows: list[list[Cell]] = [[name, one.mean, one.low, one.high] for name, one in told.items()]
+    return Outcome(
+        data=Data(["what", "mean", "low", "high"], rows),
+        found="; ".join(f"{name}: {words(one)}" for name, one in told.items()) + ".",
+        values={
+            "longer": longer,
+            "burstier": burstier,
+            "susceptible": quotients(little, much, _recoveries),
+        },
+    )
+
+
+def _time(simulation: Simulation, run: int) -> float:
+    return float(simulation.runs[run].answer["metrics"]["transfer_time_s"])

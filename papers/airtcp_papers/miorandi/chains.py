@@ -1,0 +1,216 @@
+"""Paper M, Table 1, Fig. 7 and A.1: the models' parameters, and pictures of their chains."""
+
+from __future__ import annotations
+
+import numpy as np
+from airtcp.models.airtime import Phy
+from airtcp.models.miorandi import (
+    Parameters,
+    active_distribution,
+    capacity,
+    window_distribution,
+)
+from airtcp.scenario import ResolvedScenario
+from airtcp.scenario.keys.tcp import Tcp
+
+from airtcp_papers.common.bench import Bench
+from airtcp_papers.common.chart import Series
+from airtcp_papers.common.diagram import Edge, Node, diagram
+from airtcp_papers.common.item import Cell, Data, Outcome, item
+from airtcp_papers.common.measure import mean
+from airtcp_papers.miorandi.contention import EQUATIONS
+from airtcp_papers.miorandi.users import MEAN_BYTES
+
+
+@item(
+    "M.table1",
+    title="Parameters of 802.11b",
+    caption="The parameters of Table 1 and section 2.3, beside those that the simulated scenario "
+    "has after its defaults were filled in.",
+    states="802.11b with a long preamble; RTS 180 bits, CTS and MAC ACK 112, MAC header 272.",
+)
+def table1(bench: Bench) -> Outcome:
+    scenario = bench.scenario("persistent", EQUATIONS)
+    paper = _paper()
+    ours = _ours(scenario)
+    equal = sum(paper[name] == ours[name] for name in paper)
+    times = Parameters.table_1()
+    tcp = _tcp(scenario)
+    resolved = Parameters.from_phy(
+        Phy.of(scenario.phy),
+        mss_bytes=tcp.mss_bytes,
+        header_bits=tcp.header_bits,
+        retry_limit=scenario.mac.short_retry_limit,
+        rts_threshold_bytes=scenario.mac.rts_threshold_bytes,
+    )
+    rows: list[list[Cell]] = [[name, paper[name], ours[name]] for name in paper]
+    return Outcome(
+        data=Data(["parameter", "paper", "scenario"], rows),
+        found=f"{equal} of {len(paper)} are the same. A segment and its exchange take "
+        f"{1e6 * times.t_tcp_data_s:.2f} us, a TCP ACK {1e6 * times.t_tcp_ack_s:.2f} us. The "
+        "standard's RTS has 160 bits (M8); CW counts from 0, so that the paper's 32 is 31.",
+        values={
+            "different": float(len(paper) - equal),
+            "data_us": 1e6 * resolved.t_tcp_data_s,
+            "tcp_ack_us": 1e6 * resolved.t_tcp_ack_s,
+        },
+    )
+
+
+def _paper() -> dict[str, float]:
+    return {
+        "slot (us)": 20,
+        "SIFS (us)": 10,
+        "DIFS (us)": 50,
+        "preamble (us)": 144,
+        "PHY header (us)": 48,
+        "CWmin, as backoff from 0 to CW": 31,
+        "CWmax, likewise": 1023,
+        "m, transmissions of a frame": 7,
+        "data rate (Mb/s)": 11,
+        "control rate (Mb/s)": 2,
+        "RTS (bits)": 180,
+        "CTS (bits)": 112,
+        "MAC ACK (bits)": 112,
+        "MAC header and FCS (bits)": 272,
+        "TCP and IP headers (bits)": 320,
+        "payload of a packet (bits)": 8000,
+    }
+
+
+def _ours(scenario: ResolvedScenario) -> dict[str, float]:
+    phy, tcp = scenario.phy, _tcp(scenario)
+    if phy.dsss is None:
+        raise ValueError("the scenario is not one of 802.11b")
+    numbers = (
+        phy.slot_time_ns / 1e3,
+        phy.sifs_ns / 1e3,
+        phy.difs_ns / 1e3,
+        phy.dsss.preamble_time_ns / 1e3,
+        phy.dsss.plcp_header_time_ns / 1e3,
+        phy.cw_min,
+        phy.cw_max,
+        scenario.mac.short_retry_limit,
+        phy.data_rate.bps / 1e6,
+        phy.control_rate.bps / 1e6,
+        phy.rts_bits,
+        phy.cts_bits,
+        phy.ack_bits,
+        phy.mac_header_bits + phy.llc_bits,
+        tcp.header_bits,
+        8 * tcp.mss_bytes,
+    )
+    return dict(zip(_paper(), numbers, strict=True))
+
+
+def _tcp(scenario: ResolvedScenario) -> Tcp:
+    tcp = scenario.flows[0].tcp
+    if tcp is None:
+        raise ValueError("the first flow has no TCP")
+    return tcp
+
+
+_STATIONS = 10
+_THINK_S = 10.0
+
+
+def active_transfers(
+    *, stations: float = _STATIONS, think: float = _THINK_S, size: float = MEAN_BYTES
+) -> list[Series]:
+    """Fig. 7: the stationary distribution of the chain, (16)."""
+    capacities = capacity(int(stations), Parameters.table_1())
+    pi = active_distribution(capacities, think, size)
+    return [Series("(16)", range(int(stations) + 1), [float(p) for p in pi], "model")]
+
+
+@item(
+    "M.fig7",
+    title="The chain of active transfers",
+    caption="How the number J(t) of transfers in progress moves among n - 1 stations: each idle "
+    "one begins at rate lambda, and transfers end at rate mu_k = C_k / E[X]. The table has the "
+    "rates and the stationary probabilities for ten stations that think for 10 s.",
+    states="A birth-death process with the stationary probabilities (16).",
+)
+def fig7(bench: Bench) -> Outcome:
+    capacities = capacity(_STATIONS, Parameters.table_1())
+    (chain,) = active_transfers()
+    pi = [mean(p) for p in chain.y]
+    up = [(_STATIONS - k) / _THINK_S for k in range(_STATIONS + 1)]
+    down = [0.0, *(float(c) / (8.0 * MEAN_BYTES) for c in capacities)]
+    flows = [abs(pi[k] * up[k] - pi[k + 1] * down[k + 1]) for k in range(_STATIONS)]
+    rows: list[list[Cell]] = [[k, up[k], down[k], float(pi[k])] for k in range(_STATIONS + 1)]
+    labels = {"0": "0", "1": "1", "2": "2", "gap": "...", "m": "n-2", "n": "n-1"}
+    nodes = [
+        Node(name, 1.35 * place, 0.0, label, "none" if name == "gap" else "circle")
+        for place, (name, label) in enumerate(labels.items())
+    ]
+    rates = [
+        ("0", "1", "(n-1)λ", "μ₁"),
+        ("1", "2", "(n-2)λ", "μ₂"),
+        ("2", "gap", "(n-3)λ", "μ₃"),
+        ("gap", "m", "2λ", "μ₍ₙ₋₂₎"),
+        ("m", "n", "λ", "μ₍ₙ₋₁₎"),
+    ]
+    edges = []
+    for left, right, begin, end in rates:
+        edges += [Edge(left, right, begin, 0.3), Edge(right, left, end, 0.3)]
+    return Outcome(
+        data=Data(["active k", "up (1/s)", "down (1/s)", "probability"], rows),
+        found=f"Ten stations are all idle for {100 * float(pi[0]):.1f} % of the time; what goes "
+        f"up and what goes down balances between any two states to {max(flows):.1g} per second.",
+        values={"balance": max(flows), "sum": float(sum(pi))},
+        figure=diagram(nodes, edges),
+    )
+
+
+_WINDOW = 4
+
+
+def packets_of_a_window(*, window: float = _WINDOW) -> list[Series]:
+    """Fig. A.1: the stationary distribution of the chain, (A.1)."""
+    chances = [float(p) for p in window_distribution(int(window))]
+    return [Series("(A.1)", range(int(window) + 1), chances, "model")]
+
+
+@item(
+    "M.figA1",
+    title="The chain of packets at both ends, W* = 4",
+    caption="Where the four packets of a window are, at the ends of MAC ACKs: (at the sender, at "
+    "the receiver). Access point and station win with probability 1/2 each unless one has nothing "
+    "to send.",
+    states="Its stationary probabilities are 1/W* inside and 1/(2 W*) at both ends, (A.1).",
+)
+def fig_a1(bench: Bench) -> Outcome:
+    matrix = np.zeros((_WINDOW + 1, _WINDOW + 1))
+    for at_sender in range(_WINDOW + 1):
+        inside = 0 < at_sender < _WINDOW
+        if at_sender < _WINDOW:
+            matrix[at_sender, at_sender + 1] = 0.5 if inside else 1.0
+        if at_sender > 0:
+            matrix[at_sender, at_sender - 1] = 0.5 if inside else 1.0
+    # The stationary distribution solved directly, not by (A.1): pi P = pi, sum 1.
+    system = np.vstack([matrix.T - np.eye(_WINDOW + 1), np.ones(_WINDOW + 1)])
+    solved, *_ = np.linalg.lstsq(system, np.append(np.zeros(_WINDOW + 1), 1.0), rcond=None)
+    (chain,) = packets_of_a_window()
+    formula = np.array([mean(p) for p in chain.y])
+    rows: list[list[Cell]] = [
+        [f"({a}, {_WINDOW - a})", float(formula[a]), float(solved[a])] for a in range(_WINDOW + 1)
+    ]
+    nodes = [
+        Node(str(a), 1.6 * place, 0.0, f"{a}, {_WINDOW - a}", size=0.36)
+        for place, a in enumerate(range(_WINDOW, -1, -1))
+    ]
+    edges = []
+    for a in range(_WINDOW, 0, -1):
+        down, up = matrix[a, a - 1], matrix[a - 1, a]
+        edges += [
+            Edge(str(a), str(a - 1), "1" if down == 1.0 else "1/2", 0.3),
+            Edge(str(a - 1), str(a), "1" if up == 1.0 else "1/2", 0.3),
+        ]
+    apart = float(np.abs(formula - solved).max())
+    return Outcome(
+        data=Data(["state", "probability, (A.1)", "probability, solved"], rows),
+        found=f"The chain solved as a linear system and (A.1) differ by {apart:.1g} at most.",
+        values={"apart": apart, "end": float(solved[0]), "inside": float(solved[2])},
+        figure=diagram(nodes, edges),
+    )

@@ -1,0 +1,240 @@
+"""Figures for remarks of paper M that it does not show: persistent users, per-flow queues, RED.
+
+Sections 4.2 and 5 name these as remedies. The items cover web users and endless downloads.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from airtcp.results import Simulation
+from airtcp.stats import Interval
+
+from airtcp_papers.common.bench import Bench
+from airtcp_papers.common.chart import Series, chart, table_of
+from airtcp_papers.common.item import Outcome, Value, item
+from airtcp_papers.common.measure import changed, off, over_runs, words
+from airtcp_papers.miorandi.users import EXPONENTIAL, LARGE, PARETO, Users, web
+
+_TIME: Final = "mean session delay (s)"
+_USERS: Final = 10
+_HOGS: Final = (0, 1, 2, 3, 4)
+_LIMIT: Final = 100
+_QUEUES: Final[dict[str, dict[str, Any]]] = {
+    "first in, first out": {"discipline": "fifo", "limit": _LIMIT},
+    "RED": {"discipline": "red", "limit": _LIMIT},
+    "per flow": {"discipline": "per-flow", "limit": _LIMIT},
+}
+
+
+def _beside(bench: Bench, hogs: int, window: int, queue: str) -> Users:
+    keys: dict[str, Any] = {"ap.queue": _QUEUES[queue]}
+    if hogs == 0:
+        # As in the file of the mixture, without its second group.
+        run = {"run.duration": "2000 s", "run.replications": 10}
+        threshold = {"flows.laptop.tcp.initial_ssthresh": {"segments": window}}
+        return web(bench, _USERS, window, keys | run | threshold)
+    keys |= {"stations.hog.count": hogs, "flows.hog.tcp.receive_window.segments": window}
+    return web(bench, _USERS, window, keys, file="mixed")
+
+
+@item(
+    "M.persistent",
+    title="Web users beside endless downloads",
+    caption="Mean session delay of ten web users beside some stations whose downloads never end, "
+    "when all have a small or a large window; the access point's queue holds 100 packets. "
+    "A figure of our own.",
+    states="Few persistent users take all of the bandwidth and starve web users; a small window "
+    "would prevent that, but is not in the operator's hands (section 4.2).",
+)
+def persistent(bench: Bench) -> Outcome:
+    fifo = "first in, first out"
+    users = {
+        window: [_beside(bench, hogs, window, fifo) for hogs in _HOGS] for window in (1, LARGE)
+    }
+    series = [
+        Series(f"W* = {window}", _HOGS, [one.time_s for one in some], "simulation")
+        for window, some in users.items()
+    ]
+    worse = users[LARGE][1].over(users[LARGE][0])
+    small = users[1][1].over(users[1][0])
+    between = users[LARGE][1].over(users[1][1])
+    x = "endless downloads"
+    return Outcome(
+        data=table_of(series, x=x, y=_TIME),
+        found=f"One endless download makes sessions {words(worse)} times as long with a large "
+        f"window, and {words(small)} times with W* = 1, where it is one more user of a shared "
+        f"channel. Beside one, a large window is {words(between)} times as slow as a small one.",
+        values={"worse": worse, "worse_small": small, "large_over_small": between},
+        figure=chart(series, x=x, y=_TIME, y_scale="log", whole_x=True),
+    )
+
+
+_STATIONS = (5, 10, 20, 30, 40)
+#: Quick runs of points that are only drawn.
+_DRAWN: Final[dict[str, Any]] = {"run.duration": "1000 s", "run.replications": 10}
+_PER_FLOW: Final = {"ap.queue": {"discipline": "per-flow"}}
+
+
+@item(
+    "M.perflow",
+    title="Scheduling per flow at the access point",
+    caption="Mean session delay of web users with Pareto sizes: one queue with a large and with a "
+    "small window, and a queue for each flow with a large window (no limit to any queue). "
+    "A figure of our own.",
+    states="Scheduling per flow would share the channel as a small window does, without its help "
+    "(sections 4.2, 5).",
+)
+def perflow(bench: Bench) -> Outcome:
+    quick = {n: None if n == _STATIONS[-1] else _DRAWN for n in _STATIONS}
+    one_queue = [web(bench, n, LARGE, PARETO, quick=quick[n]) for n in _STATIONS]
+    small = [web(bench, n, 1, PARETO, quick=_DRAWN) for n in _STATIONS]
+    turns = [web(bench, n, LARGE, PARETO, _PER_FLOW, quick=quick[n]) for n in _STATIONS]
+    series = [
+        Series("one queue, W* = 1000", _STATIONS, _times(one_queue), "simulation"),
+        Series("one queue, W* = 1", _STATIONS, _times(small), "simulation"),
+        Series("queue per flow, W* = 1000", _STATIONS, _times(turns), "simulation"),
+    ]
+    gain = turns[-1].over(one_queue[-1])
+    beside = turns[-1].over(small[-1])
+    law = turns[-1].over(web(bench, _STATIONS[-1], LARGE, EXPONENTIAL, _PER_FLOW))
+    x = "stations"
+    return Outcome(
+        data=table_of(series, x=x, y=_TIME),
+        found=f"With 40 stations a queue for each flow takes {words(gain)} of the time of one "
+        f"queue with the same window, and {words(beside)} of that of one queue with W* = 1. "
+        f"Pareto sizes then take {words(law)} times as long as exponential ones.",
+        values={"gain": gain, "over_small_window": beside, "pareto_over_exponential": law},
+        figure=chart(series, x=x, y=_TIME, from_zero=True),
+    )
+
+
+@item(
+    "M.red",
+    title="Random early detection at the access point",
+    caption="Mean session delay of ten web users beside endless downloads, all with a large "
+    "window, for three ways to run the access point's queue of 100 packets. A figure of our own.",
+    states="A few random losses should make long flows yield, so that web users are served "
+    "better (sections 4.2, 5).",
+)
+def red(bench: Bench) -> Outcome:
+    users = {queue: [_beside(bench, hogs, LARGE, queue) for hogs in _HOGS] for queue in _QUEUES}
+    series = [Series(queue, _HOGS, _times(some), "simulation") for queue, some in users.items()]
+    fifo, early, turns = users.values()
+    gain, alone = early[1].over(fifo[1]), early[0].over(fifo[0])
+    fair = turns[1].over(early[1])
+    x = "endless downloads"
+    return Outcome(
+        data=table_of(series, x=x, y=_TIME),
+        found=f"Beside one endless download RED takes {words(gain)} of the time of a plain queue, "
+        f"and a queue for each flow {words(fair)} of the time of RED. Without endless downloads "
+        f"RED takes {words(alone)} times as long as a plain queue: it drops packets of short "
+        "transfers, which wait for timeouts.",
+        values={"gain": gain, "alone": alone, "per_flow_over_red": fair},
+        figure=chart(series, x=x, y=_TIME, y_scale="log", whole_x=True),
+    )
+
+
+def _times(users: list[Users]) -> list[Value]:
+    return [one.time_s for one in users]
+
+
+_SIZES: Final = {"mouse": "5 kB", "elephant": "300 kB"}
+
+
+def _time(simulation: Simulation, run: int, station: str) -> float:
+    """Return the mean transfer time of a group of stations, seconds."""
+    mine = [
+        flow
+        for flow in simulation.runs[run].answer["flows"]
+        if flow["station"].startswith(station) and flow["transfers"]
+    ]
+    transfers = sum(flow["transfers"] for flow in mine)
+    return float(sum(flow["transfers"] * flow["mean_transfer_time_s"] for flow in mine) / transfers)
+
+
+def _bits(simulation: Simulation, run: int, station: str) -> float:
+    """Return bits per transfer of a group, up to a factor that all groups share."""
+    mine = [
+        flow for flow in simulation.runs[run].answer["flows"] if flow["station"].startswith(station)
+    ]
+    return float(sum(flow["goodput_bps"] for flow in mine) / sum(f["transfers"] for f in mine))
+
+
+def _up_over_down(simulation: Simulation, run: int) -> float:
+    """Return the ratio of mean times of files of equal mean size, with less noise as in `Users`."""
+    up, down = (
+        _time(simulation, run, who) / _bits(simulation, run, who) for who in ("writer", "reader")
+    )
+    return up / down
+
+
+def _both(bench: Bench, file: str, windows: tuple[int, ...], groups: tuple[str, ...]) -> Any:
+    """Simulate a scenario with several windows; claims use the first and the last."""
+    return {
+        window: bench.simulate(
+            file,
+            {f"flows.{name}.tcp.receive_window.segments": window for name in groups},
+            quick=None if window in (windows[0], windows[-1]) else _DRAWN,
+        )
+        for window in windows
+    }
+
+
+@item(
+    "M.mice",
+    title="Mice and elephants against the window",
+    caption="Mean time of files of 5 kB (mice) and of 300 kB (elephants) among 37 other web users, "
+    "against the advertised window W*. A figure of our own.",
+    states="A larger window shortens the sessions of elephants and lengthens those of mice "
+    "(section 4.2).",
+)
+def mice(bench: Bench) -> Outcome:
+    windows = (1, 3, 10, 30, 100, LARGE)
+    runs = _both(bench, "sizes", windows, ("laptop", *_SIZES))
+    series, values = [], {}
+    for name, size in _SIZES.items():
+        times: list[Value] = [
+            over_runs(one, lambda run, one=one, name=name: _time(one, run, name))  # type: ignore[misc]
+            for one in runs.values()
+        ]
+        series.append(Series(f"files of {size}", windows, times, "simulation"))
+        values[name] = over_runs(
+            runs[LARGE],
+            lambda run, name=name: _time(runs[LARGE], run, name) / _time(runs[1], run, name),  # type: ignore[misc]
+        )
+    x, y = "window W* (packets)", "mean time (s)"
+    return Outcome(
+        data=table_of(series, x=x, y=y),
+        found=f"With W* = 1000 mice take {words(values['mouse'])} times as long as with W* = 1, "
+        f"elephants {words(values['elephant'])} times.",
+        values={f"{name}_large_over_small": value for name, value in values.items()},
+        figure=chart(series, x=x, y=y, x_scale="log", y_scale="log", x_ticks=windows),
+    )
+
+
+@item(
+    "M.bothways",
+    title="Uploads beside downloads",
+    caption="Mean session delay of ten web users who upload over that of ten who download, Pareto "
+    "sizes, against the advertised window W*. A figure of our own.",
+    states="With a small window sessions are served alike whichever way they go, so that processor "
+    "sharing describes them (section 5).",
+)
+def both_ways(bench: Bench) -> Outcome:
+    windows = (1, 3, 10, 100, LARGE)
+    runs = _both(bench, "both-ways", windows, ("reader", "writer"))
+    ratios: dict[int, Interval] = {
+        window: over_runs(one, lambda run, one=one: _up_over_down(one, run))  # type: ignore[misc]
+        for window, one in runs.items()
+    }
+    series = [Series("uploads over downloads", windows, [*ratios.values()], "simulation")]
+    x, y = "window W* (packets)", "mean session delay, up over down"
+    apart = changed(ratios[LARGE], lambda ratio: ratio - 1.0)
+    return Outcome(
+        data=table_of(series, x=x, y=y),
+        found=f"An upload takes {words(ratios[1])} times as long as a download with W* = 1, and "
+        f"{words(ratios[LARGE])} times with W* = 1000.",
+        values={"small_off": off(ratios[1]), "large_apart": apart},
+        figure=chart(series, x=x, y=y, x_scale="log", x_ticks=windows),
+    )

@@ -1,0 +1,417 @@
+"""Paper M, Fig. 3, 5, 6, A.2 and A.3: goodput of endless downloads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, Final
+
+from airtcp.models import heusse
+from airtcp.models.miorandi import (
+    PAPER,
+    Parameters,
+    phi,
+    single_station,
+    throughput,
+    window_throughput,
+)
+from airtcp.results import Simulation
+from airtcp.stats import Interval, student_interval
+
+from airtcp_papers.common.bench import Bench
+from airtcp_papers.common.chart import Series, chart, table_of
+from airtcp_papers.common.item import Outcome, Value, item
+from airtcp_papers.common.measure import (
+    largest_gap,
+    least,
+    mapped,
+    mean,
+    most,
+    off,
+    paired,
+    ratio,
+    samples,
+    scaled,
+    words,
+)
+from airtcp_papers.miorandi.contention import EQUATIONS
+from airtcp_papers.miorandi.moved import W0, parameters, solved
+
+_EVERY = (1, 2, 3, 4, 5, 6, 8, 10)
+_LARGE = 1000
+#: The window of one connection takes some 200 round trips to reach W* = 1000.
+_LONG_WARMUP = "120 s"
+_MBPS = 1e6
+
+_GOODPUT = "goodput (Mb/s)"
+
+
+def _downloads(
+    bench: Bench, stations: int, window: int, every: int = 1, more: Mapping[str, Any] | None = None
+) -> Simulation:
+    changes: dict[str, Any] = dict(more or {}) | {
+        "stations.laptop.count": stations,
+        "flows.laptop.tcp.receive_window.segments": window,
+    }
+    if every > 1:
+        # With an initial window below d the first ACK waits for the delayed-ACK timer.
+        changes["flows.laptop.tcp.delayed_ack.every"] = every
+        changes["flows.laptop.tcp.initial_window"] = every
+    if window == _LARGE:
+        changes["run.warmup"] = _LONG_WARMUP
+    return bench.simulate("persistent", changes)
+
+
+def _mbps(values: Iterable[float]) -> list[float]:
+    return [float(value) / _MBPS for value in values]
+
+
+def _bps(curve: Series) -> list[float]:
+    return [mean(value) * _MBPS for value in curve.y]
+
+
+def _measured(simulations: Sequence[Simulation]) -> list[Value]:
+    return [*scaled(simulations, "goodput_bps", _MBPS)]
+
+
+def _gap(model: Iterable[float], simulations: Sequence[Simulation]) -> Interval:
+    return largest_gap(list(model), [one.metrics["goodput_bps"] for one in simulations])
+
+
+def one_download(*, w0: float = W0, rts: float = 1) -> list[Series]:
+    """Fig. 3: the model's curve."""
+    radio = parameters(w0=w0, rts=rts)
+    found, noted = solved(lambda variant: single_station(_EVERY, radio, variant))
+    return [Series(f"model, (8){noted}", _EVERY, _mbps(found.goodput_bps), "model")]
+
+
+@item(
+    "M.fig3",
+    title="Goodput of one download against the delayed-ACK parameter",
+    caption="One endless download whose receiver acknowledges every d segments: equation (8), and "
+    "simulations with a window much larger than d (1000 packets) and as large as d.",
+    states="Delayed ACKs raise the goodput a lot, because a TCP ACK costs nearly as much as a "
+    "segment; the model follows the simulation, and the window matters little.",
+)
+def fig3(bench: Bench) -> Outcome:
+    (curve,) = one_download()
+    large = [_downloads(bench, 1, _LARGE, d) for d in _EVERY]
+    small = [_downloads(bench, 1, d, d) for d in _EVERY]
+    series = [
+        curve,
+        Series("simulation, W* = 1000", _EVERY, _measured(large), "simulation"),
+        Series("simulation, W* = d", _EVERY, _measured(small), "simulation"),
+    ]
+    gain = ratio(large[1], large[0], "goodput_bps")
+    gap = _gap(_bps(curve), large)
+    window = ratio(large[0], small[0], "goodput_bps")
+    ideal = [_downloads(bench, 1, _LARGE, d, EQUATIONS) for d in _EVERY]
+    ideal_gap = _gap(_bps(curve), ideal)
+    ideal_window = ratio(ideal[0], _downloads(bench, 1, 1, more=EQUATIONS), "goodput_bps")
+    x = "segments per ACK, d"
+    return Outcome(
+        data=table_of(series, x=x, y=_GOODPUT),
+        found=f"An ACK for every second segment makes the download {words(gain)} times as fast. "
+        f"The model is at most {100 * mean(gap):.1f} % from the simulation with a large window, "
+        f"and {100 * mean(ideal_gap):.1f} % under the rules that it assumes, on the low side: it "
+        "charges each collision to both nodes (erratum M4). With d = 1 a large "
+        f"window is worth a factor of {words(window)} under the rules of ns-2, where a backoff "
+        f"runs on after each success, and of {words(ideal_window)} where none does.",
+        values={
+            "gain_of_two": gain,
+            "gain_of_two_equations": ratio(ideal[1], ideal[0], "goodput_bps"),
+            "model_gap": gap,
+            "model_gap_equations": ideal_gap,
+            "large_over_small": window,
+            "large_over_small_equations": ideal_window,
+        },
+        figure=chart(series, x=x, y=_GOODPUT, from_zero=True),
+    )
+
+
+_DOWNLOADS = (1, 2, 3, 5, 7, 10, 15, 20)
+
+
+def all_downloads(*, d: float = 1, w0: float = W0, rts: float = 1) -> list[Series]:
+    """Fig. 5: the model's curve, and the curve of Heusse et al. for d = 1."""
+    radio = parameters(w0=w0, rts=rts)
+    found, noted = solved(lambda variant: throughput(_DOWNLOADS, radio, variant, d=d))
+    others = heusse.tcp_downloads(
+        _DOWNLOADS,
+        radio.tcp_payload_bits,
+        data_s=radio.t_tcp_data_s,
+        tcp_ack_s=radio.t_tcp_ack_s,
+        cw_min=radio.w0 - 1,
+        slot_s=radio.slot_s,
+        d=d,
+        contenders="all",
+        # Without RTS/CTS, the segments and ACKs themselves collide.
+        collision_s=radio.difs_s + radio.rts_s if rts else None,
+    ).goodput_bps
+    return [
+        Series(f"model, (10){noted}", _DOWNLOADS, _mbps(found.goodput_bps), "model"),
+        Series("after Heusse et al.", _DOWNLOADS, _mbps(others), "model"),
+    ]
+
+
+@item(
+    "M.fig5",
+    title="Goodput of all endless downloads against their number",
+    caption="All downloads together, W* = 1: equation (10), simulation, and the reasoning of "
+    "Heusse et al. (2003) carried over to downloads.",
+    states="The model matches the simulation well; all three depend little on the number of "
+    "downloads.",
+)
+def fig5(bench: Bench) -> Outcome:
+    curve, others = all_downloads()
+    simulated = [_downloads(bench, n, 1) for n in _DOWNLOADS]
+    series = [
+        curve,
+        Series("simulation", _DOWNLOADS, _measured(simulated), "simulation"),
+        others,
+    ]
+    ideal = [_downloads(bench, n, 1, more=EQUATIONS) for n in _DOWNLOADS]
+    gap, ideal_gap = _gap(_bps(curve), simulated), _gap(_bps(curve), ideal)
+    spread = ratio(simulated[-1], simulated[_DOWNLOADS.index(5)], "goodput_bps")
+    x = "endless downloads"
+    return Outcome(
+        data=table_of(series, x=x, y=_GOODPUT),
+        found=f"The model is at most {100 * mean(gap):.1f} % from the simulation: too low from two "
+        "downloads on (M4), and too high for one, where W* = 1 leaves nobody to collide with "
+        f"(M11); under the rules that it assumes it is {100 * mean(ideal_gap):.1f} %. Twenty "
+        f"downloads get {words(spread)} times what five get. The paper does not "
+        "give its modified form of Heusse's model (M17): here every station is taken to contend.",
+        values={
+            "model_gap": gap,
+            "model_gap_equations": ideal_gap,
+            "twenty_over_five": spread,
+            "spread": _spread(simulated),
+            "spread_equations": _spread(ideal),
+            "heusse_gap": _gap(_bps(others), simulated),
+        },
+        figure=chart(series, x=x, y=_GOODPUT, y_limits=(2.0, 2.8), whole_x=True),
+    )
+
+
+def _spread(simulations: Sequence[Simulation]) -> Interval:
+    """Return the largest relative distance of goodput from the last simulation's."""
+    return most(off(ratio(one, simulations[-1], "goodput_bps")) for one in simulations)
+
+
+_TEN = 10
+_KBPS = 1e3
+
+
+def each_download(*, n: float = _TEN, w0: float = W0, rts: float = 1) -> list[Series]:
+    """Fig. 6: the model's curve."""
+    radio = parameters(w0=w0, rts=rts)
+    found, noted = solved(lambda variant: throughput(int(n), radio, variant, d=_EVERY))
+    kilo = [float(value) / _KBPS for value in found.flow_goodput_bps]
+    return [Series(f"model, (12){noted}", _EVERY, kilo, "model")]
+
+
+@item(
+    "M.fig6",
+    title="Goodput of one of ten downloads against the delayed-ACK parameter",
+    caption="Ten endless downloads whose receivers acknowledge every d segments: equation (12), "
+    "and simulations with a window of 1000 packets and of d packets.",
+    states="The approximation holds with ten connections too, and the gain of delayed ACKs "
+    "remains.",
+)
+def fig6(bench: Bench) -> Outcome:
+    (curve,) = each_download()
+    large = [_downloads(bench, _TEN, _LARGE, d) for d in _EVERY]
+    small = [_downloads(bench, _TEN, d, d) for d in _EVERY]
+    name = "flow_goodput_bps"
+    series = [
+        curve,
+        Series("simulation, W* = 1000", _EVERY, [*scaled(large, name, _KBPS)], "simulation"),
+        Series("simulation, W* = d", _EVERY, [*scaled(small, name, _KBPS)], "simulation"),
+    ]
+    model = [_KBPS * mean(value) for value in curve.y]
+    gap = largest_gap(model, [one.metrics[name] for one in small])
+    gap_large = largest_gap(model, [one.metrics[name] for one in large])
+    gain = ratio(small[1], small[0], name)
+    x, y = "segments per ACK, d", "goodput per download (kb/s)"
+    return Outcome(
+        data=table_of(series, x=x, y=y),
+        found=f"The model is at most {100 * mean(gap):.1f} % from the simulation with W* = d, for "
+        f"which it is made, and {100 * mean(gap_large):.1f} % from that with W* = 1000. With "
+        f"d = 2 each download is {words(gain)} times as fast as with d = 1.",
+        values={"model_gap": gap, "model_gap_large": gap_large, "gain_of_two": gain},
+        figure=chart(series, x=x, y=y, from_zero=True),
+    )
+
+
+_WINDOWS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)
+
+
+def waits(*, w0: float = W0, rts: float = 1) -> list[Series]:
+    """Fig. A.2: the model's curve."""
+    radio = parameters(w0=w0, rts=rts)
+    found, noted = solved(lambda variant: phi(_WINDOWS, radio, variant))
+    return [Series(f"model, (A.3){noted}", _WINDOWS, [1e6 * float(one) for one in found], "model")]
+
+
+@item(
+    "M.figA2",
+    title="Mean time in backoff and collisions against the window",
+    caption="phi(W*) of (A.3): the mean time that a segment and its ACK spend in backoff and "
+    "collisions, one connection.",
+    states="It falls with the window, so that a larger window means more throughput.",
+)
+def fig_a2(bench: Bench) -> Outcome:
+    table_1 = Parameters.table_1()
+    (curve,) = waits()
+    model = [mean(value) for value in curve.y]
+    goodput = [float(value) for value in window_throughput([1, _LARGE], table_1)]
+    simulated = {w: _downloads(bench, 1, w, more=EQUATIONS) for w in (1, 2, 4, 10, 30)}
+    # The time of a segment minus both exchanges.
+    exchanges = table_1.t_tcp_data_s + table_1.t_tcp_ack_s
+    bits = table_1.tcp_payload_bits
+    rest = [
+        mapped(one, "goodput_bps", lambda goodput: 1e6 * (bits / goodput - exchanges))
+        for one in simulated.values()
+    ]
+    series = [
+        curve,
+        Series("simulation", list(simulated), rest, "simulation"),
+    ]
+    steps = [
+        paired(more, less, "goodput_bps", lambda b, a: 1e6 * bits * (1.0 / b - 1.0 / a))
+        for less, more in pairwise(simulated.values())
+    ]
+    gain = ratio(simulated[30], simulated[1], "goodput_bps")
+    x, y = "window W* (packets)", "phi (us)"
+    return Outcome(
+        data=table_of(series, x=x, y=y),
+        found=f"From {model[0]:.0f} us with one packet, two mean first backoffs, it falls to "
+        f"{model[-1]:.0f} us with {_WINDOWS[-1]}, in the simulation from {words(rest[0])} to "
+        f"{words(rest[-1])} us. The throughput grows by {100 * (goodput[1] / goodput[0] - 1):.1f} "
+        f"% in the model from W* = 1 to 1000, and by a factor of {words(gain)} up to 30 in the "
+        "simulation.",
+        values={
+            "largest_step": max(right - left for left, right in pairwise(model)),
+            "largest_step_simulated": most(steps),
+            "one_packet": model[0],
+            "one_packet_simulated": rest[0],
+            "gain_of_window": gain,
+        },
+        figure=chart(series, x=x, y=y, from_zero=True),
+    )
+
+
+def one_download_by_window(*, w0: float = W0, rts: float = 1) -> list[Series]:
+    """Fig. A.3: the model's curves for a large window and for a window of d packets."""
+    radio = parameters(w0=w0, rts=rts)
+    turns = replace(PAPER, single_connection="alternating")
+    large, noted = solved(lambda variant: single_station(_EVERY, radio, variant))
+    small, _ = solved(lambda variant: throughput(1, radio, variant, d=_EVERY), turns)
+    return [
+        Series(f"theory, W* >> d{noted}", _EVERY, _mbps(large.goodput_bps), "model", 0),
+        Series("theory, W* = d", _EVERY, _mbps(small.goodput_bps), "model", 1),
+    ]
+
+
+@item(
+    "M.figA3",
+    title="Goodput of one download against d, for two windows",
+    caption="One endless download: theory and simulation with a window of d packets, where access "
+    "point and station take turns, and with a much larger one.",
+    states="The analysis of the window holds with delayed ACKs too: the larger window is the "
+    "better one for each d.",
+)
+def fig_a3(bench: Bench) -> Outcome:
+    theory_large, theory_small = one_download_by_window()
+    large = [_downloads(bench, 1, _LARGE, d) for d in _EVERY]
+    small = [_downloads(bench, 1, d, d) for d in _EVERY]
+    series = [
+        theory_large,
+        Series("simulation, W* = 1000", _EVERY, _measured(large), "simulation", 0),
+        theory_small,
+        Series("simulation, W* = d", _EVERY, _measured(small), "simulation", 1),
+    ]
+    gains = [ratio(a, b, "goodput_bps") for a, b in zip(large, small, strict=True)]
+    worst = least(gains)
+    gap, gap_large = _gap(_bps(theory_small), small), _gap(_bps(theory_large), large)
+    x = "segments per ACK, d"
+    return Outcome(
+        data=table_of(series, x=x, y=_GOODPUT),
+        found=f"With W* = d there is no contention and theory and simulation differ by at most "
+        f"{100 * mean(gap):.2f} %; with the large one by {100 * mean(gap_large):.1f} %. The large "
+        f"window gains a factor of {words(gains[0])} with d = 1 and at least {words(worst)} with "
+        "the others.",
+        values={"least_gain": worst, "small_gap": gap, "large_gap": gap_large},
+        figure=chart(series, x=x, y=_GOODPUT, from_zero=True),
+    )
+
+
+#: The radio of the scenario file, and two faster ones. 802.11g sends control frames at the paper's
+#: 2 Mb/s. 802.11a sends them at its lowest rate, as ns-2 does.
+_RADIOS: Mapping[str, Mapping[str, Any]] = {
+    "802.11b, 11 Mb/s": {},
+    "802.11a, 54 Mb/s": {
+        "phy": {"standard": "802.11a", "data_rate": "54 Mb/s", "control_rate": "6 Mb/s"}
+    },
+    "802.11g, 54 Mb/s": {
+        "phy": {"standard": "802.11g", "data_rate": "54 Mb/s", "control_rate": "2 Mb/s"}
+    },
+}
+_FAST: Final[Mapping[str, Any]] = {"data_rate": "54 Mb/s", "control_rate": "24 Mb/s"}
+_PLAIN: Final[Mapping[str, Any]] = {"mac": {"rules": {"preset": "ns-2"}, "short_retry_limit": 7}}
+
+
+@item(
+    "M.faster",
+    title="What delayed ACKs gain at higher rates",
+    caption="Goodput of one endless download with an ACK for every d segments over that with one "
+    "for each, W* = 1000, in 802.11b and at 54 Mb/s. A figure of our own.",
+    states="Overhead weighs more in 802.11a and g, so delayed ACKs may gain more there (section "
+    "3.1).",
+)
+def faster(bench: Bench) -> Outcome:
+    runs = {
+        radio: [_downloads(bench, 1, _LARGE, d, phy) for d in (1, 2, 3, 4)]
+        for radio, phy in _RADIOS.items()
+    }
+    gains: dict[str, list[Value]] = {
+        radio: [ratio(one, some[0], "goodput_bps") for one in some] for radio, some in runs.items()
+    }
+    series = [Series(radio, (1, 2, 3, 4), some, "simulation") for radio, some in gains.items()]
+
+    def pair(more: Mapping[str, Any]) -> list[Simulation]:
+        return [_downloads(bench, 1, _LARGE, d, more) for d in (1, 2)]
+
+    slow, *others = runs.values()
+    plain = pair(_PLAIN)
+    grown = {}
+    for name, fast in zip("ag", others, strict=True):
+        quick = {"phy": {"standard": f"802.11{name}", **_FAST}}
+        grown[f"grown_{name}"] = _grown(fast, slow)
+        grown[f"grown_{name}_24"] = _grown(pair(quick), slow)
+        grown[f"grown_{name}_plain"] = _grown(pair({**quick, **_PLAIN}), plain)
+    x, y = "segments per ACK, d", "goodput over that of d = 1"
+    return Outcome(
+        data=table_of(series, x=x, y=y),
+        found="With d = 2: "
+        + ", ".join(f"{words(some[1])} ({radio})" for radio, some in gains.items())
+        + ". With control frames at 24 Mb/s the gain grows by "
+        f"{words(grown['grown_a_24'])} in 802.11a and {words(grown['grown_g_24'])} in 802.11g, and "
+        f"where neither has RTS/CTS by {words(grown['grown_a_plain'])} and "
+        f"{words(grown['grown_g_plain'])}.",
+        values={**grown},
+        figure=chart(series, x=x, y=y, whole_x=True),
+    )
+
+
+def _grown(fast: Sequence[Simulation], slow: Sequence[Simulation]) -> Interval:
+    """Return the gain of d = 2 with one radio minus that with another, by replication."""
+    runs = zip(*(samples(run, "goodput_bps") for run in (*fast[:2], *slow[:2])), strict=True)
+    return student_interval(
+        [
+            two / one - two_slow / one_slow
+            for one, two, one_slow, two_slow in runs
+            if one and two and one_slow and two_slow
+        ]
+    )

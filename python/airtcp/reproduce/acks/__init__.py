@@ -1,3 +1,0 @@
-"""Study ACKs: the gain of delayed ACKs from 802.11b to 802.11ax."""
-
-from airtcp.reproduce.acks import gain as gain

@@ -1,0 +1,150 @@
+"""Extensions: found by their entry points, left out if they fail, and never needed."""
+
+import asyncio
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from airtcp import extensions
+from airtcp.examples import directory, examples
+from airtcp.extensions import Question, Verb, View, verbs, views
+from airtcp.web.app import create
+from pydantic import BaseModel
+
+SCRIPT = "export function view(app) { return { element: document.body, show() {} }; }\n"
+
+
+class Empty(BaseModel):
+    """No parameter."""
+
+
+def say() -> None:
+    """Say it."""
+
+
+VERB = Verb("say", say)
+NO_VERB = "a text"
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    """Extensions are looked for once; a test has its own."""
+    extensions._loaded.cache_clear()
+    yield
+    extensions._loaded.cache_clear()
+
+
+def install(monkeypatch: pytest.MonkeyPatch, group: str, **values: str) -> None:
+    found = [EntryPoint(name, value, group) for name, value in values.items()]
+    monkeypatch.setattr(
+        importlib.metadata,
+        "entry_points",
+        lambda group: [one for one in found if one.group == group],
+    )
+
+
+def test_an_extension_that_fails_is_left_out_with_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "an_extension", sys.modules[__name__])
+    install(
+        monkeypatch,
+        "airtcp.verbs",
+        say="an_extension:VERB",
+        text="an_extension:NO_VERB",
+        absent="no_such_package:VERB",
+    )
+
+    with pytest.warns(RuntimeWarning) as told:
+        found = verbs()
+
+    assert found == (VERB,)
+    (absent, text) = (str(one.message) for one in told)
+    assert "'absent' (airtcp.verbs)" in absent
+    assert "no_such_package" in absent
+    assert "'text' (airtcp.verbs)" in text
+    assert "is no Verb" in text
+
+
+def test_a_view_has_a_script_and_questions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    script = tmp_path / "mine.js"
+    script.write_text(SCRIPT)
+    mine = View("mine", "Mine", script, {"mine": Question(Empty, lambda body, uploads: {"a": 1})})
+    monkeypatch.setattr(sys.modules[__name__], "MINE", mine, raising=False)
+    monkeypatch.setitem(sys.modules, "an_extension", sys.modules[__name__])
+    install(monkeypatch, "airtcp.views", mine="an_extension:MINE")
+    (tmp_path / "server").mkdir()
+
+    app = create(tmp_path / "server")
+
+    async def asked() -> list[httpx.Response]:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            return [
+                await client.get("/api/start"),
+                await client.get("/static/mine.js"),
+                await client.get("/static/other.js"),
+                await client.post("/api/mine", content="no"),
+            ]
+
+    start, own, other, form = asyncio.run(asked())
+    assert start.json()["views"] == [{"name": "mine", "title": "Mine", "script": "mine.js"}]
+    assert own.text == SCRIPT
+    assert other.status_code == 404
+    # It has a route, and a worker gets JSON only.
+    assert form.status_code == 415
+
+
+#: No package but airtcp and what it depends on: `airtcp_papers` cannot be imported.
+ALONE = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "airtcp_papers":
+            raise ImportError(name)
+
+sys.meta_path.insert(0, Missing())
+from airtcp.cli import main
+main()
+"""
+
+
+def alone(*arguments: str | Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"AIRTCP_EXTENSIONS": "0"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_airtcp_works_alone() -> None:
+    commands = alone("--help")
+    assert "\n  run " in commands
+    assert "reproduce" not in commands
+    assert "Make papers again" not in commands
+    for one in examples():
+        told: dict[str, Any] = json.loads(
+            alone("predict", directory() / f"{one.name}.toml", "--json")
+        )
+        assert told["model"] or told["uncovered"], one.name
+
+
+def test_nothing_is_loaded_where_extensions_are_switched_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AIRTCP_EXTENSIONS", "0")
+
+    assert (verbs(), views()) == ((), ())
