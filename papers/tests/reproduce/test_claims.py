@@ -112,8 +112,7 @@ def test_an_item_that_was_not_made_is_not_one_that_fails() -> None:
     assert judged.verdict == "not made"
     assert judged.why == "airtcp reproduce M.fig1"
     assert (
-        tally([judged])
-        == "1 statement (1 claim): 0 met, 0 met in a reading, 0 not met, 1 not made"
+        tally([judged]) == "1 statement (1 claim): 0 met, 0 met in a reading, 0 not met, 1 not made"
     )
 
 
