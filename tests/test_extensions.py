@@ -116,9 +116,9 @@ main()
 """
 
 
-def alone(*arguments: str | Path) -> str:
+def alone(*arguments: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", ALONE, *map(str, arguments)],
+        [sys.executable, "-c", ALONE, *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -137,7 +137,7 @@ def test_airtcp_works_alone() -> None:
     assert "Make papers again" not in commands
     for one in examples():
         told: dict[str, Any] = json.loads(
-            alone("predict", directory() / f"{one.name}.toml", "--json")
+            alone("predict", str(directory() / f"{one.name}.toml"), "--json")
         )
         assert told["model"] or told["uncovered"], one.name
 
