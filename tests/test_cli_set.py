@@ -100,7 +100,7 @@ def test_a_wrong_scenario_on_standard_input_is_called_so() -> None:
     result = call("predict", "-", stdin="title = 1")
 
     assert result.exit_code == 2
-    assert result.stderr.startswith("airtcp: standard input: phy: is missing")
+    assert result.stderr.startswith("airtcp: standard input: phy: required key")
 
 
 def test_the_report_shows_what_was_changed(scenario: Path, tmp_path: Path) -> None:

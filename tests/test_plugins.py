@@ -318,9 +318,6 @@ def test_a_method_whose_code_would_not_run_is_refused(
 def test_what_a_plug_in_prints_is_no_result(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = tmp_path / "speaks.py"
-    file.write_text('print("loaded")\nprint("raw", file=__import__("sys").stdout)\n')
-
-    airtcp.plugins.load(file)
+    registered(tmp_path, "speaks", 'print("loaded")\nprint("raw", file=__import__("sys").stdout)')
 
     assert capsys.readouterr() == ("raw\n", "loaded\n")

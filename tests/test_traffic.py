@@ -124,7 +124,7 @@ def test_a_missing_file_is_said(tmp_path: Path) -> None:
     result = call("show", tmp_path / "none")
 
     assert result.exit_code == 2
-    assert "there is no file" in result.stderr
+    assert "file not found" in result.stderr
 
 
 def test_what_is_shown_and_drawn(tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def _measure(words: list[str]) -> tuple[Metric, str | None, Part, str | None]:
             raise ConditionError(f"{metric.short} is not measured for a cell; allowed: {known}")
     elif scope not in metric.scopes:
         raise ConditionError(
-            f"{metric.name} is not measured for "
+            f"{metric.short} is not measured for "
             f"{'all flows' if group is None else 'a group'}; allowed: {', '.join(_of(metric))}",
         )
     return metric, group, part, cell
@@ -198,10 +198,10 @@ def read_value(metric: Metric, value: str) -> float:
             return float(parse_rate_bps(value))
         if value.endswith("%"):
             if metric.unit:
-                raise ConditionError(f"{metric.name} is in {metric.unit}, not in %")
+                raise ConditionError(f"{metric.short} is in {metric.unit}, not in %")
             return parse_percent(value)
     except UnitError as error:
-        raise ConditionError(f"{metric.name}: {error}") from error
+        raise ConditionError(str(error)) from error
     number = value.removesuffix(metric.unit).strip() if metric.unit else value
     try:
         bound = float(number)
@@ -209,14 +209,14 @@ def read_value(metric: Metric, value: str) -> float:
         bound = math.nan
     if not math.isfinite(bound):
         unit = f" of {metric.unit}" if metric.unit else ", or a percentage"
-        raise ConditionError(f'"{value}" is not a value of {metric.name}; allowed: a number{unit}')
+        raise ConditionError(f'"{value}" is not a value of {metric.short}; allowed: a number{unit}')
     return bound
 
 
 def _check_possible(metric: Metric, above: bool, bound: float) -> None:
     fraction = not metric.unit and any(part in metric.name for part in FRACTIONS)
     most = 1.0 if fraction else math.inf
-    values = f"{metric.name} is 0 to 1" if fraction else f"{metric.name} is never negative"
+    values = f"{metric.short} is 0 to 1" if fraction else f"{metric.short} is never negative"
     if (above and bound >= most) or (not above and bound <= 0.0):
         raise ConditionError(f"can never be met: {values}; allowed: a bound within")
     if (above and bound < 0.0) or (not above and bound > most):

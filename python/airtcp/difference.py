@@ -70,7 +70,10 @@ def diff(
             )
         wanted = parse_percent(precision) if isinstance(precision, str) else precision
         if not 0.0 < wanted < 1.0:
-            raise ValueError("precision: allowed: more than 0 % and less than 100 %")
+            raise ValueError(
+                f"precision: {precision!r} is out of range; allowed: more than 0 % and less than "
+                "100 %"
+            )
         return _Pairs(a, b, wanted, seed).difference(threads, progress)
     a, b = timed(a), timed(b)
     first = simulate(a, seed=seed, replications=replications, threads=threads, progress=part(0.0))

@@ -40,6 +40,16 @@ class Interval:
     high: float | None
     n: int
 
+    def __str__(self) -> str:
+        """Return the interval without its unit: "169 ± 10 (n = 8)", "≥ 7.1 (n = 5)"."""
+        if self.mean is None:
+            known = "no value" if self.low is None else f"≥ {self.low:.4g}"
+        elif self.half_width is None:
+            known = f"{self.mean:.4g}"
+        else:
+            known = f"{self.mean:.4g} ± {self.half_width:.2g}"
+        return f"{known} (n = {self.n})"
+
     @property
     def is_known(self) -> bool:
         """Whether there is a mean or a lower bound above zero."""

@@ -387,7 +387,7 @@ def test_file_names_are_relative_to_the_scenario(
     scenario = loads(text, name="every_distribution.toml", base=SCENARIOS / "valid")
 
     assert scenario == valid("every_distribution")
-    with pytest.raises(ScenarioError, match="there is no file"):
+    with pytest.raises(ScenarioError, match="file not found"):
         loads(text)
 
 

@@ -62,7 +62,7 @@ def diff(
         from airtcp.difference import diff as difference_of
 
         if b is None and not set_:
-            raise typer.BadParameter("diff needs a second file B, or --set")
+            raise typer.BadParameter("is missing; give a second file B, or --set", param_hint="B")
         check_standard_input([a] if b is None else [a, b])
         wanted = _precision(precision, replications)
         first, _ = scenario_of(a, set_ if b is not None else None)

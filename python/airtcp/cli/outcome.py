@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import typer
 
@@ -29,6 +30,9 @@ def outcome() -> Iterator[None]:
     try:
         yield
         sys.stdout.flush()
+    except typer.BadParameter as error:
+        error.message = _plain(error)
+        raise
     except (ScenarioError, QuestionError, PluginError, OutputError) as error:
         raise _end(str(error), Status.WRONG_INPUT) from error
     except AirtcpError as error:
@@ -38,6 +42,26 @@ def outcome() -> Iterator[None]:
     except BrokenPipeError as error:
         forget_stdout()
         raise typer.Exit(Status.DONE) from error
+
+
+def _plain(error: typer.BadParameter) -> str:
+    """Return the message of an error, in the words of other messages if pydantic found it."""
+    details: list[dict[str, Any]] = getattr(error.__cause__, "errors", list)()
+    if not details:
+        return error.message
+    detail = details[0]
+    given, bound = detail["input"], detail.get("ctx", {})
+    match detail["type"]:
+        case "greater_than_equal":
+            return f"must be {bound['ge']:g} or more (got {given})"
+        case "less_than_equal":
+            return f"must be {bound['le']:g} or less (got {given})"
+        case "int_parsing" | "int_type" | "int_from_float":
+            return f"must be a whole number (got {given!r})"
+        case "float_parsing" | "float_type":
+            return f"must be a number (got {given!r})"
+        case _:
+            return error.message
 
 
 def _end(message: str, status: Status) -> typer.Exit:

@@ -33,6 +33,8 @@ _HASH_DIGITS: Final = 12
 _MOST_BYTES: Final = 2**22
 #: Texts of the loaded files, by file name.
 _LOADED: Final[dict[str, str]] = {}
+#: The resolved names of all registered algorithms.
+_REGISTERED: Final[list[str]] = []
 
 
 def load(name: str | Path) -> None:
@@ -43,15 +45,23 @@ def load(name: str | Path) -> None:
 
     Raises:
         PluginError: the file or entry point does not exist, or it raises; the message names the
-            line.
+            line. Or the file registers no algorithm.
     """
     path = Path(name)
     if path.suffix == ".py" or os.path.exists(path):
         try:
             text = read_text(path, _MOST_BYTES)
+        except FileNotFoundError as error:
+            raise PluginError(f"{name}: file not found") from error
         except (OSError, UnicodeDecodeError) as error:
-            raise PluginError(f"{name}: cannot be read: {one_line(str(error))}") from error
-        _run(str(path), text)
+            reason = getattr(error, "strerror", None) or one_line(str(error))
+            raise PluginError(f"{name}: cannot be read: {reason}") from error
+        before = len(_REGISTERED)
+        if _run(str(path), text) and len(_REGISTERED) == before:
+            raise PluginError(
+                f"{name}: registers no algorithm; allowed: a file that calls register of "
+                "airtcp.congestion, airtcp.acks, airtcp.queues or airtcp.schedulers"
+            )
         return
     found = importlib.metadata.entry_points(group=GROUP, name=str(name))
     if not found:
@@ -63,7 +73,7 @@ def load(name: str | Path) -> None:
     try:
         next(iter(found)).load()
     except Exception as error:
-        raise PluginError(f"{name}: {_told(error)}") from error
+        raise PluginError(_told(error, str(name))) from error
 
 
 def carried() -> Mapping[str, str]:
@@ -156,6 +166,7 @@ def registered(
         register(word, made)
         for one in (name, word):
             add(kind.name, replace(choice(one), resolved=word))
+    _REGISTERED.append(word)
     return word
 
 
@@ -184,9 +195,10 @@ def explained(name: str, error: BaseException) -> PluginFailedError:
     return failed
 
 
-def _run(name: str, text: str) -> None:
+def _run(name: str, text: str) -> bool:
+    """Run a plug-in's file, unless it has run already. Return whether it ran."""
     if _LOADED.get(name) == text:
-        return
+        return False
     if name in _LOADED:
         raise PluginError(f"{name}: has changed since it was loaded; start a new process")
     module = types.ModuleType(f"airtcp_plugin_{len(_LOADED)}")
@@ -201,7 +213,8 @@ def _run(name: str, text: str) -> None:
         raise
     except Exception as error:
         _forget(module)
-        raise PluginError(f"{name}: {_told(error)}") from error
+        raise PluginError(_told(error, name)) from error
+    return True
 
 
 def _forget(module: types.ModuleType) -> None:
@@ -209,11 +222,19 @@ def _forget(module: types.ModuleType) -> None:
     del _LOADED[str(module.__file__)]
 
 
-def _told(error: BaseException) -> str:
-    """Describe an exception and the line of the user's code that raised it."""
-    what = f"{type(error).__name__}: {one_line(str(error))}"
+def _told(error: BaseException, name: str = "") -> str:
+    """Describe an exception and the line of the user's code that raised it.
+
+    A file `name` begins the description, and is not repeated.
+    """
+    file = f"{name}: " if name else ""
     if isinstance(error, SyntaxError):
-        return f"line {error.lineno}: {what}"
+        return f"{file}line {error.lineno}: {type(error).__name__}: {error.msg}"
+    what = f"{type(error).__name__}: {one_line(str(error))}"
     frames = traceback.extract_tb(error.__traceback__)
-    own = [one for one in frames if one.filename in _LOADED] or frames
-    return f"{own[-1].filename}, line {own[-1].lineno}, {own[-1].name}: {what}" if own else what
+    own = [one for one in frames if one.filename in _LOADED or one.filename == name] or frames
+    if not own:
+        return f"{file}{what}"
+    last = own[-1]
+    where = f"line {last.lineno}, {last.name}: {what}"
+    return f"{file}{where}" if last.filename == name else f"{file}{last.filename}, {where}"

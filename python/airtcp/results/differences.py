@@ -21,6 +21,7 @@ from airtcp.labels import PARTS
 from airtcp.metrics import METRICS
 from airtcp.pictured import Pictured
 from airtcp.results.averages import Answer
+from airtcp.results.named import ByMetric
 from airtcp.results.notebook import frame, html_table
 from airtcp.results.objects import Simulation, SimulationResult
 from airtcp.results.provenance import canonical_json
@@ -426,14 +427,17 @@ def _with_ends(changes: Changes, told: Sequence[Mapping[str, Estimate]]) -> Chan
     The intervals of differences stay as they are: a drift that both runs share cancels there.
     """
     first, second = told
-    return {
-        name: replace(
-            one,
-            a=first[name].interval if name in first else one.a,
-            b=second[name].interval if name in second else one.b,
+    return ByMetric(
+        (
+            name,
+            replace(
+                one,
+                a=first[name].interval if name in first else one.a,
+                b=second[name].interval if name in second else one.b,
+            ),
         )
         for name, one in changes.items()
-    }
+    )
 
 
 def _felt_rank(metric: str) -> int:

@@ -33,6 +33,7 @@ from airtcp.results.averages import (
 )
 from airtcp.results.cells import Alone, CellResult, cells
 from airtcp.results.jobs import Jobs, jobs
+from airtcp.results.named import ByMetric
 from airtcp.results.notebook import html_table
 from airtcp.results.provenance import Provenance, canonical_json, head
 from airtcp.stats import Interval, student_interval
@@ -146,10 +147,10 @@ class Simulation:
             raise ValueError("there are no replications to combine")
         runs = tuple(sorted(runs, key=lambda run: run.index))
         answers = [run.answer for run in runs]
-        plain = {
-            name: student_interval([answer["metrics"][name] for answer in answers], confidence)
+        plain = ByMetric(
+            (name, student_interval([answer["metrics"][name] for answer in answers], confidence))
             for name in answers[0]["metrics"]
-        }
+        )
         simulation = cls(
             metrics=plain,
             airtime={
@@ -235,7 +236,8 @@ class Simulation:
         for name, of_group in told.items():
             for part in of_group.keys() - {"airtime"}:
                 of_part = of_group[part]
-                of_group[part] = within_limits(of_part, self.runs, self.scenario, name, part)
+                bounded = within_limits(of_part, self.runs, self.scenario, name, part)
+                of_group[part] = ByMetric(bounded)
         return told
 
     @cached_property

@@ -222,7 +222,7 @@ def open(folder: str | Path) -> Results:  # noqa: A001  # airtcp.results.open(DI
     for left in reversed(range(_TRIES)):
         contents = Contents.read(folder)
         if contents is None:
-            raise OutputError(f"{folder} holds no results; allowed: the --to directory of a sweep")
+            raise OutputError(f"{folder}: holds no results; allowed: the --to directory of a sweep")
         try:
             return Results(folder, contents, _joined(TableFiles(folder, contents)))
         except FileNotFoundError as error:

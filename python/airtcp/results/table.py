@@ -105,7 +105,7 @@ class Contents:
             raise OutputError(f"cannot read {file}: {error.strerror or error}") from error
         except (ValueError, KeyError, TypeError) as error:
             raise OutputError(
-                f"{file} is damaged, or not from airtcp; allowed: the store of a sweep, or an "
+                f"{file}: is damaged, or not from airtcp; allowed: the store of a sweep, or an "
                 "empty directory"
             ) from error
 

@@ -6,7 +6,11 @@ The overall verdict follows from those of single targets; `airtcp.judge.verdicts
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from airtcp.amounts import quantity_with_interval
+from airtcp.metrics import METRICS
+from airtcp.results.notebook import html_table
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
@@ -15,6 +19,7 @@ if TYPE_CHECKING:
 #: The state of a target, or of all: the interval lies on the good side of the bound ("holds"), on
 #: the bad side ("fails"), or on both.
 State = Literal["holds", "fails", "unknown"]
+_STATES: Final = {"holds": "met", "fails": "missed", "unknown": "inconclusive"}
 
 
 @dataclass(frozen=True)
@@ -111,6 +116,24 @@ class Verdict:
     written: bool
     confidence: float
     growth: Growth | None = None
+
+    def __repr__(self) -> str:
+        met = sum(one.state == "holds" for one in self.targets)
+        open_ = sum(one.state == "unknown" for one in self.targets)
+        more = f", {open_} inconclusive" if open_ else ""
+        return f"<Verdict: meets {met} of {len(self.targets)} targets{more}>"
+
+    def _repr_html_(self) -> str:
+        """Return a row for each target with its value and state as HTML for notebooks."""
+        rows = [
+            (
+                one.target.text,
+                quantity_with_interval(one.interval, METRICS[one.target.condition.metric].unit),
+                _STATES[one.state],
+            )
+            for one in self.targets
+        ]
+        return html_table(repr(self)[1:-1], ("target", "measured", ""), rows)
 
     @property
     def state(self) -> State:

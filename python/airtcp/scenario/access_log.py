@@ -276,7 +276,7 @@ def _opened(path: Path) -> Iterator[io.BufferedReader]:
             yield file
     except FileNotFoundError as error:
         raise DataFileError(
-            f'there is no file "{path}"; allowed: a file that can be read'
+            f'"{path}": file not found; allowed: a file that can be read'
         ) from error
     except IsADirectoryError as error:
         raise DataFileError(f'"{path}" is a directory; allowed: a file') from error

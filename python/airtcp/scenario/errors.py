@@ -15,6 +15,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from ..amendments import AMENDMENTS
 from ..choices import APPLICATIONS, meant, own_names
 from ..exceptions import ScenarioError, UnitError
 from .neighbours import ANYWHERE, meant_key
@@ -50,14 +51,23 @@ class UnknownKeyError(InvalidError):
 
 
 def scenario_error(
-    file: str, data: Mapping[str, Any], error: ValidationError | InvalidError
+    file: str,
+    data: Mapping[str, Any],
+    error: ValidationError | InvalidError,
+    *,
+    table: Path = (),
 ) -> ScenarioError:
-    """Return the error for the user; `data` is the written form as parsed."""
+    """Return the error for the user; `data` is the written form as parsed.
+
+    A ValidationError of a single table needs the path of this `table`.
+    """
     if isinstance(error, InvalidError):
         is_unknown = isinstance(error, UnknownKeyError)
         path = key_path(data, error.path)
         return ScenarioError(file, path, error.message, is_unknown_key=is_unknown)
-    details = error.errors(include_url=False)
+    details = [
+        detail | {"loc": (*table, *detail["loc"])} for detail in error.errors(include_url=False)
+    ]
     problems = (problem for detail in details for problem in _problems(data, detail))
     (key, message), *more = dict.fromkeys(islice(problems, _MOST_PROBLEMS))
     return ScenarioError(file, key, message, more)
@@ -105,14 +115,14 @@ def _problems(data: object, detail: ErrorDetails) -> list[tuple[str, str]]:
             ]
         case "missing_keys":
             return [
-                (key_path(data, (*path, name)), f"is missing; {what}")
+                (key_path(data, (*path, name)), f"required key is missing{what}")
                 for name, what in context["missing"].items()
             ]
         case "no_tag":
             return [
                 (
                     key_path(data, (*path, context["key"])),
-                    f"is missing; allowed: {_quoted(context['allowed'])}",
+                    f"required key is missing; allowed: {_quoted(context['allowed'])}",
                 )
             ]
         case "bad_tag":
@@ -124,6 +134,9 @@ def _problems(data: object, detail: ErrorDetails) -> list[tuple[str, str]]:
             if detail["type"] in _BOUNDS and isinstance(value, dict | list):
                 # The number is computed, not written: report its own key and value.
                 path, value = (*path, _written_name(str(detail["loc"][-1]))), detail["input"]
+            if path[-1:] == ("mcs",) and "le" in context:
+                amendment = AMENDMENTS.get(str(_value(data, ("phy", "standard"))))
+                context = {"le": amendment.highest_mcs if amendment else context["le"]}
             return [(key_path(data, path), _message(detail, context, path, value))]
 
 

@@ -36,7 +36,7 @@ def positions(scenario: Written, cells: dict[str, Written], cell_of: list[str]) 
             raise InvalidError(
                 ("cells", name, "position"),
                 (
-                    "is missing with air.path_loss; expected: x and y of its access point in "
+                    "is required with air.path_loss; allowed: x and y of its access point in "
                     "metres, as in [0, 0]"
                 ),
             )
@@ -55,7 +55,7 @@ def positions(scenario: Written, cells: dict[str, Written], cell_of: list[str]) 
         if where is None:
             raise InvalidError(
                 here,
-                f'is missing with air.path_loss, in cell "{cell_of[index]}"; expected: '
+                f'is required with air.path_loss, in cell "{cell_of[index]}"; allowed: '
                 '{ disc = "8 m" } around its access point, [x, y] of each station, or '
                 'distance = "8 m"',
             )

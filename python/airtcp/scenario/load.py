@@ -36,6 +36,7 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any]) -> Scenario:
     Raises:
         ScenarioError: the file cannot be read, or the scenario is wrong: the message names the
             file, the key, and what is allowed there.
+        TypeError: `source` is none of these.
 
     >>> import airtcp
     >>> cafe = airtcp.load('''
@@ -60,6 +61,8 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any]) -> Scenario:
         return resolve(source)
     if isinstance(source, str) and "\n" in source:
         return loads(source)
+    if not isinstance(source, str | os.PathLike):
+        raise _no_scenario(source)
     return loads(read(source), name=os.fspath(source), base=Path(source).parent)
 
 
@@ -112,9 +115,20 @@ def _beginning(path: str | os.PathLike[str] | None, size: int) -> bytes:
 def as_scenario(source: _Resolved | str | os.PathLike[str]) -> _Resolved | Scenario:
     """Return a given scenario unchanged, or load it from a file name or a text.
 
-    Raises ScenarioError as `load` does.
+    Raises ScenarioError and TypeError as `load` does.
     """
-    return load(source) if isinstance(source, str | os.PathLike) else source
+    if isinstance(source, ResolvedScenario):
+        return source
+    if isinstance(source, str | os.PathLike):
+        return load(source)
+    raise _no_scenario(source)
+
+
+def _no_scenario(source: object) -> TypeError:
+    return TypeError(
+        f"{source!r:.60} is not a scenario; allowed: a file name, a text in TOML, or a scenario "
+        "from airtcp.load"
+    )
 
 
 def loads(text: str, *, name: str = "scenario", base: str | os.PathLike[str] = ".") -> Scenario:

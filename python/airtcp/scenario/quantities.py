@@ -159,11 +159,13 @@ def _over(preset: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _wanted(field: FieldInfo) -> str:
-    """Describe what a missing key should contain: the allowed texts, or its description."""
+    """Return what a missing key contains: "; allowed: ..." or its description in brackets."""
     names = [name for name in get_args(field.annotation) if isinstance(name, str)]
     if names:
-        return "allowed: " + ", ".join(f'"{name}"' for name in names)
-    return f"expected: {(field.description or '').rstrip('.')}"
+        return "; allowed: " + ", ".join(f'"{name}"' for name in names)
+    what = (field.description or "").rstrip(".")
+    # "How many stations" begins a sentence in the reference; "SNR at the station" stays as it is.
+    return f" ({what if what[:2].isupper() else what[:1].lower() + what[1:]})"
 
 
 def optional(description: str, *, default: str) -> Any:

@@ -10,9 +10,10 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from .declare import Default, Key, Sparse, derived, file_only, follows, key, none, written
+from .errors import scenario_error
 from .keys.air import NO_CELLS, Air, Cell
 from .keys.mac import Classify, Mac
 from .keys.phy import Phy
@@ -163,6 +164,14 @@ class ResolvedScenario(Sparse):
         """The name for messages: the title, because no file is known."""
         return self.title
 
+    def __repr__(self) -> str:
+        stations = sum(group.count for group in self.stations)
+        flows = len(self.flows)
+        return (
+            f"<Scenario {self.title!r}: {stations} station{'s' if stations > 1 else ''}, "
+            f"{self.phy.standard}, {flows} kind{'s' if flows > 1 else ''} of flows>"
+        )
+
     def with_run(
         self,
         *,
@@ -174,7 +183,7 @@ class ResolvedScenario(Sparse):
         """Return the scenario with another seed, run length, or fixed number of replications.
 
         Raises:
-            pydantic.ValidationError: a negative seed, or fewer than one replication.
+            ScenarioError: a negative seed, fewer than one replication, or no whole number.
         """
         run = self.run.model_dump()
         if seed is not None:
@@ -186,4 +195,7 @@ class ResolvedScenario(Sparse):
         if replications is not None:
             run["replications"] = replications
             run["precision"] = None
-        return self.model_copy(update={"run": Run.model_validate(run)})
+        try:
+            return self.model_copy(update={"run": Run.model_validate(run)})
+        except ValidationError as error:
+            raise scenario_error("scenario", {"run": run}, error, table=("run",)) from None

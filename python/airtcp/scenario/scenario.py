@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 from pathlib import Path
 from typing import Any, Self
 
@@ -76,6 +77,11 @@ class Scenario(ResolvedScenario):
         scenario._written, scenario._name, scenario._base = data, name, base
         scenario._given, scenario._origins = given, expanded.origins
         return scenario
+
+    def _repr_html_(self) -> str:
+        """Return a summary and the scenario file as HTML for notebooks."""
+        file = f"<pre>{escape(self.to_toml())}</pre>" if self.is_written else ""
+        return f"<p>{escape(repr(self)[1:-1])}</p>{file}"
 
     @property
     def is_written(self) -> bool:
@@ -212,6 +218,11 @@ class Scenario(ResolvedScenario):
         12
         """
         counts = shared_out(total, [group.count for group in self.stations])
+        if total < len(counts):
+            groups = f"{len(counts)} group{'s' if len(counts) > 1 else ''}"
+            raise ScenarioError(
+                self._name, "stations", f"{total} is too few for {groups}; allowed: one per group"
+            )
         names = [group.name for group in self.stations]
         return self.vary(
             {f"stations.{name}.count": count for name, count in zip(names, counts, strict=True)}

@@ -153,7 +153,9 @@ def _sweep(
                 ("precision",), "cannot be combined with replications; allowed: only one of them"
             )
         if precision is not None and not 0 < precision < 1:
-            raise InvalidError(("precision",), "allowed: more than 0 % and less than 100 %")
+            raise InvalidError(
+                ("precision",), "is out of range; allowed: more than 0 % and less than 100 %"
+            )
         if not axes:
             raise InvalidError(("axes",), "is empty; allowed: at least one axis")
         kept = None if metrics is None else _metrics(metrics, base)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from airtcp.extensions import views
 
@@ -165,4 +166,47 @@ def first_problem(error: ValidationError) -> str:
         # The field name adds nothing to this message.
         return str(detail["msg"])
     where = ".".join(str(part) for part in detail["loc"])[:200]
-    return f"{where}: {detail['msg']}" if where else str(detail["msg"])
+    what = _in_words(error.errors(include_url=False)[0], globals().get(error.title))
+    return f"{where}: {what}" if where else what
+
+
+def _fields(model: Any, place: Sequence[str | int]) -> Iterable[str]:
+    """Return the names of the fields next to the one at `place`."""
+    for part in place[:-1]:
+        model = model.model_fields[part].annotation
+    fields: dict[str, Any] = model.model_fields
+    return fields
+
+
+def _in_words(detail: ErrorDetails, model: Any) -> str:
+    """Describe what is wrong with a field of a request, and what is allowed."""
+    bound = detail.get("ctx", {})
+    match detail["type"]:
+        case "missing":
+            return "required field is missing"
+        case "extra_forbidden":
+            return f"is not a field here; allowed: {', '.join(_fields(model, detail['loc']))}"
+        case "json_invalid":
+            return f"the request is not JSON: {bound['error']}"
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return "is not an object; allowed: { ... }"
+        case "list_type":
+            return "is not a list; allowed: [ ... ]"
+        case "string_type":
+            return "is not a text; allowed: a text in quotes"
+        case "int_type" | "int_parsing" | "int_from_float":
+            return "is not a whole number; allowed: a whole number without quotes"
+        case "float_type" | "float_parsing" | "finite_number":
+            return "is not a number; allowed: a finite number without quotes"
+        case "literal_error":
+            return f"is unknown; allowed: {bound['expected']}"
+        case "greater_than_equal":
+            return f"is too small; allowed: {bound['ge']:g} or more"
+        case "less_than_equal":
+            return f"is too large; allowed: {bound['le']:g} at most"
+        case "too_short":
+            return f"has too few items; allowed: {bound['min_length']} or more"
+        case "too_long" | "string_too_long":
+            return f"is too long; allowed: a length of {bound['max_length']} at most"
+        case _:
+            return detail["msg"]

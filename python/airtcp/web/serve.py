@@ -43,7 +43,7 @@ def serve(
 
     if token is None and not is_loopback(host):
         raise QuestionError(
-            f"--host {host}: others than this machine could ask; allowed: with --token TEXT, which "
+            f"--host {host}: other machines could use the page; allowed: with --token TEXT, which "
             "is then required for everything"
         )
     known = named(stores)

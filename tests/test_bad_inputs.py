@@ -1,0 +1,316 @@
+"""Bad inputs from the command line, from files, for the page and for the library.
+
+Each message begins with the place, names what is wrong there, and costs no file.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.cli.commands import app
+from airtcp.results import SimulationResult
+from airtcp.web.bodies import Ask, Curve, Edit, Job, Lights, Look, first_problem
+from pydantic import BaseModel, ValidationError
+from typer.testing import CliRunner
+
+SCENARIO = """
+title = "Cafe"
+phy = { standard = "802.11ax" }
+[[stations]]
+name = "laptop"
+count = 2
+[[flows]]
+stations = "laptop"
+direction = "download"
+application = { kind = "bulk" }
+[run]
+warmup = "100 ms"
+duration = "200 ms"
+replications = 2
+"""
+UNTIL = ("--until", "laptop goodput < 5 Mb/s")
+
+#: What replaces a text of the scenario, by the name of the file.
+EDITS = {
+    "base": ("", ""),
+    "unknown": ("count", "cuont"),
+    "missing": ("count = 2", ""),
+    "type": ("count = 2", 'count = "two"'),
+    "unit": ('"200 ms"', '"200"'),
+    "negative": ("count = 2", "count = -2"),
+    "standard": ("802.11ax", "802.11zz"),
+    "group": ('stations = "laptop"', 'stations = "lap"'),
+    "mcs": ('"802.11ax" }', '"802.11ax", mcs = 99 }'),
+    "kind": ('"bulk"', '"bulky"'),
+    "way": ('"download"', '"sideways"'),
+    "named": ('name = "laptop"', r'name = "lap top\u0007"'),
+    "twice": ("[run]", '[[stations]]\nname = "laptop"\ncount = 1\n[run]'),
+    "target": ("[run]", '[targets]\n"laptop goodput" = "> 5 Mb"\n[run]'),
+    "nocsv": ("[run]", '[air]\nreceived = "no.csv"\n[run]'),
+    "badcsv": ("[run]", '[air]\nreceived = "bad.csv"\n[run]'),
+    "sizes": (
+        '{ kind = "bulk" }',
+        '{ kind = "web", think_time = "1 s", size = { distribution = "empirical", '
+        'file = "sizes.csv", column = "size" } }',
+    ),
+}
+#: Other files.
+FILES = {
+    "empty.toml": b"",
+    "syntax.toml": b'[phy\nstandard = "802.11ax"\n',
+    "latin.toml": 'title = "Café"\n'.encode("latin-1"),
+    "bad.csv": b"a,b\n1,x\n",
+    "sizes.csv": b"size\n10\nten\n",
+    "syntax.py": b"def broken(:\n",
+    "nothing.py": b"x = 1\n",
+    "raises.py": b'raise ValueError("boom")\n',
+    "mode.conf": b"interface=wlan0\nhw_mode=q\nchannel=300\n",
+    "channel.conf": b"interface=wlan0\nhw_mode=g\nchannel=six\n",
+    "wireless": b"config wifi-device 'radio0'\n option channel 'six'\n",
+    "cut.json": b'{"start": {}, "intervals": [',
+    "early.json": b'{"start": {"connected": []}, "intervals": [], "end": {}}',
+    "cut.pcap": b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00",
+    "hello.txt": b"hello\n",
+    "results.json": b'{"scenario": {}}',
+    "sweep.toml": b'scenario = "nofile.toml"\n[axes]\n"stations.laptop.count" = [1]\n',
+    "store/store.json": b'{"vers',
+}
+#: Arguments, the place of the error, and what identifies it.
+COMMANDS: dict[str, tuple[str, str]] = {
+    # Files of scenarios.
+    "show unknown.toml": ("unknown.toml: stations[0] (laptop).cuont", "count"),
+    "show missing.toml": ("missing.toml: stations[0] (laptop).count", "required key"),
+    "show type.toml": ("type.toml: stations[0] (laptop).count", '"two"'),
+    "show unit.toml": ("unit.toml: run.duration", "ms"),
+    "show negative.toml": ("negative.toml: stations[0] (laptop).count", "1 or more"),
+    "show standard.toml": ("standard.toml: phy.standard", '"802.11ax"'),
+    "show group.toml": ("group.toml: flows[0] (lap).stations", '"laptop"'),
+    "show mcs.toml": ("mcs.toml: phy.mcs", "11 at most"),
+    "show kind.toml": ("kind.toml: flows[0] (laptop).application.kind", '"bulk"'),
+    "show way.toml": ("way.toml: flows[0] (laptop).direction", '"upload"'),
+    "show named.toml": (r"named.toml: stations[0] (lap top\x07).name", "letters"),
+    "show twice.toml": ("twice.toml: stations[1] (laptop).name", "different name"),
+    "show target.toml": ("target.toml: targets.laptop goodput", "Mb/s"),
+    "show nocsv.toml": ("nocsv.toml: air.received", "no.csv"),
+    "show badcsv.toml": ("badcsv.toml: air.received", "from, to, dbm"),
+    "show sizes.toml": ("sizes.toml: flows[0] (laptop).application.size.file", "line 3"),
+    "run empty.toml": ("empty.toml: phy", "required key"),
+    "run syntax.toml": ("syntax.toml", "line 1"),
+    "run latin.toml": ("latin.toml", "line 1"),
+    "run nofile.toml": ("nofile.toml", "not found"),
+    "run store": ("store", "directory"),
+    "run results.json": ("results.json", "results.json of a run"),
+    # Options.
+    "run base.toml --advice some": ("--advice", "tried, all, none"),
+    "run base.toml --set foo": ("--set", "stations.laptop.count=40"),
+    "run base.toml --set stations.laptop.cuont=3": (
+        "base.toml: stations.laptop.cuont",
+        "stations.laptop.count",
+    ),
+    "run base.toml --replications 0": ("--replications", "1 or more"),
+    "run base.toml --replications x": ("--replications", "whole number"),
+    "run base.toml --seed -1": ("--seed", "0 or more"),
+    "run base.toml --effort -1": ("--effort", "above 0"),
+    "run base.toml --foo": ("No such option", "--foo"),
+    "run base.toml --out hello.txt": ("cannot write to hello.txt", "directory"),
+    "web --port 99999": ("--port", "65535 or less"),
+    "web --host 0.0.0.0": ("--host 0.0.0.0", "--token"),
+    "example nothere": ("NAME", "cafe-wifi6"),
+    # Plug-ins.
+    "show base.toml --plugin nofile.py": ("nofile.py", "not found"),
+    "show base.toml --plugin syntax.py": ("syntax.py: line 1", "SyntaxError"),
+    "show base.toml --plugin raises.py": ("raises.py: line 1, <module>", "boom"),
+    "show base.toml --plugin nothing.py": ("nothing.py", "airtcp.congestion"),
+    # Measurements and configurations.
+    "run base.toml --measured nofile.json": ("nofile.json", "No such file"),
+    "run base.toml --measured cut.json": ("cut.json: line 1", "JSON"),
+    "run base.toml --measured bad.csv": ("bad.csv", "metric,value"),
+    "import hello.txt": ("hello.txt: line 1", "hostapd.conf"),
+    "import mode.conf": ("mode.conf: line 2: hw_mode", "a, b, g"),
+    "import channel.conf": ("channel.conf: line 3: channel", "0 to 233"),
+    "import wireless": ("wireless: line 2: channel", "1 to 233"),
+    "import early.json": ("early.json: start.test_start", "iperf3 -J"),
+    "import cut.pcap": ("cut.pcap", "byte 8"),
+    "traffic show hello.txt": ("hello.txt", "column size"),
+    # Plans, differences, sweeps and stores.
+    "plan base.toml --vary ap.queue.limit": ("--vary ap.queue.limit", "--from"),
+    "plan base.toml --vary nope --from 1 --to 2": ("base.toml: nope", "the nearest is"),
+    "plan base.toml --limit soon": ("--limit", "min"),
+    "diff base.toml": ("B", "--set"),
+    "diff base.toml --set stations.laptop.count=2": ("--set", "same network"),
+    "diff base.toml --set stations.laptop.count=3 --precision 200%": ("--precision", "100 %"),
+    "sweep base.toml --to out": ("base.toml", "--axis"),
+    "sweep base.toml --to out --axis nope.count=[1]": ("sweep: axes.nope.count", "the nearest is"),
+    "sweep base.toml --to store --axis stations.laptop.count=[1]": ("store/store.json", "damaged"),
+    "sweep sweep.toml --to out": ("nofile.toml", "not found"),
+    "results nostore": ("nostore", "--to directory"),
+    "results store": ("store/store.json", "damaged"),
+}
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A directory with all files, none of which changes."""
+    (tmp_path / "store").mkdir()
+    for name, content in FILES.items():
+        (tmp_path / name).write_bytes(content)
+    for name, (old, new) in EDITS.items():
+        (tmp_path / f"{name}.toml").write_text(SCENARIO.replace(old, new) if old else SCENARIO)
+    monkeypatch.chdir(tmp_path)
+    before = contents(tmp_path)
+    yield
+    assert contents(tmp_path) == before
+
+
+def contents(folder: Path) -> dict[Path, str]:
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
+    return {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def check(message: str, place: str, what: str) -> None:
+    assert message.startswith(f"{place}: "), message
+    assert what in message.removeprefix(place), message
+    assert "Input should be" not in message
+
+
+def refused(*arguments: str) -> str:
+    """The message of a command that refuses its input, without the line about its usage."""
+    result = CliRunner().invoke(app, arguments, prog_name="airtcp")
+    assert result.exit_code == 2, result.output
+    assert isinstance(result.exception, SystemExit)
+    assert result.stdout == ""
+    told = result.stderr.partition("\nError: ")[2] or result.stderr
+    told = re.sub(r"^(airtcp: |Invalid value for '?([-\w]+)'?: |Invalid value: )", r"\2: ", told)
+    return told.removeprefix(": ").strip()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_names_the_place_and_what_is_allowed(command: str) -> None:
+    place, what = COMMANDS[command]
+    check(refused(*command.split()), place, what)
+
+
+@pytest.mark.parametrize(
+    ("until", "what"),
+    [
+        ("laptop p95 transfer_time > 50", "ms"),
+        ("nobody goodput < 5 Mb/s", "laptop"),
+        ("laptop goodput", "METRIC"),
+    ],
+)
+def test_a_condition_is_quoted_with_its_option(until: str, what: str) -> None:
+    check(refused("plan", "base.toml", "--until", until), f'--until "{until}"', what)
+
+
+SOURCE = {"text": SCENARIO}
+
+
+@pytest.mark.parametrize(
+    ("form", "body", "place", "what"),
+    [
+        (Ask, {}, "source", "required field"),
+        (Ask, {"source": 3}, "source", "object"),
+        (Ask, {"source": {}, "sauce": 1}, "sauce", "source"),
+        (Ask, {"source": {"set": {}}}, "source.set", "changes"),
+        (Lights, {"source": SOURCE, "times": 0}, "times", "1 or more"),
+        (Lights, {"source": SOURCE, "times": "x"}, "times", "whole number"),
+        (Curve, {"source": SOURCE, "axis": "stations", "values": []}, "values", "1 or more"),
+        (Job, {"kind": "nope"}, "kind", "'plan'"),
+        (Job, {"kind": "timeline", "length_ms": 1e9}, "length_ms", "200 at most"),
+        (Edit, {"op": "fly", "path": "stations"}, "op", "'add'"),
+        (Look, {"store": "s", "y": "m", "x": 3}, "x", "text"),
+    ],
+)
+def test_the_page_names_the_field_and_what_is_allowed(
+    form: type[BaseModel], body: dict[str, Any], place: str, what: str
+) -> None:
+    with pytest.raises(ValidationError) as caught:
+        form.model_validate(body)
+    check(first_problem(caught.value), place, what)
+
+
+def test_the_page_says_that_a_request_is_not_json() -> None:
+    with pytest.raises(ValidationError) as caught:
+        Ask.model_validate_json("{")
+    assert first_problem(caught.value).startswith("the request is not JSON: ")
+
+
+LIBRARY: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
+    "load": (lambda: airtcp.load(42), TypeError, "42 is not a scenario"),  # type: ignore[arg-type]
+    "run": (lambda: airtcp.run(None), TypeError, "file name"),
+    "predict": (lambda: airtcp.predict([]), TypeError, "airtcp.load"),  # type: ignore[arg-type]
+    "diff": (lambda: airtcp.diff("base.toml", 3), TypeError, "3 is not"),  # type: ignore[arg-type]
+    "file": (lambda: airtcp.compare("nofile.toml"), airtcp.ScenarioError, "nofile.toml: file"),
+    "replications": (
+        lambda: airtcp.simulate("base.toml", replications=0),
+        airtcp.ScenarioError,
+        "run.replications: 0 .* 1 or more",
+    ),
+    "seed": (lambda: base().with_run(seed=-1), airtcp.ScenarioError, "run.seed: -1 .* 0 or more"),
+    "threads": (lambda: airtcp.simulate("base.toml", threads=-1), ValueError, "threads .* 1"),
+    "stations": (lambda: base().with_stations(0), airtcp.ScenarioError, "stations: 0 .* 1 group"),
+    "precision": (
+        lambda: airtcp.diff(base(), base(), precision=2.0),
+        ValueError,
+        "precision: 2.0 .* 100 %",
+    ),
+    "path": (lambda: base().vary({"nope": 1}), airtcp.ScenarioError, "base.toml: nope: .* ap"),
+    "until": (lambda: airtcp.plan("base.toml"), airtcp.QuestionError, "--until: .*targets"),
+    "axes": (lambda: airtcp.sweep("base.toml", {}, "out"), airtcp.ScenarioError, "axes: is empty"),
+    "store": (lambda: airtcp.results.open("no"), airtcp.OutputError, "no: holds no results"),
+}
+
+
+def base() -> airtcp.scenario.Scenario:
+    return airtcp.load("base.toml")
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_the_library_says_what_is_wrong_and_what_is_allowed(name: str) -> None:
+    call, kind, pattern = LIBRARY[name]
+    with pytest.raises(kind, match=pattern):
+        call()
+
+
+@pytest.fixture(scope="module")
+def result() -> SimulationResult:
+    return airtcp.simulate(airtcp.load(SCENARIO))
+
+
+def test_metrics_point_at_the_name_that_is_meant(result: SimulationResult) -> None:
+    cell = airtcp.diff(SCENARIO, SCENARIO.replace("count = 2", "count = 3"))
+    for metrics in (
+        result.metrics,
+        result.simulation.groups["laptop"]["all"],
+        cell.metrics,
+        cell.groups["laptop"]["all"],
+    ):
+        with pytest.raises(KeyError, match=r'use .?"goodput_bps'):
+            metrics["goodput"]
+
+
+def test_results_and_scenarios_are_short_in_a_notebook(result: SimulationResult) -> None:
+    targets = airtcp.load(SCENARIO.replace(*EDITS["target"]).replace("5 Mb", "5 Mb/s"))
+    verdict = airtcp.verdict(airtcp.simulate(targets))
+    assert verdict is not None
+    plan = airtcp.plan(SCENARIO, until="laptop goodput < 50 Mb/s", remedies=False)
+    for one, word in (
+        (result.scenario, "2 stations"),
+        (result, "2 replications"),
+        (verdict, "1 of 1 targets"),
+        (plan, "stations"),
+        (airtcp.diff(SCENARIO, SCENARIO.replace("count = 2", "count = 3")), "2 pairs"),
+    ):
+        assert word in repr(one)
+        assert len(repr(one)) < 120
+        assert one._repr_html_().startswith("<p>")
+    assert re.fullmatch(r"[\d.e+]+ ± [\d.e+]+ \(n = 2\)", str(result.metrics["goodput_bps"]))
+
+
+def test_the_package_lists_verbs_errors_and_rooms_only() -> None:
+    assert {"run", "plan", "diff", "simulate", "load"} <= set(dir(airtcp))
+    assert not [name for name in dir(airtcp) if name.startswith("_") and name != "__version__"]
