@@ -133,7 +133,7 @@ class Look(_Body):
 def _as_kind(name: str) -> str:
     known = [*RUNS, *(one for view in views() for one in view.runs)]
     if name not in known:
-        raise PydanticCustomError("kind", "Input should be {known}", {"known": _or(known)})
+        raise PydanticCustomError("kind", "is unknown; allowed: {known}", {"known": _or(known)})
     return name
 
 
