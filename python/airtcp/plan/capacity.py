@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from airtcp.conditions import Condition, ConditionError, parse_condition
 from airtcp.exceptions import QuestionError
-from airtcp.judge.candidates import COSTS, EASY, Candidate, pair, singles
+from airtcp.judge.candidates import COSTS, EASY, Candidate, singles
 from airtcp.judge.decide import timed
 from airtcp.judge.race import Race, cost
 from airtcp.judge.recommend import effects_of, lines_of
 from airtcp.judge.targets import targets_of
 from airtcp.plan.axis import STATIONS, axis_of
 from airtcp.plan.search import Found, Search
-from airtcp.remedies import as_written, catalogue, meet, named
+from airtcp.remedies import as_written, catalogue, meet, named, together
 from airtcp.results import Provenance
 from airtcp.results.cells import SHARE_OF_ALONE
 from airtcp.results.plans import Answer, Evidence, Gain, Plan, PlanStopped
@@ -365,14 +365,12 @@ class _Changes:
 
     def _with(self, one: Candidate) -> Scenario | str:
         """Return the scenario of the axis with a change, or the reason why it is invalid."""
-        every = {each.name: each for each in singles(self._named)[0]}
-        mine = [every[remedy.name] for remedy in one.remedies if remedy.name in every]
-        if len(mine) != len(one.remedies):
+        new = together(self._named, one.remedies)
+        if isinstance(new, str):
+            return new
+        if new.scenario.hash() == self._named.hash():
             return "it has no effect at another size"
-        made: Candidate | None = mine[0]
-        for other in mine[1:]:
-            made = None if made is None else pair(self._named, made, other)
-        return "they change the same keys" if made is None else made.changed.scenario
+        return new.scenario
 
     def _varies(self, one: Candidate) -> bool:
         """Whether a change affects the varied key itself."""
