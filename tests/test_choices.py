@@ -38,14 +38,14 @@ VALID = Path(__file__).parent / "scenarios" / "valid"
 #: Ends of key paths whose words have no record: models, page, summary, remedies and testbed do not
 #: look them up. Whoever adds a key of words says here, or in `CLOSED_SETS`, which it is.
 WITHOUT_RECORD = {
-    "ack_filter", "after_collision", "ap", "arrival_before_own_ack", "band", "bbr1",
-    "channel_width", "codec", "coding", "colliders", "control_law",
+    "ack_filter", "acknowledgment", "after_collision", "ap", "arrival_before_own_ack", "band",
+    "bbr1", "channel_width", "codec", "coding", "colliders", "control_law",
     "cubic_growth", "cw_reset", "delivery",
     "direction", "distribution", "error_model", "failed_block_ack", "give_up",
     "guard_interval", "handshake",
     "hystart", "limit", "loss_window", "model", "poll", "preamble", "preset", "profile",
     "protection", "purpose", "rate",
-    "rate_control", "reno_growth", "rto_floor", "segmentation", "standard", "stations",
+    "rate_control", "reno_growth", "rto_floor", "scheduler", "segmentation", "standard", "stations",
     "tcp_ack", "tcp_data",
     "timers", "txop_protection", "udp", "video", "warmup", "weaker_before",
 }  # fmt: skip
@@ -82,6 +82,8 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
     "mac.pcf.poll": {
         "phy.standard": "802.11b", "mac.pcf.interval": "102.4 ms", "mac.pcf.max_duration": "35 ms",
     },
+    "mac.ofdma.scheduler": {"phy.standard": "802.11ax"},
+    "mac.ofdma.acknowledgment": {"phy.standard": "802.11ax"},
     "flows.direction": {"flows.0.application": UDP},
     "flows.application.codec": {"flows.0.application": CALL},
     "flows.application.video": {"flows.0.application": CALL},

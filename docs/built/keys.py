@@ -31,6 +31,7 @@ SECTIONS = {
     "Beacon": "`beacon`, of `[mac]`",
     "Pcf": "`[mac.pcf]`",
     "Aggregation": "`[mac.aggregation]`",
+    "Ofdma": "`[mac.ofdma]`",
     "Edca": "`[mac.edca]`",
     "EdcaCategories": "`[mac.edca.ap]` and `[mac.edca.stations]`",
     "AccessParameters": "`[mac.edca.ap.AC_VO]`, `[mac.edca.stations.AC_BE]` and the like",

@@ -61,6 +61,23 @@ LONG_TRAINING_FIELDS: Final = (0, 1, 2, 4, 4, 6, 6, 8, 8)
 
 
 @dataclass(frozen=True, kw_only=True)
+class UserSignal:
+    """The signal field that describes the users of a PPDU: HE-SIG-B or EHT-SIG.
+
+    `alone_bits` are its bits for one user of the whole channel, `in_single_user` tells whether the
+    single-user format has it too. Otherwise it has the bits of the common field, by channel width,
+    and of `block_bits` for each two users and for a last one, with CRC and tail. `symbols` has its
+    data bits in 4 us by MCS. It is sent at the highest of these that no user's MCS is below.
+    """
+
+    in_single_user: bool
+    alone_bits: int
+    common_bits: Mapping[int, int]
+    block_bits: tuple[int, int]
+    symbols: Mapping[int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Amendment:
     """The parameters of one amendment.
 
@@ -71,6 +88,7 @@ class Amendment:
     symbols of 4 us. `training_ns`: the short training field. `long_training_ns`: one long training
     field, by guard interval. `sig_b_ns`: VHT-SIG-B. `has_tail`: data end with the tail bits of a
     convolutional code; False means LDPC. `coding`: the error curves of today's receivers.
+    `user_signal`: PPDUs to several users; None: there are none.
 
     MAC: `ampdu_bytes` and `amsdu_bytes` are the longest lengths that a receiver may announce.
     `mpdu_bytes` is the longest MPDU with several packets, alone or in an A-MPDU. `window` is the
@@ -98,6 +116,7 @@ class Amendment:
     sig_b_ns: int = 0
     has_tail: bool
     coding: Literal["bcc", "ldpc"] = "ldpc"
+    user_signal: UserSignal | None = None
     encoder_bps: int | None = None
     more_encoders: Mapping[tuple[int, int, int], int] = field(default_factory=dict)
     missing: frozenset[tuple[int, int, int]] = frozenset()
@@ -205,6 +224,14 @@ _HE: Final = Amendment(
     default_guard_interval_ns=800,
     symbol_ns=12_800,
     signal_ns=12 * _US,  # RL-SIG and HE-SIG-A (27.3.4)
+    # 27.3.11.8: 8 bits for each 20 MHz of a content channel, one for the central unit of 80 MHz.
+    user_signal=UserSignal(
+        in_single_user=False,
+        alone_bits=31,
+        common_bits={20: 18, 40: 18, 80: 27, 160: 43},
+        block_bits=(52, 31),
+        symbols={0: 26, 1: 52, 2: 78, 3: 104, 4: 156, 5: 208},
+    ),
     long_training_ns=_LONG_TRAINING_NS,
     has_tail=False,
     ampdu_bytes=6_500_631,
@@ -227,6 +254,13 @@ _EHT: Final = Amendment(
     signal_ns=12 * _US,  # RL-SIG and U-SIG (36.3.12)
     # EHT-SIG to one user: 20 common bits, 22 of the user, 4 of CRC and 6 of tail (36.3.12.8).
     signal_bits=52,
+    user_signal=UserSignal(
+        in_single_user=True,
+        alone_bits=52,
+        common_bits={20: 36, 40: 36, 80: 45, 160: 73},
+        block_bits=(54, 32),
+        symbols={0: 26, 1: 52, 3: 104},
+    ),
     long_training_ns=_LONG_TRAINING_NS,
     has_tail=False,
     ampdu_bytes=15_523_200,

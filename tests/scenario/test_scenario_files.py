@@ -197,6 +197,8 @@ def test_the_file_with_every_key_has_every_key() -> None:
         placed = tomllib.load(file)
     with (SCENARIOS / "valid" / "cells_heard.toml").open("rb") as file:
         heard = tomllib.load(file)
+    with (SCENARIOS / "valid" / "ofdma.toml").open("rb") as file:
+        ofdma = tomllib.load(file)["mac"]["ofdma"]
     pages, past, call, talk = (flow["application"] for flow in flows)
     skips = flows[0]["tcp"]["ack_skip"]
     of_queues = queues["stations"][0]
@@ -224,7 +226,8 @@ def test_the_file_with_every_key_has_every_key() -> None:
         # 802.11g alone has it
         (written(phy.Phy), {**data["phy"], **high["phy"], "protection": "none"}),
         # access categories and the PCF exclude each other
-        (written(mac.Mac), {**data["mac"], **high["mac"], **polling}),
+        (written(mac.Mac), {**data["mac"], **high["mac"], **polling, "ofdma": ofdma}),
+        (written(mac.Ofdma), ofdma),
         (written(mac.Pcf), polling["pcf"]),
         (written(mac.Rules), {**data["mac"]["rules"], **high["mac"]["rules"]}),
         (written(mac.Aggregation), high["mac"]["aggregation"]),

@@ -53,6 +53,8 @@ BANDS = {"2": "2.4"}
 CONGESTION = {"NewReno": "reno", "Cubic": "cubic", "Bbr": "bbr1"}
 #: BBR wants to know of each segment, and has rules of its own.
 BBR = 'rules = { preset = "ns-3" }\n'
+#: How their users of a PPDU acknowledge it.
+ACKNOWLEDGMENT = {"mu": "mu-bar", "ba": "bar-sequence"}
 #: Periods of AIMD at a queue last for seconds.
 SETTLED_S, PERIODS_S = 10, 60
 #: What rows of 1 % are compared with.
@@ -120,8 +122,11 @@ def _mac(settings: dict[str, str]) -> str:
         limits.append(f'amsdu = "{settings["amsdu"]} B"')
     if "ba_buffer" in settings:
         limits.append(f"block_ack_window = {settings['ba_buffer']}")
+    ofdma = ""
+    if "ofdma" in settings:
+        ofdma = f'[mac.ofdma]\nacknowledgment = "{ACKNOWLEDGMENT[settings["ofdma"]]}"\n'
     return (
-        f"[mac.edca]\nap.AC_BE = {best_effort}\nstations.AC_BE = {best_effort}\n"
+        f"{ofdma}[mac.edca]\nap.AC_BE = {best_effort}\nstations.AC_BE = {best_effort}\n"
         f"[mac.aggregation]\n" + "\n".join(limits) + "\n"
     )
 
@@ -225,6 +230,7 @@ ROWS_RATES = by_point(read(REFERENCE / "ns3_rates.csv")) | by_point(
     read(VALIDATION / "ns3" / "rates.csv")
 )
 ROWS_BE = by_point(read(REFERENCE / "ns3_be.csv"))
+ROWS_OFDMA = by_point(read(REFERENCE / "ns3_ofdma.csv"))
 LONG = by_point(read(VALIDATION / "ns3" / "modern.csv"))
 
 #: How near each metric of theirs has to be to ours of another name, beside the interval of the row:

@@ -318,6 +318,14 @@ impl<B: Inspect> Queue<B> {
         }
     }
 
+    /// Whether a packet for `receiver` waits that the MAC has not dequeued.
+    pub fn has_next_for(&self, receiver: u32) -> bool {
+        match &self.discipline {
+            Discipline::Lines(lines) => lines.has(receiver),
+            other => other.iter().any(|packet| packet.to == receiver),
+        }
+    }
+
     /// Whether one more packet fits.
     #[inline]
     pub fn has_room(&self) -> bool {

@@ -189,6 +189,31 @@ impl AirtimeAccount {
         parts.control += control;
     }
 
+    /// Counts an exchange with several users in equal parts for their flows.
+    pub(crate) fn exchange_of_users(
+        &mut self,
+        start: Time,
+        times: &FrameTimes,
+        users: &[(u32, Cargo)],
+        phy: &PhyConfig,
+    ) {
+        let end = start + times.total;
+        if let Some(after) = self.reached_by(end) {
+            after.exchange_of_users(start, times, users, phy);
+        }
+        let (data, control) = self.settle_exchange(start, end, times, phy);
+        let count = users.len() as u64;
+        let share = |all: Duration, place: u64| {
+            let until = |place| all.as_nanos() * place / count;
+            Duration::from_nanos(until(place + 1) - until(place))
+        };
+        for (place, &(scope, cargo)) in (0..).zip(users) {
+            let parts = self.of_mut(scope);
+            parts.add(Some(cargo), share(data, place));
+            parts.control += share(control, place);
+        }
+    }
+
     /// Returns whether everything from `start` to `end` is measured, and ends before the account
     /// does.
     #[inline]

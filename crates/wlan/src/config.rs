@@ -48,6 +48,8 @@ pub struct MacConfig {
     pub pcf: Option<PcfConfig>,
     /// Aggregation; `None`: every MPDU is sent and acknowledged separately.
     pub aggregation: Option<AggregationConfig>,
+    /// Downlink OFDMA of the access point; `None`: every PPDU has one user.
+    pub ofdma: Option<OfdmaConfig>,
     /// Rate of CF-Ends, which all stations must understand.
     pub cf_end_rate: Rate,
 }
@@ -90,6 +92,36 @@ pub struct AggregationConfig {
     pub block_ack_rate: Rate,
     /// Size of a Block ACK request.
     pub block_ack_request_bits: u64,
+}
+
+/// Downlink OFDMA (IEEE 802.11ax-2021, 26.5.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfdmaConfig {
+    /// Who shares a PPDU.
+    pub scheduler: OfdmaScheduler,
+    /// How its users acknowledge it.
+    pub acknowledgment: OfdmaAcknowledgment,
+    /// The highest MCS of Block ACKs in a trigger-based PPDU.
+    pub block_ack_mcs: u8,
+}
+
+/// Who shares a PPDU, and how they share the channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OfdmaScheduler {
+    /// Equal resource units, in turns (`RrMultiUserScheduler` of ns-3).
+    RoundRobin,
+}
+
+/// How the users of a PPDU acknowledge it (IEEE 802.11ax-2021, 26.4.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OfdmaAcknowledgment {
+    /// All at once, each in its resource unit, after an MU-BAR trigger.
+    MuBar,
+    /// One after the other: the first at once, the others after Block ACK requests.
+    BarSequence,
 }
 
 /// The capabilities that the access point and a station share: those of the older standard of the

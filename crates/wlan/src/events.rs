@@ -52,6 +52,11 @@ pub trait Supply<P> {
     /// Returns whether the queue of `contender` has a packet.
     fn has_next(&self, contender: ContenderId) -> bool;
 
+    /// Returns whether the queue of `contender` has a packet for `receiver`. Only asked with OFDMA.
+    fn has_next_for(&self, _contender: ContenderId, _receiver: StationId) -> bool {
+        unreachable!("a supply without OFDMA is not asked")
+    }
+
     /// Reports that `mpdu` of `by` was acknowledged at `now`, so that the MAC no longer holds it.
     /// Returns whether the queue has a packet.
     fn acknowledged(&mut self, now: Time, by: ContenderId, mpdu: &Mpdu<P>) -> bool;

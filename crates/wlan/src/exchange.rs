@@ -40,7 +40,7 @@ pub(crate) use roles::Roles;
 
 use crate::contention::{Access, Retry};
 use crate::events::Supply;
-use crate::frame::Frames;
+use crate::frame::{Frames, UserPsdu};
 use crate::medium::{Medium, Reception};
 use crate::sequence::dcf::FrameTimes;
 use crate::sequence::txop::Txop;
@@ -159,6 +159,17 @@ pub(crate) trait Exchange<P: Clone>: Sized {
         air.roles.rate_class(air.originators[by as usize].station, receiver)
     }
 
+    /// Returns the users of the current PPDU of `by` if it is in a multi-user format.
+    fn users(&self, _by: ContenderId) -> Vec<UserPsdu<'_, P>> {
+        Vec::new()
+    }
+
+    /// Returns the times of the trigger frame that `by` sends after its PPDU whatever happens to it,
+    /// with its responses, and a station that responds.
+    fn trigger(&self, _by: ContenderId) -> Option<(FrameTimes, StationId)> {
+        None
+    }
+
     /// Returns when the last MPDU of the PPDU on the air arrived, if MPDUs are delivered one by
     /// one.
     fn last_arrival(&self) -> Option<Time> {
@@ -226,6 +237,7 @@ impl<P: Clone> Air<P> {
             OnAir::Sending { end } => self.transmissions_ended(exchange, now, end, supply),
             OnAir::Acknowledging { by, .. } => exchange.answered(self, by, now, supply),
             OnAir::Unanswered { by } => self.exchange_failed(exchange, by, now, supply),
+            OnAir::Triggered { by } => self.collision_settled(exchange, Some(by), now, supply),
             OnAir::CfEnd { by } => self.cf_end_sent(exchange, by, now, supply),
             OnAir::ContentionFree => exchange.contention_free_step(self, now, supply),
         }

@@ -34,8 +34,9 @@ mod field_tests;
 pub use cell::{Cell, CellConfig};
 pub use config::{
     AccessCategory, AccessParameters, AfterCollision, AggregationConfig, ArrivalBeforeOwnAck,
-    BeaconConfig, Colliders, CwReset, Delivery, EdcaConfig, FailedBlockAck, MacConfig, PairConfig,
-    PcfConfig, PollOrder, Rules, TxopProtection, WeakerBefore,
+    BeaconConfig, Colliders, CwReset, Delivery, EdcaConfig, FailedBlockAck, MacConfig,
+    OfdmaAcknowledgment, OfdmaConfig, OfdmaScheduler, PairConfig, PcfConfig, PollOrder, Rules,
+    TxopProtection, WeakerBefore,
 };
 pub use contention::{
     Access, AccessScheme, BurstConfig, BurstLength, ContenderConfig, Contention, Retry,

@@ -3,6 +3,7 @@
 mod amendment;
 mod high_rate;
 mod mcs;
+mod resource_units;
 
 use airtcp_kernel::Duration;
 use serde::Deserialize;
@@ -10,6 +11,7 @@ use serde::Deserialize;
 pub use amendment::{Amendment, Format};
 pub(crate) use high_rate::HighRatePpdus;
 pub use high_rate::{HighRate, HighRateTiming};
+pub(crate) use resource_units::Division;
 
 /// PHY timings and frame sizes.
 #[derive(Clone, Debug, Deserialize)]

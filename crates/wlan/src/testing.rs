@@ -66,6 +66,7 @@ pub fn standard_mac() -> MacConfig {
         beacon: None,
         pcf: None,
         aggregation: None,
+        ofdma: None,
         cf_end_rate: Rate { bps: 1_000_000, modulation: Modulation::Dsss },
     }
 }

@@ -148,6 +148,8 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
             "a page needs many transfers over parallel connections; paper M covers one "
             "transfer per station at a time"
         )
+    if scenario.mac.ofdma is not None:
+        return (), "PPDUs have several receivers; models cover PPDUs to one"
     if scenario.mac.aggregation is not None:
         return _aggregated(scenario)
     if datagrams:

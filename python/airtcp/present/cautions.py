@@ -68,8 +68,8 @@ def cautions(result: Comparison | SimulationResult) -> list[str]:
 
 
 def _without_ofdma(scenario: ResolvedScenario) -> list[str]:
-    """Report that OFDMA is not modelled, if many stations send small packets at once."""
-    if scenario.phy.standard not in _WITH_OFDMA:
+    """Report that there is no OFDMA, if many stations send small packets at once."""
+    if scenario.phy.standard not in _WITH_OFDMA or scenario.mac.ofdma is not None:
         return []
     having = {
         flow.stations
@@ -80,8 +80,9 @@ def _without_ofdma(scenario: ResolvedScenario) -> list[str]:
     if stations < _MANY:
         return []
     return [
-        f"OFDMA is not modelled: {scenario.phy.standard} may send the small packets of {stations} "
-        "stations in shared PPDUs. If your devices do, the results have too high delays and losses."
+        f"No OFDMA: {scenario.phy.standard} may send the small packets of {stations} stations in "
+        "shared PPDUs. If your access point does, add [mac.ofdma] (downlink). Uplink OFDMA is not "
+        "modelled."
     ]
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from airtcp.choices import has_own
-from airtcp.exceptions import OutputError, SimulationError
+from airtcp.exceptions import OutputError, QuestionError, SimulationError
 from airtcp.files import aside
 from airtcp.results import Provenance, Replication, Simulation, SimulationResult, Stopped
 from airtcp.results.cells import Alone
@@ -86,9 +86,9 @@ def simulate(
     Raises SimulationError if a replication breaks a conservation law or the core rejects the
     scenario, ScenarioError if it may need more memory than available (`airtcp.run.memory`),
     ValueError for a number of replications or threads below one or an interval that is not
-    positive, OutputError if a file cannot be written (if this is only detected during the run, the
-    error has the `result`), and KeyboardInterrupt if interrupted before the first replication
-    ended.
+    positive, QuestionError for a capture with OFDMA, OutputError if a file cannot be written (if
+    this is only detected during the run, the error has the `result`), and KeyboardInterrupt if
+    interrupted before the first replication ended.
 
     With the `cafe` of `airtcp.load`:
 
@@ -105,6 +105,11 @@ def simulate(
         raise ValueError(f"snaplen must be {LEAST_SNAPLEN} to {MOST_SNAPLEN}, not {snaplen}")
     if threads is not None and threads < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
+    if pcap is not None and scenario.mac.ofdma is not None:
+        raise QuestionError(
+            "--pcap: captures of PPDUs to several stations are not supported; allowed: without "
+            "--pcap, or a scenario without mac.ofdma"
+        )
     if seed is not None or replications is not None:
         scenario = scenario.with_run(seed=seed, replications=replications)
     threads = threads or processors()

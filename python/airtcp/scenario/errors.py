@@ -243,7 +243,8 @@ def _not_one_of(path: Path, value: object, allowed: Sequence[str]) -> str:
     if key.endswith("application.kind") and not near:
         near = _traffic(value)
     hint = f" (did you mean {near}?)" if near else ""
-    kind = _OPEN.get(key.rpartition(".")[2])
+    # Plug-ins do not schedule OFDMA.
+    kind = None if key.startswith("mac.ofdma") else _OPEN.get(key.rpartition(".")[2])
     if kind is None:
         return f"{_shown(value)} is unknown{hint}; allowed: {_quoted(allowed)}"
     words = _quoted([*allowed, *own_names(kind)])

@@ -36,8 +36,8 @@ _ONE_LINK: Final = (
     "channels that do not overlap, each with a part of the flows"
 )
 _ONE_USER: Final = (
-    "not modelled: a PPDU goes to one station; nearest: one PPDU after the other, as an "
-    "access point without OFDMA sends them"
+    "not modelled: several stations in the same tones; [mac.ofdma] for a PPDU to several stations, "
+    "downlink, each in its resource unit"
 )
 _SLOW_LINE: Final = (
     'path = [{ rate = "5 Mb/s" }] for a line of each station, path = ["NAME"] and [links.NAME] for '

@@ -14,7 +14,7 @@ from ..standards import AccessCategory
 from ..units import format_size, format_time_ns
 from .declare import written
 from .errors import InvalidError, Path
-from .keys.mac import AccessParameters, Beacon, Classify, Edca, EdcaCategories, Mac, Rules
+from .keys.mac import AccessParameters, Beacon, Classify, Edca, EdcaCategories, Mac, Ofdma, Rules
 from .keys.phy import Phy
 from .keys.queue import (
     Access,
@@ -55,6 +55,7 @@ def resolve_mac(mac: Written, phy: Phy, written_phy: Written) -> Mac:
         beacon=None if mac.beacon is None else _beacon(mac.beacon, phy, written_phy),
         pcf=resolve_pcf(mac),
         aggregation=resolve_aggregation(mac, phy, written_phy),
+        ofdma=None if mac.ofdma is None else Ofdma.of(mac.ofdma),
         cf_end_rate=beacon_rate(written_phy, None, ("phy",)),
     )
 

@@ -151,6 +151,12 @@ def site_of(
     messages. Raises ScenarioError for features that a kernel lacks.
     """
     _check(scenario, name, simulated, only)
+    if scenario.mac.ofdma is not None:
+        raise ScenarioError(
+            name,
+            "mac.ofdma",
+            "a testbed has no PPDUs to several stations; allowed in a testbed: without this table",
+        )
     stations = [one for one in _stations(scenario) if only in (None, one[1])]
     servers = tuple(
         None if flow.name in simulated else f"{_SERVERS}.{index + 1}"

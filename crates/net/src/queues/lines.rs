@@ -53,6 +53,11 @@ impl<B: Copy> Lines<B> {
         self.arrivals += 1;
     }
 
+    /// Whether a packet for `receiver` waits.
+    pub(super) fn has(&self, receiver: u32) -> bool {
+        self.lines.get(receiver as usize).is_some_and(|line| !line.is_empty())
+    }
+
     /// Updates `heads` after `taken` was dequeued.
     fn update_heads(&mut self) {
         if let Some(taken) = self.taken.take() {

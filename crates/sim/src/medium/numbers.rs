@@ -146,6 +146,10 @@ impl<S: Supply<Packet>> Supply<Packet> for Renumbered<'_, S> {
         self.supply.acknowledged(now, by, mpdu)
     }
 
+    fn has_next_for(&self, contender: ContenderId, receiver: StationId) -> bool {
+        self.supply.has_next_for(self.contender(contender), self.station(receiver))
+    }
+
     #[inline(always)]
     fn carries_data(&self, payload: &Packet) -> bool {
         self.supply.carries_data(payload)

@@ -70,6 +70,10 @@ impl Supply<Packet> for World<'_> {
         self.transmitters[contender as usize].queue.has_next()
     }
 
+    fn has_next_for(&self, contender: ContenderId, receiver: StationId) -> bool {
+        self.transmitters[contender as usize].queue.has_next_for(receiver)
+    }
+
     #[inline]
     fn carries_data(&self, payload: &Packet) -> bool {
         payload.body.payload_bytes() > 0
@@ -172,12 +176,27 @@ impl World<'_> {
         times: &FrameTimes,
         ppdu: Ppdu<'_, Packet>,
     ) {
-        let first = &ppdu.psdus()[0].frames.first().payload;
-        let cargo = cargo(ppdu.frames());
-        self.airtime.exchange(start, times, first.body.scope, cargo, &self.scenario.phy);
+        let psdus = ppdu.psdus();
+        if psdus.len() == 1 {
+            let first = &psdus[0].frames.first().payload;
+            let cargo = cargo(ppdu.frames());
+            self.airtime.exchange(start, times, first.body.scope, cargo, &self.scenario.phy);
+        } else {
+            self.users_begin(start, times, psdus);
+        }
         if self.watchers.watch_frames() {
             self.show_exchange(by, start, times, ppdu);
         }
+    }
+
+    /// Counts an exchange with several users.
+    #[cold]
+    fn users_begin(&mut self, start: Time, times: &FrameTimes, psdus: &[UserPsdu<'_, Packet>]) {
+        let user = |one: &UserPsdu<'_, Packet>| {
+            (one.frames.first().payload.body.scope, cargo(std::iter::once(one.frames)))
+        };
+        let users: Vec<_> = psdus.iter().map(user).collect();
+        self.airtime.exchange_of_users(start, times, &users, &self.scenario.phy);
     }
 
     /// Reports the start of an exchange to the observers.
@@ -190,12 +209,12 @@ impl World<'_> {
         times: &FrameTimes,
         ppdu: Ppdu<'_, Packet>,
     ) {
-        for &UserPsdu { frames: psdu, class } in ppdu.psdus() {
+        for (place, &UserPsdu { frames: psdu, class }) in ppdu.psdus().iter().enumerate() {
             if self.watchers.shares_airtime {
                 self.charge(by, start, psdu.first().payload.to, times.total);
             }
             if self.measures.ppdus.is_some() {
-                self.count_ppdu(by, start, (times, class), psdu, false);
+                self.count_ppdu(by, start, (times, class), (psdu, place == 0), false);
             }
             self.capture_exchange(by, start, (times, class), psdu);
         }
@@ -207,14 +226,14 @@ impl World<'_> {
         by: ContenderId,
         start: Time,
         sent: (&FrameTimes, u32),
-        psdu: Frames<'_, Packet>,
+        (psdu, is_first): (Frames<'_, Packet>, bool),
         collides: bool,
     ) {
         let group = self.flow_of(&psdu.first().payload).rate_class;
         let node = self.transmitters[by as usize].node;
         let from_access_point = self.nodes[node as usize].is_access_point();
         if let Some(ppdus) = &mut self.measures.ppdus {
-            ppdus.add(by, group, from_access_point, psdu);
+            ppdus.add(by, group, from_access_point, (psdu, is_first));
             self.record_ppdu(by, start, sent, psdu, collides);
         }
     }
@@ -256,9 +275,9 @@ impl World<'_> {
                 // After a collision of the RTS, its PPDU is not sent.
                 let has_data = times.rts == Duration::ZERO;
                 self.note_collider(by, times, has_data.then(|| cargo(ppdu.frames())));
-                for &UserPsdu { frames: psdu, class } in ppdu.psdus() {
+                for (place, &UserPsdu { frames: psdu, class }) in ppdu.psdus().iter().enumerate() {
                     if has_data {
-                        self.count_ppdu(by, now, (times, class), psdu, true);
+                        self.count_ppdu(by, now, (times, class), (psdu, place == 0), true);
                     }
                     self.charge_collider(by, now, psdu.first().payload.to, times);
                     self.frame_failed(by, &psdu.first().payload, true);

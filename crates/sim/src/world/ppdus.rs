@@ -36,16 +36,18 @@ impl Ppdus {
         }
     }
 
-    /// Counts a PPDU that `by` sends to or from a station of `group`.
+    /// Counts a PPDU that `by` sends to or from a station of `group`. A PPDU to several users counts
+    /// once for each group and, with its first user, once for `by`.
     pub(super) fn add(
         &mut self,
         by: ContenderId,
         group: u32,
         from_access_point: bool,
-        psdu: Frames<'_, Packet>,
+        (psdu, is_first): (Frames<'_, Packet>, bool),
     ) {
         let counts = PpduCounts::of(psdu);
-        self.contenders[by as usize] += counts;
+        self.contenders[by as usize] +=
+            if is_first { counts } else { PpduCounts { data_ppdus: 0, ack_ppdus: 0, ..counts } };
         if from_access_point {
             self.to_groups[group as usize] += counts;
         }

@@ -6,6 +6,7 @@
 //! agreements exist from the start. Block ACKs and their requests are lost only in collisions.
 
 mod assembly;
+mod ofdma;
 mod outcome;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 use airtcp_kernel::{Duration, Time};
 
 pub(crate) use assembly::set_arrivals;
+use ofdma::Ofdma;
 
 use super::air::limit;
 use super::{Air, Exchange, Failure, OnAir, Roles};
@@ -20,7 +22,7 @@ use crate::config::{Delivery, FailedBlockAck, MacConfig, PairConfig};
 use crate::contention::{ContenderConfig, Retry};
 use crate::events::{Began, MacEvent, Supply};
 use crate::frame::block_ack::{Books, ReorderBuffer, TransmitWindow};
-use crate::frame::{Frames, Mpdu, Ppdu};
+use crate::frame::{Frames, Mpdu, Ppdu, UserPsdu};
 use crate::phy::{PhyConfig, Rate};
 use crate::rate_control::{Choice, Cost, Minstrel, RateControlConfig};
 use crate::sequence::dcf::FrameTimes;
@@ -49,6 +51,7 @@ pub(crate) struct Aggregate<P> {
     spare: Vec<Mpdu<P>>,
     /// The first violated invariant, if any. It would be a bug.
     broken_law: Option<String>,
+    ofdma: Option<Box<Ofdma<P>>>,
 }
 
 /// The sending side of one queue.
@@ -93,6 +96,8 @@ enum Sends {
     Data,
     /// A Block ACK request to this station.
     Request(StationId),
+    /// A PPDU to several users.
+    Users,
 }
 
 impl<P: Clone> Aggregate<P> {
@@ -168,12 +173,16 @@ impl<P: Clone> Aggregate<P> {
             any_received: false,
             spare: Vec::new(),
             broken_law: None,
+            ofdma: Ofdma::new(phy, mac, roles, contenders),
         }))
     }
 
-    /// Returns the frames of `by` that wait for retransmission.
+    /// Returns the frames of `by` that wait for retransmission, or are in a PPDU to several users.
     pub(crate) fn waiting(&self, by: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
-        self.queues[by as usize].agreements.iter().flat_map(|one| one.window.iter())
+        let users = self.ofdma.iter().flat_map(move |one| one.frames(by));
+        let agreements = &self.queues[by as usize].agreements;
+        let waiting = agreements.iter().flat_map(|one| one.window.iter());
+        users.flat_map(Frames::mpdus).chain(waiting)
     }
 
     /// Returns the frames of `by` that wait in their receivers' reorder buffers for earlier ones.
@@ -193,7 +202,10 @@ impl<P: Clone> Aggregate<P> {
         for Agreement { window, recipient, books, .. } in &self.queues[by as usize].agreements {
             let sent = on_air.filter(|psdu| psdu.receiver() == window.receiver);
             let waiting = window.iter().filter(|mpdu| !mpdu.is_further).count();
-            let held = (waiting + sent.map_or(0, Frames::count)) as u64;
+            let users = self.ofdma.iter().flat_map(|one| one.frames(by));
+            let to_it = users.filter(|psdu| psdu.receiver() == window.receiver);
+            let sent = to_it.chain(sent).map(Frames::count).sum::<usize>();
+            let held = (waiting + sent) as u64;
             books.check(window.next_id(), held, recipient.received())?;
         }
         Ok(())
@@ -258,7 +270,8 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
         if left.is_some_and(|left| left == Duration::ZERO || !air.has_frame(self, by, supply)) {
             return false;
         }
-        self.assemble_at(&mut air.desk(), by, now, left, supply)
+        left.is_none() && self.ofdma.is_some() && self.assemble_users(air, by, now, supply)
+            || self.assemble_at(&mut air.desk(), by, now, left, supply)
     }
 
     #[inline(never)]
@@ -273,11 +286,15 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
         self.arrivals.clear();
         self.arrived = 0;
         self.any_received = false;
+        if self.queues[by as usize].sends == Sends::Users {
+            return self.users_begin(air, by, start, supply);
+        }
         let began = match self.queues[by as usize].sends {
             Sends::Request(receiver) => {
                 let window_start = self.window_start(by, receiver);
                 Began::Request { by, times: &times, receiver, window_start, collides: false }
             }
+            Sends::Users => unreachable!("they are handled before"),
             Sends::Data => {
                 let psdu = air.originators[by as usize].frames().expect("it is assembled");
                 if self.delivery == Delivery::Mpdu && psdu.count() > 1 {
@@ -304,7 +321,11 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
         end: Time,
         supply: &mut S,
     ) {
-        self.ppdu_arrives(air, by, now, end, supply);
+        if self.queues[by as usize].sends == Sends::Users {
+            self.users_receive(air, by, now, end, supply);
+        } else {
+            self.ppdu_arrives(air, by, now, end, supply);
+        }
     }
 
     fn answered<S: Supply<P>>(
@@ -314,7 +335,11 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
         now: Time,
         supply: &mut S,
     ) {
-        self.ppdu_answered(air, by, now, supply);
+        if self.queues[by as usize].sends == Sends::Users {
+            self.users_answered(air, by, now, supply);
+        } else {
+            self.ppdu_answered(air, by, now, supply);
+        }
     }
 
     fn failed<S: Supply<P>>(
@@ -331,6 +356,9 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
             Failure::InternalCollision => false,
             Failure::NoAnswer => true,
         };
+        if self.queues[by as usize].sends == Sends::Users {
+            return self.users_failed(&mut air.desk(), by, data_sent, now, supply);
+        }
         self.ppdu_failed(&mut air.desk(), by, data_sent, now, supply)
     }
 
@@ -340,7 +368,7 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
 
     fn request(&self, by: ContenderId) -> Option<(StationId, u64)> {
         match self.queues[by as usize].sends {
-            Sends::Data => None,
+            Sends::Data | Sends::Users => None,
             Sends::Request(receiver) => Some((receiver, self.window_start(by, receiver))),
         }
     }
@@ -351,6 +379,18 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
 
     fn class(&self, _: &Air<P>, by: ContenderId, _: StationId) -> u32 {
         self.queues[by as usize].class
+    }
+
+    fn users(&self, by: ContenderId) -> Vec<UserPsdu<'_, P>> {
+        match (self.queues[by as usize].sends, &self.ofdma) {
+            (Sends::Users, Some(ofdma)) => ofdma.users(by),
+            _ => Vec::new(),
+        }
+    }
+
+    fn trigger(&self, by: ContenderId) -> Option<(FrameTimes, StationId)> {
+        let is_multi_user = self.queues[by as usize].sends == Sends::Users;
+        self.ofdma.as_ref().filter(|_| is_multi_user)?.trigger(by)
     }
 
     fn last_arrival(&self) -> Option<Time> {

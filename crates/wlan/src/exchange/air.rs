@@ -19,7 +19,7 @@ use crate::medium::{ErrorModel, FrameErrors, Medium, Reception};
 use crate::phy::{PhyConfig, Rate};
 use crate::sequence::dcf::FrameTable;
 use crate::sequence::txop::Txop;
-use crate::station::{ContenderId, StationId};
+use crate::station::{ContenderId, EVERYBODY, StationId};
 
 /// The MAC of one cell without the exchange logic.
 #[derive(Debug)]
@@ -62,11 +62,13 @@ pub(crate) enum OnAir {
     /// data frame. Undisturbed, the exchange ends at `end`.
     Sending { end: Time },
     /// The response of `from`, which has received data of `by`, or the SIFS before it. The response
-    /// begins at `ack_start`.
+    /// begins at `ack_start`. `from` may be [`EVERYBODY`].
     Acknowledging { by: ContenderId, from: StationId, ack_start: Time },
     /// A data frame of `by` was lost, and all stations wait until the missing response would have
     /// ended.
     Unanswered { by: ContenderId },
+    /// After a collision, a trigger frame of `by` and its responses.
+    Triggered { by: ContenderId },
     /// A CF-End with which `by` returns the rest of its TXOP.
     CfEnd { by: ContenderId },
     /// A contention-free period: no station contends.
@@ -139,7 +141,7 @@ impl<P: Clone> Air<P> {
     /// Returns whether `station` has received a data frame and has not begun its MAC ACK.
     fn is_before_own_ack(&self, station: StationId, now: Time) -> bool {
         let OnAir::Acknowledging { from, ack_start, .. } = self.on_air else { return false };
-        now < ack_start && from == station
+        now < ack_start && (from == station || from == EVERYBODY)
     }
 
     /// Returns when the frames arrive, first to last, that will be reported as received next, if an

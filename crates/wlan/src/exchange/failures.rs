@@ -6,6 +6,7 @@ use super::{Air, Exchange, Failure, OnAir};
 use crate::contention::Retry;
 use crate::events::{Began, MacEvent, Supply};
 use crate::frame::Ppdu;
+use crate::medium::Transmission;
 use crate::station::ContenderId;
 
 impl<P: Clone> Air<P> {
@@ -58,6 +59,12 @@ impl<P: Clone> Air<P> {
         supply: &mut S,
     ) {
         let times = *exchange.times(self, by);
+        let users = exchange.users(by);
+        if !users.is_empty() {
+            let began = Began::Collider { by, times: &times, ppdu: Ppdu::of_users(&users) };
+            supply.on_event(start, MacEvent::Began(began));
+            return;
+        }
         if let Some((receiver, window_start)) = exchange.request(by) {
             let began =
                 Began::Request { by, times: &times, receiver, window_start, collides: true };
@@ -90,8 +97,51 @@ impl<P: Clone> Air<P> {
         end: Time,
         supply: &mut S,
     ) {
+        if !self.trigger_begins(exchange, end, supply) {
+            self.collision_settled(exchange, None, end, supply);
+        }
+    }
+
+    /// Starts the trigger frame that follows a collided PPDU, if there is one and no other PPDU
+    /// lasts so long that it overlaps. Returns whether it starts.
+    fn trigger_begins<E: Exchange<P>, S: Supply<P>>(
+        &mut self,
+        exchange: &E,
+        end: Time,
+        supply: &mut S,
+    ) -> bool {
+        let mut all = self.medium.transmissions().iter();
+        let trigger = all.find_map(|one| Some((one, exchange.trigger(one.by)?)));
+        let Some((&Transmission { by, end: sent, .. }, (times, receiver))) = trigger else {
+            return false;
+        };
+        let phy = self.frames.phy();
+        let start = sent + phy.propagation_delay + phy.sifs;
+        if start < end {
+            return false;
+        }
+        let (times, window_start) = (&times, 0);
+        let began = Began::Request { by, times, receiver, window_start, collides: false };
+        supply.on_event(start, MacEvent::Began(began));
+        self.set_on_air(OnAir::Triggered { by }, start + times.total);
+        true
+    }
+
+    /// Processes a collision that ends at `end`. `triggered` has received the responses to its
+    /// trigger frame, which ends its exchange as any other.
+    #[cold]
+    pub(super) fn collision_settled<E: Exchange<P>, S: Supply<P>>(
+        &mut self,
+        exchange: &mut E,
+        triggered: Option<ContenderId>,
+        end: Time,
+        supply: &mut S,
+    ) {
         for place in 0..self.medium.transmissions().len() {
             let by = self.medium.transmissions()[place].by;
+            if triggered == Some(by) {
+                continue;
+            }
             let own = self.medium.collided(place);
             let retry = if self.beacon_collided(by) {
                 Retry::Broadcast
@@ -101,6 +151,9 @@ impl<P: Clone> Air<P> {
             self.contention.collided(by, retry);
             let has_frame = self.after_failure(exchange, by, retry, end, supply);
             self.contention.back_off_after_collision(by, retry, own, end, has_frame);
+        }
+        if let Some(by) = triggered {
+            return exchange.answered(self, by, end, supply);
         }
         self.contention.end_collision(end);
         self.fall_silent();

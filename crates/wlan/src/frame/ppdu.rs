@@ -1,13 +1,19 @@
 //! A PPDU: a list of PSDUs, each for one receiver at its own rate.
 //!
-//! Today it has one entry, because every PPDU is for a single user. Its duration is in
-//! [`sequence`](crate::sequence).
+//! Its duration is in [`sequence`](crate::sequence).
 
 use super::Frames;
 
 /// The data of a PPDU on the air.
 #[derive(Debug)]
-pub struct Ppdu<'a, P>([UserPsdu<'a, P>; 1]);
+pub struct Ppdu<'a, P>(Users<'a, P>);
+
+/// The users of a PPDU. A single one, by far the most frequent case, is stored in place.
+#[derive(Debug)]
+enum Users<'a, P> {
+    One([UserPsdu<'a, P>; 1]),
+    Several(&'a [UserPsdu<'a, P>]),
+}
 
 /// A PSDU and its rate.
 #[derive(Debug)]
@@ -27,6 +33,15 @@ impl<P> Clone for Ppdu<'_, P> {
 
 impl<P> Copy for Ppdu<'_, P> {}
 
+impl<P> Clone for Users<'_, P> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for Users<'_, P> {}
+
 impl<P> Clone for UserPsdu<'_, P> {
     #[inline]
     fn clone(&self) -> Self {
@@ -40,24 +55,36 @@ impl<'a, P> Ppdu<'a, P> {
     /// Creates a PPDU for one user.
     #[inline]
     pub(crate) fn of_one(frames: Frames<'a, P>, class: u32) -> Self {
-        Self([UserPsdu { frames, class }])
+        Self(Users::One([UserPsdu { frames, class }]))
+    }
+
+    /// Creates a PPDU for several users, or for one in a resource unit.
+    pub(crate) fn of_users(users: &'a [UserPsdu<'a, P>]) -> Self {
+        Self(Users::Several(users))
     }
 
     /// Returns its PSDUs; there is at least one.
     #[inline]
     pub fn psdus(&self) -> &[UserPsdu<'a, P>] {
-        &self.0
+        match &self.0 {
+            Users::One(one) => one,
+            Users::Several(several) => several,
+        }
     }
 
-    /// Returns the same PPDU with each rate class mapped by `class`.
+    /// Returns the same PPDU for one user with its rate class mapped by `class`.
+    ///
+    /// # Panics
+    /// If it is for several users, which only a medium that is alone has.
     #[inline]
     pub fn with_classes(self, class: impl Fn(u32) -> u32) -> Self {
-        Self(self.0.map(|psdu| UserPsdu { class: class(psdu.class), ..psdu }))
+        let Users::One(one) = self.0 else { unreachable!("one of several media has OFDMA") };
+        Self(Users::One(one.map(|psdu| UserPsdu { class: class(psdu.class), ..psdu })))
     }
 
     /// Returns the frames of all its PSDUs.
     #[inline]
     pub fn frames(&self) -> impl Iterator<Item = Frames<'a, P>> {
-        self.0.iter().map(|psdu| psdu.frames)
+        self.psdus().iter().map(|psdu| psdu.frames)
     }
 }

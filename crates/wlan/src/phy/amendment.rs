@@ -12,6 +12,7 @@ mod n;
 use airtcp_kernel::Duration;
 
 use super::mcs::{Scheme, scheme};
+use super::resource_units::UserSignal;
 
 /// The PPDU format of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,6 +64,8 @@ pub struct Amendment {
     pub symbol: Duration,
     /// Whether a single MPDU has a delimiter, because PPDUs carry only A-MPDUs.
     pub lone_delimiter: bool,
+    /// The signal field of PPDUs to several users; `None`: there are no such PPDUs.
+    pub(super) user_signal: Option<UserSignal>,
     /// Whether the standard's tables omit a combination of MCS, streams and width in MHz.
     leaves_out: fn(mcs: u8, streams: u8, width_mhz: u16) -> bool,
     /// N_ES: the number of convolutional encoders that share a symbol's coded bits and data bits.
@@ -87,6 +90,11 @@ impl Amendment {
         {
             return None;
         }
+        self.symbol_of(mcs, streams, *subcarriers)
+    }
+
+    /// Returns the symbol over `subcarriers` data subcarriers; `None` if there is no such MCS.
+    pub(super) fn symbol_of(&self, mcs: u8, streams: u8, subcarriers: u64) -> Option<Symbol> {
         let scheme = scheme(mcs, self.highest_mcs)?;
         let coded_bits = subcarriers * scheme.coded_bits * u64::from(streams);
         // Tables 27-12 and 36-18 round down; 802.11n and ac have no fractions.

@@ -75,7 +75,18 @@ impl HighRate {
     /// # Panics
     /// If the rate does not exist.
     pub(crate) fn ppdus(self, timing: &HighRateTiming) -> HighRatePpdus {
-        let Symbol { data_bits, encoders } = self.known_symbol();
+        self.ppdus_with(self.known_symbol(), timing)
+    }
+
+    /// Handles [`Self::ppdus`] over a part of the channel with this many data subcarriers.
+    pub(super) fn ppdus_of(self, subcarriers: u64, timing: &HighRateTiming) -> HighRatePpdus {
+        let amendment = self.format.amendment();
+        let symbol = amendment.symbol_of(self.mcs, self.spatial_streams, subcarriers);
+        self.ppdus_with(symbol.unwrap_or_else(|| panic!("there is no {self:?}")), timing)
+    }
+
+    fn ppdus_with(self, symbol: Symbol, timing: &HighRateTiming) -> HighRatePpdus {
+        let Symbol { data_bits, encoders } = symbol;
         HighRatePpdus {
             data_bits,
             around_bits: timing.service_bits + timing.tail_bits * encoders,

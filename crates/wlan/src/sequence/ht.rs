@@ -7,7 +7,9 @@ use airtcp_kernel::Duration;
 
 use super::dcf::FrameTimes;
 use crate::config::{AggregationConfig, MacConfig, PairConfig};
-use crate::phy::{HighRatePpdus, Modulation, PhyConfig, ProtectionKind, Rate};
+use crate::phy::{
+    HighRate, HighRatePpdus, HighRateTiming, Modulation, PhyConfig, ProtectionKind, Rate,
+};
 use crate::rate_control::Cost;
 
 /// Size of the delimiter before each MPDU of an A-MPDU (9.7.1), in bits.
@@ -23,6 +25,8 @@ const SUBFRAME_HEADER_BITS: u64 = 112;
 pub(crate) struct HtExchange {
     phy: PhyConfig,
     data_rate: Rate,
+    control_rate: Rate,
+    timing: Option<HighRateTiming>,
     /// The airtime of data PPDUs; `None` for rates of 802.11a, b or g.
     ppdus: Option<HighRatePpdus>,
     /// The size limits without a TXOP.
@@ -42,6 +46,15 @@ pub(crate) struct HtExchange {
     request: Duration,
     /// A single MPDU has a delimiter from VHT on, where PPDUs carry only A-MPDUs (10.12.7).
     lone_delimiter: bool,
+}
+
+/// What follows a PPDU to several users.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answers {
+    pub(crate) trigger: Duration,
+    pub(crate) request: Duration,
+    pub(crate) block_ack: Duration,
+    pub(crate) block_ack_bits: u64,
 }
 
 /// The frames before a data PPDU, and the time until its start.
@@ -154,6 +167,8 @@ impl HtExchange {
         let ack = control(phy.ack_bits);
         let mut exchange = Self {
             data_rate,
+            control_rate,
+            timing: pair.high_rate,
             ppdus,
             room: nothing,
             aggregation: aggregation.cloned(),
@@ -200,8 +215,13 @@ impl HtExchange {
 
     /// Returns the size limits of a PPDU that lasts at most `time`.
     fn room_within(&self, time: Duration) -> Room {
+        self.room_of(self.ppdus.as_ref(), time)
+    }
+
+    /// Returns the size limits of `ppdus` that last at most `time`.
+    fn room_of(&self, ppdus: Option<&HighRatePpdus>, time: Duration) -> Room {
         let psdu_bits = self.aggregation.as_ref().map_or(0, |one| 8 * one.ampdu_bytes);
-        let Some(ppdus) = &self.ppdus else { return Room { psdu_bits, lone_bits: u64::MAX } };
+        let Some(ppdus) = ppdus else { return Room { psdu_bits, lone_bits: u64::MAX } };
         let longest = ppdus.longest_psdu(time).unwrap_or(0);
         let delimiter = if self.lone_delimiter { DELIMITER_BITS } else { 0 };
         Room { psdu_bits: psdu_bits.min(longest), lone_bits: longest.saturating_sub(delimiter) }
@@ -237,10 +257,51 @@ impl HtExchange {
         psdu.mpdus <= 1 || psdu.mpdus <= self.window && psdu.bits <= room.psdu_bits
     }
 
+    /// Returns the size limits of a user of a PPDU to several.
+    pub(crate) fn unit_room(&self, ppdus: &HighRatePpdus) -> Room {
+        self.room_of(Some(ppdus), self.ppdu_time())
+    }
+
+    /// Returns whether `psdu` is within the `room` of a resource unit, to which a single MPDU is no
+    /// exception.
+    pub(crate) fn fits_unit(&self, psdu: Growing, room: Room) -> bool {
+        psdu.bits <= if psdu.mpdus == 1 { room.lone_bits } else { room.psdu_bits }
+            && psdu.mpdus <= self.window
+    }
+
+    /// Returns the size of `psdu` on the air.
+    pub(crate) fn psdu_bits(&self, psdu: Growing) -> u64 {
+        let lone = psdu.mpdus == 1;
+        psdu.bits + if lone && self.lone_delimiter { DELIMITER_BITS } else { 0 }
+    }
+
+    /// Returns the data rate and the timing of its PPDUs.
+    ///
+    /// # Panics
+    /// If it is a rate of 802.11a, b or g.
+    pub(crate) fn high_rate(&self) -> (HighRate, &HighRateTiming) {
+        match (self.data_rate.modulation, &self.timing) {
+            (Modulation::High(rate), Some(timing)) => (rate, timing),
+            _ => unreachable!("OFDMA is of 802.11ax and later"),
+        }
+    }
+
+    /// Returns the airtime of a control frame of `bits`, a Block ACK request, and a Block ACK; and
+    /// the size of a Block ACK in an A-MPDU.
+    pub(crate) fn answers(&self, bits: u64) -> Answers {
+        let block_ack_bits = self.aggregation.as_ref().map_or(0, |one| one.block_ack_bits);
+        Answers {
+            trigger: self.phy.ppdu_time(bits, self.control_rate),
+            request: self.request,
+            block_ack: self.block_ack,
+            block_ack_bits: DELIMITER_BITS + block_ack_bits,
+        }
+    }
+
     /// Returns the frame times of the exchange that carries `psdu`.
     pub(crate) fn times(&self, psdu: Growing) -> FrameTimes {
         let lone = psdu.mpdus == 1;
-        let bits = psdu.bits + if lone && self.lone_delimiter { DELIMITER_BITS } else { 0 };
+        let bits = self.psdu_bits(psdu);
         let data = match &self.ppdus {
             Some(ppdus) => ppdus.time(bits),
             None => self.phy.ppdu_time(bits, self.data_rate),

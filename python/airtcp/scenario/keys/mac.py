@@ -10,7 +10,7 @@ from pydantic import Field
 from ...airtime import Rate
 from ...amendments import LARGEST_WINDOW, amended
 from ...standards import AccessCategory
-from ..declare import Key, Table, by_preset, derived, file_only, follows, key, none, written
+from ..declare import Key, Sparse, Table, by_preset, derived, file_only, follows, key, none, written
 from ..quantities import ExchangeTimeNs, RateBps, SizeBytes, Written, optional
 
 AfterCollision = Literal["eifs", "difs", "eifs+difs"]
@@ -349,7 +349,34 @@ class Aggregation(Table):
     block_ack_request_bits: int = derived("A Block ACK request (9.3.1.7).", unit="bits")
 
 
-class Mac(Table):
+class Ofdma(Table):
+    """Downlink OFDMA in 802.11ax and 802.11be. This table, even an empty one, enables it."""
+
+    scheduler: Literal["round-robin"] = key(
+        "Which stations share a PPDU. `round-robin`: equal resource units of the smallest type of "
+        "which there are no more than stations with packets, in turns by airtime, as ns-3's "
+        "`RrMultiUserScheduler` does it.",
+        default="round-robin",
+        source="ns-3 3.44",
+    )
+    acknowledgment: Literal["mu-bar", "bar-sequence"] = key(
+        "How the stations acknowledge a PPDU. `mu-bar`: all at once after a trigger frame. The "
+        "data then need no immediate response, so a collision does not double the contention "
+        "window. `bar-sequence`: one after the other, from the second on after Block ACK requests; "
+        "a collision doubles the window.",
+        default="mu-bar",
+        source="IEEE 802.11ax-2021, 26.4.4; IEEE 802.11-2020, 10.23.2.2",
+    )
+    block_ack_mcs: int = key(
+        "MCS of Block ACKs after a trigger frame, if the MCS of the data is not lower.",
+        default=5,
+        ge=0,
+        le=11,
+        source="ns-3 3.44",
+    )
+
+
+class Mac(Sparse):
     """Medium access: the DCF, or EDCA."""
 
     rts_threshold_bytes: int | None = key(
@@ -376,6 +403,11 @@ class Mac(Table):
     aggregation: Aggregation | None = key(
         "Aggregation of frames, in 802.11n and later.",
         default=follows("all defaults in 802.11n and later, else none"),
+    )
+    ofdma: Ofdma | None = key(
+        "PPDUs of the access point to several stations at once, in 802.11ax and later.",
+        default=none("every PPDU has one receiver"),
+        sparse=True,
     )
     cf_end_rate: Rate = derived("Rate of CF-Ends: the lowest mandatory one.")
     classify: ClassVar[Key] = file_only(

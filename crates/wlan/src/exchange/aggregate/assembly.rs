@@ -6,9 +6,10 @@ use airtcp_kernel::{Duration, Time};
 use super::{Aggregate, AggregatingQueue, Agreement, Sends};
 use crate::events::Supply;
 use crate::exchange::Desk;
+use crate::frame::block_ack::TransmitWindow;
 use crate::frame::{Frames, Mpdu, Msdu, Psdu};
 use crate::sequence::dcf::FrameTimes;
-use crate::sequence::ht::{Growing, Packets};
+use crate::sequence::ht::{Growing, HtExchange, Packets, Room};
 use crate::station::{ContenderId, StationId};
 
 impl<P: Clone> Aggregate<P> {
@@ -47,71 +48,11 @@ impl<P: Clone> Aggregate<P> {
         let exchange = &self.exchanges[class as usize];
         let is_sample = queue.choice.is_some_and(|choice| choice.is_sample);
         let room = exchange.room(left.unwrap_or(queue.txop_limit));
-        let fits = |psdu: Growing, grown: Growing| {
-            !(is_sample && psdu.is_begun())
-                && exchange.fits(grown, room)
-                && left.is_none_or(|left| exchange.times(grown).total <= left)
-        };
-        let mut psdu = Growing::default();
+        let limits = Limits { exchange, room, left, is_sample, in_unit: false };
         let mut mpdus = std::mem::take(&mut self.spare);
-        while let Some(bits) = window.next_retry(&mut mpdus, |bits| fits(psdu, psdu.with(bits))) {
-            psdu = psdu.with(bits);
-        }
-        if window.waiting() == 0 {
-            let originator = &mut air.originators[by as usize];
-            let end = window.start(&mpdus) + exchange.window();
-            let header_bits = air.frames.mac_header_bits();
-            while window.next_id() < end {
-                let (id, mut grown, mut bits) = (window.next_id(), psdu, 0);
-                let fits_alone = |bits| {
-                    grown = psdu.with(air.frames.mpdu_bits(bits));
-                    fits(psdu, grown)
-                };
-                let take = |msdu: Msdu<P>| {
-                    bits = air.frames.mpdu_bits(msdu.bits);
-                    mpdus.push(packet_of(id, receiver, bits, msdu.payload));
-                };
-                if !supply.next_for(by, receiver, now, fits_alone, take) {
-                    break;
-                }
-                window.take_id();
-                let mut packets = Packets::of(bits - header_bits);
-                psdu = grown;
-                originator.next_id += 1;
-                while exchange.has_amsdus() {
-                    let grown = |bits| {
-                        let grown = packets.with(air.frames.mpdu_bits(bits) - header_bits);
-                        (grown, psdu.grown_by(grown.bits() - packets.bits()))
-                    };
-                    let fits_too = |bits| {
-                        let (packets, psdu) = grown(bits);
-                        exchange.fits_packets(packets, header_bits, psdu, room)
-                            && left.is_none_or(|left| exchange.times(psdu).total <= left)
-                    };
-                    let mut with_it = (packets, psdu);
-                    let take = |msdu: Msdu<P>| {
-                        with_it = grown(msdu.bits);
-                        let bits = with_it.0.bits() - packets.bits();
-                        let further = packet_of(id, receiver, bits, msdu.payload);
-                        mpdus.push(Mpdu { is_further: true, ..further });
-                    };
-                    if !supply.next_for(by, receiver, now, fits_too, take) {
-                        break;
-                    }
-                    originator.next_id += 1;
-                    (packets, psdu) = with_it;
-                }
-            }
-        }
-        if let (Some(last), start) = (mpdus.last(), window.start(&mpdus))
-            && last.id >= start + exchange.window()
-        {
-            self.broken_law = Some(format!(
-                "frame {} was sent while frame {start} was not acknowledged, with a window of {}",
-                last.id,
-                exchange.window()
-            ));
-        }
+        let psdu = fill(air, by, now, window, &limits, &mut mpdus, supply);
+        self.broken_law =
+            self.broken_law.take().or_else(|| breaks_window(window, &mpdus, exchange));
         queue.update_pending(receiver);
         queue.sends = Sends::Data;
         if mpdus.is_empty() {
@@ -134,7 +75,7 @@ impl<P: Clone> Aggregate<P> {
     ) -> (&FrameTimes, u32, Duration, Option<StationId>) {
         let AggregatingQueue { times, class, preamble, sends, .. } = &self.queues[by as usize];
         let asked = match *sends {
-            Sends::Data => None,
+            Sends::Data | Sends::Users => None,
             Sends::Request(receiver) => Some(receiver),
         };
         (times, *class, *preamble, asked)
@@ -145,6 +86,106 @@ impl<P: Clone> Aggregate<P> {
     pub(crate) fn has_pending(&self, by: ContenderId) -> bool {
         !self.queues[by as usize].pending.is_empty()
     }
+}
+
+/// The limits of a PSDU.
+pub(super) struct Limits<'a> {
+    pub(super) exchange: &'a HtExchange,
+    pub(super) room: Room,
+    /// What is left of a TXOP.
+    pub(super) left: Option<Duration>,
+    /// Whether it has one frame, with which rate control tries a rate.
+    pub(super) is_sample: bool,
+    /// Whether it is sent in a resource unit.
+    pub(super) in_unit: bool,
+}
+
+/// Assembles a PSDU for the receiver of `window` within `limits`: frames to be retransmitted, then
+/// packets of the queue.
+// Inlined, so that single-user PPDUs do not check for resource units.
+#[inline(always)]
+pub(super) fn fill<P: Clone, S: Supply<P>>(
+    air: &mut Desk<'_, P>,
+    by: ContenderId,
+    now: Time,
+    window: &mut TransmitWindow<P>,
+    &Limits { exchange, room, left, is_sample, in_unit }: &Limits<'_>,
+    mpdus: &mut Vec<Mpdu<P>>,
+    supply: &mut S,
+) -> Growing {
+    let receiver = window.receiver;
+    let fits = |psdu: Growing, grown: Growing| {
+        !(is_sample && psdu.is_begun())
+            && if in_unit { exchange.fits_unit(grown, room) } else { exchange.fits(grown, room) }
+            && left.is_none_or(|left| exchange.times(grown).total <= left)
+    };
+    let mut psdu = Growing::default();
+    while let Some(bits) = window.next_retry(mpdus, |bits| fits(psdu, psdu.with(bits))) {
+        psdu = psdu.with(bits);
+    }
+    if window.waiting() == 0 {
+        let originator = &mut air.originators[by as usize];
+        let end = window.start(mpdus) + exchange.window();
+        let header_bits = air.frames.mac_header_bits();
+        while window.next_id() < end {
+            let (id, mut grown, mut bits) = (window.next_id(), psdu, 0);
+            let fits_alone = |bits| {
+                grown = psdu.with(air.frames.mpdu_bits(bits));
+                fits(psdu, grown)
+            };
+            let take = |msdu: Msdu<P>| {
+                bits = air.frames.mpdu_bits(msdu.bits);
+                mpdus.push(packet_of(id, receiver, bits, msdu.payload));
+            };
+            if !supply.next_for(by, receiver, now, fits_alone, take) {
+                break;
+            }
+            window.take_id();
+            let mut packets = Packets::of(bits - header_bits);
+            psdu = grown;
+            originator.next_id += 1;
+            while exchange.has_amsdus() {
+                let grown = |bits| {
+                    let grown = packets.with(air.frames.mpdu_bits(bits) - header_bits);
+                    (grown, psdu.grown_by(grown.bits() - packets.bits()))
+                };
+                let fits_too = |bits| {
+                    let (packets, psdu) = grown(bits);
+                    exchange.fits_packets(packets, header_bits, psdu, room)
+                        && left.is_none_or(|left| exchange.times(psdu).total <= left)
+                };
+                let mut with_it = (packets, psdu);
+                let take = |msdu: Msdu<P>| {
+                    with_it = grown(msdu.bits);
+                    let bits = with_it.0.bits() - packets.bits();
+                    let further = packet_of(id, receiver, bits, msdu.payload);
+                    mpdus.push(Mpdu { is_further: true, ..further });
+                };
+                if !supply.next_for(by, receiver, now, fits_too, take) {
+                    break;
+                }
+                originator.next_id += 1;
+                (packets, psdu) = with_it;
+            }
+        }
+    }
+    psdu
+}
+
+/// Returns the law that `mpdus` break if the last of them is beyond the window.
+pub(super) fn breaks_window<P>(
+    window: &TransmitWindow<P>,
+    mpdus: &[Mpdu<P>],
+    exchange: &HtExchange,
+) -> Option<String> {
+    let (last, start) = (mpdus.last()?, window.start(mpdus));
+    (last.id >= start + exchange.window()).then(|| {
+        format!(
+            "frame {} was sent while frame {start} was not acknowledged, with a window of {}",
+            last.id,
+            exchange.window()
+        )
+    })
 }
 
 /// Creates frame `id`, or a part of it, that was never sent.

@@ -14,6 +14,7 @@ pub(super) const AMENDMENT: Amendment = Amendment {
     guard_intervals: &[400, 800],
     symbol: Duration::from_nanos(3_200),
     lone_delimiter: false,
+    user_signal: None,
     leaves_out: leaves_out_nothing,
     encoders,
 };

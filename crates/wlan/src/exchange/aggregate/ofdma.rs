@@ -1,0 +1,383 @@
+//! Downlink OFDMA: PPDUs of an access point to several users, each in its resource unit (IEEE
+//! 802.11ax-2021, 26.5.1). Every user has the PSDU, window and Block ACK of a single-user PPDU; what
+//! differs is who is served, and what follows the PPDU.
+
+mod scheduler;
+
+use airtcp_kernel::{Duration, Time};
+
+use super::assembly::{Limits, breaks_window, fill, set_arrivals};
+use super::{Aggregate, Sends};
+use crate::config::{Delivery, MacConfig, OfdmaAcknowledgment, OfdmaConfig, OfdmaScheduler};
+use crate::contention::{ContenderConfig, Retry};
+use crate::events::{Began, MacEvent, Supply};
+use crate::exchange::{Air, Desk, Exchange as _, OnAir, Roles};
+use crate::frame::{Frames, Ppdu, Psdu, UserPsdu};
+use crate::phy::{Division, HighRate, PhyConfig};
+use crate::sequence::dcf::FrameTimes;
+use crate::sequence::ht::HtExchange;
+use crate::station::{ContenderId, EVERYBODY, StationId};
+use scheduler::RoundRobin;
+
+/// Size of an MU-BAR trigger in bits: frame control, duration, two addresses, common information and
+/// FCS; and what each user adds (9.3.1.22).
+const TRIGGER_BITS: (u64, u64) = (8 * 28, 8 * 9);
+
+/// OFDMA of an access point.
+#[derive(Debug)]
+pub(super) struct Ofdma<P> {
+    config: OfdmaConfig,
+    sifs: Duration,
+    propagation_delay: Duration,
+    /// The queues of the access point.
+    queues: Vec<OfdmaQueue<P>>,
+}
+
+/// A queue that sends to several users at once.
+#[derive(Debug)]
+struct OfdmaQueue<P> {
+    by: ContenderId,
+    scheduler: RoundRobin,
+    /// The users of the PPDU that is assembled or on the air.
+    users: Vec<User<P>>,
+    /// When their frames arrive, in order: the time, the user's place, and the number of packets.
+    arrivals: Vec<(Time, usize, usize)>,
+    /// The number of those that have arrived.
+    arrived: usize,
+    /// The trigger frame and its responses.
+    trigger: FrameTimes,
+}
+
+/// A user of a PPDU.
+#[derive(Debug)]
+struct User<P> {
+    psdu: Psdu<P>,
+    class: u32,
+    /// The Data field without padding, and the time before it.
+    data: Duration,
+    preamble: Duration,
+    /// The number of its packets that have arrived.
+    arrived: usize,
+}
+
+impl<P> Ofdma<P> {
+    /// Creates the state; `None` without OFDMA.
+    pub(super) fn new(
+        phy: &PhyConfig,
+        mac: &MacConfig,
+        roles: &Roles,
+        contenders: &[ContenderConfig],
+    ) -> Option<Box<Self>> {
+        let config = mac.ofdma?;
+        let OfdmaScheduler::RoundRobin = config.scheduler;
+        let own = (0..).zip(contenders).filter(|(_, one)| roles.is_access_point(one.station));
+        let queues = own.map(|(by, one)| OfdmaQueue {
+            by,
+            scheduler: RoundRobin::new(
+                roles.receivers(one.station).filter(|&one| !roles.is_access_point(one)),
+            ),
+            users: Vec::new(),
+            arrivals: Vec::new(),
+            arrived: 0,
+            trigger: FrameTimes::default(),
+        });
+        Some(Box::new(Self {
+            config,
+            sifs: phy.sifs,
+            propagation_delay: phy.propagation_delay,
+            queues: queues.collect(),
+        }))
+    }
+
+    fn queue(&mut self, by: ContenderId) -> Option<&mut OfdmaQueue<P>> {
+        self.queues.iter_mut().find(|one| one.by == by)
+    }
+
+    fn users_of(&self, by: ContenderId) -> impl Iterator<Item = &User<P>> {
+        self.queues.iter().filter(move |one| one.by == by).flat_map(|one| &one.users)
+    }
+
+    /// Returns the frames of `by` that are assembled or on the air, for each user.
+    pub(super) fn frames(&self, by: ContenderId) -> impl Iterator<Item = Frames<'_, P>> {
+        self.users_of(by).map(|user| user.psdu.frames())
+    }
+
+    /// Returns the users of the PPDU of `by`.
+    pub(super) fn users(&self, by: ContenderId) -> Vec<UserPsdu<'_, P>> {
+        let users = self.users_of(by);
+        users.map(|user| UserPsdu { frames: user.psdu.frames(), class: user.class }).collect()
+    }
+
+    /// Returns the trigger frame after the PPDU of `by` and its responses, and its first user. The
+    /// data need no immediate response, so the trigger frame follows even after a collision.
+    pub(super) fn trigger(&self, by: ContenderId) -> Option<(FrameTimes, StationId)> {
+        let queue = self.queues.iter().find(|one| one.by == by)?;
+        let receiver = queue.users.first()?.psdu.frames().receiver();
+        (self.config.acknowledgment == OfdmaAcknowledgment::MuBar)
+            .then_some((queue.trigger, receiver))
+    }
+}
+
+impl<P: Clone> Aggregate<P> {
+    /// Assembles a PPDU of `by` to several users. Returns false if it sends to one as ever: it is no
+    /// access point, has to send a Block ACK request, or has nothing for any user.
+    pub(super) fn assemble_users<S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) -> bool {
+        let Some(ofdma) = &mut self.ofdma else { return false };
+        let (ofdma_config, delay) = (ofdma.config, ofdma.propagation_delay);
+        let hop = delay + ofdma.sifs;
+        let Some(own) = ofdma.queue(by) else { return false };
+        let queue = &mut self.queues[by as usize];
+        if queue.pending.iter().any(|&one| queue.agreements[one as usize].window.request_due) {
+            return false;
+        }
+        let station = air.originators[by as usize].station;
+        let class_of = |receiver| air.roles.rate_class(station, receiver);
+        let rate_of = |receiver| self.exchanges[class_of(receiver) as usize].high_rate().0;
+        let Some(any) = own.scheduler.any() else { return false };
+        let first = queue.first;
+        let has_frame = |receiver: StationId| {
+            let window = &queue.agreements[(receiver - first) as usize].window;
+            window.waiting() > 0 || supply.has_next_for(by, receiver)
+        };
+        let width = rate_of(any).channel_width_mhz;
+        let Some((division, stations)) = own.scheduler.choose(width, has_frame) else {
+            return false;
+        };
+        let preamble = HighRate::preamble_to(stations.iter().map(|&one| rate_of(one)));
+        let classes: Vec<u32> = stations.iter().map(|&one| class_of(one)).collect();
+        let mut answers = UserAnswers::new(ofdma_config, hop, stations.len());
+        let mut data = Duration::ZERO;
+        debug_assert!(own.users.is_empty(), "an exchange ends before the next begins");
+        for (&receiver, class) in stations.iter().zip(classes) {
+            let exchange = &self.exchanges[class as usize];
+            let (rate, timing) = exchange.high_rate();
+            let ppdus = rate.ppdus_in(division, preamble, timing);
+            let room = exchange.unit_room(&ppdus);
+            let limits = Limits { exchange, room, left: None, is_sample: false, in_unit: true };
+            let window = &mut queue.agreement(receiver).window;
+            let mut mpdus = Vec::new();
+            let psdu = fill(&mut air.desk(), by, now, window, &limits, &mut mpdus, supply);
+            self.broken_law = self.broken_law.take().or(breaks_window(window, &mpdus, exchange));
+            queue.update_pending(receiver);
+            if mpdus.is_empty() {
+                continue;
+            }
+            let ppdu = ppdus.time(exchange.psdu_bits(psdu));
+            data = data.max(ppdu);
+            answers.add(exchange, division);
+            let (data, psdu) = (ppdu - preamble, Psdu::of(mpdus));
+            own.users.push(User { psdu, class, data, preamble, arrived: 0 });
+        }
+        if own.users.is_empty() {
+            return false;
+        }
+        let users = own.users.iter().map(|user| user.psdu.frames().receiver());
+        own.scheduler.charge(&users.collect::<Vec<_>>(), data);
+        own.trigger =
+            exchange_of(answers.trigger, (answers.response, answers.response), hop, delay);
+        queue.times = exchange_of(data, answers.after(), hop, delay);
+        queue.sends = Sends::Users;
+        queue.choice = None;
+        true
+    }
+
+    /// Puts the PPDU of `by` to several users on the air at `start`.
+    pub(super) fn users_begin<S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        by: ContenderId,
+        start: Time,
+        supply: &mut S,
+    ) {
+        let times = self.queues[by as usize].times;
+        let by_mpdus = self.delivery == Delivery::Mpdu;
+        let ofdma = self.ofdma.as_mut().expect("it sends to several users");
+        let delay = ofdma.propagation_delay;
+        let received = start + times.data_received;
+        let own = ofdma.queue(by).expect("it sends to several users");
+        own.arrivals.clear();
+        own.arrived = 0;
+        let mut arrivals = Vec::new();
+        for (place, user) in own.users.iter().enumerate() {
+            let psdu = user.psdu.frames();
+            if by_mpdus && psdu.count() > 1 {
+                let end = start + user.preamble + user.data + delay;
+                set_arrivals(&mut arrivals, end, user.data, psdu);
+                let mut packets = 0;
+                for frame in psdu.each() {
+                    own.arrivals.push((arrivals[packets], place, frame.len()));
+                    packets += frame.len();
+                }
+            } else {
+                own.arrivals.push((received, place, psdu.mpdus().len()));
+            }
+        }
+        own.arrivals.sort_by_key(|&(time, place, _)| (time, place));
+        let next = own.arrivals[0].0;
+        let users = ofdma.users(by);
+        let ppdu = Ppdu::of_users(&users);
+        supply.on_event(start, MacEvent::Began(Began::Exchange { by, times: &times, ppdu }));
+        air.medium.begin_alone(by, start + times.first());
+        air.set_on_air(OnAir::Sending { end: start + times.total }, next);
+    }
+
+    /// Receives the next frame, or all frames, of a user of the PPDU on the air.
+    pub(super) fn users_receive<S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        by: ContenderId,
+        now: Time,
+        end: Time,
+        supply: &mut S,
+    ) {
+        let own = self.ofdma.as_mut().and_then(|one| one.queue(by)).expect("it sends to users");
+        let (_, place, packets) = own.arrivals[own.arrived];
+        own.arrived += 1;
+        let next = own.arrivals.get(own.arrived).map(|&(time, ..)| time);
+        // The code for one user works on the PSDU that its queue holds.
+        let User { psdu, class, data, preamble, arrived } = own.users.remove(place);
+        air.originators[by as usize].psdu = Some(psdu);
+        let places = arrived..arrived + packets;
+        let (frames, errors) =
+            self.receive(&mut air.desk(), by, now, places.clone(), |_| false, supply);
+        self.any_received |= frames > errors;
+        air.contention.count_mpdus(by, frames, errors);
+        let psdu = air.originators[by as usize].psdu.take().expect("it was held");
+        let user = User { psdu, class, data, preamble, arrived: places.end };
+        let ofdma = self.ofdma.as_mut().expect("it sends to users");
+        let waits = ofdma.config.acknowledgment == OfdmaAcknowledgment::BarSequence;
+        let own = ofdma.queue(by).expect("it sends to users");
+        own.users.insert(place, user);
+        if let Some(next) = next {
+            air.set_on_air(OnAir::Sending { end }, next);
+        } else if self.any_received || !waits {
+            air.answers(by, EVERYBODY, now, end);
+        } else {
+            air.set_on_air(OnAir::Unanswered { by }, end);
+            let ack = self.queues[by as usize].times.ack;
+            let to = end.as_nanos() - air.frames.phy().propagation_delay.as_nanos();
+            let answer = (Time::from_nanos(to - ack.as_nanos()), Time::from_nanos(to));
+            let psdu = own.users[0].psdu.frames();
+            supply.on_event(end, MacEvent::Lost { by, psdu, answer });
+        }
+    }
+
+    /// Processes the Block ACKs of all users of the PPDU of `by`.
+    pub(super) fn users_answered<S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        let mut receiver = EVERYBODY;
+        for user in self.take_users(by) {
+            air.originators[by as usize].psdu = Some(user.psdu);
+            receiver = self.take_answer(&mut air.desk(), by, now, supply);
+        }
+        let has_next = supply.has_next(by);
+        let next = air.exchange_succeeded(self, by, (receiver, has_next), now, supply);
+        if let Some(start) = next {
+            self.begins(air, by, start, supply);
+        }
+    }
+
+    /// Puts back the frames of all users of `by`. Returns whether all of them are given up.
+    pub(super) fn users_failed<S: Supply<P>>(
+        &mut self,
+        air: &mut Desk<'_, P>,
+        by: ContenderId,
+        data_sent: bool,
+        now: Time,
+        supply: &mut S,
+    ) -> Retry {
+        let mut retry = Retry::Dropped;
+        for user in self.take_users(by) {
+            air.originators[by as usize].psdu = Some(user.psdu);
+            if self.ppdu_failed(air, by, data_sent, now, supply) == Retry::Again {
+                retry = Retry::Again;
+            }
+        }
+        retry
+    }
+
+    /// Takes the users of `by`, whose PSDUs are then processed as those of single users.
+    fn take_users(&mut self, by: ContenderId) -> Vec<User<P>> {
+        self.queues[by as usize].sends = Sends::Data;
+        let own = self.ofdma.as_mut().and_then(|one| one.queue(by)).expect("it sends to users");
+        std::mem::take(&mut own.users)
+    }
+}
+
+/// What follows a PPDU to several users: a trigger frame and a common response, or Block ACKs and
+/// requests in sequence.
+struct UserAnswers {
+    config: OfdmaConfig,
+    hop: Duration,
+    trigger_bits: u64,
+    /// The airtime of the trigger frame and of the longest Block ACK in a resource unit.
+    trigger: Duration,
+    response: Duration,
+    /// The airtime of a sequence, and the time from its start to its end.
+    sequence: Duration,
+    span: Duration,
+}
+
+impl UserAnswers {
+    fn new(config: OfdmaConfig, hop: Duration, users: usize) -> Self {
+        let trigger_bits = TRIGGER_BITS.0 + TRIGGER_BITS.1 * users as u64;
+        let [trigger, response, sequence, span] = [Duration::ZERO; 4];
+        Self { config, hop, trigger_bits, trigger, response, sequence, span }
+    }
+
+    fn add(&mut self, exchange: &HtExchange, division: Division) {
+        let (rate, timing) = exchange.high_rate();
+        let answers = exchange.answers(self.trigger_bits);
+        let mcs = self.config.block_ack_mcs;
+        let response = rate.response_time(division, mcs, answers.block_ack_bits, timing);
+        self.trigger = self.trigger.max(answers.trigger);
+        self.response = self.response.max(response);
+        if self.sequence > Duration::ZERO {
+            self.sequence += answers.request;
+            self.span += self.hop + answers.request + self.hop;
+        }
+        self.sequence += answers.block_ack;
+        self.span += answers.block_ack;
+    }
+
+    /// Returns the airtime of all frames, and the time from the start to the end.
+    fn after(&self) -> (Duration, Duration) {
+        match self.config.acknowledgment {
+            OfdmaAcknowledgment::MuBar => {
+                (self.trigger + self.response, self.trigger + self.hop + self.response)
+            }
+            OfdmaAcknowledgment::BarSequence => (self.sequence, self.span),
+        }
+    }
+}
+
+/// Returns the times of a frame and what follows it: the airtime, and the time to its end.
+fn exchange_of(
+    data: Duration,
+    (control, span): (Duration, Duration),
+    hop: Duration,
+    delay: Duration,
+) -> FrameTimes {
+    let total = data + hop + span + delay;
+    let data_received = data + delay;
+    FrameTimes {
+        data,
+        ack: control,
+        control,
+        first: data,
+        data_received,
+        total,
+        ..Default::default()
+    }
+}
