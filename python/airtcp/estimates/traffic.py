@@ -182,12 +182,6 @@ class Traffic:
         return float(third / second**1.5) if 0.0 < second < np.inf else np.inf
 
     @cached_property
-    def has_infinite_variance(self) -> bool:
-        """True if some sizes come from a law with infinite variance."""
-        laws = (getattr(self._application(one), "size", None) for one in self.recurrent)
-        return any(law is not None and np.isinf(law.scv()) for law in laws)
-
-    @cached_property
     def has_true_sizes(self) -> bool:
         """True if the exact mean of all sizes is known."""
         return all(unit_bytes(self.flow(one)) is not None for one in self.recurrent)

@@ -61,11 +61,6 @@ class Axis:
         return isinstance(self.numbers, range)
 
     @property
-    def has_steps(self) -> bool:
-        """Whether groups grow in turns, so that metrics jump at some values."""
-        return self.path == STATIONS and len(self.scenario.stations) > 1
-
-    @property
     def label(self) -> str:
         """The name of what is varied, for people."""
         return "stations" if self.path == STATIONS else self.path

@@ -21,8 +21,6 @@ import statistics
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeVar
 
-from airtcp.stats import Interval
-
 _Key = TypeVar("_Key", bound=Hashable)
 
 #: The degrees of freedom of the typical variance.
@@ -90,23 +88,6 @@ def pooled(samples: Sequence[Sequence[float]], otherwise: Spread = NONE) -> Spre
         if len(one) > 1
     ]
     return Spread(statistics.median(variances), PRIOR) if variances else otherwise
-
-
-def of_two(samples: Sequence[float]) -> Spread:
-    """Return the variance of the difference of two independent numbers like these samples."""
-    if len(samples) < 2:
-        return NONE
-    return Spread(2.0 * _variance(samples), len(samples) - 1)
-
-
-def moderated(samples: Sequence[float], spread: Spread, confidence: float) -> Interval:
-    """Return the interval of the mean of few samples, their variance moderated by a prior.
-
-    It uses Student's law with the degrees of freedom of the samples plus those of the prior.
-    `samples` must not be empty.
-    """
-    mean, half = _mean(samples), _half_width(samples, spread, 0.5 + confidence / 2.0)
-    return Interval(mean, mean - half, mean + half, len(samples))
 
 
 def _least(samples: Sequence[float], spread: Spread) -> float:
