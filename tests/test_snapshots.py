@@ -7,9 +7,12 @@ decisions are, and whether they are right, other tests say.
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from airtcp.cli.commands import app
+from airtcp.present.subject import subject
+from airtcp.scenario import load
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from typer.testing import CliRunner
@@ -86,6 +89,50 @@ def test_report(screens: SnapshotAssertion, tmp_path: Path) -> None:
     text.feed((tmp_path / "report.html").read_text())
     answer, _, _ = "\n".join(text.lines).partition("\nThe scenario\n")
     assert without_times(answer) == screens
+
+
+#: Changes of scenarios whose network and flows have further words.
+WORDED: dict[str, list[dict[str, Any]]] = {
+    "three-offices.toml": [
+        {"stations.lawyer.spatial_streams": 2},
+        {"stations.lawyer.spatial_streams": 2, "stations.artist.mcs": 0},
+        {"stations.lawyer.rate_control": "minstrel-ht"},
+    ],
+    "fair-uploads.toml": [
+        {"mac.edca": {}, "mac.classify.tcp_ack": "AC_VO"},
+        {"mac.rts_threshold": "500 B", "mac.beacon": {}, "flows.station.path": [{"delay": "5 ms"}]},
+        {"ap.queue": {"discipline": "red", "limit": 50}},
+        {"ap.queue": {"discipline": "per-flow"}},
+        {
+            "flows.station.application": {"kind": "udp", "packet": "200 B", "rate": "64 kb/s"},
+            "flows.station.tcp": None,
+        },
+        *(
+            {"flows.station.tcp": tcp}
+            for tcp in (
+                {"variant": "sack"},
+                {"delayed_ack": {"every": 2}},
+                {"delayed_ack": {"thresholds": [[0, 1], [2, 2], [5, 3]]}},
+                {"ack_skip": {"skip": 1}},
+                {"ack_skip": {"skip": 2, "after_segment": 50}},
+                {"ack_skip": {"adaptive": {"most": 3}}},
+                {"mac_feedback": {"give_up": "retransmit"}},
+                {"mac_feedback": {"give_up": "freeze"}},
+                {"aimd": {"increase": 0.2, "decrease": 0.95}},
+            )
+        ),
+    ],
+}
+
+
+def test_subject(screens: SnapshotAssertion) -> None:
+    told = []
+    for example in EXAMPLES:
+        scenario = load(example)
+        for changes in ({}, *WORDED.get(example, ())):
+            changed = scenario.vary(changes) if changes else scenario
+            told += [f"{example} {changes or ''}".rstrip(), *subject(changed), ""]
+    assert "\n".join(told) == screens
 
 
 @pytest.mark.parametrize("example", ["office-wifi6.toml", "three-offices.toml"])

@@ -1,8 +1,6 @@
 """What a reader gets to see first: the subject in words, sane numbers, what to take care of."""
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 from airtcp.cli.show import result as show
@@ -12,12 +10,9 @@ from airtcp.predict import predict
 from airtcp.present import summary
 from airtcp.present.cautions import cautions
 from airtcp.present.sense import sanity
-from airtcp.present.subject import subject
 from airtcp.results import Comparison
 from airtcp.run.simulate import simulate
 from airtcp.scenario import load, loads
-from airtcp.scenario.keys.mac import Beacon
-from airtcp.scenario.keys.queue import AdaptiveBurst
 from bases import cell, two_cells
 
 WEB = """
@@ -54,131 +49,6 @@ def compared(duration: str = "200 s", replications: int = 4, mean: str = "20 kB"
 @pytest.fixture(scope="module")
 def web() -> Comparison:
     return compared()
-
-
-def test_the_subject_is_told_in_words(web: Comparison) -> None:
-    network, flow = subject(web.scenario)
-
-    assert network == (
-        "802.11b at 5.5 Mb/s, RTS/CTS above 500 B, 3 stations, AP queue of 50 packets"
-    )
-    assert flow.startswith(
-        "3 x web download (laptop): 20 kB on average (pareto, shape 1.5), "
-        "think time 1 s on average (exponential); NewReno, MSS "
-    )
-    assert "wired path of 5 ms" in flow
-
-
-def test_the_rates_are_those_of_the_groups() -> None:
-    """Not that of `[phy]`, which no group may have: each has one of its own, or finds one."""
-    three = load(Path(str(directory())) / "three-offices.toml")
-
-    def told(**changes: Any) -> list[str]:
-        of = {f"stations.{key.replace('__', '.')}": value for key, value in changes.items()}
-        network, _, *flows = subject(three.vary(of))
-        return [network.partition(", ")[0], *(flow.partition(":")[0] for flow in flows)]
-
-    one, two = "143.4 Mb/s", "286.8 Mb/s"
-    downloads = [f"4 x bulk download ({name}" for name in ("lawyer", "taxman", "artist")]
-    streams = dict.fromkeys(
-        ("lawyer__spatial_streams", "taxman__spatial_streams", "artist__spatial_streams"), 2
-    )
-    assert told() == [f"802.11ax at {one}", *(f"{line})" for line in downloads)]
-    assert told(**streams)[0] == f"802.11ax at {two}"
-    assert told(lawyer__spatial_streams=2) == [
-        f"802.11ax at {one} and {two}",
-        *(f"{line} at {rate})" for line, rate in zip(downloads, (two, one, one), strict=True)),
-    ]
-    assert told(lawyer__spatial_streams=2, artist__mcs=0)[0] == f"802.11ax at 8.603 Mb/s to {two}"
-    finds = {"lawyer__rate_control": "minstrel-ht"}
-    assert told(**finds)[:2] == [
-        f"802.11ax at {one} or at rates up to {one} by Minstrel-HT",
-        f"{downloads[0]} at up to {one})",
-    ]
-
-
-EDCA = """
-[phy]
-standard = "802.11b"
-[mac.edca.ap.AC_VO]
-aifsn = 2
-cw_min = 0
-cw_max = 0
-txop_limit = "0 us"
-[mac.edca.ap.AC_BE]
-cw_max = 1023
-[mac.classify]
-tcp_ack = "AC_VO"
-{queue}
-[[stations]]
-name = "laptop"
-count = 3
-[[flows]]
-stations = "laptop"
-direction = "upload"
-application = {{ kind = "bulk" }}
-{more}
-"""
-DOWNLOAD = """
-[[flows]]
-stations = "laptop"
-name = "down"
-direction = "download"
-application = { kind = "bulk" }
-"""
-CONSTANT = """
-[[flows]]
-stations = "laptop"
-name = "calls"
-direction = "download"
-application = { kind = "udp", packet = "200 B", rate = "64 kb/s" }
-"""
-
-
-def test_access_categories_in_use_are_told() -> None:
-    network, voice, best_effort, _ = subject(loads(EDCA.format(queue="", more="")))
-
-    assert network.endswith("AP queue without limit")
-    assert voice == "EDCA AC_VO, TCP ACKs: AP AIFS 50 us, CW 0"
-    assert best_effort == "EDCA AC_BE, TCP data: stations AIFS 70 us, CW 31 to 1023, TXOP 3.264 ms"
-
-
-def test_both_sides_of_a_category_are_told_where_both_use_it() -> None:
-    lines = subject(loads(EDCA.format(queue="", more=DOWNLOAD)))
-
-    assert lines[1] == (
-        "EDCA AC_VO, TCP ACKs: AP AIFS 50 us, CW 0; stations AIFS 50 us, CW 7 to 15, TXOP 3.264 ms"
-    )
-
-
-def test_bursts_and_beacons_are_told(web: Comparison) -> None:
-    bursts = AdaptiveBurst(scheme="adaptive-burst", window_slots=32, target_active=8)
-    ap = web.scenario.ap.model_copy(update={"access": bursts})
-    rate = web.scenario.phy.data_rate
-    beacon = Beacon(interval_ns=102_400_000, size_bits=584, rate=rate)
-    mac = web.scenario.mac.model_copy(update={"beacon": beacon})
-
-    network, _ = subject(web.scenario.model_copy(update={"ap": ap, "mac": mac}))
-
-    assert network.endswith(", AP sends in bursts, a beacon every 102.4 ms")
-
-
-@pytest.mark.parametrize(
-    ("queue", "words"),
-    [
-        (
-            '{ discipline = "red", limit = 50 }',
-            "AP queue of 50 packets with random early detection",
-        ),
-        ('{ discipline = "per-flow" }', "AP queue without limit, flows served in turn"),
-    ],
-)
-def test_disciplines_and_constant_rates_are_told(queue: str, words: str) -> None:
-    lines = subject(loads(EDCA.format(queue=f"[ap]\nqueue = {queue}", more=CONSTANT)))
-
-    assert lines[0].endswith(words)
-    assert lines[2].startswith("EDCA AC_BE, TCP data and UDP: AP AIFS 70 us")
-    assert lines[-1] == "3 x UDP download (laptop): 64 kb/s, packets of 200 bytes"
 
 
 def test_models_come_first_and_headlines_without_a_model_follow(web: Comparison) -> None:
@@ -288,34 +158,6 @@ def test_wide_intervals_are_a_caution() -> None:
     told = cautions(compared(duration="5 s", replications=2, mean="200 kB"))
 
     assert any("wide intervals" in one for one in told)
-
-
-@pytest.mark.parametrize(
-    ("tcp", "words"),
-    [
-        ('variant = "sack"', "SACK"),
-        ("delayed_ack = { every = 2 }", "an ACK for every 2 segments"),
-        (
-            "delayed_ack = { thresholds = [[0, 1], [2, 2], [5, 3]] }",
-            "an ACK for every segment, for every 2 from 2 on, for every 3 from 5 on",
-        ),
-        ("ack_skip = { skip = 1 }", "1 of 2 ACKs left out"),
-        ("ack_skip = { skip = 2, after_segment = 50 }", "2 of 3 ACKs left out after segment 50"),
-        ("ack_skip = { adaptive = { most = 3 } }", "up to 3 of 4 ACKs left out"),
-        ('mac_feedback = { give_up = "retransmit" }', "the MAC reports dropped frames"),
-        (
-            'mac_feedback = { give_up = "freeze" }',
-            "the MAC reports dropped frames, without a window reduction",
-        ),
-        ("aimd = { increase = 0.2, decrease = 0.95 }", "AIMD 0.2 and 0.95"),
-    ],
-)
-def test_what_is_special_about_tcp_is_told(tcp: str, words: str) -> None:
-    def told(tcp: str) -> str:
-        return "\n".join(subject(loads(cell(3, flow=f"tcp = {{ {tcp} }}"))))
-
-    assert words in told(tcp)
-    assert words not in told('variant = "newreno", delayed_ack = { every = 1 }')
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import pytest
 from intervals import judge, store
 from intervals.cells import METRICS, systems
 from intervals.measure import MEASURED
-from intervals.profiles import profiles
 
 RECORD = json.loads(MEASURED.read_text("utf-8"))
 
@@ -27,10 +26,3 @@ def test_the_first_block_is_estimated_as_it_is_stored(name: str) -> None:
         # An interval that is declined has a lower bound alone.
         for told, kept in zip(judge.rounded(found[metric]), stored[metric], strict=True):
             assert told is None if kept is None else told == pytest.approx(kept, rel=5e-5)
-
-
-def test_each_cell_is_there_once() -> None:
-    names = [(one["system"], one["replications"], one["metric"]) for one in RECORD["cells"]]
-
-    assert len(set(names)) == len(names)
-    assert {system for system, *_ in names} <= set(systems() | profiles())

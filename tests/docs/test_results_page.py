@@ -84,25 +84,6 @@ def test_airtime_and_counts_are_complete(result: dict[str, Any]) -> None:
             assert f"`{key}`" in text, key
 
 
-def test_pairs_are_worth_what_is_told() -> None:
-    page = tables.whole(pages.DOCS / "explanation" / "intervals.md")
-    table = tables.found(page, "pairs")
-    lines = [line for line in table.splitlines() if line.startswith("|")]
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]]
-
-    assert len(rows) == 5
-    for change, mean, _, *_, of_mean, of_percentile in rows:
-        assert float(of_mean) > 1, change
-        assert float(of_percentile) > 1, change
-        # Each mean is separated from zero by its pairs.
-        difference, half_width = (float(part) for part in mean.split(" ± "))
-        assert abs(difference) > half_width, change
-    # Those of means are two to four times as narrow, but for RTS/CTS.
-    narrower = sorted(float(of_mean) for *_, of_mean, _ in rows)
-    assert narrower[0] > 1.5
-    assert narrower[1] >= 2
-
-
 def test_pairs_on_common_random_numbers_are_worth_some_four_times_the_runs() -> None:
     """Paired intervals are 2.0 to 5.9 times narrower with each of ten seeds and ten replications.
 
