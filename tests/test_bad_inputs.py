@@ -77,6 +77,8 @@ FILES = {
     "hello.txt": b"hello\n",
     "results.json": b'{"scenario": {}}',
     "sweep.toml": b'scenario = "nofile.toml"\n[axes]\n"stations.laptop.count" = [1]\n',
+    "noaxes.toml": b'scenario = "base.toml"\n',
+    "typo.toml": b'scenario = "base.toml"\nreplicaitons = 2\n[axes]\n"run.seed" = [1]\n',
     "store/store.json": b'{"vers',
 }
 #: Arguments, the place of the error, and what identifies it.
@@ -115,7 +117,17 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run base.toml --replications x": ("--replications", "whole number"),
     "run base.toml --seed -1": ("--seed", "0 or more"),
     "run base.toml --effort -1": ("--effort", "above 0"),
+    "run base.toml --seed 1.5": ("--seed", "whole number"),
+    "run base.toml --threads 0": ("--threads", "1 or more"),
+    "run base.toml --with radio": ("--with", "testbed"),
+    "run base.toml --gro": ("--gro", "--with testbed"),
     "run base.toml --foo": ("No such option", "--foo"),
+    "run": ("Missing argument", "scenario"),
+    "fly": ("No such command", "fly"),
+    "lab quantum": ("there is no sheet", "dcf"),
+    "lab check": ("no file with answers", "here"),
+    "lab dcf dcf.answers.toml": ("dcf.answers.toml", "airtcp lab check"),
+    "traffic show nofile.log": ('"nofile.log"', "not found"),
     "run base.toml --out hello.txt": ("cannot write to hello.txt", "directory"),
     "web --port 99999": ("--port", "65535 or less"),
     "web --host 0.0.0.0": ("--host 0.0.0.0", "--token"),
@@ -143,7 +155,19 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "diff base.toml": ("B", "--set"),
     "diff base.toml --set stations.laptop.count=2": ("--set", "same network"),
     "diff base.toml --set stations.laptop.count=3 --precision 200%": ("--precision", "100 %"),
+    "diff base.toml --set stations.laptop.count=3 --precision abc": ("--precision", "%"),
+    "diff base.toml --set stations.laptop.count=3 --precision 2% --replications 3": (
+        "--precision",
+        "--replications",
+    ),
     "sweep base.toml --to out": ("base.toml", "--axis"),
+    "sweep base.toml --axis run.seed=[1]": ("--to", "--dry"),
+    "sweep base.toml --to out --axis run.seed=[1] --axis run.seed=[3]": ("--axis", "twice"),
+    "sweep base.toml --to out --axis run.seed": ("--axis", "stations.laptop.count=[1, 2, 5]"),
+    "sweep empty.toml --to out": ("empty.toml: scenario", "base scenario"),
+    "sweep noaxes.toml --to out": ("noaxes.toml: axes", "missing"),
+    "sweep typo.toml --to out": ("typo.toml: replicaitons", "replications"),
+    "sweep syntax.toml --to out": ("syntax.toml", "TOML"),
     "sweep base.toml --to out --axis nope.count=[1]": ("sweep: axes.nope.count", "the nearest is"),
     "sweep base.toml --to store --axis stations.laptop.count=[1]": ("store/store.json", "damaged"),
     "sweep sweep.toml --to out": ("nofile.toml", "not found"),
@@ -172,7 +196,7 @@ def contents(folder: Path) -> dict[Path, str]:
 
 
 def check(message: str, place: str, what: str) -> None:
-    assert message.startswith(f"{place}: "), message
+    assert message.startswith(place), message
     assert what in message.removeprefix(place), message
     assert "Input should be" not in message
 

@@ -21,11 +21,6 @@ from children import Children
 from typer.testing import CliRunner, Result
 from wing import with_papers
 
-INVALID = [
-    Path(__file__).parent / "scenarios" / "invalid" / f"{name}.toml"
-    for name in ("not_toml", "not_utf8", "several_problems")
-]
-
 WEB = cell(
     3,
     title="Three laptops",
@@ -239,45 +234,6 @@ def test_schema_is_a_json_schema() -> None:
 
     assert schema["type"] == "object"
     assert "phy" in schema["properties"]
-
-
-@pytest.mark.parametrize("command", ["run", "predict", "simulate"])
-def test_a_wrong_scenario_is_status_2_and_one_message(command: str) -> None:
-    """Of what can be wrong, three kinds of file; tests/scenario has all messages."""
-    for path in INVALID:
-        result = call(command, path)
-
-        assert result.exit_code == 2
-        assert result.stdout == ""
-        assert result.stderr.startswith("airtcp: ")
-        assert path.name in result.stderr
-        assert "Traceback" not in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["run", "nowhere.toml"], "nowhere.toml: file not found"),
-        (["run", "."], "is a directory"),
-        (["run"], "Missing argument"),
-        (["run", "web.toml", "--colour"], "No such option: --colour"),
-        (["run", "web.toml", "--seed", "-1"], "--seed"),
-        (["run", "web.toml", "--seed", "1.5"], "--seed"),
-        (["run", "web.toml", "--replications", "0"], "--replications"),
-        (["run", "web.toml", "--threads", "0"], "--threads"),
-        (["run", "web.toml", "--with", "radio"], "must be testbed (got 'radio')"),
-        (["run", "web.toml", "--gro"], "--gro: needs --with testbed"),
-        (["fly"], "No such command 'fly'"),
-        (["example", "beach"], "no example 'beach'"),
-    ],
-)
-def test_wrong_input_is_status_2(arguments: list[str], message: str) -> None:
-    result = call(*arguments)
-
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert message in result.stderr
-    assert "Traceback" not in result.stderr
 
 
 def test_an_output_directory_that_cannot_be_written_is_found_before_the_run(

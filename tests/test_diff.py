@@ -393,13 +393,6 @@ def test_a_key_of_all_access_points_is_told_once() -> None:
     assert not any(line.startswith("cells.") for line in said)
 
 
-def test_nothing_to_compare_with_is_wrong_input(file: Path) -> None:
-    result = call(file)
-
-    assert result.exit_code == 2
-    assert "a second file B, or --set" in result.stderr
-
-
 @with_papers
 def test_standard_input_is_read_once(file: Path) -> None:
     runner = CliRunner()
@@ -413,14 +406,6 @@ def test_standard_input_is_read_once(file: Path) -> None:
     )
     # Both networks are of one reading: what is wrong with it is not that it is empty.
     assert "is missing" not in once.stderr
-
-
-def test_a_path_that_is_no_key_is_wrong_input(file: Path) -> None:
-    result = call(file, "--set", "stations.fur.count=2")
-
-    assert result.exit_code == 2
-    assert "fur" in result.stderr
-    assert "Traceback" not in result.stderr
 
 
 @pytest.mark.parametrize("columns", [60, 120, 200])
@@ -489,23 +474,6 @@ def test_no_change_is_precise_at_once() -> None:
     a = airtcp.load(SCENARIO)
     found = airtcp.diff(a, a, precision=0.01)
     assert (found.replications, found.stopped) == (5, "precision")
-
-
-@pytest.mark.parametrize(
-    ("precision", "message"),
-    [
-        (("--precision", "200 %"), "must be above 0 % and below 100 %"),
-        (("--precision", "0 %"), "must be above 0 % and below 100 %"),
-        (("--precision", "abc"), "allowed: a number and one of %"),
-        (("--precision", "2 %", "--replications", "3"), "cannot be combined with --replications"),
-    ],
-)
-def test_a_wrong_precision_says_what_is_allowed(
-    file: Path, precision: tuple[str, ...], message: str
-) -> None:
-    result = call(file, "--set", "stations.far.count=2", *precision)
-    assert result.exit_code == 2
-    assert message in " ".join(result.stderr.split())
 
 
 @pytest.mark.parametrize(

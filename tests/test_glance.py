@@ -231,10 +231,3 @@ def test_the_command_gives_a_glance_and_its_source() -> None:
     assert "Quick simulation: " in printed.stdout
     assert "Quick simulation: " not in without.stdout
     assert "No analytical model applies: UDP and TCP share the channel" in without.stdout
-
-
-def test_bad_input_is_told_in_one_line() -> None:
-    with pytest.raises(ScenarioError, match="file not found"):
-        glance("nowhere.toml")
-    with pytest.raises(ValueError, match="greater than or equal to 0"):
-        glance(browsing(), seed=-1)

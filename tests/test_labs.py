@@ -227,24 +227,6 @@ def test_wrong_files_are_told(tmp_path: Path, file: str, text: str, message: str
         check(path)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["lab", "quantum"], "there is no sheet"),
-        (["lab", "check"], "no file with answers found here"),
-        (["lab", "check", "dcf.answers.toml"], "cannot be read"),
-        (["lab", "dcf", "dcf.answers.toml"], "only `airtcp lab check` takes files"),
-    ],
-)
-def test_wrong_commands_are_told(
-    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(app, arguments)
-    assert done.exit_code == 2
-    assert message in done.stderr
-
-
 def test_a_sheet_is_not_overwritten(tmp_path: Path) -> None:
     write("dcf", tmp_path)
     with pytest.raises(airtcp.OutputError, match="file exists"):

@@ -282,12 +282,3 @@ def test_a_resolved_form_that_the_core_refuses_is_a_simulation_error() -> None:
 
     with pytest.raises(SimulationError, match=r"rejects .* missing field .* one version"):
         simulate(Odd())  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [({"threads": 0}, "threads"), ({"replications": 0}, "replications"), ({"seed": -1}, "seed")],
-)
-def test_absurd_arguments_are_refused(arguments: dict[str, int], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        simulate(web(), **arguments)  # type: ignore[arg-type]

@@ -120,13 +120,6 @@ def test_a_log_of_no_use_ends_with_status_2(tmp_path: Path, text: str, says: str
     assert result.stderr.count("\n") == 1
 
 
-def test_a_missing_file_is_said(tmp_path: Path) -> None:
-    result = call("show", tmp_path / "none")
-
-    assert result.exit_code == 2
-    assert "file not found" in result.stderr
-
-
 def test_what_is_shown_and_drawn(tmp_path: Path) -> None:
     log = written(tmp_path, LOG)
 

@@ -338,53 +338,6 @@ def test_a_dry_run_says_how_much_and_writes_nothing(sweep_file: Path, tmp_path: 
     assert again.startswith("6 points, 30 runs, 12 of them in the store\na run takes ")
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "scenario: is missing; expected: the base scenario"),
-        ('scenario = "base.toml"', "axes: is missing"),
-        ('scenario = "nowhere.toml"\n[axes]\nx = [1]', "nowhere.toml: file not found"),
-        ('scenario = "base.toml"\nreplicaitons = 2\n[axes]\nx = [1]', "did you mean replications?"),
-        ('scenario = "base.toml"\n[axes]\nx = []', "sweep.toml: axes.x: is empty"),
-        (
-            'scenario = "base.toml"\n[axes]\nx = [1]',
-            "sweep.toml: axes.x: is not a key of this scenario",
-        ),
-        ("scenario = [", "is not TOML"),
-    ],
-)
-def test_a_wrong_file_is_wrong_input(sweep_file: Path, text: str, said: str) -> None:
-    sweep_file.write_text(text)
-
-    done = call("sweep", sweep_file, "--to", sweep_file.parent / "store")
-
-    assert done.exit_code == 2
-    assert said in done.stderr
-    assert not (sweep_file.parent / "store").exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ((), "Invalid value for --to: is missing; give the directory of the store, or --dry"),
-        (
-            ("--axis", "run.seed=[1, 2]", "--axis", "run.seed=[3]"),
-            "Invalid value for --axis: run.seed is given twice; give it once, with all its",
-        ),
-        (
-            ("--axis", "run.seed"),
-            "Invalid value for --axis: 'run.seed' has no value; use a form such as "
-            "stations.laptop.count=[1, 2, 5]",
-        ),
-    ],
-)
-def test_a_wrong_option_is_named(sweep_file: Path, options: tuple[str, ...], said: str) -> None:
-    done = call("sweep", sweep_file.with_name("base.toml" if options else "sweep.toml"), *options)
-
-    assert done.exit_code == 2
-    assert said in " ".join(done.stderr.split())
-
-
 def test_one_of_a_thing_is_told_as_one(sweep_file: Path, tmp_path: Path) -> None:
     """A point of one run, of a rate whose value a question in SQL may have."""
     one = (sweep_file.with_name("base.toml"), "--axis", 'phy.data_rate=["11 Mb/s"]')
