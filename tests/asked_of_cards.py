@@ -119,6 +119,10 @@ SCENARIOS = {
     "udp, many": scenario(UDP, direction="upload", count=60, standard="802.11g"),
     "udp, wire": scenario(UDP, direction="upload", path='["up"]', top=LINK.format(rate="9 Mb/s")),
     "udp, lone": scenario(UDP, count=1),
+    "udp, ofdma": scenario(UDP, count=4, standard="802.11ax", mac="[mac.ofdma]"),
+    "udp, ofdma, in sequence": scenario(
+        UDP, count=4, standard="802.11ax", mac='[mac.ofdma]\nacknowledgment = "bar-sequence"'
+    ),
     "udp, lone, rts": scenario(UDP, count=1, mac='[mac]\nrts_threshold = "0 B"'),
     "udp, lone, ofdm": scenario(UDP, count=1, standard="802.11a"),
     "udp, lone, wire": scenario(

@@ -1,5 +1,7 @@
 """What the models say of 802.11n, ac and ax, beside short simulations and in words."""
 
+import re
+
 import pytest
 from airtcp.predict import predict
 from airtcp.results import Prediction
@@ -259,3 +261,27 @@ def test_other_parameters_at_the_access_point_are_in_no_model_of_aggregates() ->
     said = predict(scenario(flow("upload", BULK), top=edca))
 
     assert "different parameters of AC_BE" in (said.uncovered or "")
+
+
+@pytest.mark.parametrize(
+    ("flows", "more", "reason"),
+    [
+        (flow("download", BULK), "", "cover TCP only"),
+        (flow("upload"), "", "covers only downloads"),
+        (flow("download"), 'frame_errors = "1 %"', "lost by errors"),
+        (flow("download") + flow("download", group="far"), "", "stations differ"),
+    ],
+)
+def test_the_model_of_ofdma_declines_what_is_not_saturated_and_alike(
+    flows: str, more: str, reason: str
+) -> None:
+    """Seven stations in 80 MHz take turns in four resource units, so they have to be alike."""
+    far = '[[stations]]\nname = "far"\ncount = 2\nmcs = 0\n' if "far" in flows else ""
+    asked = scenario(
+        far + flows, standard="ax", count=5, mac="[mac.ofdma]", station=more, phy='band = "5 GHz"'
+    )
+
+    prediction = predict(asked)
+
+    assert prediction.model == {}
+    assert re.search(reason, str(prediction.uncovered))

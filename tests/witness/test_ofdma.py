@@ -9,7 +9,11 @@ from __future__ import annotations
 from math import ceil
 from statistics import fmean
 
+import airtcp
+import numpy as np
 import pytest
+from airtcp.models.ofdma import division
+from airtcp.scenario import loads
 from peers.ns3_modern import ROWS_OFDMA, at
 from peers.references import Point
 from peers.samples import Answer, metric
@@ -77,3 +81,114 @@ def test_a_saturated_cycle_by_hand(parameters: str, users: int, tones: int, mpdu
 
     # Of some 2,000 cycles the mean backoff is off by .15 slots, .02 % of a cycle.
     assert found == pytest.approx(bps, rel=1e-3)
+
+
+# (standard, width, users, MCS, streams, guard interval, acknowledgment)
+CYCLES = [
+    ("802.11ax", 20, 9, 0, 1, 3200, "mu-bar"),
+    ("802.11ax", 20, 9, 11, 2, 800, "mu-bar"),
+    ("802.11ax", 20, 1, 7, 1, 1600, "mu-bar"),
+    ("802.11ax", 40, 2, 4, 4, 800, "bar-sequence"),
+    ("802.11ax", 40, 18, 2, 1, 1600, "mu-bar"),
+    ("802.11ax", 80, 16, 9, 1, 800, "bar-sequence"),
+    ("802.11ax", 80, 37, 5, 1, 3200, "mu-bar"),
+    ("802.11ax", 160, 2, 10, 2, 800, "mu-bar"),
+    ("802.11be", 20, 4, 13, 1, 800, "mu-bar"),
+    ("802.11be", 80, 8, 1, 2, 1600, "bar-sequence"),
+    ("802.11be", 160, 74, 3, 1, 800, "mu-bar"),
+    ("802.11be", 160, 1, 12, 8, 3200, "mu-bar"),
+]
+EVERY = [
+    (standard, width, users, mcs, streams, guard, acknowledgment)
+    for standard, highest in (("802.11ax", 11), ("802.11be", 13))
+    for width, all_users in (
+        (20, (1, 2, 4, 9)),
+        (40, (1, 2, 4, 8, 18)),
+        (80, (1, 2, 4, 8, 16, 37)),
+        (160, (1, 2, 4, 8, 16, 32, 74)),
+    )
+    for users in all_users
+    for mcs in range(highest + 1)
+    for streams, guard, acknowledgment in ((1, 800, "mu-bar"), (2 + mcs % 3, 3200, "bar-sequence"))
+]
+
+
+def _compare_cycle(cell: tuple[str, int, int, int, int, int, str]) -> None:
+    """PPDU and cycle of the core, from its trace, are those of the model, to the nanosecond."""
+    standard, width, users, mcs, streams, guard, acknowledgment = cell
+    scenario = loads(f"""
+[phy]
+standard = "{standard}"
+channel_width = "{width} MHz"
+band = "6 GHz"
+mcs = {mcs}
+spatial_streams = {streams}
+guard_interval = "{guard} ns"
+[mac.ofdma]
+acknowledgment = "{acknowledgment}"
+[mac.edca.ap]
+AC_BE = {{ cw_min = 0, cw_max = 0 }}
+[ap]
+queue = {{ limit = 1000000 }}
+[[stations]]
+name = "sta"
+count = {users}
+[[flows]]
+stations = "sta"
+direction = "download"
+start_spread = "0 s"
+application = {{ kind = "udp", packet = "400 B", rate = "saturated" }}
+[run]
+warmup = "0 s"
+duration = "60 ms"
+replications = 1
+""")
+    model = airtcp.predict(scenario)
+    result = airtcp.simulate(scenario, trace=True)
+    trace = result.simulation.runs[0].trace
+    assert trace is not None
+    sent = trace.ppdus()
+    # The first packet goes at once and alone.
+    starts, places = np.unique(np.round(sent.time_s * 1e9).astype(np.int64), return_inverse=True)
+    mpdus = np.bincount(places, weights=sent.mpdus)[1:-1]
+
+    assert set(mpdus) == {model.best("mpdus_per_ppdu_ap").value}, cell
+    cycle_ns = mpdus[0] * (400 - 28) * 8 / model.best("goodput_bps").value * 1e9
+    assert set(np.diff(starts)[1:]) == {round(cycle_ns)}, cell
+
+
+@pytest.mark.parametrize("cell", CYCLES, ids=lambda cell: "-".join(map(str, cell)))
+def test_cycles_are_the_models_to_the_nanosecond(
+    cell: tuple[str, int, int, int, int, int, str],
+) -> None:
+    _compare_cycle(cell)
+
+
+@pytest.mark.verify
+def test_all_cycles_are_the_models_to_the_nanosecond() -> None:
+    for cell in EVERY:
+        _compare_cycle(cell)
+
+
+# IEEE 802.11ax-2021, 27.5: Mb/s of one stream at MCS 0 and 11 with a guard interval of 800 ns, by
+# resource units in a channel; that of all units together.
+@pytest.mark.parametrize(
+    ("width", "units", "low", "high"),
+    [
+        (20, 9, 0.9, 14.7),
+        (20, 4, 1.8, 29.4),
+        (20, 2, 3.8, 62.5),
+        (20, 1, 8.6, 143.4),
+        (40, 1, 17.2, 286.8),
+        (80, 1, 36.0, 600.5),
+        (160, 1, 72.1, 1201.0),
+    ],
+)
+def test_rates_of_resource_units_are_those_of_the_tables(
+    width: int, units: int, low: float, high: float
+) -> None:
+    found = division(width, units)
+
+    assert found.units == units
+    assert found.subcarriers / 2 / 13.6 == pytest.approx(low, abs=0.06)
+    assert found.subcarriers * 10 * 5 / 6 / 13.6 == pytest.approx(high, abs=0.06)

@@ -19,6 +19,7 @@
 - `leith`: paper L, TCP uploads with a prioritized access point
 - `max_throughput`: theoretical maximum throughput of a single sender
 - `miorandi`: paper M, TCP downloads: contention, throughput, session delay
+- `ofdma`: saturated downlink OFDMA
 - `processor_sharing`: M/G/1-PS, with a limit on flows and with few sources
 - `replies`: the contenders in a cell with TCP, and TCP ACKs without backoff
 - `roots`: roots of monotone functions, which all models share
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
         leith,
         max_throughput,
         miorandi,
+        ofdma,
         processor_sharing,
         replies,
         roots,
@@ -80,6 +82,7 @@ __all__ = [
     "leith",
     "max_throughput",
     "miorandi",
+    "ofdma",
     "processor_sharing",
     "replies",
     "roots",

@@ -148,8 +148,6 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
             "a page needs many transfers over parallel connections; paper M covers one "
             "transfer per station at a time"
         )
-    if scenario.mac.ofdma is not None:
-        return (), "PPDUs have several receivers; models cover PPDUs to one"
     if scenario.mac.aggregation is not None:
         return _aggregated(scenario)
     if datagrams:
@@ -208,6 +206,12 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
 def _aggregated(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]], str]:
     """Return the families for 802.11n and later; flows must be all UDP or all TCP."""
     apps = [flow.application for flow in scenario.flows]
+    if scenario.mac.ofdma is not None:
+        if not all(app.kind == "udp" for app in apps):
+            return (), "PPDUs have several receivers; models cover TCP only in PPDUs to one"
+        from airtcp.predict import ofdma
+
+        return (("saturated OFDMA", ofdma.predict),), ""
     if all(app.kind == "udp" for app in apps):
         from airtcp.predict import ampdu
 
