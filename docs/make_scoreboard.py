@@ -127,18 +127,18 @@ def scoreboard() -> str:
 
 
 def matrix(letter: str) -> str:
-    """Lists the figures and tables of a paper with a small picture, their verdicts and a line."""
+    """Lists the figures and tables of a paper with a small picture and their verdicts."""
     page = f"paper-{letter.lower()}.md"
     mine = [item for item in items().values() if item.paper == letter]
     shown = []
     for row in rows(mine, judged()):
         name = row.item.name
         picture = PICTURES / f"{name}.png"
-        small = f"![{row.item.title}](../images/papers/{name}.png)" if picture.exists() else ""
+        small = f"![{name}](../images/papers/{name}.png)" if picture.exists() else ""
         told = ", ".join(f"{count} {verdict}" for verdict, count in row.counts.items())
         title = f"[{name}]({page}) {row.item.title}"
-        shown.append([title, small, told or "no claim", row.line])
-    return _table(["figure or table", "ours", "claims", "number or reason"], shown)
+        shown.append([title, small, told or "no claim"])
+    return _table(["figure or table", "ours", "claims"], shown)
 
 
 def keep_pictures(out: Path) -> None:
