@@ -215,9 +215,9 @@ def test_the_flows_that_a_word_is_about_are_named() -> None:
     [
         ("dcf.answers.toml", "q9 = 1", "q9 is not a question"),
         ("dcf.answers.toml", "q1 =", "is not TOML"),
-        ("mine.answers.toml", "", "the name is not that of a sheet"),
-        ("dcf.txt", "", "the name is not that of a sheet"),
-        ("dcf", "", "the name is not that of a sheet"),
+        ("mine.answers.toml", "", "its name is not the name of a sheet"),
+        ("dcf.txt", "", "its name is not the name of a sheet"),
+        ("dcf", "", "its name is not the name of a sheet"),
     ],
 )
 def test_wrong_files_are_told(tmp_path: Path, file: str, text: str, message: str) -> None:

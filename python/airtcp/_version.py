@@ -1,4 +1,4 @@
-"""The version, which is that of Cargo.toml: a test holds them equal.
+"""The version, equal to the version in Cargo.toml (a test compares them).
 
 Written down once more because the package's metadata takes longer to read than a scenario.
 """

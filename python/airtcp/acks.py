@@ -52,7 +52,7 @@ class Policy(Protocol):
 class Delayed:
     """Delayed ACKs of RFC 5681, section 4.2: one ACK for every second full-sized segment.
 
-    The results equal those of `delayed_ack = { every = 2 }` bit for bit.
+    The results equal `delayed_ack = { every = 2 }` bit for bit.
     """
 
     every: int = 2

@@ -65,7 +65,7 @@ def has_own(resolved: str | None = None) -> bool:
 
 
 def of_airtcp(known: Mapping[str, _Any]) -> Iterator[_Any]:
-    """Iterate over the built-in words of a set, without those of plug-ins."""
+    """Iterate over the built-in words of a set, without the words of plug-ins."""
     return (one for one in known.values() if one.resolved is None)
 
 

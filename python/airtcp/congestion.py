@@ -82,7 +82,7 @@ class Control(Protocol):
 class Reno:
     """The congestion control of RFC 5681, section 3.1, to subclass for variants.
 
-    The results equal those of `congestion = "reno"` bit for bit.
+    The results equal `congestion = "reno"` bit for bit.
     """
 
     #: The remainder of the last division in `avoid`. A class attribute, so that a subclass need not

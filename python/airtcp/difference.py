@@ -42,11 +42,11 @@ def diff(
     """Simulate two scenarios with the same seed, and return the paired difference of every metric.
 
     `a` and `b` are scenarios, or any argument of `airtcp.load`. `seed` and `replications` override
-    the scenarios' values; by default both scenarios use those of `a`. If `a` sets a precision, it
-    applies to the intervals of `a` itself. `b` uses its own warm-up and duration. Identical
-    scenarios have differences of exactly 0. With `precision` (0.02 or "2 %"), pairs are added until
-    the intervals of the paired differences of goodput and transfer time are within ±precision of
-    the means of `a`, or until `a`'s `run.max_replications`.
+    the scenarios' values; by default both scenarios use the settings of `a`. If `a` sets a
+    precision, it applies to the intervals of `a` itself. `b` uses its own warm-up and duration.
+    Identical scenarios have differences of exactly 0. With `precision` (0.02 or "2 %"), pairs are
+    added until the intervals of the paired differences of goodput and transfer time are within
+    ±precision of the means of `a`, or until `a`'s `run.max_replications`.
 
     Raises the errors of `airtcp.simulate`; ValueError for a precision out of bounds, or together
     with replications; UnitError for a text that is not a percentage. Ctrl-C compares the pairs that

@@ -70,7 +70,7 @@ class Discipline(Protocol):
 class Fifo:
     """First in, first out with tail drop.
 
-    If each channel access serves one packet, the results equal those of `discipline = "fifo"` bit
+    If each channel access serves one packet, the results equal `discipline = "fifo"` bit
     for bit. With aggregation it serves the station of the oldest packet.
     """
 

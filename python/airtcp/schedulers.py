@@ -55,7 +55,7 @@ class Scheduler(Protocol):
 class RoundRobin:
     """Serve receivers in turn, one channel access each.
 
-    The results equal those of `scheduler = "round-robin"` bit for bit.
+    The results equal `scheduler = "round-robin"` bit for bit.
     """
 
     #: The receiver served last. A class attribute, so that a subclass need not call this class's

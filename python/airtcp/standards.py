@@ -234,7 +234,7 @@ class EdcaDefaults:
 
 # Stations: Table 9-155, the default EDCA parameter set, which an access point announces. Access
 # point: the defaults of dot11QAPEDCATable (Annex C). Only an access point may use an AIFSN of 1, so
-# its voice and video precede those of the stations.
+# its voice and video precede the stations' voice and video.
 _STATION_AIFSN: Mapping[AccessCategory, int] = MappingProxyType(
     {"AC_VO": 2, "AC_VI": 2, "AC_BE": 3, "AC_BK": 7}
 )

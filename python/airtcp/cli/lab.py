@@ -27,7 +27,7 @@ def lab(
         list[Path] | None,
         typer.Argument(
             metavar="[FILE]...",
-            help="With check: files with answers. Default: those in the current directory.",
+            help="With check: files with answers. Default: the files in the current directory.",
         ),
     ] = None,
     to: Annotated[

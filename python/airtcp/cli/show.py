@@ -357,7 +357,7 @@ def _printed(
 
 
 def _is_number(cells: Iterable[str]) -> bool:
-    """Return whether all cells that are not empty begin like a number."""
+    """Return whether every non-empty cell begins like a number."""
     return all(cell[0].isdigit() or cell[0] in "≥≤<>+-−–±~" for cell in cells if cell)
 
 

@@ -54,7 +54,7 @@ _RISK: Final = 0.05
 #: chance explains at this level.
 _TIMES: Final = 2.0
 _CHANCE: Final = 0.5
-#: The same if the halves differ widely: the steady state may then be further away.
+#: Instead of `_TIMES` if the halves differ widely: the steady state may be further away.
 _TIMES_FAR: Final = 3.0
 #: The confidence level at which a difference of the halves counts as growth.
 _SURE: Final = 0.99

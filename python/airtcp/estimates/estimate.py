@@ -384,9 +384,8 @@ class Estimates:
                     return improved
                 begun = self._improved(told, estimator, self._begun.pseudo_values(formula))
                 return declined(improved, steadiness, begun.interval.low)
-            # Outside steady state the growth is no control, because its mean is not zero. The
-            # estimate from the rate by bytes is then a second one. The interval has to cover their
-            # distance.
+            # Outside steady state the growth is not a control variate, because its mean is not
+            # zero. The interval then has to reach the second estimate, from the rate of bytes.
             by_bytes = float(formula(self._by_bytes(rates)))
         return self._between(improved, by_bytes, formula)
 

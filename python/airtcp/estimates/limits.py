@@ -47,7 +47,7 @@ _MOST_R: Final = 100.0
 def confined(metric: str, interval: Interval, most: float = math.inf) -> Interval:
     """Return an interval within the limits of its metric, on its scale, and up to `most`.
 
-    The given arms are those of a mean of samples.
+    The given arms belong to a mean of samples.
     """
     return widened(metric, interval, 0.0, most, are_linear=True)
 

@@ -45,7 +45,7 @@ DOUBT: Final = 0.5
 MOST_GROWTH: Final = 0.2
 #: The fewest pages that allow an estimate.
 _FEWEST: Final = 10
-#: The columns of the sums, as named in `Books`: those of one traffic, and those of all pages.
+#: The columns of the sums, as named in `Books`: columns of one traffic, and of all pages.
 _OWN: Final = ("units", "loading_s", "active_s", "begun")
 _ALL: Final = ("units", "loaded", "loading_s")
 _OWN_UNITS, _OWN_LOADING, _ACTIVE, _BEGUN, _UNITS, _LOADED, _LOADING = range(7)

@@ -52,8 +52,7 @@ def adjusted(totals: Array, controls: Array) -> Adjusted:
     """Adjust totals for controls.
 
     `totals` has the shape (replications, windows, columns), `controls` (replications, windows,
-    controls): sums over each window. With one replication `without` has no replication to leave
-    out.
+    controls): sums over each window. With one replication, `without` is empty.
     """
     n, windows = totals.shape[:2]
     sums = totals.sum(axis=1)

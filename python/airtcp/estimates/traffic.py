@@ -104,7 +104,7 @@ class Traffic:
 
     @cached_property
     def entries(self) -> list[int]:
-        """The indices of its resolved flows."""
+        """The indices of the flows of this traffic in the resolved scenario."""
         return [
             place
             for place, flow in enumerate(self.scenario.flows)

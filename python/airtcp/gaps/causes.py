@@ -43,7 +43,7 @@ _LIMITS: Final = (10, 30, 100, 300, 1000, 3000)
 #: Queue limits of a bloated link: about 0.4, 0.7, 1.4 and 2.9 s of queueing delay at 10 Mb/s.
 _BLOATED: Final = (300, 600, 1200, 2400)
 _MANAGED: Final = {"discipline": "fq-codel"}
-#: Receive windows in KiB: those of small devices, and of systems without window scaling.
+#: Receive windows in KiB, as small devices and systems without window scaling have them.
 _WINDOWS: Final = (8, 16, 32, 64, 128, 256, 512)
 #: Smallest and largest loss ratios of frames, and of packets on a link.
 _FRAMES_LOST: Final = (0.02, 0.7)

@@ -106,7 +106,7 @@ def _axis(row: MeasuredRow) -> Axis | None:
 
 
 def _own_width(row: MeasuredRow) -> float | None:
-    """Return the half width of the measured value; without one, that of one more replication."""
+    """Return the half width of the measured value, by default of one more replication."""
     own = row.measured.half_width
     return of_one_more(row.simulation).half_width if own is None else own
 
@@ -119,7 +119,7 @@ def total(axes: Sequence[Axis], values: Sequence[float | None]) -> float:
 def carried(axis: Axis, before: float | None, after: float | None) -> float | None:
     """Return the simulated mean with a change, from replications on common random numbers.
 
-    The change moves the logarithm of the mean by as much as that of the replication.
+    The change moves the logarithm of the mean as far as it moves that replication's logarithm.
     """
     if after is None:
         return None

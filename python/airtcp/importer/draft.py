@@ -69,7 +69,7 @@ class Draft:
         return key in self.tables.get(header, {})
 
     def put_beside(self, stem: str) -> None:
-        """Prefix the names of files with that of the scenario."""
+        """Prefix the names of files with the scenario's name."""
         for flow in self.flows:
             if isinstance(table := flow["application"].value, dict):
                 for law in table.values():
@@ -98,7 +98,10 @@ class Draft:
         for head, told in (
             ("Not known from these files:", self.unknown),
             ("Not read, or not followed:", self.unread),
-            ("Measured; airtcp run --measured sets it beside the answer:", self.measured),
+            (
+                "Measured (to compare with the simulation, use airtcp run --measured):",
+                self.measured,
+            ),
         ):
             if told:
                 lines += ["#", f"# {head}"]

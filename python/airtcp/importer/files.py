@@ -104,14 +104,12 @@ def drafts_of(
         if len(source.text) > _MOST_CONFIGURATION:
             raise source.error("", "is too large for a configuration; allowed: 1 MiB")
         if radio is not None and not is_uci_:
-            raise QuestionError(
-                f"--radio: {path} has no radios with names; allowed: with UCI alone"
-            )
+            raise QuestionError(f"--radio: {path} has no named radios; allowed: with OpenWrt's UCI")
         draft = read_uci(source, radio) if is_uci_ else _hostapd(source)
     if radio is not None and draft is None:
         raise QuestionError("--radio: there is no configuration; allowed: with UCI alone")
     if len(seen) > 1 or (seen and captured is not None):
-        raise QuestionError(f"{seen[-1].name}: a second source of stations; allowed: one")
+        raise QuestionError(f"{seen[-1].name}: is a second source of stations; allowed: one source")
     if seen:
         draft = draft or Draft()
         draft.keep_names = keep_names

@@ -179,7 +179,7 @@ def _width_of_6_ghz(options: Options, key: str, number: int) -> tuple[int, str]:
     center = key.replace("chwidth", "centr_freq_seg0_idx")
     index = options.whole(center, 0, 233)
     if index:
-        # 20 MHz at 1, 5, 9 ..., 40 at 3, 11 ..., 80 at 7, 23 ..., and so on.
+        # Centers of channels in 6 GHz: 20 MHz at 1, 5, 9 ..., 40 MHz at 3, 11 ..., 80 MHz at 7 ...
         for width, period in ((20, 4), (40, 8), (80, 16), (160, 32), (320, 64)):
             if index % period == period // 2 - 1:
                 return width, options.why(center)

@@ -171,7 +171,7 @@ def measurement(top: Node) -> Measurement:
         if test.is_too_short(ending):
             found = {}
             others.append(
-                f"goodput of the {direction}: unknown, for the test ended before the receiver "
+                f"goodput of the {direction}: unknown, because the test ended before the receiver "
                 "reported anything"
             )
         elif test.only_sent(ending):

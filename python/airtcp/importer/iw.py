@@ -203,7 +203,7 @@ def add_stations(source: Source, draft: Draft) -> None:
         )
         if any(_RU.search(rate) for one in stations for rate in one.values.values()):
             draft.unread.append(f"{group}: OFDMA, which is not modelled: the rate is of a part")
-    draft.unknown.append(f"{name}: rates are those of the last frames, which change")
+    draft.unknown.append(f"{name}: rates are the rates of the last frames, which change")
     told = measurement(source)
     draft.measured += list(told.others)
 

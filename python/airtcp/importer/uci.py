@@ -249,7 +249,7 @@ def _rates(source: Source, section: Section, draft: Draft, standard: str) -> Non
     if section.text("legacy_rates") == "1" and standard != "802.11b":
         draft.unknown.append(
             f"{_why(source, section, 'legacy_rates')}: control frames and beacons at rates of "
-            "802.11b; those of OFDM stand instead"
+            "802.11b; the draft has rates of OFDM instead"
         )
 
 

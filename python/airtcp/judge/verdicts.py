@@ -34,8 +34,8 @@ Simulated = Comparison | SimulationResult
 #: The fewest pages in progress, with none finished, that bound a percentile above the median. With
 #: ten pages, half would have finished in all but one of a thousand cases.
 _FEWEST_PAGES: Final = 10
-#: A flow is starved below this part of its target goodput, and starvation counts from this part of
-#: the runs on.
+#: A flow is starved if its goodput is below this part of its target. Starvation is reported if a
+#: flow starves in at least this part of the runs.
 _STARVED: Final = 0.5
 _OFTEN: Final = 0.25
 #: Relative width of the bins of delays, and so the resolution of their percentiles.

@@ -60,7 +60,7 @@ def check(path: Path | str, *, threads: int | None = None) -> list[Judged]:
     name = file.name.partition(".")[0]
     if name not in NAMES or not file.name.endswith(_END):
         allowed = f"{', '.join(NAMES)}, with {_END} after it"
-        raise QuestionError(f"{file}: the name is not that of a sheet; allowed: {allowed}")
+        raise QuestionError(f"{file}: its name is not the name of a sheet; allowed: {allowed}")
     try:
         answers = parse(read_text(file, _MOST_BYTES))
     except OSError as error:

@@ -144,7 +144,7 @@ def starvation(verdict: Verdict, result: Simulated) -> Iterator[str]:
 
 
 def growth(verdict: Verdict) -> list[str]:
-    """Return up to how many stations the targets are met, by quick simulations."""
+    """Return the largest number of stations that meets the targets, by quick simulations."""
     one = verdict.growth
     if one is None:
         return []

@@ -3,7 +3,7 @@
 Samples of candidates are on common random numbers, each as a difference from the current plan;
 lower is better.
 
-The idea is that of successive halving (Jamieson and Talwalkar, AISTATS 2016): few samples of all
+The method is successive halving (Jamieson and Talwalkar, AISTATS 2016): few samples of all
 candidates, more of those that may still win. A candidate is dropped only if it loses with
 certainty, as in procedures that select the best with an indifference zone (Kim and Nelson, ACM
 TOMACS 11(3), 2001): the one-sided interval of its distance to the leader, or of its lead over the

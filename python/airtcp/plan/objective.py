@@ -92,7 +92,7 @@ class Objective:
         return float(found)
 
     def _guessed(self, alone: Sequence[Answer], shares: Sequence[float], one: Condition) -> float:
-        """Guess a metric: times grow as the share shrinks, and goodputs shrink with it."""
+        """Guess a metric: if the share of a cell halves, times double and goodputs halve."""
         cells: Sequence[int] = range(len(alone))
         if one.cell is not None:
             cells = [self.cells.index(one.cell)]

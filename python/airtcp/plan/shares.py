@@ -91,7 +91,7 @@ class Chain:
     def shares(
         self, channels: Sequence[int | None], settings: Sequence[int] | None = None
     ) -> list[float]:
-        """Return each cell's airtime divided by that of the isolated cell."""
+        """Return each cell's airtime divided by the isolated cell's airtime."""
         has = [0] * len(channels) if settings is None else settings
         found = [0.0] * len(channels)
         for channel in set(channels):
@@ -155,7 +155,7 @@ class _Heard:
         return power is not None and (not self.known or power >= self._sense_dbm)
 
     def powers(self, one: int, setting: int, other: int, its: int) -> list[float | None]:
-        """Return the powers at which the nodes of `other` receive those of `one`, in dBm."""
+        """Return the powers in dBm at which nodes of `other` receive nodes of `one`."""
         found = []
         for sender in self._nodes_of(one, setting):
             louder = 0.0

@@ -42,14 +42,14 @@ class Answers:
             entries.insert(0 if best else len(entries), entry)
 
     def add_broken(self, sentences: Sequence[str], *, but_by: Sequence[str] = ()) -> None:
-        """Append broken assumptions to all predictions so far, except those of some modules."""
+        """Append broken assumptions to all predictions so far, but not to those `but_by` made."""
         for entries in self.model.values():
             for entry in entries:
                 if entry.by not in but_by:
                     entry.broken.extend(sentences)
 
     def append(self, others: Answers) -> None:
-        """Append other predictions after ours, for each metric."""
+        """Append other predictions after the existing ones, for each metric."""
         for metric, entries in others.model.items():
             self.model.setdefault(metric, []).extend(entries)
         self.unanswered.update(others.unanswered)

@@ -146,7 +146,7 @@ def rows(difference: Difference, *, felt: bool | None = None) -> list[Row]:
 
 
 def _is_of_several(one: Ranked, goodputs: Mapping[tuple[str | None, str | None], Change]) -> bool:
-    """Whether the goodput per flow differs from that of all flows in the same scope."""
+    """Whether the goodput per flow differs from the goodput of all flows in the same scope."""
     of_all = goodputs.get((one.group, one.part))
     return of_all is None or (of_all.a.mean, of_all.b.mean) != (
         one.change.a.mean,

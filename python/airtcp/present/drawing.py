@@ -55,7 +55,7 @@ _STYLE: Final[Any] = {
     "ytick.labelcolor": INK,
     "xtick.labelsize": 9,
     "ytick.labelsize": 9,
-    # Align the labels of minor ticks with those of major ticks.
+    # Align the labels of minor and major ticks.
     "xtick.major.size": 3.5,
     "xtick.major.pad": 3.5,
     "xtick.minor.size": 2.0,

@@ -1,7 +1,7 @@
 """Samples and intervals for a picture, from rows of a table of results.
 
 A sample is one replication. Everything else that varies within a group is averaged within the
-replication, so that intervals are those of independent runs.
+replication, so that intervals hold for independent runs.
 """
 
 from __future__ import annotations

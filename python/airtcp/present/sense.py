@@ -129,7 +129,7 @@ def _precise(simulation: Simulation) -> str:
 
 
 def _evenness(goodputs: Sequence[float]) -> str:
-    """Return Jain's index of stations; it differs from that of flows if a station has several."""
+    """Return Jain's index of stations. The index of flows differs if a station has several."""
     index = jain_index(goodputs)
     return "" if index is None else f", Jain index {quantity(index, '', 3)}"
 

@@ -122,7 +122,7 @@ def _on_the_air(
 
 
 def _met(scenario: ResolvedScenario, entry: Entry, failures: CellFailures) -> str | None:
-    """Return which hidden transmissions collide with those of the sender; None if there are none.
+    """Return which hidden transmissions collide with the sender's; None if there are none.
 
     No fix is suggested here: RTS/CTS helps against one hidden station, but not one station against
     many.

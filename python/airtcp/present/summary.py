@@ -78,7 +78,7 @@ class Line:
     testbed_verdict: str = ""
 
     def columns(self) -> list[str]:
-        """Return its cells in the order of the table, those of a testbed last."""
+        """Return the cells in the order of the table, testbed cells last."""
         of_models = [self.metric, self.model, self.source, self.simulation]
         of_testbed = [self.testbed, self.testbed_difference, self.testbed_verdict]
         return [*of_models, self.difference, self.verdict, *of_testbed]
@@ -146,7 +146,7 @@ def _beside(line: Line, row: Beside) -> Line:
 
 
 def prediction_lines(prediction: Prediction) -> list[Line]:
-    """Return every model's values, then those of a quick simulation; no distributions."""
+    """Return every model's values, then the values of a quick simulation; no distributions."""
     seen = {} if prediction.glance is None else dict(prediction.glance.shown())
     tabled = [name for name in seen if name in HEADLINES or name in _GLANCED]
     lines = []

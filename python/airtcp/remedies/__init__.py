@@ -254,7 +254,7 @@ def _of_cells(scenario: Scenario, path: str) -> Iterator[str]:
 
 
 def _wires(scenario: Scenario) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the key paths and tables of all wired links: named ones, and those of flows."""
+    """Yield the key paths and tables of all wired links: named links, and links of flows."""
     data = scenario.written
     yield from ((f"links.{name}", link) for name, link in data.get("links", {}).items())
     for entry in data["flows"]:

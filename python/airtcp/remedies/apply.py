@@ -81,7 +81,7 @@ def cell_lines(scenario: Scenario, cell: int, *, channel: bool, power_dbm: float
 
 
 def _edca(lines: Lines, new: Scenario, old: Scenario) -> None:
-    """Write EDCA parameters: those announced to stations, and those of the access point."""
+    """Write the EDCA parameters that stations are told and that the access point uses."""
     assert new.mac.edca is not None
     before = old.mac.edca
     lines.add("hostapd", "wmm_enabled=1")

@@ -135,7 +135,7 @@ def cells(
 
 
 def of_simulation(scenario: ResolvedScenario, simulation: Simulation) -> dict[str, CellResult]:
-    """Return the cells of a simulation that may lack its scenario, as those of trials do."""
+    """Return the cells of a simulation that may lack its scenario, as simulations of trials do."""
     answers = [run.answer for run in simulation.runs]
     return cells(scenario, answers, simulation.confidence, simulation.alone)
 

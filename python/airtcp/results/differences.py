@@ -358,7 +358,7 @@ class Difference(Pictured):
 
     @property
     def confidence(self) -> float:
-        """The level of the intervals, which is that of `a`."""
+        """The confidence level of the intervals, taken from `a`."""
         return self.a.simulation.confidence
 
     def _scopes(self) -> Iterator[tuple[str | None, str | None, Changes]]:

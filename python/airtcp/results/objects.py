@@ -242,7 +242,7 @@ class Simulation:
 
     @cached_property
     def flows(self) -> list[Flow]:
-        """The measurements of each flow. Goodputs add up to that of group and direction."""
+        """The measurements of each flow. Goodputs add up to the goodput of group and direction."""
         flows = combined(Flow, self._answers, "flows")
         if self.scenario is None or not self._of_groups:
             return flows
@@ -251,7 +251,7 @@ class Simulation:
 
     @cached_property
     def stations(self) -> list[Station]:
-        """The measurements of each node. Goodputs are those of its flows."""
+        """The measurements of each node. Its goodput is the sum over its flows."""
         stations = combined(Station, self._answers, "stations")
         if not self._of_groups or self.scenario is None:
             return stations
@@ -299,7 +299,7 @@ class Simulation:
     def cells(self) -> dict[str, CellResult]:
         """The measurements of each cell; empty if all nodes of one cell hear each other.
 
-        Goodputs of the groups of a cell add up to that of the cell.
+        Goodputs of the groups of a cell add up to the cell's goodput.
         """
         if self.scenario is None or not self._answers[0].get("cells"):
             return {}

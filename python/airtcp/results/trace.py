@@ -160,7 +160,7 @@ class Trace:
         return _number(name, self.queue_names, "queue")
 
     def events(self, event: str | None = None, *, flow: str | None = None) -> Events:
-        """Return events: all, those named `event`, or those of a flow.
+        """Return all events, the events named `event`, or the events of a flow.
 
         Raises ValueError if there is no such event or flow.
         """
@@ -181,7 +181,7 @@ class Trace:
         )
 
     def ppdus(self, queue: str | None = None) -> Ppdus:
-        """Return the PPDUs with packets: all, or those of a queue.
+        """Return the PPDUs with packets, of all queues or of one.
 
         Raises ValueError if there is no such queue.
         """

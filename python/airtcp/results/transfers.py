@@ -48,7 +48,7 @@ class Transfers:
         answer: Mapping[str, Any],
         times_s: NDArray[np.float64],
     ) -> Transfers:
-        """Create transfers from the core's columns; `answer` is that of the same replication."""
+        """Create transfers from the core's columns; `answer` belongs to the same replication."""
         known = {name: np.frombuffer(column, dtype="<i8") for name, column in columns.items()}
         names = np.array([flow["name"] for flow in answer["flows"]], dtype=np.str_)
         return cls(names[known["flow"]], known["began_ns"] / 1e9, known["bytes"], times_s)

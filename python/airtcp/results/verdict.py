@@ -1,6 +1,7 @@
 """Verdicts: whether a scenario meets its targets. Attributes are the keys of the JSON.
 
-The overall verdict follows from those of single targets; `airtcp.judge.verdicts` measures them.
+The overall verdict follows from the verdicts on single targets, which `airtcp.judge.verdicts`
+measures.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ class Growth:
 class Verdict:
     """The verdict on all targets of a scenario.
 
-    `written`: the targets are those of the file, otherwise those of its traffic profiles.
+    `written`: the file sets the targets; otherwise its traffic profiles do.
     `confidence` is the level of the intervals of single targets. It is chosen so that the whole
     verdict has the confidence level of the scenario. `growth` is set if it was searched and found.
     """

@@ -53,7 +53,7 @@ _LONGEST_NS: Final = 16 * 3_600_000_000_000
 _SHORTEST_NS: Final = 5_000_000
 #: Setting up a station or a flow is as much work as this many events.
 _SET_UP: Final = 20
-#: The replication number of the pilot, far from those of runs and of warm-up pilots.
+#: The replication number of the pilot, far from the numbers of runs and of warm-up pilots.
 _PILOT_NUMBER: Final = 2**33
 #: The extra budget for simulating isolated cells, as a fraction, and the most cells to simulate.
 _ALONE: Final = 0.5

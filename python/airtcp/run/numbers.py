@@ -1,6 +1,6 @@
 """Single replications as rows of numbers, for sweeps.
 
-The runs equal those of `airtcp.simulate` bit for bit, without the cost of result objects. Callers
+The runs equal `airtcp.simulate` bit for bit, without the cost of result objects. Callers
 decide which replications to run.
 """
 
@@ -164,9 +164,9 @@ def metric_names() -> tuple[str, ...]:
 def wanted(widths: Mapping[int, float], precision: float, most: int) -> tuple[int, bool]:
     """Return the number of replications to reach, and whether they are enough.
 
-    The rounds equal those of `airtcp.simulate`, however often they are interrupted. `widths` has
-    the relative half width of the widest headline interval by number of replications. False means
-    that the width for the returned number must be computed first.
+    The rounds are the same as in `airtcp.simulate`, however often they are interrupted. `widths`
+    has the relative half width of the widest headline interval by number of replications. False
+    means that the width for the returned number must be computed first.
     """
     target = min(FIRST_ROUND, most)
     while target in widths:

@@ -45,10 +45,10 @@ class Work(Protocol):
     """Numbered runs."""
 
     def run(self, index: int, control: _core.RunControl) -> Replication:
-        """Run one to its end."""
+        """Run one run to its end."""
 
     def name(self, index: int) -> str:
-        """Return its name for messages."""
+        """Return the name of a run for messages."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class Replications:
         return [self.finished[index] for index in sorted(self.finished)]
 
     def run_until(self, target: int) -> None:
-        """Run those of the replications 0 .. target-1 that have not been run yet.
+        """Run the replications below `target` that have not been run yet.
 
         Raises SimulationError if one fails, KeyboardInterrupt on Ctrl-C. In both cases the runs
         under way are cancelled, and completed runs are kept.

@@ -61,7 +61,7 @@ def simulate(
 
     `scenario` is a scenario, or any argument of `airtcp.load`: a file name or a text.
 
-    `seed` and `replications` replace those of the scenario; the scenario in the result is the one
+    `seed` and `replications` override the scenario; the scenario in the result is the one
     that was run. A missing warm-up is first detected by pilots (`airtcp.run.warmup`). Without
     `replications`, a scenario with `precision` runs in rounds until the intervals of goodput and
     (if there are transfers) transfer time, by the improved estimates (`airtcp.estimates`), are

@@ -318,7 +318,7 @@ def _radio(
 
 
 def _own_standard(device: profiles.Device, of_cell: Mapping[str, Any]) -> str | None:
-    """Return the standard that a device uses in a cell, None for that of the cell.
+    """Return the standard that a device uses in a cell, None for the cell's standard.
 
     In 2.4 GHz that is the newest one with channels there, because devices of 802.11ac know 802.11n.
     """

@@ -214,7 +214,7 @@ def places(scenario: Scenario) -> list[tuple[float, float]] | None:
 def powers_between(scenario: Scenario, where: list[tuple[float, float]]) -> Matrix:
     """Return the power in dBm that nodes at given positions receive from each other.
 
-    The transmit power is that of `[air]`. The scenario must have a path loss.
+    The transmit power is `air.power`. The scenario must have a path loss.
     """
     from .resolved import ResolvedScenario
 

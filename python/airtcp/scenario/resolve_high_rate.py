@@ -108,7 +108,7 @@ def rate_of(phy: Written, rules: Written, group: Written | None = None, path: Pa
     if group is not None and width > widest:
         raise InvalidError(
             (*where, "channel_width"),
-            f"is {width} MHz, wider than the cell's channel; allowed: that of [phy] or less",
+            f"is {width} MHz, wider than the cell's channel; allowed: the width of [phy] or less",
         )
     preamble = rate.preamble_time_ns(rules_of(rules))
     if phy.given("preamble_time") or phy.given("plcp_header_time"):
@@ -325,7 +325,7 @@ def channel_width_mhz(phy: Written) -> int:
 
 
 def _chosen(phy: Written, group: Written | None, name: str) -> int | None:
-    """Return a key of a group, or that of the cell if the group has none."""
+    """Return a key of a group, or the cell's key if the group has none."""
     own = None if group is None else getattr(group, name)
     value: int | None = own if own is not None else getattr(phy, name)
     return value

@@ -41,7 +41,7 @@ class ResolvedScenario(Sparse):
     phy: Phy = key("The physical layer, `[phy]`.")
     mac: Mac = key("Medium access.", default={})
     classify: Classify = derived("That of `[mac]`; means nothing without EDCA.")
-    ap: AccessPoint = key("Access point; with several cells that of the first.", default={})
+    ap: AccessPoint = key("Access point; with several cells the first cell's.", default={})
     cells: tuple[Cell, ...] | None = key(
         "Cells by name, `[cells.NAME]`: several access points. Where all nodes of a cell hear each "
         "other and there is one, the resolved form has none.",
@@ -70,7 +70,7 @@ class ResolvedScenario(Sparse):
         dict[str, str],
         'The question: what shall hold, as `"GROUP/DIRECTION p95 METRIC" = "< QUANTITY"`. The '
         "network is the same with and without, so it is no part of the resolved form.",
-        default=Default("those of its profiles of traffic", {}),
+        default=Default("the targets of its traffic profiles", {}),
     )
     run: Run = key("The run.", default={})
 

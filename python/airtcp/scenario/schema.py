@@ -31,8 +31,8 @@ _BY_PROFILES = {
     "StationGroup": {"name": "with `profile` its name", "count": "with `profile` 1"},
     "Flow": {
         "stations": "for a flow of `traffic` its stations",
-        "direction": "with `profile` that of the profile",
-        "application": "with `profile` that of the profile",
+        "direction": "with `profile` the value of the profile",
+        "application": "with `profile` the value of the profile",
     },
 }
 

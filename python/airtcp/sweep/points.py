@@ -370,7 +370,7 @@ def _overlapping(parts: Sequence[_Part]) -> tuple[int, int] | None:
 
 
 def _overlap(paths: Sequence[_Path]) -> bool:
-    """Whether one of the paths equals another, or leads into it."""
+    """Whether one of the paths equals another, or is the path of a table that contains it."""
     known = set(paths)
     return len(known) < len(paths) or any(
         path[:length] in known for path in paths for length in range(len(path))

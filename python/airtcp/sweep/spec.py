@@ -32,14 +32,14 @@ class _SweepFile(Written):
 
     scenario: str = needed("the base scenario: a file, relative to this one")
     replications: Annotated[int, Field(ge=1, le=10**6)] | None = optional(
-        "Runs of each point.", default="that of the scenario"
+        "Runs of each point.", default="the value of the scenario"
     )
     precision: Percent | None = optional(
         "Instead: go on until the intervals of each point are this narrow.",
-        default="that of the scenario",
+        default="the value of the scenario",
     )
     max_replications: Annotated[int, Field(ge=2, le=10**6)] | None = optional(
-        "Give up the wanted precision after so many.", default="that of the scenario"
+        "Give up the wanted precision after so many.", default="the value of the scenario"
     )
     metrics: list[str] | None = optional("The metrics to keep.", default="all")
     axes: dict[str, Any] = needed('what varies, such as "stations.laptop.count" = [1, 2, 5]')

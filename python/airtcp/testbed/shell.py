@@ -23,7 +23,7 @@ from airtcp.testbed.site import SERVER, Site, netns_name, site_of
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-#: Longer than anyone waits. [ns]
+#: The simulated duration of a shell without an end, 11 days. [ns]
 _FOR_EVER_NS: Final = 10**15
 #: After this time a server may be one that never listens. [s]
 _SERVER_PATIENCE_S: Final = 5.0

@@ -145,7 +145,7 @@ def site_of(
     only: str | None = None,
     gro: bool = False,
 ) -> Site:
-    """Return the site of a scenario. All flows are real except those of the `simulated` entries.
+    """Return the site of a scenario. All flows are real except the `simulated` entries.
 
     With `only`, one station is real and all others are simulated. `name` is the scenario's name in
     messages. Raises ScenarioError for features that a kernel lacks.

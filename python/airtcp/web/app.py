@@ -145,7 +145,7 @@ class Server:
         return hmac.new(self._key, name.encode(), hashlib.sha256).hexdigest()
 
     async def static(self, request: Request) -> Response:
-        """Return scripts and styles, those of extensions too."""
+        """Return scripts and styles, also those that extensions add."""
         name = request.path_params["name"]
         return _file(name, self._scripts.get(name))
 

@@ -17,7 +17,7 @@ from airtcp.extensions import views
 
 _MOST_VALUES = 64
 _MOST_CHANGES = 200
-#: The kinds of runs, without those of extensions.
+#: The kinds of runs, without the kinds that extensions add.
 RUNS: Final = ("run", "points", "remedies", "plan", "timeline", "report")
 #: The largest work of a quick simulation, as a multiple of the default: under a second.
 MOST_TIMES = 9

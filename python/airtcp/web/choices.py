@@ -105,7 +105,7 @@ def _usually(metric: Metric, statistics: list[str]) -> str:
 
 
 def _begin(metric: Metric, *, fraction: bool) -> float:
-    """Return an initial bound: that of a profile with this metric, or a round number."""
+    """Return an initial bound: a profile's bound for this metric, or a round number."""
     for expectations in EXPECTED.values():
         for one in expectations:
             if one.metric.rpartition(" ")[2] == metric.short:

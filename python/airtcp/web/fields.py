@@ -177,7 +177,7 @@ def _network(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
     field["also"] = [
         path for path in (*also, "mac.aggregation", "ap.scheduler") if is_there(written, path)
     ]
-    # Stations of a standard that has no channel in the new band get that of the access point.
+    # Stations whose standard has no channel in the new band get the access point's standard.
     ages = {one.get("name"): one.get("standard") for one in written.get("stations", [])}
     for option in field["options"]:
         band = usual_band(option["value"]["standard"])

@@ -30,10 +30,10 @@ _MAPPED: Final = ("positions", "hears")
 def told(scenario: Scenario, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Return the groups around the access point, and the wired links; None if there is a map.
 
-    `entries` are the groups as the file writes them, with names. `far` of a group is between 0 (at
-    the access point) and 1, and `speed` is 0, 1 or 2 by its rate as part of the highest one. If
-    `moves` is not None, its `path` can have one of its `steps`, from near to far, and has the one
-    at `place`.
+    `entries` are the groups as the file writes them, with names. A group is drawn at the distance
+    `far`, from 0 (at the access point) to 1. `speed` is 0, 1 or 2 by the ratio of its rate to the
+    highest rate. `moves` says how to move it: set the key `path` to one of `steps`, which go from
+    near to far. `place` is the index of the current step.
     """
     if len(scenario.cells or ()) > 1 or any(key in one for one in entries for key in _MAPPED):
         return None

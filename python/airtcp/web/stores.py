@@ -32,7 +32,7 @@ _MOST_CELLS: Final = 2500
 def named(folders: Sequence[Path]) -> dict[str, Path]:
     """Return stores by the names that pages use. Raises OutputError for a folder without a store.
 
-    The name is that of the folder, with a number appended if two folders have the same name.
+    The name is the folder's name, with a number appended if two folders have the same name.
     """
     from airtcp.results.query import open as opened
 

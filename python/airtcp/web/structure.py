@@ -198,7 +198,7 @@ def _of(plain: _Table, table: str, name: str) -> _Table:
 
 
 def _flows(plain: _Table) -> list[_Table]:
-    """Return all flows, including those of profiles, each with its name in key paths."""
+    """Return all flows, also flows of profiles, each with its name in key paths."""
     flows = expand(plain).data.get("flows") or []
     stations = [flow.get("stations") for flow in flows]
     return [

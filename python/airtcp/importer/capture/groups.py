@@ -147,7 +147,7 @@ class _Seen:
     def __init__(self, station: Station, way: int, begin_ns: int, end_ns: int) -> None:
         one = station.transfers[way]
         hidden = [] if endless(station, way) else one.endless
-        # The start of a connection that never ended is not stored, so use that of the capture.
+        # The start of a connection that never ended is not stored, so use the start of the capture.
         under_way = [*one.cut, *((begin_ns, size) for size in hidden)]
         spans = [
             *zip(one.begins, one.ends, one.sizes, strict=True),

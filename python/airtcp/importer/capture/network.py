@@ -94,7 +94,7 @@ class Network:
         link, time_ns, data, length = record
         self.frames += 1
         if time_ns < 0:
-            self.damage.count("packets without a time: that of the one before stands")
+            self.damage.count("packets without a time: they have the time of the packet before")
             time_ns = self._last_ns - self._shift_ns
         time_ns = self._clock(time_ns)
         if link in frames.WIRED:

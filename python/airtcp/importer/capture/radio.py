@@ -77,7 +77,7 @@ def _speed(sent: Sent) -> float:
 
 
 def choice_of(station: Station, form: str) -> Sent | None:
-    """Return the rate that represents a station: that of most bytes, or nearest to the mean."""
+    """Return the rate that represents a station: the rate of most bytes, or nearest to the mean."""
     used = by_bytes([station])
     own = {sent: size for sent, size in used.items() if sent.form == form} or used
     if not own:
@@ -193,9 +193,9 @@ def _say_mac(network: Network, one: ServiceSet, form: str, draft: Draft, name: s
     if form not in _STANDARDS:
         if frames and sum(station.qos for station in stations) > frames // 2:
             draft.say("mac.edca", "preset", "wmm", f"{name}: QoS data frames")
-            draft.unknown.append("the parameters of access categories: those of WMM stand")
+            draft.unknown.append("parameters of access categories: the draft has WMM's defaults")
         return
-    draft.unknown.append("the parameters of access categories: those that are usual stand")
+    draft.unknown.append("parameters of access categories: the draft has the defaults")
     amsdu = max((station.amsdu_bytes for station in stations), default=0)
     if amsdu:
         draft.say("mac.aggregation", "amsdu", f"{amsdu} B", f"{name}: the largest A-MSDU")

@@ -58,13 +58,13 @@ class Cell(Table):
     )
     standard: ClassVar[Key] = file_only(
         Annotated[StandardName, in_any_case(*STANDARDS)],
-        "The standard of its access point, which limits that of its stations.",
-        default=follows("that of `[phy]`, the newest of all cells"),
+        "The standard of its access point, which limits its stations' standard.",
+        default=follows("the standard of `[phy]`, the newest of all cells"),
     )
     channel_width: ClassVar[Key] = file_only(
         one_of(WIDTHS_MHZ, "MHz"),
-        "The width of its channel, which limits that of its stations.",
-        default=follows("that of `[phy]`, or the widest of its standard"),
+        "The width of its channel, which limits its stations' width.",
+        default=follows("the width of `[phy]`, or the widest of its standard"),
     )
     position: ClassVar[Key] = file_only(
         Point, "Where its access point is: x and y in metres.", default=none()
@@ -73,9 +73,9 @@ class Cell(Table):
         Dbm,
         "Transmit power of its access point, where powers are known; `received` says what nodes "
         "receive at the power of `[air]`.",
-        default=none("that of `[air]`"),
+        default=none("the power of `[air]`"),
     )
-    ap: AccessPoint = key("Its access point. These keys override those of `[ap]`.", default={})
+    ap: AccessPoint = key("Its access point. These keys override `[ap]`.", default={})
 
 
 class Disc(Table):
@@ -196,7 +196,7 @@ class Air(Table):
         _Received,
         "Received power of each pair of nodes: a CSV file with the columns `from`, `to`, `dbm`, "
         "or a list of such rows. A node is a cell (its access point), a station such as "
-        "`laptop/0`, or a whole group; rows of a station override those of its group. A pair "
+        "`laptop/0`, or a whole group; rows of a station override rows of its group. A pair "
         "without a row takes the power of the other direction. Without either, the nodes do not "
         "hear each other.",
         default=none(),
@@ -262,4 +262,4 @@ class Air(Table):
 
 
 #: The default of a file without cells.
-NO_CELLS: Any = Default("none: one cell, that of `[ap]`", {})
+NO_CELLS: Any = Default("none: one cell, with the access point `[ap]`", {})

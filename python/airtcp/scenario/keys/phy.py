@@ -273,7 +273,7 @@ class Phy(Table):
         source="IEEE 802.11-2020, 9.3.1.8; 802.11ax-2021, 9.3.1.8",
     )
     block_ack_rate: ClassVar[Key] = file_only(
-        RateBps, "Rate of Block ACKs.", default=follows("that of MAC ACKs")
+        RateBps, "Rate of Block ACKs.", default=follows("the rate of MAC ACKs")
     )
     llc_bits: int = _bits("LLC and SNAP headers of a data frame.", default=64, source="RFC 1042")
     symbol_rounding: bool = key(

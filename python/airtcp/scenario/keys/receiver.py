@@ -189,9 +189,9 @@ class Receiver(Table):
 
     preset_: ClassVar[Key] = file_only(
         Literal["rfc", "linux"],
-        "A named set of all other keys, by default that of the connection. A key given "
+        "A named set of all other keys, by default the connection's preset. A key given "
         "explicitly overrides it.",
-        default=follows("none: missing keys are those of the sending end"),
+        default=follows("none: missing keys are as at the sending end"),
     )
     receive_window_bytes: int = key(
         "Advertised window: a size, or `{ segments = n }`.",

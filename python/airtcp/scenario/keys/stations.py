@@ -150,7 +150,7 @@ class StationGroup(Sparse):
         "both they and the access point (`[phy]`) support. `channel_width`, `mcs`, "
         "`spatial_streams` and `guard_interval` are those of `[phy]`, limited to what this "
         "standard supports.",
-        default=follows("that of `[phy]`"),
+        default=follows("the value of `[phy]`"),
         source="IEEE 802.11-2020, 10.6",
     )
     pair: Pair | None = derived(
@@ -159,28 +159,28 @@ class StationGroup(Sparse):
     )
     data_rate: Rate = key(
         "Rate of data frames from and to these stations.",
-        default=follows("that of `[phy]`"),
+        default=follows("the value of `[phy]`"),
         reads=RateBps,
     )
     mcs: ClassVar[Key] = file_only(
         Annotated[int, Field(ge=0, le=HIGHEST_MCS)],
         "The same in 802.11n and later: MCS of data frames from and to these stations.",
-        default=follows("that of `[phy]`"),
+        default=follows("the value of `[phy]`"),
     )
     spatial_streams: ClassVar[Key] = file_only(
         Annotated[int, Field(ge=1, le=MOST_STREAMS)],
         "Spatial streams of these stations.",
-        default=follows("those of `[phy]`"),
+        default=follows("the value of `[phy]`"),
     )
     channel_width: ClassVar[Key] = file_only(
         one_of(WIDTHS_MHZ, "MHz"),
         "Channel width of these stations.",
-        default=follows("that of `[phy]`"),
+        default=follows("the value of `[phy]`"),
     )
     guard_interval: ClassVar[Key] = file_only(
         one_of(GUARD_INTERVALS_NS, "ns"),
         "Guard interval of data frames from and to these stations.",
-        default=follows("that of `[phy]`"),
+        default=follows("the value of `[phy]`"),
     )
     control_rate: Rate = derived("Rate of RTS, CTS and MAC ACK in exchanges with these stations.")
     cw_min: int = derived(

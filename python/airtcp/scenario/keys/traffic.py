@@ -263,8 +263,7 @@ class Link(Table):
     rate_bps: int | None = key("Its rate.", default=none("no serialisation"))
     delay_ns: int = key("Its propagation delay.", default="0 s")
     queue: Queue = key(
-        "Queue at each end, including the packet being sent: its limit, or a table like that of "
-        "`[ap]`.",
+        "Queue at each end, including the packet being sent: its limit, or a table like `[ap]`.",
         default=none("first in, first out without limit"),
         reads=LinkQueueForm,
     )
