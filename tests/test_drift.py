@@ -25,7 +25,7 @@ class Halves:
 
     answer: dict[str, Any]
     transfer_times_s: Any = None
-    books: Any = field(default=None)
+    accounts: Any = field(default=None)
 
 
 def approach(tau: float, n: int, noise: float, seed: int, begin: float = 0.0) -> list[Halves]:

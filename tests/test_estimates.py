@@ -1,4 +1,4 @@
-"""Estimates from what replications drew: true means, books, controls, and what comes of them."""
+"""Estimates from what replications drew: true means, accounts, controls, and what comes of them."""
 
 from __future__ import annotations
 
@@ -115,27 +115,29 @@ def test_objects_of_a_page_are_rounded_and_one_at_least() -> None:
 
 def test_books_add_up_to_the_outcome() -> None:
     for run in simulated().simulation.runs:
-        assert run.books is not None
-        ended = run.books.column("ended").sum()
+        assert run.accounts is not None
+        ended = run.accounts.column("ended").sum()
         assert ended == run.answer["counts"]["transfers"] == len(run.transfer_times_s)
-        assert run.books.column("ended_s").sum() == pytest.approx(run.transfer_times_s.sum())
-        bits = 8 * run.books.column("delivered_bytes").sum()
+        assert run.accounts.column("ended_s").sum() == pytest.approx(run.transfer_times_s.sum())
+        bits = 8 * run.accounts.column("delivered_bytes").sum()
         assert bits / 100 == pytest.approx(run.answer["metrics"]["goodput_bps"])
-        active = run.books.column("active_s").sum() / 100
+        active = run.accounts.column("active_s").sum() / 100
         assert active == pytest.approx(run.answer["metrics"]["active_flows"])
         # In progress at the end: those that had begun before, and those that began, less those
         # that ended; of a web user one at most.
-        begun = run.books.column("begun").sum()
-        carried = len(run.books.carried_over_index)
-        late = (run.books.under_way_age_s > 100).sum()
-        assert begun + carried + late - ended == len(run.books.under_way_age_s) <= 5
-        assert (run.books.scopes == 0).all()
+        begun = run.accounts.column("begun").sum()
+        carried = len(run.accounts.carried_over_index)
+        late = (run.accounts.under_way_age_s > 100).sum()
+        assert begun + carried + late - ended == len(run.accounts.under_way_age_s) <= 5
+        assert (run.accounts.scopes == 0).all()
 
 
 def test_what_is_drawn_has_its_true_mean() -> None:
     scenario = simulated().scenario
     mean = laws.unit_bytes(scenario.flows[0])
-    sums = [run.books.sums.sum(axis=(0, 1)) for run in simulated().simulation.runs if run.books]
+    sums = [
+        run.accounts.sums.sum(axis=(0, 1)) for run in simulated().simulation.runs if run.accounts
+    ]
     units, unit_bytes, pauses, paused_s = (sum(row[i] for row in sums) for i in range(4))
     # Some 4,000 draws of laws with a standard deviation of their mean: 4 of these of the mean.
     assert mean is not None
@@ -366,14 +368,14 @@ def test_bytes_in_progress_are_told_as_more_or_fewer(
     """Five bytes of a hundred, of open traffic, in either direction."""
     growth = Interval(mean, mean - 1.0, mean + 1.0, 5)
     monkeypatch.setattr(steadiness, "_growth", lambda _: growth)
-    books = SimpleNamespace(under_way_age_s=[1.0, 2.0])
+    accounts = SimpleNamespace(under_way_age_s=[1.0, 2.0])
     traffic = SimpleNamespace(
-        has_books=True,
+        has_accounts=True,
         is_recurrent=True,
         has_true_sizes=True,
         is_closed=False,
         begun_bytes=np.array([100.0]),
-        runs=[SimpleNamespace(books=books)],
+        runs=[SimpleNamespace(accounts=accounts)],
     )
 
     reason = steadiness.judge(cast("Traffic", traffic)).steadiness.reason

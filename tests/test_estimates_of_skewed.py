@@ -57,7 +57,7 @@ def traffic(group: str | None = None, part: str = "all") -> Traffic:
 
 def test_the_times_of_a_group_are_those_that_ended_in_each_block() -> None:
     # Of two groups, one with uploads alone: together they are all, and each block has as many as
-    # the books count.
+    # the accounts count.
     (run, *_) = traffic().runs
     every, near, far, uploads, none = (
         traffic(*of).times_s(run)
@@ -68,12 +68,12 @@ def test_the_times_of_a_group_are_those_that_ended_in_each_block() -> None:
     assert far is not None
     assert uploads is not None
     assert none is not None
-    assert run.books is not None
+    assert run.accounts is not None
 
     assert np.concatenate(every) == pytest.approx(run.transfer_times_s)
-    assert [len(part) for part in every] == run.books.column("ended").sum(axis=1).tolist()
-    assert [len(part) for part in far] == run.books.column("ended")[:, 1].tolist()
-    assert [len(part) for part in near] == run.books.column("ended")[:, 0].tolist()
+    assert [len(part) for part in every] == run.accounts.column("ended").sum(axis=1).tolist()
+    assert [len(part) for part in far] == run.accounts.column("ended")[:, 1].tolist()
+    assert [len(part) for part in near] == run.accounts.column("ended")[:, 0].tolist()
     assert np.concatenate(uploads) == pytest.approx(np.concatenate(far))
     assert sum(map(len, none)) == 0
 

@@ -1,4 +1,4 @@
-"""Page times by pages in progress: their books, and runs in which their number still grows.
+"""Page times by pages in progress: their accounts, and runs in which their number still grows.
 
 Readers of today's pages on 802.11ax: few, whose pages settle at once, and many beside calls, whose
 pages have not settled after a minute. Long runs say what is true.
@@ -57,12 +57,12 @@ def traffic(result: SimulationResult) -> Traffic:
 def test_the_time_in_progress_is_that_of_pages_that_came_and_of_those_under_way() -> None:
     result = simulated(FEW, 0, 60, 2)
     for run in result.simulation.runs:
-        assert run.books is not None
-        pages = run.books.pages
+        assert run.accounts is not None
+        pages = run.accounts.pages
         assert pages is not None
-        total = run.books.column("loading_s").sum()
+        total = run.accounts.column("loading_s").sum()
         assert total == pytest.approx(pages.times_s.sum() + pages.under_way_age_s.sum(), abs=1e-6)
-        asked, loaded = (run.books.column(name).sum() for name in ("units", "loaded"))
+        asked, loaded = (run.accounts.column(name).sum() for name in ("units", "loaded"))
         assert asked - loaded == len(pages.under_way_age_s)
         assert loaded == len(pages.times_s) > 10
         # Nothing was carried over into a run that is measured from its beginning.
@@ -72,23 +72,23 @@ def test_the_time_in_progress_is_that_of_pages_that_came_and_of_those_under_way(
 def test_pages_of_the_warm_up_are_carried_over() -> None:
     early, late = simulated(FEW, 0, 60, 2), simulated(FEW, 20, 40, 2)
     for whole, part in zip(early.simulation.runs, late.simulation.runs, strict=True):
-        assert whole.books is not None
-        assert part.books is not None
-        assert whole.books.pages is not None
-        assert part.books.pages is not None
+        assert whole.accounts is not None
+        assert part.accounts is not None
+        assert whole.accounts.pages is not None
+        assert part.accounts.pages is not None
         # Draws are alike, so that what came after 20 s came in both.
-        came = part.books.pages.times_s
-        assert np.array_equal(whole.books.pages.times_s[-len(came) :], came)
-        grown = part.books.column("loaded").sum() - part.books.column("units").sum()
-        carried = len(part.books.pages.carried_over_index)
-        under_way = len(part.books.pages.under_way_age_s)
+        came = part.accounts.pages.times_s
+        assert np.array_equal(whole.accounts.pages.times_s[-len(came) :], came)
+        grown = part.accounts.column("loaded").sum() - part.accounts.column("units").sum()
+        carried = len(part.accounts.pages.carried_over_index)
+        under_way = len(part.accounts.pages.under_way_age_s)
         assert carried - under_way <= grown <= carried
 
 
 def test_one_reader_has_a_page_in_progress_or_none() -> None:
     for run in simulated(ONE, 5, 200, 2).simulation.runs:
-        assert run.books is not None
-        in_progress = run.books.column("loading_s") + run.books.column("pageless_s")
+        assert run.accounts is not None
+        in_progress = run.accounts.column("loading_s") + run.accounts.column("pageless_s")
         assert in_progress.sum() == pytest.approx(200.0, abs=1e-6)
 
 

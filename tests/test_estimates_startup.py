@@ -84,9 +84,9 @@ def test_the_start_up_is_what_large_transfers_take_less_what_the_warm_up_has_see
 ) -> None:
     result, one = of(large, warmup_s=5, measured_s=40)
     runs = result.simulation.runs
-    assert all(run.books is not None for run in runs)
+    assert all(run.accounts is not None for run in runs)
     active_s, ended = (
-        sum(float(run.books.column(name).sum()) for run in runs if run.books is not None)
+        sum(float(run.accounts.column(name).sum()) for run in runs if run.accounts is not None)
         for name in ("active_s", "ended")
     )
 
@@ -157,7 +157,9 @@ def test_what_draws_cannot_show_is_in_sizes_beyond_the_largest() -> None:
         'distribution = "pareto", mean = "30 kB", shape = 1.5', warmup_s=2, measured_s=10
     )
     (missing,) = unseen(Traffic(result.simulation.runs, result.scenario, None, "all"))
-    begun = sum(run.books.column("begun").sum() for run in result.simulation.runs if run.books)
+    begun = sum(
+        run.accounts.column("begun").sum() for run in result.simulation.runs if run.accounts
+    )
     assert missing.begun == begun
     assert missing.enough_s == pytest.approx(10.0 * 8000.0 / begun)
 

@@ -75,7 +75,7 @@ def test_a_run_whose_pages_are_all_of_one_replication_has_an_answer() -> None:
     scenario = loads(mixture(5, 69)).vary({f"run.{key}": value for key, value in run.items()})
     result = airtcp.simulate(scenario)
 
-    pages = [one.books.pages for one in result.simulation.runs if one.books]
+    pages = [one.accounts.pages for one in result.simulation.runs if one.accounts]
     assert all(pages)
     assert result.simulation.metrics["page_time_s"].n < len(pages)
 

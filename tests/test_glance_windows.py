@@ -83,8 +83,8 @@ def test_a_look_without_a_loss_does_not_say_how_rare_they_are() -> None:
 
     assert calls.short_for == ()
     lost = calls.metrics["packet_loss"]
-    books = [run.books for run in calls.simulation.runs]
-    seen = sum(one.delays.of("packet_delay", None).sum() for one in books if one and one.delays)
+    accounts = [run.accounts for run in calls.simulation.runs]
+    seen = sum(one.delays.of("packet_delay", None).sum() for one in accounts if one and one.delays)
     assert (lost.mean, lost.low) == (0.0, 0.0)
     assert lost.high == pytest.approx(3.0 / seen)
     assert dict(calls.shown())["packet_loss"].startswith("at most ")

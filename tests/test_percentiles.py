@@ -7,7 +7,7 @@ import math
 import airtcp
 import numpy as np
 import pytest
-from airtcp.estimates.books import bin_bounds_s
+from airtcp.estimates.accounts import bin_bounds_s
 from airtcp.estimates.limits import confined, never_happens, stretched, unseen, widened
 from airtcp.estimates.parts import _among
 from airtcp.estimates.percentiles import BY_BASE, Distribution, distribution, in_order
@@ -104,9 +104,9 @@ def test_transfers_in_progress_count_as_longer_than_they_are_old() -> None:
 def test_the_histograms_of_the_core_give_its_own_percentiles() -> None:
     result = simulated(cell(3, application=CALLS, direction="upload"), 2)
     for run in result.simulation.runs:
-        assert run.books is not None
-        assert run.books.delays is not None
-        counts = run.books.delays.of("packet_delay", None)
+        assert run.accounts is not None
+        assert run.accounts.delays is not None
+        counts = run.accounts.delays.of("packet_delay", None)
         low, high = bin_bounds_s(np.arange(len(counts) + 1))
         place = int(np.searchsorted(counts.cumsum(), 0.9 * counts.sum()))
         told = run.answer["metrics"]["packet_delay_p90_s"]

@@ -105,7 +105,7 @@ def test_ten_pages_that_wait_tell_of_a_percentile(
         for one in runs
     ]
     measured: Any = SimpleNamespace(
-        runs=[SimpleNamespace(books=SimpleNamespace(pages=one)) for one in pages]
+        runs=[SimpleNamespace(accounts=SimpleNamespace(pages=one)) for one in pages]
     )
     flow = SimpleNamespace(stations="laptop", direction="download")
     scenario: Any = SimpleNamespace(flows=[flow])

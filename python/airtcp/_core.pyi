@@ -63,7 +63,7 @@ class Simulation:
 
         Returns three parts. The first is the answer as JSON (resolved-form.md). The second is the
         transfer times in seconds, as the bytes of a little-endian float64 array. The third is the
-        accounts that `airtcp.estimates.books` parses. Raises `SimulationFailed` or `Cancelled`.
+        accounts that `airtcp.estimates.accounts` parses. Raises `SimulationFailed` or `Cancelled`.
         """
     def run_metrics(
         self, seed: int, replication: int, control: RunControl, names: Sequence[str]

@@ -85,9 +85,9 @@ def test_a_target_on_pages_of_which_none_comes_is_missed(voice: SimulationResult
 
 
 def under_way_s(run: Replication) -> list[float]:
-    assert run.books is not None
-    assert run.books.pages is not None
-    return [float(age) for age in run.books.pages.under_way_age_s]
+    assert run.accounts is not None
+    assert run.accounts.pages is not None
+    return [float(age) for age in run.accounts.pages.under_way_age_s]
 
 
 def test_of_few_pages_that_have_not_come_nothing_is_told() -> None:

@@ -95,7 +95,7 @@ def test_intervals_of_a_sweep_that_ask_for_more_runs_have_shares_too(tmp_path: P
     sweep = sweep_of(of, {"run.seed": [1]}, precision="30 %", metrics=["cells.hall.share_of_alone"])
     numbers = Numbers(of.to_json(), sweep.metrics or ())
 
-    row, _ = numbers.booked(1, _core.RunControl(lambda: None))
+    row, _ = numbers.recorded(1, _core.RunControl(lambda: None))
 
     assert row == numbers.row(1, _core.RunControl(lambda: None))
     (share,) = struct.unpack("<d", row)

@@ -211,7 +211,7 @@ def test_a_sweep_that_goes_on_runs_nothing_that_is_decided(
     how: dict[str, Any] = {"precision": "3 %", "max_replications": 60, "threads": 1}
     table = airtcp.sweep(base, axes, tmp_path, **how).table
     with monkeypatch.context() as patch:
-        patch.setattr(numbers.Numbers, "booked", None)
+        patch.setattr(numbers.Numbers, "recorded", None)
         assert airtcp.sweep(base, axes, tmp_path, **how).table.equals(table)
     # Without the file what has a row is run again, and nothing comes to it.
     for damaged in (None, "{", '{"version": 1}'):

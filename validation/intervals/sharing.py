@@ -29,7 +29,7 @@ _CHUNK: Final = 4096
 
 @dataclass(slots=True)
 class Sums:
-    """The sums, in the order of the core's books."""
+    """The sums, in the order of the core's accounts."""
 
     units: int = 0
     unit_bytes: float = 0.0

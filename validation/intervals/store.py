@@ -19,12 +19,12 @@ from typing import Any
 
 import airtcp
 import numpy as np
-from airtcp.estimates.books import SUMS, Books
+from airtcp.estimates.accounts import SUMS, Accounts
 from airtcp.results import Replication
 from intervals import sharing
 from intervals.cells import REPLICATIONS, System, Window
 
-#: What differs between the replications of a system and is kept, besides times and books.
+#: What differs between the replications of a system and is kept, besides times and accounts.
 _KEPT = ("metrics", "groups", "counts", "active_flows_distribution", "goodput_series_bps")
 
 
@@ -97,7 +97,7 @@ def _shared(system: System, block: int, replications: int, window: Window) -> li
         places = [place for place, _ in seen.carried_over]
         # A processor has no pages.
         without_pages = [(0, 0), (0, len(SUMS) - seen.sums.shape[1])]
-        books = Books(
+        accounts = Accounts(
             sums=np.pad(seen.sums, without_pages)[:, None, :],
             carried_over_index=np.array(places, dtype=np.int64),
             carried_over_age_s=np.array([age_s for _, age_s in seen.carried_over]),
@@ -105,7 +105,7 @@ def _shared(system: System, block: int, replications: int, window: Window) -> li
             under_way_age_s=seen.under_way_s,
             scopes=np.zeros(len(seen.times_s), dtype=np.uint32),
         )
-        runs.append(Replication(index, answer, seen.times_s, books=books))
+        runs.append(Replication(index, answer, seen.times_s, accounts=accounts))
     return runs
 
 
@@ -118,18 +118,18 @@ def _dress(system: System) -> dict[str, Any]:
 
 
 def _row(run: Replication) -> dict[str, Any]:
-    books = run.books
-    assert books is not None
+    accounts = run.accounts
+    assert accounts is not None
     return {
         "answer": {key: run.answer[key] for key in _KEPT},
         "times_s": run.transfer_times_s.astype(np.float32),
-        "books": {field.name: getattr(books, field.name) for field in fields(books)},
+        "accounts": {field.name: getattr(accounts, field.name) for field in fields(accounts)},
     }
 
 
 def _replication(index: int, first: dict[str, Any], row: dict[str, Any]) -> Replication:
     times_s = row["times_s"].astype(np.float64)
-    return Replication(index, first | row["answer"], times_s, books=Books(**row["books"]))
+    return Replication(index, first | row["answer"], times_s, accounts=Accounts(**row["accounts"]))
 
 
 def _packed(value: Any) -> bytes:

@@ -94,13 +94,13 @@ def _resolved(kind: str, numbers: range) -> Iterator[tuple[int, str]]:
 def _outcome(core: Any, resolved: str) -> dict[str, Any]:
     simulation = core.Simulation(resolved)
     try:
-        text, times, books = simulation.run(7, 0, core.RunControl())
+        text, times, accounts = simulation.run(7, 0, core.RunControl())
     except core.SimulationFailed as error:
         return {"error": str(error)}
     outcome: dict[str, Any] = json.loads(text)
     for name in NOT_COMPARED:
         outcome["counts"].pop(name, None)
-    return outcome | {"times": times.hex(), "books": repr(books)}
+    return outcome | {"times": times.hex(), "accounts": repr(accounts)}
 
 
 def _first_difference(one: Any, two: Any, path: str = "") -> str:

@@ -83,7 +83,7 @@ def values(resolved: str, capture: Path) -> Values:
     for seed, replication in RUNS:
         try:
             plain = simulation.run(seed, replication, control)
-            text, times, books, trace, _ = simulation.run_recorded(
+            text, times, accounts, trace, _ = simulation.run_recorded(
                 seed,
                 replication,
                 control,
@@ -96,13 +96,13 @@ def values(resolved: str, capture: Path) -> Values:
         except _core.SimulationFailed as error:
             found.setdefault("error", []).append(str(error))
             continue
-        if (text, times, books) != plain:
+        if (text, times, accounts) != plain:
             found.setdefault("error", []).append("a trace or capture changes the outcome")
         outcome = json.loads(text)
         for path, value in leaves(outcome, ""):
             found.setdefault(path, []).append(value)
         found.setdefault("transfer_times", []).append(times.hex())
-        for path, value in leaves({"books": books}, ""):
+        for path, value in leaves({"books": accounts}, ""):
             found.setdefault(path, []).append(value)
         for path, value in leaves({"trace": trace}, ""):
             found.setdefault(path, []).append(value)

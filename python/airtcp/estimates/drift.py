@@ -290,7 +290,7 @@ class Drift:
             for entry in traffic.recurrent
             if self.groups is None or traffic.flow(entry).stations in self.groups
         ]
-        if not recurrent or not traffic.has_books:
+        if not recurrent or not traffic.has_accounts:
             return None
         number = traffic.units_begun(recurrent)
         if number >= FEWEST_UNITS:

@@ -322,14 +322,14 @@ class Estimates:
         return unseen(self._traffic)
 
     @property
-    def has_books(self) -> bool:
-        """True if every replication has accounts (`Books`)."""
-        return self._traffic.has_books
+    def has_accounts(self) -> bool:
+        """True if every replication has accounts."""
+        return self._traffic.has_accounts
 
     @cached_property
     def can_improve(self) -> bool:
         """True if there are accounts, and traffic whose transfers recur."""
-        return self._traffic.has_books and self._traffic.is_recurrent
+        return self._traffic.has_accounts and self._traffic.is_recurrent
 
     def _improved(
         self, told: Estimate, estimator: Estimator, values: Array, doubt: float = 0.0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-#: The columns that are adjusted for controls, as named in `Books`.
+#: The columns that are adjusted for controls, as named in `Accounts`.
 COLUMNS: Final = ("units", "begun", "active_s")
 UNITS, BEGUN, ACTIVE, DELIVERED = range(4)
 Formula = Callable[["Array"], "Array"]

@@ -263,14 +263,14 @@ def _trials(metric: str, runs: Sequence[Run], group: str | None, part: str) -> f
 
 
 def _delays(run: Run, base: str, group: str | None, part: str) -> int:
-    books = run.books
-    if books is None or books.delays is None:
+    accounts = run.accounts
+    if accounts is None or accounts.delays is None:
         return 0
     scopes = None
     if group is not None:
         place = [one["name"] for one in run.answer["groups"]].index(group)
         scopes = [2 * place + way for way in {"download": (0,), "upload": (1,)}.get(part, (0, 1))]
-    return int(np.sum(books.delays.of(base, scopes)))
+    return int(np.sum(accounts.delays.of(base, scopes)))
 
 
 def _sent(answer: Mapping[str, Any], metric: str, group: str | None) -> int:

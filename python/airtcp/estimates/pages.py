@@ -45,7 +45,7 @@ DOUBT: Final = 0.5
 MOST_GROWTH: Final = 0.2
 #: The fewest pages that allow an estimate.
 _FEWEST: Final = 10
-#: The columns of the sums, as named in `Books`: columns of one traffic, and of all pages.
+#: The columns of the sums, as named in `Accounts`: columns of one traffic, and of all pages.
 _OWN: Final = ("units", "loading_s", "active_s", "begun")
 _ALL: Final = ("units", "loaded", "loading_s")
 _OWN_UNITS, _OWN_LOADING, _ACTIVE, _BEGUN, _UNITS, _LOADED, _LOADING = range(7)
@@ -143,8 +143,8 @@ class Loading:
     @property
     def _empty(self) -> float:
         """The share of time without any page in progress in the whole network."""
-        books = [run.books for run in self.own.runs]
-        without_s = [one.column("pageless_s").sum(axis=0) for one in books if one is not None]
+        accounts = [run.accounts for run in self.own.runs]
+        without_s = [one.column("pageless_s").sum(axis=0) for one in accounts if one is not None]
         shares = np.mean(without_s, axis=0)[self.of_all.of_pages] / self.own.measured_s
         return float(np.prod(shares))
 
@@ -184,10 +184,10 @@ class Loading:
 
 
 def loading(traffic: Traffic) -> Loading | None:
-    """Return the pages of a traffic; None if it has none, or without accounts (`Books`)."""
+    """Return the pages of a traffic; None if it has none, or without accounts."""
     of_all = Traffic(traffic.runs, traffic.scenario, None, "all")
     entries, every = traffic.of_pages, of_all.of_pages
     rate = sum(traffic.users([one]) / (pause_s(traffic.flow(one)) or math.inf) for one in every)
-    if not entries or not traffic.has_books or not rate:
+    if not entries or not traffic.has_accounts or not rate:
         return None
     return Loading(traffic, of_all, entries, traffic.users(every) / rate)

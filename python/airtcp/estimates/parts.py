@@ -77,13 +77,13 @@ def improved(
 ) -> dict[str, Estimate]:
     """Estimate all metrics of the whole network that have an estimator other than the plain mean.
 
-    Empty without a scenario or accounts (`Books`).
+    Empty without a scenario or accounts.
     """
     if scenario is None or not runs:
         return {}
     tree = Tree(runs, scenario, confidence)
     metrics = (*MEANS, *(IMPROVED if tree.can_improve else PERCENTILES))
-    return {name: tree.whole(name) for name in metrics} if tree.has_books else {}
+    return {name: tree.whole(name) for name in metrics} if tree.has_accounts else {}
 
 
 def improved_groups(
@@ -92,9 +92,9 @@ def improved_groups(
     """Estimate metrics of groups and directions with an estimator other than the plain mean.
 
     Goodputs and active flows of groups add up to those of the network, and those of directions to
-    those of the group. Empty without a scenario or accounts (`Books`).
+    those of the group. Empty without a scenario or accounts.
     """
-    if scenario is None or not runs or any(run.books is None for run in runs):
+    if scenario is None or not runs or any(run.accounts is None for run in runs):
         return {}
     return Tree(runs, scenario, confidence).groups()
 
@@ -115,9 +115,9 @@ class Tree:
         self._known: dict[str, dict[_Place, Estimate]] = {}
 
     @property
-    def has_books(self) -> bool:
-        """True if all replications have accounts (`Books`)."""
-        return self._of[_EVERYTHING].has_books
+    def has_accounts(self) -> bool:
+        """True if all replications have accounts."""
+        return self._of[_EVERYTHING].has_accounts
 
     @property
     def can_improve(self) -> bool:
@@ -140,7 +140,7 @@ class Tree:
 
     def groups(self) -> GroupEstimates:
         """Estimate all parts; empty if none has an estimator other than the plain mean."""
-        if not self.has_books:
+        if not self.has_accounts:
             return {}
         improves = any(one.can_improve for one in self._of.values())
         found: GroupEstimates = {}

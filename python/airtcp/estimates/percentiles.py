@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from airtcp.estimates.books import bin_bounds_s
+from airtcp.estimates.accounts import bin_bounds_s
 from airtcp.stats import Interval, student_quantile
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class Distribution:
 
 def distribution(traffic: Traffic, base: str) -> Distribution | None:
     """Return the distribution of a quantity, such as `rtt`; None if the runs did not record it."""
-    if any(run.books is None for run in traffic.runs):
+    if any(run.accounts is None for run in traffic.runs):
         return None
     if base == "transfer_time" or base == "page_time":
         return _of_lasting(traffic, pages=base == "page_time")
@@ -180,10 +180,10 @@ def _of_delays(traffic: Traffic, base: str) -> Distribution | None:
     scopes = None if traffic.group is None else traffic.scopes_of_part
     found = []
     for run in traffic.runs:
-        assert run.books is not None
-        if run.books.delays is None:
+        assert run.accounts is not None
+        if run.accounts.delays is None:
             return None
-        found.append(run.books.delays.of(base, scopes))
+        found.append(run.accounts.delays.of(base, scopes))
     ended = np.zeros((len(found), max(map(len, found))))
     for row, counts in zip(ended, found, strict=True):
         row[: len(counts)] = counts
@@ -224,8 +224,8 @@ def _lasting(traffic: Traffic, run: Run, *, pages: bool) -> tuple[Array, Array, 
     of_all = traffic.lasting(run, pages=pages)
     if of_all is None or len(of_all.times_s) != len(of_all.scopes):
         return None
-    books = run.books
-    assert books is not None
+    accounts = run.accounts
+    assert accounts is not None
     mine = np.isin(of_all.scopes, traffic.scopes_of_part)
     begun_s = np.zeros(len(of_all.times_s))
     if pages:
@@ -233,7 +233,7 @@ def _lasting(traffic: Traffic, run: Run, *, pages: bool) -> tuple[Array, Array, 
         # left out.
         mine[of_all.carried_over_index] = False
     else:
-        begun_s[books.carried_over_index] = books.carried_over_age_s
+        begun_s[accounts.carried_over_index] = accounts.carried_over_age_s
     ages_s = of_all.under_way_age_s[np.isin(of_all.under_way_entry, traffic.ending)]
     before_s = np.maximum(0.0, ages_s - traffic.measured_s)
     if pages:

@@ -199,7 +199,7 @@ class Short:
     def _most_bps(self, group: str | None, part: str) -> float | None:
         """Return an upper bound of the goodput of a group's readers; None if it is unknown."""
         traffic = Traffic(self.runs, self.scenario, group, part)
-        if not traffic.recurrent or not traffic.has_books:
+        if not traffic.recurrent or not traffic.has_accounts:
             return None
         found = renewal(traffic, self.scenario.run.confidence, as_came=True)
         return None if found is None else found.most_bps
@@ -251,7 +251,7 @@ class Short:
 
         The mean of uneven sizes needs more samples, by the squared coefficient of variation.
         """
-        if not self._traffic.recurrent or not self._traffic.has_books:
+        if not self._traffic.recurrent or not self._traffic.has_accounts:
             return math.inf
         uneven = max(map(unevenness, self.scenario.flows))
         return _total(self._traffic, "units") / max(1.0, uneven)
@@ -277,7 +277,7 @@ class Short:
 
         For pages, it is the time until the last of their objects if that is known.
         """
-        if not self._traffic.recurrent or not self._traffic.has_books:
+        if not self._traffic.recurrent or not self._traffic.has_accounts:
             return 0.0
         transfers_s = _total(self._traffic, "active_s") / max(1.0, _total(self._traffic, "begun"))
         pages = loops(self._traffic, as_came=True)

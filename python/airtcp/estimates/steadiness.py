@@ -75,14 +75,16 @@ STEADY: Final = Judgement(Steadiness("steady"))
 
 def judge(traffic: Traffic) -> Judgement:
     """Judge whether a traffic is in a steady state."""
-    if not traffic.has_books or not traffic.is_recurrent or not traffic.has_true_sizes:
+    if not traffic.has_accounts or not traffic.is_recurrent or not traffic.has_true_sizes:
         return STEADY
     growth = _growth(traffic)
     wanted = float(traffic.begun_bytes.mean())
     if growth.low is None or growth.high is None or growth.low <= 0.0 <= growth.high or not wanted:
         return STEADY
     share = (growth.mean or 0.0) / wanted
-    in_progress = np.mean([len(run.books.under_way_age_s) for run in traffic.runs if run.books])
+    in_progress = np.mean(
+        [len(run.accounts.under_way_age_s) for run in traffic.runs if run.accounts]
+    )
     reason = (
         f"{'more' if share > 0.0 else 'fewer'} bytes are in progress at the end than at the "
         f"start, by {percent(abs(share))} of the requested bytes, in {in_progress:.0f} "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from airtcp.estimates.books import SUMS, Lasting
+from airtcp.estimates.accounts import SUMS, Lasting
 from airtcp.estimates.laws import moments, pause_s, unit_bytes
 from airtcp.scenario.keys.traffic import is_job
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from airtcp.distributions import Distribution
-    from airtcp.estimates.books import Books
+    from airtcp.estimates.accounts import Accounts
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.traffic import Flow
 
@@ -48,8 +48,8 @@ class Run(Protocol):
         """The durations of the transfers that ended, in seconds."""
 
     @property
-    def books(self) -> Books | None:
-        """The accounts (`Books`) of the replication, if the core recorded them."""
+    def accounts(self) -> Accounts | None:
+        """The accounts of the replication, if the core recorded them."""
 
 
 def jobs_have_ended(runs: Sequence[Run], scenario: ResolvedScenario) -> bool:
@@ -126,9 +126,9 @@ class Traffic:
         ]
 
     @cached_property
-    def has_books(self) -> bool:
-        """True if every replication has accounts (`Books`). Those in real time have none."""
-        return all(run.books is not None and len(run.books.sums) > 0 for run in self.runs)
+    def has_accounts(self) -> bool:
+        """True if every replication has accounts. Those in real time have none."""
+        return all(run.accounts is not None and len(run.accounts.sums) > 0 for run in self.runs)
 
     def units_begun(self, entries: list[int]) -> float:
         """Return the number of pages and files of some entries that began in all replications."""
@@ -198,7 +198,7 @@ class Traffic:
 
     @cached_property
     def scopes(self) -> list[int]:
-        """The scope numbers of its groups and directions, as in `Books`."""
+        """The scope numbers of its groups and directions, as in `Accounts`."""
         places = {group.name: place for place, group in enumerate(self.scenario.stations)}
         flows = [self.flow(one) for one in self.entries]
         return sorted({2 * places[one.stations] + (one.direction == "upload") for one in flows})
@@ -252,8 +252,8 @@ class Traffic:
     @cached_property
     def _blocks(self) -> Array:
         """All sums of its entries, of the shape (replications, windows, entries, `SUMS`)."""
-        books = [run.books for run in self.runs]
-        sums = np.stack([one.sums[:, self.entries] for one in books if one is not None])
+        accounts = [run.accounts for run in self.runs]
+        sums = np.stack([one.sums[:, self.entries] for one in accounts if one is not None])
         n, _, entries, columns = sums.shape
         return np.asarray(sums.reshape(n, self.windows, -1, entries, columns).sum(axis=2))
 
@@ -301,16 +301,16 @@ class Traffic:
 
     def lasting(self, run: Run, *, pages: bool = False) -> Lasting | None:
         """Return all transfers, or pages, of a replication; None if they were not recorded."""
-        books = run.books
-        assert books is not None
+        accounts = run.accounts
+        assert accounts is not None
         if pages:
-            return books.pages
+            return accounts.pages
         return Lasting(
             run.transfer_times_s,
-            books.scopes,
-            books.carried_over_index,
-            books.under_way_entry,
-            books.under_way_age_s,
+            accounts.scopes,
+            accounts.carried_over_index,
+            accounts.under_way_entry,
+            accounts.under_way_age_s,
         )
 
     def times_s(self, run: Run, *, pages: bool = False) -> list[Array] | None:
@@ -318,8 +318,8 @@ class Traffic:
 
         None if the accounts do not contain them.
         """
-        assert run.books is not None
-        ended = run.books.column("loaded" if pages else "ended").sum(axis=1).cumsum().astype(int)
+        assert run.accounts is not None
+        ended = run.accounts.column("loaded" if pages else "ended").sum(axis=1).cumsum().astype(int)
         of_all = self.lasting(run, pages=pages)
         if of_all is None or not len(of_all.times_s) == len(of_all.scopes) == ended[-1]:
             return None

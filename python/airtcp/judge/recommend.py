@@ -140,7 +140,7 @@ class _Advising:
         if target.state == "fails" or (target.ratio or 0.0) > 1.0:
             return False
         recurrent = traffic.recurrent
-        is_known = bool(recurrent) and traffic.has_books
+        is_known = bool(recurrent) and traffic.has_accounts
         return is_known and traffic.units_begun(recurrent) < FEWEST_UNITS
 
     def _race_of(self, points: Points[str]) -> Race:

@@ -217,8 +217,12 @@ def _of_those_who_wait(
     not about page times.
     """
     wanted = condition.metric.startswith("page_time_p")
-    books = [run.books.pages for run in measured.runs if run.books and run.books.pages]
-    if not wanted or condition.about.name == "page_time_p50_s" or len(books) < len(measured.runs):
+    accounts = [run.accounts.pages for run in measured.runs if run.accounts and run.accounts.pages]
+    if (
+        not wanted
+        or condition.about.name == "page_time_p50_s"
+        or len(accounts) < len(measured.runs)
+    ):
         return None
     places = [
         place
@@ -226,7 +230,7 @@ def _of_those_who_wait(
         if condition.group in (None, flow.stations) and condition.part in ("all", flow.direction)
     ]
     ages_s = np.concatenate(
-        [one.under_way_age_s[np.isin(one.under_way_entry, places)] for one in books]
+        [one.under_way_age_s[np.isin(one.under_way_entry, places)] for one in accounts]
     )
     if len(ages_s) < _FEWEST_PAGES:
         return None

@@ -100,9 +100,9 @@ def _end_and_bits(
 
     For jobs that started before the measured time, the bits are only known for a constant size.
     """
-    if run.books is None:
+    if run.accounts is None:
         return None
-    times_s = run.transfer_times_s[run.books.scopes == scope]
+    times_s = run.transfer_times_s[run.accounts.scopes == scope]
     if len(times_s) < count:
         return None
     laws = [

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from airtcp.estimates.books import Books
+    from airtcp.estimates.accounts import Accounts
     from airtcp.results.trace import Trace
     from airtcp.results.transfers import Transfers
     from airtcp.scenario import ResolvedScenario
@@ -64,8 +64,8 @@ class Replication:
     """The core's result for one replication, described in docs/reference/resolved-form.md.
 
     `transfer_times_s` holds the times of transfers that ended in the measured time, in order of
-    their end. `trace` and `transfers` are set if `airtcp.simulate` kept them. `books` has the data
-    for estimates; it is None for real-time runs.
+    their end. `trace` and `transfers` are set if `airtcp.simulate` kept them. `accounts` has the
+    data for estimates; it is None for real-time runs.
     """
 
     index: int
@@ -73,7 +73,7 @@ class Replication:
     transfer_times_s: NDArray[np.float64]
     trace: Trace | None = None
     transfers: Transfers | None = None
-    books: Books | None = None
+    accounts: Accounts | None = None
 
     def __repr__(self) -> str:
         traced = "" if self.trace is None else ", traced"

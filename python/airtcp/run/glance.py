@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from airtcp.estimates.books import Books
+from airtcp.estimates.accounts import Accounts
 from airtcp.estimates.percentiles import FEWEST_RUNS
 from airtcp.exceptions import SimulationError
 from airtcp.results import Provenance, Replication, Simulation
@@ -210,7 +210,7 @@ class _Look:
         found: list[Replication] = []
         while len(found) < most and (len(found) < _FEWEST or self.events < self._budget):
             try:
-                text, times, books = core.run(run.seed, first + len(found), control)
+                text, times, accounts = core.run(run.seed, first + len(found), control)
             except _core.SimulationFailed as error:
                 raise SimulationError(
                     f"a quick simulation with seed {run.seed} failed: {error}"
@@ -218,7 +218,9 @@ class _Look:
             answer = json.loads(text)
             self.events += self._set_up + _work(run, answer["counts"])
             times_s = np.frombuffer(times, dtype="<f8")
-            found.append(Replication(len(found), answer, times_s, books=Books.of_core(books)))
+            found.append(
+                Replication(len(found), answer, times_s, accounts=Accounts.of_core(accounts))
+            )
         return found
 
 

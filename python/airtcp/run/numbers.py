@@ -32,15 +32,15 @@ _NUMBER: Final = struct.Struct("<d")
 
 
 @dataclass(frozen=True, slots=True)
-class Booked:
+class Recorded:
     """The data of a replication that estimates of the headline metrics need.
 
     The values can be sent to other processes: `metrics` as measured, and the columns of its records
-    in `books`.
+    in `accounts`.
     """
 
     metrics: dict[str, float | None]
-    books: dict[str, bytes]
+    accounts: dict[str, bytes]
 
 
 class Numbers:
@@ -84,25 +84,25 @@ class Numbers:
             raise self._failed(replication, error) from error
         return self._take(json.loads(answer), self._goodputs_alone(replication, control))
 
-    def booked(self, replication: int, control: Any) -> tuple[Row, Booked]:
+    def recorded(self, replication: int, control: Any) -> tuple[Row, Recorded]:
         """Return the metrics of one replication, and the data for estimates. Raises as `row`."""
         from airtcp import _core
 
         try:
-            text, _, books = self._core.run(self.seed, replication, control)
+            text, _, accounts = self._core.run(self.seed, replication, control)
         except _core.SimulationFailed as error:
             raise self._failed(replication, error) from error
         answer = json.loads(text)
         metrics = {name: answer["metrics"].get(name) for name in HEADLINES}
         # Drop the transfers ("scopes"): only percentiles need them, and they are large.
         row = self._take(answer, self._goodputs_alone(replication, control))
-        return row, Booked(metrics, {**books, "scopes": b""})
+        return row, Recorded(metrics, {**accounts, "scopes": b""})
 
-    def width(self, booked: Sequence[Booked], confidence: float) -> float:
+    def width(self, recorded: Sequence[Recorded], confidence: float) -> float:
         """Return the widest relative half width of the headline metrics, or infinity if unknown."""
         from airtcp.run.precision import headlines
 
-        return widest(headlines([_Run(one) for one in booked], self._scenario, confidence))
+        return widest(headlines([_Run(one) for one in recorded], self._scenario, confidence))
 
     def _goodputs_alone(self, replication: int, control: Any) -> dict[str, float]:
         """Return the isolated goodput of cells, if the metrics include shares of it."""
@@ -144,14 +144,14 @@ class Numbers:
 class _Run:
     """A replication in the form that estimates of the headline metrics read."""
 
-    def __init__(self, booked: Booked) -> None:
+    def __init__(self, recorded: Recorded) -> None:
         import numpy as np
 
-        from airtcp.estimates.books import Books
+        from airtcp.estimates.accounts import Accounts
 
-        self.answer: Mapping[str, Any] = {"metrics": booked.metrics}
+        self.answer: Mapping[str, Any] = {"metrics": recorded.metrics}
         self.transfer_times_s = np.empty(0)
-        self.books = Books.of_core(booked.books)
+        self.accounts = Accounts.of_core(recorded.accounts)
 
 
 def metric_names() -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
-from airtcp.estimates.books import Books
+from airtcp.estimates.accounts import Accounts
 from airtcp.exceptions import SimulationError
 from airtcp.results import Replication
 from airtcp.results.records import kept
@@ -82,9 +82,9 @@ class Runner:
         trace = None
         transfers = None
         if self.trace_interval_ns is None and capture is None and not self.transfers:
-            text, times, books = self.core.run(self.seed, self.first + index, control)
+            text, times, accounts = self.core.run(self.seed, self.first + index, control)
         else:
-            text, times, books, trace, transfers = self._recorded(index, control, capture)
+            text, times, accounts, trace, transfers = self._recorded(index, control, capture)
         answer, times_s = kept(json.loads(text)), np.frombuffer(times, dtype="<f8")
         return Replication(
             index,
@@ -92,7 +92,7 @@ class Runner:
             times_s,
             None if trace is None else Trace.of_core(trace),
             None if transfers is None else Transfers.of_core(transfers, answer, times_s),
-            Books.of_core(books),
+            Accounts.of_core(accounts),
         )
 
     def _recorded(

@@ -66,10 +66,10 @@ def _run(work: Work, task: Task, control: Any, end: float, done: Done) -> Task |
         while len(have) < target:
             if len(have) > len(task.have) and time.perf_counter() > end:
                 return replace(task, have=tuple(have), widths=widths)
-            row, booked = numbers.booked(len(have), control)
+            row, recorded = numbers.recorded(len(have), control)
             if len(have) >= task.there:
                 keep(len(have), row)
-            have.append(booked)
+            have.append(recorded)
         if enough:
             done.widths[task.number] = widths
             return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from airtcp.run.numbers import Booked
+    from airtcp.run.numbers import Recorded
 
 #: The values for the holes of a template, as JSON texts.
 Filling = tuple[str, ...]
@@ -64,7 +64,7 @@ class Task:
     filling: Filling
     replications: tuple[int, ...] = ()
     there: int = 0
-    have: tuple[Booked, ...] = ()
+    have: tuple[Recorded, ...] = ()
     widths: Mapping[int, float] = field(default_factory=dict)
 
 

@@ -1,6 +1,6 @@
 """The accounts of a replication: sums per flow and block of time, and transfers in progress.
 
-The core fills these tables. `Books` reads them.
+The core fills these tables. `Accounts` reads them.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def bin_bounds_s(bins: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Books:
+class Accounts:
     """The accounts of one replication, over its measured time.
 
     `sums` has the shape (blocks, entries, `SUMS`). An entry is a resolved flow of the scenario. A
@@ -128,7 +128,7 @@ class Books:
     delays: Delays | None = None
 
     @classmethod
-    def of_core(cls, columns: Mapping[str, bytes]) -> Books:
+    def of_core(cls, columns: Mapping[str, bytes]) -> Accounts:
         """Parse the core's tables.
 
         The core's sums accumulate from the beginning of the measured time.
