@@ -165,14 +165,14 @@ def test_a_candidate_that_was_dropped_is_reconsidered_if_all_finalists_turn_out_
     assert len(found.final) == 9 or min(rest) > min(scores) - 0.3
 
 
-def ordered(setting: Outcome, spectrum: Outcome, base: Outcome) -> list[str]:
-    """The order of a setting and a wider channel, both finalists, by their outcomes."""
+def ordered(finalists: dict[str, Outcome], base: Outcome) -> list[str]:
+    """The order of finalists by their outcomes."""
     remedies = {one.name: one for one in catalogue()}
     anything: Any = None
     race: Race = Race.__new__(Race)
-    race.final = ["fq-codel", "wider-channel"]
+    race.final = list(finalists)
     race.standings, race.bases = {}, {}
-    for name, found in (("fq-codel", setting), ("wider-channel", spectrum)):
+    for name, found in finalists.items():
         one = Candidate((remedies[name],), anything)
         race.standings[name] = Standing(one, found, (), 1.0, anything)
         race.bases[name] = Standing(None, base, (), 1.0, anything)
@@ -199,8 +199,26 @@ def test_a_setting_comes_first_if_it_does_as_well_and_nobody_loses_half(
         return of(*ratios, goodputs={who: goodput_bps}, promised=(who,))
 
     base = outcome((2.0, 2.0), 1e6)
-    found = ordered(outcome(setting, kept * 1e6), outcome((0.2, 0.2), 1e6), base)
-    assert found[0] == first
+    finalists = {
+        "fq-codel": outcome(setting, kept * 1e6),
+        "wider-channel": outcome((0.2, 0.2), 1e6),
+    }
+    assert ordered(finalists, base)[0] == first
+
+
+@pytest.mark.parametrize(
+    ("ratio", "first"),
+    [
+        (0.80, "managed-queue"),  # as good: both leave 15 % to every bound
+        (0.90, "window-8-everywhere"),
+    ],
+)
+def test_of_settings_that_do_as_well_that_of_one_access_point_comes_first(
+    ratio: float, first: str
+) -> None:
+    """The other changes every client and server."""
+    finalists = {"window-8-everywhere": of(0.5, 0.5), "managed-queue": of(ratio, 0.5)}
+    assert ordered(finalists, of(2.0, 2.0))[0] == first
 
 
 def test_odds_are_high_only_where_the_winner_is_far_ahead() -> None:

@@ -55,6 +55,8 @@ _INDIFFERENT: Final = 0.5
 #: this factor, or both are below `_ROOM`.
 _NO_WORSE: Final = 0.15
 _ALIKE: Final = 1.1
+#: Relative numbers of devices to be changed; 1 for other places.
+_DEVICES: Final = {"client": 10, "server": 3}
 AS_IS: Final = ""
 
 
@@ -390,9 +392,13 @@ class Race:
         return round(misses, 1), worst + 0.1 * alone
 
 
-def _simplicity(one: Candidate) -> tuple[int, int]:
-    """Sort key of similar candidates: cost, then number of changes."""
-    return COSTS.index(one.cost), len(one.remedies)
+def _simplicity(one: Candidate) -> tuple[int, int, int]:
+    """Sort key of similar candidates: cost, number of changes, and devices to be changed.
+
+    A network has one or few access points, several servers, and many clients.
+    """
+    devices = sum(_DEVICES.get(place, 1) for place in one.where)
+    return COSTS.index(one.cost), len(one.remedies), devices
 
 
 def odds(winner: Standing, others: Sequence[Standing], base: Outcome) -> float:
