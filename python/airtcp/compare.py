@@ -220,8 +220,8 @@ def _answer(by: str, value: float, around: Interval) -> Answer:
     from airtcp.results.measured import Answer
 
     # Without any interval, chance and a real difference cannot be told apart.
-    told = "undecided" if around.half_width is None else verdict(value, around)
-    return Answer(by, value, difference(value, around), told)
+    text = "undecided" if around.half_width is None else verdict(value, around)
+    return Answer(by, value, difference(value, around), text)
 
 
 def difference(model: float, simulated: Interval) -> float | None:

@@ -244,40 +244,40 @@ class Drift:
                 found[metric] = told
         return found
 
-    def _as_known(self, told: Estimate, moves: Callable[[], Moved | None]) -> Estimate:
+    def _as_known(self, estimate: Estimate, moves: Callable[[], Moved | None]) -> Estimate:
         """Correct an estimate for the drift that `moves` returns.
 
         If the metric surely drifts while windows grow, only one end of its interval remains. The
         mean is still the mean of the measured time.
         """
-        mean, wide = told.interval.mean, told.interval.half_width
-        if mean is None or not wide or _OTHERS.search(told.metric):
-            return told
-        if self.windows.are_cut_seldom and _OF_WINDOWS.search(told.metric):
+        mean, wide = estimate.interval.mean, estimate.interval.half_width
+        if mean is None or not wide or _OTHERS.search(estimate.metric):
+            return estimate
+        if self.windows.are_cut_seldom and _OF_WINDOWS.search(estimate.metric):
             # All replications start alike, so they show the same part of a sawtooth.
             wide = math.hypot(wide, _TOOTH * mean)
-            interval = Interval(mean, mean - wide, mean + wide, told.interval.n)
-            told = replace(told, interval=interval, gain=None)
-        if self._few is not None and _OF_LOAD.search(told.metric):
-            return declined(told, self._few, told.interval.low)
+            interval = Interval(mean, mean - wide, mean + wide, estimate.interval.n)
+            estimate = replace(estimate, interval=interval, gain=None)
+        if self._few is not None and _OF_LOAD.search(estimate.metric):
+            return declined(estimate, self._few, estimate.interval.low)
         moved = moves()
         if moved is None or not moved.surely(_CHANCE):
-            return told
+            return estimate
         # A verdict from transfers in progress takes precedence.
-        state = told.steadiness if told.steadiness.state == "unsteady" else self._state
+        state = estimate.steadiness if estimate.steadiness.state == "unsteady" else self._state
         is_sure = moved.surely(self.confidence) > 0.0
-        if is_sure and _OF_WINDOWS.search(told.metric) and self.windows.grow:
-            return _one_ended(told, moved, state)
-        if told.estimator != "plain" and told.metric not in _GOODPUTS:
-            return told
-        if _OF_WAITS.search(told.metric) and moved.grows(mean):
-            return _one_ended(told, moved, state)
+        if is_sure and _OF_WINDOWS.search(estimate.metric) and self.windows.grow:
+            return _one_ended(estimate, moved, state)
+        if estimate.estimator != "plain" and estimate.metric not in _GOODPUTS:
+            return estimate
+        if _OF_WAITS.search(estimate.metric) and moved.grows(mean):
+            return _one_ended(estimate, moved, state)
         half_width = math.sqrt(wide * wide + _TIMES**2 * moved.surely(_CHANCE))
         if is_sure and half_width > WIDE_ESTIMATE * abs(mean):
             half_width = math.hypot(wide, _TIMES_FAR * moved.by)
-        interval = Interval(mean, mean - half_width, mean + half_width, told.interval.n)
-        gain = None if told.gain is None else gain_of(told.plain, interval)
-        return replace(told, interval=interval, gain=gain, steadiness=state)
+        interval = Interval(mean, mean - half_width, mean + half_width, estimate.interval.n)
+        gain = None if estimate.gain is None else gain_of(estimate.plain, interval)
+        return replace(estimate, interval=interval, gain=gain, steadiness=state)
 
     @cached_property
     def _few(self) -> Steadiness | None:
@@ -374,17 +374,17 @@ def _surplus(halves: Iterable[tuple[float | None, float | None]]) -> Moved | Non
     return Moved(interval.mean or 0.0, error, interval.n)
 
 
-def _one_ended(told: Estimate, moved: Moved, state: Steadiness) -> Estimate:
+def _one_ended(estimate: Estimate, moved: Moved, state: Steadiness) -> Estimate:
     """Remove the end of an interval towards which the metric drifts."""
-    low, high = told.interval.low, told.interval.high
+    low, high = estimate.interval.low, estimate.interval.high
     if moved.by < 0.0:
         low = None
     else:
         high = None
-    at_least = low if (low or 0.0) > 0.0 and _FELT.search(told.metric) else None
+    at_least = low if (low or 0.0) > 0.0 and _FELT.search(estimate.metric) else None
     return replace(
-        told,
-        interval=Interval(told.interval.mean, low, high, told.interval.n),
+        estimate,
+        interval=Interval(estimate.interval.mean, low, high, estimate.interval.n),
         gain=None,
         steadiness=replace(state, at_least=at_least),
     )

@@ -84,19 +84,19 @@ class Estimates:
         """Estimate one metric from these values, one for each replication."""
         return self._with_doubts(self._improved(self._plain(metric), "controls", values))
 
-    def _with_doubts(self, told: Estimate) -> Estimate:
+    def _with_doubts(self, estimate: Estimate) -> Estimate:
         """Widen or decline an estimate if the runs are too short for their traffic."""
-        metric = told.metric
+        metric = estimate.metric
         lacking = self._lacking(metric)
-        if told.estimator != "plain" and self.judgement.steadiness.state == "unsteady":
+        if estimate.estimator != "plain" and self.judgement.steadiness.state == "unsteady":
             # The estimate already accounts for a growth that the runs show.
             seen = self.judgement.steadiness
-            return as_wide_as_plain(told, seen) if metric in _GOES_ON else told
-        if lacking is None or told.interval.mean is None:
-            return self._as_wide_as_unseen(self._as_long_as_skewed(told))
+            return as_wide_as_plain(estimate, seen) if metric in _GOES_ON else estimate
+        if lacking is None or estimate.interval.mean is None:
+            return self._as_wide_as_unseen(self._as_long_as_skewed(estimate))
         if metric in _GOES_ON:
-            return as_wide_as_plain(told, lacking)
-        return declined(told, lacking, told.interval.low)
+            return as_wide_as_plain(estimate, lacking)
+        return declined(estimate, lacking, estimate.interval.low)
 
     def samples(self, metric: str) -> list[float | None]:
         """Return the measured value of each replication. Raises KeyError."""
@@ -127,47 +127,47 @@ class Estimates:
             return by_pages
         return self._of_loops(told) or self._of_sums(told)
 
-    def _of_percentile(self, told: Estimate) -> Estimate:
+    def _of_percentile(self, estimate: Estimate) -> Estimate:
         """Estimate a percentile from the pooled samples of all replications.
 
         For transfers and pages, correct it for the expected growth of the number in progress.
         """
-        base, q = PERCENTILES[told.metric]
+        base, q = PERCENTILES[estimate.metric]
         of = self._distribution(base)
-        if of is None or len(told.values) < 2:
-            return told
+        if of is None or len(estimate.values) < 2:
+            return estimate
         found = of.percentile(q, self._confidence)
-        n = len(told.values)
+        n = len(estimate.values)
         interval = Interval(None, None, None, n) if found is None else found.interval
         if self._starves(of):
             interval = _of_starving(base, interval)
-        values = found.values if found is not None and found.values else told.values
-        told = replace(told, interval=interval, plain=interval, values=values)
+        values = found.values if found is not None and found.values else estimate.values
+        estimate = replace(estimate, interval=interval, plain=interval, values=values)
         if base not in _OF_LASTING or not self.can_improve:
-            return told
+            return estimate
         loading, judgement = self._loading, self.judgement.steadiness
         of_pages = base == "page_time"
         if loading is not None and loading.growth is not None and (of_pages or loading.is_all):
-            told = grown(told, loading.growth, self._confidence)
+            estimate = grown(estimate, loading.growth, self._confidence)
         if judgement.state == "unsteady":
-            return declined(told, judgement, told.interval.low)
-        return told
+            return declined(estimate, judgement, estimate.interval.low)
+        return estimate
 
-    def _pooled(self, told: Estimate) -> Estimate:
+    def _pooled(self, estimate: Estimate) -> Estimate:
         """Estimate a mean delay over all packets, if some replications have few packets.
 
         Otherwise a replication in which a station starves weighs as much as any other, and the mean
         of the network may lie outside the means of its groups.
         """
-        of = self._distribution(MEANS[told.metric])
+        of = self._distribution(MEANS[estimate.metric])
         if of is None or len(of.ended) < 2 or of.least_part >= _FEW_PACKETS:
-            return told
+            return estimate
         counts = of.ended.sum(axis=1).tolist()
-        sums = [count * (one or 0.0) for count, one in zip(counts, told.values, strict=True)]
+        sums = [count * (one or 0.0) for count, one in zip(counts, estimate.values, strict=True)]
         interval = ratio_interval(sums, counts, self._confidence)
         if self._starves(of):
-            interval = _of_starving(MEANS[told.metric], interval)
-        return replace(told, interval=interval, plain=interval)
+            interval = _of_starving(MEANS[estimate.metric], interval)
+        return replace(estimate, interval=interval, plain=interval)
 
     def _starves(self, of: Distribution) -> bool:
         """True if endless flows have almost no samples in some replication: they starve there."""
@@ -178,20 +178,20 @@ class Estimates:
             self._distributions[base] = distribution(self._traffic, base)
         return self._distributions[base]
 
-    def _of_pages(self, told: Estimate) -> Estimate | None:
+    def _of_pages(self, estimate: Estimate) -> Estimate | None:
         """Estimate a metric from pages in progress; None if that method does not apply."""
-        found = None if self._loading is None else self._loading.of(told.metric)
+        found = None if self._loading is None else self._loading.of(estimate.metric)
         if found is None:
             return None
         if self._growing is not None:
-            as_is = self._as_long_as_skewed(self._improved(told, "little", found.as_is))
+            as_is = self._as_long_as_skewed(self._improved(estimate, "little", found.as_is))
             bound = declined(as_is, self._growing, as_is.interval.low)
             return replace(bound, values=tuple(found.values.tolist()))
-        return self._settled(told, found)
+        return self._settled(estimate, found)
 
-    def _settled(self, told: Estimate, found: Found) -> Estimate:
+    def _settled(self, estimate: Estimate, found: Found) -> Estimate:
         """Estimate a metric for the number of pages in progress that the steady state has."""
-        settled = self._as_long_as_skewed(self._improved(told, "little", found.values))
+        settled = self._as_long_as_skewed(self._improved(estimate, "little", found.values))
         interval = wider(settled.interval, found.doubt)
         return replace(settled, interval=interval, gain=gain_of(settled.plain, interval))
 
@@ -212,7 +212,7 @@ class Estimates:
         enough_s = max(self._traffic.measured_s * by, loading.startup_s / MOST_STARTUP)
         return Steadiness("unsteady", loading.reason, simulate_s=rounded_up(enough_s))
 
-    def _of_loops(self, told: Estimate) -> Estimate | None:
+    def _of_loops(self, estimate: Estimate) -> Estimate | None:
         """Estimate a goodput from page times; None if that gains nothing or contradicts the runs.
 
         If pages take a large part of the run, only quick pages have ended, and the renewal identity
@@ -220,14 +220,14 @@ class Estimates:
         not delivered all their bytes.
         """
         grows = self.judgement.steadiness.state == "unsteady"
-        if told.metric not in _GOES_ON or grows:
+        if estimate.metric not in _GOES_ON or grows:
             return None
         found = renewal(self._traffic, self._confidence)
         if found is None:
             return None
-        flows = 1 if told.metric == "goodput_bps" else self.flows
+        flows = 1 if estimate.metric == "goodput_bps" else self.flows
         values = tuple(None if one is None else one / flows for one in found.values)
-        plain, page_s = told.plain, found.page_time_s
+        plain, page_s = estimate.plain, found.page_time_s
         if plain.mean is None or None in values:
             return None
         whole_s = self._traffic.warmup_s + self._traffic.measured_s
@@ -246,7 +246,9 @@ class Estimates:
         if abs(interval.mean - plain.mean) > _FAR * (plain.half_width or 0.0):
             # The runs have not reached the state in which the identity holds.
             return None
-        return replace(told, interval=interval, estimator="closed loop", gain=gain, values=values)
+        return replace(
+            estimate, interval=interval, estimator="closed loop", gain=gain, values=values
+        )
 
     @cached_property
     def judgement(self) -> Judgement:
@@ -272,19 +274,19 @@ class Estimates:
                     return Steadiness("unsteady", missing.reason, simulate_s=enough_s)
         return None
 
-    def _as_long_as_skewed(self, told: Estimate) -> Estimate:
+    def _as_long_as_skewed(self, estimate: Estimate) -> Estimate:
         """Lengthen the interval of page times by the skewness of the law of page sizes.
 
         A replication has few pages, and a few large ones dominate its mean.
         """
-        if told.metric != "page_time_s" or not self.can_improve or told.interval.n < 2:
-            return told
-        interval = self._lengthened(told.values)
-        if (told.interval.half_width or 0.0) >= (interval.half_width or 0.0):
-            return told
-        plain = self._lengthened(self.samples(told.metric))
-        gain = None if told.estimator == "plain" else gain_of(plain, interval)
-        return replace(told, interval=interval, plain=plain, gain=gain)
+        if estimate.metric != "page_time_s" or not self.can_improve or estimate.interval.n < 2:
+            return estimate
+        interval = self._lengthened(estimate.values)
+        if (estimate.interval.half_width or 0.0) >= (interval.half_width or 0.0):
+            return estimate
+        plain = self._lengthened(self.samples(estimate.metric))
+        gain = None if estimate.estimator == "plain" else gain_of(plain, interval)
+        return replace(estimate, interval=interval, plain=plain, gain=gain)
 
     def _lengthened(self, values: Sequence[float | None]) -> Interval:
         """Return the interval of values from page times, lengthened for skewed page sizes."""
@@ -293,19 +295,24 @@ class Estimates:
             return student_interval(values, self._confidence)
         return lengthened(values, self._confidence, skewness)
 
-    def _as_wide_as_unseen(self, told: Estimate) -> Estimate:
+    def _as_wide_as_unseen(self, estimate: Estimate) -> Estimate:
         """Add the share of bytes in sizes that were never drawn to Student's half width.
 
         An interval that is already wider stays.
         """
-        mean, wide = told.interval.mean, told.interval.half_width
-        if told.metric not in _OF_LARGE or told.estimator == "plain" or mean is None or not wide:
-            return told
+        mean, wide = estimate.interval.mean, estimate.interval.half_width
+        if (
+            estimate.metric not in _OF_LARGE
+            or estimate.estimator == "plain"
+            or mean is None
+            or not wide
+        ):
+            return estimate
         share = max((one.share for one in self._unseen), default=0.0)
-        interval = wider(student_interval(told.values, self._confidence), share * abs(mean))
+        interval = wider(student_interval(estimate.values, self._confidence), share * abs(mean))
         if wide >= (interval.half_width or 0.0):
-            return told
-        return replace(told, interval=interval, gain=gain_of(told.plain, interval))
+            return estimate
+        return replace(estimate, interval=interval, gain=gain_of(estimate.plain, interval))
 
     @cached_property
     def _loading(self) -> Loading | None:
@@ -332,7 +339,7 @@ class Estimates:
         return self._traffic.has_accounts and self._traffic.is_recurrent
 
     def _improved(
-        self, told: Estimate, estimator: Estimator, values: Array, doubt: float = 0.0
+        self, estimate: Estimate, estimator: Estimator, values: Array, doubt: float = 0.0
     ) -> Estimate:
         """Return the estimate with these values, or the plain one if the values are implausible.
 
@@ -342,24 +349,26 @@ class Estimates:
         goodput. For goodputs, the plain estimate stays if its interval is narrower and the two do
         not agree.
         """
-        if not np.isfinite(values).all() or not 0.0 <= values.mean() <= self._most(told.metric):
-            return told
+        if not np.isfinite(values).all() or not 0.0 <= values.mean() <= self._most(estimate.metric):
+            return estimate
         if doubt:
             interval = wider(student_interval(values.tolist(), self._confidence), doubt)
         elif self._traffic.is_heavy:
             skewness = self._traffic.skewness
-            interval = skewed_interval(values, self._confidence, told.plain.half_width, skewness)
+            interval = skewed_interval(
+                values, self._confidence, estimate.plain.half_width, skewness
+            )
         else:
             interval = student_interval(values.tolist(), self._confidence)
-        if told.metric in _GOES_ON:
-            free, interval = interval, within(interval, most=told.plain.half_width)
-            if interval is not free and not hold_each_other(interval, told.plain):
-                return told
+        if estimate.metric in _GOES_ON:
+            free, interval = interval, within(interval, most=estimate.plain.half_width)
+            if interval is not free and not hold_each_other(interval, estimate.plain):
+                return estimate
         return replace(
-            told,
+            estimate,
             interval=interval,
             estimator=estimator,
-            gain=gain_of(told.plain, interval),
+            gain=gain_of(estimate.plain, interval),
             values=tuple(values.tolist()),
         )
 
@@ -369,20 +378,20 @@ class Estimates:
             return math.inf
         return self._traffic.fastest_bps / (1 if metric == "goodput_bps" else self.flows)
 
-    def _of_sums(self, told: Estimate) -> Estimate:
-        estimator, formula = FORMULAS[told.metric](self._traffic)
-        if formula is None or (told.metric in _GOES_ON and self._units < _FEWEST):
-            return told
+    def _of_sums(self, estimate: Estimate) -> Estimate:
+        estimator, formula = FORMULAS[estimate.metric](self._traffic)
+        if formula is None or (estimate.metric in _GOES_ON and self._units < _FEWEST):
+            return estimate
         with np.errstate(divide="ignore", invalid="ignore"):
             values = self._freed.pseudo_values(formula)
-            improved = self._improved(told, estimator, values)
+            improved = self._improved(estimate, estimator, values)
             steadiness, rates = self.judgement.steadiness, self.judgement.rates
-            if told.metric in _GOES_ON:
+            if estimate.metric in _GOES_ON:
                 return improved
             if rates is None:
                 if steadiness.state != "unsteady":
                     return improved
-                begun = self._improved(told, estimator, self._begun.pseudo_values(formula))
+                begun = self._improved(estimate, estimator, self._begun.pseudo_values(formula))
                 return declined(improved, steadiness, begun.interval.low)
             # Outside steady state the growth is not a control variate, because its mean is not
             # zero. The interval then has to reach the second estimate, from the rate of bytes.

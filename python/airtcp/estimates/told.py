@@ -70,13 +70,13 @@ def hold_each_other(one: Interval, other: Interval) -> bool:
     return abs(one.mean - other.mean) <= one.half_width
 
 
-def as_wide_as_plain(told: Estimate, steadiness: Steadiness) -> Estimate:
+def as_wide_as_plain(estimate: Estimate, steadiness: Steadiness) -> Estimate:
     """Give a mean whose runs contain start-up the half width of the plain estimate."""
-    mean, wide = told.interval.mean, told.plain.half_width
-    if mean is None or wide is None or wide <= (told.interval.half_width or 0.0):
-        return replace(told, steadiness=steadiness)
-    interval = Interval(mean, mean - wide, mean + wide, told.interval.n)
-    return replace(told, interval=interval, gain=1.0, steadiness=steadiness)
+    mean, wide = estimate.interval.mean, estimate.plain.half_width
+    if mean is None or wide is None or wide <= (estimate.interval.half_width or 0.0):
+        return replace(estimate, steadiness=steadiness)
+    interval = Interval(mean, mean - wide, mean + wide, estimate.interval.n)
+    return replace(estimate, interval=interval, gain=1.0, steadiness=steadiness)
 
 
 def declined(improved: Estimate, steadiness: Steadiness, at_least: float | None) -> Estimate:
@@ -103,12 +103,12 @@ def gain_of(plain: Interval, interval: Interval) -> float | None:
     return (plain.half_width / interval.half_width) ** 2
 
 
-def grown(told: Estimate, growth: Growth, confidence: float) -> Estimate:
+def grown(estimate: Estimate, growth: Growth, confidence: float) -> Estimate:
     """Widen an interval to include the expected growth of pages in progress and its uncertainty."""
-    interval = told.interval
+    interval = estimate.interval
     unsure = student_interval(growth.values.tolist(), confidence).half_width
     if interval.mean is None or interval.low is None or interval.high is None or unsure is None:
-        return told
+        return estimate
     high = interval.high * (1.0 + max(0.0, growth.mean + unsure))
     low = interval.low / (1.0 + max(0.0, unsure - growth.mean))
-    return replace(told, interval=Interval(interval.mean, low, high, interval.n))
+    return replace(estimate, interval=Interval(interval.mean, low, high, interval.n))

@@ -239,13 +239,13 @@ def _completed(draft: Draft | None, tests: Sequence[Node]) -> Draft:
     return draft
 
 
-def sentences(told: Measurement) -> list[str]:
+def sentences(measurement: Measurement) -> list[str]:
     """Return the values of a measurement, one per line."""
     lines = []
-    for of, values in told.values.items():
+    for of, values in measurement.values.items():
         for name, interval in values.items():
             about = f"{METRICS[name].label}{f' ({of})' if of else ''}"
             lines.append(f"{about}: {quantity_with_interval(interval, METRICS[name].unit)}")
-    for name, count in told.counts.items():
-        lines.append(f"{METRICS[name].label}: {count:g} in {told.duration_s:g} s")
-    return [*lines, *told.others]
+    for name, count in measurement.counts.items():
+        lines.append(f"{METRICS[name].label}: {count:g} in {measurement.duration_s:g} s")
+    return [*lines, *measurement.others]

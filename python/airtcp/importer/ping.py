@@ -103,8 +103,8 @@ def measurement(pings: Pings) -> Measurement:
     else:
         count = len(pings.trips_ms) + pings.lost
         rest = f"half within {_shown(pings.at(0.5))}, 95 % within {_shown(pings.at(0.95))}"
-    told = f"pings: least {least}, {rest}, {pings.lost} of {count} lost"
-    return Measurement(pings.source.short, {}, others=(told,))
+    text = f"pings: least {least}, {rest}, {pings.lost} of {count} lost"
+    return Measurement(pings.source.short, {}, others=(text,))
 
 
 def add_path(pings: Pings, draft: Draft) -> None:

@@ -10,7 +10,7 @@ from airtcp.results.measured import Measurement
 from airtcp.stats import Interval
 
 
-def together(told: Sequence[Measurement]) -> Measurement:
+def together(measurements: Sequence[Measurement]) -> Measurement:
     """Return one measurement with the values of all.
 
     Overall values of a test with one direction become values of that direction. Event counts are
@@ -20,8 +20,8 @@ def together(told: Sequence[Measurement]) -> Measurement:
     values: dict[str, dict[str, Interval]] = {}
     counts: dict[str, float] = {}
     whose: dict[tuple[str, str], str] = {}
-    duration_s = next((one.duration_s for one in told if one.counts), None)
-    for one in told:
+    duration_s = next((one.duration_s for one in measurements if one.counts), None)
+    for one in measurements:
         found = {(of or one.direction): of_scope for of, of_scope in one.values.items()}
         named = {(of, name) for of, of_scope in found.items() for name in of_scope}
         named |= {(one.direction, name) for name in one.counts}
@@ -39,10 +39,10 @@ def together(told: Sequence[Measurement]) -> Measurement:
             scaled = count * (duration_s or 1.0) / (one.duration_s or 1.0)
             counts[name] = counts.get(name, 0.0) + scaled
     return Measurement(
-        ", ".join(one.source for one in told),
+        ", ".join(one.source for one in measurements),
         values,
         duration_s,
         counts,
-        tuple(sentence for one in told for sentence in one.others),
-        unfollowed=tuple(condition for one in told for condition in one.unfollowed),
+        tuple(sentence for one in measurements for sentence in one.others),
+        unfollowed=tuple(condition for one in measurements for condition in one.unfollowed),
     )

@@ -280,15 +280,15 @@ def gathered(
     return SimulationResult(scenario, provenance, replace(simulation, alone=alone or {}))
 
 
-def _more_careful(plain: Judged, told: Judged) -> Judged:
-    """Return `told` if it has a mean, or a lower bound above the plain mean; else `plain`."""
-    one = told.interval
+def _more_careful(plain: Judged, longer: Judged) -> Judged:
+    """Return `longer` if it has a mean, or a lower bound above the plain mean; else `plain`."""
+    one = longer.interval
     if one.mean is not None:
-        return told
+        return longer
     mean = plain.interval.mean
-    if one.low is None or told.target.condition.above or (mean is not None and mean > one.low):
+    if one.low is None or longer.target.condition.above or (mean is not None and mean > one.low):
         return plain
-    return told
+    return longer
 
 
 def _unreached(judged: Judged) -> TargetOutcome:

@@ -27,11 +27,11 @@ def notebook(of: Sheet) -> str:
             cells += [_code(call_of(line)) for line in part.splitlines()]
         elif part.strip():
             cells.append({"cell_type": "markdown", "metadata": {}, "source": part.strip()})
-    told = (
+    text = (
         f'for one in airtcp.labs.check("{of.name}.answers.toml"):\n'
         "    print(one.question, one.state, one.why)"
     )
-    cells.append(_code(told))
+    cells.append(_code(text))
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"
     data = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}

@@ -153,10 +153,10 @@ def difference_text(interval: Interval, metric: Metric) -> str:
         wide = quantity(100.0 * (half or 0.0), "", 2)
         return f"{sign}{quantity(abs(100.0 * mean), '', 2)} ± {wide} pp"
     factor, unit = scaled(mean, metric.unit)
-    told = f"{sign}{quantity(abs(mean) / factor, '', 3)}"
+    text = f"{sign}{quantity(abs(mean) / factor, '', 3)}"
     if half is not None:
-        told += f" ± {quantity(half / factor, '', 2)}"
-    return f"{told} {unit}".rstrip()
+        text += f" ± {quantity(half / factor, '', 2)}"
+    return f"{text} {unit}".rstrip()
 
 
 def relative_text(relative: float | None) -> str:

@@ -136,16 +136,16 @@ class Settings:
             if setting == of_cell[0]:
                 allowed.append(0)
                 continue
-            told = f"{name} {setting_text(setting, of_cell[0])}"
+            text = f"{name} {setting_text(setting, of_cell[0])}"
             try:
                 changed = scenario.vary(setting_changes(scenario, place, setting))
             except ScenarioError as error:
-                reasons[told] = _reason(error)
+                reasons[text] = _reason(error)
                 continue
             out = _out_of_range(changed) - _out_of_range(scenario)
             if out:
                 sense = 0.0 if changed.air is None else changed.air.sense_dbm
-                reasons[told] = (
+                reasons[text] = (
                     f"{min(out)} is out of range; allowed: {sense:g} dBm (air.sense) or more, and "
                     "what the lowest rate needs"
                 )

@@ -157,9 +157,9 @@ def _is_of_several(one: Ranked, goodputs: Mapping[tuple[str | None, str | None],
 def folded(details: list[Row]) -> str:
     """List the metrics of details that are not shown."""
     names = list(dict.fromkeys(row.metric for row in details))
-    told = "; ".join(names[:_MOST_DETAILS])
+    text = "; ".join(names[:_MOST_DETAILS])
     more = f"; and {len(names) - _MOST_DETAILS} more" if len(names) > _MOST_DETAILS else ""
-    return f"Details of queues, TCP and the MAC differ (use --details): {told}{more}."
+    return f"Details of queues, TCP and the MAC differ (use --details): {text}{more}."
 
 
 def relative_text(relative: float | None) -> str:

@@ -126,7 +126,7 @@ def html(plan: Plan, svgs: dict[str, str]) -> str:
         shown = drawing.inlined(svg, name, CAPTION)
         parts.append(f"<figure>{shown}<figcaption>{escape(CAPTION)}</figcaption></figure>")
     if plan.left_out:
-        told = "; ".join(f"{name}: {why}" for name, why in plan.left_out.items())
-        parts.append(f"<p class='muted'>Not tried: {escape(told)}.</p>")
+        text = "; ".join(f"{name}: {why}" for name, why in plan.left_out.items())
+        parts.append(f"<p class='muted'>Not tried: {escape(text)}.</p>")
     parts += origin("Where this comes from", plan.to_dict()["provenance"])
     return document(title, parts)

@@ -197,8 +197,8 @@ class Advice:
 
     def __repr__(self) -> str:
         best = self.best
-        told = "no change recommended" if best is None else f"recommends {best.title}"
-        return f"<Advice: {told}; {self.tried} changes tried>"
+        text = "no change recommended" if best is None else f"recommends {best.title}"
+        return f"<Advice: {text}; {self.tried} changes tried>"
 
     @property
     def best(self) -> Trial | None:

@@ -96,9 +96,9 @@ class ChannelPlan(Pictured):
     stopped: PlanStopped
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{name} {number}" for name, number in self.best.channels.items())
+        text = ", ".join(f"{name} {number}" for name, number in self.best.channels.items())
         value = quantity(self.best.value.mean, self.unit)
-        return f"<ChannelPlan of {self.scenario.title!r}: {told}: {self.label} {value}>"
+        return f"<ChannelPlan of {self.scenario.title!r}: {text}: {self.label} {value}>"
 
     @property
     def best(self) -> TriedPlan:

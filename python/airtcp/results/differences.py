@@ -89,12 +89,12 @@ class Change:
 
         The key `unsteady` is added if it is set.
         """
-        told: dict[str, Any] = {
+        record: dict[str, Any] = {
             "a": self.a.to_dict(),
             "b": self.b.to_dict(),
             "difference": self.difference.to_dict(),
         }
-        return told if self.unsteady is None else told | {"unsteady": self.unsteady}
+        return record if self.unsteady is None else record | {"unsteady": self.unsteady}
 
 
 #: The change of each metric.

@@ -193,10 +193,10 @@ class Measured:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the keys `source`, `rows`, `without`, `unfollowed`, and `gap` if there is one."""
-        told: dict[str, Any] = {
+        record: dict[str, Any] = {
             "source": self.measurement.source,
             "rows": [row.to_dict() for row in self.rows],
             "without": list(self.without),
             "unfollowed": [one.sentence for one in self.unfollowed],
         }
-        return told if self.gap is None else told | {"gap": self.gap.to_dict()}
+        return record if self.gap is None else record | {"gap": self.gap.to_dict()}

@@ -305,16 +305,16 @@ def _radio(
     place = profiles.places()[_word("place", where, (*here, "place"))]
     if _RATES & group.keys() or (own_place is None and {"mcs", "data_rate"} & phy.keys()):
         return
-    told = f"place {place.name}, {place.signal_dbm} dBm"
+    text = f"place {place.name}, {place.signal_dbm} dBm"
     if amendment is not None and (width := _width_mhz(phy, limits | group)):
         mcs = mcs_at(place.signal_dbm, width, amendment.highest_mcs)
         has = group.get("spatial_streams", phy.get("spatial_streams", 1))
         while (width, has, mcs) in amendment.missing:
             mcs -= 1
-        _fill(expanded, here, group, "mcs", mcs, f"{told} in {width} MHz")
+        _fill(expanded, here, group, "mcs", mcs, f"{text} in {width} MHz")
     elif standard in BY_RATE_DBM:
         rate = f"{rate_at(place.signal_dbm, standard)} Mb/s"
-        _fill(expanded, here, group, "data_rate", rate, told)
+        _fill(expanded, here, group, "data_rate", rate, text)
 
 
 def _own_standard(device: profiles.Device, of_cell: Mapping[str, Any]) -> str | None:

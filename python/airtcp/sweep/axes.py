@@ -184,8 +184,8 @@ def _zipped(name: str, table: _Zip, where: tuple[str, ...]) -> Axis:
     for key, values in table.zip.items():
         _refuse_empty(values, (*inside, key))
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{key} has {length}" for key, length in lengths.items())
-        raise InvalidError(inside, f"{told}; allowed: lists of the same length")
+        text = ", ".join(f"{key} has {length}" for key, length in lengths.items())
+        raise InvalidError(inside, f"{text}; allowed: lists of the same length")
     columns, columned = [], []
     for key, values in table.zip.items():
         labels, unit = labels_of(values)

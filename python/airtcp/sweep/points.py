@@ -138,8 +138,8 @@ class _Resolver:
 
     def with_changes(self, changes: Mapping[str, Any]) -> Scenario:
         """Return the base with values at some key paths. Raises ScenarioError."""
-        told = ", ".join(f"{key} = {_shown(value)}" for key, value in changes.items())
-        return _vary(self.sweep, self.base, changes, told)
+        text = ", ".join(f"{key} = {_shown(value)}" for key, value in changes.items())
+        return _vary(self.sweep, self.base, changes, text)
 
 
 def _vary(sweep: Sweep, base: Scenario, changes: Mapping[str, Any], told: str) -> Scenario:

@@ -187,13 +187,13 @@ def _metrics(names: Sequence[str], base: Scenario) -> tuple[str, ...]:
         of_group = len(of) == 2 and of[0] in groups and of[1] in PARTS
         if metric is None or (not of_group if of else metric.scopes == ("cell",)):
             near = _of_cell(name, base) or _nearest(last)
-            told = (
+            text = (
                 f'"{name}" is not a metric{near}; allowed: the metrics of docs/reference/results.md'
             )
-            told += f", or of a station group: GROUP.{'|'.join(PARTS)}.METRIC"
+            text += f", or of a station group: GROUP.{'|'.join(PARTS)}.METRIC"
             if cells:
-                told += f", or of a cell: {cells[0]}{'|'.join(of_cells)}"
-            raise InvalidError(("metrics", index), told)
+                text += f", or of a cell: {cells[0]}{'|'.join(of_cells)}"
+            raise InvalidError(("metrics", index), text)
         kept.append(".".join([*of, metric.name]))
     return tuple(dict.fromkeys(kept))
 

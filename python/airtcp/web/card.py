@@ -96,6 +96,6 @@ def _question(verdict: Verdict | None) -> str:
     return "Does it meet its targets?"
 
 
-def _care(told: Sequence[str]) -> list[str]:
+def _care(sentences: Sequence[str]) -> list[str]:
     """Return the first caution up to its first semicolon, if there is one."""
-    return [f"Note: {one.partition(';')[0]}." for one in told[:1]]
+    return [f"Note: {one.partition(';')[0]}." for one in sentences[:1]]

@@ -80,8 +80,8 @@ def _within_bounds() -> Iterator[None]:
         finally:
             signal.setitimer(_TIMER, 0.0)
     except _OutOfTimeError:
-        told = f"takes more than {_MOST_CPU_S:g} s to read; allowed: fewer groups and flows"
-        raise ScenarioError(_NAME, "", told) from None
+        text = f"takes more than {_MOST_CPU_S:g} s to read; allowed: fewer groups and flows"
+        raise ScenarioError(_NAME, "", text) from None
     finally:
         signal.signal(signal.SIGVTALRM, before)
 

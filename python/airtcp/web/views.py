@@ -54,66 +54,67 @@ def profiles() -> dict[str, list[dict[str, str]]]:
     }
 
 
-def prediction(told: Prediction) -> dict[str, Any]:
+def prediction(predicted: Prediction) -> dict[str, Any]:
     """Return the answers of the models, and of the quick simulation if there was one."""
-    best = summary.best_alone(told)
+    best = summary.best_alone(predicted)
     values = {}
-    for name in told.model:
-        one = told.best(name)
+    for name in predicted.model:
+        one = predicted.best(name)
         if one is not None and not isinstance(one.value, list):
             text = quantity(one.value, METRICS[name].unit)
             values[name] = {"value": one.value, "text": text, "source": one.source}
     return {
-        "words": _words(values, told),
-        "glance": _glance(told),
-        "cells": _glanced_cells(told),
+        "words": _words(values, predicted),
+        "glance": _glance(predicted),
+        "cells": _glanced_cells(predicted),
         "values": values,
-        "rows": _rows(told),
+        "rows": _rows(predicted),
         "best": _rows(best),
         "broken": _sentences(summary.broken(best.model)),
-        "unanswered": dict(told.unanswered) if told.uncovered is None else {},
-        "uncovered": told.uncovered,
-        "subject": subject(told.scenario),
-        "verdict": judged.verdict(_glanced(told)),
+        "unanswered": dict(predicted.unanswered) if predicted.uncovered is None else {},
+        "uncovered": predicted.uncovered,
+        "subject": subject(predicted.scenario),
+        "verdict": judged.verdict(_glanced(predicted)),
     }
 
 
-def _rows(told: Prediction) -> list[list[str]]:
-    return [[row.metric, row.model, row.source] for row in summary.prediction_lines(told)]
+def _rows(predicted: Prediction) -> list[list[str]]:
+    return [[row.metric, row.model, row.source] for row in summary.prediction_lines(predicted)]
 
 
-def lights(told: Prediction) -> dict[str, Any]:
+def lights(predicted: Prediction) -> dict[str, Any]:
     """Return all metrics of a quick simulation, and its verdict on the targets.
 
     If no model answers, its words and rows are included; they replace those of a shorter quick
     simulation.
     """
-    assert told.glance is not None, "it was asked for"
+    assert predicted.glance is not None, "it was asked for"
     alone: dict[str, Any] = {}
-    if told.uncovered is not None:
-        alone = {"words": _words({}, told), "best": _rows(summary.best_alone(told))}
+    if predicted.uncovered is not None:
+        alone = {"words": _words({}, predicted), "best": _rows(summary.best_alone(predicted))}
     return alone | {
         "glance": {
-            name: told.glance.metrics[name].to_dict() | {"text": text, "source": told.glance.source}
-            for name, text in told.glance.shown()
+            name: predicted.glance.metrics[name].to_dict()
+            | {"text": text, "source": predicted.glance.source}
+            for name, text in predicted.glance.shown()
         },
-        "cells": _glanced_cells(told),
-        "verdict": judged.verdict(_glanced(told)),
+        "cells": _glanced_cells(predicted),
+        "verdict": judged.verdict(_glanced(predicted)),
     }
 
 
-def _glanced(told: Prediction) -> Verdict | None:
+def _glanced(predicted: Prediction) -> Verdict | None:
     from airtcp.judge.verdicts import glanced
 
-    return None if told.glance is None else glanced(told.scenario, told.glance)
+    return None if predicted.glance is None else glanced(predicted.scenario, predicted.glance)
 
 
-def _glanced_cells(told: Prediction) -> dict[str, Any] | None:
+def _glanced_cells(predicted: Prediction) -> dict[str, Any] | None:
     """Return the cells of a quick simulation, with shares of isolated goodput if disturbed."""
-    seen = told.glance
+    seen = predicted.glance
     if seen is None:
         return None
-    found = _cells(told.scenario, seen.cells, glanced=True)
+    found = _cells(predicted.scenario, seen.cells, glanced=True)
     if found is not None and len(seen.cells) > 1:
         for name in seen.cells:
             disturbed = name in seen.disturbed
@@ -124,27 +125,28 @@ def _glanced_cells(told: Prediction) -> dict[str, Any] | None:
     return found
 
 
-def _glance(told: Prediction) -> dict[str, dict[str, Any]]:
+def _glance(predicted: Prediction) -> dict[str, dict[str, Any]]:
     """Return the metrics of a quick simulation that no model has, as numbers and text."""
-    if told.glance is None:
+    if predicted.glance is None:
         return {}
     return {
-        name: told.glance.metrics[name].to_dict() | {"text": text, "source": told.glance.source}
-        for name, text in told.glance.shown()
-        if told.best(name) is None
+        name: predicted.glance.metrics[name].to_dict()
+        | {"text": text, "source": predicted.glance.source}
+        for name, text in predicted.glance.shown()
+        if predicted.best(name) is None
     }
 
 
-def _words(values: Mapping[str, Mapping[str, Any]], told: Prediction) -> list[str]:
-    seen = _glance(told)
-    if told.uncovered is not None and not seen:
-        return [f"Neither models nor a quick simulation can answer: {told.uncovered}."]
+def _words(values: Mapping[str, Mapping[str, Any]], predicted: Prediction) -> list[str]:
+    seen = _glance(predicted)
+    if predicted.uncovered is not None and not seen:
+        return [f"Neither models nor a quick simulation can answer: {predicted.uncovered}."]
     lines = [_sentence(values, "say the models")] if values or not seen else []
     lines = [line for line in lines if line]
     if seen:
         lines.append(_sentence(seen, "says"))
-        lines += summary.glanced_cells(told)
-        lines.append(summary.glanced(told) or "")
+        lines += summary.glanced_cells(predicted)
+        lines.append(summary.glanced(predicted) or "")
     if not any(lines):
         return ["The models have no goodput and no transfer time for this scenario."]
     return [line for line in lines if line]

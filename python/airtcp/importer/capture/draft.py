@@ -176,8 +176,8 @@ def _say_rate(group: Group, form: str, table: dict[str, Said], name: str) -> Non
     used = radio.by_bytes(group.stations)
     total = sum(used.values())
     several = sorted(used, key=lambda sent: -used[sent])
-    told = "; ".join(f"{100 * used[one] / total:.0f} % {radio.words(one)}" for one in several[:4])
-    why = f"{name}: bytes: {told}" + ("; and others" if len(several) > 4 else "")
+    text = "; ".join(f"{100 * used[one] / total:.0f} % {radio.words(one)}" for one in several[:4])
+    why = f"{name}: bytes: {text}" + ("; and others" if len(several) > 4 else "")
     if rate.form == form and form in ("dsss", "ofdm"):
         table["data_rate"] = Said(radio.mbps(rate.kbps), why)
     elif form in ("dsss", "ofdm"):
@@ -304,70 +304,70 @@ def _together(stations: list[Station], way: int) -> _Tcp:
     return _Tcp([station.told[way] for station in stations])
 
 
-def _tcp(told: _Tcp, draft: Draft, of: str) -> Said:
+def _tcp(seen: _Tcp, draft: Draft, of: str) -> Said:
     """Return the TCP settings of a group's data in one direction."""
-    if not told.connections:
+    if not seen.connections:
         return Said({"preset": "linux"}, "no TCP header could be read: as Linux has it")
-    most = told.connections / 2
+    most = seen.connections / 2
     table: dict[str, Any] = {}
     why = []
-    is_linux = told.timestamps > most and told.scaling > told.syns / 2 and told.sack > told.syns / 2
-    if is_linux and told.syns:
+    is_linux = seen.timestamps > most and seen.scaling > seen.syns / 2 and seen.sack > seen.syns / 2
+    if is_linux and seen.syns:
         table["preset"] = "linux"
         why.append("timestamps, window scaling and SACK: as Linux has it")
-    elif told.syns and told.sack > told.syns / 2:
+    elif seen.syns and seen.sack > seen.syns / 2:
         table["variant"] = "sack"
-    mss = _mss(told)
+    mss = _mss(seen)
     if mss:
         table["mss"] = f"{mss} B"
-    if told.timestamps > most and not is_linux:
+    if seen.timestamps > most and not is_linux:
         table["timestamps"] = True
-    window = max(told.windows, key=lambda one: (told.windows[one], one), default=0)
+    window = max(seen.windows, key=lambda one: (seen.windows[one], one), default=0)
     if 0 < window < 2 * max(mss, 1):
-        why.append(f"windows of up to {max(told.windows)} B, which must have been scaled")
+        why.append(f"windows of up to {max(seen.windows)} B, which must have been scaled")
     elif window:
         table["receive_window"] = f"{window} B"
-        if len(told.windows) > 1:
-            why.append(f"windows of {min(told.windows)} to {max(told.windows)} B")
-        if told.syns < told.connections:
+        if len(seen.windows) > 1:
+            why.append(f"windows of {min(seen.windows)} to {max(seen.windows)} B")
+        if seen.syns < seen.connections:
             why.append(
-                f"{told.connections - told.syns} connections without a SYN, whose windows may "
+                f"{seen.connections - seen.syns} connections without a SYN, whose windows may "
                 "have been scaled"
             )
     if not is_linux:
-        _say_acks(told, table, why)
-    if told.syns == 0:
+        _say_acks(seen, table, why)
+    if seen.syns == 0:
         draft.unknown.append(f"the options of TCP of {of}: no SYN was captured")
-    return Said(table, "; ".join(why) or f"{told.connections} connections")
+    return Said(table, "; ".join(why) or f"{seen.connections} connections")
 
 
-def _mss(told: _Tcp) -> int:
+def _mss(seen: _Tcp) -> int:
     """Return the payload of a full segment, as seen and within the receiver's MSS option."""
-    option = max(told.mss, key=lambda one: told.mss[one], default=0)
+    option = max(seen.mss, key=lambda one: seen.mss[one], default=0)
     if not option:
         # Segmentation offload makes larger segments than any link allows.
-        return min(told.largest, 1460)
+        return min(seen.largest, 1460)
     # RFC 6691: TCP options reduce the payload below the MSS. A larger segment will be divided by
     # the network card, and short transfers do not reveal the full size.
-    least = option - 12 if told.timestamps > told.connections / 2 else option
-    return told.largest if least <= told.largest <= option else least
+    least = option - 12 if seen.timestamps > seen.connections / 2 else option
+    return seen.largest if least <= seen.largest <= option else least
 
 
-def _say_acks(told: _Tcp, table: dict[str, Any], why: list[str]) -> None:
+def _say_acks(seen: _Tcp, table: dict[str, Any], why: list[str]) -> None:
     """Write the ACK policy: the usual number of segments per ACK, and the delay of others."""
-    counts = told.acks_of[1:]
+    counts = seen.acks_of[1:]
     if sum(counts) < 10:
         return
     every = 1 + max(range(len(counts)), key=lambda place: counts[place])
     policy: dict[str, Any] = {"every": every}
     share = 100 * counts[every - 1] / sum(counts)
     why.append(f"{share:.0f} % of ACKs are for {every} segment{'s' if every > 1 else ''}")
-    if every > 1 and len(told.delays) >= 5:
+    if every > 1 and len(seen.delays) >= 5:
         # RFC 1122, 4.2.3.2: below 500 ms. The medium adds to the time of the timer.
-        timeout_ms = min(5 * round(laws.median(told.delays) / 5e6), 500)
+        timeout_ms = min(5 * round(laws.median(seen.delays) / 5e6), 500)
         if timeout_ms >= 20:
             policy["timeout"] = f"{timeout_ms} ms"
-            why.append(f"{len(told.delays)} others waited for this time")
+            why.append(f"{len(seen.delays)} others waited for this time")
     table["delayed_ack"] = policy
 
 

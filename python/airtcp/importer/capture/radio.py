@@ -151,9 +151,9 @@ def _say_control(network: Network, form: str, draft: Draft, name: str) -> None:
         often = [sent.kbps for sent, count in legal.items() if count >= 0.05 * total]
         if not often or (key == "block_ack_rate" and form not in _STANDARDS):
             continue
-        told = "CTS and MAC ACKs" if key == "control_rate" else "Block ACKs"
+        text = "CTS and MAC ACKs" if key == "control_rate" else "Block ACKs"
         more = "" if len(often) == 1 else ", the highest of several"
-        draft.say("phy", key, mbps(max(often)), f"{name}: of {total} {told}{more}")
+        draft.say("phy", key, mbps(max(often)), f"{name}: of {total} {text}{more}")
     if network.short_preambles + network.long_preambles and form in ("dsss", "ofdm"):
         is_short = network.short_preambles > network.long_preambles
         why = f"{name}: of {network.short_preambles + network.long_preambles} DSSS frames"
