@@ -132,6 +132,7 @@ def test_a_file_that_is_no_scenario_shows_line_and_key(office: Page) -> None:
 def test_every_key_is_found_and_set(office: Page) -> None:
     office.page.fill("#key-search", "rts threshold")
     field = office.page.get_by_label("mac.rts_threshold", exact=True)
+    office.page.locator(".keys summary", has_text="mac.rts_threshold").click()
     field.wait_for()
     field.fill("three")
     office.page.keyboard.press("Tab")
@@ -141,6 +142,7 @@ def test_every_key_is_found_and_set(office: Page) -> None:
     has(office, 'rts_threshold = "500 B"')
     assert airtcp.load(text_of(office)).mac.rts_threshold_bytes == 500
     office.page.fill("#key-search", "desk-web congestion")
+    office.page.locator(".keys summary", has_text="flows.desk-web.tcp.congestion").first.click()
     office.page.get_by_label("flows.desk-web.tcp.congestion", exact=True).select_option("cubic")
     has(office, 'congestion = "cubic"')
     assert tomllib.loads(text_of(office))["flows"] == [

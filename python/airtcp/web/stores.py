@@ -8,6 +8,7 @@ read other files.
 from __future__ import annotations
 
 import shlex
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -27,6 +28,13 @@ _MOST_LINES: Final = 6
 #: The most steps of an axis to choose from; axes with more are averaged.
 _MOST_STEPS: Final = 200
 _MOST_CELLS: Final = 2500
+#: The sweep to show if no store is named: eight points, three replications of two seconds.
+_SAMPLE: Final = "sample"
+_SAMPLE_RUN: Final = {"run.warmup": "1 s", "run.duration": "2 s", "run.replications": 3}
+_SAMPLE_AXES: Final[dict[str, list[Any]]] = {
+    "stations.station.count": [1, 2, 5, 10],
+    "phy.data_rate": ["2 Mb/s", "11 Mb/s"],
+}
 
 
 def named(folders: Sequence[Path]) -> dict[str, Path]:
@@ -58,12 +66,29 @@ def stamp(folder: Path) -> int:
 def listed(stores: Mapping[str, Path]) -> dict[str, Any]:
     """Return axes with their steps, and metrics, of every store, or why one cannot be read."""
     told = []
-    for name, folder in stores.items():
+    for name, folder in (stores or sample()).items():
         try:
             told.append(_described(name, _opened(name, folder)))
         except OutputError as error:
             told.append({"name": name, "problem": str(error)})
-    return {"stores": told}
+    return {"stores": told, "sample": not stores}
+
+
+@lru_cache(maxsize=1)
+def sample() -> dict[str, Path]:
+    """Sweep an example, once for each process, for a page that has no store."""
+    import pyarrow as pa
+
+    from airtcp.examples import directory
+    from airtcp.scenario.load import load
+    from airtcp.sweep import sweep
+
+    pa.set_cpu_count(1)
+    pa.set_io_thread_count(1)
+    folder = Path(tempfile.mkdtemp(prefix="sample-")) / _SAMPLE
+    base = load(str(directory() / "persistent-downloads.toml")).vary(_SAMPLE_RUN)
+    sweep(base, _SAMPLE_AXES, to=folder, threads=1)
+    return {_SAMPLE: folder}
 
 
 def look(body: Mapping[str, Any], stores: Mapping[str, Path]) -> dict[str, Any]:
@@ -71,6 +96,7 @@ def look(body: Mapping[str, Any], stores: Mapping[str, Path]) -> dict[str, Any]:
     from airtcp.present.samples import caption, intervals_of, samples_of, side_of
 
     asked = Look.model_validate({name: one for name, one in body.items() if name != "made"})
+    stores = stores or sample()
     if asked.store not in stores:
         there = ", ".join(stores) or "none; airtcp web --store DIR opens one"
         raise QuestionError(f'there is no store "{asked.store}"; allowed: {there}')

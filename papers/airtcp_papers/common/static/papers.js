@@ -35,11 +35,12 @@ export function view(app) {
 
   const element = h("div", {},
     h("section", { class: "card first" }, h("h1", { class: "title" }, "The papers"),
-      h("p", { class: "muted" }, "Every figure and table of the papers that airtcp is built on. Move a parameter, and the models' curves follow; the paper's own stay beside them, dashed. Points are simulated when asked for: a quarter of the time, ten replications at most."),
-      h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: "figure" }, "Figure or table")), choose),
-      h("details", {}, h("summary", {}, "Scoreboard: what the papers state, and whether it comes out here"), board)),
-    h("section", { class: "card" }, title, caption, states, words, picture, key, sliders,
-      h("div", { class: "actions" }, running, reset, open), result));
+      h("p", { class: "muted" }, "Every figure and table of the papers that airtcp is built on. Move a parameter, and the models' curves follow. Dashed lines and hollow diamonds are the paper's own numbers; dots are simulated."),
+      h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: "figure" }, "Figure or table")), choose)),
+    h("div", { class: "board" },
+      h("section", { class: "card" }, title, caption, states, words, picture, key, sliders,
+        h("div", { class: "actions" }, running, reset, open), result),
+      h("section", { class: "card", tabindex: "0", "aria-label": "Scoreboard" }, h("h2", {}, "Scoreboard: claims of the papers, reproduced here"), board)));
   load();
 
   async function load() {
@@ -61,7 +62,7 @@ export function view(app) {
     if (!mine.length) return null;
     const total = {};
     for (const one of mine) for (const [verdict, count] of Object.entries(one.verdicts)) total[verdict] = (total[verdict] ?? 0) + count;
-    return h("div", {}, h("h3", {}, paper.heading), h("p", { class: "muted" }, "Claims: ", counted(total)),
+    return h("details", {}, h("summary", {}, h("strong", {}, paper.heading), " ", counted(total)),
       h("div", { class: "scroll" }, h("table", {}, h("tbody", {}, mine.map((one) => h("tr", {},
         h("td", {}, h("button", { type: "button", class: "quiet", onclick: () => app.update((state) => { state.paper = one.item; state.paperValues = {}; }, { local: true }) }, one.item), " ", one.title),
         h("td", {}, counted(one.verdicts)), h("td", { class: "muted" }, one.line)))))));

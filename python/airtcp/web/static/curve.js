@@ -13,7 +13,7 @@ const POINTS = 7;
 // A glance is looked at so many times longer each time nobody has touched anything for a while.
 const SHARPER = [3, 9];
 const REST_MS = 2500;
-const TARGET = "target: ";
+export const TARGET = "target: ";
 
 // What was computed stays while the page is open: going back costs nothing.
 const modelsOf = new Map();
@@ -22,9 +22,9 @@ const pointsOf = new Map();
 
 /**
  * The card of the curve. `predicted()` is the answer at the present value; `slid()` is told when the
- * slider below the curve has moved.
+ * slider below the curve has moved. `chosen()` fixes { axis, metric, bound }: such a card is open and has no controls.
  */
-export function curve(app, { predicted, slid }) {
+export function curve(app, { predicted = () => null, slid = () => {}, chosen = null }) {
   const picker = h("div", { class: "pickers" });
   const picture = responsive(draw);
   const key = h("div");
@@ -47,8 +47,8 @@ export function curve(app, { predicted, slid }) {
       show();
     },
   });
-  const element = fold("Along one slider", picker,
-    picture, key, depth, large, h("div", { class: "actions" }, several), values);
+  const element = chosen ? Object.assign(h("section", { class: "card" }, h("h2", {}, "Known so far, from models and quick simulations"), picture, key, depth, values), { open: true })
+    : fold("Along one slider", picker, picture, key, depth, large, h("div", { class: "actions" }, several), values);
   element.addEventListener("toggle", () => element.open && app.scenario && show());
 
   /** The source without what the slider under the curve says. */
@@ -77,18 +77,20 @@ export function curve(app, { predicted, slid }) {
 
   function show() {
     const { axes } = app.scenario;
-    axis = axes.find((candidate) => candidate.path === app.state.axis) ?? axes[0] ?? null;
+    axis = axes.find((candidate) => candidate.path === (chosen ? chosen().axis : app.state.axis)) ?? axes[0] ?? null;
     if (axis?.path === "stations" && app.state.stations !== null) axis = { ...axis, value: app.state.stations };
     several.hidden = !axis;
-    showPickers();
-    showSlider();
+    if (!chosen) {
+      showPickers();
+      showSlider();
+    }
     if (!element.open) return;
     ask();
     redraw();
   }
 
   function metric() {
-    const wanted = app.state.metric ?? "";
+    const wanted = (chosen ? chosen().metric : app.state.metric) ?? "";
     if (wanted.startsWith(TARGET) || Object.hasOwn(app.start.metrics, wanted)) return wanted;
     const told = predicted();
     const there = { ...told?.glance, ...told?.values };

@@ -1,4 +1,4 @@
-// All keys of a scenario, found by words, each with what it means, what it holds and a field for it.
+// All keys of a scenario, found by words: names with one line each, which open to meaning, values and a field.
 
 import { isAbort, post } from "./api.js";
 import { announce, h, replace } from "./dom.js";
@@ -62,9 +62,11 @@ export function keys(app) {
     const options = one.options.length ? [["", `default: ${one.default}`], ...one.options] : null;
     const field = entry(app, { path: one.path, label: one.path, options, placeholder: one.default });
     fields.set(one.path, field);
-    return h("li", {}, field.element,
+    const [line] = one.meaning.split(/(?<=[.;]) /);
+    return h("li", {}, h("details", {}, h("summary", {}, h("code", {}, one.path), h("span", { class: "key-line" }, line)),
+      field.element,
       h("p", { class: "muted" }, one.meaning, " ",
-        h("span", { class: "holds" }, [`Holds ${one.holds}`, `default: ${one.default}`, one.source].filter(Boolean).join("; "), ".")));
+        h("span", { class: "holds" }, [`Holds ${one.holds}`, `default: ${one.default}`, one.source].filter(Boolean).join("; "), "."))));
   }
 
   return { element, show: () => { if (open) ask(); } };

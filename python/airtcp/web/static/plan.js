@@ -6,6 +6,7 @@ import { isAbort, post } from "./api.js";
 import { bars } from "./bars.js";
 import { curves, legend, responsive } from "./chart.js";
 import { builder } from "./condition.js";
+import { curve, TARGET } from "./curve.js";
 import { fresh, h, replace } from "./dom.js";
 import { runner } from "./jobs.js";
 
@@ -24,6 +25,8 @@ export function plan(app) {
   const ends = h("div", { class: "row" }, field("from, where nothing happens yet", begin), field("to", end));
   const withRemedies = h("input", { type: "checkbox", id: "plan-remedies", checked: true, onchange: () => showCommand() });
   const result = h("div");
+  // Before the end is sought: the curve of what was asked, as far as models and quick runs know it.
+  const before = curve(app, { chosen: () => ({ axis: axis?.path, metric: metricOf() }) });
   let axis = null;
   let asked = null;
   let controller = null;
@@ -44,7 +47,14 @@ export function plan(app) {
           show();
         },
       }))),
-    result);
+    before.element, result);
+
+  /** The curve of the condition if it is that of a target, else null: that of a metric. */
+  function metricOf() {
+    const listed = conditionsOf.get(JSON.stringify(app.source()));
+    const target = [...listed?.targets ?? [], ...listed?.usual ?? []].find((one) => isSame(broken(one.text), parts(app.state.until)));
+    return target ? TARGET + target.text : null;
+  }
 
   function body() {
     const made = form.value();
@@ -120,7 +130,8 @@ export function plan(app) {
 
   function showResult() {
     const told = found.get(keyOf(app.source(), app.state.until, axis.path));
-    if (!told) { replace(result); return; }
+    before.element.hidden = Boolean(told);
+    if (!told) { replace(result); before.show(); return; }
     const all = told.remedies;
     const carries = (one) => one.verdict === "gains" || one.verdict === "costs others";
     const vain = all.filter((one) => !carries(one));
@@ -171,7 +182,13 @@ export function plan(app) {
     }, width, height)), legend(shown));
   }
 
-  return { element, show, leave: () => controller?.abort() };
+  return { element, show, leave: () => { controller?.abort(); before.leave(); } };
+}
+
+/** True if two conditions are one: a group with one direction is named with it or without, a fraction with % or without. */
+function isSame(one, other) {
+  const plain = ({ name, limit }) => name.replace(/\/(down|up)load/, "") + limit.replace(/([-+0-9.e]+) ?%/, (_, number) => Number((number / 100).toPrecision(6)));
+  return plain(one) === plain(other) && (one.name === other.name || !(one.name.includes("/") && other.name.includes("/")));
 }
 
 /** A condition's name and bound. */

@@ -18,12 +18,13 @@ export function store(app) {
   const element = h("div", {},
     h("section", { class: "card first" }, h("h1", { class: "title" }, "A sweep's results"), title, choices, problem), result);
   let known = null;
+  let isSample = false;
   let asking = null;
   load();
 
   async function load() {
     try {
-      known = (await post("/api/stores", {})).stores;
+      ({ stores: known, sample: isSample } = await post("/api/stores", {}));
     } catch (error) {
       replace(problem, h("p", { class: "notice bad" }, error.message));
       return;
@@ -37,12 +38,6 @@ export function store(app) {
 
   function show() {
     if (!known) return;
-    if (!known.length) {
-      replace(title, "No store is open here. A sweep makes one, and the page is told of it when it is started:");
-      replace(choices, h("pre", { tabindex: "0", "aria-label": "Commands" }, h("code", {},
-        "airtcp sweep scenario.toml --to out/store --axis 'stations.laptop.count=[1, 2, 5, 10]'\nairtcp web --store out/store")));
-      return;
-    }
     const asked = app.state.store;
     const here = known.find((one) => one.name === asked.name) ?? known[0];
     if (asked.name && asked.name !== here.name) {
@@ -55,7 +50,8 @@ export function store(app) {
       return;
     }
     const now = filled(here, asked);
-    replace(title, `${here.rows} rows of ${here.points} points over ${here.axes.map((one) => one.name).join(", ")}; made by airtcp ${here.version}.`);
+    replace(title, isSample && [h("strong", {}, "A sample. "), "Your own: ", h("code", {}, "airtcp sweep scenario.toml --to out/store --axis 'stations.laptop.count=[1, 2, 5, 10]'"), ", then ", h("code", {}, "airtcp web --store out/store"), ". "],
+      `${here.rows} rows of ${here.points} points over ${here.axes.map((one) => one.name).join(", ")}; made by airtcp ${here.version}.`);
     const others = here.axes.filter((one) => one.name !== now.x && one.name !== now.by && one.count > 1 && one.steps.length);
     const held = document.activeElement?.dataset?.role;
     replace(choices,
@@ -125,7 +121,7 @@ export function store(app) {
       map ? scaleOf(told) : told.by && h("div", {}, h("h3", {}, told.by), legend(series(told))),
       h("details", { open }, h("summary", {}, "The values as a table"),
         table(told.head, told.rows, { numbers: told.head.map((_, index) => index).filter((index) => index > 0), caption: told.caption })),
-      h("div", { class: "code" }, h("div", { class: "code-head" }, h("h3", {}, "On a terminal"), copy),
+      !isSample && h("div", { class: "code" }, h("div", { class: "code-head" }, h("h3", {}, "On a terminal"), copy),
         h("pre", { tabindex: "0", "aria-label": "On a terminal" }, h("code", {}, told.shell))));
   }
 

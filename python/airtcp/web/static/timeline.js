@@ -15,7 +15,10 @@ const LENGTHS = [2, 5, 10, 20, 50, 100];
 const SPEEDS = [[0.0002, "5000 times slower"], [0.001, "1000 times slower"], [0.004, "250 times slower"], [0.02, "50 times slower"]];
 // As far as a server plays a run.
 const LATEST_MS = 5000;
+// A scenario that rests so long is shown by itself, unless its run was stopped or failed.
+const REST_MS = 500;
 const found = new Map();
+const unwanted = new Set();
 
 export function timeline(app) {
   const begin = h("input", { type: "number", id: "begin", min: 0, max: LATEST_MS, step: "any", "aria-describedby": "begin-bad", onchange: taken });
@@ -27,25 +30,28 @@ export function timeline(app) {
   let at = 0;
   let playing = 0;
   let speed = SPEEDS[1][0];
+  let resting = 0;
 
+  const run = runner({
+    label: "Show",
+    body: () => {
+      if (reason.textContent) throw new Error("There is no time to begin at: see what is said of it.");
+      return { kind: "timeline", source: app.source(), begin_ms: app.state.timeline.begin, length_ms: app.state.timeline.length };
+    },
+    take: (message, asked) => {
+      if (!message.result) return;
+      found.set(idOf(asked.source, asked.begin_ms, asked.length_ms), message.result);
+      show();
+    },
+    done: (state, asked) => { if (state !== "done" && asked) unwanted.add(idOf(asked.source, asked.begin_ms, asked.length_ms)); },
+  });
   const element = h("div", {},
     h("section", { class: "card first" }, h("h1", { class: "title" }, "A few milliseconds of the air"),
       h("p", { class: "muted" }, "Who counts down, who sends, who collides, and how TCP's windows move: one replication of the scenario, frame by frame."),
       h("div", { class: "row" },
         h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: "begin" }, "From (ms after the start)")), begin, reason),
         h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: "length" }, "Length")), length)),
-      h("div", { class: "actions" }, runner({
-        label: "Show",
-        body: () => {
-          if (reason.textContent) throw new Error("There is no time to begin at: see what is said of it.");
-          return { kind: "timeline", source: app.source(), begin_ms: app.state.timeline.begin, length_ms: app.state.timeline.length };
-        },
-        take: (message, asked) => {
-          if (!message.result) return;
-          found.set(JSON.stringify([asked.source, asked.begin_ms, asked.length_ms]), message.result);
-          show();
-        },
-      }))),
+      h("div", { class: "actions" }, run)),
     result);
 
   function set(name, value) {
@@ -64,7 +70,14 @@ export function timeline(app) {
     const { timeline: asked } = app.state;
     if (document.activeElement !== begin && !reason.textContent) begin.value = asked.begin;
     length.value = String(asked.length);
-    const now = found.get(JSON.stringify([app.source(), asked.begin, asked.length])) ?? null;
+    const id = idOf(app.source(), asked.begin, asked.length);
+    const now = found.get(id) ?? null;
+    clearTimeout(resting);
+    if (!now && !unwanted.has(id) && !run.busy()) {
+      resting = setTimeout(() => {
+        if (!run.busy() && !app.trouble && !document.hidden && !reason.textContent && id === idOf(app.source(), asked.begin, asked.length)) run.begin(true);
+      }, REST_MS);
+    }
     if (now === told && (now || !result.childElementCount)) return;
     stop();
     told = now;
@@ -137,7 +150,17 @@ export function timeline(app) {
     app.update((state) => { state.timeline.at = Math.round(at); }, { local: true });
   }
 
-  return { element, show, leave: stop };
+  /** End the run that nobody requested: the scenario is another one now. */
+  function moved() {
+    clearTimeout(resting);
+    run.cancel();
+  }
+
+  return { element, show, moved, leave: () => { moved(); stop(); } };
+}
+
+function idOf(source, begin, length) {
+  return JSON.stringify([source, begin, length]);
 }
 
 /** The congestion windows of a few flows, those that move most. */

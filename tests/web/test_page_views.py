@@ -1,0 +1,52 @@
+"""No view is empty: each has a picture before anything is pressed."""
+
+import tempfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airtcp.web.stores import listed, look
+from browsing import CHROMIUM, Page, packed
+from serving import Web, ended, started
+
+#: By view: the picture that it has by itself.
+PICTURES = {
+    "plan": ".picture svg .points, .picture svg .line",
+    "timeline": ".film .air-frame",
+    "store": ".picture svg .points",
+}
+if find_spec("airtcp_papers") is not None:
+    PICTURES["papers"] = ".picture svg .diamond"
+
+
+@pytest.fixture(scope="module")
+def bare() -> Iterator[Web]:
+    """A server without stores."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = started(folder=Path(folder))
+        yield server
+        ended(server)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here (make setup-system)")
+@pytest.mark.parametrize("view", PICTURES)
+def test_a_view_has_a_picture_without_a_click(browser: Any, bare: Web, view: str) -> None:
+    page = Page(browser, bare.url + packed({"example": "office-wifi6", "view": view}), folded=True)
+    page.page.locator(PICTURES[view]).first.wait_for(state="attached")
+    assert not page.page.locator("main .notice.bad").count()
+    assert not page.complaints
+    page.context.close()
+
+
+def test_without_a_store_a_sample_is_shown_and_a_named_store_replaces_it(store: Path) -> None:
+    told = listed({})
+    (sample,) = told["stores"]
+    assert told["sample"]
+    assert (sample["points"], sample["rows"], sample["problem"]) == (8, 24, None)
+    asked = {"store": "sample", "y": "goodput_bps", "x": "stations.station.count", "by": None}
+    assert len(look(asked, {})["series"][0]["data"]) == 4
+    named = listed({"small": store})
+    assert not named["sample"]
+    assert [one["name"] for one in named["stores"]] == ["small"]
