@@ -1,8 +1,4 @@
-"""A result is sent on: by its card, its report, a link with its history, and on paper.
-
-Knows the clipboard, the downloads and the printer of a browser. Does not read what a card draws;
-the picture's size alone is looked at.
-"""
+"""A result is sent on: by its card, its report, a link with its history, and on paper."""
 
 import random
 from dataclasses import replace
@@ -20,6 +16,7 @@ from airtcp.messages.run import headline, ordered
 from airtcp.web import sources, views
 from airtcp.web.bodies import Source
 from browsing import CHROMIUM, Page, link, packed, put
+from PIL import Image
 from test_page_targets import MIX, has, simulated, text_of
 
 pytestmark = pytest.mark.skipif(
@@ -77,6 +74,10 @@ def test_a_card_is_copied_and_saved_by_one_click_and_by_one_key(opened: Any) -> 
     assert saved.value.suggested_filename == "mix.png"
     assert picture[:8] == PNG
     assert [int.from_bytes(picture[at : at + 4]) for at in (16, 20)] == [1200, 630]
+    # Below the numbers is the picture of the network, with lines and dots in several colours.
+    with Image.open(saved.value.path()) as card:
+        colours = card.convert("RGB").crop((60, 290, 1140, 550)).getcolors(1 << 20)
+        assert sum(count > 40 for count, _ in colours) > 4
 
 
 def test_a_report_is_that_of_the_command_line_with_the_file_in_it(opened: Any) -> None:

@@ -34,7 +34,12 @@ def test_no_table_of_a_report_is_cut_off(browser: Any, tmp_path: Path) -> None:
     testbed = TestbedResult(one.scenario, one.provenance, one.simulation, lag, ())
     result = with_testbed(compare(loads(text)), testbed)
     report.write(replace(result, verdict=verdict(result)), tmp_path, text)
-    page = Page(browser, (tmp_path / "report.html").as_uri())
+    page = Page(
+        browser, (tmp_path / "report.html").as_uri(), viewport={"width": 1280, "height": 800}
+    )
+    first = page.page.locator("figure svg").first.bounding_box()
+    assert first is not None
+    assert first["y"] + first["height"] <= 800, "the first picture is above the fold"
 
     for width in (400, 800, 1280):
         page.page.set_viewport_size({"width": width, "height": 900})

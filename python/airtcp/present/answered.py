@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from airtcp.document.markup import html
@@ -15,11 +15,11 @@ from airtcp.results.advice import Advice
 from airtcp.results.measured import Gap, Measured
 
 
-def answered(result: Comparison | SimulationResult) -> list[str]:
-    """Return the decision and the targets."""
+def answered(result: Comparison | SimulationResult, picture: Sequence[str] = ()) -> list[str]:
+    """Return the decision, a picture below it, and the targets."""
     verdict = result.verdict if isinstance(result, Comparison) else None
     advice = result.advice if isinstance(result, Comparison) else None
-    parts = list(html([words.decision(result, verdict, advice)]))
+    parts = [*html([words.decision(result, verdict, advice)]), *picture]
     if verdict is not None and verdict.targets:
         parts += ["<h2 id='targets'>Targets</h2>", *html(words.targets(verdict, everything=True))]
     return parts

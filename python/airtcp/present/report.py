@@ -61,13 +61,15 @@ def html(result: Result, svgs: Mapping[str, str], written: str | None = None) ->
     scenario = result.scenario
     title = escape(scenario.title or "Untitled scenario")
     parts = [f"<h1>{title}</h1>"]
+    # The first picture is above the fold.
+    first, *more = [_figure(name, svg) for name, svg in svgs.items()] or [""]
     if not isinstance(result, Prediction):
         if result.simulation.stopped == "interrupted":
             parts.append("<p class='warning'>Interrupted: only finished runs are shown.</p>")
-        parts += answered(result)
+        parts += answered(result, [first])
         notes = [escape(sentence.removesuffix(".")) for sentence in cautions(result)]
         parts += [f"<p class='note'>! {note}.</p>" for note in notes]
-        parts.append(_contents(result))
+        parts.append(_contents(result, has_pictures=bool(more)))
         parts += grouped(result)
         of_cells = by_cell(result.simulation.cells)
         if of_cells is not None:
@@ -83,14 +85,8 @@ def html(result: Result, svgs: Mapping[str, str], written: str | None = None) ->
         parts += advised(result.advice)
     if not isinstance(result, Comparison):
         parts += [*_tables(result), *_assumptions(result)]
-    if svgs:
-        parts.append("<h2 id='pictures'>Pictures</h2>")
-    for name, svg in svgs.items():
-        caption = plot.CAPTIONS[name]
-        parts.append(
-            f"<figure id='{name}'>{drawing.inlined(svg, name, caption)}"
-            f"<figcaption>{escape(caption)}</figcaption></figure>"
-        )
+    if more:
+        parts += ["<h2 id='pictures'>Pictures</h2>", *more]
     if isinstance(result, Comparison):
         parts += [*_tables(result), *_assumptions(result)]
     if not isinstance(result, Prediction):
@@ -102,7 +98,15 @@ def html(result: Result, svgs: Mapping[str, str], written: str | None = None) ->
     return document(scenario.title or "Untitled scenario", parts)
 
 
-def _contents(result: Comparison | SimulationResult) -> str:
+def _figure(name: str, svg: str) -> str:
+    caption = plot.CAPTIONS[name]
+    return (
+        f"<figure id='{name}'>{drawing.inlined(svg, name, caption)}"
+        f"<figcaption>{escape(caption)}</figcaption></figure>"
+    )
+
+
+def _contents(result: Comparison | SimulationResult, *, has_pictures: bool) -> str:
     """Return links to the sections of the page."""
     names = {"groups": "Groups"}
     if isinstance(result, SimulationResult):
@@ -111,6 +115,8 @@ def _contents(result: Comparison | SimulationResult) -> str:
         beside = {} if result.measured is None else {"measured": "Measured"}
         wrong = {} if result.advice is None or not result.advice.trials else {"wrong": "Changes"}
         names |= beside | wrong | {"pictures": "Pictures", "models": "Models"}
+    if not has_pictures:
+        names.pop("pictures")
     names |= {"sense": "Sense", "scenario": "Scenario"}
     links = (f"<a href='#{anchor}'>{name}</a>" for anchor, name in names.items())
     return f"<nav>{' '.join(links)}</nav>"

@@ -51,7 +51,7 @@ def _card(
     targets = [] if verdict is None else run.ordered(verdict)
     numbers = [
         {
-            "label": words.target_about(one.target.condition),
+            "label": " ".join(words.target_about(one.target.condition).split()),
             "text": words.measured(one.interval, one.target.condition.about),
             "wanted": f"target {words.wanted(one.target.condition)}",
         }
@@ -98,4 +98,4 @@ def _question(verdict: Verdict | None) -> str:
 
 def _care(sentences: Sequence[str]) -> list[str]:
     """Return the first caution up to its first semicolon, if there is one."""
-    return [f"Note: {one.partition(';')[0]}." for one in sentences[:1]]
+    return [f"Note: {one.partition(';')[0].removesuffix('.')}." for one in sentences[:1]]

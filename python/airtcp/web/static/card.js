@@ -1,19 +1,21 @@
-// A result on a card, as an image: title, question, verdict, three numbers, how sure they are. It is
-// drawn in the colours of the light page, whatever the reader has, since it goes elsewhere. A page that
-// came without TLS from another machine has no clipboard: the image is saved there instead.
+// A result on a card, as an image: title, verdict, three numbers of one line each, the picture of the network, and how
+// sure they are. It has the colours of the light page, since it goes elsewhere. A page that came without TLS from another
+// machine has no clipboard: the image is saved there instead.
 
 import { announce, fileName, h, save } from "./dom.js";
 
-const WIDTH = 1200, HEIGHT = 630, EDGE = 60;
+const WIDTH = 1200, HEIGHT = 630, EDGE = 60, MUTED = "#56606c";
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif";
-const INKS = { holds: "#11734b", fails: "#b3261e", unknown: "#56606c" };
+const INKS = { holds: "#11734b", fails: "#b3261e", unknown: MUTED };
+// Where the picture of the network is.
+const PICTURE = { x: EDGE, y: 290, width: WIDTH - 2 * EDGE, height: 260 };
 
-/** Two buttons that send a card on, with `show(card)`; there is none before a simulation. */
-export function sendable() {
+/** Two buttons that send a card on, with `show(card)`; there is none before a simulation. `picture()` is an SVG element or null. */
+export function sendable(picture) {
   let card = null;
   const button = (id, label, act) => {
     const made = h("button", { type: "button", id, onclick: async () => {
-      made.textContent = await act(card, await image(card));
+      made.textContent = await act(card, await image(card, picture()));
       announce(made.textContent);
       setTimeout(() => { made.textContent = label; }, 2500);
     } }, label);
@@ -25,25 +27,25 @@ export function sendable() {
 }
 
 /** Copy the image and the text of a card together, or save the image where a browser refuses. */
-async function copy(card, picture) {
+async function copy(card, drawn) {
   try {
     await navigator.clipboard.write([new ClipboardItem({
-      "image/png": picture, "text/plain": new Blob([card.text], { type: "text/plain" }),
+      "image/png": drawn, "text/plain": new Blob([card.text], { type: "text/plain" }),
     })]);
     return "Copied";
   } catch {
-    keep(card, picture);
+    keep(card, drawn);
     return "Saved: no image can be copied here";
   }
 }
 
-function keep(card, picture) {
-  save(picture, `${fileName(card.title)}.png`, "image/png");
+function keep(card, drawn) {
+  save(drawn, `${fileName(card.title)}.png`, "image/png");
   return "Saved";
 }
 
-/** A card drawn. */
-function drawn(card) {
+/** A card as the content of a PNG file. */
+async function image(card, picture) {
   const canvas = h("canvas", { width: WIDTH, height: HEIGHT });
   const pen = canvas.getContext("2d");
   pen.fillStyle = "#ffffff";
@@ -51,52 +53,47 @@ function drawn(card) {
   const colour = INKS[card.state] ?? "#0b5c92";
   pen.fillStyle = colour;
   pen.fillRect(0, 0, 18, HEIGHT);
-  let y = 76;
-  y = put(card.title, y, { size: 40, weight: 700, most: 1 });
-  y = put(card.about, y, { size: 22, colour: "#56606c", most: 2 });
-  y = put(card.question, y + 16, { size: 28, most: 2 });
-  if (card.verdict) y = put(card.verdict, y + 6, { size: 30, weight: 650, colour, most: 3 });
-  numbers(Math.max(y + 6, 350));
-  put(card.sure, HEIGHT - 62, { size: 18, colour: "#56606c", most: 2 });
-  return canvas;
+  put(card.title, 72, { size: 32, weight: 700 });
+  put(card.verdict || card.question, 128, { size: 42, weight: 700, colour });
+  const wide = (WIDTH - 2 * EDGE) / 3;
+  card.numbers.forEach((one, index) => {
+    const place = { x: EDGE + index * wide, wide: wide - 32 };
+    put(one.text, 202, { size: 44, weight: 650, ...place });
+    put(one.label, 236, { size: 22, colour: MUTED, ...place });
+    put(one.wanted, 264, { size: 22, colour: MUTED, ...place });
+  });
+  if (picture) {
+    const drawn = await light(picture);
+    const factor = Math.min(PICTURE.width / drawn.width, PICTURE.height / drawn.height);
+    pen.drawImage(drawn, PICTURE.x + (PICTURE.width - factor * drawn.width) / 2, PICTURE.y, factor * drawn.width, factor * drawn.height);
+  }
+  card.sure.split(/ (?=Note: )/).forEach((line, index) => put(line, HEIGHT - 44 + 24 * index, { size: 18, colour: MUTED }));
+  return new Promise((resolve) => { canvas.toBlob(resolve, "image/png"); });
 
-  /** A text in lines that fit, from a base line on; where the next one may stand. */
-  function put(text, from, { size, weight = 400, colour: ink = "#1c2127", most, x = EDGE, wide = WIDTH - 2 * EDGE }) {
-    pen.font = `${weight} ${size}px ${FONT}`;
+  /** A text in one line on a base line: smaller where it is long, and cut off where it is too long for two thirds of the size. */
+  function put(text, y, { size, weight = 400, colour: ink = "#1c2127", x = EDGE, wide = WIDTH - 2 * EDGE }) {
+    const set = (now) => { pen.font = `${weight} ${now}px ${FONT}`; };
+    set(size);
+    set(Math.max(size / 1.5, Math.min(size, Math.floor(size * wide / pen.measureText(text).width))));
+    let shown = text;
+    while (shown.length > 1 && pen.measureText(shown).width > wide) shown = `${shown.slice(0, -2)}…`;
     pen.fillStyle = ink;
-    const lines = wrapped(pen, text, wide, most);
-    lines.forEach((line, index) => pen.fillText(line, x, from + index * size * 1.3));
-    return from + lines.length * size * 1.3;
-  }
-
-  function numbers(from) {
-    const wide = (WIDTH - 2 * EDGE) / 3;
-    pen.fillStyle = "#dbe0e6";
-    pen.fillRect(EDGE, from - 14, WIDTH - 2 * EDGE, 2);
-    card.numbers.forEach((one, index) => {
-      const place = { x: EDGE + index * wide, wide: wide - 24 };
-      const next = put(one.text, from + 38, { size: 30, weight: 650, most: 2, ...place });
-      const under = put(one.label, next - 4, { size: 20, colour: "#56606c", most: 2, ...place });
-      if (one.wanted) put(one.wanted, under, { size: 20, colour: "#56606c", most: 1, ...place });
-    });
+    pen.fillText(shown, x, y);
   }
 }
 
-/** A card as the content of a PNG file. */
-function image(card) {
-  return new Promise((resolve) => { drawn(card).toBlob(resolve, "image/png"); });
-}
-
-/** Lines of words that fit a width; what does not fit the last one ends in an ellipsis. */
-function wrapped(pen, text, wide, most) {
-  const lines = [""];
-  for (const word of text.split(" ")) {
-    const longer = lines.at(-1) ? `${lines.at(-1)} ${word}` : word;
-    if (pen.measureText(longer).width <= wide || !lines.at(-1)) lines[lines.length - 1] = longer;
-    else lines.push(word);
-  }
-  if (lines.length <= most) return lines;
-  let last = lines[most - 1];
-  while (last && pen.measureText(`${last} …`).width > wide) last = last.slice(0, last.lastIndexOf(" "));
-  return [...lines.slice(0, most - 1), `${last} …`];
+/** An SVG of the page as an image of its own, in the colours of the light page: rules of a theme are within @media. */
+async function light(picture) {
+  const svg = picture.cloneNode(true);
+  const { width, height } = picture.viewBox.baseVal;
+  const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).filter((rule) => rule.type === CSSRule.STYLE_RULE);
+  const style = document.createElementNS(svg.namespaceURI, "style");
+  style.textContent = `${rules.map((rule) => rule.cssText).join("\n")}\ntext { font-family: ${FONT}; }`;
+  svg.prepend(style);
+  svg.setAttribute("width", 2 * width);
+  svg.setAttribute("height", 2 * height);
+  const drawn = new Image();
+  drawn.src = `data:image/svg+xml,${encodeURIComponent(new XMLSerializer().serializeToString(svg))}`;
+  await drawn.decode();
+  return drawn;
 }

@@ -65,7 +65,7 @@ export function explore(app) {
   const judged = verdict(app, { look: along.look });
   const wrong = advice(app);
   const helped = remedies(app);
-  const card = sendable();
+  const card = sendable(() => (picture.element.hidden ? map : picture).element.querySelector("svg"));
   const report = runner({
     label: "Save report", quiet: true, body: () => ({ kind: "report", source: app.source() }),
     take: ({ result }) => {
