@@ -5,6 +5,7 @@ Each message begins with the place, names what is wrong there, and costs no file
 
 import hashlib
 import re
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -131,6 +132,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run base.toml --out hello.txt": ("cannot write to hello.txt", "directory"),
     "web --port 99999": ("--port", "65535 or less"),
     "web --host 0.0.0.0": ("--host 0.0.0.0", "--token"),
+    "web --run-time soon": ("--run-time", "min"),
+    "simulate base.toml --trace t.txt": ("t.txt", ".parquet or .csv"),
+    "simulate base.toml --trace nowhere/t.csv": ("cannot write to nowhere/t.csv", "No such file"),
+    "simulate base.toml --trace folder.csv": ("cannot write to folder.csv", "not a regular file"),
+    "simulate base.toml --trace t.csv --trace-interval 3": ("--trace-interval", "no unit"),
+    "simulate base.toml --trace t.csv --trace-interval 0s": ("--trace-interval", "1 ns or more"),
+    "simulate base.toml --trace t.csv --trace-interval 10ns": ("trace_interval_s", "s or more"),
+    "simulate base.toml --trace-interval 1s": ("--trace-interval", "--trace"),
     "example nothere": ("NAME", "cafe-wifi6"),
     # Plug-ins.
     "show base.toml --plugin nofile.py": ("nofile.py", "not found"),
@@ -179,7 +188,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A directory with all files, none of which changes."""
-    (tmp_path / "store").mkdir()
+    for folder in ("store", "folder.csv"):
+        (tmp_path / folder).mkdir()
     for name, content in FILES.items():
         (tmp_path / name).write_bytes(content)
     for name, (old, new) in EDITS.items():
@@ -216,6 +226,12 @@ def refused(*arguments: str) -> str:
 def test_a_command_names_the_place_and_what_is_allowed(command: str) -> None:
     place, what = COMMANDS[command]
     check(refused(*command.split()), place, what)
+
+
+def test_a_port_that_is_in_use_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert "Address already in use" in refused("web", "--port", str(port))
 
 
 @pytest.mark.parametrize(
