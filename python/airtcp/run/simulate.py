@@ -291,8 +291,8 @@ def _interval_ns(scenario: ResolvedScenario, simulated_ns: int, interval_s: floa
     if rows > _MOST_ROWS:
         least = interval_s * rows / _MOST_ROWS
         raise OutputError(
-            f"trace_interval_s: {interval_s:g} s makes up to {rows:,.0f} rows per replication, more "
-            f"than a trace can have; allowed: {least:.2g} s or more"
+            f"trace_interval_s: {interval_s:g} s makes up to {rows:,.0f} rows per replication, "
+            f"more than a trace can have; allowed: {least:.2g} s or more"
         )
     return round(interval_s * 1e9)
 
