@@ -18,8 +18,9 @@ from typing import NamedTuple
 
 import airtcp
 import numpy as np
-from airtcp.models import bianchi, leith, miorandi
+from airtcp.models import bianchi, miorandi
 from airtcp.models.processor_sharing import sojourn_tail
+from airtcp_papers.leith import model as leith
 
 sys.path.insert(0, str(Path(__file__).parent))
 from readme import processor, replace

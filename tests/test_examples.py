@@ -13,6 +13,7 @@ from airtcp.compare import compare
 from airtcp.examples import directory, examples
 from airtcp.run.simulate import simulate
 from typer.testing import CliRunner, Result
+from wing import with_papers
 
 NAMES = [
     "office-wifi6",
@@ -65,7 +66,9 @@ def test_the_list_is_there_as_json() -> None:
     assert listed[-1]["files"] == ["web-hotspot.toml", LOG]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=with_papers if one == "fair-uploads" else ()) for one in NAMES]
+)
 def test_an_example_written_out_runs(name: str, tmp_path: Path) -> None:
     written = call("example", name, "--to", tmp_path / "here")
     assert written.exit_code == 0

@@ -37,9 +37,9 @@ NO_VERB = "a text"
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
     """Extensions are looked for once; a test has its own."""
-    extensions._loaded.cache_clear()
+    extensions.loaded.cache_clear()
     yield
-    extensions._loaded.cache_clear()
+    extensions.loaded.cache_clear()
 
 
 def install(monkeypatch: pytest.MonkeyPatch, group: str, **values: str) -> None:

@@ -6,6 +6,7 @@ from airtcp.predict.access import as_dcf
 from airtcp.results import Prediction
 from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
+from wing import with_papers
 
 #: Few assumptions broken: the rules are those of paper M.
 SCENARIO = """
@@ -220,6 +221,7 @@ def test_constant_rates_are_in_no_model(flows: str, reason: str) -> None:
     assert not said.uncovered.startswith("saturated")
 
 
+@with_papers
 def test_no_model_with_one_dcf_has_an_access_point_that_sends_in_bursts() -> None:
     text = SCENARIO.format(phy="", mac="", queue=PLAIN, count=2, flows=download())
     bursts = text.replace("[ap]\n", '[ap]\naccess = { scheme = "adaptive-burst" }\n')

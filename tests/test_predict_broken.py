@@ -19,6 +19,7 @@ from test_predict import (
     of_paper_m,
     scenario,
 )
+from wing import with_papers
 
 
 def test_a_scenario_that_meets_every_assumption_breaks_none() -> None:
@@ -119,6 +120,7 @@ def test_stations_at_different_rates_are_averaged_and_named() -> None:
     assert best.value == pytest.approx(measured, rel=0.05)
 
 
+@with_papers
 def test_uploads_with_a_large_window_are_not_the_backlog_of_paper_m() -> None:
     said = predict(scenario(direction="upload", window=20))
 
@@ -126,6 +128,7 @@ def test_uploads_with_a_large_window_are_not_the_backlog_of_paper_m() -> None:
     assert of_paper_m(said, "collision_probability") == []
 
 
+@with_papers
 def test_web_beside_endless_downloads_leaves_the_total_goodput() -> None:
     more = (
         FLOW.format(

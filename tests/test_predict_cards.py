@@ -14,10 +14,12 @@ from typing import Any, TypeAlias
 import pytest
 from airtcp.predict import predict
 from airtcp.predict.card import HARMLESS, covers
-from airtcp.predict.cards import CARDS
+from airtcp.predict.cards import cards
 from airtcp.scenario import ResolvedScenario
 from asked_of_cards import OTHERS, SCENARIOS
 from pydantic import ValidationError
+
+CARDS = cards()
 
 #: What cannot be changed without another flow or group.
 NAMED = {"flows.stations", "flows.application.kind", "stations.cell"}

@@ -8,6 +8,7 @@ from airtcp.predict import predict
 from airtcp.results import Prediction
 from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
+from wing import with_papers
 
 RUN = '[run]\nwarmup = "5 s"\nduration = "60 s"\nreplications = 4\n'
 PHY = '[phy]\nstandard = "802.11b"\ncontrol_rate = "2 Mb/s"\n'
@@ -143,6 +144,7 @@ def test_a_published_wait_is_named_as_half() -> None:
 # Paper G.
 
 
+@with_papers
 def test_simultaneous_send_counts_the_others() -> None:
     said = predict(datagrams(near=(3, "11 Mb/s", 1500), ap=(1, "", 1500)))
 
@@ -153,6 +155,7 @@ def test_simultaneous_send_counts_the_others() -> None:
     assert "too high" in broken(said, "G (1)", "collision_probability")
 
 
+@with_papers
 @pytest.mark.parametrize("path", ["", 'path = [{ rate = "1 Mb/s", delay = "20 ms" }]'])
 def test_simultaneous_send_is_told_of_uploads_that_wait_for_the_air_alone(path: str) -> None:
     """Behind a slow wire windows wait for it, and stations have nothing to send."""

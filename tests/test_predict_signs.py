@@ -22,8 +22,14 @@ import airtcp
 import pytest
 from airtcp import predict, simulate
 from airtcp.predict import wording
-from airtcp.predict.cards import CARDS
+from airtcp.predict.cards import cards
 from airtcp.scenario import loads
+from wing import with_papers
+
+pytestmark = with_papers
+
+CARDS = cards()
+PAPERS = Path(pytest.importorskip("airtcp_papers").__file__).parent
 
 TABLES = Path(__file__).parent / "signs"
 #: Simulated seconds of a replication that are told from quick ones.
@@ -157,7 +163,8 @@ def sentences() -> Iterator[str]:
     that change nothing.
     """
     reasons = {reason for card in CARDS for reason in card.harmless.values()}
-    for path in sorted((Path(airtcp.__file__).parent / "predict").glob("*.py")):
+    own = (Path(airtcp.__file__).parent / "predict").glob("*.py")
+    for path in sorted((*own, *PAPERS.glob("*/predict.py"), *PAPERS.glob("*/predict/*.py"))):
         if path.name == "wording.py":
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))

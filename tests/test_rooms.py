@@ -64,7 +64,7 @@ ROOMS = {
         one: {"choices", "plugins", "_core"}
         for one in ("acks", "congestion", "queues", "schedulers")
     },
-    "models": {"airtime", "amendments", "exceptions", "high_rate", "standards"},
+    "models": {"airtime", "amendments", "exceptions", "extensions", "high_rate", "standards"},
     "scenario": GROUND,
     "estimates": GROUND | {"scenario"},
     "results": GROUND | {"scenario", "estimates"},

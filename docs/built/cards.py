@@ -10,13 +10,13 @@ from pathlib import Path
 
 import tables
 from airtcp.predict.card import HARMLESS, Card
-from airtcp.predict.cards import CARDS
+from airtcp.predict.cards import cards as all_cards
 
 
 def cards() -> str:
     """Lists the models."""
     head = ["model", "asked about", "answers", "reads", "assumes something about"]
-    return tables.markdown(head, [_row(card) for card in CARDS])
+    return tables.markdown(head, [_row(card) for card in all_cards()])
 
 
 def harmless() -> str:

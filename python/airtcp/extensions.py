@@ -1,9 +1,11 @@
-"""Extensions: installed packages that add verbs to the command line and views to the page.
+"""Extensions: installed packages that add verbs, views of the page, and models.
 
 A package declares entry points in these groups, and each entry point names an object:
 
 - `airtcp.verbs`: a `Verb`, such as `airtcp reproduce`
 - `airtcp.views`: a `View`, such as the page's Papers
+- `airtcp.models`: `airtcp.predict.families.Models`, which `airtcp.predict` asks next to its own
+- `airtcp.equations`: a module with equations, which becomes an attribute of `airtcp.models`
 
 With `AIRTCP_EXTENSIONS=0` in the environment no extension is loaded. Algorithms for scenarios, such
 as a congestion control, are plug-ins (`airtcp.plugins`).
@@ -19,7 +21,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-__all__ = ["ANSWER", "EXPLORE", "PAPERS", "Question", "Tell", "Verb", "View", "verbs", "views"]
+__all__ = [
+    "ANSWER",
+    "EXPLORE",
+    "PAPERS",
+    "Question",
+    "Tell",
+    "Verb",
+    "View",
+    "equations",
+    "loaded",
+    "verbs",
+    "views",
+]
 
 #: Groups of commands in `airtcp --help`.
 ANSWER: Final = "Answer a question"
@@ -71,17 +85,27 @@ class View:
 
 def verbs() -> tuple[Verb, ...]:
     """Return the verbs of all extensions, by name."""
-    return _loaded("airtcp.verbs", Verb)
+    return loaded("airtcp.verbs", Verb)
 
 
 def views() -> tuple[View, ...]:
     """Return the views of all extensions, by name."""
-    return _loaded("airtcp.views", View)
+    return loaded("airtcp.views", View)
 
 
 @cache
-def _loaded(group: str, kind: type[_Kind]) -> tuple[_Kind, ...]:
-    """Load a group of entry points. One that fails is left out, with a warning."""
+def equations() -> Mapping[str, str]:
+    """Return the modules with equations that extensions add to `airtcp.models`, by name."""
+    if os.environ.get(_SWITCH) == "0":
+        return {}
+    from importlib.metadata import entry_points
+
+    return {one.name: one.value for one in entry_points(group="airtcp.equations")}
+
+
+@cache
+def loaded(group: str, kind: type[_Kind]) -> tuple[_Kind, ...]:
+    """Return the objects of a group of entry points. One that fails is left out, with a warning."""
     if os.environ.get(_SWITCH) == "0":
         return ()
     from importlib.metadata import entry_points

@@ -8,7 +8,6 @@ from airtcp.exceptions import ConvergenceError, ModelError
 from airtcp.models import bianchi, edca
 from airtcp.models.bianchi import FHSS_BASIC, SlotTimes
 from airtcp.models.edca import FixedPoint, fixed_point, saturation, zones
-from airtcp.models.leith import hold_probability
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import fsolve
@@ -82,18 +81,6 @@ def test_zones_by_walking_through_the_slots(aifs: list[int]) -> None:
     assert result.success == pytest.approx(success / total, rel=1e-12)
     assert result.idle == pytest.approx(idle / total, rel=1e-12)
     assert result.idle + result.success.sum() + result.collision == pytest.approx(1.0, abs=1e-12)
-
-
-@pytest.mark.parametrize("hold_slots", [0, 1, 2, 5, 40])
-def test_waiting_for_a_longer_aifs_is_the_hold_of_paper_l(hold_slots: int) -> None:
-    """One node with a short AIFS, n with a long one: their share is 1 - P_hold of L3."""
-    n, tau_1, tau_2 = 6, 0.08, 0.03
-    p_s = (1 - tau_1) * (1 - tau_2) ** (n - 1)
-    share = zones([1, n], [tau_1, tau_2], [0, hold_slots]).share[1]
-
-    assert 1 - share == pytest.approx(
-        float(hold_probability(tau_1, tau_2, p_s, hold_slots)), abs=1e-12
-    )
 
 
 def test_order_of_the_classes_does_not_matter() -> None:

@@ -38,7 +38,6 @@ def public_functions() -> dict[str, Callable[..., object]]:
 #: What is called by a constructor that has an example, with a dozen numbers of a paper's table.
 CALLED_BY_OTHERS = {
     "airtcp.models.miorandi.parameters.Parameters.from_lengths",
-    "airtcp.models.leith.parameters.Parameters.from_lengths",
 }
 
 

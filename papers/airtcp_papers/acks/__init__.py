@@ -1,3 +1,1 @@
 """Study ACKs: the gain of delayed ACKs from 802.11b to 802.11ax."""
-
-from airtcp_papers.acks import gain as gain

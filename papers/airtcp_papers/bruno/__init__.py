@@ -1,8 +1,1 @@
-"""Reproduce paper B: Bruno, Conti and Gregori 2004, hot-spot downloads with AP bursts."""
-
-from airtcp_papers.bruno import bursts as bursts
-from airtcp_papers.bruno import cells as cells
-from airtcp_papers.bruno import mixed as mixed
-from airtcp_papers.bruno import slots as slots
-from airtcp_papers.bruno import supply as supply
-from airtcp_papers.bruno import text as text
+"""Paper B: Bruno, Conti and Gregori 2004, hot-spot downloads with AP bursts."""

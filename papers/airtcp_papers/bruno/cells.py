@@ -11,10 +11,10 @@ from itertools import pairwise
 from typing import Any, Final
 
 from airtcp.models.airtime import HOT_SPOT
-from airtcp.models.bruno import theoretical_limit
 from airtcp.results import Simulation
 from airtcp.stats import Interval, student_interval
 
+from airtcp_papers.bruno.model import theoretical_limit
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series, chart, table_of
 from airtcp_papers.common.item import Outcome, Value, item

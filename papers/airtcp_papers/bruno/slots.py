@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 from airtcp.models.airtime import HOT_SPOT
-from airtcp.models.bruno import Overheads, best_stations, expected_slots, success_rate
 
+from airtcp_papers.bruno.model import Overheads, best_stations, expected_slots, success_rate
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series, chart, table_of
 from airtcp_papers.common.item import Outcome, item

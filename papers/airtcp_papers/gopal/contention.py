@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from airtcp.models.gopal import simultaneous_send
 from airtcp.results import Simulation
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series, chart, table_of
 from airtcp_papers.common.item import Outcome, Value, item
 from airtcp_papers.common.measure import mean, over_runs, words
+from airtcp_papers.gopal.model import simultaneous_send
 
 _CW = 32
 _OTHERS = tuple(range(1, 11))

@@ -1,7 +1,1 @@
 """Paper L: Leith and Clifford 2005, uploads that share an access point fairly."""
-
-from airtcp_papers.leith import convergence as convergence
-from airtcp_papers.leith import fairness as fairness
-from airtcp_papers.leith import text as text
-from airtcp_papers.leith import throughput as throughput
-from airtcp_papers.leith import wired as wired

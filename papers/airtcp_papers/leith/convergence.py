@@ -14,7 +14,6 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from airtcp.models.aimd import convergence_epochs, window_history
 from airtcp.results import Replication, Simulation
 from airtcp.results.epochs import convergence_interval, epochs_of_flow, epochs_of_queue
 from airtcp.scenario import ResolvedScenario
@@ -24,6 +23,7 @@ from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series, chart, table_of
 from airtcp_papers.common.item import Outcome, item
 from airtcp_papers.common.measure import error_of, mean, off, over_runs, words
+from airtcp_papers.leith.aimd import convergence_epochs, window_history
 
 if TYPE_CHECKING:
     from airtcp.results.trace import Trace

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from airtcp.models.leith import Parameters, simplified_throughput, throughput
 from airtcp.results import Simulation
 from airtcp.stats import Interval
 
@@ -15,6 +14,7 @@ from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series, panels, table_of
 from airtcp_papers.common.item import Outcome, item
 from airtcp_papers.common.measure import difference, gap, least, mean, most, ratio, scaled
+from airtcp_papers.leith.model import Parameters, simplified_throughput, throughput
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,8 +12,6 @@ from statistics import fmean
 from typing import Any, Final
 
 import numpy as np
-from airtcp.models.aimd import uploads, wired_shares
-from airtcp.models.leith import Parameters, throughput
 from airtcp.results import Replication
 from airtcp.scenario import ResolvedScenario
 from airtcp.stats import Interval, student_interval
@@ -23,6 +21,8 @@ from airtcp_papers.common.chart import Series, chart, table_of
 from airtcp_papers.common.diagram import Edge, Node, diagram
 from airtcp_papers.common.item import Cell, Data, Outcome, item
 from airtcp_papers.common.measure import mean, most, off, words
+from airtcp_papers.leith.aimd import uploads, wired_shares
+from airtcp_papers.leith.model import Parameters, throughput
 
 _INTERVAL_S: Final = 0.1
 _A, _B = "a/0", "b/0"

@@ -16,8 +16,8 @@ from typing import Any
 import airtcp_papers
 import pytest
 from airtcp.models import bianchi
-from airtcp.models.bruno import theoretical_limit
 from airtcp.run.simulate import simulate
+from airtcp_papers.bruno.model import theoretical_limit
 from airtcp_papers.common.bench import Bench, Settings
 from peers import ns3
 from peers.references import Point

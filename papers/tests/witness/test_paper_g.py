@@ -13,9 +13,9 @@ from typing import Any
 
 import airtcp_papers
 import pytest
-from airtcp.models.gopal import any_two_coincide
 from airtcp.run.simulate import simulate
 from airtcp_papers.common.bench import Bench, Settings
+from airtcp_papers.gopal.model import any_two_coincide
 from two_senders import two_senders, windows
 
 SIMULTANEOUS = "simultaneous_send_probability"

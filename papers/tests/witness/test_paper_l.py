@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from airtcp.models.aimd import wired_shares
+from airtcp_papers.leith.aimd import wired_shares
 from peers.samples import Answer, answers, interval, metric
 
 SCENARIO = """

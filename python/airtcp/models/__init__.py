@@ -1,22 +1,17 @@
 """Collect the analytical models: closed forms that take plain numbers and arrays.
 
-- `aimd`: paper L, section 5, AIMD flows that share a wired bottleneck
 - `airtime_fairness`: stations at different rates behind one sender with A-MPDUs
 - `airtime`: durations of frames and exchanges, from the `phy` section of a resolved scenario
 - `ampdu`: A-MPDUs: how many MPDUs fit, how long they last, what errors leave
 - `bianchi`: saturated DCF, basic access and RTS/CTS, with and without a retry limit
-- `bruno`: paper B, an idealized round of TCP downloads and the access point's burst
-- `bursts`: the goodput of downloads with such bursts
 - `cells`: saturated cells on one channel, some of which hear each other
 - `checks`: checks of arguments, which all models share
 - `coupled_sharing`: processor-sharing queues that slow each other down
 - `cubic`: mean windows of CUBIC and Reno on a lossy path
 - `edca`: saturated EDCA with access categories of different AIFS
-- `gopal`: paper G, simultaneous send
 - `heusse`: hosts at different rates, the performance anomaly
 - `hidden`: two saturated stations that are hidden from each other
 - `hoekstra`: paper H, effective service time of a file transfer
-- `leith`: paper L, TCP uploads with a prioritized access point
 - `max_throughput`: theoretical maximum throughput of a single sender
 - `miorandi`: paper M, TCP downloads: contention, throughput, session delay
 - `ofdma`: saturated downlink OFDMA
@@ -24,6 +19,8 @@
 - `replies`: the contenders in a cell with TCP, and TCP ACKs without backoff
 - `roots`: roots of monotone functions, which all models share
 - `tcp_ampdu`: TCP over A-MPDUs: aggregation, channel access of ACKs, collisions
+
+`airtcp-papers` adds `aimd`, `bruno`, `bursts`, `gopal` and `leith`, as attributes of this package.
 
 Results are small objects. Every model raises `ValueError` with the name of an invalid argument, and
 `ConvergenceError` instead of returning a number that did not converge. Models never import the
@@ -36,23 +33,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from airtcp.models import (
-        aimd,
         airtime,
         airtime_fairness,
         ampdu,
         bianchi,
-        bruno,
-        bursts,
         cells,
         checks,
         coupled_sharing,
         cubic,
         edca,
-        gopal,
         heusse,
         hidden,
         hoekstra,
-        leith,
         max_throughput,
         miorandi,
         ofdma,
@@ -63,23 +55,18 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "aimd",
     "airtime",
     "airtime_fairness",
     "ampdu",
     "bianchi",
-    "bruno",
-    "bursts",
     "cells",
     "checks",
     "coupled_sharing",
     "cubic",
     "edca",
-    "gopal",
     "heusse",
     "hidden",
     "hoekstra",
-    "leith",
     "max_throughput",
     "miorandi",
     "ofdma",
@@ -94,6 +81,11 @@ def __getattr__(name: str) -> ModuleType:
     """Import a model at its first use: a scenario needs only a few of them."""
     if name in __all__:
         return import_module(f"airtcp.models.{name}")
+    if not name.startswith("_"):
+        from airtcp.extensions import equations
+
+        if name in (known := equations()):
+            return import_module(known[name])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -7,18 +7,13 @@ Each family of models is called in order, the most accurate first. It adds its p
 returns the reason if it might have been expected to apply. If a scenario is outside its scope it
 returns None.
 
-- `saturated`, `simultaneous`: UDP senders that always have a packet; Bianchi, Heusse, paper G
+- `saturated`: UDP senders that always have a packet; Bianchi, Heusse
 - `categories`: the same under EDCA, where access point and stations contend differently
-- `uploads`: TCP uploads with prioritized TCP ACKs, paper L (1) to (9)
-- `bottleneck`: endless TCP transfers through a slow wired link, paper L, section 5.1
 - `downloads`: endless TCP transfers, paper M (7) to (12) and (A.3)
 - `replies`: the same if TCP ACKs may skip the backoff; contention in a cell of transfers
-- `bursts`: endless downloads through an access point that sends in bursts, after paper B (8)
-- `cycles`: the same as a cycle without contention or with mean contention; paper B, Heusse
 - `web`: ON/OFF TCP transfers, paper M (13) to (17)
 - `arrivals`: transfers that start independently of each other, at the capacities of paper M
 - `effective`: both as processor sharing with effective service times, paper H
-- `best`: values of keys that maximize throughput in papers B and L
 - `ampdu`: saturated UDP over A-MPDUs; `tcp_ampdu`: endless TCP transfers over them
 - `lossy_path`: windows limited by losses on wired links; RFC 9438, Mathis et al.
 - `cells`: several cells on one channel, by the chain of clusters
@@ -29,20 +24,21 @@ returns None.
 - `access`: whether EDCA is equivalent to a DCF, which most models assume
 - `senders`, `facts`, `air`, `assumptions`: model inputs and broken assumptions
 - `card`, `keys`, `cards`: what each model predicts, reads and assumes
+- `families`: kinds of traffic, ranks, and the families of installed packages
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
+
+from airtcp.predict.families import Ask, Family, Kind, of_packages, under_dcf
 
 # `import airtcp` imports this module, so slow imports are deferred to their use.
 if TYPE_CHECKING:
     from airtcp.predict.answers import Answers
     from airtcp.results import Prediction
     from airtcp.scenario import ResolvedScenario
-
-    _Family: TypeAlias = Callable[[ResolvedScenario, Answers], str | None]
 
 __all__ = ["predict"]
 
@@ -97,7 +93,7 @@ def _told_of_errors(scenario: ResolvedScenario) -> Iterator[str]:
         yield from (ampdu.BY, ampdu.FAIR_BY)
 
 
-def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]], str]:
+def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, Ask]], str]:
     """Return the families of models for the scenario's flows, or none and the reason."""
     if any(group.pair is not None for group in scenario.stations):
         return (), (
@@ -153,41 +149,30 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
     if datagrams:
         from airtcp.predict import categories, saturated
 
-        return (
-            ("Bianchi (2000)", _under_dcf(saturated.predict)),
-            ("Ramaiyan et al. (2008)", categories.predict),
+        return _with_packages(
+            "saturated",
+            Family(10, "Bianchi (2000)", under_dcf(saturated.predict)),
+            Family(30, "Ramaiyan et al. (2008)", categories.predict),
         ), ""
     if any(app.kind == "bulk" and app.size is None for app in apps):
-        from airtcp.predict import (
-            best,
-            bottleneck,
-            bursts,
-            cycles,
-            downloads,
-            lossy_path,
-            uploads,
-        )
+        from airtcp.predict import downloads, lossy_path
 
-        settings = (("L (9), best CWmin", best.window), ("B (1), m*", best.bursts))
+        own = (
+            Family(30, "paper M", under_dcf(downloads.predict)),
+            Family(60, "losses on wired links", lossy_path.predict),
+        )
         if idle := downloads.idle_by_timers(scenario):
+            settings = _with_packages("endless", settings=True)
             return (("models of a full air", lambda *_: idle), *settings), ""
-        return (
-            ("L, section 5.1", bottleneck.predict),
-            ("L (9)", uploads.predict),
-            ("paper M", _under_dcf(downloads.predict)),
-            ("B (8), cycles", bursts.predict),
-            ("paper B", _under_dcf(cycles.predict, silent=True)),
-            ("losses on wired links", lossy_path.predict),
-            *settings,
-        ), ""
+        return _with_packages("endless", *own), ""
     if all(app.kind == "web" for app in apps):
         from airtcp.predict import effective, web
 
-        return _transfers(scenario, web.predict, effective.web), ""
+        return _transfers("web", scenario, web.predict, effective.web), ""
     if all(app.kind == "ftp" for app in apps):
         from airtcp.predict import arrivals, effective
 
-        return _transfers(scenario, arrivals.predict, effective.ftp), ""
+        return _transfers("ftp", scenario, arrivals.predict, effective.ftp), ""
     if any(app.kind == "ftp" for app in apps):
         return (), (
             "FTP transfers start independently of transfers in progress and share the "
@@ -196,14 +181,14 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]]
     if sum(scenario.group(flow.stations).count for flow in scenario.flows) == 1:
         from airtcp.predict import effective, lone
 
-        return _transfers(scenario, lone.predict, effective.alone), ""
+        return _transfers("once", scenario, lone.predict, effective.alone), ""
     return (), (
         "bulk transfers that end have no steady state; paper M covers only endless "
         "transfers, transfers that repeat after a think time, or a single one"
     )
 
 
-def _aggregated(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family]], str]:
+def _aggregated(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, Ask]], str]:
     """Return the families for 802.11n and later; flows must be all UDP or all TCP."""
     apps = [flow.application for flow in scenario.flows]
     if scenario.mac.ofdma is not None:
@@ -230,36 +215,24 @@ def _aggregated(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, _Family
 
 
 def _transfers(
+    kind: Kind,
     scenario: ResolvedScenario,
     paper_m: Callable[[ResolvedScenario, Answers], None],
     paper_h: Callable[[ResolvedScenario, Answers], None],
-) -> list[tuple[str, _Family]]:
-    """Return both families for finite transfers, the better match for the windows first; and m*."""
-    from airtcp.predict import best, effective
+) -> list[tuple[str, Ask]]:
+    """Return both families for finite transfers, the better match for the windows first."""
+    from airtcp.predict import effective
 
-    families = [("paper M", _under_dcf(paper_m)), ("paper H", _under_dcf(paper_h, silent=True))]
-    ordered = families[::-1] if effective.fits(scenario) else families
-    return [*ordered, ("B (1), m*", best.bursts)]
+    m, h = (30, 20) if effective.fits(scenario) else (20, 30)
+    return _with_packages(
+        kind,
+        Family(m, "paper M", under_dcf(paper_m)),
+        Family(h, "paper H", under_dcf(paper_h, silent=True)),
+    )
 
 
-def _under_dcf(
-    family: Callable[[ResolvedScenario, Answers], None], *, silent: bool = False
-) -> _Family:
-    """Wrap a family that assumes a single DCF, so that it accepts an equivalent EDCA.
-
-    `silent`: if EDCA is not equivalent, another family reports the reason.
-    """
-    from airtcp.predict.access import as_dcf
-    from airtcp.predict.answers import Answers
-
-    def ask(scenario: ResolvedScenario, answers: Answers) -> str | None:
-        access = as_dcf(scenario)
-        if access.scenario is None:
-            return None if silent else access.reason
-        own = Answers()
-        family(access.scenario, own)
-        own.add_broken(access.broken)
-        answers.append(own)
-        return None
-
-    return ask
+def _with_packages(kind: Kind, *own: Family, settings: bool = False) -> list[tuple[str, Ask]]:
+    """Return our families and those of packages, by rank; with `settings` only those of keys."""
+    families = [*own, *(family for one in of_packages() for family in one.families(kind))]
+    ordered = sorted(families, key=lambda family: family.rank)
+    return [(one.source, one.ask) for one in ordered if one.is_setting or not settings]

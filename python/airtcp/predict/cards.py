@@ -1,4 +1,4 @@
-"""List the cards of all models, in the order in which `predict` may call them."""
+"""List the cards of all models, with those of installed packages."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ from typing import Final
 from airtcp.predict import (
     ampdu,
     arrivals,
-    best,
-    bottleneck,
-    bursts,
     categories,
     cell_transfers,
     cells,
-    cycles,
     downloads,
     effective,
     lone,
@@ -21,28 +17,21 @@ from airtcp.predict import (
     ofdma,
     replies,
     saturated,
-    simultaneous,
     tcp_ampdu,
-    uploads,
     web,
 )
 from airtcp.predict.card import Card
+from airtcp.predict.families import of_packages
 
-CARDS: Final[tuple[Card, ...]] = (
+_OWN: Final[tuple[Card, ...]] = (
     *saturated.CARDS,
     *categories.CARDS,
-    *bottleneck.CARDS,
-    *uploads.CARDS,
     *downloads.CARDS,
     *replies.CARDS,
-    *bursts.CARDS,
-    *cycles.CARDS,
-    *simultaneous.CARDS,
     *web.CARDS,
     *arrivals.CARDS,
     *effective.CARDS,
     *lone.CARDS,
-    *best.CARDS,
     *ampdu.CARDS,
     *ofdma.CARDS,
     *tcp_ampdu.CARDS,
@@ -50,3 +39,8 @@ CARDS: Final[tuple[Card, ...]] = (
     *cells.CARDS,
     *cell_transfers.CARDS,
 )
+
+
+def cards() -> tuple[Card, ...]:
+    """Return our cards, then those of installed packages."""
+    return (*_OWN, *(card for one in of_packages() for card in one.cards()))

@@ -13,7 +13,6 @@ from airtcp.models.airtime import Phy
 from airtcp.models.bianchi import SlotTimes, fixed_point, saturation
 from airtcp.models.heusse import anomaly
 from airtcp.models.max_throughput import maximum_throughput, mean_backoff_s
-from airtcp.predict import simultaneous
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import lossy, weighted
@@ -169,7 +168,6 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> None:
     for backoff, label in (("whole", ", whole backoff"), ("published", "")):
         with answers.attempt(f"Heusse et al. (2003){label}"):
             _anomaly(scenario, phy, senders, answers, whole=backoff == "whole")
-    simultaneous.predict(sum(counts_of(senders)) - 1, scenario.phy.cw_min + 1, answers)
 
 
 def _contending(

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from typing import Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
-
 from airtcp.models import checks
 from airtcp.models.airtime import Phy, Rate, collision_time_ns, exchange_time_ns
-from airtcp.models.bruno import burst_size
 from airtcp.models.checks import Values
 from airtcp.models.roots import increasing_root
+from numpy.typing import ArrayLike
+
+from airtcp_papers.bruno.model import burst_size
 
 __all__ = ["Cycle", "Exchanges", "Observed", "bursts_of_law", "goodput", "observed"]
 
@@ -185,7 +185,7 @@ def bursts_of_law(success: float, collision: float, *, window_slots: int, target
 
     Each of the `window_slots` slots of a window is a success or a collision with the given
     probabilities; bursts are a Markov chain, whose stationary mean is returned. The law has at
-    least two packets and subtracts collided stations twice, as in `airtcp.models.bruno.burst_size`.
+    least two packets and subtracts collided stations twice, as in `model.burst_size`.
     Above 64 slots or stations mean numbers are used in (8), which gives up to 6 % more.
 
     Raises `ValueError` with the name of an invalid argument.

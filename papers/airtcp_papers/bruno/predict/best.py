@@ -1,7 +1,6 @@
-"""Find the best settings: m* for paper B's bursts, and CWmin for paper L's uploads.
+"""Predict m*, the number of active stations that maximizes paper B's throughput.
 
-These are values of keys that maximize throughput in the papers' models, not measurements.
-Predictions for the scenario as it is are in `uploads` and `cycles`.
+This is a setting of the paper's scheme; predictions for the scenario as it is are in `cycles`.
 """
 
 from __future__ import annotations
@@ -10,9 +9,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from airtcp.models.airtime import Phy
-from airtcp.models.bruno import Overheads, best_stations
-from airtcp.models.leith import PAPER, best_window
-from airtcp.predict import uploads
 from airtcp.predict.access import as_dcf
 from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import ENDLESS_HARMLESS
@@ -21,6 +17,8 @@ from airtcp.predict.facts import rate_of, tcp_of, weighted
 from airtcp.predict.keys import ALL_ACKS, BASIC, NO_BEACONS, NO_ERRORS, RENO
 from airtcp.predict.senders import rts_before
 from airtcp.scenario.keys.queue import StandardAccess
+
+from airtcp_papers.bruno.model import Overheads, best_stations
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -85,20 +83,7 @@ _BURSTS: Final = Card(
         "flows.tcp": "as flows.application: only the size of an ACK counts",
     },
 )
-_WINDOW: Final = Card(
-    name="paper L, best CWmin",
-    by="models.leith.throughput",
-    asked="endless TCP uploads, EDCA with priority for TCP ACKs",
-    answers=("best_cw_min_stations",),
-    reads=uploads.CARDS[0].reads,
-    assumes=(
-        *uploads.CARDS[0].assumes,
-        Assumption("CWmax is the same multiple of CWmin + 1 as in the scenario", ("mac.edca",)),
-    ),
-    needs=uploads.CARDS[0].needs,
-    harmless=uploads.CARDS[0].harmless,
-)
-CARDS: Final = (_BURSTS, _WINDOW)
+CARDS: Final = (_BURSTS,)
 
 
 def bursts(scenario: ResolvedScenario, answers: Answers) -> str | None:
@@ -126,40 +111,6 @@ def bursts(scenario: ResolvedScenario, answers: Answers) -> str | None:
         with answers.attempt(source):
             said = float(best_stations(own, _overheads(alike, flows, counts, collision)))
             answers.add(_BURSTS.origin(source, hints), {"best_target_active": said})
-    return None
-
-
-def window(scenario: ResolvedScenario, answers: Answers) -> str | None:
-    """Find the best CWmin for the stations' data, if paper L applies to their uploads."""
-    found = uploads.prioritised(scenario)
-    if found is None or isinstance(found, str):
-        return None
-    _, doublings, hold = found.windows
-    broken: list[str] | None = None
-    with answers.attempt("L (9), best CWmin"):
-        # No CWmin helps stations whose frames are not delivered.
-        broken = list(uploads.breaks(found, found.throughput()))
-    if broken is None:
-        return None
-    kinds: tuple[tuple[Literal["any", "powers of two"], str], ...] = (
-        ("powers of two", "L (9), best CWmin, CWmin + 1 a power of two"),
-        ("any", "L (9), best CWmin"),
-    )
-    for windows, source in kinds:
-        with answers.attempt(source):
-            best = best_window(
-                found.count,
-                doublings,
-                hold,
-                found.parameters,
-                PAPER,
-                d=found.every,
-                windows=windows,
-            )
-            # `w0` is W, which is CWmin + 1 in terms of scenario keys.
-            answers.add(
-                _WINDOW.origin(source, broken), {"best_cw_min_stations": float(best.w0) - 1.0}
-            )
     return None
 
 

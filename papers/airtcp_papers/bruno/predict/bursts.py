@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from airtcp.models.airtime import Phy
-from airtcp.models.bursts import Exchanges, goodput
 from airtcp.predict import assumptions
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
@@ -26,6 +25,8 @@ from airtcp.predict.saturated import after_collision_ns, head_start_ns
 from airtcp.predict.senders import rts_before
 from airtcp.predict.wording import OPTIMISTIC, PESSIMISTIC, segments
 from airtcp.units import format_time_ns
+
+from airtcp_papers.bruno.burst_model import Exchanges, goodput
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario

@@ -8,19 +8,19 @@ for data, so that the stations share the channel evenly and their queues never b
 - `hold`: the chain with hold states, closed form and transition matrix: (5), L1, L2, L3
 - `throughput`: (1) to (9), S_TCP, the simplified model, the CWmin with the largest throughput
 
-Section 5, TCP at a wired bottleneck, is `airtcp.models.aimd`. Every function takes a `Variant`; the
+Section 5, TCP at a wired bottleneck, is `leith.aimd`. Every function takes a `Variant`; the
 default is the paper's own reading.
 """
 
-from airtcp.models.leith.hold import (
+from airtcp_papers.leith.model.hold import (
     hold_probability,
     state_distribution,
     state_distribution_by_chain,
     transition_matrix,
     visits_per_hold,
 )
-from airtcp.models.leith.parameters import CORRECTED, PAPER, Parameters, Variant
-from airtcp.models.leith.throughput import (
+from airtcp_papers.leith.model.parameters import CORRECTED, PAPER, Parameters, Variant
+from airtcp_papers.leith.model.throughput import (
     BestWindow,
     Contention,
     Throughput,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from airtcp.models.airtime import HOT_SPOT, Rate
-from airtcp.models.bruno import (
+from airtcp_papers.bruno.model import (
     Overheads,
     attempt_distribution,
     best_share,

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
-
 from airtcp.exceptions import ConvergenceError
 from airtcp.models import checks
 from airtcp.models.bianchi import attempt_probability, fixed_point
 from airtcp.models.checks import Values
-from airtcp.models.leith.hold import checked_hold_slots, hold_terms
-from airtcp.models.leith.parameters import PAPER, Parameters, Variant
 from airtcp.models.roots import increasing_root
+from numpy.typing import ArrayLike
+
+from airtcp_papers.leith.model.hold import checked_hold_slots, hold_terms
+from airtcp_papers.leith.model.parameters import PAPER, Parameters, Variant
 
 __all__ = [
     "BestWindow",

@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from airtcp.models.bruno import maximum_goodput
 from airtcp.models.heusse import tcp_downloads
-from airtcp.predict import assumptions, simultaneous
+from airtcp.predict import assumptions
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card, Origin
 from airtcp.predict.facts import Connections, endless_flows
@@ -27,6 +26,9 @@ from airtcp.predict.keys import (
     RENO,
     SEGMENTS,
 )
+
+from airtcp_papers.bruno.model import maximum_goodput
+from airtcp_papers.gopal.predict import predict as predict_simultaneous
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -100,7 +102,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> None:
         # Behind a wired link the windows may wait there, and nobody contends on the channel.
         at_the_access_point = not any(scenario.path_links(flow) for flow in connections.flows)
         if connections.smallest_window > 1 and at_the_access_point:
-            simultaneous.predict(connections.count, scenario.phy.cw_min + 1, answers)
+            predict_simultaneous(connections.count, scenario.phy.cw_min + 1, answers)
 
 
 def _contended(connections: Connections, answers: Answers) -> None:

@@ -11,7 +11,8 @@ from airtcp.exceptions import ConvergenceError, ModelError
 from airtcp.models import bianchi
 from airtcp.models.airtime import Phy
 from airtcp.models.bianchi import SlotTimes
-from airtcp.models.leith import (
+from airtcp.models.edca import zones
+from airtcp_papers.leith.model import (
     CORRECTED,
     PAPER,
     Parameters,
@@ -446,7 +447,7 @@ def test_bad_chains_and_times_are_named() -> None:
 
 
 def test_solvers_that_do_not_arrive_raise(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = importlib.import_module("airtcp.models.leith.throughput")
+    module = importlib.import_module("airtcp_papers.leith.model.throughput")
     monkeypatch.setattr(module, "_LARGEST_POWER", 3)
     with pytest.raises(ConvergenceError, match="still rises"):
         best_window(1000, 5, 2, FIGURES)
@@ -483,3 +484,15 @@ def test_small_windows_have_a_solution(variant: Variant) -> None:
 
     assert d * state.q_ack == pytest.approx(state.q_data, rel=1e-9, abs=1e-12)
     assert state.q_idle + state.q_ack + state.q_data + state.q_collision == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("hold_slots", [0, 1, 2, 5, 40])
+def test_waiting_for_a_longer_aifs_is_the_hold_of_paper_l(hold_slots: int) -> None:
+    """One node with a short AIFS, n with a long one: their share is 1 - P_hold of L3."""
+    n, tau_1, tau_2 = 6, 0.08, 0.03
+    p_s = (1 - tau_1) * (1 - tau_2) ** (n - 1)
+    share = zones([1, n], [tau_1, tau_2], [0, hold_slots]).share[1]
+
+    assert 1 - share == pytest.approx(
+        float(hold_probability(tau_1, tau_2, p_s, hold_slots)), abs=1e-12
+    )

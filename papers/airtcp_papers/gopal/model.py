@@ -27,10 +27,9 @@ from math import comb
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
-
 from airtcp.models import checks
 from airtcp.models.checks import Values
+from numpy.typing import ArrayLike
 
 __all__ = [
     "SimultaneousSend",

@@ -13,8 +13,8 @@ from functools import cache
 
 import pytest
 from airtcp.models.airtime import Phy, exchange_time_ns
-from airtcp.models.bruno import burst_size
 from airtcp.scenario import loads
+from airtcp_papers.bruno.model import burst_size
 from peers.samples import answers, interval
 
 CONFIDENCE = 0.999

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from airtcp.models.gopal import (
+from airtcp_papers.gopal.model import (
     any_two_coincide,
     next_transmission_collides,
     simultaneous_send,

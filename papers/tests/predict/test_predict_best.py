@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from airtcp.models.bruno import Overheads, success_rate
 from airtcp.predict import predict
 from airtcp.results import Prediction
 from airtcp.scenario import ResolvedScenario, loads
+from airtcp_papers.bruno.model import Overheads, success_rate
 from bases import BULK, cell, reading
 
 #: The cell of paper B: 34 bytes of MAC header, MAC ACK at 2 Mb/s, no whole microseconds.

@@ -27,13 +27,12 @@ from dataclasses import dataclass
 from typing import Final, Literal, Self
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import ArrayLike
-
 from airtcp.models import checks
 from airtcp.models.airtime import HOT_SPOT, Phy, Rate, collision_time_ns, exchange_time_ns
 from airtcp.models.checks import Values
 from airtcp.models.roots import increasing_root
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import ArrayLike
 
 __all__ = [
     "Limit",

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from airtcp import predict, simulate
 from airtcp.models.airtime import HOT_SPOT
-from airtcp.models.bruno import burst_size
-from airtcp.models.bursts import Exchanges, bursts_of_law, goodput, observed
 from airtcp.scenario import loads
+from airtcp_papers.bruno.burst_model import Exchanges, bursts_of_law, goodput, observed
+from airtcp_papers.bruno.model import burst_size
 
 EXCHANGES = Exchanges.from_phy(HOT_SPOT, payload_bits=12_000)
 HOT_SPOT_FILE = """

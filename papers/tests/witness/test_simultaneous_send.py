@@ -10,7 +10,7 @@ long backoff is met less often: their Markov chain (`two_senders`) has it exactl
 from __future__ import annotations
 
 import pytest
-from airtcp.models.gopal import simultaneous_send
+from airtcp_papers.gopal.model import simultaneous_send
 from peers.samples import Answer, answers, interval, metric
 from two_senders import two_senders, windows
 

@@ -12,12 +12,11 @@ The closed form is corrected by L1 (the inner sum of (5) runs to 2^i W - 1), L2 
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
-
 from airtcp.exceptions import ConvergenceError
 from airtcp.models import checks
 from airtcp.models.bianchi import attempt_probability
 from airtcp.models.checks import Values
+from numpy.typing import ArrayLike
 
 # Only the transition matrix needs it, and its import takes as long as a prediction.
 if TYPE_CHECKING:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from airtcp.models.gopal import simultaneous_send
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.keys import ALIKE, ALL_ACKS, NO_BEACONS, NO_ERRORS, RENO
+from airtcp.predict.senders import counts_of, senders_of
+
+from airtcp_papers.gopal.model import simultaneous_send
+
+if TYPE_CHECKING:
+    from airtcp.scenario import ResolvedScenario
 
 _NO_TIME: Final = (
     "phy",
@@ -52,6 +57,13 @@ _CARD: Final = Card(
     ),
 )
 CARDS: Final = (_CARD,)
+
+
+def saturated(scenario: ResolvedScenario, answers: Answers) -> None:
+    """Predict the collision probability of several saturated UDP senders."""
+    count = sum(counts_of(senders_of(scenario)))
+    if count > 1:
+        predict(count - 1, scenario.phy.cw_min + 1, answers)
 
 
 def predict(others: int, w0: int, answers: Answers) -> None:

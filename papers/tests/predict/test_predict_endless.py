@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from airtcp import models
 from airtcp.models.airtime import Phy
-from airtcp.models.leith import PAPER
 from airtcp.predict import predict
 from airtcp.results import Prediction
 from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
+from airtcp_papers.leith.model import PAPER
 from bases import cell
 
 RUN = '[run]\nwarmup = "5 s"\nduration = "60 s"\nreplications = 4\n'

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from airtcp.exceptions import ConvergenceError, ModelError
-from airtcp.models.aimd import (
+from airtcp_papers.leith.aimd import (
     aimd_matrix,
     convergence_epochs,
     epoch_s,

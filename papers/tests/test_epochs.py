@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import airtcp
+import airtcp_papers
 import numpy as np
 import pytest
-from airtcp.models import aimd
 from airtcp.results.epochs import (
     Epochs,
     convergence_interval,
@@ -15,8 +15,9 @@ from airtcp.results.epochs import (
 )
 from airtcp.results.trace import Trace
 from airtcp.scenario import loads
+from airtcp_papers.leith import aimd
 
-LEITH = Path(__file__).parents[1] / "papers/airtcp_papers/leith"
+LEITH = Path(airtcp_papers.__file__).parent / "leith"
 SECOND = 1_000_000_000
 
 

@@ -21,11 +21,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
-
 from airtcp.exceptions import ConvergenceError
 from airtcp.models import checks
 from airtcp.models.checks import Values
+from numpy.typing import ArrayLike
 
 __all__ = [
     "Shares",

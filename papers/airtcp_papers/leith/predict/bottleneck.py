@@ -10,12 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-
 from airtcp.exceptions import ModelError
-from airtcp.models.aimd import uploads as through_both_hops
-from airtcp.models.aimd import wired_shares
 from airtcp.models.miorandi import CORRECTED, throughput
-from airtcp.predict import uploads as prioritised_uploads
 from airtcp.predict.access import as_dcf
 from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
@@ -23,6 +19,10 @@ from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import Connections, endless_flows, lossy, tcp_of, window_segments
 from airtcp.predict.keys import ALL_ACKS, NEVER_ENDS, NO_ERRORS, RENO
 from airtcp.units import format_rate
+
+from airtcp_papers.leith.aimd import uploads as through_both_hops
+from airtcp_papers.leith.aimd import wired_shares
+from airtcp_papers.leith.predict import uploads as prioritised_uploads
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario

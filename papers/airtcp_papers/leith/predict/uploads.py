@@ -11,14 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from airtcp.models.airtime import Phy
-from airtcp.models.leith import (
-    CORRECTED,
-    PAPER,
-    Parameters,
-    Throughput,
-    simplified_throughput,
-    throughput,
-)
 from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
 from airtcp.predict.card import Assumption, Card
@@ -35,6 +27,15 @@ from airtcp.predict.saturated import after_collision_ns
 from airtcp.predict.senders import doublings
 from airtcp.predict.wording import OfDelay
 from airtcp.units import format_time_ns
+
+from airtcp_papers.leith.model import (
+    CORRECTED,
+    PAPER,
+    Parameters,
+    Throughput,
+    simplified_throughput,
+    throughput,
+)
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario

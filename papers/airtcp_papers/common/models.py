@@ -1,0 +1,74 @@
+"""The models that this package adds to `airtcp.predict`: cards and families, by paper.
+
+Nothing is imported before `predict` asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from airtcp.predict.families import Family, Kind, Models, under_dcf
+
+if TYPE_CHECKING:
+    from airtcp.predict.card import Card
+
+
+def _cards_of_l() -> Sequence[Card]:
+    from airtcp_papers.leith.predict import best, bottleneck, uploads
+
+    return (*bottleneck.CARDS, *uploads.CARDS, *best.CARDS)
+
+
+def _of_l(kind: Kind) -> Sequence[Family]:
+    if kind != "endless":
+        return ()
+    from airtcp_papers.leith.predict import best, bottleneck, uploads
+
+    return (
+        Family(10, "L, section 5.1", bottleneck.predict),
+        Family(20, "L (9)", uploads.predict),
+        Family(70, "L (9), best CWmin", best.window, is_setting=True),
+    )
+
+
+def _cards_of_b() -> Sequence[Card]:
+    from airtcp_papers.bruno.predict import best, bursts, cycles
+
+    return (*bursts.CARDS, *cycles.CARDS, *best.CARDS)
+
+
+def _of_b(kind: Kind) -> Sequence[Family]:
+    if kind == "saturated":
+        return ()
+    from airtcp_papers.bruno.predict import best
+
+    star = Family(80, "B (1), m*", best.bursts, is_setting=True)
+    if kind != "endless":
+        return (star,)
+    from airtcp_papers.bruno.predict import bursts, cycles
+
+    return (
+        Family(40, "B (8), cycles", bursts.predict),
+        Family(50, "paper B", under_dcf(cycles.predict, silent=True)),
+        star,
+    )
+
+
+def _cards_of_g() -> Sequence[Card]:
+    from airtcp_papers.gopal.predict import CARDS
+
+    return CARDS
+
+
+def _of_g(kind: Kind) -> Sequence[Family]:
+    if kind != "saturated":
+        return ()
+    from airtcp_papers.gopal.predict import saturated
+
+    return (Family(20, "G (1)", under_dcf(saturated, silent=True)),)
+
+
+BRUNO: Final = Models(_cards_of_b, _of_b)
+GOPAL: Final = Models(_cards_of_g, _of_g)
+LEITH: Final = Models(_cards_of_l, _of_l)

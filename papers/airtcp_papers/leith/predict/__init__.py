@@ -1,0 +1,1 @@
+"""Predictions by paper L: uploads with prioritized TCP ACKs, a wired bottleneck, and CWmin."""
