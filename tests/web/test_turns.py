@@ -6,6 +6,15 @@ import pytest
 from airtcp.web.turns import Turns
 
 
+def test_who_was_served_waits_for_who_comes_new() -> None:
+    turns = Turns()
+    turns.took(["A"])
+    assert turns.order({"a2": {"A": 2}, "b1": {"B": 3}}) == ["b1", "a2"]
+    turns.took(["B"])
+    # Both are in the second round: the one that asked first goes before.
+    assert turns.order({"a2": {"A": 2}, "b2": {"B": 4}}) == ["a2", "b2"]
+
+
 def test_a_browser_that_is_forgotten_comes_new_and_so_do_all_after_a_rest() -> None:
     waiting = {"a2": {"A": 2}, "b1": {"B": 3}}
     for forget in (lambda turns: turns.forget([]), Turns.rest):
