@@ -37,11 +37,6 @@ $(STAMPS)/tools:
 	@$(BIN)/python -m pip install --quiet --no-compile $(if $(UV),uv,--upgrade 'pip>=25.1') 'maturin>=1.13,<2'
 	@mkdir -p $(STAMPS) && touch $@
 
-# Builds the package of the papers.
-$(STAMPS)/hatchling: $(STAMPS)/tools
-	@$(BIN)/python -m pip install --quiet --no-compile 'hatchling>=1.26'
-	@touch $@
-
 # What runs, the page of airtcp web included, and no more.
 $(STAMPS)/packages: $(STAMPS)/tools pyproject.toml uv.lock requirements.lock
 	$(SAY) 'packages that airtcp needs: about 100 MB to fetch'
@@ -55,7 +50,12 @@ endif
 	$(SAY) 'packages are there'
 	@touch $@
 
-$(STAMPS)/dev: $(STAMPS)/packages
+# Builds the package of the papers. Not side by side with the packages, of which it needs some.
+$(STAMPS)/hatchling: $(STAMPS)/packages
+	@$(BIN)/python -m pip install --quiet --no-compile 'hatchling>=1.26'
+	@touch $@
+
+$(STAMPS)/dev: $(STAMPS)/packages $(STAMPS)/hatchling
 	$(SAY) 'packages for developers: about 400 MB to fetch'
 	@$(if $(UV),$(SYNC),$(PIP)) --group dev
 	$(SAY) 'packages for developers are there'
