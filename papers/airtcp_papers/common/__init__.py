@@ -7,7 +7,7 @@
 - `measure`: compute intervals of simulation results, of their ratios and differences
 - `chart`, `diagram`: draw all figures in one style, with the data behind each
 - `make`: make items, write them, and skip those that are up to date
-- `claims`: list the statements of the papers (claims.toml) and judge them
+- `claims`: list the statements of the papers (claims.toml of each room) and judge them
 - `scoreboard`: keep the numbers and verdicts of all claims
 - `sliders`: define figures with adjustable parameters, for the page
 - `pages`: write a page per paper, and an overview

@@ -1,10 +1,10 @@
 """List the statements of the papers, and judge whether they are met.
 
-`claims.toml` has every number and every relation that the papers state: the place of the sentence,
-its content, the bound and its reason, the item's value that answers it, and the rules with which
-that value is made. Values alone determine a verdict. A simulated value has an interval, which must
-be entirely on one side of the bound; otherwise it is at the bound. A statement that the paper's own
-number of runs could not resolve is untestable and counted separately.
+`claims.toml` of each room has every number and every relation that its paper states: the place of
+the sentence, its content, the bound and its reason, the item's value that answers it, and the rules
+with which that value is made. Values alone determine a verdict. A simulated value has an interval,
+which must be entirely on one side of the bound; otherwise it is at the bound. A statement that the
+paper's own number of runs could not resolve is untestable and counted separately.
 """
 
 from __future__ import annotations
@@ -22,7 +22,11 @@ from airtcp.stats import Interval
 from airtcp_papers.common.item import Value
 from airtcp_papers.common.measure import words
 
-FILE: Final = Path(__file__).parent / "claims.toml"
+#: The claims of each paper, in its room; `claims.md` says what the keys mean.
+FILES: Final = tuple(
+    Path(__file__).parents[1] / room / "claims.toml"
+    for room in ("miorandi", "bruno", "leith", "hoekstra", "gopal")
+)
 
 Relation = Literal["=", "<", ">"]
 #: How a claim is answered: by equations, which give a number, or by simulations, which give
@@ -237,11 +241,15 @@ def _plain(value: Value) -> Any:
     return value.to_dict() if isinstance(value, Interval) else value
 
 
-def load_claims(file: Path = FILE) -> list[Claim]:
-    """Return the claims of the file, in order. Raises ValueError for a malformed one."""
-    claims, rules = [], load_rules(file)
+def load_claims(*files: Path) -> list[Claim]:
+    """Return the claims of the files, by default of all papers, in order.
+
+    Raises ValueError for a malformed one.
+    """
+    files = files or FILES
+    claims, rules = [], load_rules(*files)
     seen = set()
-    for entry in _read(file)["claims"]:
+    for entry in [one for file in files for one in _read(file)["claims"]]:
         entry = dict(entry)
         try:
             readings = tuple(Reading(**reading) for reading in entry.pop("readings", ()))
@@ -257,10 +265,14 @@ def load_claims(file: Path = FILE) -> list[Claim]:
     return claims
 
 
-def load_rules(file: Path = FILE) -> dict[str, Rules]:
-    """Return the sets of rules by name. Raises ValueError for a malformed one."""
+def load_rules(*files: Path) -> dict[str, Rules]:
+    """Return the sets of rules of the files, by default of all papers, by name.
+
+    Raises ValueError for a malformed one.
+    """
     rules = {}
-    for name, entry in _read(file)["rules"].items():
+    entries = [one for file in files or FILES for one in _read(file)["rules"].items()]
+    for name, entry in entries:
         try:
             rules[name] = Rules(name, **entry)
         except TypeError as error:

@@ -245,7 +245,7 @@ def _folder(item: Item) -> Path:
 def _scenarios_digest(folder: Path) -> str:
     """Return the SHA-256 of the scenario files in a folder."""
     digest = hashlib.sha256()
-    for file in sorted(folder.glob("*.toml")):
+    for file in sorted(set(folder.glob("*.toml")) - {folder / "claims.toml"}):
         digest.update(file.name.encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()
