@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import airtcp
 import pytest
 from airtcp.judge.candidates import Candidate, singles
+from airtcp.judge.causes import fixes
 from airtcp.judge.outcome import Outcome
 from airtcp.judge.race import AS_IS, Race, Standing, cost, odds
 from airtcp.remedies import catalogue, named
 from airtcp.results import SimulationResult
+from airtcp.results.advice import Cause
 from airtcp.run.points import Points
 from airtcp.scenario import Scenario
 from test_outcome import of
@@ -165,18 +168,23 @@ def test_a_candidate_that_was_dropped_is_reconsidered_if_all_finalists_turn_out_
     assert len(found.final) == 9 or min(rest) > min(scores) - 0.3
 
 
-def ordered(finalists: dict[str, Outcome], base: Outcome) -> list[str]:
-    """The order of finalists by their outcomes."""
+def ended(outcomes: dict[str, Outcome], base: Outcome, finalists: int = 9) -> Race:
+    """A race of single changes that had these outcomes; the first ones were in the final."""
     remedies = {one.name: one for one in catalogue()}
     anything: Any = None
     race: Race = Race.__new__(Race)
-    race.final = list(finalists)
+    race.final = list(outcomes)[:finalists]
     race.standings, race.bases = {}, {}
-    for name, found in finalists.items():
+    for name, found in outcomes.items():
         one = Candidate((remedies[name],), anything)
         race.standings[name] = Standing(one, found, (), 1.0, anything)
         race.bases[name] = Standing(None, base, (), 1.0, anything)
-    return [one.name for one in race.ranked()]
+    return race
+
+
+def ordered(finalists: dict[str, Outcome], base: Outcome) -> list[str]:
+    """The order of finalists by their outcomes."""
+    return [one.name for one in ended(finalists, base).ranked()]
 
 
 @pytest.mark.parametrize(
@@ -219,6 +227,84 @@ def test_of_settings_that_do_as_well_that_of_one_access_point_comes_first(
     """The other changes every client and server."""
     finalists = {"window-8-everywhere": of(0.5, 0.5), "managed-queue": of(ratio, 0.5)}
     assert ordered(finalists, of(2.0, 2.0))[0] == first
+
+
+SLOW: dict[str, Any] = OFFICE | {
+    "phy": {"standard": "802.11ax", "channel_width": "20 MHz"},
+    "links": {"line": {"rate": "40 Mb/s", "loss": "1 %"}},
+    "flows": [OFFICE["flows"][0] | {"path": ["line"]}, OFFICE["flows"][1]],
+}
+
+
+def cause(problem: str, met: int) -> Cause:
+    """A counterfactual with which `met` of two targets are met, and none without it."""
+    return Cause(problem, (), 0, met, 2, 2.0, 0.5, 4.0)
+
+
+@pytest.mark.parametrize(
+    ("problem", "met", "misses", "tried"),
+    [
+        ("link-loss + link-queue", 2, 2.0, ["sound-wire + wire-fq-codel"]),
+        ("link-loss", 2, 2.0, ["sound-wire"]),
+        ("link-loss + link-queue", 2, 0.5, []),  # a finalist meets both targets
+        ("without", 2, 2.0, []),  # no change removes users
+    ],
+)
+def test_what_removes_a_cause_is_tried_if_all_finalists_miss_more(
+    problem: str, met: int, misses: float, tried: list[str]
+) -> None:
+    """A link without losses fills its queue, so alone it looks bad."""
+    base = named(airtcp.load(SLOW))
+    every = {one.name: one for one in singles(base)[0]}
+    race = ended(dict.fromkeys(("codel", "sound-wire", "wire-fq-codel"), of(misses, misses)), of())
+    race.base = base
+    for name, one in race.standings.items():
+        one.candidate = every[name]
+
+    assert [one.name for one in fixes([cause(problem, met)], race)] == tried
+
+
+@pytest.mark.parametrize(
+    ("best", "limit", "tried"),
+    [
+        (2.0, 1e9, ["four-times-width", "wider-channel", "ap-priority", "second-access-point"]),
+        (2.0, 2.5e6, ["four-times-width", "wider-channel"]),
+        (0.5, 1e9, []),  # all targets are met
+    ],
+)
+def test_changes_of_each_cost_are_added_to_the_best_that_misses_a_target(
+    best: float, limit: float, tried: list[str]
+) -> None:
+    """The best of each cost are added, but none without effect; each costs a million."""
+    base = named(airtcp.load(SLOW))
+    every = {one.name: one for one in singles(base)[0]}
+    race = ended(
+        {
+            "managed-queue": of(best, 0.5),
+            "ap-priority": of(2.4, 2.4),
+            "codel": of(2.4, 2.4),  # it changes the same key as the best
+            "wire-fq-codel": of(3.0, 3.0),
+            "wider-channel": of(2.6, 2.6),
+            "four-times-width": of(2.5, 2.5),
+            "second-access-point": of(2.8, 2.8),
+        },
+        of(3.0, 3.0),
+        finalists=1,
+    )
+    run: Any = SimpleNamespace(answer={"counts": {"mac_attempts": 1e6}})
+    run.answer["counts"] |= {"tcp_segments": 0, "events": 0}
+    for name, one in race.standings.items():
+        one.candidate, one.scenario, one.runs = every[name], base, (run,)
+    race.base, race.limit = base, limit
+    simulated: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            Race, "_simulate", lambda _, __, new, *___: simulated.extend(one.name for one in new)
+        )
+        race._add_to_the_best()
+
+    assert simulated == [f"managed-queue + {name}" for name in tried]
+    assert race.final == ["managed-queue", *simulated]
 
 
 def test_odds_are_high_only_where_the_winner_is_far_ahead() -> None:

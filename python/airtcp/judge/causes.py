@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from airtcp.judge.candidates import Candidate, pair
 from airtcp.judge.counterfactual import PROBLEMS, Counterfactual, counterfactuals
-from airtcp.judge.outcome import SMALLER, Outcome, outcome
+from airtcp.judge.outcome import FEWER, SMALLER, Outcome, outcome
 from airtcp.results.advice import Cause
 
 if TYPE_CHECKING:
@@ -21,6 +22,21 @@ if TYPE_CHECKING:
 _PAIRED: Final = 4
 _LISTED: Final = 3
 _SHORTEST_S: Final = 2.0
+#: The change of the catalogue that removes a cause, for causes that have one.
+_FIXES: Final = {
+    "bursts": "standard-access",
+    "rts": "no-rts",
+    "hidden": "rts-all",
+    "neighbour": "channels-apart",
+    "delayed-acks": "no-delayed-ack",
+    "windows": "large-window",
+    "link-loss": "sound-wire",
+    "old-standard": "new-clients",
+    "link-queue": "wire-fq-codel",
+    "ap-queue-small": "queue-1000",
+    "ap-queue": "managed-queue",
+    "link": "faster-wire",
+}
 #: A standing queue hides other causes, such as a window that is too small. So each of the best
 #: counterfactuals is also paired with these.
 _QUEUES: Final = frozenset({"ap-queue", "link-queue"})
@@ -46,6 +62,23 @@ def causes(race: Race, budget: float) -> tuple[Cause, ...]:
             _, both = _seen(race, "causes", pairs, length_s)
             found += [(one, cause) for one in pairs if (cause := _cause(one, base, both[one.key]))]
     return tuple(cause for _, cause in _in_order(found)[:_LISTED])
+
+
+def fixes(found: Sequence[Cause], race: Race) -> Iterator[Candidate]:
+    """Yield the changes that remove causes which cost more targets than the best finalist does.
+
+    A change of one cause may look bad as long as another cause remains.
+    """
+    least = min((race.standings[name].outcome.expected_misses for name in race.final), default=0.0)
+    for cause in found:
+        names = [_FIXES.get(problem, "") for problem in cause.problem.split(" + ")]
+        tried = [race.standings[name].candidate for name in names if name in race.standings]
+        singles = [one for one in tried if one is not None]
+        if cause.of - cause.met + FEWER > least or len(singles) < len(names):
+            continue
+        one = singles[0] if len(singles) == 1 else pair(race.base, *singles)
+        if one is not None:
+            yield one
 
 
 def _seen(

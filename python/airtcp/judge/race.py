@@ -13,7 +13,7 @@ probability of correct selection of Chen, Lin, Yücesan, Chick 2000, (6)).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from statistics import NormalDist
@@ -42,6 +42,8 @@ _FINAL: Final = 3
 #: Replications of the final, and their maximum length relative to the scenario's own.
 _RUNS: Final = 3
 _LONGEST: Final = 3.0
+#: Number of single changes by cost that are added to the best finalist if it misses a target.
+_ADDED: Final = {"spectrum": 2, "setting": 3, "hardware": 1}
 #: The most candidates that are reconsidered after the final.
 _RECONSIDERED: Final = 6
 #: Shortest measured time of a race in seconds, and the part of a short run that is warm-up.
@@ -87,8 +89,9 @@ class Race:
 
     `base` is the scenario after its warm-up was found. `asked` are the cells with a target for
     their share of the goodput that they have in isolation. `targets` replaces the scenario's own
-    targets. `place` distinguishes races on the same `points`. `standings` has the results by name
-    (`AS_IS` for the unchanged scenario). `left_out` has the names for which the budget had no room.
+    targets. `place` distinguishes races on the same `points`. Changes are added to the best
+    finalist up to the work `limit`. `standings` has the results by name (`AS_IS` for the unchanged
+    scenario). `left_out` has the names for which the budget had no room.
     """
 
     base: Scenario
@@ -101,6 +104,7 @@ class Race:
     asked: frozenset[str] = frozenset()
     targets: Sequence[Target] | None = None
     place: str = ""
+    limit: float = 0.0
     standings: dict[str, Standing] = field(default_factory=dict)
     bases: dict[str, Standing] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
@@ -135,6 +139,7 @@ class Race:
         left = max(self.budget - self._spent, self._share(3))
         self._round("four", finalists, _RUNS, left, most=_LONGEST)
         self._reconsider()
+        self._add_to_the_best()
 
     def _reconsider(self) -> None:
         """Simulate dropped candidates as long as finalists, while they looked better than these.
@@ -154,9 +159,43 @@ class Race:
             if best < FEWER or self._score(next_one) > best - FEWER:
                 return
             assert next_one.candidate is not None
-            self.final.append(next_one.candidate.name)
-            runs, length_s = len(finalists[0].runs), finalists[0].scenario.run.whole_s
-            self._simulate("four", [next_one.candidate], runs, length_s)
+            self.challenge([next_one.candidate])
+
+    def _add_to_the_best(self) -> None:
+        """Combine the best finalist with other changes, if it still misses a target.
+
+        Short runs measure few pages, so the changes of one cost do not crowd out those of another.
+        """
+        finalists = [one for one in self._tried if one.name in self.final]
+        best = next(iter(self._in_order(finalists)), None)
+        if best is None or len(best.remedies) > 1:
+            return
+        if self._standing(best).outcome.expected_misses < _INDIFFERENT:
+            return
+        singles = [one for one in self._tried if len(one.remedies) == 1 and self._has_effect(one)]
+        others = [
+            other
+            for cost, number in _ADDED.items()
+            for other in self._best([one for one in singles if one.cost == cost], number)
+        ]
+        both = [pair(self.base, best, other) for other in others if other is not best]
+        first = self._standing(best)
+        each = self._rate(best) * len(first.runs) * first.scenario.run.whole_s
+        room = max(0, int((self.limit - self._spent) / each))
+        self.challenge([one for one in both if one is not None][:room])
+
+    def challenge(self, candidates: Iterable[Candidate]) -> None:
+        """Simulate candidates as long as the finalists, and add them to these."""
+        new = [one for one in candidates if one.name not in self.final]
+        if new and self.final:
+            first = self.standings[self.final[0]]
+            self.final += [one.name for one in new]
+            self._simulate("four", new, len(first.runs), first.scenario.run.whole_s)
+
+    def _has_effect(self, one: Candidate) -> bool:
+        """True if a candidate has another outcome than the unchanged scenario."""
+        base, now = self.change(one)
+        return now != base
 
     def ranked(self) -> list[Candidate]:
         """Return all tried candidates, finalists first.

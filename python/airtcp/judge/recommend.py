@@ -17,7 +17,7 @@ from airtcp.conditions import read_condition
 from airtcp.estimates.drift import FEWEST_UNITS
 from airtcp.estimates.traffic import Traffic, measured
 from airtcp.judge.candidates import BOUGHT, EASY, singles
-from airtcp.judge.causes import causes
+from airtcp.judge.causes import causes, fixes
 from airtcp.judge.outcome import FEWER, NEAR, Outcome, TargetOutcome, outcome_of
 from airtcp.judge.race import AS_IS, Race, Standing, cost, odds
 from airtcp.judge.targets import targets_of
@@ -66,11 +66,12 @@ def advise(
     """Find why a simulation misses targets, and which change meets most of them.
 
     Every change of `airtcp.remedies.catalogue` that applies is simulated on the random numbers of
-    the run. The best changes are simulated for longer, and so are the best pairs. `effort` is the
-    work of all trials relative to the work of the run, limited to about 2 to 10 seconds of a
-    processor; 0 tries nothing. `everything` gives each change as much work as the run had. If all
-    targets are met, or there is none, a single round of free changes finds an opportunity. On
-    Ctrl-C complete results are returned.
+    the run. The best changes are simulated for longer, and so are the best pairs. If the best one
+    still misses a target, the change that removes the cause is tried, and other changes are added
+    to the best. `effort` is the work of all trials relative to the work of the run, limited to
+    about 2 to 10 seconds of a processor; 0 tries nothing. `everything` gives each change as much
+    work as the run had. If all targets are met, or there is none, a single round of free changes
+    finds an opportunity. On Ctrl-C complete results are returned.
 
     Raises SimulationError if a trial breaks a conservation law.
 
@@ -158,6 +159,7 @@ class _Advising:
             self._result.simulation.confidence,
             _is_finite(self._base),
             frozenset(asked),
+            limit=MOST,
         )
 
     def _raced(self, race: Race) -> Advice:
@@ -165,6 +167,7 @@ class _Advising:
         with suppress(KeyboardInterrupt):
             race.run(self._candidates)
             found = causes(race, _COUNTERFACTUALS * self._budget)
+            race.challenge(fixes(found, race))
         if AS_IS not in race.standings:
             return Advice(unfit=self._unfit)
         order = [one.name for one in race.ranked()]

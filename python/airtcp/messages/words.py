@@ -123,12 +123,17 @@ def spread(interval: Interval, metric: Metric) -> str:
     return f"{max(low, floor) / factor:.{decimals}f}–{high / factor:.{decimals}f}"
 
 
+def _inside(name: str) -> str:
+    """Return a name as it is written inside a sentence: without its capital, except for "TCP"."""
+    return name[:1].lower() + name[1:] if name[1:2].islower() else name
+
+
 def cause(one: Cause) -> str:
     """Return a cause with its evidence in one sentence."""
     parts = [CAUSES[part] for part in one.problem.split(" + ")]
-    named = " and ".join(
-        dict.fromkeys(name.format(groups=", ".join(one.groups)) for name, _ in parts)
-    )
+    names = dict.fromkeys(name.format(groups=", ".join(one.groups)) for name, _ in parts)
+    first, *rest = names
+    named = " and ".join((first, *map(_inside, rest)))
     how = parts[0][1] if len(parts) == 1 else "without both"
     if len(set(parts)) == 1 and len(parts) > 1:
         how = "without them"
