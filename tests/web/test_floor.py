@@ -6,6 +6,7 @@ middle one sends 9/109 of the time, an outer one (9 + 81)/109, and each .9 alone
 """
 
 import re
+from io import BytesIO
 from typing import Any
 
 import airtcp
@@ -15,6 +16,7 @@ from airtcp.scenario import Scenario, loads
 from airtcp.web import floor
 from bases import BULK, two_cells
 from browsing import CHROMIUM, Page, packed
+from PIL import Image
 from serving import Web
 
 DOWN = f"application = {BULK}"
@@ -150,6 +152,56 @@ def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
     assert after["nodes"][0]["y"] == told["nodes"][0]["y"] + 1
     page.page.wait_for_timeout(200)
     assert page.page.evaluate("document.activeElement.ariaLabel").startswith("Access point of law")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
+def test_two_clicks_draw_a_wall_into_the_file(opened: Any) -> None:
+    page: Page = opened(
+        packed({"example": "three-offices"}), viewport={"width": 1280, "height": 900}
+    )
+    page.answer()
+    box = page.page.locator(".floor .ap").first.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.page.get_by_role("button", name="Draw a wall").click()
+    page.page.mouse.click(x + 30, y - 40)
+    page.page.mouse.move(x + 30, y + 20)
+    page.page.locator(".floor .drawn").wait_for(state="attached")
+    page.page.mouse.click(x + 30, y + 40)
+    page.page.locator(".floor .lines .wall").nth(2).wait_for(state="attached")
+    drawn = airtcp.load(page.page.locator("#toml").input_value())
+    told = floor.told(drawn)
+    assert told is not None
+    (*others, (x1, y1, x2, y2, loss)) = told["walls"]
+    assert len(others) == 2
+    assert (x1, loss) == (x2, "8 dB")
+    assert y1 < 0 < y2
+    assert page.page.locator(".floor .drawn").count() == 0
+    page.page.get_by_role("button", name="Undo", exact=True).click()
+    page.page.locator(".floor .lines .wall").nth(2).wait_for(state="detached")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
+def test_a_floor_plan_lies_below_the_map_at_its_size_in_metres(opened: Any) -> None:
+    """Law and tax are 14 m apart: so is a plan of 14 m from corner to corner."""
+    page: Page = opened(packed({"example": "three-offices"}))
+    page.page.locator(".floor .ap").first.wait_for()
+    content = BytesIO()
+    Image.new("RGB", (70, 20), "orange").save(content, "PNG")
+    page.page.set_input_files(
+        "input[type=file][accept='image/*']",
+        {"name": "plan.png", "mimeType": "image/png", "buffer": content.getvalue()},
+    )
+    page.page.get_by_label("Width in metres").fill("14")
+    page.page.keyboard.press("Tab")
+    plan = page.page.locator(".floor image")
+    plan.wait_for(state="attached")
+    law, tax = (
+        float(page.page.locator(".floor .ap").nth(place).get_attribute("x") or "")
+        for place in (0, 1)
+    )
+    assert float(plan.get_attribute("width") or "") == pytest.approx(tax - law, rel=1e-6)
+    assert float(plan.get_attribute("x") or "") == pytest.approx(law + 8, abs=1e-6)
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")

@@ -67,7 +67,7 @@ def told(scenario: Scenario) -> dict[str, Any] | None:
         "nodes": nodes,
         "hears": hears,
         "deaf": deaf,
-        "walls": [[*wall["from"], *wall["to"]] for wall in walls],
+        "walls": [[*wall["from"], *wall["to"], wall.get("loss")] for wall in walls],
         "placed": where is not None,
         "busy": BUSY,
         "silence": silence,

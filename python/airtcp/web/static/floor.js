@@ -1,23 +1,80 @@
 // The map: access points and stations, walls, who hears whom, and each cell's share of what it has
 // alone, by the chain of cells and as simulated. An access point that has a place is moved by dragging
-// it, or by arrow keys, and the chain follows, unless it has no number.
+// it, or by arrow keys, and the chain follows, unless it has no number. Two clicks draw a wall.
 
-import { announce, h, replace, s } from "./dom.js";
+import { announce, fresh, h, replace, s } from "./dom.js";
 
 const WIDTH = 560, HEIGHT = 260, EDGE = 44, STEP_M = 1;
 // What is written is no smaller where the card is narrow, and the map no higher where it is wide.
 const LARGEST = 1.35;
+// Of a wall that is drawn if the file has none.
+const LOSS = "8 dB";
 
 /** The card of the map, with `show(map, shares)`: of a scenario without cells it is hidden. */
 export function floor(app) {
   const body = h("div");
   const notes = h("div");
-  const element = h("section", { class: "card", hidden: true, "aria-label": "Map of cells" }, body,
+  const pen = h("button", { type: "button", class: "quiet small", "aria-pressed": "false", onclick: () => take(pen.ariaPressed !== "true") }, "Draw a wall");
+  const chosen = h("input", { type: "file", accept: "image/*", id: fresh("plan"), class: "visually-hidden", onchange: () => lay() });
+  const metres = h("input", { type: "number", min: 1, step: "any", value: 30, onchange: () => draw(...drawn) });
+  const width = h("label", { class: "metres", hidden: true }, "Width in metres ", metres);
+  const tools = h("div", { class: "buttons" }, pen, chosen, h("label", { for: chosen.id, class: "button quiet small" }, "Floor plan …"), width);
+  const element = h("section", { class: "card", hidden: true, "aria-label": "Map of cells" }, body, tools,
     h("details", { class: "more" }, h("summary", {}, "Who hears whom"), notes));
   let shown = "";
   let dragged = null;
   let wide = WIDTH;
   let drawn = null;
+  // Where the wall begins that is being drawn, in metres and in the picture.
+  let corner = null;
+  // The image below the map, with its height as a part of its width. Its upper left corner is at 0, 0.
+  let plan = null;
+
+  /** Lay an image below the map. It stays on this page: a scenario has no key for it. */
+  async function lay() {
+    const [file] = chosen.files;
+    if (!file) return;
+    const image = new Image();
+    image.src = await new Promise((resolve) => { Object.assign(new FileReader(), { onload: (event) => resolve(event.target.result) }).readAsDataURL(file); });
+    await image.decode().then(() => { plan = { url: image.src, part: image.height / image.width }; }, () => { announce("This file is no image."); });
+    width.hidden = !plan;
+    if (plan) draw(...drawn);
+  }
+
+  /** The size of the image in metres. */
+  const sizeOfPlan = () => (plan && metres.valueAsNumber > 0 ? { width: metres.valueAsNumber, height: metres.valueAsNumber * plan.part } : null);
+
+  /** Take the pen, or lay it down. */
+  function take(now) {
+    pen.ariaPressed = String(now);
+    corner = null;
+    body.classList.toggle("drawing", now);
+    body.querySelector(".drawn")?.remove();
+    if (now) announce("Click where the wall begins and where it ends.");
+  }
+
+  /** Where an event is: in the picture, and on the floor to the metre. */
+  function placeOf(event, svg, frame) {
+    const box = svg.getBoundingClientRect();
+    const [px, py] = [(event.clientX - box.left) * wide / box.width, (event.clientY - box.top) * HEIGHT / box.height];
+    return { px, py, x: Math.round(frame.x + (px - frame.left) / frame.scale), y: Math.round(frame.y + (py - frame.top) / frame.scale) };
+  }
+
+  /** A corner of a wall: the first one, or the last. */
+  function cornered(event, svg, map, frame) {
+    if (pen.ariaPressed !== "true") return;
+    const spot = placeOf(event, svg, frame);
+    if (!corner) {
+      corner = spot;
+      svg.append(s("line", { class: "wall drawn", x1: spot.px, y1: spot.py, x2: spot.px, y2: spot.py }));
+      return;
+    }
+    if (spot.x === corner.x && spot.y === corner.y) return;
+    const walls = [...map.walls, [corner.x, corner.y, spot.x, spot.y, map.walls.at(-1)?.[4] ?? LOSS]];
+    take(false);
+    app.change({ "air.path_loss.walls": walls.map(([x, y, x2, y2, loss]) => ({ from: [x, y], to: [x2, y2], loss })) }, "a wall");
+    announce(`A wall of ${walls.at(-1)[4]} from ${walls.at(-1).slice(0, 2)} to ${walls.at(-1).slice(2, 4)} metres`);
+  }
 
   new ResizeObserver(([entry]) => {
     const { width } = entry.contentRect;
@@ -29,6 +86,7 @@ export function floor(app) {
 
   function show(map, shares = {}) {
     element.hidden = !map;
+    tools.hidden = !map?.placed;
     const now = JSON.stringify([map, shares]);
     if (!map || now === shown) return;
     shown = now;
@@ -53,7 +111,7 @@ export function floor(app) {
     replace(notes.querySelector(".shares"), listed(map, shares));
   }
 
-  function picture(map, shares, frame = frameOf(map, wide)) {
+  function picture(map, shares, frame = frameOf(map, wide, sizeOfPlan())) {
     const at = placer(map, frame, wide);
     const spots = map.nodes.map((node, place) => at(node, place));
     const line = (kind) => ([one, other]) => s("line", { class: kind, x1: spots[one].x, y1: spots[one].y, x2: spots[other].x, y2: spots[other].y });
@@ -71,14 +129,14 @@ export function floor(app) {
         put(cell, node.x + x, node.y + y, place);
       });
       ap.addEventListener("pointerdown", (event) => {
+        if (pen.ariaPressed === "true") return;
         event.preventDefault();
         dragged = { frame };
         const drag = (move) => {
-          const box = ap.ownerSVGElement.getBoundingClientRect();
-          const [px, py] = [(move.clientX - box.left) * wide / box.width, (move.clientY - box.top) * HEIGHT / box.height];
-          ap.setAttribute("x", px - 8);
-          ap.setAttribute("y", py - 8);
-          put(cell, Math.round(frame.x + (px - frame.left) / frame.scale), Math.round(frame.y + (py - frame.top) / frame.scale));
+          const spot = placeOf(move, ap.ownerSVGElement, frame);
+          ap.setAttribute("x", spot.px - 8);
+          ap.setAttribute("y", spot.py - 8);
+          put(cell, spot.x, spot.y);
         };
         const drop = () => {
           window.removeEventListener("pointermove", drag);
@@ -92,7 +150,15 @@ export function floor(app) {
       });
       return ap;
     });
-    return s("svg", { viewBox: `0 0 ${wide} ${HEIGHT}`, class: "floor", role: "group", "aria-label": words(map) },
+    const svg = s("svg", {
+      viewBox: `0 0 ${wide} ${HEIGHT}`, class: "floor", role: "group", "aria-label": words(map), onclick: (event) => cornered(event, svg, map, frame),
+      onpointermove: (event) => {
+        const end = corner && svg.querySelector(".drawn");
+        const spot = end && placeOf(event, svg, frame);
+        for (const [name, value] of end ? [["x2", spot.px], ["y2", spot.py]] : []) end.setAttribute(name, value);
+      },
+    },
+      frame && plan && s("image", { href: plan.url, x: at({ x: 0, y: 0 }).x, y: at({ x: 0, y: 0 }).y, width: frame.scale * (sizeOfPlan()?.width ?? 0) }),
       s("g", { class: "lines" }, map.walls.map(([x, y, x2, y2]) => { const [from, to] = [at({ x, y }), at({ x: x2, y: y2 })]; return s("line", { class: "wall", x1: from.x, y1: from.y, x2: to.x, y2: to.y }); }),
         map.hears.map(line("hears")), map.deaf.map(line("deaf"))),
       s("g", { class: "dots" }, map.nodes.map((node, place) => !node.ap && [
@@ -100,6 +166,7 @@ export function floor(app) {
         s("circle", { class: "sta", cx: spots[place].x, cy: spots[place].y, r: 4 }, s("title", {}, node.name))])),
       s("g", { class: "grips" }, grips),
       s("g", { class: "told" }, map.cells.map((cell, place) => s("text", { x: spots[place].x, y: spots[place].y - 14, "text-anchor": "middle" }, cell.channel ? `${cell.name} (${cell.channel})` : cell.name))));
+    return svg;
   }
 
   let last = "";
@@ -141,10 +208,10 @@ function key(kind, text) {
 }
 
 /** The part of the floor that is drawn, and by what. */
-function frameOf(map, wide) {
+function frameOf(map, wide, plan) {
   if (!map.placed) return null;
-  const xs = [...map.nodes.map((one) => one.x), ...map.walls.flatMap((one) => [one[0], one[2]])];
-  const ys = [...map.nodes.map((one) => one.y), ...map.walls.flatMap((one) => [one[1], one[3]])];
+  const xs = [...map.nodes.map((one) => one.x), ...map.walls.flatMap((one) => [one[0], one[2]]), ...plan ? [0, plan.width] : []];
+  const ys = [...map.nodes.map((one) => one.y), ...map.walls.flatMap((one) => [one[1], one[3]]), ...plan ? [0, plan.height] : []];
   const [x, y] = [Math.min(...xs), Math.min(...ys)];
   const scale = Math.min((wide - 2 * EDGE) / Math.max(Math.max(...xs) - x, 1), (HEIGHT - 2 * EDGE) / Math.max(Math.max(...ys) - y, 1));
   return { x, y, scale, left: (wide - scale * (Math.max(...xs) - x)) / 2, top: (HEIGHT - scale * (Math.max(...ys) - y)) / 2 };
