@@ -32,14 +32,12 @@ def plan(found: Plan) -> Json:
     told = [line for line, _ in words.lines(found)]
     return {
         "words": told,
-        "more": [],
         "unsteady": None if found.unsteady is None else str(found.unsteady["reason"]),
         "depth": f"{found.runs} runs",
         "label": found.label,
         "answer": _answer(found, found.answer),
         "curves": [_curve(found, one) for one in found.conditions],
         "remedies": [_remedy(found, one) for one in found.remedies],
-        "together": None,
         "left_out": [f"{name}: {why}" for name, why in found.left_out.items()],
         "stopped": found.stopped,
     }

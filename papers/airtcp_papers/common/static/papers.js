@@ -4,7 +4,7 @@
 import { isAbort, post } from "./api.js";
 import { curves, legend, responsive } from "./chart.js";
 import { slider } from "./controls.js";
-import { h, replace, table } from "./dom.js";
+import { field, h, options, replace, table } from "./dom.js";
 import { runner } from "./jobs.js";
 import { FIRST } from "./state.js";
 
@@ -36,7 +36,7 @@ export function view(app) {
   const element = h("div", {},
     h("section", { class: "card first" }, h("h1", { class: "title" }, "The papers"),
       h("p", { class: "muted" }, "Every figure and table of the papers that airtcp is built on. Move a parameter, and the models' curves follow. Dashed lines and hollow diamonds are the paper's own numbers; dots are simulated."),
-      h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: "figure" }, "Figure or table")), choose)),
+      field("Figure or table", choose)),
     h("div", { class: "board" },
       h("section", { class: "card" }, title, caption, states, words, picture, key, sliders,
         h("div", { class: "actions" }, running, reset, open), result),
@@ -51,7 +51,7 @@ export function view(app) {
       return;
     }
     replace(choose, known.papers.map((paper) => h("optgroup", { label: paper.heading },
-      known.items.filter((one) => one.paper === paper.paper).map((one) => h("option", { value: one.item }, `${one.item}: ${one.title}`)))));
+      options(known.items.filter((one) => one.paper === paper.paper).map((one) => [one.item, `${one.item}: ${one.title}`])))));
     replace(board, known.papers.map(scores));
     show();
   }
@@ -77,7 +77,7 @@ export function view(app) {
     const item = known.items.find((one) => one.item === app.state.paper) ?? known.items[0];
     choose.value = item.item;
     if (shown !== item) begin(item);
-    for (const one of movable?.sliders ?? []) moving.get(one.name).update(field(one));
+    for (const one of movable?.sliders ?? []) moving.get(one.name).update(sliderOf(one));
     reset.hidden = !movable?.curves;
     reset.disabled = !Object.keys(app.state.paperValues).length;
     answering = ask();
@@ -95,7 +95,7 @@ export function view(app) {
     words.textContent = "";
     moving = new Map();
     replace(sliders, (movable?.sliders ?? []).map((one) => {
-      const made_ = slider(field(one), (path, value) => app.update((state) => {
+      const made_ = slider(sliderOf(one), (path, value) => app.update((state) => {
         state.paper = item.item;
         if (value === one.paper) delete state.paperValues[path];
         else state.paperValues[path] = value;
@@ -118,7 +118,7 @@ export function view(app) {
     showMade();
   }
 
-  function field(one) {
+  function sliderOf(one) {
     const value = app.state.paperValues[one.name] ?? one.paper;
     return { path: one.name, label: one.label, value, options: one.values.map((number, place) => ({ value: number, text: one.texts[place], number })) };
   }

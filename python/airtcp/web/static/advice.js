@@ -101,10 +101,10 @@ export function put(app, changes, what) {
   }, { what });
 }
 
-/** Lines to copy. */
-export function lines(app, label, text) {
+/** Lines to copy, under a heading of a level. */
+export function lines(app, label, text, level = "h4") {
   const button = h("button", { type: "button", class: "quiet", onclick: () => app.copied(text, button) }, "Copy");
-  return h("div", { class: "code" }, h("div", { class: "code-head" }, h("h4", {}, label), button), h("pre", { tabindex: "0", "aria-label": label }, h("code", {}, text)));
+  return h("div", { class: "code" }, h("div", { class: "code-head" }, h(level, {}, label), button), h("pre", { tabindex: "0", "aria-label": label }, h("code", {}, text)));
 }
 
 function felt(word, effects) {

@@ -21,6 +21,18 @@ export function post(path, body, signal = undefined, keepalive = false) {
   return answered(fetch(path, { ...asked(body, signal), keepalive }));
 }
 
+/** A POST of which the newest counts: earlier ones are aborted and never answered; `stop()` aborts the last one. */
+export function newest() {
+  let controller = null;
+  const ask = (path, body) => {
+    ask.stop();
+    controller = new AbortController();
+    return post(path, body, controller.signal).catch((error) => (isAbort(error) ? new Promise(() => {}) : Promise.reject(error)));
+  };
+  ask.stop = () => controller?.abort();
+  return ask;
+}
+
 /** POST a body, and hand on each line of JSON that comes back as it comes. */
 export async function stream(path, body, signal, take) {
   const response = await reached(fetch(path, asked(body, signal)));

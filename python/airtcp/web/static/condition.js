@@ -1,7 +1,7 @@
 // A condition chosen from what a scenario can measure: of whom, which statistic, metric and bound.
 // Only what is possible is offered; a bound out of range is held at its field, with the reason.
 
-import { fresh, h, replace } from "./dom.js";
+import { field, fresh, h, options, replace } from "./dom.js";
 
 /**
  * A builder of conditions, with `show(scopes)`, `set(condition)` and `value()`. `broken`: the
@@ -36,7 +36,7 @@ export function builder({ broken = false, changed = () => {} } = {}) {
 
   function showMetrics() {
     const listed = here()?.metrics ?? [];
-    const group = (label, some) => some.length > 0 && h("optgroup", { label }, some.map((one) => h("option", { value: one.metric }, one.label)));
+    const group = (label, some) => some.length > 0 && h("optgroup", { label }, options(some.map((one) => [one.metric, one.label])));
     const was = metric.select.value;
     replace(metric.select, group("Asked most", listed.filter((one) => one.first)), group("More", listed.filter((one) => !one.first)));
     if (listed.some((one) => one.metric === was)) metric.select.value = was;
@@ -114,10 +114,10 @@ function select(kind, changed) {
   const one = h("select", { id: fresh(kind), onchange: () => changed() });
   return {
     select: one,
-    field: (label) => h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: one.id }, label)), one),
-    fill: (options, chosen) => {
-      replace(one, options.map(([value, text]) => h("option", { value }, text)));
-      one.value = options.some(([value]) => value === chosen) ? chosen : options[0]?.[0] ?? "";
+    field: (label) => field(label, one),
+    fill: (listed, chosen) => {
+      replace(one, options(listed));
+      one.value = listed.some(([value]) => value === chosen) ? chosen : listed[0]?.[0] ?? "";
     },
   };
 }

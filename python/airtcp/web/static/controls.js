@@ -1,7 +1,7 @@
 // The controls of a scenario: sliders over values, choices, the file itself. What they do is said to
 // `changed(path, value, field, option)`; what the server says of the scenario is shown by `show`.
 
-import { fresh, h, replace } from "./dom.js";
+import { field as labelled, fresh, h, options as choices, replace } from "./dom.js";
 
 const same = (one, other) => JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
 
@@ -71,8 +71,7 @@ export function slider(field, changed, { large = false } = {}) {
     said(input.valueAsNumber);
     changed(field.path, options[input.valueAsNumber].value, field);
   });
-  const element = h("div", { class: large ? "field large" : "field" },
-    h("div", { class: "field-head" }, h("label", { for: id }, field.label), output), input, message);
+  const element = labelled(field.label, input, { beside: output, below: message, large });
 
   function update(now) {
     field = now;
@@ -95,12 +94,11 @@ function choice(field, changed) {
     const option = field.options[select.selectedIndex];
     changed(field.path, option.value, field, option);
   });
-  const element = h("div", { class: "field" },
-    h("div", { class: "field-head" }, h("label", { for: id }, field.label)), select, message);
+  const element = labelled(field.label, select, { below: message });
 
   function update(now) {
     field = now;
-    replace(select, now.options.map((option, index) => h("option", { value: String(index) }, option.text)));
+    replace(select, choices(now.options.map((option, index) => [String(index), option.text])));
     select.selectedIndex = now.options.findIndex((option) => same(option.value, now.value));
   }
   update(field);

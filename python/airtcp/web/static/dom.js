@@ -42,6 +42,22 @@ export function fold(title, ...children) {
   return h("details", { class: "card fold" }, h("summary", {}, h("h2", {}, title)), children);
 }
 
+/** An input below its label, with more in the line of the label or below. */
+export function field(label, input, { beside = null, below = null, large = false } = {}) {
+  input.id ||= fresh("field");
+  return h("div", { class: large ? "field large" : "field" }, h("div", { class: "field-head" }, h("label", { for: input.id }, label), beside), input, below);
+}
+
+/** Choices of a list: texts, or pairs of value and text. */
+export function options(list, chosen = null) {
+  return list.map((one) => [one].flat()).map(([value, text = value]) => h("option", { value, selected: chosen === null ? null : value === chosen }, text));
+}
+
+/** Something that went wrong, in words. */
+export function bad(text) {
+  return h("p", { class: "notice bad" }, text);
+}
+
 /** Save a content as a file, by the browser's own download. */
 export function save(content, name, type) {
   const link = h("a", { href: URL.createObjectURL(new Blob([content], { type })), download: name });

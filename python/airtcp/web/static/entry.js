@@ -1,23 +1,22 @@
 // A field whose value the server takes or refuses: what is refused stays in the field with the
 // reason, and the scenario stays as it was.
 
-import { announce, fresh, h, replace } from "./dom.js";
+import { announce, options as choices, fresh, h, replace } from "./dom.js";
 import { isAbort } from "./api.js";
 
 /**
  * A labelled field of a key path, with `update(text)`. `options` makes it a choice of words, each a
  * text or [value, text]; "" takes the key out. `take` puts another in the place of the usual edit.
  */
-export function entry(app, { path, label, options = null, number = null, hidden = false, placeholder = "", take = null }) {
+export function entry(app, { path, label, options = null, number = null, placeholder = "", take = null }) {
   const id = fresh("entry");
   const input = options
-    ? h("select", { id, "data-key": path, "aria-describedby": `${id}-bad` },
-      options.map((one) => (Array.isArray(one) ? h("option", { value: one[0] }, one[1]) : h("option", { value: one }, one))))
+    ? h("select", { id, "data-key": path, "aria-describedby": `${id}-bad` }, choices(options))
     : h("input", { id, type: number ? "number" : "text", "data-key": path, spellcheck: "false", autocomplete: "off",
       placeholder, "aria-describedby": `${id}-bad`, ...number });
   const reason = h("p", { class: "bad-field", id: `${id}-bad`, role: "alert" });
   const element = h("div", { class: "entry" },
-    h("label", { for: id, class: hidden ? "visually-hidden" : null }, label), input, reason);
+    h("label", { for: id }, label), input, reason);
   let held = null;
   let present = "";
 

@@ -1,12 +1,12 @@
 // The first view: verdict and answer in words, a curve over one slider, what is wrong and what helps.
 
-import { advice, changes } from "./advice.js";
-import { isAbort, post } from "./api.js";
+import { advice, changes, lines } from "./advice.js";
+import { isAbort, newest, post } from "./api.js";
 import { best as bestOf, keep } from "./best.js";
 import { sendable } from "./card.js";
 import { airtime, curves, responsive } from "./chart.js";
 import { curve } from "./curve.js";
-import { announce, fileName, fold, h, replace, save, table } from "./dom.js";
+import { announce, bad, fileName, fold, h, replace, save, table } from "./dom.js";
 import { floor } from "./floor.js";
 import { runner } from "./jobs.js";
 import { network } from "./network.js";
@@ -36,7 +36,7 @@ export function explore(app) {
   let prediction = null;
   let predicting = 0;
   let asked = null;
-  let looking = null;
+  const looking = newest();
   let resting = 0;
 
   const one = runner({
@@ -93,7 +93,7 @@ export function explore(app) {
   /** A slider was moved: what is known is shown at once, the rest is asked for. */
   function moved(signal) {
     clearTimeout(resting);
-    looking?.abort();
+    looking.stop();
     one.cancel();
     first.dataset.depth = "";
     prediction = along.known() ?? predictionOf.get(here()) ?? null;
@@ -119,7 +119,7 @@ export function explore(app) {
       prediction = null;
       words.removeAttribute("aria-busy");
       judged.stay();
-      replace(words, error.status === 0 ? h("p", { class: "notice bad" }, error.message)
+      replace(words, error.status === 0 ? bad(error.message)
         : h("p", { class: "lead" }, error.field || error.key ? "This is not a scenario yet: see what is said of it." : error.message));
     });
   }
@@ -160,10 +160,7 @@ export function explore(app) {
       return;
     }
     resting = setTimeout(() => {
-      looking?.abort();
-      looking = new AbortController();
-      post("/api/lights", { source: app.source() }, looking.signal).then((told) => told, (error) => (isAbort(error) ? null : {})).then((told) => {
-        if (!told) return;
+      looking("/api/lights", { source: app.source() }).catch(() => ({})).then((told) => {
         lightsOf.set(id, told);
         if (id === here()) { showWords(); if (told.cells) showResult(); if (told.words) showModels(); along.show(); look(); }
       });
@@ -268,19 +265,15 @@ export function explore(app) {
   function showCommand() {
     const told = app.scenario.commands;
     const shell = [told.example, told.shell].filter(Boolean).join("\n");
-    const block = (label, text) => {
-      const button = h("button", { type: "button", class: "quiet", onclick: () => app.copied(text, button) }, "Copy");
-      return h("div", { class: "code" }, h("div", { class: "code-head" }, h("h3", {}, label), button), h("pre", { tabindex: "0", "aria-label": label }, h("code", {}, text)));
-    };
     replace(commands, told.file === "scenario.toml" && h("p", { class: "muted" }, "With the scenario file of this page, downloaded as scenario.toml:"),
-      block("On a terminal", shell), block("In Python", told.python));
+      lines(app, "On a terminal", shell, "h3"), lines(app, "In Python", told.python, "h3"));
   }
 
   return {
     element, show, moved,
     leave: () => {
       clearTimeout(resting);
-      looking?.abort();
+      looking.stop();
       one.cancel();
       along.leave();
     },

@@ -1,6 +1,6 @@
 // All keys of a scenario, found by words: names with one line each, which open to meaning, values and a field.
 
-import { isAbort, post } from "./api.js";
+import { newest } from "./api.js";
 import { announce, h, replace } from "./dom.js";
 import { entry } from "./entry.js";
 
@@ -16,7 +16,7 @@ export function keys(app) {
     h("div", { class: "entry" }, h("label", { for: "key-search" }, "Find a key by its name or by what is said of it"), input),
     count, found);
   let fields = new Map();
-  let asking = null;
+  const asking = newest();
   let resting = 0;
   let open = false;
 
@@ -32,13 +32,10 @@ export function keys(app) {
   });
 
   async function ask() {
-    asking?.abort();
-    asking = new AbortController();
     try {
-      const told = await post("/api/keys", { source: app.source(), words: input.value }, asking.signal);
-      list(told);
+      list(await asking("/api/keys", { source: app.source(), words: input.value }));
     } catch (error) {
-      if (!isAbort(error) && !error.key) replace(count, error.message);
+      if (!error.key) replace(count, error.message);
     }
   }
 

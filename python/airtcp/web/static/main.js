@@ -2,7 +2,7 @@
 
 import { get, isAbort, post, upload } from "./api.js";
 import { controls } from "./controls.js";
-import { announce, h, replace } from "./dom.js";
+import { announce, bad, h, replace } from "./dom.js";
 import { editor } from "./editor.js";
 import { explore } from "./explore.js";
 import { BLANK, file } from "./file.js";
@@ -98,7 +98,7 @@ async function boot() {
   try {
     app.start = await get("/api/start");
   } catch (error) {
-    replace(main, h("p", { class: "notice bad" }, error.message));
+    replace(main, bad(error.message));
     return;
   }
   await addViews(app.start.views);
@@ -140,10 +140,13 @@ async function follow() {
     broken = error.message;
   }
   address = location.hash.slice(1);
-  if (!Object.hasOwn(VIEWS, app.state.view)) app.state.view = "explore";
+  if (!Object.hasOwn(VIEWS, app.state.view)) {
+    broken = `This link is broken: there is no view "${app.state.view}" here. Shown is Explore instead.`;
+    app.state.view = "explore";
+  }
   showView();
   await refresh();
-  if (broken) replace(problemBox, h("p", { class: "notice bad" }, broken));
+  if (broken) replace(problemBox, bad(broken));
 }
 
 /** Take a source of the history. */
@@ -225,7 +228,7 @@ function trouble(error) {
 function showProblem(error) {
   const there = panel.problem(error);
   const text = error.key ? `${error.key}: ${error.message}` : error.message;
-  replace(problemBox, h("p", { class: "notice bad" }, there ? `Not a scenario that can be asked about: ${text}` : text));
+  replace(problemBox, bad(there ? `Not a scenario that can be asked about: ${text}` : text));
 }
 
 function showView() {

@@ -2,12 +2,12 @@
 // what grows, and the answer as a picture, with the remedies that carry it further.
 
 import { remedy, tried } from "./advice.js";
-import { isAbort, post } from "./api.js";
+import { newest } from "./api.js";
 import { bars } from "./bars.js";
 import { curves, legend, responsive } from "./chart.js";
 import { builder } from "./condition.js";
 import { curve, TARGET } from "./curve.js";
-import { fresh, h, replace } from "./dom.js";
+import { bad, field, h, options, replace } from "./dom.js";
 import { runner } from "./jobs.js";
 
 const found = new Map();
@@ -29,7 +29,7 @@ export function plan(app) {
   const before = curve(app, { chosen: () => ({ axis: axis?.path, metric: metricOf() }) });
   let axis = null;
   let asked = null;
-  let controller = null;
+  const asking = newest();
 
   const element = h("div", {},
     h("section", { class: "card first" }, h("h1", { class: "title" }, "How far does it carry?"),
@@ -78,7 +78,7 @@ export function plan(app) {
     if (listed) {
       const all = [...listed.targets, ...listed.usual.filter((one) => !listed.targets.length)];
       fromTarget.hidden = !all.length;
-      replace(targets, h("option", { value: "" }, "choose …"), all.map((one) => h("option", { value: one.text }, one.text)));
+      replace(targets, options([["", "choose …"], ...all.map((one) => one.text)]));
       form.show(listed.scopes);
       const first = !app.state.until || !form.set(parts(app.state.until));
       if (first) {
@@ -92,14 +92,12 @@ export function plan(app) {
     }
     if (asked === id) return;
     asked = id;
-    controller?.abort();
-    controller = new AbortController();
-    post("/api/conditions", { source: app.source() }, controller.signal).then((told) => {
+    asking("/api/conditions", { source: app.source() }).then((told) => {
       conditionsOf.set(id, told);
       if (id === JSON.stringify(app.source())) show();
     }).catch((error) => {
       asked = null;
-      if (!isAbort(error)) replace(problem, h("p", { class: "notice bad" }, error.message));
+      replace(problem, bad(error.message));
     });
   }
 
@@ -107,15 +105,15 @@ export function plan(app) {
     const { axes } = app.scenario;
     axis = axes.find((one) => one.path === app.state.planAxis) ?? axes[0];
     if (!element.contains(document.activeElement) || !form.element.contains(document.activeElement)) offer();
-    replace(axisOf, axes.map((one) => h("option", { value: one.path, selected: one.path === axis.path }, `${one.section}: ${one.label}`)));
+    replace(axisOf, options(axes.map((one) => [one.path, `${one.section}: ${one.label}`]), axis.path));
     ends.hidden = counts(axis);
     // A search goes from a number to a number: "unbounded" is none.
-    const options = axis.options.flatMap((one, index) => (one.number === null ? [] : [h("option", { value: String(index) }, one.text)]));
+    const values = axis.options.flatMap((one, index) => (one.number === null ? [] : [[String(index), one.text]]));
     if (begin.dataset.path !== axis.path) {
       begin.dataset.path = axis.path;
-      replace(begin, options.map((one) => one.cloneNode(true)));
-      replace(end, options);
-      end.selectedIndex = options.length - 1;
+      replace(begin, options(values));
+      replace(end, options(values));
+      end.selectedIndex = values.length - 1;
     }
     showCommand();
     showResult();
@@ -139,7 +137,7 @@ export function plan(app) {
     replace(result,
       h("section", { class: "card" }, h("p", { class: "depth" }, "The answer"), told.words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
         told.stopped === "time" && h("p", { class: "notice" }, "The time was over: shown is what is known. A longer --run-time of the server, or a shorter run.duration, tells more."),
-        told.more.map((line) => h("p", {}, line)), h("p", { class: "muted" }, told.depth)),
+        h("p", { class: "muted" }, told.depth)),
       told.curves.map((curve) => h("section", { class: "card" }, h("h2", {}, curve.condition), picture(told, curve))),
       told.remedies.length > 0 && h("section", { class: "card" }, h("h2", {}, "What carries further"), further(told),
         all.filter(carries).map(shown),
@@ -182,7 +180,7 @@ export function plan(app) {
     }, width, height)), legend(shown));
   }
 
-  return { element, show, leave: () => { controller?.abort(); before.leave(); } };
+  return { element, show, leave: () => { asking.stop(); before.leave(); } };
 }
 
 /** True if two conditions are one: a group with one direction is named with it or without, a fraction with % or without. */
@@ -224,9 +222,4 @@ function keyOf(source, until, path) {
 
 function counts(axis) {
   return axis.path === "stations" || /^stations\.[^.]+\.count$/.test(axis.path);
-}
-
-function field(label, input) {
-  input.id ||= fresh("plan");
-  return h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: input.id }, label)), input);
 }

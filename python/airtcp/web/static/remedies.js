@@ -1,7 +1,7 @@
 // Any remedies to try, alone or together: the scenario before and after, on common random numbers.
 
 import { remedy, tried } from "./advice.js";
-import { isAbort, post } from "./api.js";
+import { newest } from "./api.js";
 import { bars } from "./bars.js";
 import { airtime } from "./chart.js";
 import { fresh, h, replace, table } from "./dom.js";
@@ -27,17 +27,14 @@ export function remedies(app) {
       },
     }), result);
   let asked = null;
-  let controller = null;
+  const asking = newest();
 
   function ask() {
     const from = app.source();
     const text = JSON.stringify(from);
     if (asked === text) return;
     asked = text;
-    controller?.abort();
-    controller = new AbortController();
-    post("/api/remedies", { source: from }, controller.signal).then((told) => switches(told.remedies))
-      .catch((error) => { asked = null; if (!isAbort(error)) app.problem(error); });
+    asking("/api/remedies", { source: from }).then((told) => switches(told.remedies)).catch((error) => { asked = null; app.problem(error); });
   }
 
   function switches(listed) {

@@ -1,8 +1,9 @@
 // A store of a sweep: a metric over its axes, as lines with intervals or as a map.
 
-import { isAbort, post } from "./api.js";
+import { newest, post } from "./api.js";
 import { curves, legend, responsive } from "./chart.js";
-import { announce, fresh, h, replace, table } from "./dom.js";
+import { lines as copied } from "./advice.js";
+import { announce, bad, field, h, options, replace, table } from "./dom.js";
 import { heat, scaleOf } from "./heat.js";
 
 const COLOURS = ["simulated", "model", "second", "third", "fourth", "fifth"];
@@ -19,14 +20,14 @@ export function store(app) {
     h("section", { class: "card first" }, h("h1", { class: "title" }, "A sweep's results"), title, choices, problem), result);
   let known = null;
   let isSample = false;
-  let asking = null;
+  const newestLook = newest();
   load();
 
   async function load() {
     try {
       ({ stores: known, sample: isSample } = await post("/api/stores", {}));
     } catch (error) {
-      replace(problem, h("p", { class: "notice bad" }, error.message));
+      replace(problem, bad(error.message));
       return;
     }
     show();
@@ -41,7 +42,7 @@ export function store(app) {
     const asked = app.state.store;
     const here = known.find((one) => one.name === asked.name) ?? known[0];
     if (asked.name && asked.name !== here.name) {
-      replace(problem, h("p", { class: "notice bad" }, `There is no store "${asked.name}" here; shown is ${here.name}.`));
+      replace(problem, bad(`There is no store "${asked.name}" here; shown is ${here.name}.`));
     } else replace(problem);
     if (here.problem || !here.axes.length || !here.metrics.length) {
       replace(title, here.problem ?? "This store has no rows yet.");
@@ -80,11 +81,9 @@ export function store(app) {
     });
   }
 
-  function choice(role, label, options, value, change) {
-    const id = fresh("store");
-    const select = h("select", { id, "data-role": role, onchange: () => set((asked) => change(select.value, asked)) },
-      options.map(([one, text]) => h("option", { value: one, selected: one === value }, text)));
-    return h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: id }, label)), select);
+  function choice(role, label, listed, value, change) {
+    const select = h("select", { "data-role": role, onchange: () => set((asked) => change(select.value, asked)) }, options(listed, value));
+    return field(label, select);
   }
 
   function again() {
@@ -92,28 +91,23 @@ export function store(app) {
   }
 
   async function ask(now) {
-    asking?.abort();
-    const mine = new AbortController();
-    asking = mine;
     if (result.hidden) {
       replace(result, h("p", { class: "loading" }, "Reading the store …"));
       result.hidden = false;
     }
     try {
-      const told = await post("/api/look", now, mine.signal);
+      const told = await newestLook("/api/look", now);
       draw(told);
       announce(told.caption);
     } catch (error) {
-      if (isAbort(error)) return;
       result.hidden = true;
-      replace(problem, h("p", { class: "notice bad" }, error.message));
+      replace(problem, bad(error.message));
     }
   }
 
   function draw(told) {
     result.hidden = false;
     const map = told.kind === "heat";
-    const copy = h("button", { type: "button", class: "quiet", onclick: () => app.copied(told.shell, copy) }, "Copy");
     const open = result.querySelector("details")?.open ?? false;
     replace(result,
       h("h2", {}, map ? told.label : told.y.label), h("p", { class: "muted" }, told.caption),
@@ -121,11 +115,10 @@ export function store(app) {
       map ? scaleOf(told) : told.by && h("div", {}, h("h3", {}, told.by), legend(series(told))),
       h("details", { open }, h("summary", {}, "The values as a table"),
         table(told.head, told.rows, { numbers: told.head.map((_, index) => index).filter((index) => index > 0), caption: told.caption })),
-      !isSample && h("div", { class: "code" }, h("div", { class: "code-head" }, h("h3", {}, "On a terminal"), copy),
-        h("pre", { tabindex: "0", "aria-label": "On a terminal" }, h("code", {}, told.shell))));
+      !isSample && copied(app, "On a terminal", told.shell, "h3"));
   }
 
-  return { element, show, alone: true, leave: () => asking?.abort() };
+  return { element, show, alone: true, leave: newestLook.stop };
 }
 
 /** What is looked at, with what was left open chosen. */

@@ -2,7 +2,7 @@
 // the windows of TCP move. Played, stepped and slowed.
 
 import { curves, legend, responsive } from "./chart.js";
-import { fresh, h, replace, s } from "./dom.js";
+import { field, fresh, h, options, replace, s } from "./dom.js";
 import { runner } from "./jobs.js";
 
 const NAME = 92, LEFT = 10, ROW = 34, HEAD = 26, RIGHT = 12;
@@ -23,7 +23,7 @@ const unwanted = new Set();
 export function timeline(app) {
   const begin = h("input", { type: "number", id: "begin", min: 0, max: LATEST_MS, step: "any", "aria-describedby": "begin-bad", onchange: taken });
   const reason = h("p", { class: "bad-field", id: "begin-bad", role: "alert" });
-  const length = h("select", { id: "length", onchange: () => set("length", Number(length.value)) }, LENGTHS.map((one) => h("option", { value: String(one) }, `${one} ms`)));
+  const length = h("select", { id: "length", onchange: () => set("length", Number(length.value)) }, options(LENGTHS.map((one) => [String(one), `${one} ms`])));
   const result = h("div");
   let told = null;
   let drawn = null;
@@ -49,8 +49,7 @@ export function timeline(app) {
     h("section", { class: "card first" }, h("h1", { class: "title" }, "A few milliseconds of the air"),
       h("p", { class: "muted" }, "Who counts down, who sends, who collides, and how TCP's windows move: one replication of the scenario, frame by frame."),
       h("div", { class: "row" },
-        h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: "begin" }, "From (ms after the start)")), begin, reason),
-        h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: "length" }, "Length")), length)),
+        field("From (ms after the start)", begin, { below: reason }), field("Length", length)),
       h("div", { class: "actions" }, run)),
     result);
 
@@ -104,7 +103,7 @@ export function timeline(app) {
         h("button", { type: "button", onclick: () => { stop(); move(step(-1)); } }, "◀ Step back"),
         h("button", { type: "button", onclick: () => { stop(); move(step(1)); } }, "Step ▶"),
         h("label", { for: pace, class: "visually-hidden" }, "Speed"),
-        h("select", { id: pace, onchange: (event) => { speed = Number(event.target.value); } }, SPEEDS.map(([value, text]) => h("option", { value: String(value), selected: value === speed }, text)))),
+        h("select", { id: pace, onchange: (event) => { speed = Number(event.target.value); } }, options(SPEEDS, speed))),
       slider, label, box, key(told), windows,
       h("p", { class: "muted" }, `Replication 0, seed ${told.seed}, from ${told.begin_ms} ms on. ${told.frames.some((one) => one.heard) ? "A bar at the foot of a row is a frame of another that this node hears, in the colour of lost frames where it hears it disturbed; an outline, where it senses it and receives another, or sends." : "Numbers in gaps are backoff slots that a node has left, worked out from when it sends next."}`)));
     element.controls = { label, play, slider };
