@@ -35,8 +35,9 @@ NO_VERB = "a text"
 
 
 @pytest.fixture(autouse=True)
-def fresh() -> Iterator[None]:
+def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Extensions are looked for once; a test has its own."""
+    monkeypatch.delenv("AIRTCP_EXTENSIONS", raising=False)
     extensions.loaded.cache_clear()
     yield
     extensions.loaded.cache_clear()

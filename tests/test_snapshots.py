@@ -78,7 +78,7 @@ def screen(*arguments: str) -> str:
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-@pytest.mark.parametrize("verb", ["run", "predict"])
+@pytest.mark.parametrize("verb", ["run", pytest.param("predict", marks=with_papers)])
 def test_answer(verb: str, example: str, screens: SnapshotAssertion) -> None:
     assert screen(verb, example, "--quiet", *SHORT) == screens
 
