@@ -75,24 +75,6 @@ class Simulation:
         For a short run, that would take half as long as the simulation. Raises `SimulationFailed`
         or `Cancelled`.
         """
-    def run_batches(
-        self,
-        seed: int,
-        replication: int,
-        control: RunControl,
-        *,
-        most: int,
-        least: int,
-        work: int,
-    ) -> list[tuple[str, bytes, dict[str, bytes]]]:
-        """Simulate the warm-up of one replication, and then several batches of the measured time.
-
-        For each batch it returns the same as `run`, without the records of flows and stations.
-        Together the batches are one long measured time. It simulates at most `most` batches. After
-        `least` batches it stops as soon as the work reaches `work`. Work counts events of the
-        world, plus twice the transmission attempts and TCP segments in the batches so far. Raises
-        `SimulationFailed` or `Cancelled`.
-        """
     def run_recorded(
         self,
         seed: int,

@@ -8,7 +8,7 @@ mod testbed;
 mod trace;
 
 use airtcp_kernel::Duration;
-use airtcp_sim::{Batches, InvalidScenario, Outcome, Recording, RunControl, RunError, Simulation};
+use airtcp_sim::{InvalidScenario, Outcome, Recording, RunControl, RunError, Simulation};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -164,45 +164,6 @@ impl PySimulation {
             })
             .map_err(|error| control.failed(error))?;
         Ok((json, PyBytes::new(py, &times), trace::books(py, &books)?))
-    }
-
-    /// Simulates the warm-up of one replication, then up to `most` batches of the measured time. It
-    /// stops earlier once there are `least` batches and the work reaches `work`. Returns for each
-    /// batch what `run` returns, without the records of flows and stations.
-    #[pyo3(signature = (seed, replication, control, *, most, least, work))]
-    #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
-    fn run_batches<'py>(
-        &self,
-        py: Python<'py>,
-        seed: u64,
-        replication: u64,
-        control: &PyRunControl,
-        most: u32,
-        least: u32,
-        work: u64,
-    ) -> PyResult<Vec<Run<'py>>> {
-        let shared = Arc::clone(&control.control);
-        let written = py
-            .detach(|| {
-                let batches = Batches { most, least, work };
-                let mut outcomes =
-                    control.watched(|| self.0.run_batches(seed, replication, &batches, &shared))?;
-                for outcome in &mut outcomes {
-                    outcome.flows.clear();
-                    outcome.stations.clear();
-                }
-                Ok(outcomes
-                    .into_iter()
-                    .map(|outcome| (written(&outcome), outcome.books))
-                    .collect::<Vec<_>>())
-            })
-            .map_err(|error| control.failed(error))?;
-        written
-            .into_iter()
-            .map(|((json, times), books)| {
-                Ok((json, PyBytes::new(py, &times), trace::books(py, &books)?))
-            })
-            .collect()
     }
 
     /// Simulates one replication. Returns the metrics in `names`, over everything and in this

@@ -95,10 +95,6 @@ pub(crate) struct AirtimeAccount {
     clear_from: Time,
     /// Whether something began before the previous transmission had ended.
     overlapped: bool,
-    /// Whether an account of equal length follows. A frame that ends after `to` counts in both.
-    goes_on: bool,
-    /// The following account, once something reaches into it.
-    after: Option<Box<Self>>,
 }
 
 impl AirtimeAccount {
@@ -119,8 +115,6 @@ impl AirtimeAccount {
             settled: Time::ZERO,
             clear_from: if from == Time::ZERO { Time::ZERO } else { Time::NEVER },
             overlapped: false,
-            goes_on: false,
-            after: None,
         }
     }
 
@@ -128,35 +122,6 @@ impl AirtimeAccount {
     /// number of cells that share it, 0 for one.
     pub(crate) fn alike(&self, scopes: Range<u32>, cells: usize) -> Self {
         Self::of_cells(self.from, self.to, scopes, cells)
-    }
-
-    /// Prepares a following account of equal length.
-    pub(crate) fn prepare_next(&mut self) {
-        self.goes_on = true;
-    }
-
-    /// Opens a following account of equal length, which has a successor itself.
-    fn next(&self) -> Self {
-        let to = self.to + (self.to - self.from);
-        let scopes = self.first_scope..self.first_scope + self.exchanges.len() as u32;
-        Self { goes_on: true, ..Self::of_cells(self.to, to, scopes, self.cells.len()) }
-    }
-
-    /// Switches to the account of the next batch.
-    pub(crate) fn begin_next(&mut self) {
-        *self = self.after.take().map_or_else(|| self.next(), |after| *after);
-    }
-
-    /// Returns the following account, if there is one and if something that ends at `end` reaches
-    /// into it. It may reach beyond it, if an exchange is longer than an account.
-    fn reached_by(&mut self, end: Time) -> Option<&mut Self> {
-        if end <= self.to || !self.goes_on {
-            return None;
-        }
-        if self.after.is_none() {
-            self.after = Some(Box::new(self.next()));
-        }
-        self.after.as_deref_mut()
     }
 
     /// Counts an exchange of `times` for a flow of `scope` that began at `start`.
@@ -179,9 +144,6 @@ impl AirtimeAccount {
             (self.settled, self.clear_from) = (end, end);
             (data, control)
         } else {
-            if let Some(after) = self.reached_by(end) {
-                after.exchange_before(start, times, scope, cargo, phy);
-            }
             self.settle_exchange(start, end, times, phy)
         };
         let parts = self.of_mut(scope);
@@ -198,9 +160,6 @@ impl AirtimeAccount {
         phy: &PhyConfig,
     ) {
         let end = start + times.total;
-        if let Some(after) = self.reached_by(end) {
-            after.exchange_of_users(start, times, users, phy);
-        }
         let (data, control) = self.settle_exchange(start, end, times, phy);
         let count = users.len() as u64;
         let share = |all: Duration, place: u64| {
@@ -248,28 +207,12 @@ impl AirtimeAccount {
         let (data, control) = if start >= self.from && end <= self.to {
             (times.data, times.control)
         } else {
-            if let Some(after) = self.reached_by(end) {
-                after.exchange_apart(start, times, scope, cargo, phy);
-            }
             let [rts, cts, data, ack] = times
                 .intervals(phy)
                 .map(|(begin, finish)| self.measured(start + begin, start + finish));
             (data, rts + cts + ack)
         };
         self.add_apart(scope, cargo, (data, control));
-    }
-
-    /// Counts an exchange that began before this account.
-    #[cold]
-    fn exchange_before(
-        &mut self,
-        start: Time,
-        times: &FrameTimes,
-        scope: u32,
-        cargo: Cargo,
-        phy: &PhyConfig,
-    ) {
-        self.exchange(start, times, scope, cargo, phy);
     }
 
     /// Counts an exchange that is partly measured, or overlaps: the measured parts of its data
@@ -295,9 +238,6 @@ impl AirtimeAccount {
         let [_, _, request, answer] = times
             .intervals(phy)
             .map(|(begin, finish)| self.measured(start + begin, start + finish));
-        if let Some(after) = self.reached_by(start + times.total) {
-            after.request(start, times, phy, cell);
-        }
         self.settle(start, start + times.total, request + answer);
         self.control(request + answer, cell);
     }
@@ -313,9 +253,6 @@ impl AirtimeAccount {
     /// Subtracts the response from `from` to `to` of an exchange of `scope` that was already
     /// counted: it did not come.
     pub(crate) fn unanswered(&mut self, scope: u32, from: Time, to: Time) {
-        if let Some(after) = self.reached_by(to) {
-            after.unanswered(scope, from, to);
-        }
         let silent = self.measured(from, to);
         self.of_mut(scope).control -= silent;
         self.parts.idle += silent;
@@ -324,9 +261,6 @@ impl AirtimeAccount {
     /// Counts a broadcast frame of `cell`, on the air from `start` to `frame_end`. It occupies the
     /// medium until `end` (a propagation delay later).
     pub(crate) fn broadcast(&mut self, (start, frame_end, end): (Time, Time, Time), cell: u32) {
-        if let Some(after) = self.reached_by(end) {
-            after.broadcast((start, frame_end, end), cell);
-        }
         let sent = self.measured(start, frame_end);
         self.settle(start, end, sent);
         self.control(sent, cell);
@@ -340,9 +274,6 @@ impl AirtimeAccount {
         scope: u32,
         cargo: Cargo,
     ) {
-        if let Some(after) = self.reached_by(end) {
-            after.contention_free((start, frame_end, end), scope, cargo);
-        }
         let sent = self.measured(start, frame_end);
         self.settle(start, end, sent);
         self.of_mut(scope).add(Some(cargo), sent);
@@ -351,9 +282,6 @@ impl AirtimeAccount {
     /// Counts collided frames that lasted from `start` to `frames_end`. They occupied the medium
     /// until `end` (a propagation delay later).
     pub(crate) fn collision(&mut self, start: Time, frames_end: Time, end: Time) {
-        if let Some(after) = self.reached_by(end) {
-            after.collision(start, frames_end, end);
-        }
         let lost = self.measured(start, frames_end);
         self.settle(start, end, lost);
         self.parts.collision += lost;
@@ -364,9 +292,6 @@ impl AirtimeAccount {
         let Some(longest) = (0..frames.len()).max_by_key(|&one| frames[one].length) else { return };
         let last = &frames[longest];
         let end = start + last.length;
-        if let Some(after) = self.reached_by(end) {
-            after.cells_collide(start, frames);
-        }
         let longest_of = |any: &dyn Fn(usize) -> bool| {
             let lengths = (0..frames.len()).filter(|&one| any(one)).map(|one| frames[one].length);
             start + lengths.max().unwrap_or(Duration::ZERO)

@@ -60,19 +60,6 @@ pub struct Recording {
     pub transfers: bool,
 }
 
-/// Batches: several consecutive measured times of one run.
-#[derive(Clone, Copy, Debug)]
-pub struct Batches {
-    /// The maximum number of batches.
-    pub most: u32,
-    /// The minimum number of batches.
-    pub least: u32,
-    /// The work after which no further batch begins, once the minimum is reached: events of the
-    /// world, plus twice the attempts and twice the TCP segments of the batches so far. It is
-    /// counted, so that it depends only on the run.
-    pub work: u64,
-}
-
 /// A scenario that can be simulated repeatedly, and in several threads at once.
 #[derive(Debug)]
 pub struct Simulation {
@@ -103,21 +90,6 @@ impl Simulation {
     ) -> Result<Outcome, RunError> {
         let replication = Replication::new(&self.scenario, seed, replication);
         replication.run(control).map(|(outcome, _)| outcome)
-    }
-
-    /// Simulates the warm-up of one replication, and then several consecutive measured times.
-    /// Returns an outcome for each; the first is that of [`Self::run`].
-    ///
-    /// # Errors
-    /// As [`Self::run`].
-    pub fn run_batches(
-        &self,
-        seed: u64,
-        replication: u64,
-        batches: &Batches,
-        control: &RunControl,
-    ) -> Result<Vec<Outcome>, RunError> {
-        Replication::new(&self.scenario, seed, replication).run_batches(batches, control)
     }
 
     /// Simulates as [`Self::run`], and records what `recording` asks for. There is a trace if it

@@ -11,7 +11,6 @@ use std::io::Write;
 use airtcp_kernel::{ByteSink, Duration, Time};
 use airtcp_wlan::Engine;
 
-use crate::Batches;
 use crate::control::{RunControl, RunError};
 use crate::live::LiveFlow;
 use crate::medium::{Medium, Steps};
@@ -98,36 +97,6 @@ impl<'a> Replication<'a> {
         self.run_all(control)?;
         let trace = self.world.take_trace();
         Ok((self.world.conclude(&mut self.medium)?, trace))
-    }
-
-    /// Simulates the warm-up and then consecutive measured times, and returns the outcome of each.
-    pub(crate) fn run_batches(
-        mut self,
-        batches: &Batches,
-        control: &RunControl,
-    ) -> Result<Vec<Outcome>, RunError> {
-        self.world.prepare_batches();
-        let mut from = self.scenario.measure_from();
-        self.run_until(from, from, self.scenario.end(), control)?;
-        self.start_measuring();
-        let mut outcomes = Vec::new();
-        let mut work = 0;
-        for batch in 0..batches.most {
-            if batch > 0 {
-                self.world.measure_next(&mut self.medium);
-            }
-            let to = from + self.scenario.run.duration;
-            self.run_until(to, from, to, control)?;
-            let outcome = self.world.conclude(&mut self.medium)?;
-            work += 2 * outcome.counts.mac_attempts + 2 * outcome.counts.tcp_segments;
-            let is_enough = work + outcome.counts.events >= batches.work;
-            outcomes.push(outcome);
-            if is_enough && batch + 1 >= batches.least {
-                break;
-            }
-            from = to;
-        }
-        Ok(outcomes)
     }
 
     /// Simulates the warm-up and the measured time.

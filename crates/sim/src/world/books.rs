@@ -133,9 +133,7 @@ impl World<'_> {
     pub(crate) fn close_block(&mut self, now: Time, medium: &mut Medium) {
         self.add_block(now);
         let entries = self.scenario.flows.len();
-        if self.measures.has_halves
-            && self.measures.ledger.rows.len() * 2 == entries * BLOCKS as usize
-        {
+        if self.measures.ledger.rows.len() * 2 == entries * BLOCKS as usize {
             self.note_halfway(medium);
         }
     }

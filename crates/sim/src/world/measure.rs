@@ -78,8 +78,7 @@ pub(super) struct Measures {
     pub(super) cell_baseline: CellCounters,
     /// The part of the measured time in contention-free periods that have ended.
     pub(super) contention_free: Duration,
-    /// Whether to record the first half, and its metrics when it is over.
-    pub(super) has_halves: bool,
+    /// The metrics of the first half, when it is over.
     pub(super) halfway: Option<Halfway>,
 }
 
@@ -175,24 +174,7 @@ impl Measures {
             mac_baseline: vec![MacCounters::default(); contenders],
             cell_baseline: CellCounters::default(),
             contention_free: Duration::ZERO,
-            has_halves: true,
             halfway: None,
-        }
-    }
-
-    /// Resets everything for a measured time that begins at `now` and lasts `duration`.
-    fn forget(&mut self, now: Time, duration: Duration) {
-        self.series = Series::new(now, duration, SERIES_BINS);
-        self.transfer_times_s.clear();
-        self.transfer_scopes.clear();
-        self.last_ack_times = Mean::default();
-        self.page_times_s.clear();
-        self.active_after_ap_success = (0, 0);
-        self.losses = LossCounts::default();
-        self.contention_free = Duration::ZERO;
-        for scope in &mut self.scopes {
-            scope.last_ack_times = Mean::default();
-            scope.payload_bits = 0;
         }
     }
 
@@ -325,19 +307,6 @@ impl World<'_> {
         let transmitter = &self.transmitters[id as usize];
         let after = transmitter.queue.len();
         self.measures.queue_changed(self.now, transmitter, &mut self.nodes, before, after);
-    }
-
-    /// Starts the next of several equally long measured times; the previous one is concluded.
-    pub(crate) fn measure_next(&mut self, medium: &mut Medium) {
-        self.measures.forget(self.now, self.scenario.run.duration);
-        self.for_each_part(|world, _| world.airtime.begin_next());
-        self.start_measuring(medium);
-    }
-
-    /// Prepares for several consecutive measured times, which give more information than halves.
-    pub(crate) fn prepare_batches(&mut self) {
-        self.measures.has_halves = false;
-        self.for_each_part(|world, _| world.airtime.prepare_next());
     }
 
     /// Starts measuring at the end of the warm-up.

@@ -2,7 +2,6 @@
 //! itself. A second run with a trace gives the same results, and the trace agrees with them.
 //! `AIRTCP_CASES` sets the number of scenarios.
 
-mod batches;
 mod parts;
 #[path = "../resolved/mod.rs"]
 mod resolved;
