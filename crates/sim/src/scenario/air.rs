@@ -89,23 +89,32 @@ impl Air {
         let power = |one: u32, other: u32| self.received_dbm[one as usize][other as usize];
         let mut first: Vec<u32> = (0..count).collect();
         for &(class, cell) in nodes.keys() {
-            for &(other, its_cell) in nodes.keys() {
-                let (one, another) = (first[cell as usize], first[its_cell as usize]);
-                if one != another && power(class, other).is_some() {
+            let row = &self.received_dbm[class as usize];
+            for other in (0..).zip(row).filter_map(|(other, power)| power.map(|_| other)) {
+                for (&(_, its_cell), _) in nodes.range((other, 0)..=(other, count)) {
+                    let (one, another) = (first[cell as usize], first[its_cell as usize]);
                     let (low, high) = (one.min(another), one.max(another));
-                    first.iter_mut().filter(|it| **it == high).for_each(|it| *it = low);
+                    if low != high {
+                        first.iter_mut().filter(|it| **it == high).for_each(|it| *it = low);
+                    }
                 }
             }
         }
-        let is_shared = |air: u32| first.iter().filter(|&&its| its == air).count() > 1;
+        let mut cells_of_air = vec![0; count as usize];
+        for &air in &first {
+            cells_of_air[air as usize] += 1;
+        }
+        let mut of_air = vec![Vec::new(); count as usize];
+        for &(class, cell) in nodes.keys() {
+            of_air[first[cell as usize] as usize].push((class, cell));
+        }
         let mut is_even: Vec<_> =
-            (0..count).map(|air| self.detect < slot_time || !is_shared(air)).collect();
+            cells_of_air.iter().map(|&cells| self.detect < slot_time || cells <= 1).collect();
         let mut powers: Vec<Option<f64>> = vec![None; count as usize];
         for (&(class, cell), &count) in &nodes {
             let air = first[cell as usize] as usize;
-            for &(other, its_cell) in nodes.keys() {
-                let is_itself = (class, cell) == (other, its_cell) && count == 1;
-                if is_itself || first[its_cell as usize] as usize != air {
+            for &(other, its_cell) in &of_air[air] {
+                if (class, cell) == (other, its_cell) && count == 1 {
                     continue;
                 }
                 let power = power(class, other);

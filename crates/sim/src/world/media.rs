@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use airtcp_kernel::RandomStream;
 use airtcp_wlan::{
-    CellConfig, ContenderConfig, FieldConfig, FrameErrors, HearingConfig, PairConfig,
+    CellConfig, ContenderConfig, FieldConfig, FrameErrors, HearingConfig, PairConfig, Rate,
     RateControlConfig,
 };
 
@@ -24,6 +24,10 @@ pub(super) struct Whole<'a> {
     pub(super) scenario: &'a Scenario,
     /// The cell of each station; the access points come first.
     pub(super) cells: Vec<u32>,
+    /// Data and control rates of each rate class.
+    pub(super) rates: Vec<(Rate, Rate)>,
+    /// The capabilities of classes that support less than the medium.
+    pub(super) pairs: BTreeMap<u32, PairConfig>,
     /// The rate class of each station.
     pub(super) rate_classes: Vec<u32>,
     pub(super) errors: Vec<Option<(FrameErrors, RandomStream)>>,
@@ -65,13 +69,6 @@ fn share(airs: &[Option<u32>], access_points: u32) -> (Vec<u32>, Vec<usize>) {
         }
     }
     (of_cells, shared)
-}
-
-/// Returns the capabilities of classes that support less than the medium, by the medium's numbers.
-fn pairs_of(scenario: &Scenario, own: &Numbers) -> BTreeMap<u32, PairConfig> {
-    let mut pairs = scenario.pairs();
-    let of_class = |(place, class): (u32, &u32)| Some((place, pairs.remove(class)?));
-    (0..).zip(&own.classes).filter_map(of_class).collect()
 }
 
 impl<'a> Whole<'a> {
@@ -116,14 +113,13 @@ impl<'a> Whole<'a> {
     fn cell(&mut self, own: &Numbers, places: &Inverse, cells: usize) -> CellConfig<'a> {
         let scenario = self.scenario;
         let mac = &scenario.mac;
-        let rates: Vec<_> = scenario.rates().collect();
         CellConfig {
             phy: &scenario.phy,
             mac: if cells > 1 { mac.shared_by_cells() } else { mac.clone() },
             access_point: 0,
             cells: if scenario.air.is_some() { self.cells_of(own, places) } else { Vec::new() },
-            rates: own.classes.iter().map(|&class| rates[class as usize]).collect(),
-            pairs: pairs_of(scenario, own),
+            rates: own.classes.iter().map(|&class| self.rates[class as usize]).collect(),
+            pairs: self.pairs_of(own),
             rate_classes: self.rate_classes_of(own, places),
             errors: self.errors_of(own),
             rate_controls: self.rate_controls_of(own, places),
@@ -133,7 +129,6 @@ impl<'a> Whole<'a> {
 
     fn field(&mut self, own: &Numbers, places: &Inverse) -> FieldConfig<'a> {
         let scenario = self.scenario;
-        let rates: Vec<_> = scenario.rates().collect();
         let needs_db: Vec<_> = scenario.needs_db().collect();
         let hearing = scenario.air.as_ref().expect("a field has an air").hearing();
         let classes = own.stations.iter().map(|&one| hearing.classes[one as usize]);
@@ -141,8 +136,8 @@ impl<'a> Whole<'a> {
             phy: &scenario.phy,
             mac: &scenario.mac,
             cells: self.cells_of(own, places),
-            rates: own.classes.iter().map(|&class| rates[class as usize]).collect(),
-            pairs: pairs_of(scenario, own),
+            rates: own.classes.iter().map(|&class| self.rates[class as usize]).collect(),
+            pairs: self.pairs_of(own),
             needs_db: own.classes.iter().map(|&class| needs_db[class as usize]).collect(),
             rate_classes: self.rate_classes_of(own, places),
             errors: self.errors_of(own),
@@ -150,6 +145,11 @@ impl<'a> Whole<'a> {
             contenders: self.contenders_of(own, places),
             hearing: HearingConfig { classes: classes.collect(), ..hearing },
         }
+    }
+
+    fn pairs_of(&mut self, own: &Numbers) -> BTreeMap<u32, PairConfig> {
+        let of_class = |(place, class): (u32, &u32)| Some((place, self.pairs.remove(class)?));
+        (0..).zip(&own.classes).filter_map(of_class).collect()
     }
 
     fn cells_of(&self, own: &Numbers, places: &Inverse) -> Vec<u32> {

@@ -95,10 +95,11 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
     }
     let slot_time = scenario.phy.slot_time;
     let airs = scenario.air.as_ref().map_or_else(Vec::new, |air| air.airs(&cells, slot_time));
-    let is_alone = |cell: u32| {
-        let its = |air: &&Option<u32>| **air == Some(cell);
-        airs.iter().filter(its).count() == 1
-    };
+    let mut cells_of_air = vec![0; access_points as usize];
+    for &air in airs.iter().flatten() {
+        cells_of_air[air as usize] += 1;
+    }
+    let is_alone = |cell: u32| cells_of_air[cell as usize] == 1;
     let none = std::iter::repeat_n(receiver(0, 0), access_points as usize);
     let receivers: std::rc::Rc<[Destination]> = none.chain(each).collect();
     let mut add = |name: String,
@@ -164,6 +165,8 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
     let whole = Whole {
         scenario,
         cells,
+        rates: scenario.rates().collect(),
+        pairs: scenario.pairs(),
         rate_classes,
         errors: errors(scenario, seed, replication),
         rate_controls: rate_controls(scenario, seed, replication),

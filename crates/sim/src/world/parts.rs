@@ -222,14 +222,19 @@ impl World<'_> {
 
     /// Returns the airtime of the exchanges of some scopes.
     pub(super) fn exchanges_of(&self, scopes: &[u32]) -> ExchangeParts {
-        let aside = self.parts.aside.iter().map(|own| &own.airtime);
         let mut sum = ExchangeParts::default();
-        for account in aside.chain([&self.airtime]) {
-            for &scope in scopes {
-                sum += account.of(scope);
-            }
+        for &scope in scopes {
+            sum += self.account_of(scope).of(scope);
         }
         sum
+    }
+
+    /// Returns the account of the medium of `scope`.
+    fn account_of(&self, scope: u32) -> &AirtimeAccount {
+        let Parts { current, aside, places, of_cells, .. } = &self.parts;
+        let group = &self.scenario.stations[scope as usize / DIRECTIONS.len()];
+        let part = of_cells[group.cell as usize] as usize;
+        if part == *current { &self.airtime } else { &aside[places[part]].airtime }
     }
 
     /// Returns what the access point of each cell has sensed in the measured time.
