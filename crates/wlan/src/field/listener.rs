@@ -195,6 +195,11 @@ impl Listener {
         }
     }
 
+    /// Returns what the interference with a frame that is not yet detected depends on.
+    fn last_heard(&self) -> (Power, StationId, Power, Time) {
+        (self.before, self.last_by, self.fresh, self.fresh_at)
+    }
+
     /// True if both listeners will sense and do the same from `now` on. A frame that began since
     /// `recent` may not have been detected yet. False while either receives or ignores a frame.
     pub(super) fn will_do_as(&self, other: &Self, now: Time, recent: Time) -> bool {
@@ -212,8 +217,8 @@ impl Listener {
             && self.nav_reset == other.nav_reset
             && self.fresh(now) == other.fresh(now)
             && self.undetected_until.max(now) == other.undetected_until.max(now)
-            && (self.undetected_until <= now
-                || (self.before, self.last_by) == (other.before, other.last_by))
+            && (self.undetected_until <= now && is_old(self.fresh_at) && is_old(other.fresh_at)
+                || self.last_heard() == other.last_heard())
             && self.ignored.is_empty()
             && other.ignored.is_empty()
     }

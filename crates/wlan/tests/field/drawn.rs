@@ -7,7 +7,7 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::{
     AccessParameters, ArrivalBeforeOwnAck, ContenderConfig, ContenderId, EdcaConfig, FailureCounts,
     Field, FieldConfig, FrameErrors, HearingConfig, MacConfig, MacCounters, PhyConfig, Protection,
-    ProtectionKind, StationId, View,
+    ProtectionKind, StationId, View, WeakerBefore,
 };
 
 use super::aggregates::{ax, ax_mac};
@@ -192,13 +192,16 @@ impl Drawn {
         }
     }
 
-    /// Draws frame errors and CTS-to-self, too.
+    /// Draws frame errors, CTS-to-self and whether weaker frames are noticed, too.
     pub(crate) fn with_rare_rules(mut self) -> Self {
         let mut draws = RandomStream::new(self.seed, 0, "floor", "rare rules");
         self.error_rate = (draws.unit() < 0.25).then_some(0.1);
         if draws.unit() < 0.15 {
             let rate = self.phy.control_rate;
             self.phy.protection = Some(Protection { kind: ProtectionKind::CtsToSelf, rate });
+        }
+        if draws.unit() < 0.5 {
+            self.mac.rules.weaker_before = WeakerBefore::Unnoticed;
         }
         self
     }

@@ -2,9 +2,9 @@
 //! views are equal.
 //!
 //! The floors draw received powers or who hears whom, capture, OBSS-PD, EDCA with TXOPs, aggregation
-//! with partial loss, RTS/CTS, CTS-to-self, and frame errors. They do not draw
-//! `WeakerBefore::Unnoticed`, rate control, several rate classes, the frames reported to captures
-//! (`Field::tell_frames`), and what a world does with the results.
+//! with partial loss, RTS/CTS, CTS-to-self, frame errors, and `WeakerBefore`. They do not draw rate
+//! control, several rate classes, the frames reported to captures (`Field::tell_frames`), and what
+//! a world does with the results.
 
 use airtcp_kernel::Duration;
 
