@@ -30,7 +30,7 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 use crate::Packet;
 pub use ack_filter::{AckFilter, BareAck};
 pub use config::{DisciplineConfig, QueueConfig};
-use discipline::{Discipline, Fill, Policy, policy};
+use discipline::{Discipline, Fill, Policy};
 pub use scheduler::Scheduler;
 
 /// What a discipline may ask about the contents of a packet.
@@ -160,17 +160,19 @@ impl<B: Inspect> Queue<B> {
         }
     }
 
-    /// Dequeues the next packet for the MAC, which has won access to the medium, if `fits` accepts
-    /// it. Moves packets that the discipline drops now to `drops`. Returns `None` only if the queue
-    /// is empty or the next packet does not fit. To aggregate, call it again with less room.
+    /// Dequeues the next packet, among those for `to` if it is given, for the MAC, which has won
+    /// access to the medium, if `fits` accepts it. Moves packets that the discipline drops now to
+    /// `drops`. Returns `None` only if there is no packet, or if the next one does not fit. To
+    /// aggregate, call it again with less room.
     pub fn next(
         &mut self,
+        to: Option<u32>,
         now: Time,
         fits: impl FnOnce(&Packet<B>) -> bool,
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
         let mut taken = None;
-        self.hand_over(now, fits, |packet| taken = Some(*packet), drops);
+        self.hand_over(to, now, fits, |packet| taken = Some(*packet), drops);
         taken
     }
 
@@ -180,15 +182,29 @@ impl<B: Inspect> Queue<B> {
     #[inline(always)]
     pub fn hand_over(
         &mut self,
+        to: Option<u32>,
         now: Time,
         fits: impl FnOnce(&Packet<B>) -> bool,
         take: impl FnOnce(&Packet<B>),
         drops: &mut Vec<Packet<B>>,
     ) -> bool {
-        let is_taken = match &mut self.discipline {
-            Discipline::Fifo(fifo) => fifo.hand_over(fits, take),
-            Discipline::PerFlow(flows) => flows.hand_over(fits, take),
-            _ => self.next_by_policy(now, fits, drops).as_ref().map(take).is_some(),
+        let is_taken = if let Some(to) = to {
+            match &mut self.discipline {
+                Discipline::Lines(lines) => lines.hand_over(to, fits, take),
+                Discipline::Fifo(fifo) => fifo.hand_over(fits, take),
+                other => {
+                    let before = drops.len();
+                    let packet = other.next(Some(to), now, fits, drops);
+                    self.len -= drops.len() - before;
+                    packet.as_ref().map(take).is_some()
+                }
+            }
+        } else {
+            match &mut self.discipline {
+                Discipline::Fifo(fifo) => fifo.hand_over(fits, take),
+                Discipline::PerFlow(flows) => flows.hand_over(fits, take),
+                _ => self.next_by_policy(now, fits, drops).as_ref().map(take).is_some(),
+            }
         };
         self.taken += usize::from(is_taken);
         is_taken
@@ -203,7 +219,7 @@ impl<B: Inspect> Queue<B> {
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
         let before = drops.len();
-        let packet = policy!(&mut self.discipline, policy => policy.next(now, fits, drops));
+        let packet = self.discipline.next(None, now, fits, drops);
         self.len -= drops.len() - before;
         packet
     }
@@ -213,45 +229,7 @@ impl<B: Inspect> Queue<B> {
     /// oldest packet, or `None` for a frame that is not a packet but cannot wait. Returns `None` if
     /// there is no packet.
     pub fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
-        policy!(&mut self.discipline, policy => policy.receiver(waiting))
-    }
-
-    /// Like [`Self::next`], but only among packets for `receiver`.
-    pub fn next_for(
-        &mut self,
-        receiver: u32,
-        now: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        drops: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>> {
-        let mut taken = None;
-        self.hand_over_for(receiver, now, fits, |packet| taken = Some(*packet), drops);
-        taken
-    }
-
-    /// Like [`Self::next_for`], but passes the packet to `take`. Returns false if there was none.
-    // Inlined with `take`, see `hand_over`.
-    #[inline(always)]
-    pub fn hand_over_for(
-        &mut self,
-        receiver: u32,
-        now: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        take: impl FnOnce(&Packet<B>),
-        drops: &mut Vec<Packet<B>>,
-    ) -> bool {
-        let is_taken = match &mut self.discipline {
-            Discipline::Lines(lines) => lines.hand_over(receiver, fits, take),
-            Discipline::Fifo(fifo) => fifo.hand_over(fits, take),
-            other => {
-                let before = drops.len();
-                let packet = policy!(other, policy => policy.next_for(receiver, now, fits, drops));
-                self.len -= drops.len() - before;
-                packet.as_ref().map(take).is_some()
-            }
-        };
-        self.taken += usize::from(is_taken);
-        is_taken
+        self.discipline.receiver(waiting)
     }
 
     /// Returns whether the packet just dropped by [`Self::enqueue`], if it dropped exactly one, was
@@ -288,7 +266,7 @@ impl<B: Inspect> Queue<B> {
     /// packets are delivered.
     #[inline]
     pub fn charge(&mut self, now: Time, to: u32, airtime: Duration) {
-        policy!(&mut self.discipline, policy => policy.charge(now, to, airtime));
+        self.discipline.charge(now, to, airtime);
     }
 
     /// Returns the number of packets, including those that the MAC holds.

@@ -287,7 +287,7 @@ impl<B: Inspect> Wires<B> {
         if line.sending.is_some() {
             return;
         }
-        if let Some(packet) = line.queue.next(now, |_| true, drops) {
+        if let Some(packet) = line.queue.next(None, now, |_| true, drops) {
             line.sending = Some(packet);
             let left = now + it.sending_time(&packet);
             self.schedule(left, DueKind::Departure, wire);

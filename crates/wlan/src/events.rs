@@ -13,14 +13,14 @@ use crate::station::{ContenderId, StationId};
 /// call the cell from here. Queues that get a frame as a consequence are reported by
 /// [`Self::next_ready`], or after [`Cell::advance`](crate::Cell::advance).
 pub trait Supply<P> {
-    /// Dequeues the next packet of `contender`, which has won access and sends one frame. Passes it
-    /// to `take` if `fits` accepts its receiver and size in bits. Returns false if there is no
-    /// packet, or if it does not fit. The queue looks up receiver and packet at once, and the
-    /// packet is copied once. A sender of several frames uses [`Self::receiver`] and
-    /// [`Self::next_for`] instead.
+    /// Dequeues the next packet of `contender`, which has won access. If `to` is given, as by a
+    /// sender of several frames ([`Self::receiver`]), it is the next packet for this station.
+    /// Passes the packet to `take` if `fits` accepts its receiver and size in bits. Returns false
+    /// if there is no packet, or if it does not fit. The packet is copied once.
     fn next(
         &mut self,
         contender: ContenderId,
+        to: Option<StationId>,
         now: Time,
         fits: impl FnOnce(StationId, u64) -> bool,
         take: impl FnOnce(Msdu<P>),
@@ -37,17 +37,6 @@ pub trait Supply<P> {
     ) -> Option<StationId>
     where
         P: 'a;
-
-    /// Dequeues the next packet of `contender` for `receiver`. Passes it to `take` if its size in
-    /// bits `fits`. Returns false if there is no packet, or if it does not fit.
-    fn next_for(
-        &mut self,
-        contender: ContenderId,
-        receiver: StationId,
-        now: Time,
-        fits: impl FnOnce(u64) -> bool,
-        take: impl FnOnce(Msdu<P>),
-    ) -> bool;
 
     /// Returns whether the queue of `contender` has a packet.
     fn has_next(&self, contender: ContenderId) -> bool;

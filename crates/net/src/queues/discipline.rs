@@ -48,10 +48,12 @@ pub(super) trait Policy<B> {
     /// `drops`; if the queue is full, it drops at least one.
     fn enqueue(&mut self, now: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>);
 
-    /// Dequeues the next packet if it `fits`, and moves packets dropped on the way to `drops`.
-    /// Returns `None` only if the queue is empty or the next packet does not fit.
+    /// Dequeues the next packet, among those for `to` if it is given, if it `fits`. Moves packets
+    /// dropped on the way to `drops`. Returns `None` only if there is no packet, or if the next one
+    /// does not fit.
     fn next(
         &mut self,
+        to: Option<u32>,
         now: Time,
         fits: impl FnOnce(&Packet<B>) -> bool,
         drops: &mut Vec<Packet<B>>,
@@ -60,20 +62,8 @@ pub(super) trait Policy<B> {
     /// Chooses a receiver; see [`Queue::receiver`](super::Queue::receiver).
     fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32>;
 
-    /// Like [`Self::next`], but only among packets for `receiver`.
-    fn next_for(
-        &mut self,
-        receiver: u32,
-        now: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        drops: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>>;
-
     /// Charges airtime; see [`Queue::charge`](super::Queue::charge).
     fn charge(&mut self, _now: Time, _to: u32, _airtime: Duration) {}
-
-    /// Records that the MAC is done with a packet it held.
-    fn done(&mut self, _now: Time, _packet: &Packet<B>, _drops: &mut Vec<Packet<B>>) {}
 
     /// Removes and returns the ACK that `newer` makes redundant under `rule`, if any.
     fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>>;
@@ -101,8 +91,6 @@ macro_rules! policy {
     };
 }
 
-pub(super) use policy;
-
 impl<B: Inspect> Discipline<B> {
     pub(super) fn new(
         config: &QueueConfig,
@@ -124,18 +112,24 @@ impl<B: Inspect> Discipline<B> {
         }
     }
 
+    /// Creates one FIFO, or one per receiver.
+    pub(super) fn in_order(service: &Served) -> Self {
+        match service.scheduler {
+            None => Self::Fifo(Fifo::default()),
+            Some(scheduler) => Self::Lines(Box::new(Lines::new(scheduler, service))),
+        }
+    }
+
     fn without_ring(
         config: &DisciplineConfig,
         service: Served,
         stream: impl FnOnce() -> RandomStream,
     ) -> Self {
         match config {
-            DisciplineConfig::Fifo {} => match service.scheduler {
-                None => Self::Fifo(Fifo::default()),
-                Some(scheduler) => Self::Lines(Box::new(Lines::new(scheduler, &service))),
-            },
+            DisciplineConfig::Fifo {} => Self::in_order(&service),
             DisciplineConfig::Red { red } => {
-                Self::Red(Box::new(Red::new(red.clone(), stream(), &service)))
+                let packets = Self::in_order(&service);
+                Self::Red(Box::new(Red::new(red.clone(), stream(), packets)))
             }
             DisciplineConfig::PerFlow {} => Self::PerFlow(PerFlow::by_connection()),
             DisciplineConfig::PerScenarioFlow {} => Self::PerFlow(PerFlow::by_flow()),
@@ -164,35 +158,6 @@ impl<B: Inspect> Discipline<B> {
         true
     }
 
-    pub(super) fn enqueue(
-        &mut self,
-        now: Time,
-        packet: Packet<B>,
-        fill: Fill,
-        drops: &mut Vec<Packet<B>>,
-    ) {
-        policy!(self, policy => policy.enqueue(now, packet, fill, drops));
-    }
-
-    /// Dequeues the next packet; if `receiver` is given, the next one for it.
-    pub(super) fn pull(
-        &mut self,
-        receiver: Option<u32>,
-        now: Time,
-        drops: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>> {
-        match receiver {
-            None => policy!(self, policy => policy.next(now, any, drops)),
-            Some(receiver) => {
-                policy!(self, policy => policy.next_for(receiver, now, any, drops))
-            }
-        }
-    }
-
-    pub(super) fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {
-        policy!(self, policy => policy.filter(rule, newer))
-    }
-
     /// Whether it may drop an arrival although there is room.
     pub(super) fn drops_at_random(&self) -> bool {
         match self {
@@ -201,17 +166,42 @@ impl<B: Inspect> Discipline<B> {
             _ => false,
         }
     }
+}
 
-    pub(super) fn on_empty(&mut self, now: Time) {
+impl<B: Inspect> Policy<B> for Discipline<B> {
+    fn enqueue(&mut self, now: Time, packet: Packet<B>, fill: Fill, drops: &mut Vec<Packet<B>>) {
+        policy!(self, policy => policy.enqueue(now, packet, fill, drops));
+    }
+
+    #[inline(always)]
+    fn next(
+        &mut self,
+        to: Option<u32>,
+        now: Time,
+        fits: impl FnOnce(&Packet<B>) -> bool,
+        drops: &mut Vec<Packet<B>>,
+    ) -> Option<Packet<B>> {
+        policy!(self, policy => policy.next(to, now, fits, drops))
+    }
+
+    fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
+        policy!(self, policy => policy.receiver(waiting))
+    }
+
+    #[inline]
+    fn charge(&mut self, now: Time, to: u32, airtime: Duration) {
+        policy!(self, policy => policy.charge(now, to, airtime));
+    }
+
+    fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {
+        policy!(self, policy => policy.filter(rule, newer))
+    }
+
+    fn on_empty(&mut self, now: Time) {
         policy!(self, policy => policy.on_empty(now));
     }
 
-    pub(super) fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
+    fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
         policy!(self, policy => policy.iter())
     }
-}
-
-/// Accepts any packet.
-fn any<B>(_: &Packet<B>) -> bool {
-    true
 }

@@ -57,6 +57,7 @@ impl<B: Inspect> Policy<B> for Fifo<B> {
     #[inline]
     fn next(
         &mut self,
+        _: Option<u32>,
         _: Time,
         fits: impl FnOnce(&Packet<B>) -> bool,
         _: &mut Vec<Packet<B>>,
@@ -70,16 +71,6 @@ impl<B: Inspect> Policy<B> for Fifo<B> {
     fn receiver(&mut self, mut waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
         let first = self.0.front().map(|packet| packet.to);
         waiting.next().map(|(receiver, _)| receiver).or(first)
-    }
-
-    fn next_for(
-        &mut self,
-        _: u32,
-        now: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        drops: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>> {
-        self.next(now, fits, drops)
     }
 
     fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {

@@ -109,19 +109,26 @@ impl<B: Inspect> Policy<B> for Lines<B> {
         }
     }
 
-    /// Dequeues the oldest packet of any receiver, unless receivers share airtime.
+    /// Without a receiver, dequeues the oldest packet of any, unless receivers share airtime.
+    #[inline]
     fn next(
         &mut self,
-        now: Time,
+        to: Option<u32>,
+        _: Time,
         fits: impl FnOnce(&Packet<B>) -> bool,
-        drops: &mut Vec<Packet<B>>,
+        _: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
-        self.update_heads();
-        let receiver = match self.turns {
-            Turns::Airtime(_) => Policy::<B>::receiver(self, std::iter::empty())?,
-            _ => self.heads.first()?.1,
+        let receiver = match to {
+            Some(to) => to,
+            None => {
+                self.update_heads();
+                match self.turns {
+                    Turns::Airtime(_) => Policy::<B>::receiver(self, std::iter::empty())?,
+                    _ => self.heads.first()?.1,
+                }
+            }
         };
-        self.next_for(receiver, now, fits, drops)
+        self.take(receiver, fits)
     }
 
     fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
@@ -134,17 +141,6 @@ impl<B: Inspect> Policy<B> for Lines<B> {
             (receiver, head.map(|(_, packet)| packet.arrived))
         });
         self.turns.choose(waiting, here)
-    }
-
-    #[inline]
-    fn next_for(
-        &mut self,
-        receiver: u32,
-        _: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        _: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>> {
-        self.take(receiver, fits)
     }
 
     fn charge(&mut self, now: Time, to: u32, airtime: Duration) {
@@ -191,7 +187,8 @@ mod tests {
     fn served(lines: &mut Lines<u32>) -> Vec<u32> {
         let mut served = Vec::new();
         while let Some(receiver) = lines.receiver(std::iter::empty()) {
-            while let Some(packet) = lines.next_for(receiver, Time::ZERO, |_| true, &mut Vec::new())
+            while let Some(packet) =
+                lines.next(Some(receiver), Time::ZERO, |_| true, &mut Vec::new())
             {
                 served.push(packet.body);
             }
@@ -211,7 +208,7 @@ mod tests {
         while let Some(receiver) = lines.receiver(std::iter::empty()) {
             turns.extend(
                 lines
-                    .next_for(receiver, Time::ZERO, |_| true, &mut Vec::new())
+                    .next(Some(receiver), Time::ZERO, |_| true, &mut Vec::new())
                     .map(|packet| packet.body),
             );
         }
@@ -232,7 +229,7 @@ mod tests {
     fn packets_alone_go_in_order() {
         let mut lines = lines(Scheduler::Oldest {});
         let all: Vec<_> = std::iter::from_fn(|| {
-            lines.next(Time::ZERO, |_| true, &mut Vec::new()).map(|packet| packet.body)
+            lines.next(None, Time::ZERO, |_| true, &mut Vec::new()).map(|packet| packet.body)
         })
         .collect();
 

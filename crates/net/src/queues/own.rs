@@ -41,39 +41,6 @@ impl<B: Inspect> Own<B> {
         self.discipline.breaks(law);
         Some(oldest)
     }
-
-    /// Dequeues the next packet if it fits; drops what the discipline drops on the way.
-    fn pull(
-        &mut self,
-        receiver: Option<u32>,
-        now: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        drops: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>> {
-        // `fits` can be called only once. Packets that follow a dropped one must be no larger than
-        // it.
-        let mut fits = Some(fits);
-        let mut room = 0;
-        loop {
-            let id = self.first(receiver)?;
-            let packet = &self.packets[&id];
-            let has_room = match fits.take() {
-                Some(fits) => fits(packet),
-                None => packet.bits <= room,
-            };
-            if !has_room {
-                return None;
-            }
-            room = room.max(packet.bits);
-            let seen = seen(id, packet);
-            let fate = self.discipline.leaves(now, seen);
-            let mut packet = self.packets.remove(&id)?;
-            if fate == Fate::Sent || fate == Fate::Marked && packet.body.mark() {
-                return Some(packet);
-            }
-            drops.push(packet);
-        }
-    }
 }
 
 /// Describes a packet for the discipline.
@@ -105,13 +72,37 @@ impl<B: Inspect> Policy<B> for Own<B> {
         drops.extend(dropped.and_then(|id| self.packets.remove(&id)));
     }
 
+    #[inline(never)]
     fn next(
         &mut self,
+        to: Option<u32>,
         now: Time,
         fits: impl FnOnce(&Packet<B>) -> bool,
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
-        self.pull(None, now, fits, drops)
+        // `fits` can be called only once. Packets that follow a dropped one must be no larger than
+        // it.
+        let mut fits = Some(fits);
+        let mut room = 0;
+        loop {
+            let id = self.first(to)?;
+            let packet = &self.packets[&id];
+            let has_room = match fits.take() {
+                Some(fits) => fits(packet),
+                None => packet.bits <= room,
+            };
+            if !has_room {
+                return None;
+            }
+            room = room.max(packet.bits);
+            let seen = seen(id, packet);
+            let fate = self.discipline.leaves(now, seen);
+            let mut packet = self.packets.remove(&id)?;
+            if fate == Fate::Sent || fate == Fate::Marked && packet.body.mark() {
+                return Some(packet);
+            }
+            drops.push(packet);
+        }
     }
 
     /// Returns the receiver of the discipline's next packet, or of a packet in the MAC that arrived
@@ -120,16 +111,6 @@ impl<B: Inspect> Policy<B> for Own<B> {
         let next = self.first(None).map(|id| &self.packets[&id]);
         let here = next.map(|packet| (packet.to, Some(packet.arrived)));
         waiting.chain(here).min_by_key(|&(_, arrived)| arrived).map(|(receiver, _)| receiver)
-    }
-
-    fn next_for(
-        &mut self,
-        receiver: u32,
-        now: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        drops: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>> {
-        self.pull(Some(receiver), now, fits, drops)
     }
 
     fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {

@@ -109,33 +109,14 @@ impl<B: Inspect> Policy<B> for PerFlow<B> {
 
     fn next(
         &mut self,
-        _: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        _: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>> {
-        let mut next = None;
-        self.hand_over(fits, |packet| next = Some(*packet));
-        next
-    }
-
-    /// Returns the receiver of the flow whose turn it is; packets that wait in the MAC go first.
-    fn receiver(&mut self, mut waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
-        let in_turn = || Some(self.flows[*self.turns.front()? as usize].front()?.to);
-        waiting.next().map(|(receiver, _)| receiver).or_else(in_turn)
-    }
-
-    fn next_for(
-        &mut self,
-        receiver: u32,
+        to: Option<u32>,
         _: Time,
         fits: impl FnOnce(&Packet<B>) -> bool,
         _: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
         let first = |flow: u32| self.flows[flow as usize].front();
-        let place = self
-            .turns
-            .iter()
-            .position(|&flow| first(flow).is_some_and(|one| one.to == receiver))?;
+        let is_for = |one: &Packet<B>| to.is_none_or(|to| one.to == to);
+        let place = self.turns.iter().position(|&flow| first(flow).is_some_and(is_for))?;
         let packet = *first(self.turns[place]).filter(|&packet| fits(packet))?;
         let flow = self.turns.remove(place);
         let queue = &mut self.flows[flow as usize];
@@ -144,6 +125,12 @@ impl<B: Inspect> Policy<B> for PerFlow<B> {
             self.turns.push_back(flow);
         }
         Some(packet)
+    }
+
+    /// Returns the receiver of the flow whose turn it is; packets that wait in the MAC go first.
+    fn receiver(&mut self, mut waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
+        let in_turn = || Some(self.flows[*self.turns.front()? as usize].front()?.to);
+        waiting.next().map(|(receiver, _)| receiver).or_else(in_turn)
     }
 
     fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {

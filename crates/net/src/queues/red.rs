@@ -5,9 +5,7 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 use serde::Deserialize;
 
 use super::ack_filter::AckFilter;
-use super::fifo::Fifo;
-use super::lines::Lines;
-use super::{Fill, Inspect, Policy, Served};
+use super::{Discipline, Fill, Inspect, Policy};
 use crate::Packet;
 
 /// The parameters of random early detection.
@@ -44,38 +42,18 @@ impl RedConfig {
     }
 }
 
-/// The queued packets.
-#[derive(Debug)]
-enum Packets<B> {
-    InOrder(Fifo<B>),
-    PerReceiver(Lines<B>),
-}
-
 /// A queue with random early detection.
 #[derive(Debug)]
 pub(super) struct Red<B> {
-    packets: Packets<B>,
+    /// The packets, in order or per receiver.
+    packets: Discipline<B>,
     detection: Detection,
 }
 
-impl<B: Copy> Red<B> {
-    pub(super) fn new(config: RedConfig, stream: RandomStream, service: &Served) -> Self {
-        let packets = match service.scheduler {
-            None => Packets::InOrder(Fifo::default()),
-            Some(scheduler) => Packets::PerReceiver(Lines::new(scheduler, service)),
-        };
+impl<B> Red<B> {
+    pub(super) fn new(config: RedConfig, stream: RandomStream, packets: Discipline<B>) -> Self {
         Self { packets, detection: Detection::new(config, stream) }
     }
-}
-
-/// Calls the same method on either order of packets.
-macro_rules! packets {
-    ($packets:expr, $order:ident => $call:expr) => {
-        match $packets {
-            Packets::InOrder($order) => $call,
-            Packets::PerReceiver($order) => $call,
-        }
-    };
 }
 
 impl<B: Inspect> Policy<B> for Red<B> {
@@ -94,34 +72,26 @@ impl<B: Inspect> Policy<B> for Red<B> {
         }
         let full = fill.full || verdict != Verdict::Take && !is_marked;
         let fill = Fill { full, ..fill };
-        packets!(&mut self.packets, packets => packets.enqueue(now, packet, fill, drops));
+        self.packets.enqueue(now, packet, fill, drops);
     }
 
+    #[inline(never)]
     fn next(
         &mut self,
+        to: Option<u32>,
         now: Time,
         fits: impl FnOnce(&Packet<B>) -> bool,
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
-        packets!(&mut self.packets, packets => packets.next(now, fits, drops))
+        self.packets.next(to, now, fits, drops)
     }
 
     fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
-        packets!(&mut self.packets, packets => Policy::<B>::receiver(packets, waiting))
-    }
-
-    fn next_for(
-        &mut self,
-        receiver: u32,
-        now: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        drops: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>> {
-        packets!(&mut self.packets, packets => packets.next_for(receiver, now, fits, drops))
+        self.packets.receiver(waiting)
     }
 
     fn charge(&mut self, now: Time, to: u32, airtime: Duration) {
-        packets!(&mut self.packets, packets => Policy::<B>::charge(packets, now, to, airtime));
+        self.packets.charge(now, to, airtime);
     }
 
     fn on_empty(&mut self, now: Time) {
@@ -129,11 +99,11 @@ impl<B: Inspect> Policy<B> for Red<B> {
     }
 
     fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {
-        packets!(&mut self.packets, packets => packets.filter(rule, newer))
+        self.packets.filter(rule, newer)
     }
 
     fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
-        packets!(&self.packets, packets => packets.iter())
+        self.packets.iter()
     }
 }
 

@@ -5,8 +5,6 @@
 use airtcp_kernel::{Duration, Time};
 
 use super::ack_filter::AckFilter;
-use super::fifo::Fifo;
-use super::lines::Lines;
 use super::{Discipline, Fill, Inspect, Policy, Served};
 use crate::Packet;
 
@@ -23,7 +21,7 @@ pub(super) enum Allowance {
 #[derive(Debug)]
 pub(super) struct Ring<B> {
     above: Discipline<B>,
-    below: Below<B>,
+    below: Discipline<B>,
     allowance: Allowance,
     /// Packets below the discipline, including those that the MAC holds.
     handed_over: usize,
@@ -34,27 +32,9 @@ pub(super) struct Ring<B> {
     service: Served,
 }
 
-#[derive(Debug)]
-enum Below<B> {
-    InOrder(Fifo<B>),
-    PerReceiver(Lines<B>),
-}
-
-macro_rules! below {
-    ($below:expr, $order:ident => $call:expr) => {
-        match $below {
-            Below::InOrder($order) => $call,
-            Below::PerReceiver($order) => $call,
-        }
-    };
-}
-
 impl<B: Inspect> Ring<B> {
     pub(super) fn new(above: Discipline<B>, allowance: Allowance, service: Served) -> Self {
-        let below = match service.scheduler {
-            None => Below::InOrder(Fifo::default()),
-            Some(scheduler) => Below::PerReceiver(Lines::new(scheduler, &service)),
-        };
+        let below = Discipline::in_order(&service);
         Self { above, below, allowance, handed_over: 0, waiting: 0, bits: Vec::new(), service }
     }
 
@@ -72,7 +52,7 @@ impl<B: Inspect> Ring<B> {
         match self.allowance {
             Allowance::Packets(limit) => {
                 while self.handed_over < limit
-                    && let Some(packet) = self.above.pull(None, now, drops)
+                    && let Some(packet) = self.above.next(None, now, any, drops)
                 {
                     self.hand_over(packet);
                 }
@@ -85,7 +65,7 @@ impl<B: Inspect> Ring<B> {
                 let rate_bps = self.service.receivers.get(index).map_or(0, |one| one.rate_bps);
                 let room = u128::from(limit.as_nanos()) * u128::from(rate_bps) / 1_000_000_000;
                 while u128::from(self.bits[index]) < room.max(1)
-                    && let Some(packet) = self.above.pull(Some(receiver), now, drops)
+                    && let Some(packet) = self.above.next(Some(receiver), now, any, drops)
                 {
                     self.bits[index] += packet.bits;
                     self.hand_over(packet);
@@ -94,10 +74,19 @@ impl<B: Inspect> Ring<B> {
         }
     }
 
+    /// Refills the ring after the MAC is done with `packet`.
+    pub(super) fn done(&mut self, now: Time, packet: &Packet<B>, drops: &mut Vec<Packet<B>>) {
+        self.handed_over -= 1;
+        if let Some(bits) = self.bits.get_mut(packet.to as usize) {
+            *bits -= packet.bits;
+        }
+        self.refill(packet.to, now, drops);
+    }
+
     fn hand_over(&mut self, packet: Packet<B>) {
         self.handed_over += 1;
         self.waiting += 1;
-        below!(&mut self.below, below => below.push(packet));
+        self.below.push(packet);
     }
 }
 
@@ -108,43 +97,25 @@ impl<B: Inspect> Policy<B> for Ring<B> {
         self.refill(receiver, now, drops);
     }
 
+    #[inline(never)]
     fn next(
         &mut self,
+        to: Option<u32>,
         now: Time,
         fits: impl FnOnce(&Packet<B>) -> bool,
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
-        let packet = below!(&mut self.below, below => below.next(now, fits, drops));
+        let packet = self.below.next(to, now, fits, drops);
         self.waiting -= usize::from(packet.is_some());
         packet
     }
 
     fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
-        below!(&mut self.below, below => Policy::<B>::receiver(below, waiting))
-    }
-
-    fn next_for(
-        &mut self,
-        receiver: u32,
-        now: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        drops: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>> {
-        let packet = below!(&mut self.below, below => below.next_for(receiver, now, fits, drops));
-        self.waiting -= usize::from(packet.is_some());
-        packet
+        self.below.receiver(waiting)
     }
 
     fn charge(&mut self, now: Time, to: u32, airtime: Duration) {
-        below!(&mut self.below, below => Policy::<B>::charge(below, now, to, airtime));
-    }
-
-    fn done(&mut self, now: Time, packet: &Packet<B>, drops: &mut Vec<Packet<B>>) {
-        self.handed_over -= 1;
-        if let Some(bits) = self.bits.get_mut(packet.to as usize) {
-            *bits -= packet.bits;
-        }
-        self.refill(packet.to, now, drops);
+        self.below.charge(now, to, airtime);
     }
 
     fn on_empty(&mut self, now: Time) {
@@ -156,7 +127,11 @@ impl<B: Inspect> Policy<B> for Ring<B> {
     }
 
     fn iter(&self) -> Box<dyn Iterator<Item = &Packet<B>> + '_> {
-        let below = below!(&self.below, below => below.iter());
-        Box::new(below.chain(self.above.iter()))
+        Box::new(self.below.iter().chain(self.above.iter()))
     }
+}
+
+/// Accepts any packet.
+fn any<B>(_: &Packet<B>) -> bool {
+    true
 }

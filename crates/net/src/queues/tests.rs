@@ -29,7 +29,7 @@ fn offer(queue: &mut Queue<u32>, flow: u32, id: u32) -> Vec<u32> {
 
 fn take(queue: &mut Queue<u32>) -> Option<u32> {
     let mut drops = Vec::new();
-    let packet = queue.next(Time::ZERO, |_| true, &mut drops);
+    let packet = queue.next(None, Time::ZERO, |_| true, &mut drops);
     assert!(drops.is_empty());
     packet.map(|packet| packet.body)
 }
@@ -78,7 +78,7 @@ fn connections_of_a_flow_take_turns_only_per_flow() {
             let packet = Packet { bits: 12_000, arrived: Time::ZERO, flow: 3, to: 1, body };
             queue.enqueue(Time::ZERO, packet, &mut drops);
         }
-        let taken = std::iter::from_fn(|| queue.next(Time::ZERO, |_| true, &mut drops));
+        let taken = std::iter::from_fn(|| queue.next(None, Time::ZERO, |_| true, &mut drops));
         assert_eq!(taken.map(|packet| packet.body.1).collect::<Vec<_>>(), order);
         assert!(drops.is_empty());
     }
@@ -165,7 +165,7 @@ fn what_does_not_fit_stays_first() {
         offer(&mut queue, 7, 70);
         offer(&mut queue, 2, 20);
 
-        assert!(queue.next(Time::ZERO, |_| false, &mut Vec::new()).is_none());
+        assert!(queue.next(None, Time::ZERO, |_| false, &mut Vec::new()).is_none());
         assert_eq!((queue.len(), queue.waiting()), (2, 2));
         assert_eq!(drain(&mut queue), [70, 20]);
     }
@@ -177,5 +177,8 @@ fn a_packet_knows_when_it_came() {
     let now = Time::from_nanos(17);
     queue.enqueue(now, packet(0, 1), &mut Vec::new());
 
-    assert_eq!(queue.next(now, |_| true, &mut Vec::new()).map(|packet| packet.arrived), Some(now));
+    assert_eq!(
+        queue.next(None, now, |_| true, &mut Vec::new()).map(|packet| packet.arrived),
+        Some(now)
+    );
 }

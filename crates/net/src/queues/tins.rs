@@ -158,6 +158,13 @@ impl<B: Inspect, C, T: Tin<B, Config = C>> Tins<B, T, C> {
         if self.turns.is_some() { receiver as usize } else { 0 }
     }
 
+    /// Returns the number of the tin whose turn it is.
+    #[inline(never)]
+    fn place_in_turn(&mut self) -> Option<usize> {
+        let has_one = self.turns.is_none();
+        if has_one { Some(0) } else { Some(self.receiver(std::iter::empty())? as usize) }
+    }
+
     /// Creates the tins up to `place`.
     #[cold]
     fn add_up_to(&mut self, place: usize) {
@@ -237,17 +244,19 @@ impl<B: Inspect, C, T: Tin<B, Config = C>> Policy<B> for Tins<B, T, C> {
         }
     }
 
+    #[inline(always)]
     fn next(
         &mut self,
+        to: Option<u32>,
         now: Time,
         fits: impl FnOnce(&Packet<B>) -> bool,
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
-        if self.turns.is_none() {
-            return self.next_of(0, now, fits, drops);
-        }
-        let receiver = self.receiver(std::iter::empty())?;
-        self.next_for(receiver, now, fits, drops)
+        let place = match to {
+            Some(to) => self.place(to),
+            None => self.place_in_turn()?,
+        };
+        self.next_of(place, now, fits, drops)
     }
 
     fn receiver(&mut self, mut waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
@@ -261,17 +270,6 @@ impl<B: Inspect, C, T: Tin<B, Config = C>> Policy<B> for Tins<B, T, C> {
         };
         let oldest = |receiver| places[receiver as usize].tin.oldest(store);
         turns.choose(waiting, self.busy.iter().map(|receiver| (receiver, oldest(receiver))))
-    }
-
-    #[inline]
-    fn next_for(
-        &mut self,
-        receiver: u32,
-        now: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        drops: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>> {
-        self.next_of(self.place(receiver), now, fits, drops)
     }
 
     fn charge(&mut self, now: Time, to: u32, airtime: Duration) {

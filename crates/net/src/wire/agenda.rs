@@ -1,5 +1,8 @@
 //! The next event on each of many wires, in a total order.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use airtcp_kernel::Time;
 
 /// The next event on a wire. Of several simultaneous events, the one scheduled first comes first.
@@ -34,11 +37,11 @@ impl Due {
     }
 }
 
-/// A binary heap of events. The most frequent operation replaces the first event by the next one on
-/// its wire, in one pass.
+/// The events of all wires. The most frequent operation replaces the first event by the next one
+/// on its wire.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
-    heap: Vec<Due>,
+    heap: BinaryHeap<Reverse<Due>>,
     /// The number of events scheduled so far.
     scheduled: u64,
 }
@@ -46,7 +49,7 @@ pub(super) struct Agenda {
 impl Agenda {
     #[inline]
     pub(super) fn first(&self) -> Option<Due> {
-        self.heap.first().copied()
+        self.heap.peek().map(|&Reverse(due)| due)
     }
 
     pub(super) fn scheduled(&self) -> u64 {
@@ -56,55 +59,21 @@ impl Agenda {
     #[inline]
     pub(super) fn push(&mut self, time: Time, kind: DueKind, wire: usize) {
         let due = self.due(time, kind, wire);
-        let mut hole = self.heap.len();
-        self.heap.push(due);
-        while hole > 0 {
-            let parent = (hole - 1) / 2;
-            if self.heap[parent] <= due {
-                break;
-            }
-            self.heap[hole] = self.heap[parent];
-            hole = parent;
-        }
-        self.heap[hole] = due;
+        self.heap.push(Reverse(due));
     }
 
     /// Replaces the first event.
     #[inline]
     pub(super) fn replace_first(&mut self, time: Time, kind: DueKind, wire: usize) {
         let due = self.due(time, kind, wire);
-        self.sink(due);
+        if let Some(mut first) = self.heap.peek_mut() {
+            *first = Reverse(due);
+        }
     }
 
     #[inline]
     pub(super) fn remove_first(&mut self) {
-        if let Some(last) = self.heap.pop()
-            && !self.heap.is_empty()
-        {
-            self.sink(last);
-        }
-    }
-
-    /// Sifts `due` down from the root, which is free.
-    #[inline]
-    fn sink(&mut self, due: Due) {
-        let mut hole = 0;
-        loop {
-            let mut child = 2 * hole + 1;
-            let Some(&left) = self.heap.get(child) else { break };
-            let mut least = left;
-            if let Some(&right) = self.heap.get(child + 1)
-                && right < left
-            {
-                (child, least) = (child + 1, right);
-            }
-            if due <= least {
-                break;
-            }
-            self.heap[hole] = least;
-            hole = child;
-        }
-        self.heap[hole] = due;
+        self.heap.pop();
     }
 
     #[inline]
@@ -117,45 +86,25 @@ impl Agenda {
 
 #[cfg(test)]
 mod tests {
-    use std::cmp::Reverse;
-    use std::collections::BinaryHeap;
-
-    use airtcp_kernel::RandomStream;
-
     use super::*;
 
-    /// Compares random events, many of them simultaneous, with the standard heap.
     #[test]
-    fn the_first_is_that_of_the_standard_librarys_heap() {
-        let mut stream = RandomStream::new(1, 0, "test", "agenda");
+    fn events_come_by_time_and_then_in_the_order_of_scheduling() {
+        let at = Time::from_nanos;
         let mut agenda = Agenda::default();
-        let mut beside = BinaryHeap::new();
-        for _ in 0..50_000 {
-            let (time, wire) =
-                (Time::from_nanos(stream.up_to(40).into()), stream.up_to(9) as usize);
-            let mut numbered = Agenda { heap: Vec::new(), scheduled: agenda.scheduled };
-            let due = numbered.due(time, DueKind::Arrival, wire);
-            match stream.up_to(7) {
-                0..3 => {
-                    agenda.push(time, DueKind::Arrival, wire);
-                    beside.push(Reverse(due));
-                }
-                3..6 if !beside.is_empty() => {
-                    agenda.replace_first(time, DueKind::Arrival, wire);
-                    beside.pop();
-                    beside.push(Reverse(due));
-                }
-                _ => {
-                    agenda.remove_first();
-                    beside.pop();
-                }
+        agenda.push(at(5), DueKind::Departure, 7);
+        agenda.push(at(3), DueKind::Arrival, 1);
+        agenda.push(at(5), DueKind::Arrival, 2);
+        let mut seen = Vec::new();
+        while let Some(due) = agenda.first() {
+            seen.push((due.time(), due.wire(), due.is_departure()));
+            if seen.len() == 1 {
+                agenda.replace_first(at(5), DueKind::Arrival, 1);
+            } else {
+                agenda.remove_first();
             }
-            assert_eq!(agenda.first(), beside.peek().map(|&Reverse(due)| due));
         }
-        let first = Agenda::default().due(Time::from_nanos(5), DueKind::Departure, 7);
-        assert_eq!(
-            (first.time(), first.wire(), first.is_departure()),
-            (Time::from_nanos(5), 7, true)
-        );
+        let later = [(at(5), 7, true), (at(5), 2, false), (at(5), 1, false)];
+        assert_eq!(seen, [&[(at(3), 1, false)][..], &later].concat());
     }
 }

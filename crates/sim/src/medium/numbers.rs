@@ -96,14 +96,16 @@ impl<S: Supply<Packet>> Supply<Packet> for Renumbered<'_, S> {
     fn next(
         &mut self,
         contender: ContenderId,
+        to: Option<StationId>,
         now: Time,
         fits: impl FnOnce(StationId, u64) -> bool,
         take: impl FnOnce(Msdu<Packet>),
     ) -> bool {
-        let id = self.contender(contender);
+        let (id, to) = (self.contender(contender), to.map(|to| self.station(to)));
         let places = &self.places.stations;
         self.supply.next(
             id,
+            to,
             now,
             |to, bits| fits(places[to as usize], bits),
             |msdu| take(Msdu { receiver: places[msdu.receiver as usize], ..msdu }),
@@ -120,19 +122,6 @@ impl<S: Supply<Packet>> Supply<Packet> for Renumbered<'_, S> {
         let waiting = waiting.map(|(to, packet)| (stations[to as usize], packet));
         let receiver = self.supply.receiver(id, waiting)?;
         Some(self.places.stations[receiver as usize])
-    }
-
-    #[inline(always)]
-    fn next_for(
-        &mut self,
-        contender: ContenderId,
-        receiver: StationId,
-        now: Time,
-        fits: impl FnOnce(u64) -> bool,
-        take: impl FnOnce(Msdu<Packet>),
-    ) -> bool {
-        let (id, to) = (self.contender(contender), self.station(receiver));
-        self.supply.next_for(id, to, now, fits, |msdu| take(Msdu { receiver, ..msdu }))
     }
 
     #[inline(always)]

@@ -22,6 +22,7 @@ impl Supply<Packet> for World<'_> {
     fn next(
         &mut self,
         contender: ContenderId,
+        to: Option<StationId>,
         now: Time,
         fits: impl FnOnce(StationId, u64) -> bool,
         take: impl FnOnce(Msdu<Packet>),
@@ -29,7 +30,8 @@ impl Supply<Packet> for World<'_> {
         let queue = &mut self.transmitters[contender as usize].queue;
         let before = queue.len();
         let fits = |packet: &Packet| fits(packet.to, packet.bits);
-        let is_taken = queue.hand_over(now, fits, |packet| take(msdu(packet)), &mut self.drops);
+        let take = |packet: &Packet| take(msdu(packet));
+        let is_taken = queue.hand_over(to, now, fits, take, &mut self.drops);
         if !self.drops.is_empty() {
             self.settle_asked(contender, before);
         }
@@ -43,26 +45,6 @@ impl Supply<Packet> for World<'_> {
     ) -> Option<StationId> {
         let waiting = waiting.map(|(receiver, packet)| (receiver, packet.map(|one| one.arrived)));
         self.transmitters[contender as usize].queue.receiver(waiting)
-    }
-
-    #[inline(always)]
-    fn next_for(
-        &mut self,
-        contender: ContenderId,
-        receiver: StationId,
-        now: Time,
-        fits: impl FnOnce(u64) -> bool,
-        take: impl FnOnce(Msdu<Packet>),
-    ) -> bool {
-        let queue = &mut self.transmitters[contender as usize].queue;
-        let before = queue.len();
-        let fits = |packet: &Packet| fits(packet.bits);
-        let take = |packet: &Packet| take(msdu(packet));
-        let is_taken = queue.hand_over_for(receiver, now, fits, take, &mut self.drops);
-        if !self.drops.is_empty() {
-            self.settle_asked(contender, before);
-        }
-        is_taken
     }
 
     #[inline]

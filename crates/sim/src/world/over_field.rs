@@ -72,11 +72,12 @@ impl Supply<Packet> for OverField<'_, '_> {
     fn next(
         &mut self,
         contender: ContenderId,
+        to: Option<StationId>,
         now: Time,
         fits: impl FnOnce(StationId, u64) -> bool,
         take: impl FnOnce(Msdu<Packet>),
     ) -> bool {
-        self.0.next(contender, now, fits, take)
+        self.0.next(contender, to, now, fits, take)
     }
 
     fn receiver<'a>(
@@ -85,17 +86,6 @@ impl Supply<Packet> for OverField<'_, '_> {
         waiting: impl Iterator<Item = (StationId, Option<&'a Packet>)>,
     ) -> Option<StationId> {
         self.0.receiver(contender, waiting)
-    }
-
-    fn next_for(
-        &mut self,
-        contender: ContenderId,
-        receiver: StationId,
-        now: Time,
-        fits: impl FnOnce(u64) -> bool,
-        take: impl FnOnce(Msdu<Packet>),
-    ) -> bool {
-        self.0.next_for(contender, receiver, now, fits, take)
     }
 
     #[inline(always)]

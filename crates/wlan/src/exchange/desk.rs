@@ -41,7 +41,7 @@ impl<P: Clone> Desk<'_, P> {
         let fits = |receiver, bits| {
             frames.times(roles.rate_class(station, receiver), headers + bits).total <= left
         };
-        supply.next(by, now, fits, |msdu| originator.take(msdu, headers))
+        supply.next(by, None, now, fits, |msdu| originator.take(msdu, headers))
     }
 }
 

@@ -119,7 +119,7 @@ impl<P> Originator<P> {
     ) -> &mut Mpdu<P> {
         if self.psdu.is_none() {
             let headers = frames.mpdu_bits(0);
-            supply.next(by, now, |_, _| true, |msdu| self.take(msdu, headers));
+            supply.next(by, None, now, |_, _| true, |msdu| self.take(msdu, headers));
         }
         Psdu::only_of(&mut self.psdu)
     }

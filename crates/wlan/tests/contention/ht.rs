@@ -47,16 +47,6 @@ struct Queues {
 }
 
 impl Supply<u32> for Queues {
-    fn next(
-        &mut self,
-        _: ContenderId,
-        _: Time,
-        _: impl FnOnce(StationId, u64) -> bool,
-        _: impl FnOnce(Msdu<u32>),
-    ) -> bool {
-        panic!("a receiver is asked for first")
-    }
-
     fn receiver<'a>(
         &mut self,
         contender: ContenderId,
@@ -66,17 +56,18 @@ impl Supply<u32> for Queues {
         waiting.next().map(|(receiver, _)| receiver).or(first)
     }
 
-    fn next_for(
+    fn next(
         &mut self,
         contender: ContenderId,
-        receiver: StationId,
+        to: Option<StationId>,
         _: Time,
-        fits: impl FnOnce(u64) -> bool,
+        fits: impl FnOnce(StationId, u64) -> bool,
         take: impl FnOnce(Msdu<u32>),
     ) -> bool {
+        let receiver = to.expect("a receiver is asked for first");
         let queue = &mut self.packets[contender as usize];
         let place = queue.iter().position(|msdu| msdu.receiver == receiver);
-        let place = place.filter(|&place| fits(queue[place].bits));
+        let place = place.filter(|&place| fits(receiver, queue[place].bits));
         place.and_then(|place| queue.remove(place)).map(take).is_some()
     }
 

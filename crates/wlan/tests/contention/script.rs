@@ -90,10 +90,12 @@ impl Supply<u32> for Queues {
     fn next(
         &mut self,
         contender: ContenderId,
+        to: Option<StationId>,
         _: Time,
         fits: impl FnOnce(StationId, u64) -> bool,
         take: impl FnOnce(Msdu<u32>),
     ) -> bool {
+        assert_eq!(to, None, "DCF sends one frame at a time");
         let queue = &mut self.packets[contender as usize];
         let is_next = queue.front().is_some_and(|msdu| fits(msdu.receiver, msdu.bits));
         if is_next && let Some(msdu) = queue.pop_front() {
@@ -107,17 +109,6 @@ impl Supply<u32> for Queues {
         _: ContenderId,
         _: impl Iterator<Item = (StationId, Option<&'a u32>)>,
     ) -> Option<StationId> {
-        panic!("DCF sends one frame at a time")
-    }
-
-    fn next_for(
-        &mut self,
-        _: ContenderId,
-        _: StationId,
-        _: Time,
-        _: impl FnOnce(u64) -> bool,
-        _: impl FnOnce(Msdu<u32>),
-    ) -> bool {
         panic!("DCF sends one frame at a time")
     }
 

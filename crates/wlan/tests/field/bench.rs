@@ -72,6 +72,7 @@ impl Supply<()> for Saturated {
     fn next(
         &mut self,
         contender: ContenderId,
+        _: Option<StationId>,
         _: Time,
         fits: impl FnOnce(StationId, u64) -> bool,
         take: impl FnOnce(Msdu<()>),
@@ -90,17 +91,6 @@ impl Supply<()> for Saturated {
         _: impl Iterator<Item = (StationId, Option<&'a ()>)>,
     ) -> Option<StationId> {
         self.receivers[contender as usize]
-    }
-
-    fn next_for(
-        &mut self,
-        contender: ContenderId,
-        _: StationId,
-        now: Time,
-        fits: impl FnOnce(u64) -> bool,
-        take: impl FnOnce(Msdu<()>),
-    ) -> bool {
-        self.next(contender, now, |_, bits| fits(bits), take)
     }
 
     fn has_next(&self, contender: ContenderId) -> bool {

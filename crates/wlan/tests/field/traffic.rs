@@ -59,18 +59,18 @@ impl Supply<Packet> for Queues {
     fn next(
         &mut self,
         contender: ContenderId,
+        to: Option<StationId>,
         _: Time,
         fits: impl FnOnce(StationId, u64) -> bool,
         take: impl FnOnce(Msdu<Packet>),
     ) -> bool {
         let queue = &mut self.queues[contender as usize];
-        let Some(&packet) = queue.front() else { return false };
-        if !fits(packet.to, packet.bits) {
-            return false;
-        }
-        queue.pop_front();
-        take(Msdu { receiver: packet.to, bits: packet.bits, payload: packet });
-        true
+        let is_for = |one: &Packet| to.is_none_or(|to| one.to == to);
+        let place = queue.iter().position(is_for);
+        let place = place.filter(|&place| fits(queue[place].to, queue[place].bits));
+        let packet = place.and_then(|place| queue.remove(place));
+        let msdu = packet.map(|one| Msdu { receiver: one.to, bits: one.bits, payload: one });
+        msdu.map(take).is_some()
     }
 
     fn receiver<'a>(
@@ -81,24 +81,6 @@ impl Supply<Packet> for Queues {
         let front = self.queues[contender as usize].front().map(|one| (one.arrived, one.to));
         let waiting = waiting.map(|(to, one)| (one.map_or(Time::ZERO, |one| one.arrived), to));
         waiting.chain(front).min().map(|(_, to)| to)
-    }
-
-    fn next_for(
-        &mut self,
-        contender: ContenderId,
-        receiver: StationId,
-        _: Time,
-        fits: impl FnOnce(u64) -> bool,
-        take: impl FnOnce(Msdu<Packet>),
-    ) -> bool {
-        let queue = &mut self.queues[contender as usize];
-        let Some(place) = queue.iter().position(|one| one.to == receiver) else { return false };
-        if !fits(queue[place].bits) {
-            return false;
-        }
-        let packet = queue.remove(place).expect("it is there");
-        take(Msdu { receiver, bits: packet.bits, payload: packet });
-        true
     }
 
     fn has_next(&self, contender: ContenderId) -> bool {

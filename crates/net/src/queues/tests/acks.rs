@@ -62,7 +62,7 @@ fn offer(queue: &mut Queue<Body>, packet: Packet<Body>) -> (Vec<Body>, bool) {
 
 fn drain(queue: &mut Queue<Body>) -> Vec<Body> {
     std::iter::from_fn(|| {
-        let packet = queue.next(Time::ZERO, |_| true, &mut Vec::new())?;
+        let packet = queue.next(None, Time::ZERO, |_| true, &mut Vec::new())?;
         queue.done(Time::ZERO, &packet, &mut Vec::new());
         Some(packet.body)
     })
@@ -99,13 +99,13 @@ fn a_line_knows_its_head_whatever_was_filtered() {
         let scheduler = Some(Scheduler::Oldest {});
         let mut queue = queue(discipline, None, AckFilter::Aggressive, scheduler);
         offer(&mut queue, ack(0, 10));
-        let first = queue.next_for(1, Time::ZERO, |_| true, &mut Vec::new()).unwrap();
+        let first = queue.next(Some(1), Time::ZERO, |_| true, &mut Vec::new()).unwrap();
         offer(&mut queue, ack(0, 20));
         offer(&mut queue, ack(0, 30));
         queue.done(Time::ZERO, &first, &mut Vec::new());
 
         assert_eq!(queue.receiver(std::iter::empty()), Some(1));
-        let next = queue.next_for(1, Time::ZERO, |_| true, &mut Vec::new());
+        let next = queue.next(Some(1), Time::ZERO, |_| true, &mut Vec::new());
         assert_eq!(next.map(|one| one.body), Some(ack(0, 30).body));
         assert_eq!(queue.receiver(std::iter::empty()), None);
     }

@@ -41,7 +41,7 @@ fn serve(weights: &[u32], airtime: &[u64]) -> Vec<u64> {
     }
     for _ in 0..20_000 {
         let to = queue.receiver(std::iter::empty()).unwrap();
-        let one = queue.next_for(to, Time::ZERO, |_| true, &mut Vec::new()).unwrap();
+        let one = queue.next(Some(to), Time::ZERO, |_| true, &mut Vec::new()).unwrap();
         queue.charge(Time::ZERO, to, Duration::from_micros(airtime[to as usize]));
         used[to as usize] += airtime[to as usize];
         queue.done(Time::ZERO, &one, &mut Vec::new());
@@ -208,7 +208,7 @@ fn receivers_are_those_of_the_algorithm_step_by_step() {
 /// Sends the next receiver one packet that takes `airtime`.
 fn serve_next(queue: &mut Queue<u32>, airtime: Duration) -> u32 {
     let to = queue.receiver(std::iter::empty()).unwrap();
-    queue.next_for(to, Time::ZERO, |_| true, &mut Vec::new()).unwrap();
+    queue.next(Some(to), Time::ZERO, |_| true, &mut Vec::new()).unwrap();
     queue.charge(Time::ZERO, to, airtime);
     to
 }
@@ -271,7 +271,7 @@ fn a_ring_keeps_the_order_in_which_packets_were_handed_over() {
 
     let mut order = Vec::new();
     while queue.has_next() {
-        let one = queue.next(Time::ZERO, |_| true, &mut Vec::new()).unwrap();
+        let one = queue.next(None, Time::ZERO, |_| true, &mut Vec::new()).unwrap();
         order.push(one.body);
         // Only when the MAC is done with a packet is there room for another.
         let waiting = queue.waiting();
@@ -290,10 +290,10 @@ fn a_ring_counts_what_the_mac_has_taken() {
     offer(&mut queue, packet(1, 1));
     offer(&mut queue, packet(1, 2));
 
-    let first = queue.next(Time::ZERO, |_| true, &mut Vec::new()).unwrap();
+    let first = queue.next(None, Time::ZERO, |_| true, &mut Vec::new()).unwrap();
 
     assert!(!queue.has_next());
-    assert!(queue.next(Time::ZERO, |_| true, &mut Vec::new()).is_none());
+    assert!(queue.next(None, Time::ZERO, |_| true, &mut Vec::new()).is_none());
     queue.done(Time::ZERO, &first, &mut Vec::new());
     assert!(queue.has_next());
 }
@@ -313,11 +313,11 @@ fn a_ring_of_airtime_holds_as_much_as_the_rate_sends_in_time() {
 
     let mut aggregate = |to| {
         let mut drops = Vec::new();
-        std::iter::from_fn(|| queue.next_for(to, Time::ZERO, |_| true, &mut drops)).count()
+        std::iter::from_fn(|| queue.next(Some(to), Time::ZERO, |_| true, &mut drops)).count()
     };
     assert_eq!((aggregate(1), aggregate(2)), (5, 1));
 
     queue.done(Time::ZERO, &packet(1, 0), &mut Vec::new());
-    let next = queue.next_for(1, Time::ZERO, |_| true, &mut Vec::new());
+    let next = queue.next(Some(1), Time::ZERO, |_| true, &mut Vec::new());
     assert_eq!(next.map(|one| one.body), Some(5));
 }

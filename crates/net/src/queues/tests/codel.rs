@@ -132,7 +132,7 @@ fn drops_are_those_of_the_pseudo_code() {
                 ours.enqueue(at(now), data(bits, id), &mut drops);
                 reference.packets.push_back((now as f64 * 1e3, bits, id));
             } else {
-                let packet = ours.next(at(now), |_| true, &mut drops);
+                let packet = ours.next(None, at(now), |_| true, &mut drops);
                 let expected = reference.deque(now as f64 * 1e3);
                 assert_eq!(packet.map(|one| one.flow), expected, "at {now} us, seed {seed}");
                 if let Some(packet) = packet {
@@ -166,7 +166,7 @@ fn a_standing_queue_loses_packets_ever_more_often() {
             queue.enqueue(now, packet, &mut drops);
         }
         if millis >= 20 {
-            let packet = queue.next(now, |_| true, &mut drops).unwrap();
+            let packet = queue.next(None, now, |_| true, &mut drops).unwrap();
             queue.done(now, &packet, &mut drops);
         }
         times.extend(drops.iter().map(|_| millis));
@@ -187,7 +187,7 @@ fn packets_of_who_knows_ecn_are_marked_instead() {
             queue.enqueue(now, data(12_000, millis as u32), &mut drops);
         }
         if millis >= 20 {
-            let packet = queue.next(now, |_| true, &mut drops).unwrap();
+            let packet = queue.next(None, now, |_| true, &mut drops).unwrap();
             queue.done(now, &packet, &mut drops);
             if let Body::Data { is_marked: true, .. } = packet.body {
                 marked.push(millis);
@@ -212,7 +212,7 @@ fn a_full_queue_drops_what_arrives_and_the_last_packet_is_never_dropped() {
     let late: Vec<_> = (0..2)
         .map(|n| {
             let now = at(10_000_000 * (n + 1));
-            let packet = queue.next(now, |_| true, &mut drops).unwrap();
+            let packet = queue.next(None, now, |_| true, &mut drops).unwrap();
             queue.done(now, &packet, &mut drops);
             packet.flow
         })

@@ -41,7 +41,7 @@ fn offer(queue: &mut Queue<u32>, packet: Packet<u32>) -> Vec<u32> {
 }
 
 fn take(queue: &mut Queue<u32>, now: Time) -> Option<u32> {
-    let packet = queue.next(now, |_| true, &mut Vec::new())?;
+    let packet = queue.next(None, now, |_| true, &mut Vec::new())?;
     queue.done(now, &packet, &mut Vec::new());
     Some(packet.body)
 }
@@ -200,7 +200,7 @@ fn what_does_not_fit_stays_first() {
         offer(&mut queue, packet(flow, id, 1500));
     }
 
-    assert!(queue.next(Time::ZERO, |_| false, &mut Vec::new()).is_none());
+    assert!(queue.next(None, Time::ZERO, |_| false, &mut Vec::new()).is_none());
     assert_eq!((queue.len(), queue.waiting()), (2, 2));
     assert_eq!(drain(&mut queue), [70, 20]);
 }
@@ -217,7 +217,7 @@ fn receivers_have_flows_of_their_own() {
     let mut served = Vec::new();
     while let Some(receiver) = queue.receiver(std::iter::empty()) {
         let mut drops = Vec::new();
-        while let Some(packet) = queue.next_for(receiver, Time::ZERO, |_| true, &mut drops) {
+        while let Some(packet) = queue.next(Some(receiver), Time::ZERO, |_| true, &mut drops) {
             served.push(packet.body);
         }
     }
@@ -243,7 +243,7 @@ fn slow_stations_have_a_target_of_their_own() {
             let mut drops = Vec::new();
             queue.enqueue(now, Packet { to, ..packet(to, 0, 1500) }, &mut drops);
             if millis >= 10 {
-                queue.next_for(to, now, |_| true, &mut drops).unwrap();
+                queue.next(Some(to), now, |_| true, &mut drops).unwrap();
             }
             dropped[to as usize] += drops.len();
         }

@@ -129,7 +129,7 @@ pub(super) fn fill<P: Clone, S: Supply<P>>(
         let header_bits = air.frames.mac_header_bits();
         while window.next_id() < end {
             let (id, mut grown, mut bits) = (window.next_id(), psdu, 0);
-            let fits_alone = |bits| {
+            let fits_alone = |_, bits| {
                 grown = psdu.with(air.frames.mpdu_bits(bits));
                 fits(psdu, grown)
             };
@@ -137,7 +137,7 @@ pub(super) fn fill<P: Clone, S: Supply<P>>(
                 bits = air.frames.mpdu_bits(msdu.bits);
                 mpdus.push(packet_of(id, receiver, bits, msdu.payload));
             };
-            if !supply.next_for(by, receiver, now, fits_alone, take) {
+            if !supply.next(by, Some(receiver), now, fits_alone, take) {
                 break;
             }
             window.take_id();
@@ -149,7 +149,7 @@ pub(super) fn fill<P: Clone, S: Supply<P>>(
                     let grown = packets.with(air.frames.mpdu_bits(bits) - header_bits);
                     (grown, psdu.grown_by(grown.bits() - packets.bits()))
                 };
-                let fits_too = |bits| {
+                let fits_too = |_, bits| {
                     let (packets, psdu) = grown(bits);
                     exchange.fits_packets(packets, header_bits, psdu, room)
                         && left.is_none_or(|left| exchange.times(psdu).total <= left)
@@ -161,7 +161,7 @@ pub(super) fn fill<P: Clone, S: Supply<P>>(
                     let further = packet_of(id, receiver, bits, msdu.payload);
                     mpdus.push(Mpdu { is_further: true, ..further });
                 };
-                if !supply.next_for(by, receiver, now, fits_too, take) {
+                if !supply.next(by, Some(receiver), now, fits_too, take) {
                     break;
                 }
                 originator.next_id += 1;

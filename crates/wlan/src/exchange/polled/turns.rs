@@ -128,7 +128,7 @@ impl Polled {
             (round.takes_data(to, next) && fits(to, psdu.frames().bits())).then_some(to)
         } else {
             let goes = |to, bits| round.takes_data(to, next) && fits(to, headers + bits);
-            supply.next(self.access_point, now, goes, |msdu| taken = Some(msdu));
+            supply.next(self.access_point, None, now, goes, |msdu| taken = Some(msdu));
             taken.as_ref().map(|msdu| msdu.receiver)
         };
         let turn = match (to, next) {
@@ -169,7 +169,7 @@ impl Polled {
             return fits(psdu.frames().bits());
         }
         let mut taken = None;
-        supply.next(by, now, |_, bits| fits(headers + bits), |msdu| taken = Some(msdu));
+        supply.next(by, None, now, |_, bits| fits(headers + bits), |msdu| taken = Some(msdu));
         let Some(msdu) = taken else { return false };
         originator.take(msdu, headers);
         true
