@@ -87,7 +87,11 @@ BURSTS = cell(
     ap={"access": {"scheme": "adaptive-burst"}, "queue": {"limit": 8, "mac_limit": 4}},
 )
 UPLOADS = cell("802.11g", UPLOAD)
-CELLS = (PLAIN, OFDM, AGGREGATES, OFFICE, NEIGHBOURS, CROWDED, MIXED, FAR, AGED, BURSTS, UPLOADS)
+SHARED = cell("802.11ax", DOWNLOAD, mac={"ofdma": {}})
+CELLS = (
+    *(PLAIN, OFDM, AGGREGATES, OFFICE, NEIGHBOURS, CROWDED, MIXED, FAR, AGED, BURSTS, UPLOADS),
+    SHARED,
+)
 
 
 def remedy(name: str) -> Remedy:
