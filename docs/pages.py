@@ -41,6 +41,7 @@ STORED: Mapping[str, tuple[str, ...] | None] = {
     "make_validation": ("saturated", "ns-3-modern"),
     "make_models": ("saturated", "categories", "uploads", "alone"),
     "make_aggregation": (),
+    "make_ofdma": (),
     "make_acks": ("802.11n", "limits", "bbr"),
     "make_concurrent_access": None,
     "make_coverage": None,

@@ -65,6 +65,11 @@ impl Duration {
         Self(nanos)
     }
 
+    /// Returns the first `part` of `count` parts that differ by a nanosecond at most.
+    pub const fn part(self, part: usize, count: usize) -> Self {
+        Self(self.0 * part as u64 / count as u64)
+    }
+
     /// Creates a span of `micros` microseconds.
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros * 1_000)

@@ -160,16 +160,16 @@ impl AirtimeAccount {
         phy: &PhyConfig,
     ) {
         let end = start + times.total;
-        let (data, control) = self.settle_exchange(start, end, times, phy);
-        let count = users.len() as u64;
-        let share = |all: Duration, place: u64| {
-            let until = |place| all.as_nanos() * place / count;
-            Duration::from_nanos(until(place + 1) - until(place))
-        };
-        for (place, &(scope, cargo)) in (0..).zip(users) {
+        self.settle_exchange(start, end, times, phy);
+        let [.., data, answer] = times.intervals(phy);
+        for (place, &(scope, cargo)) in users.iter().enumerate() {
+            let [data, control] = [data, answer].map(|(begin, finish)| {
+                let part = |place| start + begin + (finish - begin).part(place, users.len());
+                self.measured(part(place), part(place + 1))
+            });
             let parts = self.of_mut(scope);
-            parts.add(Some(cargo), share(data, place));
-            parts.control += share(control, place);
+            parts.add(Some(cargo), data);
+            parts.control += control;
         }
     }
 

@@ -45,11 +45,12 @@ impl<B: Copy> Lines<B> {
         if self.lines.len() <= receiver {
             self.lines.resize_with(receiver + 1, Train::default);
         }
-        let line = &mut self.lines[receiver];
-        if line.is_empty() {
+        if self.lines[receiver].is_empty() {
+            // Its last head may still be listed, and the MAC may take the new one next.
+            self.update_heads();
             self.heads.insert((self.arrivals, packet.to));
         }
-        line.push_back((self.arrivals, packet));
+        self.lines[receiver].push_back((self.arrivals, packet));
         self.arrivals += 1;
     }
 
@@ -214,6 +215,20 @@ mod tests {
         }
 
         assert_eq!(turns, [10, 20, 30, 11, 21]);
+    }
+
+    /// A PPDU to several receivers takes packets without asking for a receiver first.
+    #[test]
+    fn an_emptied_line_that_fills_again_is_listed_once() {
+        let mut lines = lines(Scheduler::Oldest {});
+        for micros in [6, 7] {
+            assert!(lines.take(3, |_| true).is_some());
+            lines.push(packet(3, 31, micros));
+        }
+        assert!(lines.take(3, |_| true).is_some());
+
+        assert!(!lines.has(3) && lines.has(2));
+        assert_eq!(served(&mut lines), [20, 21, 10, 11]);
     }
 
     #[test]

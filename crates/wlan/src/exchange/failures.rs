@@ -1,12 +1,13 @@
 //! Frames that fail: collisions on the air, and internal collisions of the queues of one station.
 
-use airtcp_kernel::Time;
+use airtcp_kernel::{Duration, Time};
 
 use super::{Air, Exchange, Failure, OnAir};
 use crate::contention::Retry;
 use crate::events::{Began, MacEvent, Supply};
 use crate::frame::Ppdu;
 use crate::medium::Transmission;
+use crate::sequence::txop::Txop;
 use crate::station::ContenderId;
 
 impl<P: Clone> Air<P> {
@@ -120,6 +121,8 @@ impl<P: Clone> Air<P> {
         if start < end {
             return false;
         }
+        // The last TXOP was that of an earlier access.
+        self.txop = Txop::new(start, Duration::ZERO);
         let (times, window_start) = (&times, 0);
         let began = Began::Request { by, times, receiver, window_start, collides: false };
         supply.on_event(start, MacEvent::Began(began));

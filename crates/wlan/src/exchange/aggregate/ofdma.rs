@@ -262,9 +262,12 @@ impl<P: Clone> Aggregate<P> {
             air.set_on_air(OnAir::Unanswered { by }, end);
             let ack = self.queues[by as usize].times.ack;
             let to = end.as_nanos() - air.frames.phy().propagation_delay.as_nanos();
-            let answer = (Time::from_nanos(to - ack.as_nanos()), Time::from_nanos(to));
-            let psdu = own.users[0].psdu.frames();
-            supply.on_event(end, MacEvent::Lost { by, psdu, answer });
+            let from = Time::from_nanos(to - ack.as_nanos());
+            for (place, user) in own.users.iter().enumerate() {
+                let part = |place| from + ack.part(place, own.users.len());
+                let (psdu, answer) = (user.psdu.frames(), (part(place), part(place + 1)));
+                supply.on_event(end, MacEvent::Lost { by, psdu, answer });
+            }
         }
     }
 

@@ -1,0 +1,118 @@
+"""Drawn networks with downlink OFDMA: no law is broken, and threads and traces change no bit."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import airtcp
+import pytest
+
+UDP = {"kind": "udp", "packet": "1500 B", "rate": "saturated"}
+TRAFFIC: tuple[dict[str, Any], ...] = (
+    {"kind": "bulk"},
+    {"kind": "web", "size": "30 kB", "think_time": "50 ms"},
+    {"kind": "call", "profile": "call"},
+    {"kind": "udp", "packet": "200 B", "rate": "100 kb/s"},
+    UDP,
+)
+BANDS = (("5 GHz", 20), ("5 GHz", 40), ("5 GHz", 80), ("6 GHz", 160), ("2.4 GHz", 20))
+QUEUES: tuple[dict[str, Any], ...] = (
+    {},
+    {"limit": 5},
+    {"limit": 2000, "ack_filter": True},
+    {"discipline": "fq-codel"},
+    {"discipline": "codel"},
+)
+
+
+def drawn(seed: int) -> dict[str, Any]:
+    """A network of one to three groups, each with one or two kinds of traffic."""
+    pick = random.Random(seed)
+    band, width = pick.choice(BANDS)
+    groups: list[dict[str, Any]] = []
+    flows: list[dict[str, Any]] = []
+    for name in "abc"[: pick.randint(1, 3)]:
+        group = {"name": name, "count": pick.randint(1, 12), "mcs": pick.randint(0, 11)}
+        errors = pick.choice(["", "", "1 %", "70 %"])
+        groups.append(group | ({"frame_errors": errors} if errors else {}))
+        for _ in range(pick.randint(1, 2)):
+            application = pick.choice(TRAFFIC)
+            is_tcp = application["kind"] in ("bulk", "web")
+            direction = pick.choice(["download", "upload", *([] if is_tcp else ["both"])])
+            flows.append(
+                {
+                    "name": f"flow{len(flows)}",
+                    "stations": name,
+                    "direction": direction,
+                    "application": application,
+                }
+            )
+    mac: dict[str, Any] = {
+        "ofdma": {"acknowledgment": pick.choice(["mu-bar", "bar-sequence"])},
+        "rules": {"preset": pick.choice(["standard", "ns-3"])},
+        "aggregation": pick.choice([{}, {}, {"amsdu": "7935 B"}, {"block_ack_window": 2}]),
+    }
+    if pick.random() < 0.4:
+        mac["edca"] = {"ap": {one: {"txop_limit": "0 us"} for one in ("AC_VO", "AC_BE")}}
+        mac["classify"] = {"udp": "AC_VO"}
+    return {
+        "phy": {
+            "standard": pick.choice(["802.11ax", "802.11be"]),
+            "band": band,
+            "channel_width": f"{width} MHz",
+        },
+        "mac": mac,
+        "ap": {"queue": pick.choice(QUEUES)},
+        "stations": groups,
+        "flows": flows,
+        "run": {"warmup": "0 s", "duration": "300 ms", "replications": 2, "seed": seed},
+    }
+
+
+def _holds(seed: int) -> None:
+    """A broken law ends a run with an error."""
+    scenario = airtcp.load(drawn(seed))
+    alone = airtcp.simulate(scenario, threads=1)
+    watched = airtcp.simulate(scenario, threads=2, trace=True)
+    for one, other in zip(alone.simulation.runs, watched.simulation.runs, strict=True):
+        assert one.answer["metrics"] == other.answer["metrics"], seed
+        assert sum(one.answer["airtime"].values()) == pytest.approx(1.0), seed
+
+
+def test_drawn_networks_break_no_law() -> None:
+    for seed in range(25):
+        _holds(seed)
+
+
+@pytest.mark.verify
+@pytest.mark.timeout(1800)
+def test_many_drawn_networks_break_no_law() -> None:
+    for seed in range(25, 3000):
+        _holds(seed)
+
+
+def test_stations_that_also_send_long_txops_do_not_lend_theirs_to_the_access_point() -> None:
+    """A trigger after a collision ends an access of the access point, whatever the last TXOP was.
+
+    More stations than resource units fill and empty the queue of each station in turns.
+    """
+    calls = {"stations": "a", "direction": "both", "application": TRAFFIC[3]}
+    scenario = airtcp.load(
+        {
+            "phy": {"standard": "802.11ax", "channel_width": "20 MHz", "mcs": 7},
+            "mac": {
+                "ofdma": {},
+                "rules": {"preset": "ns-3"},
+                "edca": {"ap": {"AC_VO": {"txop_limit": "0 us"}}},
+                "classify": {"udp": "AC_VO"},
+            },
+            "stations": [{"name": "a", "count": 64}],
+            "flows": [calls],
+            "run": {"warmup": "0 s", "duration": "3 s", "replications": 4, "seed": 1},
+        }
+    )
+
+    metrics = airtcp.simulate(scenario).metrics
+
+    assert metrics["packet_delay_s"].mean is not None
