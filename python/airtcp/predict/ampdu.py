@@ -30,7 +30,7 @@ from airtcp.predict.air import (
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import weighted
-from airtcp.predict.keys import ALIKE, ALWAYS_BACKLOGGED, NO_BEACONS
+from airtcp.predict.keys import ALIKE, ALWAYS_BACKLOGGED, LINKS_DELIVER, NO_BEACONS
 from airtcp.predict.saturated import crowded, head_start, wired
 from airtcp.predict.senders import flow_count
 from airtcp.standards import UDP_IP_HEADER_BYTES
@@ -53,9 +53,6 @@ _READS: Final = (
     "ap.scheduler",
     "stations.airtime_weight",
 )
-_CARRIED: Final = Assumption(
-    "wired links deliver every packet that crosses the channel", ("flows.path", "links")
-)
 _ASSUMES: Final = (
     Assumption("every sender always has enough packets", ("flows.application.rate_bps",)),
     Assumption(
@@ -65,7 +62,7 @@ _ASSUMES: Final = (
         "MPDUs are lost independently with one probability, and sent until they arrive",
         ("stations.frame_errors",),
     ),
-    _CARRIED,
+    LINKS_DELIVER,
     NO_BEACONS,
 )
 _HARMLESS: Final = {
@@ -135,7 +132,7 @@ _FAIR_CARD: Final = replace(
     asked="saturated UDP from the access point to stations of several groups, 802.11n and later",
     answers=("goodput_bps", "flow_goodput_bps", "jain_index"),
     assumes=(
-        *(one for one in _LONE_CARD.assumes if one is not _CARRIED),
+        *(one for one in _LONE_CARD.assumes if one is not LINKS_DELIVER),
         Assumption("the access point gives every station the same airtime", ("ap.scheduler",)),
     ),
     harmless={

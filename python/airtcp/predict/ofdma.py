@@ -15,7 +15,7 @@ from airtcp.models.ofdma import User, cycle, division
 from airtcp.predict.air import NO_COLLISIONS, NOT_HERE, READS, Air, jain
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.keys import ALIKE, ALWAYS_BACKLOGGED, NO_BEACONS
+from airtcp.predict.keys import ALIKE, ALWAYS_BACKLOGGED, LINKS_DELIVER, NO_BEACONS
 from airtcp.predict.senders import flow_count
 from airtcp.standards import UDP_IP_HEADER_BYTES
 
@@ -52,6 +52,7 @@ _CARD: Final = Card(
             ("mac.edca",),
         ),
         NO_BEACONS,
+        LINKS_DELIVER,
     ),
     needs=(ALIKE, Assumption("no MPDU is lost", ("stations.frame_errors",))),
     harmless={
@@ -60,8 +61,6 @@ _CARD: Final = Card(
         **NOT_HERE,
         **NO_COLLISIONS,
         **_NOT_READ,
-        "flows.path": "saturated downloads have none",
-        "links": "as flows.path",
         "mac.rules.delivery": "UDP answers nothing",
         "mac.rules.colliders": "a lone sender never collides",
         "mac.rules.failed_block_ack": "as mac.rules.colliders",

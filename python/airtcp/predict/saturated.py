@@ -21,6 +21,7 @@ from airtcp.predict.keys import (
     ALWAYS_BACKLOGGED,
     COLLISIONS,
     FRAMES,
+    LINKS_DELIVER,
     NO_BEACONS,
     NO_ERRORS,
 )
@@ -49,9 +50,6 @@ _CROWDED: Final = 0.75
 
 _READS: Final = (*FRAMES, "flows.application")
 _SATURATED: Final = Assumption("every sender always has a packet", ("flows.application.rate_bps",))
-_WIRED: Final = Assumption(
-    "wired links deliver every packet that crosses the channel", ("flows.path", "links")
-)
 _CARD: Final = Card(
     name="Bianchi (2000), Bianchi and Tinnirello (2005)",
     by="models.bianchi",
@@ -86,7 +84,7 @@ _CARD: Final = Card(
             "after a collision all nodes resume at the same time",
             ("mac.rules.colliders", "phy.ack_timeout_ns"),
         ),
-        _WIRED,
+        LINKS_DELIVER,
         NO_BEACONS,
         NO_ERRORS,
     ),
@@ -108,7 +106,7 @@ _LONE_CARD: Final = Card(
         Assumption("one sender, which always has a packet", ("flows.application.rate_bps",)),
         Assumption("no collisions and no losses", ()),
         Assumption("a backoff before every packet", ()),
-        _WIRED,
+        LINKS_DELIVER,
         NO_BEACONS,
         NO_ERRORS,
     ),
@@ -145,7 +143,7 @@ _ANOMALY_CARD: Final = Card(
             "after a collision all nodes resume at the same time",
             ("mac.rules.colliders", "phy.ack_timeout_ns"),
         ),
-        _WIRED,
+        LINKS_DELIVER,
         NO_BEACONS,
         NO_ERRORS,
     ),
