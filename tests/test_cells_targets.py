@@ -91,7 +91,7 @@ def test_the_command_tells_it_with_its_status(tmp_path: Path) -> None:
             "transfer_time is not measured for a cell; allowed: goodput, share_of_alone",
         ),
         ("cell middle p95 goodput", "> 1 Mb/s", "goodput has no p95; allowed: mean"),
-        ("cell middle goodput", "> 30 %", "goodput_bps: "),
+        ("cell middle goodput", "> 30 %", "allowed: b/s, kb/s, Mb/s, Gb/s"),
         ("cell middle share_of_alone", "> 120 %", "can never be met: share_of_alone is 0 to 1"),
         ("share_of_alone", "> 30 %", "allowed: one of several cells (cell NAME)"),
         ("guest share_of_alone", "> 30 %", "allowed: one of several cells (cell NAME)"),
