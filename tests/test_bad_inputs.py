@@ -270,13 +270,13 @@ def test_the_page_names_the_field_and_what_is_allowed(
 ) -> None:
     with pytest.raises(ValidationError) as caught:
         form.model_validate(body)
-    check(first_problem(caught.value), place, what)
+    check(first_problem(caught.value, form), place, what)
 
 
 def test_the_page_says_that_a_request_is_not_json() -> None:
     with pytest.raises(ValidationError) as caught:
         Ask.model_validate_json("{")
-    assert first_problem(caught.value).startswith("the request is not JSON: ")
+    assert first_problem(caught.value, Ask).startswith("the request is not JSON: ")
 
 
 LIBRARY: dict[str, tuple[Callable[[], object], type[Exception], str]] = {

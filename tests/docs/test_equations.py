@@ -1,8 +1,9 @@
 """The page of equations names functions that there are."""
 
-import importlib
 import re
 from pathlib import Path
+
+from airtcp import models
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "equations.md"
 
@@ -14,4 +15,4 @@ def test_functions_beside_the_equations_exist() -> None:
 
     assert len(named) > 25
     for module, function in named:
-        assert callable(getattr(importlib.import_module(f"airtcp.models.{module}"), function))
+        assert callable(getattr(getattr(models, module), function))

@@ -17,7 +17,7 @@ PAGE = ROOT / "docs" / "reference" / "keys.md"
 def test_the_scenarios_of_the_page_resolve() -> None:
     """All but the first are parts of one."""
     blocks = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    example, categories, polling, cells, high_rate = blocks
+    example, categories, polling, ofdma, cells, high_rate = blocks
 
     assert loads(example).title == "Web users in a hot spot"
     edca = loads(example + categories).mac.edca
@@ -33,7 +33,11 @@ def test_the_scenarios_of_the_page_resolve() -> None:
     hall = loads(f'{flow}\nphy = {{ standard = "802.11ax" }}\n{cells}')
     assert hall.cells is not None
     assert hall.cells[0].channel == 36
-    modern = loads(high_rate + example[example.index("[[stations]]") :])
+    rest = example[example.index("[[stations]]") :]
+    several = loads(f'phy = {{ standard = "802.11ax" }}\n{ofdma}\n{rest}').mac.ofdma
+    assert several is not None
+    assert several.acknowledgment == "mu-bar"
+    modern = loads(high_rate + rest)
     assert modern.phy.standard == "802.11ax"
 
 

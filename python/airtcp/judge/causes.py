@@ -69,7 +69,7 @@ def fixes(found: Sequence[Cause], race: Race) -> Iterator[Candidate]:
 
     A change of one cause may look bad as long as another cause remains.
     """
-    least = min((race.standings[name].outcome.expected_misses for name in race.final), default=0.0)
+    least = min((race.standings[name].outcome.measured_misses for name in race.final), default=0.0)
     for cause in found:
         names = [_FIXES.get(problem, "") for problem in cause.problem.split(" + ")]
         tried = [race.standings[name].candidate for name in names if name in race.standings]

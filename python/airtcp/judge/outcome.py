@@ -105,6 +105,11 @@ class Outcome:
         return sum(one.state == "fails" for one in self.targets)
 
     @property
+    def measured_misses(self) -> float:
+        """The expected number of missed targets among those that were measured."""
+        return sum(one.miss for one in self.targets if one.ratio is not None)
+
+    @property
     def expected_misses(self) -> float:
         """The expected number of missed targets: the sum of their probabilities."""
         return sum(one.miss for one in self.targets)

@@ -170,7 +170,7 @@ class Race:
         best = next(iter(self._in_order(finalists)), None)
         if best is None or len(best.remedies) > 1:
             return
-        if self._standing(best).outcome.expected_misses < _INDIFFERENT:
+        if self._standing(best).outcome.measured_misses < _INDIFFERENT:
             return
         singles = [one for one in self._tried if len(one.remedies) == 1 and self._has_effect(one)]
         others = [

@@ -290,7 +290,7 @@ class Server:
         try:
             return form.model_validate_json(content)
         except ValidationError as error:
-            raise _RefusedError(422, first_problem(error)) from None
+            raise _RefusedError(422, first_problem(error, form)) from None
 
 
 def create(

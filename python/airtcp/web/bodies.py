@@ -159,14 +159,14 @@ class Job(_Body):
     auto: bool = False
 
 
-def first_problem(error: ValidationError) -> str:
-    """Return the first error in a body as a sentence."""
+def first_problem(error: ValidationError, form: type[BaseModel]) -> str:
+    """Return the first error in a body of a form as a sentence."""
     detail = error.errors(include_url=False, include_input=False, include_context=False)[0]
     if detail["type"] == "name":
         # The field name adds nothing to this message.
         return str(detail["msg"])
     where = ".".join(str(part) for part in detail["loc"])[:200]
-    what = _in_words(error.errors(include_url=False)[0], globals().get(error.title))
+    what = _in_words(error.errors(include_url=False)[0], form)
     return f"{where}: {what}" if where else what
 
 
