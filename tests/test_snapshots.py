@@ -91,7 +91,7 @@ def test_report(screens: SnapshotAssertion, tmp_path: Path) -> None:
     assert without_times(answer) == screens
 
 
-#: Changes of scenarios whose network and flows have further words.
+#: Changes that make the description of a network or flow say something that no example says.
 WORDED: dict[str, list[dict[str, Any]]] = {
     "three-offices.toml": [
         {"stations.lawyer.spatial_streams": 2},

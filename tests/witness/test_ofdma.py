@@ -18,8 +18,8 @@ from peers.ns3_modern import ROWS_OFDMA, at
 from peers.references import Point
 from peers.samples import Answer, metric
 
-#: How near ours of the second name has to be: relatively, or within the interval of the row. A
-#: saturated run has nothing but the noise of backoffs.
+#: By ns-3's name of a metric: airtcp's name, and the largest relative difference. A value may also
+#: lie within the interval of the row. In saturated runs only backoffs are random.
 SATURATED = {
     "goodput_bps": ("goodput_bps", 0.005),
     "mpdus_per_data_ppdu_ap": ("mpdus_per_ppdu_ap", 0.0),

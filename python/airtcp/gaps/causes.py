@@ -7,7 +7,6 @@ measure.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -261,7 +260,7 @@ def _capacity(scenario: Scenario, link: str | None) -> float:
 def _wired(scenario: Scenario, keys: Mapping[str, Any], title: str) -> Change:
     """Add a link between the access point and all servers."""
     name = next(one for one in _names(_WIRE) if one not in scenario.links)
-    data = copy.deepcopy(scenario.written)
+    data = scenario.written
     data.setdefault("links", {})[name] = {"delay": "0 ms", **keys}
     for flow in data["flows"]:
         flow["path"] = [name, *flow.get("path", [])]

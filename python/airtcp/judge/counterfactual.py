@@ -7,7 +7,6 @@ the counterfactual that restores the targets.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -224,12 +223,12 @@ def _near(data: dict[str, Any], slow: tuple[str, ...]) -> None:
         "error_table",
         "frame_errors",
     )
-    best = {key: copy.deepcopy(fast[0][key]) for key in keys if fast and key in fast[0]}
+    best = {key: fast[0][key] for key in keys if fast and key in fast[0]}
     for group in data["stations"]:
         if group["name"] in slow:
             for key in keys:
                 group.pop(key, None)
-            group.update(copy.deepcopy(best))
+            group.update(best)
 
 
 def _without(base: Scenario, gone: tuple[str, ...]) -> dict[str, Any]:

@@ -80,7 +80,7 @@ class Cycle:
 
 
 def division(width_mhz: int, users: int) -> Division:
-    """Return the division into the most resource units that are no more than `users`.
+    """Return the division with the smallest resource units, but at most one unit for each user.
 
     Raises `ValueError` for a width without resource units, or without users.
 

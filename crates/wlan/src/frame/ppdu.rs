@@ -75,7 +75,7 @@ impl<'a, P> Ppdu<'a, P> {
     /// Returns the same PPDU for one user with its rate class mapped by `class`.
     ///
     /// # Panics
-    /// If it is for several users, which only a medium that is alone has.
+    /// If it is for several users. Media that share the air have no such PPDUs.
     #[inline]
     pub fn with_classes(self, class: impl Fn(u32) -> u32) -> Self {
         let Users::One(one) = self.0 else { unreachable!("one of several media has OFDMA") };

@@ -33,8 +33,8 @@ const TRIGGER_BASED_PREAMBLE: Duration = Duration::from_micros(48);
 const TRIGGER_BASED_GUARD_INTERVAL: Duration = Duration::from_nanos(1_600);
 
 impl Division {
-    /// Returns the division of a channel into the most resource units that are no more than
-    /// `users`; `None` if the channel cannot be divided, or without users.
+    /// Returns the division of a channel with the smallest resource units, but at most one unit for
+    /// each of `users`; `None` if the channel cannot be divided, or without users.
     pub(crate) fn among(width_mhz: u16, users: usize) -> Option<Self> {
         let (_, units) = UNITS.iter().find(|(width, _)| *width == width_mhz)?;
         let fits = |&(_, &units): &(u64, &usize)| units <= users;
