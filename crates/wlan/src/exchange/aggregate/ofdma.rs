@@ -284,11 +284,7 @@ impl<P: Clone> Aggregate<P> {
             air.originators[by as usize].psdu = Some(user.psdu);
             receiver = self.take_answer(&mut air.desk(), by, now, supply);
         }
-        let has_next = supply.has_next(by);
-        let next = air.exchange_succeeded(self, by, (receiver, has_next), now, supply);
-        if let Some(start) = next {
-            self.begins(air, by, start, supply);
-        }
+        self.goes_on(air, by, receiver, now, supply);
     }
 
     /// Puts back the frames of all users of `by`. Returns whether all of them are given up.

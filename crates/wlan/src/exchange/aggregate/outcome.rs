@@ -156,6 +156,20 @@ impl<P: Clone> Aggregate<P> {
         supply: &mut S,
     ) {
         let receiver = self.take_answer(&mut air.desk(), by, now, supply);
+        self.goes_on(air, by, receiver, now, supply);
+    }
+
+    /// Ends a successful exchange of `by`, whose last response came from `receiver`, and begins the
+    /// next one of its TXOP.
+    #[inline(always)]
+    pub(super) fn goes_on<S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        by: ContenderId,
+        receiver: StationId,
+        now: Time,
+        supply: &mut S,
+    ) {
         let has_next = supply.has_next(by);
         let next = air.exchange_succeeded(self, by, (receiver, has_next), now, supply);
         if let Some(start) = next {
