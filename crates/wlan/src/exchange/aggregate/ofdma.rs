@@ -11,7 +11,7 @@ use super::{Aggregate, Sends};
 use crate::config::{Delivery, MacConfig, OfdmaAcknowledgment, OfdmaConfig, OfdmaScheduler};
 use crate::contention::{ContenderConfig, Retry};
 use crate::events::{Began, MacEvent, Supply};
-use crate::exchange::{Air, Desk, Exchange as _, OnAir, Roles};
+use crate::exchange::{Air, Desk, OnAir, Roles};
 use crate::frame::{Frames, Ppdu, Psdu, UserPsdu};
 use crate::phy::{Division, HighRate, PhyConfig};
 use crate::sequence::dcf::FrameTimes;
