@@ -103,15 +103,15 @@ def student_interval(samples: Iterable[float | None], confidence: float = 0.95) 
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence must lie between 0 and 1, not {confidence}")
     values = [float(sample) for sample in samples if sample is not None]
-    if not all(map(math.isfinite, values)):
-        raise ValueError("samples must be finite numbers")
     n = len(values)
-    if n == 0:
-        return Interval(None, None, None, 0)
-    if n == 1:
+    if n == 1 and math.isfinite(values[0]):
         # Fast path: a sweep computes about fifty of these per point. Adding 0.0 removes the sign of
         # -0.0, as sums do.
         return Interval(values[0] + 0.0, None, None, 1)
+    if not all(map(math.isfinite, values)):
+        raise ValueError("samples must be finite numbers")
+    if n == 0:
+        return Interval(None, None, None, 0)
     # Relative to the first sample, so that equal samples have exactly their value as the mean.
     mean = values[0] + math.fsum(value - values[0] for value in values) / n
     variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)

@@ -88,12 +88,15 @@ def run(
     with outcome():
         from airtcp.cli.outputs import check as check_outputs
         from airtcp.compare import compare, with_measured, with_testbed
-        from airtcp.importer.files import measurement_of_all
 
         _check_witnesses(with_, simulated, gro)
         trying, everything = _effort("none" if no_advice else advice, effort)
         loaded, text = scenario_of(scenario, set_)
-        real = measurement_of_all(measured_) if measured_ else None
+        real = None
+        if measured_:
+            from airtcp.importer.files import measurement_of_all
+
+            real = measurement_of_all(measured_)
         if check and not loaded.targets:
             raise QuestionError(
                 f"--check needs targets, and {loaded.called} has none; add a table [targets], "

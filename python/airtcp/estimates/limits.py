@@ -132,15 +132,18 @@ def within_limits(
     found = {}
     is_once = scenario is not None and all(map(has_end, _flows_of(scenario, group, part)))
     for name, interval in metrics.items():
-        most = math.inf if scenario is None else most_of(name, scenario, group, part)
         if interval.n and scenario is not None and never_happens(name, scenario, group):
             found[name] = Interval(0.0, 0.0, 0.0, interval.n)
             continue
         if interval.low is None and interval.high is None and len(runs) > 1:
             # A mean without an interval says nothing about other runs.
             interval = Interval(None, None, None, interval.n)
+        if interval.low is None and interval.high is None:
+            found[name] = interval
+            continue
         if not (is_once and name in _OF_TRAFFIC):
             interval = unseen(name, interval, runs, group, part)
+        most = math.inf if scenario is None else most_of(name, scenario, group, part)
         found[name] = widened(name, interval, 0.0, most, are_linear=are_linear)
     in_order(found)
     return found
