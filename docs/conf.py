@@ -1,7 +1,12 @@
-"""Settings of Sphinx: Markdown pages, no extension of our own. `make docs` builds them."""
+"""Settings of Sphinx: Markdown pages, whose CSV files are shown. `make docs` builds them."""
 
+import sys
 import tomllib
 from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+import tables
 
 _CARGO = Path(__file__).parents[1] / "Cargo.toml"
 
@@ -28,3 +33,12 @@ myst_enable_extensions = ["deflist", "dollarmath"]
 html_theme = "furo"
 html_title = f"airtcp {release}"
 html_copy_source = False
+
+
+def setup(app: Any) -> None:
+    """Shows a CSV file as a table where a page links it on a line of its own."""
+
+    def read(_app: Any, _page: str, source: list[str]) -> None:
+        source[0] = tables.directives(source[0])
+
+    app.connect("source-read", read)

@@ -1,4 +1,4 @@
-"""Make the scoreboard of the papers, the failures on each paper's page and the files of claims.
+"""Make the scoreboard of the papers, the tables of their figures and the files of claims.
 
 Knows the claims, and judges the numbers that were found when they were last looked at
 (claims.json in airtcp_papers); tests compare the verdicts with those they hold the claims to.
@@ -48,8 +48,6 @@ DOCS = ROOT / "docs"
 PICTURES = DOCS / "images" / "papers"
 #: The verdicts of a claim whose item is made.
 JUDGED = VERDICTS[:-1]
-#: The verdicts that do not come out, in the order of a report.
-FAILED = VERDICTS[2:-1]
 #: The heading of the claims whose bound was chosen after our number was known.
 LATE = "claims with a late bound"
 
@@ -193,16 +191,6 @@ def statements(letter: str) -> str:
     return _table(["where", "the paper says", "claims", "verdict"], rows)
 
 
-def failures(letter: str) -> str:
-    """Lists the claims of a paper that are not met, by verdict."""
-    lines = []
-    for word in FAILED:
-        some = [one for one in judged() if one.claim.paper == letter and one.verdict == word]
-        if some:
-            lines.append(f"- {word}: {', '.join(f'`{one.claim.id}`' for one in some)}")
-    return "\n".join(lines)
-
-
 PAPERS_PAGES = DOCS / "papers"
 INDEX = PAPERS_PAGES / "index.md"
 CLAIMS = PAPERS_PAGES / "claims.md"
@@ -212,7 +200,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "scoreboard": scoreboard,
     "claim-rules": rules,
     **{f"matrix-{letter}": partial(matrix, letter) for letter in PAPERS},
-    **{f"failures-{letter}": partial(failures, letter) for letter in PAPERS},
     **{f"claims-{letter}": partial(every_claim, letter) for letter in PAPERS},
     **{f"statements-{letter}": partial(statements, letter) for letter in PAPERS},
 }
@@ -221,7 +208,6 @@ PAGES: Mapping[str, Path] = {
     "scoreboard": INDEX,
     "claim-rules": REPRODUCE,
     **{f"matrix-{letter}": INDEX for letter in PAPERS},
-    **{f"failures-{letter}": PAPERS_PAGES / f"paper-{letter.lower()}.md" for letter in PAPERS},
     **{f"claims-{letter}": CLAIMS for letter in PAPERS},
     **{f"statements-{letter}": CLAIMS for letter in PAPERS},
 }

@@ -1,7 +1,8 @@
 """The tables that scripts put on pages of the documentation, or into CSV files that pages name.
 
 A table on a page is between `<!-- table NAME: begins -->` and `<!-- table NAME: ends -->`. A long
-table is a CSV file, which the page names with `<!-- table NAME: ../data/FILE.csv -->`.
+table is a CSV file, which the page names with `<!-- table NAME: ../data/FILE.csv -->`, or with a
+link `[NAME.csv](../data/NAME.csv)` on a line of its own. The built site shows such links as tables.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from pathlib import Path
 from airtcp.stats import Interval
 
 _FILE = r"<!-- table {}: (\S+\.csv) -->"
-#: A table of a CSV file on the built site.
-_CSV_TABLE = r"```\{csv-table\}\n:file: (\S+)\n:header-rows: 1\n```"
+#: A link to a CSV file on a line of its own.
+_LINK = r"(?m)^\[[^\]\n]+\]\((\S+\.csv)\)$"
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -52,7 +53,11 @@ def put(page: str, name: str, table: str) -> str:
 def places(path: Path) -> list[str]:
     """Lists the names of the tables of a page."""
     text = path.read_text(encoding="utf-8")
-    return re.findall(r"<!-- table (\S+): (?:begins|\S+\.csv) -->", text)
+    names = re.findall(r"<!-- table (\S+): (?:begins|\S+\.csv) -->", text)
+    marked = re.findall(_FILE.format(r"\S+"), text)
+    for made in re.findall(r"(?s)<!-- table (\S+): begins -->(.*?)<!-- table \1: ends -->", text):
+        names += [Path(file).stem for file in re.findall(_LINK, made[1]) if file not in marked]
+    return names
 
 
 def whole(path: Path) -> str:
@@ -63,14 +68,25 @@ def whole(path: Path) -> str:
             head, *others = csv.reader(rows)
         return markdown(head, others)
 
-    def table(match: re.Match[str]) -> str:
-        name = match[1]
-        return f"<!-- table {name}: begins -->\n\n{shown(match[2])}\n\n<!-- table {name}: ends -->"
+    def table(name: str, file: str) -> str:
+        return f"<!-- table {name}: begins -->\n\n{shown(file)}\n\n<!-- table {name}: ends -->"
+
+    def linked(match: re.Match[str]) -> str:
+        return "" if match[1] in marked else table(Path(match[1]).stem, match[1])
 
     text = path.read_text(encoding="utf-8")
-    named = {file for _, file in re.findall(_FILE.format(r"(\S+)"), text)}
-    page = re.sub(_FILE.format(r"(\S+)"), table, text)
-    return re.sub(_CSV_TABLE, lambda match: "" if match[1] in named else shown(match[1]), page)
+    marked = {file for _, file in re.findall(_FILE.format(r"(\S+)"), text)}
+    page = re.sub(_LINK, linked, text)
+    return re.sub(_FILE.format(r"(\S+)"), lambda match: table(match[1], match[2]), page)
+
+
+def directives(page: str) -> str:
+    """Writes the links to CSV files that stand on a line of their own as tables for Sphinx."""
+    return re.sub(
+        _LINK,
+        lambda match: f"```{{csv-table}}\n:file: {match[1]}\n:header-rows: 1\n```",
+        page,
+    )
 
 
 def as_csv(table: str) -> str:
@@ -85,11 +101,8 @@ def as_csv(table: str) -> str:
 
 
 def file(name: str) -> str:
-    """Writes the place of a CSV file on a page: its mark, a link, and the table for the site."""
-    path = f"../data/{name}.csv"
-    link = f"[{name}.csv]({path})"
-    shown = f"```{{csv-table}}\n:file: {path}\n:header-rows: 1\n```"
-    return f"<!-- table {name}: {path} -->\n{link}\n\n{shown}"
+    """Writes the place of a CSV file on a page."""
+    return f"[{name}.csv](../data/{name}.csv)"
 
 
 def is_current(path: Path, name: str, table: str) -> bool:
@@ -117,7 +130,9 @@ def remake(path: Path, makers: Mapping[str, Callable[[], str]], names: Sequence[
 
 def _file(path: Path, name: str) -> Path | None:
     text = path.read_text(encoding="utf-8")
-    match = re.search(_FILE.format(re.escape(name)), text)
+    match = re.search(_FILE.format(re.escape(name)), text) or re.search(
+        rf"(?m)^\[{re.escape(name)}\.csv\]\((\S+)\)$", text
+    )
     return None if match is None else path.parent / match[1]
 
 
