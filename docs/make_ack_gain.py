@@ -59,7 +59,6 @@ def made() -> tuple[dict[str, Any], bytes]:
 
 
 TABLES: Mapping[str, Callable[[], str]] = {
-    "found": lambda: str(made()[0]["found"]),
     "gains": lambda: gains(made()[0]),
 }
 

@@ -94,7 +94,7 @@ def keys() -> str:
     sections = []
     for name, heading in SECTIONS.items():
         names = ", ".join(f"`{key}`" for key in known[name]["properties"])
-        said = f"### {heading}\n\nKeys: {names}."
+        said = f"### {heading}\n\n{names}"
         sections.append(f"{said}\n\n{tables.file(_called(name))}")
     return "\n\n".join(sections)
 
