@@ -17,6 +17,7 @@ mod exchange;
 mod field;
 pub mod frame;
 mod medium;
+mod peer;
 pub mod phy;
 mod rate_control;
 pub mod sequence;

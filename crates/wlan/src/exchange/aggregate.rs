@@ -23,6 +23,7 @@ use crate::contention::{ContenderConfig, Retry};
 use crate::events::{Began, MacEvent, Supply};
 use crate::frame::block_ack::{Books, ReorderBuffer, TransmitWindow};
 use crate::frame::{Frames, Mpdu, Ppdu, UserPsdu};
+use crate::peer::{Peer, Peers};
 use crate::phy::{PhyConfig, Rate};
 use crate::rate_control::{Choice, Cost, Minstrel, RateControlConfig};
 use crate::sequence::dcf::FrameTimes;
@@ -37,7 +38,9 @@ pub(crate) struct Aggregate<P> {
     /// For stations with rate control: the class of their first rate, and the loss probability of
     /// 1500-byte MPDUs at each rate.
     controlled: Vec<Option<(u32, Vec<f64>)>>,
-    queues: Vec<AggregatingQueue<P>>,
+    /// The peers of each queue.
+    peers: Vec<Peers<P>>,
+    queues: Vec<AggregatingQueue>,
     failed_block_ack: FailedBlockAck,
     delivery: Delivery,
     /// The arrival times of the frames of the PPDU on the air, in order; empty if all are delivered
@@ -54,14 +57,9 @@ pub(crate) struct Aggregate<P> {
     ofdma: Option<Box<Ofdma<P>>>,
 }
 
-/// The sending side of one queue.
+/// What one queue sends.
 #[derive(Debug)]
-struct AggregatingQueue<P> {
-    /// For an access point, by receiver from `first` on; a station has one entry.
-    agreements: Vec<Agreement<P>>,
-    first: StationId,
-    /// The agreements with something to retransmit, or with a Block ACK request.
-    pending: Vec<u32>,
+struct AggregatingQueue {
     /// What the last access sends.
     sends: Sends,
     times: FrameTimes,
@@ -72,21 +70,6 @@ struct AggregatingQueue<P> {
     txop_limit: Duration,
     /// The rate control's choice for the PPDU, if there is rate control.
     choice: Option<Choice>,
-}
-
-/// Both ends of a Block ACK agreement, or of an exchange of frames that are acknowledged one by
-/// one.
-#[derive(Debug)]
-struct Agreement<P> {
-    /// Whether Block ACKs acknowledge the frames.
-    has_block_ack: bool,
-    /// The limit of failures of a frame.
-    retry_limit: u16,
-    window: TransmitWindow<P>,
-    recipient: ReorderBuffer<P>,
-    books: Books,
-    /// Rate control of the station, if it has any.
-    rate_control: Option<Box<Minstrel>>,
 }
 
 /// What a queue sends.
@@ -129,11 +112,11 @@ impl<P: Clone> Aggregate<P> {
                 .collect();
             Some(Box::new(Minstrel::new(&costs, config.samples[side].clone())))
         };
-        let agreement = |contender: &ContenderConfig, receiver| {
+        let peer = |contender: &ContenderConfig, receiver| {
             let class = roles.rate_class(contender.station, receiver);
             let has_block_ack = pair_of(class).aggregation.is_some();
             let has_limit = !has_block_ack || mac.rules.retry_limit_under_block_ack;
-            Agreement {
+            Peer {
                 has_block_ack,
                 retry_limit: if has_limit { limit(mac.short_retry_limit) } else { u16::MAX },
                 window: TransmitWindow::new(receiver),
@@ -142,14 +125,14 @@ impl<P: Clone> Aggregate<P> {
                 rate_control: minstrel(contender, receiver),
             }
         };
+        let peers = contenders.iter().map(|contender| {
+            let receivers = roles.receivers(contender.station);
+            let first = receivers.start;
+            Peers::new(first, receivers.map(|receiver| peer(contender, receiver)).collect())
+        });
+        let peers = peers.collect();
         let queues = contenders.iter().map(|contender| AggregatingQueue {
-            agreements: roles
-                .receivers(contender.station)
-                .map(|receiver| agreement(contender, receiver))
-                .collect(),
-            first: roles.receivers(contender.station).start,
             choice: None,
-            pending: Vec::new(),
             sends: Sends::Data,
             times: FrameTimes::default(),
             class: 0,
@@ -165,6 +148,7 @@ impl<P: Clone> Aggregate<P> {
         Some(Box::new(Self {
             controlled: controlled.collect(),
             exchanges,
+            peers,
             queues,
             failed_block_ack: mac.rules.failed_block_ack,
             delivery: mac.rules.delivery,
@@ -180,14 +164,12 @@ impl<P: Clone> Aggregate<P> {
     /// Returns the frames of `by` that wait for retransmission, or are in a PPDU to several users.
     pub(crate) fn waiting(&self, by: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
         let users = self.ofdma.iter().flat_map(move |one| one.frames(by));
-        let agreements = &self.queues[by as usize].agreements;
-        let waiting = agreements.iter().flat_map(|one| one.window.iter());
-        users.flat_map(Frames::mpdus).chain(waiting)
+        users.flat_map(Frames::mpdus).chain(self.peers[by as usize].waiting())
     }
 
     /// Returns the frames of `by` that wait in their receivers' reorder buffers for earlier ones.
     pub(crate) fn held_back(&self, by: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
-        self.queues[by as usize].agreements.iter().flat_map(|one| one.recipient.iter())
+        self.peers[by as usize].iter().flat_map(|one| one.recipient.iter())
     }
 
     /// Checks the accounts of `by`; its PPDU on the air has the frames `on_air`.
@@ -199,7 +181,7 @@ impl<P: Clone> Aggregate<P> {
         if let Some(law) = &self.broken_law {
             return Err(law.clone());
         }
-        for Agreement { window, recipient, books, .. } in &self.queues[by as usize].agreements {
+        for Peer { window, recipient, books, .. } in self.peers[by as usize].iter() {
             let sent = on_air.filter(|psdu| psdu.receiver() == window.receiver);
             let waiting = window.iter().filter(|mpdu| !mpdu.is_further).count();
             let users = self.ofdma.iter().flat_map(|one| one.frames(by));
@@ -213,46 +195,20 @@ impl<P: Clone> Aggregate<P> {
 
     /// Returns the window start of `by`'s Block ACK request to `receiver`.
     pub(crate) fn window_start(&self, by: ContenderId, receiver: StationId) -> u64 {
-        let queue = &self.queues[by as usize];
-        queue.agreements[queue.place(receiver)].window.start(&[])
+        self.peers[by as usize].of(receiver).window.start(&[])
     }
 
-    fn agreement(&mut self, by: ContenderId, receiver: StationId) -> &mut Agreement<P> {
-        self.queues[by as usize].agreement(receiver)
+    fn peer(&mut self, by: ContenderId, receiver: StationId) -> &mut Peer<P> {
+        self.peers[by as usize].of_mut(receiver)
     }
 
     /// Reports to the rate control of `by`, if it has one, how many frames of `psdu` were
     /// acknowledged.
     fn report(&mut self, by: ContenderId, psdu: Frames<'_, P>, acknowledged: usize) {
-        let queue = &mut self.queues[by as usize];
-        if let Some(choice) = queue.choice.take()
-            && let Some(minstrel) = &mut queue.agreement(psdu.receiver()).rate_control
+        if let Some(choice) = self.queues[by as usize].choice.take()
+            && let Some(minstrel) = &mut self.peer(by, psdu.receiver()).rate_control
         {
             minstrel.report(choice, psdu.count() as u32, acknowledged as u32);
-        }
-    }
-}
-
-impl<P> AggregatingQueue<P> {
-    fn place(&self, receiver: StationId) -> usize {
-        (receiver - self.first) as usize
-    }
-
-    fn agreement(&mut self, receiver: StationId) -> &mut Agreement<P> {
-        let place = self.place(receiver);
-        &mut self.agreements[place]
-    }
-
-    /// Adds `receiver` to the pending list if anything waits for it, else removes it.
-    fn update_pending(&mut self, receiver: StationId) {
-        let place = self.place(receiver);
-        let listed = self.pending.iter().position(|&one| one as usize == place);
-        match (self.agreements[place].window.has_work(), listed) {
-            (true, None) => self.pending.push(place as u32),
-            (false, Some(index)) => {
-                self.pending.remove(index);
-            }
-            _ => {}
         }
     }
 }

@@ -3,11 +3,12 @@
 
 use airtcp_kernel::{Duration, Time};
 
-use super::{Aggregate, AggregatingQueue, Agreement, Sends};
+use super::{Aggregate, AggregatingQueue, Sends};
 use crate::events::Supply;
 use crate::exchange::Desk;
 use crate::frame::block_ack::TransmitWindow;
 use crate::frame::{Frames, Mpdu, Msdu, Psdu};
+use crate::peer::Peer;
 use crate::sequence::dcf::FrameTimes;
 use crate::sequence::ht::{Growing, HtExchange, Packets, Room};
 use crate::station::{ContenderId, StationId};
@@ -24,15 +25,14 @@ impl<P: Clone> Aggregate<P> {
         supply: &mut S,
     ) -> bool {
         let queue = &mut self.queues[by as usize];
-        let waiting = queue.pending.iter().map(|&place| {
-            let window = &queue.agreements[place as usize].window;
+        let peers = &mut self.peers[by as usize];
+        let waiting = peers.pending().map(|Peer { window, .. }| {
             (window.receiver, window.oldest().map(|mpdu| &mpdu.payload))
         });
         let receiver = supply.receiver(by, waiting).expect("who contends has a frame");
         let station = air.originators[by as usize].station;
         let class = air.roles.rate_class(station, receiver);
-        let place = queue.place(receiver);
-        let Agreement { window, rate_control, .. } = &mut queue.agreements[place];
+        let Peer { window, rate_control, .. } = peers.of_mut(receiver);
         queue.choice = None;
         if window.request_due {
             queue.times = self.exchanges[class as usize].request_times();
@@ -53,7 +53,7 @@ impl<P: Clone> Aggregate<P> {
         let psdu = fill(air, by, now, window, &limits, &mut mpdus, supply);
         self.broken_law =
             self.broken_law.take().or_else(|| breaks_window(window, &mpdus, exchange));
-        queue.update_pending(receiver);
+        peers.update_pending(receiver);
         queue.sends = Sends::Data;
         if mpdus.is_empty() {
             self.spare = mpdus;
@@ -84,7 +84,7 @@ impl<P: Clone> Aggregate<P> {
     /// Returns whether `by` has something to send in addition to its queue and the PSDU that it
     /// holds.
     pub(crate) fn has_pending(&self, by: ContenderId) -> bool {
-        !self.queues[by as usize].pending.is_empty()
+        self.peers[by as usize].has_pending()
     }
 }
 

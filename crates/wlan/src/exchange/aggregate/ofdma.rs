@@ -133,17 +133,16 @@ impl<P: Clone> Aggregate<P> {
         let hop = delay + ofdma.sifs;
         let Some(own) = ofdma.queue(by) else { return false };
         let queue = &mut self.queues[by as usize];
-        if queue.pending.iter().any(|&one| queue.agreements[one as usize].window.request_due) {
+        let peers = &mut self.peers[by as usize];
+        if peers.pending().any(|one| one.window.request_due) {
             return false;
         }
         let station = air.originators[by as usize].station;
         let class_of = |receiver| air.roles.rate_class(station, receiver);
         let rate_of = |receiver| self.exchanges[class_of(receiver) as usize].high_rate().0;
         let Some(any) = own.scheduler.any() else { return false };
-        let first = queue.first;
         let has_frame = |receiver: StationId| {
-            let window = &queue.agreements[(receiver - first) as usize].window;
-            window.waiting() > 0 || supply.has_next_for(by, receiver)
+            peers.of(receiver).window.waiting() > 0 || supply.has_next_for(by, receiver)
         };
         let width = rate_of(any).channel_width_mhz;
         let Some((division, stations)) = own.scheduler.choose(width, has_frame) else {
@@ -160,11 +159,11 @@ impl<P: Clone> Aggregate<P> {
             let ppdus = rate.ppdus_in(division, preamble, timing);
             let room = exchange.unit_room(&ppdus);
             let limits = Limits { exchange, room, left: None, is_sample: false, in_unit: true };
-            let window = &mut queue.agreement(receiver).window;
+            let window = &mut peers.of_mut(receiver).window;
             let mut mpdus = Vec::new();
             let psdu = fill(&mut air.desk(), by, now, window, &limits, &mut mpdus, supply);
             self.broken_law = self.broken_law.take().or(breaks_window(window, &mpdus, exchange));
-            queue.update_pending(receiver);
+            peers.update_pending(receiver);
             if mpdus.is_empty() {
                 continue;
             }

@@ -5,12 +5,13 @@ use std::ops::Range;
 
 use airtcp_kernel::Time;
 
-use super::{Aggregate, Agreement, Sends};
+use super::{Aggregate, Sends};
 use crate::config::FailedBlockAck;
 use crate::contention::Retry;
 use crate::events::{MacEvent, Supply};
 use crate::exchange::{Air, Desk, Exchange as _, OnAir};
 use crate::frame::{Mpdu, Psdu};
+use crate::peer::Peer;
 use crate::station::{ContenderId, StationId};
 
 impl<P: Clone> Aggregate<P> {
@@ -62,7 +63,7 @@ impl<P: Clone> Aggregate<P> {
         now: Time,
         supply: &mut S,
     ) {
-        let Agreement { window, recipient, books, .. } = self.agreement(by, receiver);
+        let Peer { window, recipient, books, .. } = self.peer(by, receiver);
         let start = window.start(&[]);
         recipient.begin_at(start, |mpdu, came| {
             books.hand_on(mpdu);
@@ -93,7 +94,7 @@ impl<P: Clone> Aggregate<P> {
             (Some(choice), Some(Some((_, error_rates)))) => Some(error_rates[choice.rate]),
             _ => None,
         };
-        let Agreement { recipient, books, .. } = self.queues[by as usize].agreement(receiver);
+        let Peer { recipient, books, .. } = self.peers[by as usize].of_mut(receiver);
         let mut place = places.start;
         let mut rest = &mut psdu.mpdus_mut()[places];
         let (mut frames, mut errors) = (0, 0);
@@ -188,13 +189,13 @@ impl<P: Clone> Aggregate<P> {
         let receiver;
         if let Sends::Request(asked) = self.queues[by as usize].sends {
             receiver = asked;
-            let window = &mut self.queues[by as usize].agreement(receiver).window;
+            let window = &mut self.peers[by as usize].of_mut(receiver).window;
             window.request_due = false;
             window.request_failures = 0;
             if std::mem::take(&mut window.missed_block_ack) {
                 self.retries_failed(air, by, receiver, (now, true), supply);
             }
-            self.queues[by as usize].update_pending(receiver);
+            self.peers[by as usize].update_pending(receiver);
         } else {
             let psdu = air.originators[by as usize].psdu.take().expect("it was sent");
             let frames = psdu.frames();
@@ -225,7 +226,7 @@ impl<P: Clone> Aggregate<P> {
             supply.acknowledged(now, by, mpdu);
         }
         air.originators[by as usize].done += packets;
-        self.agreement(by, frames.receiver()).books.acknowledged += received;
+        self.peer(by, frames.receiver()).books.acknowledged += received;
         if packets == frames.mpdus().len() as u64 {
             self.all_received(by, psdu);
         } else {
@@ -235,7 +236,7 @@ impl<P: Clone> Aggregate<P> {
 
     /// Releases `psdu`, of which everything was received.
     fn all_received(&mut self, by: ContenderId, psdu: Psdu<P>) {
-        self.queues[by as usize].update_pending(psdu.frames().receiver());
+        self.peers[by as usize].update_pending(psdu.frames().receiver());
         self.spare = psdu.into_mpdus();
         self.spare.clear();
     }
@@ -251,7 +252,7 @@ impl<P: Clone> Aggregate<P> {
         supply: &mut S,
     ) {
         let receiver = psdu.frames().receiver();
-        let limit = self.agreement(by, receiver).retry_limit;
+        let limit = self.peer(by, receiver).retry_limit;
         let mut mpdus = psdu.into_mpdus();
         let mut given_up = 0;
         for mpdu in mpdus.iter_mut().filter(|mpdu| !(has_answer && mpdu.is_received)) {
@@ -261,8 +262,8 @@ impl<P: Clone> Aggregate<P> {
                 supply.on_event(now, MacEvent::GivenUp { by, mpdu });
             }
         }
-        let queue = &mut self.queues[by as usize];
-        let Agreement { window, recipient, books, has_block_ack, .. } = queue.agreement(receiver);
+        let peers = &mut self.peers[by as usize];
+        let Peer { window, recipient, books, has_block_ack, .. } = peers.of_mut(receiver);
         while let Some(mpdu) = mpdus.pop() {
             if has_answer && mpdu.is_received {
                 continue;
@@ -281,7 +282,7 @@ impl<P: Clone> Aggregate<P> {
             // given up.
             recipient.begin_at(window.start(&[]), |_, _| {});
         }
-        queue.update_pending(receiver);
+        peers.update_pending(receiver);
         self.spare = mpdus;
         air.originators[by as usize].done += given_up;
     }
@@ -296,7 +297,7 @@ impl<P: Clone> Aggregate<P> {
         (now, has_answer): (Time, bool),
         supply: &mut S,
     ) {
-        let window = &mut self.queues[by as usize].agreement(receiver).window;
+        let window = &mut self.peers[by as usize].of_mut(receiver).window;
         let mut mpdus = Vec::new();
         while window.next_retry(&mut mpdus, |_| true).is_some() {}
         if mpdus.is_empty() {
@@ -321,8 +322,7 @@ impl<P: Clone> Aggregate<P> {
         supply: &mut S,
     ) -> Retry {
         if let Sends::Request(receiver) = self.queues[by as usize].sends {
-            let Agreement { window, retry_limit, .. } =
-                self.queues[by as usize].agreement(receiver);
+            let Peer { window, retry_limit, .. } = self.peers[by as usize].of_mut(receiver);
             let limit = *retry_limit;
             window.request_failures = window.request_failures.saturating_add(1);
             if window.request_failures < limit {
@@ -332,12 +332,12 @@ impl<P: Clone> Aggregate<P> {
             window.request_due = false;
             window.missed_block_ack = false;
             self.retries_failed(air, by, receiver, (now, false), supply);
-            self.queues[by as usize].update_pending(receiver);
+            self.peers[by as usize].update_pending(receiver);
             return Retry::Dropped;
         }
         let psdu = air.originators[by as usize].psdu.take().expect("it was to be sent");
         let receiver = psdu.frames().receiver();
-        let limit = self.agreement(by, receiver).retry_limit;
+        let limit = self.peer(by, receiver).retry_limit;
         if data_sent {
             self.report(by, psdu.frames(), 0);
         }
@@ -345,15 +345,15 @@ impl<P: Clone> Aggregate<P> {
             && psdu.frames().count() > 1
             && self.failed_block_ack == FailedBlockAck::BlockAckRequest;
         if asks {
-            let queue = &mut self.queues[by as usize];
-            let window = &mut queue.agreement(receiver).window;
+            let peers = &mut self.peers[by as usize];
+            let window = &mut peers.of_mut(receiver).window;
             let mut mpdus = psdu.into_mpdus();
             while let Some(mpdu) = mpdus.pop() {
                 window.put_back(mpdu);
             }
             window.request_due = true;
             window.missed_block_ack = true;
-            queue.update_pending(receiver);
+            peers.update_pending(receiver);
             self.spare = mpdus;
             return Retry::Again;
         }
