@@ -19,10 +19,10 @@ from typing import Any
 import airtcp_papers
 import tables
 from airtcp import simulate
-from airtcp.models.hoekstra import Parameters, cycle_time, effective_service_time
 from airtcp.results import Simulation
 from airtcp.stats import Interval
 from airtcp_papers.common.bench import Bench, Settings
+from airtcp_papers.hoekstra.model import Parameters, cycle_time, effective_service_time
 from airtcp_papers.hoekstra.testbed import (
     GAPS_S,
     LAWS,

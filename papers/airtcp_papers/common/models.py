@@ -12,6 +12,7 @@ from airtcp.predict.families import Family, Kind, Models, under_dcf
 
 if TYPE_CHECKING:
     from airtcp.predict.card import Card
+    from airtcp.scenario import ResolvedScenario
 
 
 def _cards_of_l() -> Sequence[Card]:
@@ -20,7 +21,7 @@ def _cards_of_l() -> Sequence[Card]:
     return (*bottleneck.CARDS, *uploads.CARDS, *best.CARDS)
 
 
-def _of_l(kind: Kind) -> Sequence[Family]:
+def _of_l(kind: Kind, _: ResolvedScenario) -> Sequence[Family]:
     if kind != "endless":
         return ()
     from airtcp_papers.leith.predict import best, bottleneck, uploads
@@ -38,7 +39,7 @@ def _cards_of_b() -> Sequence[Card]:
     return (*bursts.CARDS, *cycles.CARDS, *best.CARDS)
 
 
-def _of_b(kind: Kind) -> Sequence[Family]:
+def _of_b(kind: Kind, _: ResolvedScenario) -> Sequence[Family]:
     if kind == "saturated":
         return ()
     from airtcp_papers.bruno.predict import best
@@ -61,7 +62,7 @@ def _cards_of_g() -> Sequence[Card]:
     return CARDS
 
 
-def _of_g(kind: Kind) -> Sequence[Family]:
+def _of_g(kind: Kind, _: ResolvedScenario) -> Sequence[Family]:
     if kind != "saturated":
         return ()
     from airtcp_papers.gopal.predict import saturated
@@ -69,6 +70,24 @@ def _of_g(kind: Kind) -> Sequence[Family]:
     return (Family(20, "G (1)", under_dcf(saturated, silent=True)),)
 
 
+def _cards_of_h() -> Sequence[Card]:
+    from airtcp_papers.hoekstra.predict import CARDS
+
+    return CARDS
+
+
+def _of_h(kind: Kind, scenario: ResolvedScenario) -> Sequence[Family]:
+    """Return paper H's family, before paper M's (rank 20) if it fits the windows better."""
+    if kind not in ("web", "ftp", "once"):
+        return ()
+    from airtcp_papers.hoekstra import predict
+
+    ask = {"web": predict.web, "ftp": predict.ftp, "once": predict.alone}[kind]
+    rank = 15 if predict.fits(scenario) else 25
+    return (Family(rank, "paper H", under_dcf(ask, silent=True)),)
+
+
 BRUNO: Final = Models(_cards_of_b, _of_b)
 GOPAL: Final = Models(_cards_of_g, _of_g)
+HOEKSTRA: Final = Models(_cards_of_h, _of_h, ("models.hoekstra.service_time",))
 LEITH: Final = Models(_cards_of_l, _of_l)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from airtcp.models.hoekstra import TABLE_1, TABLE_1_PROVENANCE, Dialogue, Parameters, Radio
-
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.item import Cell, Data, Outcome, item
+from airtcp_papers.hoekstra.model import TABLE_1, TABLE_1_PROVENANCE, Dialogue, Parameters, Radio
 from airtcp_papers.hoekstra.testbed import GAPS_S, service_s
 
 _MICRO = 1e-6

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from airtcp.models.hoekstra import Parameters, cycle_time, effective_service_time
 from airtcp.results import Simulation
 from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.item import Cell, Data, Outcome, Value, item
 from airtcp_papers.common.measure import changed, gap, mean, most, off, over_runs, words
+from airtcp_papers.hoekstra.model import Parameters, cycle_time, effective_service_time
 from airtcp_papers.hoekstra.testbed import service_of
 
 _ENDLESS: Final[dict[str, Any]] = {

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any, Final, Literal
 
 import numpy as np
-from airtcp.models.hoekstra import Parameters, effective_service_time
 from airtcp.results import Simulation
 from airtcp.run.flows import FlowReplication, processor_sharing
 from airtcp.stats import Interval, student_interval
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from airtcp_papers.common.bench import Bench, Changes
 from airtcp_papers.common.measure import changed
+from airtcp_papers.hoekstra.model import Parameters, effective_service_time
 
 FloatArray = NDArray[np.float64]
 

@@ -1,11 +1,5 @@
-"""The PHY of a standard, for the tests of the models."""
+"""The PHYs of `phys`, as fixtures of the tests of models."""
 
-import pytest
-from airtcp.models.airtime import Phy
-from airtcp.scenario import loads
-from bases import cell
-
-
-@pytest.fixture
-def phy_80211b() -> Phy:
-    return Phy.of(loads(cell(phy='data_rate = "11 Mb/s"\ncontrol_rate = "2 Mb/s"')).phy)
+from phys import phy_80211a as phy_80211a
+from phys import phy_80211b as phy_80211b
+from phys import phy_80211g as phy_80211g

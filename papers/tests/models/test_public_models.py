@@ -12,6 +12,7 @@ MODULES = {
     "bruno": "airtcp_papers.bruno.model",
     "bursts": "airtcp_papers.bruno.burst_model",
     "gopal": "airtcp_papers.gopal.model",
+    "hoekstra": "airtcp_papers.hoekstra.model",
     "leith": "airtcp_papers.leith.model",
 }
 #: Called by a constructor that has an example, with a dozen numbers of a paper's table.

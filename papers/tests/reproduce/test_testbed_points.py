@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from airtcp.models.hoekstra import Parameters, ack_time, effective_service_time
 from airtcp.stats import Interval
 from airtcp_papers.hoekstra.exchanges import Packets
+from airtcp_papers.hoekstra.model import Parameters, ack_time, effective_service_time
 from airtcp_papers.hoekstra.real_points import (
     LINUX,
     REAL_LAWS,

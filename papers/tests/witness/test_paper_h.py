@@ -24,9 +24,9 @@ from typing import Any
 import airtcp_papers
 import numpy as np
 import pytest
-from airtcp.models.hoekstra import Parameters, ack_time, cycle_time, effective_service_time
 from airtcp.run.simulate import simulate
 from airtcp_papers.common.bench import Bench, Settings
+from airtcp_papers.hoekstra.model import Parameters, ack_time, cycle_time, effective_service_time
 from airtcp_papers.hoekstra.testbed import LAWS, STATED, Point, gaps, observe, service_s
 
 FOLDER = Path(airtcp_papers.__file__).parent / "hoekstra"

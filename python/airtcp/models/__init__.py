@@ -11,7 +11,6 @@
 - `edca`: saturated EDCA with access categories of different AIFS
 - `heusse`: hosts at different rates, the performance anomaly
 - `hidden`: two saturated stations that are hidden from each other
-- `hoekstra`: paper H, effective service time of a file transfer
 - `max_throughput`: theoretical maximum throughput of a single sender
 - `miorandi`: paper M, TCP downloads: contention, throughput, session delay
 - `ofdma`: saturated downlink OFDMA
@@ -20,7 +19,8 @@
 - `roots`: roots of monotone functions, which all models share
 - `tcp_ampdu`: TCP over A-MPDUs: aggregation, channel access of ACKs, collisions
 
-`airtcp-papers` adds `aimd`, `bruno`, `bursts`, `gopal` and `leith`, as attributes of this package.
+`airtcp-papers` adds `aimd`, `bruno`, `bursts`, `gopal`, `hoekstra` and `leith`, as attributes
+of this package.
 
 Results are small objects. Every model raises `ValueError` with the name of an invalid argument, and
 `ConvergenceError` instead of returning a number that did not converge. Models never import the
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
         edca,
         heusse,
         hidden,
-        hoekstra,
         max_throughput,
         miorandi,
         ofdma,
@@ -66,7 +65,6 @@ __all__ = [
     "edca",
     "heusse",
     "hidden",
-    "hoekstra",
     "max_throughput",
     "miorandi",
     "ofdma",

@@ -2,7 +2,7 @@
 
 Inputs are loads, service times and limits as plain numbers. The models are the M/G/1-PS queue of
 paper H, (23) to (26), and its variants with a limit on flows or with few sources (Engset).
-`hoekstra` computes service times for it, `miorandi` capacities C_k.
+Paper H has service times for it, paper M capacities C_k.
 
 Everything except the distributions of sojourn times holds for any distribution of service times
 with the same mean (insensitivity). `sojourn_tail`, `engset_sojourn_tail` and their quantiles are

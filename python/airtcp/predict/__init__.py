@@ -13,7 +13,6 @@ returns None.
 - `replies`: the same if TCP ACKs may skip the backoff; contention in a cell of transfers
 - `web`: ON/OFF TCP transfers, paper M (13) to (17)
 - `arrivals`: transfers that start independently of each other, at the capacities of paper M
-- `effective`: both as processor sharing with effective service times, paper H
 - `ampdu`: saturated UDP over A-MPDUs; `tcp_ampdu`: endless TCP transfers over them
 - `lossy_path`: windows limited by losses on wired links; RFC 9438, Mathis et al.
 - `cells`: several cells on one channel, by the chain of clusters
@@ -57,7 +56,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
     >>> best.source, round(best.value / 1e6, 2)
     ('M (12), corrected', 24.46)
     """
-    from airtcp.predict import access, assumptions, effective, limits, lossy_path
+    from airtcp.predict import access, assumptions, limits, lossy_path
     from airtcp.predict.answers import Answers
     from airtcp.results import Prediction, Provenance
 
@@ -67,7 +66,8 @@ def predict(scenario: ResolvedScenario) -> Prediction:
         declined = family(scenario, answers)
         if declined:
             answers.unanswered[name] = declined
-    answers.add_broken(access.beacons(scenario), but_by=[effective.SERVICE, lossy_path.BY])
+    beacons = [by for one in of_packages() for by in one.with_beacons]
+    answers.add_broken(access.beacons(scenario), but_by=[*beacons, lossy_path.BY])
     answers.add_broken(access.frame_errors(scenario), but_by=[*_told_of_errors(scenario)])
     answers.add_broken(list(assumptions.senders(scenario)), but_by=[lossy_path.BY])
     answers.add_broken(list(assumptions.filtered_acks(scenario)), but_by=[lossy_path.BY])
@@ -151,6 +151,7 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, Ask]], st
 
         return _with_packages(
             "saturated",
+            scenario,
             Family(10, "Bianchi (2000)", under_dcf(saturated.predict)),
             Family(30, "Ramaiyan et al. (2008)", categories.predict),
         ), ""
@@ -162,26 +163,26 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, Ask]], st
             Family(60, "losses on wired links", lossy_path.predict),
         )
         if idle := downloads.idle_by_timers(scenario):
-            settings = _with_packages("endless", settings=True)
+            settings = _with_packages("endless", scenario, settings=True)
             return (("models of a full air", lambda *_: idle), *settings), ""
-        return _with_packages("endless", *own), ""
+        return _with_packages("endless", scenario, *own), ""
     if all(app.kind == "web" for app in apps):
-        from airtcp.predict import effective, web
+        from airtcp.predict import web
 
-        return _transfers("web", scenario, web.predict, effective.web), ""
+        return _with_packages("web", scenario, _paper_m(web.predict)), ""
     if all(app.kind == "ftp" for app in apps):
-        from airtcp.predict import arrivals, effective
+        from airtcp.predict import arrivals
 
-        return _transfers("ftp", scenario, arrivals.predict, effective.ftp), ""
+        return _with_packages("ftp", scenario, _paper_m(arrivals.predict)), ""
     if any(app.kind == "ftp" for app in apps):
         return (), (
             "FTP transfers start independently of transfers in progress and share the "
             "channel with other transfers; models cover only one of the two"
         )
     if sum(scenario.group(flow.stations).count for flow in scenario.flows) == 1:
-        from airtcp.predict import effective, lone
+        from airtcp.predict import lone
 
-        return _transfers("once", scenario, lone.predict, effective.alone), ""
+        return _with_packages("once", scenario, _paper_m(lone.predict)), ""
     return (), (
         "bulk transfers that end have no steady state; paper M covers only endless "
         "transfers, transfers that repeat after a think time, or a single one"
@@ -214,25 +215,14 @@ def _aggregated(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, Ask]], 
     )
 
 
-def _transfers(
-    kind: Kind,
-    scenario: ResolvedScenario,
-    paper_m: Callable[[ResolvedScenario, Answers], None],
-    paper_h: Callable[[ResolvedScenario, Answers], None],
+def _paper_m(ask: Callable[[ResolvedScenario, Answers], None]) -> Family:
+    return Family(20, "paper M", under_dcf(ask))
+
+
+def _with_packages(
+    kind: Kind, scenario: ResolvedScenario, *own: Family, settings: bool = False
 ) -> list[tuple[str, Ask]]:
-    """Return both families for finite transfers, the better match for the windows first."""
-    from airtcp.predict import effective
-
-    m, h = (30, 20) if effective.fits(scenario) else (20, 30)
-    return _with_packages(
-        kind,
-        Family(m, "paper M", under_dcf(paper_m)),
-        Family(h, "paper H", under_dcf(paper_h, silent=True)),
-    )
-
-
-def _with_packages(kind: Kind, *own: Family, settings: bool = False) -> list[tuple[str, Ask]]:
     """Return our families and those of packages, by rank; with `settings` only those of keys."""
-    families = [*own, *(family for one in of_packages() for family in one.families(kind))]
+    families = [*own, *(family for one in of_packages() for family in one.families(kind, scenario))]
     ordered = sorted(families, key=lambda family: family.rank)
     return [(one.source, one.ask) for one in ordered if one.is_setting or not settings]

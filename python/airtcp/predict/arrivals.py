@@ -18,10 +18,9 @@ from airtcp.predict import assumed_windows, assumptions
 from airtcp.predict.answers import Answers
 from airtcp.predict.assumed_sharing import near_one, not_poisson, unequal_shares
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.effective import arrival_rate
 from airtcp.predict.jobs import of_arrivals
 from airtcp.predict.keys import ALIKE, TRANSFERS
-from airtcp.predict.transfers import Transfers
+from airtcp.predict.transfers import Transfers, arrival_rate
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario

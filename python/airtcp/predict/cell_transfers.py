@@ -24,10 +24,9 @@ from airtcp.predict import assumptions, cells
 from airtcp.predict.access import as_dcf
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.effective import arrival_rate
 from airtcp.predict.jobs import Jobs, of_arrivals, of_sources
 from airtcp.predict.keys import ALIKE, TRANSFERS
-from airtcp.predict.transfers import Transfers, think_time
+from airtcp.predict.transfers import Transfers, arrival_rate, think_time
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario

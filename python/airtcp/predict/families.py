@@ -40,11 +40,13 @@ class Family:
 class Models:
     """The models of a package: their cards, and the families for a kind of traffic.
 
-    Both are functions, which import models only when called.
+    Both are functions, which import models only when called. `with_beacons` names the modules whose
+    models include beacons, such as "models.hoekstra.service_time".
     """
 
     cards: Callable[[], Sequence[Card]]
-    families: Callable[[Kind], Sequence[Family]]
+    families: Callable[[Kind, ResolvedScenario], Sequence[Family]]
+    with_beacons: tuple[str, ...] = ()
 
 
 def of_packages() -> tuple[Models, ...]:

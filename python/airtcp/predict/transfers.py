@@ -169,6 +169,12 @@ def think_time(flow: Flow) -> Distribution:
     return flow.application.think_time
 
 
+def arrival_rate(transfers: Transfers) -> float:
+    """Return the rate at which transfers of all FTP flows start, per second."""
+    connections = transfers.connections
+    return connections.count * transfers.over_flows(lambda flow: 1.0 / interarrival(flow).mean())
+
+
 def interarrival(flow: Flow) -> Distribution:
     """Return the law of the times between transfers; ValueError if transfers wait for others."""
     if flow.application.kind != "ftp":

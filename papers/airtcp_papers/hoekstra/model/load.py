@@ -8,13 +8,13 @@ load is in `airtcp.models.processor_sharing`: its `number_distribution` at `rho`
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
-
 from airtcp.models import checks
 from airtcp.models.checks import Values
-from airtcp.models.hoekstra.parameters import PAPER, Parameters, Variant
-from airtcp.models.hoekstra.service_time import Model, effective_service_time
 from airtcp.models.processor_sharing import mean_sojourn, stable_load
+from numpy.typing import ArrayLike
+
+from airtcp_papers.hoekstra.model.parameters import PAPER, Parameters, Variant
+from airtcp_papers.hoekstra.model.service_time import Model, effective_service_time
 
 __all__ = ["EffectiveLoad", "effective_load"]
 

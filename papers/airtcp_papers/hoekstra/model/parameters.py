@@ -10,11 +10,10 @@ from types import MappingProxyType
 from typing import Final, Literal, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
-
 from airtcp.models import checks
 from airtcp.models.airtime import Phy, Rate, ppdu_time_ns
 from airtcp.models.checks import Values
+from numpy.typing import ArrayLike
 
 __all__ = [
     "CORRECTED",

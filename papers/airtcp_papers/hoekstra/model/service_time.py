@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
-
 from airtcp.models import checks
 from airtcp.models.checks import Values
-from airtcp.models.hoekstra.parameters import PAPER, Parameters, Variant, frame_time
+from numpy.typing import ArrayLike
+
+from airtcp_papers.hoekstra.model.parameters import PAPER, Parameters, Variant, frame_time
 
 __all__ = [
     "ServiceTime",

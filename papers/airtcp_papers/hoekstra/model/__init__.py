@@ -12,8 +12,8 @@ basic access, a TCP ACK per two segments.
 (23) to (26) and (30), which need only a load, are in `airtcp.models.processor_sharing`.
 """
 
-from airtcp.models.hoekstra.load import EffectiveLoad, effective_load
-from airtcp.models.hoekstra.parameters import (
+from airtcp_papers.hoekstra.model.load import EffectiveLoad, effective_load
+from airtcp_papers.hoekstra.model.parameters import (
     CORRECTED,
     PAPER,
     TABLE_1,
@@ -26,7 +26,7 @@ from airtcp.models.hoekstra.parameters import (
     Variant,
     frame_time,
 )
-from airtcp.models.hoekstra.service_time import (
+from airtcp_papers.hoekstra.model.service_time import (
     ServiceTime,
     ack_time,
     acknowledged_time,

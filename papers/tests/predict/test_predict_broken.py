@@ -1,13 +1,13 @@
 """Assumptions of models that a scenario breaks: which are named, and with what effect.
 
-Does not know the values that models give (`test_predict`).
+Does not know the values that models give (`test_predict_downloads`).
 """
 
 import pytest
 from airtcp.predict import predict
 from airtcp.run.simulate import simulate
 from airtcp.scenario import loads
-from test_predict import (
+from test_predict_downloads import (
     BULK,
     EQUAL,
     EXPONENTIAL,
@@ -19,7 +19,6 @@ from test_predict import (
     of_paper_m,
     scenario,
 )
-from wing import with_papers
 
 
 def test_a_scenario_that_meets_every_assumption_breaks_none() -> None:
@@ -120,7 +119,6 @@ def test_stations_at_different_rates_are_averaged_and_named() -> None:
     assert best.value == pytest.approx(measured, rel=0.05)
 
 
-@with_papers
 def test_uploads_with_a_large_window_are_not_the_backlog_of_paper_m() -> None:
     said = predict(scenario(direction="upload", window=20))
 
@@ -128,7 +126,6 @@ def test_uploads_with_a_large_window_are_not_the_backlog_of_paper_m() -> None:
     assert of_paper_m(said, "collision_probability") == []
 
 
-@with_papers
 def test_web_beside_endless_downloads_leaves_the_total_goodput() -> None:
     more = (
         FLOW.format(

@@ -13,8 +13,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-
-from airtcp.models import hoekstra
 from airtcp.models.airtime import Phy
 from airtcp.models.processor_sharing import (
     engset,
@@ -33,13 +31,15 @@ from airtcp.predict.facts import Connections, legacy, rate_of, tcp_of
 from airtcp.predict.keys import ALIKE, ALL_ACKS, FRAMES, NO_ERRORS, RENO, SEGMENTS, TRANSFERS
 from airtcp.predict.transfers import (
     Transfers,
+    arrival_rate,
     dialogue_of,
-    interarrival,
     request_bytes,
     size_of,
     think_time,
 )
 from airtcp.units import format_time_ns
+
+from airtcp_papers.hoekstra import model
 
 if TYPE_CHECKING:
     from airtcp.models.checks import Values
@@ -264,15 +264,9 @@ def ftp(scenario: ResolvedScenario, answers: Answers) -> None:
     transfers = Transfers(scenario)
     broken = [*_broken(transfers), *not_poisson(transfers)]
     rate = arrival_rate(transfers)
-    for variant, label in ((hoekstra.CORRECTED, ", H2 corrected"), (hoekstra.PAPER, "")):
+    for variant, label in ((model.CORRECTED, ", H2 corrected"), (model.PAPER, "")):
         with answers.attempt(f"H (29){label}"):
             _open(transfers, _service(transfers, variant), rate, answers, broken, label)
-
-
-def arrival_rate(transfers: Transfers) -> float:
-    """Return the rate at which transfers of all FTP flows start, per second."""
-    connections = transfers.connections
-    return connections.count * transfers.over_flows(lambda flow: 1.0 / interarrival(flow).mean())
 
 
 def alone(scenario: ResolvedScenario, answers: Answers) -> None:
@@ -349,7 +343,7 @@ def _quantiles(
     answers.add(card.origin(source, broken), dict(zip(card.answers, times_s.tolist(), strict=True)))
 
 
-def _service(transfers: Transfers, variant: hoekstra.Variant = hoekstra.CORRECTED) -> _Service:
+def _service(transfers: Transfers, variant: model.Variant = model.CORRECTED) -> _Service:
     """Return EST of (19), with FTP's dialogue around the data if the flows have one.
 
     Without a dialogue the exchanges before the data replace it, and closing the connection is left
@@ -362,20 +356,20 @@ def _service(transfers: Transfers, variant: hoekstra.Variant = hoekstra.CORRECTE
     )
 
 
-def _est_s(transfers: Transfers, flow: Flow, variant: hoekstra.Variant) -> float:
+def _est_s(transfers: Transfers, flow: Flow, variant: model.Variant) -> float:
     scenario = transfers.connections.scenario
     data_rate, control_rate = rate_of(scenario.group(flow.stations))
     request, messages = request_bytes(flow), dialogue_of(flow)
-    dialogue = hoekstra.Dialogue(get_bits=8 * request)
+    dialogue = model.Dialogue(get_bits=8 * request)
     if messages is not None:
-        dialogue = hoekstra.Dialogue(
+        dialogue = model.Dialogue(
             pasv_bits=8 * messages.pasv_bytes,
             reply_227_bits=8 * messages.reply_227_bytes,
             retr_bits=8 * messages.retr_bytes,
             reply_150_bits=8 * messages.reply_150_bytes,
             reply_226_bits=8 * messages.reply_226_bytes,
         )
-    parameters = hoekstra.Parameters.from_phy(
+    parameters = model.Parameters.from_phy(
         Phy.of(scenario.phy),
         mss_bytes=tcp_of(flow).mss_bytes,
         header_bits=tcp_of(flow).header_bits,
@@ -384,24 +378,22 @@ def _est_s(transfers: Transfers, flow: Flow, variant: hoekstra.Variant) -> float
         dialogue=dialogue,
         beacon=_beacon(scenario),
     )
-    said = hoekstra.effective_service_time(
-        size_of(flow).mean(), parameters, variant, model="refined"
-    )
+    said = model.effective_service_time(size_of(flow).mean(), parameters, variant, model="refined")
     if messages is not None:
         return float(said.est_with_beacons_s)
     est = float(said.est_s) - said.overhead_s
     if tcp_of(flow).handshake != "none":
-        est += hoekstra.tcp_setup_time(parameters)
+        est += model.tcp_setup_time(parameters)
     if request:
-        est += hoekstra.ftp_get_time(parameters)
+        est += model.ftp_get_time(parameters)
     return est * said.beacon_factor
 
 
-def _beacon(scenario: ResolvedScenario) -> hoekstra.Beacon | None:
+def _beacon(scenario: ResolvedScenario) -> model.Beacon | None:
     beacon = scenario.mac.beacon
     if beacon is None:
         return None
-    return hoekstra.Beacon.from_phy(
+    return model.Beacon.from_phy(
         Phy.of(scenario.phy),
         legacy(beacon.rate),
         interval_s=beacon.interval_ns / 1e9,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from airtcp.models import airtime
 from airtcp.models.airtime import Phy, Rate
-from airtcp.models.hoekstra import (
+from airtcp_papers.hoekstra.model import (
     TABLE_1,
     TABLE_1_PROVENANCE,
     TIME_UNIT_S,

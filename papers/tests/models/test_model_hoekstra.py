@@ -12,7 +12,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pytest
 from airtcp.models.airtime import Phy, Rate
-from airtcp.models.hoekstra import (
+from airtcp.models.processor_sharing import number_tail, sojourn_tail
+from airtcp_papers.hoekstra.model import (
     CORRECTED,
     PAPER,
     TABLE_1,
@@ -36,7 +37,6 @@ from airtcp.models.hoekstra import (
     tcp_close_time,
     tcp_setup_time,
 )
-from airtcp.models.processor_sharing import number_tail, sojourn_tail
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -4,7 +4,7 @@ import dataclasses
 from typing import Any
 
 import pytest
-from airtcp.models.hoekstra import (
+from airtcp_papers.hoekstra.model import (
     Parameters,
     ack_time,
     acknowledged_time,

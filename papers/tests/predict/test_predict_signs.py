@@ -19,17 +19,15 @@ from pathlib import Path
 from typing import Any
 
 import airtcp
+import airtcp_papers
 import pytest
 from airtcp import predict, simulate
 from airtcp.predict import wording
 from airtcp.predict.cards import cards
 from airtcp.scenario import loads
-from wing import with_papers
-
-pytestmark = with_papers
 
 CARDS = cards()
-PAPERS = Path(pytest.importorskip("airtcp_papers").__file__).parent
+PAPERS = Path(airtcp_papers.__file__).parent
 
 TABLES = Path(__file__).parent / "signs"
 #: Simulated seconds of a replication that are told from quick ones.
