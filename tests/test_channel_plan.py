@@ -339,9 +339,8 @@ def test_the_page_tells_what_floors_were_measured() -> None:
     page = (ROOT / "docs/howto/plan.md").read_text("utf-8")
 
     best = sum(share == 1.0 for share in shares)
-    assert f"{best} of {len(shares)} were the best" in page
-    worst, longest = 100.0 * (1.0 - min(shares)), max(float(row["plan_cpu_s"]) for row in rows)
-    assert f"within {worst:.1f} % of it, and none took more than {longest:.1f} s" in page
+    assert f"{best} of {len(shares)} plans were the best" in page
+    assert f"within {100.0 * (1.0 - min(shares)):.1f} % of it" in page
 
 
 @pytest.mark.verify
