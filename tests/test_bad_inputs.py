@@ -140,6 +140,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "simulate base.toml --trace t.csv --trace-interval 0s": ("--trace-interval", "1 ns or more"),
     "simulate base.toml --trace t.csv --trace-interval 10ns": ("trace_interval_s", "s or more"),
     "simulate base.toml --trace-interval 1s": ("--trace-interval", "--trace"),
+    "simulate base.toml --pcap nowhere/a.pcap": ("cannot write to nowhere/a.pcap", "No such file"),
+    "simulate base.toml --pcap folder.csv": ("cannot write to folder.csv", "not a regular file"),
+    "simulate base.toml --pcap /dev/null": ("cannot write to /dev/null", "not a regular file"),
+    "simulate base.toml --pcap a.pcap --snaplen 10": ("--snaplen", "64"),
     "example nothere": ("NAME", "cafe-wifi6"),
     # Plug-ins.
     "show base.toml --plugin nofile.py": ("nofile.py", "not found"),
@@ -163,6 +167,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "plan base.toml --limit soon": ("--limit", "min"),
     "diff base.toml": ("B", "--set"),
     "diff base.toml --set stations.laptop.count=2": ("--set", "same network"),
+    "diff base.toml --set title=another": ("--set", "same network"),
+    "diff base.toml --set run.seed=1": ("--set", "same network"),
     "diff base.toml --set stations.laptop.count=3 --precision 200%": ("--precision", "100 %"),
     "diff base.toml --set stations.laptop.count=3 --precision abc": ("--precision", "%"),
     "diff base.toml --set stations.laptop.count=3 --precision 2% --replications 3": (

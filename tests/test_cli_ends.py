@@ -215,12 +215,13 @@ def test_a_trace_on_a_full_disk_costs_the_trace_alone(
 
     monkeypatch.setattr(CsvWriter, "write", full)
     trace, pcap = tmp_path / "a.csv", tmp_path / "a.pcap"
-    result = call("simulate", scenario, "--json", "--trace", trace, "--pcap", pcap)
+    trace.write_text("before")
+    result = call("simulate", scenario, "--json", "--force", "--trace", trace, "--pcap", pcap)
 
     assert result.exit_code == 1
     assert json.loads(result.stdout)["simulation"]["replications"] == 3
     assert result.stderr == f"airtcp: cannot write to {trace}: No space left on device\n"
-    assert not trace.exists()
+    assert trace.read_text() == "before"
     assert pcap.stat().st_size > 1000
     assert left_behind(tmp_path) == []
 
@@ -230,13 +231,15 @@ def test_a_capture_on_a_full_disk_costs_the_capture_alone(scenario: Path, tmp_pa
     plain = json.loads(call("simulate", scenario, "--json").stdout)
     beside = tmp_path / f".a.pcap.{os.getpid()}"
     beside.symlink_to("/dev/full")
-    result = call("simulate", scenario, "--json", "--pcap", tmp_path / "a.pcap")
+    pcap = tmp_path / "a.pcap"
+    pcap.write_text("before")
+    result = call("simulate", scenario, "--json", "--force", "--pcap", pcap)
 
     assert result.exit_code == 1
     assert json.loads(result.stdout)["simulation"]["metrics"] == plain["simulation"]["metrics"]
     assert "cannot write to" in result.stderr
     assert "No space left" in result.stderr
-    assert not (tmp_path / "a.pcap").exists()
+    assert pcap.read_text() == "before"
 
 
 @pytest.mark.parametrize(

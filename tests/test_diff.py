@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from html import unescape
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from airtcp.present import difference as present
 from airtcp.results import Replication, Simulation
 from airtcp.results.differences import Change, Difference, Ranked
 from airtcp.stats import Interval
-from bases import cell
 from typer.testing import CliRunner, Result
 from wing import with_papers
 
@@ -432,13 +430,6 @@ def test_one_pair_says_that_it_has_no_interval(file: Path) -> None:
     assert "✓" not in shown
 
 
-def test_diff_is_a_function_whatever_is_imported() -> None:
-    import airtcp.difference
-
-    assert callable(airtcp.diff)
-    assert sys.modules["airtcp.difference"].diff is airtcp.diff
-
-
 def _widths(found: Difference) -> list[float]:
     changes = [found.metrics[name] for name in ("goodput_bps", "transfer_time_s")]
     return [(one.difference.half_width or 0.0) / (one.a.mean or 1.0) for one in changes]
@@ -474,22 +465,3 @@ def test_no_change_is_precise_at_once() -> None:
     a = airtcp.load(SCENARIO)
     found = airtcp.diff(a, a, precision=0.01)
     assert (found.replications, found.stopped) == (5, "precision")
-
-
-@pytest.mark.parametrize(
-    "change", ["stations.laptop.count=2", "run.seed=1", "title='another'", "phy.standard=802.11b"]
-)
-def test_a_change_that_changes_nothing_is_refused_before_anything_runs(
-    change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def run(*_: object, **__: object) -> None:
-        raise AssertionError("it has run")
-
-    monkeypatch.setattr("airtcp.difference.diff", run)
-    file = tmp_path / "a.toml"
-    file.write_text(cell(2))
-
-    told = CliRunner().invoke(app, ["diff", str(file), "--set", change], prog_name="airtcp")
-
-    assert told.exit_code == 2
-    assert "same network" in " ".join(told.stderr.split())

@@ -84,28 +84,6 @@ def test_an_example_written_out_runs(name: str, tmp_path: Path) -> None:
     assert goodput > 1e6
 
 
-def test_the_hot_spot_is_what_it_says(tmp_path: Path) -> None:
-    call("example", "web-hotspot", "--to", tmp_path)
-
-    scenario = load(tmp_path / "web-hotspot.toml")
-
-    (flow,), (group,) = scenario.flows, scenario.stations
-    assert flow.application.kind == "web"
-    assert flow.application.size.kind == "empirical"
-    # The log has 10,000 requests; 8913 of them were answered 200 with a size, 35 bytes to 69 MB.
-    assert sum(flow.application.size.counts) == 8913
-    assert flow.application.size.values[0] == 35
-    assert flow.application.size.values[-1] == 69_192_717
-    assert flow.application.think_time.mean() == 10.0
-    assert flow.tcp is not None
-    assert flow.tcp.variant == "newreno"
-    assert group.count == 10
-    assert scenario.phy.standard == "802.11b"
-    assert scenario.phy.dsss is not None
-    assert scenario.phy.dsss.preamble_time_ns == 144_000
-    assert scenario.mac.rts_threshold_bytes is None
-
-
 def test_fair_uploads_are_fair_and_those_without_categories_are_not(tmp_path: Path) -> None:
     """What the comment at the top of the example says of both."""
     call("example", "fair-uploads", "--to", tmp_path)
@@ -190,15 +168,6 @@ def test_an_example_goes_to_the_current_directory(
     assert result.exit_code == 0
     assert [path.name for path in tmp_path.iterdir()] == ["saturated-stations.toml"]
     assert "airtcp run saturated-stations.toml" in result.stdout
-
-
-def test_a_place_that_cannot_be_written_is_wrong_input(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-
-    result = call("example", "web-hotspot", "--to", tmp_path / "file" / "below")
-
-    assert result.exit_code == 2
-    assert "cannot write to" in result.stderr
 
 
 def test_comments_of_the_hot_spot_do_not_drift_from_the_log(tmp_path: Path) -> None:

@@ -226,26 +226,6 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.slow
-def test_a_full_disk_leaves_what_was_there(file: Path) -> None:
-    """A limit on the size of files stands for the disk."""
-    (file.parent / "t.csv").write_text("before")
-    airtcp = f"{sys.executable} -m airtcp simulate s.toml -q --force --trace t.csv"
-    command = f"ulimit -f 50; exec {airtcp}"
-    done = subprocess.run(
-        ["bash", "-c", f"trap '' XFSZ; {command}"],
-        cwd=file.parent,
-        capture_output=True,
-        text=True,
-    )
-
-    assert done.returncode == 1
-    assert "goodput, all flows" in done.stdout
-    assert done.stderr == "airtcp: cannot write to t.csv: File too large\n"
-    assert (file.parent / "t.csv").read_text() == "before"
-    assert {path.name for path in file.parent.iterdir()} == {"s.toml", "t.csv"}
-
-
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_an_interrupted_run_leaves_a_whole_file(file: Path, ending: str, started: Children) -> None:
     """With the replications that had ended, or none if none had."""

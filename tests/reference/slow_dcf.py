@@ -1,10 +1,9 @@
 """A slow, plain DCF of one cell in which every station always has a frame to send.
 
-Knows: how long frames of DSSS/CCK (IEEE 802.11-2020, clauses 15.2 and 16.2) and of OFDM (clauses
-17.4.3 and 18.5.3) are on the air; backoff, freezing, collisions, retries, RTS/CTS by threshold, and
-how long everybody waits after a success and after a collision (clause 10.3). Knows nothing of
-queues, TCP, arrivals or frame errors, and nothing of airtcp: the second opinion on its contention.
-It stands in one file, without imports of its own, so that any test can load it.
+It has the airtimes of DSSS/CCK frames (IEEE 802.11-2020, clauses 15.2 and 16.2), backoff,
+freezing, collisions, retries, RTS/CTS by threshold, and the waits after a success and after a
+collision (clause 10.3). It has no queues, TCP, arrivals or frame errors, and shares no code with
+airtcp: it is the second opinion on contention.
 
 It is written to be read, not to be fast. Each station holds its own counter and its own
 instant `resume` at which its countdown goes on; before each transmission every station is asked
@@ -14,29 +13,17 @@ nanoseconds; no two instants are ever "close".
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 AfterCollision = Literal["eifs", "difs", "eifs+difs"]
 Colliders = Literal["ack-timeout+difs", "as-others"]
 
 NS_PER_US = 1_000
-NS_PER_S = 1_000_000_000
 
 LONG_PREAMBLE_NS = 144_000
 LONG_HEADER_NS = 48_000
-SHORT_PREAMBLE_NS = 72_000
-SHORT_HEADER_NS = 24_000
-
-OFDM_PREAMBLE_NS = 16_000
-OFDM_SIGNAL_NS = 4_000
-OFDM_SYMBOL_NS = 4_000
-OFDM_SERVICE_BITS = 16
-OFDM_TAIL_BITS = 6
-ERP_SIGNAL_EXTENSION_NS = 6_000
 
 
 def divide_up(numerator: int, denominator: int) -> int:
@@ -44,43 +31,13 @@ def divide_up(numerator: int, denominator: int) -> int:
     return (numerator + denominator - 1) // denominator
 
 
-def dsss_ns(
-    bits: int,
-    rate_bps: int,
-    preamble_ns: int = LONG_PREAMBLE_NS,
-    header_ns: int = LONG_HEADER_NS,
-    whole_microseconds: bool = True,
-) -> int:
+def dsss_ns(bits: int, rate_bps: int) -> int:
     """Duration of a DSSS or CCK PPDU that carries `bits` (MAC header and FCS included).
 
-    The PLCP header announces the payload's length in whole microseconds, upwards; with
-    `whole_microseconds=False` it lasts bits / rate, upwards to a whole nanosecond (papers).
+    The PLCP header announces the payload's length in whole microseconds, upwards.
     """
-    if whole_microseconds:
-        payload_ns = divide_up(bits * 1_000_000, rate_bps) * NS_PER_US
-    else:
-        payload_ns = divide_up(bits * NS_PER_S, rate_bps)
-    return preamble_ns + header_ns + payload_ns
-
-
-def ofdm_ns(
-    bits: int,
-    rate_bps: int,
-    signal_extension_ns: int = 0,
-    whole_symbols: bool = True,
-) -> int:
-    """Duration of an OFDM PPDU at 20 MHz that carries `bits` (MAC header and FCS included).
-
-    Symbols of 4 us hold rate * 4 us bits each: 24 at 6 Mb/s, 216 at 54 Mb/s. The service field and
-    the tail travel with the payload. ERP-OFDM (802.11g) adds a signal extension of 6 us.
-    """
-    payload_bits = OFDM_SERVICE_BITS + bits + OFDM_TAIL_BITS
-    if whole_symbols:
-        bits_per_symbol = rate_bps * OFDM_SYMBOL_NS // NS_PER_S
-        payload_ns = divide_up(payload_bits, bits_per_symbol) * OFDM_SYMBOL_NS
-    else:
-        payload_ns = divide_up(payload_bits * NS_PER_S, rate_bps)
-    return OFDM_PREAMBLE_NS + OFDM_SIGNAL_NS + payload_ns + signal_extension_ns
+    payload_ns = divide_up(bits * 1_000_000, rate_bps) * NS_PER_US
+    return LONG_PREAMBLE_NS + LONG_HEADER_NS + payload_ns
 
 
 @dataclass(frozen=True)
@@ -175,7 +132,6 @@ class Outcome:
     data_ns: int = 0
     control_ns: int = 0
     collision_ns: int = 0
-    attempts_by_stage: dict[int, int] = field(default_factory=dict)
 
     @property
     def collision_probability(self) -> float:
@@ -268,8 +224,6 @@ def run(
         out.transmissions += counts
         for i in winners:
             out.attempts[i] += counts
-            stage = senders[i].transmissions
-            out.attempts_by_stage[stage] = out.attempts_by_stage.get(stage, 0) + counts
             senders[i].transmissions += 1
 
         if len(winners) == 1:
@@ -351,39 +305,3 @@ def ieee_80211b(
         after_collision=after_collision,
         colliders=colliders,
     )
-
-
-def main() -> None:
-    """Run one 802.11b cell and print what happened as JSON."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("stations", type=int)
-    parser.add_argument("--packet", type=int, default=1500, help="bytes of an IP packet")
-    parser.add_argument("--ap-packet", type=int, help="bytes; given: the AP sends too")
-    parser.add_argument("--rts-threshold", type=int, help="bytes of MPDU; given: RTS/CTS above it")
-    parser.add_argument("--after-collision", choices=["eifs", "difs", "eifs+difs"], default="eifs")
-    parser.add_argument(
-        "--colliders", choices=["ack-timeout+difs", "as-others"], default="ack-timeout+difs"
-    )
-    parser.add_argument("--seconds", type=float, default=20.0)
-    parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
-    params = ieee_80211b(
-        args.stations,
-        args.packet,
-        args.rts_threshold,
-        args.ap_packet,
-        args.after_collision,
-        args.colliders,
-    )
-    out = run(params, args.seed, round(args.seconds * 1e9))
-    answer = asdict(out) | {
-        "collision_probability": out.collision_probability,
-        "throughput_bps": out.throughput_bps,
-        "mean_cw": out.mean_cw,
-        "airtime": out.airtime,
-    }
-    print(json.dumps(answer, indent=2))
-
-
-if __name__ == "__main__":
-    main()

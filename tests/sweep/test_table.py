@@ -1,7 +1,6 @@
 """The store: what is there is whole, whatever happens to who writes it, and goes on."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -223,22 +222,6 @@ def test_a_folder_with_files_of_others_is_refused_and_left_as_it_is(tmp_path: Pa
     filled(tmp_path / "store")
     (tmp_path / "store" / "plot.png").write_text("mine")
     check_own(tmp_path / "store")
-
-
-@pytest.mark.slow
-def test_two_cannot_write_at_once(tmp_path: Path) -> None:
-    code = (
-        "import sys\nfrom pathlib import Path\nfrom airtcp.exceptions import OutputError\n"
-        "from airtcp.results.lock import locked\n"
-        "try:\n    with locked(Path(sys.argv[1]) / 'lock', Path(sys.argv[1])): pass\n"
-        "except OutputError as error: print(error)\n"
-    )
-
-    with Writer.open(tmp_path, about()):
-        said = subprocess.check_output([sys.executable, "-c", code, tmp_path], text=True)
-
-    assert f"is being written by process {os.getpid()} on" in said
-    assert subprocess.check_output([sys.executable, "-c", code, tmp_path], text=True) == ""
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """Many browsers on one server: equal runs are made once, turns are taken."""
 
-import json
 import time
 import urllib.request
 from functools import cache
@@ -210,25 +209,6 @@ def test_runs_that_tell_something_else_are_not_alike() -> None:
     assert len({base, *others}) == 7
 
 
-def test_each_is_told_its_place_and_turns_are_taken(web: Web) -> None:
-    blockers = [post(web, asked(number, LONG), f"blocker {number}") for number in range(2)]
-    try:
-        for one in blockers:
-            web.until(one, lambda state: state == "running")
-        first = [post(web, asked(10 + number), "A") for number in range(3)]
-        second = post(web, asked(20), "B")
-        third = post(web, asked(20), "C")
-        places = [web.ask(f"api/jobs/{one}")[1]["place"] for one in (*first, second, third)]
-        # B's only run stands before A's second, and C's is B's.
-        assert places == [0, 2, 3, 1, 1]
-    finally:
-        for one in blockers:
-            web.ask(f"api/jobs/{one}/stop", {})
-    ended = [web.ended(one) for one in (*first, second, third)]
-    assert {one["state"] for one in ended} == {"done"}
-    assert ended[-1]["messages"] == ended[-2]["messages"]
-
-
 def test_predictions_are_answered_while_runs_take_all_processors(web: Web) -> None:
     runs = [post(web, asked(30 + number, LONG), str(number)) for number in range(4)]
     try:
@@ -246,14 +226,3 @@ def test_predictions_are_answered_while_runs_take_all_processors(web: Web) -> No
     finally:
         for one in runs:
             web.ask(f"api/jobs/{one}/stop", {})
-
-
-def test_thirty_at_once_are_all_answered_and_half_of_them_by_the_runs_of_others(web: Web) -> None:
-    """`benches/classroom.py` measures how long they wait, and what they cost."""
-    asks = [(f"class {number}", asked(100 + number // 5)) for number in range(30)]
-    ids = [post(web, body, browser) for browser, body in asks]
-    told = [web.ended(one, 120)["messages"] for one in ids]
-    for number in range(0, 30, 5):
-        assert told[number : number + 5] == [told[number]] * 5
-        assert "result" in told[number][-1]
-    assert len({json.dumps(one) for one in told}) == 6

@@ -9,7 +9,6 @@ what they measured; alone they are
 import json
 import os
 import select
-import signal
 import socket
 import subprocess
 import sys
@@ -22,10 +21,8 @@ from urllib.parse import urlsplit
 
 import pytest
 from airtcp.web.connections import room
-from serving import LONG, QUICK, Web, ended, started
+from serving import Web, ended, started
 
-#: Of a server that keeps 64 MiB of answers, and holds a few bodies while it answers.
-MOST_MIB = 64
 SLACK_MIB = 24
 EXAMPLE = Path(__file__).parents[2] / "python" / "airtcp" / "examples" / "saturated-stations.toml"
 
@@ -207,14 +204,6 @@ def test_refused_bodies_are_not_kept(alone: Web) -> None:
     assert grown(alone, 60, "[phy]\nno = 1\n", 422) < SLACK_MIB
 
 
-@pytest.mark.verify
-def test_answers_are_kept_up_to_their_bound(alone: Web) -> None:
-    """Each answer has the text in it that was asked about."""
-    assert grown(alone, 250, "[phy]\nno = 1\n", 422) < SLACK_MIB
-    assert grown(alone, 250, EXAMPLE.read_text(), 200) < MOST_MIB + SLACK_MIB
-    assert grown(alone, 100, EXAMPLE.read_text() + "# more\n", 200) < SLACK_MIB
-
-
 def test_too_much_at_a_time_is_refused(alone: Web) -> None:
     """Twelve uploads of which each stops before its end: more than may be held together."""
     place = urlsplit(alone.url)
@@ -315,60 +304,3 @@ def test_two_thousand_requests_leave_the_memory_level(alone: Web) -> None:
     again = alone.memory_mib()
     print(f"the same once more: {again:.1f} MiB")
     assert again - after[0] < 4.0
-
-
-@pytest.mark.verify
-def test_six_hundred_slow_connections(alone: Web, narrow: Web) -> None:
-    for name, web in (("as it is", alone), ("with 256 descriptors", narrow)):
-        slowest_answer(web, 1)
-        before = slowest_answer(web, 40, 200)
-        with ExitStack() as stack:
-            begin = time.monotonic()
-            late = slow(web, stack, 600)
-            slowest = slowest_answer(web, 40, 2)
-            open_ones = sum(not is_closed(one) for one in late)
-            time.sleep(max(0.0, begin + 12.0 - time.monotonic()))
-            slowest = max(slowest, slowest_answer(web, 40, 50))
-            left = sum(not is_closed(one) for one in late)
-        print(
-            f"600 slow connections, {name}: {open_ones} open at once, {left} after 12 s, the "
-            f"slowest answer {1e3 * slowest:.0f} ms, {1e3 * before:.0f} ms without them "
-            f"(load {os.getloadavg()[0]:.0f})"
-        )
-        assert left == 0
-        assert slowest < 1.0
-
-
-@pytest.mark.verify
-def test_every_worker_killed_once_costs_the_run_that_was_killed() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        web = started("--runs", "2", folder=Path(folder))
-        try:
-            asked = {"kind": "run", "source": {"example": "saturated-stations", "changes": LONG}}
-            quick = asked | {"source": {"example": "saturated-stations", "changes": QUICK}}
-            slowest_answer(web, 1)
-            runs = [web.ask("api/jobs", asked)[1]["id"] for _ in range(2)]
-            for one in runs:
-                web.far(one)
-            later = [web.ask("api/jobs", quick)[1]["id"] for _ in range(4)]
-            killed = 0
-            slowest = 0.0
-            for pid in [*web.workers("models"), *web.workers("runs")]:
-                os.kill(pid, signal.SIGKILL)
-                killed += 1
-                slowest = max(slowest, slowest_answer(web, 3, 100 * killed))
-            states = [web.ended(one)["state"] for one in (*runs, *later)]
-            # And the workers that wait for a run.
-            time.sleep(1.0)
-            for pid in web.workers("runs"):
-                os.kill(pid, signal.SIGKILL)
-                killed += 1
-            states += [web.run(quick)["state"] for _ in range(2)]
-            print(
-                f"{killed} workers killed: {states.count('failed')} of {len(states)} runs lost, "
-                f"the slowest answer {1e3 * slowest:.0f} ms"
-            )
-            assert states == ["failed"] * 2 + ["done"] * 6
-        finally:
-            said = ended(web)
-        assert "Traceback" not in said, said

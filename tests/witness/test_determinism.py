@@ -13,13 +13,11 @@ else the scenario does before, or has above it in the file, would change what is
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from airtcp.run.simulate import simulate
 from airtcp.scenario import loads
@@ -129,44 +127,6 @@ def test_with_and_without_a_trace_the_bytes_are_the_same(tmp_path: Path) -> None
     one, two = ((tmp_path / f"{threads}.pcap").read_bytes() for threads in "12")
     assert one == two
     assert len(one) > 1_000_000
-
-
-@pytest.mark.verify
-@pytest.mark.parametrize("threads", ["1", "2"])
-def test_any_recording_from_the_command_line_changes_no_byte(
-    mixed: Path, tmp_path: Path, threads: str
-) -> None:
-    plain = without_times(airtcp("simulate", str(mixed), "--threads", "1", "--json"))
-    options = ["--threads", threads, "--json"]
-    trace = ["--trace", str(tmp_path / "trace.csv"), "--trace-interval", "20 ms"]
-    pcap = ["--pcap", str(tmp_path / "air.pcap")]
-    for recording in (trace, pcap, trace + pcap):
-        assert without_times(airtcp("simulate", str(mixed), *options, *recording)) == plain
-
-
-def test_another_seed_is_another_run(mixed: Path) -> None:
-    """And the seed of the command line is as good as that of the file."""
-    six = without_times(airtcp("simulate", str(mixed), "--seed", "6", "--json"))
-    in_file = simulate(loads(MIXED.replace("seed = 5", "seed = 6")), threads=1)
-    five = simulate(loads(MIXED), threads=1)
-
-    assert six.rstrip() == without_times(in_file.to_json()).rstrip()
-    # Replication by replication: the run is too short for intervals of times.
-    for one, other in zip(five.simulation.runs, in_file.simulation.runs, strict=True):
-        for name, value in one.answer["metrics"].items():
-            if name.startswith(("goodput", "transfer_time", "collision", "ap_queue_packets")):
-                assert value != other.answer["metrics"][name], name
-
-
-def test_more_replications_begin_with_the_same_ones() -> None:
-    three = simulate(loads(MIXED), replications=3, threads=2).simulation.runs
-    five = simulate(loads(MIXED), replications=5, threads=2).simulation.runs
-
-    assert [run.index for run in five] == [0, 1, 2, 3, 4]
-    for few, many in zip(three, five, strict=False):
-        assert few.answer == many.answer
-        np.testing.assert_array_equal(few.transfer_times_s, many.transfer_times_s)
-    assert len({json.dumps(run.answer, default=list) for run in five}) == 5
 
 
 SETTING = """

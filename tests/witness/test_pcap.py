@@ -20,7 +20,6 @@ from typing import Any
 
 import pytest
 from airtcp import OutputError, simulate
-from airtcp.cli.commands import app
 from airtcp.scenario import loads
 from captures import (
     DURATION_S,
@@ -33,7 +32,6 @@ from captures import (
     scenario_text,
 )
 from children import Children
-from typer.testing import CliRunner
 
 Captured = tuple[list[Frame], dict[str, Any], Path]
 
@@ -276,57 +274,11 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def airtcp(file: Path, *options: str, before: str) -> subprocess.CompletedProcess[str]:
-    command = f'{before} exec "{sys.executable}" -m airtcp simulate "$@"'
-    return subprocess.run(
-        ["bash", "-c", command, "airtcp", str(file), "--quiet", *options],
-        cwd=file.parent,
-        capture_output=True,
-        text=True,
-    )
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--pcap", "nowhere/air.pcap"], "cannot write to nowhere/air.pcap: No such file"),
-        (["--pcap", "folder"], "folder: it is not a regular file"),
-        (["--pcap", "/dev/null"], "/dev/null: it is not a regular file"),
-        (["--pcap", "air.pcap", "--snaplen", "10"], "64"),
-    ],
-)
-def test_wrong_options_are_one_clear_error(
-    file: Path, options: list[str], message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (file.parent / "folder").mkdir()
-    monkeypatch.chdir(file.parent)
-    done = CliRunner().invoke(app, ["simulate", "s.toml", "--quiet", *options])
-
-    assert done.exit_code == 2
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
-    assert {path.name for path in file.parent.iterdir()} == {"s.toml", "folder"}
-
-
 def test_an_absurd_snaplen_is_refused() -> None:
     with pytest.raises(ValueError, match="snaplen must be 64 to 65535, not 63"):
         simulate(loads(SCENARIOS["downloads"]), pcap="x.pcap", snaplen=63)
     with pytest.raises(OutputError, match="No such file"):
         simulate(loads(SCENARIOS["downloads"]), pcap="/nowhere/x.pcap")
-
-
-def test_a_full_disk_leaves_what_was_there(file: Path) -> None:
-    """A limit on the size of files stands for the disk."""
-    (file.parent / "air.pcap").write_text("before")
-    done = airtcp(file, "--pcap", "air.pcap", "--force", before="trap '' XFSZ; ulimit -f 50;")
-
-    # The run failed at a part of what was asked for; the answer is there.
-    assert done.returncode == 1
-    assert "replications" in done.stdout
-    assert "cannot write to air.pcap: " in done.stderr
-    assert "File too large" in done.stderr
-    assert (file.parent / "air.pcap").read_text() == "before"
-    assert {path.name for path in file.parent.iterdir()} == {"s.toml", "air.pcap"}
 
 
 @pytest.mark.parametrize("long_first", [True, False])

@@ -16,6 +16,7 @@ difference this would notice is itself a test: `test_another_rule_is_noticed`.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from statistics import fmean
@@ -202,6 +203,59 @@ def disagreements(
         if abs(apart) > half + 1e-12:
             found[name] = (apart, half)
     return found
+
+
+class ScriptedBackoffs:
+    """Stands in for `random.Random` and deals prepared backoffs, checking that each is allowed."""
+
+    def __init__(self, backoffs: list[int]) -> None:
+        self.backoffs: Iterator[int] = iter(backoffs)
+
+    def __call__(self, _seed: int) -> ScriptedBackoffs:
+        return self
+
+    def randint(self, low: int, high: int) -> int:
+        """The next backoff of the script."""
+        backoff = next(self.backoffs)
+        assert low <= backoff <= high
+        return backoff
+
+
+def test_who_waits_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    params = slow_dcf.ieee_80211b(3, packet_bytes=39)
+    data = params.station.data_ns
+    assert data == 247_000  # 75 bytes of MPDU: 600 / 11 = 54.5 -> 55 us, + 192 us
+    exchange = data + 10_000 + params.ack_ns
+    # Backoffs in the order of the draws: at the start 2, 2, 5; after the collision of 0 and 1 (CW
+    # is 63) 1 and 30; after the successes of 0, 0, 2 and 1 (CW is 31) 0, 31, 30 and 31.
+    backoffs = ScriptedBackoffs([2, 2, 5, 1, 30, 0, 31, 30, 31])
+    monkeypatch.setattr("random.Random", backoffs)
+    # Stations 0 and 1 collide in slot 2; station 2 has 3 slots left.
+    collision = 50_000 + 2 * 20_000
+    # The colliders go on after ACK timeout + DIFS (272 us), station 2 would after EIFS (364 us).
+    # Station 0 is first: station 2 has counted nothing, station 1 one slot of its 30.
+    first = collision + data + 222_000 + 50_000 + 1 * 20_000
+    assert first < collision + data + 364_000
+    # Its next backoff is 0: it goes again after DIFS, in the slot that nobody else can use.
+    second = first + exchange + 50_000
+    # Now station 2 counts its 3 slots; station 1 has 26 left then, station 0 has 28.
+    third = second + exchange + 50_000 + 3 * 20_000
+    fourth = third + exchange + 50_000 + 26 * 20_000
+    trace: list[tuple[int, tuple[int, ...]]] = []
+    slow_dcf.run(params, seed=0, until_ns=fourth + 1, trace=trace)
+    expected = [(collision, (0, 1)), (first, (0,)), (second, (0,)), (third, (2,)), (fourth, (1,))]
+    assert trace == expected
+    assert list(backoffs.backoffs) == []
+
+
+def test_a_started_slot_does_not_count() -> None:
+    sender = slow_dcf.Sender(slow_dcf.Frame(100, 1, 1), cw=31, resume=1_000, counter=10)
+    sender.count_down_to(1_000 + 3 * 20_000 - 1, slot_ns=20_000)
+    assert sender.counter == 8
+    sender.count_down_to(1_000 + 3 * 20_000, slot_ns=20_000)
+    assert sender.counter == 5
+    sender.count_down_to(500, slot_ns=20_000)  # still waiting when the next frame starts
+    assert sender.counter == 5
 
 
 def test_every_pair_of_settings_is_covered() -> None:
