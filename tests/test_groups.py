@@ -10,7 +10,6 @@ from airtcp.amounts import quantity_with_interval
 from airtcp.cli import show
 from airtcp.estimates import improved_groups
 from airtcp.metrics import METRICS, Scope, metrics_of
-from airtcp.present import report
 from airtcp.present.groups import by_group
 from airtcp.results import Simulation, SimulationResult
 from airtcp.scenario import loads
@@ -237,13 +236,6 @@ def test_the_terminal_shows_groups_within_its_width(
     assert max(len(line.rstrip()) for line in shown.splitlines()) <= columns
     for text in ("near ↓", "far ↑", "Mb/s"):
         assert text in shown
-
-
-def test_the_report_has_groups(result: SimulationResult) -> None:
-    page = report.html(result, {})
-
-    assert "<h2 id='groups'>Groups</h2>" in page
-    assert "far ↑" in page
 
 
 def test_values_are_the_samples_of_plain_intervals(simulation: Simulation) -> None:

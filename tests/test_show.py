@@ -81,7 +81,8 @@ def test_the_answer_is_there_as_json() -> None:
     assert found["sources"]["stations.0.mcs"] == "place edge, -67 dBm in 80 MHz"
     assert found["purposes"]["tv-video"] == "video"
     assert found["written"]["stations"][1]["mcs"] == 0
-    assert found["scenario"]["mac"]["short_retry_limit"] == 7
+    mac = found["scenario"]["mac"]
+    assert (mac["short_retry_limit"], mac["long_retry_limit"]) == (7, 4)
 
 
 def test_a_wrong_profile_is_one_line_and_status_2() -> None:

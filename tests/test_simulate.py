@@ -139,17 +139,6 @@ def test_one_replication_has_no_interval() -> None:
     assert goodput.high is None
 
 
-def test_precision_goes_on_until_the_intervals_are_narrow() -> None:
-    result = simulate(web('precision = "3 %"'))
-
-    assert result.simulation.stopped == "precision"
-    assert result.simulation.replications > 5
-    for name in ("goodput_bps", "transfer_time_s"):
-        width = result.metrics[name].relative_half_width
-        assert width is not None
-        assert width <= 0.03
-
-
 def test_precision_does_not_depend_on_threads() -> None:
     scenario = web('precision = "3 %"')
 

@@ -71,8 +71,9 @@ def without_times(text: str) -> str:
     return text
 
 
-def screen(*arguments: str) -> str:
-    done = CliRunner().invoke(app, list(arguments), prog_name="airtcp", env={"COLUMNS": "80"})
+def screen(*arguments: str, columns: int = 80) -> str:
+    environment = {"COLUMNS": str(columns)}
+    done = CliRunner().invoke(app, list(arguments), prog_name="airtcp", env=environment)
     assert done.exit_code == 0, done.output
     return without_times(done.stdout)
 
@@ -81,6 +82,17 @@ def screen(*arguments: str) -> str:
 @pytest.mark.parametrize("verb", ["run", pytest.param("predict", marks=with_papers)])
 def test_answer(verb: str, example: str, screens: SnapshotAssertion) -> None:
     assert screen(verb, example, "--quiet", *SHORT) == screens
+
+
+@with_papers
+@pytest.mark.parametrize(
+    "asked", ["run --models --explain --details", "predict --models --explain", "simulate"]
+)
+def test_models_and_counters(asked: str, screens: SnapshotAssertion) -> None:
+    verb, *options = asked.split()
+    given = (verb, "persistent-downloads.toml", *options, "--quiet", *SHORT)
+    # The speed of the run, which differs, ends its line.
+    assert screen(*given, columns=120) == screens
 
 
 def test_report(screens: SnapshotAssertion, tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Several cells: who hears whom by words, by powers and by positions, and the rates of signals."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +76,8 @@ def test_only_paired_cells_hear_each_other() -> None:
     right = [("c", "z"), ("c", "b"), ("c", "y"), ("z", "b"), ("z", "y")]
     assert hears(row) == both_ways(*left, *right, ("b", "y"))
     assert [group.cell for group in row.stations] == [0, 1, 2]
+    assert row.air is not None
+    assert not row.air.powers_known
 
 
 def test_groups_that_leave_each_other_out_are_hidden() -> None:
@@ -366,15 +367,6 @@ def test_minstrel_has_its_errors_from_the_signal() -> None:
         receiver.needed_db(mcs, 0.5) for mcs in range(8)
     ]
     assert [one.needs_db for one in others.rates] == [None] * 8
-
-
-@pytest.mark.parametrize("name", ["cells_heard.toml", "cells_positions.toml"])
-def test_what_is_shown_loads_again(name: str) -> None:
-    of = load(VALID / name)
-
-    assert loads(of.to_toml()) == of
-    assert Scenario.from_json(of.to_json()) == of
-    assert json.loads(of.to_json())["air"]["powers_known"] is (name == "cells_positions.toml")
 
 
 def test_paths_lead_to_keys_of_cells() -> None:

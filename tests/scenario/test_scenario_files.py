@@ -24,7 +24,6 @@ from airtcp.scenario import ResolvedScenario, load, loads
 from airtcp.scenario.keys.mac import Beacon
 from airtcp.scenario.keys.queue import AdaptiveBurst, PlainQueue, StandardAccess
 from airtcp.scenario.keys.traffic import FtpMessages, Link, Loss
-from airtcp.standards import DsssTiming
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 VALID = sorted((SCENARIOS / "valid").glob("*.toml"))
@@ -56,36 +55,6 @@ def test_a_standard_may_have_a_capital() -> None:
     text = (SCENARIOS / "valid" / "minimal.toml").read_text()
 
     assert loads(text.replace("802.11b", "802.11B")).to_json() == loads(text).to_json()
-
-
-def test_the_scenario_of_the_first_page() -> None:
-    scenario = valid("web_hotspot")
-    (flow,) = scenario.flows
-
-    assert scenario.title == "Web users in a hot spot"
-    assert scenario.phy.data_rate == Rate(bps=11_000_000, modulation="dsss")
-    assert scenario.phy.control_rate == Rate(bps=2_000_000, modulation="dsss")
-    assert scenario.phy.dsss == DsssTiming(preamble_time_ns=144 * US, plcp_header_time_ns=48 * US)
-    assert scenario.phy.ofdm is None
-    # DIFS 10 + 2 x 20; EIFS 10 + 192 + 112 + 50; ACK timeout 10 + 20 + 192.
-    assert (scenario.phy.difs_ns, scenario.phy.eifs_ns) == (50 * US, 364 * US)
-    assert scenario.phy.ack_timeout_ns == 222 * US
-    assert (scenario.phy.cw_min, scenario.phy.cw_max) == (31, 1023)
-    assert scenario.mac.rts_threshold_bytes == 0
-    assert (scenario.mac.short_retry_limit, scenario.mac.long_retry_limit) == (7, 4)
-    assert scenario.ap.queue.limit == 100
-    assert scenario.group("laptop").count == 10
-    assert scenario.group("laptop").queue.limit is None
-    assert flow.name == "laptop"
-    # mean = shape scale / (shape - 1)
-    assert flow.application.size == Pareto(shape=1.5, scale=10_000.0)
-    assert flow.application.think_time == Exponential(mean=10.0)
-    assert flow.application.request_bytes == 0
-    assert (flow.tcp.mss_bytes, flow.tcp.receive_window_bytes) == (1000, 1000)
-    assert flow.tcp.initial_window_bytes == 4000
-    assert flow.tcp.delayed_ack.every == 1
-    assert scenario.run.warmup_ns == 10 * S
-    assert scenario.run.duration_ns == 300 * S
 
 
 def test_every_key_arrives() -> None:
