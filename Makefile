@@ -272,6 +272,7 @@ endif
 lite: $(STAMPS)/lite ## Build the site that predicts in the browser, without a server, into out/lite
 	rm -rf out/lite out/lite-wheel
 	$(BIN)/python docs/lite/wheel.py out/lite-wheel
+	cd papers && ../$(BIN)/python -m hatchling build --target wheel --directory ../out/lite-wheel
 	cd docs/lite && ../../$(VENV)/lite/bin/jupyter lite build --piplite-wheels ../../out/lite-wheel/*.whl --output-dir ../../out/lite
 
 # With a profile of the branches that benches/train.py takes: the core is built twice, in a folder of its own, so that

@@ -18,9 +18,10 @@ from typing import NamedTuple
 
 import airtcp
 import numpy as np
-from airtcp.models import bianchi, miorandi
+from airtcp.models import bianchi
 from airtcp.models.processor_sharing import sojourn_tail
 from airtcp_papers.leith import model as leith
+from airtcp_papers.miorandi import model as miorandi
 
 sys.path.insert(0, str(Path(__file__).parent))
 from readme import processor, replace

@@ -30,6 +30,7 @@ from airtcp.stats import Interval
 from airtcp.web.timeline import timeline
 from bases import cell
 from typer.testing import CliRunner
+from wing import with_papers
 
 SHORT = {"run.warmup": "1 s", "run.duration": "4 s", "run.replications": 2}
 
@@ -394,6 +395,7 @@ def test_no_model_is_offered_and_a_glance_is_taken() -> None:
     assert "not all nodes of each cell hear each other" in prediction.uncovered
 
 
+@with_papers
 def test_the_chain_of_clusters_says_who_starves() -> None:
     of = example("three-cells")
 

@@ -19,6 +19,7 @@ from airtcp.scenario import Scenario, load, loads
 from airtcp.web import views
 from bases import cell
 from typer.testing import CliRunner
+from wing import with_papers
 
 MIDDLE = (
     "Cell middle gets 5.2 % of its isolated goodput: it defers to left and right, which do not "
@@ -125,6 +126,7 @@ def test_a_hidden_pair_has_a_cell_and_nobody_alone() -> None:
     assert seen.alone == {}
 
 
+@with_papers
 def test_the_command_has_a_line_for_each_cell_and_the_sentence(tmp_path: Path) -> None:
     file = Path(str(directory())) / "three-cells.toml"
 
@@ -164,6 +166,7 @@ def test_the_page_has_what_the_command_tells() -> None:
     assert views.prediction(predict(loads(cell(1)), glance=True))["cells"] is None
 
 
+@with_papers
 def test_a_longer_look_takes_its_words_along_where_nothing_else_answers() -> None:
     """The page would tell of one cell by the first look, and beside it by the longest."""
     longer = views.lights(predict(example("three-offices"), glance=True, times=3))

@@ -13,6 +13,7 @@ from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario, loads
 from airtcp.scenario.hearing import disturbers, meeting
 from bases import BULK, LINUX_DOWNLOAD, cell, two_cells
+from wing import with_papers
 
 SHORT: dict[str, str | int] = {"warmup": "500 ms", "duration": "1500 ms", "replications": 2}
 DOWN = f"application = {BULK}"
@@ -97,6 +98,7 @@ def test_the_chain_of_clusters_declines_where_powers_matter(
     assert reason in found.uncovered
 
 
+@with_papers
 @pytest.mark.parametrize("power", [-50, -110])
 def test_the_chain_of_clusters_answers_where_powers_are_as_words_say(power: float) -> None:
     """All are as loud as one another, or next to nothing comes from another cell."""

@@ -62,6 +62,7 @@ def process(started: Children) -> Start:
     return start
 
 
+@with_papers
 def test_models_without_an_answer_are_shown_with_the_reason(tmp_path: Path) -> None:
     """A wired link that is faster than the air, which the others do not mind."""
     path = tmp_path / "wired.toml"
@@ -98,6 +99,7 @@ def test_json_is_nothing_but_json(command: str, keys: set[str], scenario: Path) 
     assert set(json.loads(result.stdout)) == keys
 
 
+@with_papers
 def test_json_has_the_parts_of_the_contract(scenario: Path) -> None:
     """Metrics are those that are declared (`test_groups`), and each is on the page of results."""
     answer = json.loads(call("run", scenario, "--json").stdout)

@@ -8,6 +8,7 @@ from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
 from airtcp.stats import Interval, joint, of_one_more
 from bases import cell
+from wing import with_papers
 
 DOWNLOADS = cell(5, title="Endless downloads", warmup="1 s", duration="10 s", replications=4)
 
@@ -72,6 +73,7 @@ def test_comparison_is_a_prediction_and_a_simulation_of_one_scenario(
     }
 
 
+@with_papers
 def test_every_value_of_a_model_has_a_row_in_its_order(scenario: ResolvedScenario) -> None:
     result = compare(scenario)
 

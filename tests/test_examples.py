@@ -11,9 +11,9 @@ from airtcp import load
 from airtcp.cli.commands import app
 from airtcp.compare import compare
 from airtcp.examples import directory, examples
+from airtcp.extensions import verbs
 from airtcp.run.simulate import simulate
 from typer.testing import CliRunner, Result
-from wing import with_papers
 
 NAMES = [
     "office-wifi6",
@@ -39,7 +39,11 @@ OF_CELLS = ["hidden-uploads", "three-offices"]
 #: Examples of profiles, whose pages, calls and films no model has together; so of uploads,
 #: downloads and calls, and of stations of several standards.
 BY_PROFILES = NAMES[:5]
-UNCOVERED = [*BY_PROFILES, *OF_CELLS, "mixed-clients", "office-wifi5"]
+#: Examples of TCP over 802.11a, b and g, whose models are those of airtcp-papers.
+OF_PAPERS = NAMES[8:9] + NAMES[11:15] + NAMES[16:]
+UNCOVERED = [*BY_PROFILES, *OF_CELLS, "mixed-clients", "office-wifi5"] + (
+    [] if verbs() else OF_PAPERS
+)
 LOG = "semicomplete-2015-05.access.log.gz"
 
 
@@ -66,9 +70,7 @@ def test_the_list_is_there_as_json() -> None:
     assert listed[-1]["files"] == ["web-hotspot.toml", LOG]
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=with_papers if one == "fair-uploads" else ()) for one in NAMES]
-)
+@pytest.mark.parametrize("name", NAMES)
 def test_an_example_written_out_runs(name: str, tmp_path: Path) -> None:
     written = call("example", name, "--to", tmp_path / "here")
     assert written.exit_code == 0

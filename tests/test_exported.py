@@ -82,7 +82,7 @@ def test_what_the_documentation_names_is_there_after_one_import() -> None:
 def test_verbs_stay_functions_whatever_is_imported() -> None:
     # The modules have the names of their verbs.
     code = (
-        "import airtcp.run.simulate, airtcp.predict.web, airtcp.compare, airtcp.scenario.load\n"
+        "import airtcp.run.simulate, airtcp.predict.cells, airtcp.compare, airtcp.scenario.load\n"
         "import airtcp\n"
         "assert all(callable(f) for f in (airtcp.simulate, airtcp.predict, airtcp.compare, "
         "airtcp.load))\n"

@@ -28,6 +28,7 @@ OFFICE = ROOT / "benches" / "scenarios" / "office-ax.toml"
 sys.path.insert(0, str(ROOT / "validation"))
 
 from accuracy.mixed import mixed  # noqa: E402
+from wing import with_papers  # noqa: E402
 
 
 def browsing(count: int = 5) -> ResolvedScenario:
@@ -179,6 +180,7 @@ def test_it_says_so_where_the_budget_ends_before_a_scenario_does() -> None:
     assert prediction.glance.simulation.simulated_s < 1000.0
 
 
+@with_papers
 def test_a_glance_stands_where_no_model_does_and_nowhere_else() -> None:
     covered = browsing()
     office = airtcp.load(OFFICE)

@@ -77,6 +77,7 @@ def broken(said: Prediction, metric: str = "goodput_bps") -> str:
     return "\n".join(said.model[metric][0].broken)
 
 
+@with_papers
 @pytest.mark.parametrize("flows", [download(), datagrams()])
 def test_categories_that_are_a_dcf_are_predicted_as_one(flows: str) -> None:
     plain = predict(scenario(flows, phy="mac_header_bits = 240"))
@@ -92,6 +93,7 @@ def test_categories_that_are_a_dcf_are_predicted_as_one(flows: str) -> None:
     assert broken(said) == broken(plain)
 
 
+@with_papers
 def test_one_category_of_its_own_contends_with_its_aifs_and_window() -> None:
     """Video's 50 us and 15 slots, for all that the cell carries."""
     mac = (
@@ -115,6 +117,7 @@ def test_one_category_of_its_own_contends_with_its_aifs_and_window() -> None:
     assert best.value == pytest.approx(measured, rel=0.01)
 
 
+@with_papers
 def test_the_default_parameter_set_differs_from_a_dcf_in_two_ways() -> None:
     said = predict(scenario(mac="[mac.edca]"))
 
@@ -131,6 +134,7 @@ def test_the_access_point_does_not_count_where_it_sends_nothing() -> None:
     assert predict(scenario(download(), mac=mac)).uncovered is not None
 
 
+@with_papers
 @pytest.mark.parametrize(
     ("mac", "reason"),
     [
@@ -162,6 +166,7 @@ def test_a_window_without_backoff_has_an_answer_or_a_reason() -> None:
 RED = '{ discipline = "red", min_threshold = 5, max_threshold = 15 }'
 
 
+@with_papers
 def test_early_detection_breaks_what_windows_can_reach() -> None:
     few, many = (predict(scenario(queue=RED, count=count)) for count in (4, 5))
 
@@ -171,6 +176,7 @@ def test_early_detection_breaks_what_windows_can_reach() -> None:
     assert "too optimistic" in broken(many)
 
 
+@with_papers
 def test_early_detection_at_stations_is_named_too() -> None:
     text = SCENARIO.format(flows=download(window=20), mac="", queue=PLAIN, count=2, phy="").replace(
         "count = 2", f"count = 2\nqueue = {RED}"
@@ -187,6 +193,7 @@ WEB = (
 )
 
 
+@with_papers
 def test_flows_that_take_turns_share_as_with_a_window_of_one() -> None:
     fifo = predict(scenario(download(WEB, window=50)))
     turns = predict(scenario(download(WEB, window=50), queue='{ discipline = "per-flow" }'))
@@ -198,6 +205,7 @@ def test_flows_that_take_turns_share_as_with_a_window_of_one() -> None:
     assert "serves flows in turn" in broken(turns, metric)
 
 
+@with_papers
 def test_a_queue_per_flow_may_be_too_short() -> None:
     queue = '{ discipline = "per-flow", limit = 7 }'
 
@@ -257,6 +265,7 @@ def test_beacons_break_models_that_have_none() -> None:
             assert not any("beacons" in broken for broken in plain.broken)
 
 
+@with_papers
 def test_paper_h_has_beacons() -> None:
     """(22): times are longer by the time of a beacon, its DIFS and its mean backoff, over BI."""
     web = (

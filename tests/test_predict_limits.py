@@ -6,6 +6,7 @@ import pytest
 from airtcp import predict, simulate
 from airtcp.predict.limits import least_time_s, most_goodput
 from airtcp.scenario import ResolvedScenario, loads
+from wing import with_papers
 
 BULK = '{ kind = "bulk" }'
 UDP = '{ kind = "udp", packet = "1500 B", rate = "saturated" }'
@@ -58,6 +59,7 @@ CAPPED = {
 }
 
 
+@with_papers
 @pytest.mark.parametrize("name", CAPPED)
 def test_an_answer_that_paths_bound_is_near_the_simulation_and_says_so(name: str) -> None:
     asked, source, off = CAPPED[name]
@@ -123,6 +125,7 @@ def test_datagrams_have_no_window() -> None:
     assert most.bps == pytest.approx(3e6 * UDP_SHARE)
 
 
+@with_papers
 def test_nothing_is_bounded_without_a_path() -> None:
     assert most_goodput(scenario({})) is None
     assert all(
@@ -130,6 +133,7 @@ def test_nothing_is_bounded_without_a_path() -> None:
     )
 
 
+@with_papers
 def test_a_transfer_takes_what_its_link_takes() -> None:
     """1 MB at 1 Mb/s: 8 s and the headers, where the air alone would take half a second."""
     size = '{ kind = "bulk", size = { distribution = "deterministic", value = "1 MB" } }'
@@ -143,6 +147,7 @@ def test_a_transfer_takes_what_its_link_takes() -> None:
     assert best.source.endswith("at least the time of the path")
 
 
+@with_papers
 def test_what_busy_nodes_do_is_said_to_be_another() -> None:
     said = predict(CAPPED["802.11g over 50 ms"][0])
 

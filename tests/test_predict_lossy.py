@@ -7,6 +7,7 @@ from airtcp.predict import predict
 from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
 from bases import cell
+from wing import with_papers
 
 
 def scenario(
@@ -68,6 +69,7 @@ def test_simulations_are_near(loss: str, congestion: str) -> None:
     assert best.value == pytest.approx(measured, rel=0.15)
 
 
+@with_papers
 def test_what_the_air_carries_comes_first_where_it_is_less() -> None:
     said = predict(scenario("{ every = 1000000 }", standard="b", count=10))
 

@@ -9,6 +9,7 @@ import pytest
 from airtcp.predict import predict
 from airtcp.scenario import ResolvedScenario, loads
 from bases import cell
+from wing import with_papers
 
 BULK = '{ kind = "bulk" }'
 WEB = '{ kind = "web", size = "30 kB", think_time = "0.1 s", request = "60 kB" }'
@@ -89,6 +90,7 @@ def test_an_option_holds_if_both_ends_have_it() -> None:
     assert (tcp.variant, tcp.timestamps, tcp.mss_bytes) == ("rack", True, 1448)
 
 
+@with_papers
 def test_models_read_the_receiver() -> None:
     apart, together, plain = (
         predict(scenario(tcp)).best("goodput_bps").value

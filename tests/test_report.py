@@ -19,6 +19,7 @@ from airtcp.present import drawing, plot, report
 from airtcp.results import Comparison, Lag, TestbedResult
 from airtcp.run.simulate import simulate
 from airtcp.scenario import loads
+from wing import with_papers
 
 WRITTEN = """
 title = "Laptops <b>&</b> 'phones'"   # 1 < 2
@@ -94,6 +95,7 @@ def paths(result: Comparison, tmp_path_factory: pytest.TempPathFactory) -> list[
     return report.write(result, tmp_path_factory.mktemp("written") / "new" / "out", WRITTEN)
 
 
+@with_papers
 def test_all_files_are_there(paths: list[Path]) -> None:
     assert paths[0].name == "report.html"
     names = {path.name for path in paths[0].parent.iterdir()}
@@ -111,6 +113,7 @@ def test_results_json_is_the_result(result: Comparison, paths: list[Path]) -> No
     assert json.loads(text)["simulation"]["replications"] == 4
 
 
+@with_papers
 def test_the_report_stands_alone(page: str) -> None:
     seen = Loads()
     seen.feed(page)
@@ -138,6 +141,7 @@ def test_ids_on_the_page_are_unique(page: str) -> None:
     assert len(ids) == len(set(ids))
 
 
+@with_papers
 def test_the_report_shows_the_answer_and_where_it_comes_from(result: Comparison, page: str) -> None:
     for text in (
         "goodput, all flows",
@@ -197,6 +201,7 @@ application = { kind = "udp", packet = "1500 B", rate = "saturated" }
     assert "No analytical model applies: saturated UDP and TCP" in page
 
 
+@with_papers
 def test_models_without_an_answer_are_on_the_page(result: Comparison) -> None:
     page = report.html(replace(result, unanswered={"M (10)": "no root <here>"}), {}, WRITTEN)
 
@@ -265,6 +270,7 @@ def test_preparing_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list((tmp_path / "out").iterdir()) == []
 
 
+@with_papers
 def test_a_testbed_stands_in_table_and_pictures(result: Comparison) -> None:
     other = simulate(loads(WRITTEN), seed=99, replications=1)
     lag = Lag(10, 1e-5, 1e-5, 1e-3, 5e-4, 0.02, False, 0, 0)

@@ -14,6 +14,7 @@ from airtcp.results import Comparison
 from airtcp.run.simulate import simulate
 from airtcp.scenario import load, loads
 from bases import cell, two_cells
+from wing import with_papers
 
 WEB = """
 title = "Three laptops"
@@ -63,6 +64,7 @@ def test_models_come_first_and_headlines_without_a_model_follow(web: Comparison)
         assert bool(line.source) == bool(line.verdict)
 
 
+@with_papers
 def test_broken_assumptions_are_told_once(web: Comparison) -> None:
     sentences = [sentence for sentence, _ in summary.broken(web.model)]
 
@@ -96,6 +98,7 @@ def test_stations_with_flows_of_two_rates_each_are_treated_alike() -> None:
     assert dict(sanity(result))["per station"].endswith("Jain index 1.00")
 
 
+@with_papers
 def test_events_that_nobody_saw_are_not_shown() -> None:
     result = compare(
         loads(
@@ -184,6 +187,7 @@ def test_a_run_without_intervals_promises_none(
     assert line.split(maxsplit=1)[1].strip() == head
 
 
+@with_papers
 def test_assumptions_that_read_alike_in_short_are_told_once() -> None:
     """Each with all that it is about, and as of all where one is."""
     told = [("a queue; one way", ["M"]), ("a server; slower", []), ("a queue; another", ["B", "M"])]

@@ -15,7 +15,15 @@ from hypothesis import settings
 sys.path.append(str(Path(__file__).parent / "predict"))
 sys.path.extend(
     str(Path(__file__).parents[2] / name)
-    for name in ("tests", "tests/web", "tests/witness", "tests/reference", "validation", "docs")
+    for name in (
+        "tests",
+        "tests/models",
+        "tests/web",
+        "tests/witness",
+        "tests/reference",
+        "validation",
+        "docs",
+    )
 )
 
 from serving import Web, ended, started

@@ -53,7 +53,17 @@ def test_the_entry_points_are_those_of_the_package() -> None:
     found = [one for group in groups for one in importlib.metadata.entry_points(group=group)]
     names = {one.name for one in found}
 
-    assert {"reproduce", "share", "split", "papers", "bruno", "gopal", "hoekstra", "leith"} <= names
+    assert {
+        "reproduce",
+        "share",
+        "split",
+        "papers",
+        "bruno",
+        "gopal",
+        "hoekstra",
+        "leith",
+        "miorandi",
+    } <= names
     assert all(one.value.startswith("airtcp_papers.") for one in found)
 
 

@@ -41,7 +41,7 @@ def compare(
     model does not converge. `comparison` has one row per model and simulated metric, best model
     first.
 
-    With the `cafe` of `airtcp.load`:
+    With the `cafe` of `airtcp.load`, and airtcp-papers installed:
 
     >>> row = airtcp.compare(cafe).comparison[0]
     >>> row.metric, row.source, row.verdict

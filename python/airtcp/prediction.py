@@ -41,7 +41,7 @@ def predict(
     carry them, `unanswered` and `uncovered` have the reason. With `glance=True` the errors of
     `airtcp.glance` are raised instead, and ImportError if there is no core.
 
-    With the `cafe` of `airtcp.load`:
+    With the `cafe` of `airtcp.load`, and airtcp-papers installed:
 
     >>> best = airtcp.predict(cafe).best("goodput_bps")
     >>> best.source, round(best.value / 1e6, 2)

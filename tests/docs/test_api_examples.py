@@ -11,6 +11,7 @@ from typing import Any
 import airtcp
 import airtcp.models
 import pytest
+from wing import with_papers
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "library.md"
 DIRECTIVE = re.compile(r"^\.\. auto(function|class):: ([\w.]+)$", re.MULTILINE)
@@ -30,7 +31,13 @@ def cafe() -> Any:
     return load.globs["cafe"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+def marks(name: str) -> Any:
+    """A test's parameter: examples with models of the papers need their package."""
+    needs = "airtcp-papers" in (inspect.getdoc(listed(name)) or "")
+    return pytest.param(name, marks=with_papers if needs else ())
+
+
+@pytest.mark.parametrize("name", [marks(name) for name in NAMES])
 def test_what_is_listed_has_an_example_that_runs(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,7 +5,6 @@ import random
 import numpy as np
 import pytest
 from airtcp.exceptions import ConvergenceError
-from airtcp.models import miorandi
 from airtcp.models.coupled_sharing import coupled_queues, coupled_sources
 
 
@@ -80,18 +79,6 @@ def test_queues_that_grow_without_end_are_refused() -> None:
         coupled_queues([0.6, 0.6], [1.0, 1.0], shared)
     with pytest.raises(ValueError, match="1 to 3 queues"):
         coupled_queues([0.1] * 4, [1.0] * 4, shared)
-
-
-def test_sources_of_one_queue_are_those_of_paper_m() -> None:
-    # (16) with capacities that grow with the number of transfers, in bits, by sources that think.
-    capacities = np.array([18e6, 20e6, 21e6, 21.5e6])
-    theirs = miorandi.processor_sharing(4, capacities, 0.4, 300e3)
-    found = coupled_sources(
-        [4], 0.4, 300e3 * 8 / capacities[0], lambda busy: [1.0], paces=[capacities / capacities[0]]
-    )
-
-    assert found.mean_sojourn_s[0] == pytest.approx(float(theirs.session_s), rel=1e-9)
-    assert found.mean_jobs[0] == pytest.approx(float(theirs.mean_active), rel=1e-9)
 
 
 def test_many_seldom_sources_are_a_poisson_process() -> None:

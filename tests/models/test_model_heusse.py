@@ -19,7 +19,6 @@ from airtcp.models.heusse import (
     tcp_downloads,
 )
 from airtcp.models.max_throughput import lone_sender
-from airtcp.models.miorandi import CORRECTED, Parameters, throughput
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -259,31 +258,6 @@ def test_tcp_cycle_by_hand() -> None:
     assert all_.cycle_s * 1e6 == pytest.approx(2300 + 1.5 * (wait + p_c * jam), rel=1e-12)
     rts = tcp_downloads(4, 8000, contenders="all", collision_s=300e-6, **times)
     assert rts.cycle_s * 1e6 == pytest.approx(2300 + 1.5 * (wait + p_c * 300), rel=1e-12)
-
-
-@pytest.mark.parametrize(("d", "gap"), [(1, 0.025), (2, 0.021)])
-def test_tcp_beside_figure_5_of_paper_m(d: int, gap: float) -> None:
-    """M17, named as ours: "backlogged", "whole", a collided RTS, Table 1 with 160 bits of RTS.
-
-    Two to twenty connections; it hears of no doubled windows and lies a little above M (12).
-    """
-    table = Parameters.table_1(rts="standard")
-    n_c = np.arange(2, 21)
-    result = tcp_downloads(
-        n_c,
-        table.tcp_payload_bits,
-        data_s=table.t_tcp_data_s,
-        tcp_ack_s=table.t_tcp_ack_s,
-        cw_min=31,
-        slot_s=table.slot_s,
-        d=d,
-        collision_s=table.difs_s + table.rts_s + table.sifs_s,
-        backoff="whole",
-    )
-    reference = throughput(n_c, table, CORRECTED, d=d).goodput_bps
-
-    assert result.contenders == pytest.approx(1 + 1 / d)
-    assert result.goodput_bps / reference - 1 == pytest.approx(gap, abs=0.005)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from airtcp.models import miorandi
 from airtcp.models.checks import Values
 from airtcp.models.processor_sharing import (
     engset,
@@ -101,27 +100,6 @@ def test_few_sources_that_share_against_the_balance_equations(limit: int) -> Non
     assert result.mean_flows == pytest.approx(np.dot(np.arange(limit + 1), pi))
     idle = sources - np.arange(limit + 1)
     assert result.blocking == pytest.approx(idle[-1] * pi[-1] / np.dot(idle, pi), abs=1e-12)
-
-
-def test_few_sources_are_the_queue_of_paper_m() -> None:
-    """M (16), (17): 40 stations, 30000 bytes at 2.3 Mb/s, 10 s of think time."""
-    service = 8 * 30_000 / 2.3e6
-    stations = np.array([1, 5, 20, 40])
-    paper_m = miorandi.processor_sharing(stations, [2.3e6] * 40, 10.0, 30_000)
-    result = engset(stations, service / 10.0, mean_service_s=service)
-
-    assert result.mean_flows == pytest.approx(paper_m.mean_active)
-    assert result.mean_sojourn_s == pytest.approx(paper_m.transfer_s)
-    assert result.blocking == pytest.approx(np.zeros(4))
-    assert result.carried / service == pytest.approx(paper_m.arrival_rate_per_s)
-
-
-def test_few_sources_with_state_dependent_speed_are_the_queue_of_paper_m() -> None:
-    speeds = np.array([1.0, 1.3, 1.2, 0.9])
-    paper_m = miorandi.processor_sharing(4, 1e6 * speeds, 1.0, 125_000)
-    result = engset(4, 1.0, speeds=speeds)
-
-    assert result.mean_sojourn_s == pytest.approx(paper_m.transfer_s)
 
 
 def test_many_sources_with_little_each_are_poisson() -> None:

@@ -10,6 +10,7 @@ from airtcp.results.query import open as opened
 from airtcp.scenario import Scenario, load
 from airtcp.sweep.search import Found, goal_of, search
 from airtcp.sweep.workers import LocalCrew
+from wing import with_papers
 
 pytest.importorskip("optuna", reason="Optuna is an optional extra")
 
@@ -20,6 +21,7 @@ def searched(base: Scenario, over: dict[str, Any], goal: str, store: Path, **how
     return search(base, over, goal_of(goal), store, crew=LocalCrew(1), **how)
 
 
+@with_papers
 def test_the_best_window_of_paper_l_is_found_without_its_formula(tmp_path: Path) -> None:
     """CWmin of twenty stations that send, CWmax with it as in the example: (9) of paper L.
 

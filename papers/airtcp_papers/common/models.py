@@ -40,7 +40,7 @@ def _cards_of_b() -> Sequence[Card]:
 
 
 def _of_b(kind: Kind, _: ResolvedScenario) -> Sequence[Family]:
-    if kind == "saturated":
+    if kind in ("saturated", "cells"):
         return ()
     from airtcp_papers.bruno.predict import best
 
@@ -87,7 +87,32 @@ def _of_h(kind: Kind, scenario: ResolvedScenario) -> Sequence[Family]:
     return (Family(rank, "paper H", under_dcf(ask, silent=True)),)
 
 
+def _cards_of_m() -> Sequence[Card]:
+    from airtcp_papers.miorandi.predict import arrivals, cells, downloads, lone, replies, web
+
+    rooms = (downloads, replies, web, arrivals, lone, cells)
+    return [card for room in rooms for card in room.CARDS]
+
+
+def _of_m(kind: Kind, scenario: ResolvedScenario) -> Sequence[Family]:
+    if kind == "saturated":
+        return ()
+    if kind == "cells":  # its equations import SciPy
+        from airtcp_papers.miorandi.predict import cells
+
+        return (Family(20, "coupled queues", cells.predict),)
+    from airtcp_papers.miorandi.predict import arrivals, downloads, lone, web
+
+    if kind == "endless":
+        if idle := downloads.idle_by_timers(scenario):
+            return (Family(30, "models of a full air", lambda *_: idle, rules_out=True),)
+        return (Family(30, "paper M", under_dcf(downloads.predict)),)
+    ask = {"web": web.predict, "ftp": arrivals.predict, "once": lone.predict}[kind]
+    return (Family(20, "paper M", under_dcf(ask)),)
+
+
 BRUNO: Final = Models(_cards_of_b, _of_b)
 GOPAL: Final = Models(_cards_of_g, _of_g)
 HOEKSTRA: Final = Models(_cards_of_h, _of_h, ("models.hoekstra.service_time",))
 LEITH: Final = Models(_cards_of_l, _of_l)
+MIORANDI: Final = Models(_cards_of_m, _of_m)

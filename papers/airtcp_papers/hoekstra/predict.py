@@ -23,23 +23,30 @@ from airtcp.models.processor_sharing import (
     sojourn_quantile,
     stable_load,
 )
-from airtcp.predict import assumed_windows, assumptions, wording
+from airtcp.predict import wording
 from airtcp.predict.answers import Answers
-from airtcp.predict.assumed_sharing import is_exponential, near_one, not_poisson, unequal_shares
+from airtcp.predict.assumptions import skipped_acks
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.facts import Connections, legacy, rate_of, tcp_of
+from airtcp.predict.facts import legacy, rate_of, size_of, tcp_of
 from airtcp.predict.keys import ALIKE, ALL_ACKS, FRAMES, NO_ERRORS, RENO, SEGMENTS, TRANSFERS
-from airtcp.predict.transfers import (
+from airtcp.units import format_time_ns
+
+from airtcp_papers.hoekstra import model
+from airtcp_papers.miorandi.predict import assumed_windows, assumptions
+from airtcp_papers.miorandi.predict.assumed_sharing import (
+    is_exponential,
+    near_one,
+    not_poisson,
+    unequal_shares,
+)
+from airtcp_papers.miorandi.predict.connections import Connections
+from airtcp_papers.miorandi.predict.transfers import (
     Transfers,
     arrival_rate,
     dialogue_of,
     request_bytes,
-    size_of,
     think_time,
 )
-from airtcp.units import format_time_ns
-
-from airtcp_papers.hoekstra import model
 
 if TYPE_CHECKING:
     from airtcp.models.checks import Values
@@ -408,7 +415,7 @@ def _broken(transfers: Transfers) -> Iterator[str]:
     yield from assumptions.path(connections)
     yield from assumed_windows.web_first_ack(connections)
     yield from assumed_windows.window_opens(connections)
-    yield from assumptions.skipped_acks(connections.flows)
+    yield from skipped_acks(connections.flows)
     parameters = connections.parameters
     if parameters.rts_before_data:
         yield ("basic access; here RTS/CTS precedes data: exchanges take longer; times are too low")

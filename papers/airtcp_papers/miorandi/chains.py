@@ -4,12 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from airtcp.models.airtime import Phy
-from airtcp.models.miorandi import (
-    Parameters,
-    active_distribution,
-    capacity,
-    window_distribution,
-)
 from airtcp.scenario import ResolvedScenario
 from airtcp.scenario.keys.tcp import Tcp
 
@@ -19,6 +13,12 @@ from airtcp_papers.common.diagram import Edge, Node, diagram
 from airtcp_papers.common.item import Cell, Data, Outcome, item
 from airtcp_papers.common.measure import mean
 from airtcp_papers.miorandi.contention import EQUATIONS
+from airtcp_papers.miorandi.model import (
+    Parameters,
+    active_distribution,
+    capacity,
+    window_distribution,
+)
 from airtcp_papers.miorandi.users import MEAN_BYTES
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, Final
 
-from airtcp.models.miorandi import collision_probability, contention, throughput
 from airtcp.results import Simulation
 from airtcp.stats import Interval
 
@@ -14,6 +13,7 @@ from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series, chart, table_of
 from airtcp_papers.common.item import Outcome, Value, item
 from airtcp_papers.common.measure import difference, least, mean, most, off, ratio, words
+from airtcp_papers.miorandi.model import collision_probability, contention, throughput
 from airtcp_papers.miorandi.moved import ATTEMPTS, W0, parameters, solved
 
 #: The assumptions of (1) to (17), for scenario files with the rules of ns-2: a backoff before each

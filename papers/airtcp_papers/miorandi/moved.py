@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from airtcp.exceptions import ConvergenceError
-from airtcp.models.miorandi import PAPER, Parameters, Variant
+
+from airtcp_papers.miorandi.model import PAPER, Parameters, Variant
 
 _Answer = TypeVar("_Answer")
 

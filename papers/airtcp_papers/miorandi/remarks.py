@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from airtcp.models.miorandi import Parameters, processor_sharing, session_delay
 from airtcp.results import Simulation
 from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.item import Cell, Data, Outcome, Value, item
 from airtcp_papers.common.measure import gap, mean, most, off, over_runs, paired, words
+from airtcp_papers.miorandi.model import Parameters, processor_sharing, session_delay
 from airtcp_papers.miorandi.users import LARGE, MEAN_BYTES, PARETO, TIME, Users, every, web
 
 _THINK: Final = "flows.laptop.application.think_time"

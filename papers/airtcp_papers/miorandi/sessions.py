@@ -9,14 +9,6 @@ from itertools import pairwise
 from typing import Any
 
 from airtcp.distributions import Pareto
-from airtcp.models.miorandi import (
-    CORRECTED,
-    PAPER,
-    Parameters,
-    affine_session_time,
-    mean_session_time,
-    session_delay,
-)
 from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench
@@ -24,6 +16,14 @@ from airtcp_papers.common.chart import Series, chart, table_of
 from airtcp_papers.common.item import Data, Outcome, Value, item
 from airtcp_papers.common.measure import gap, largest_gap, least, mean, most, off, words
 from airtcp_papers.miorandi.contention import EQUATIONS
+from airtcp_papers.miorandi.model import (
+    CORRECTED,
+    PAPER,
+    Parameters,
+    affine_session_time,
+    mean_session_time,
+    session_delay,
+)
 from airtcp_papers.miorandi.moved import W0, parameters, solved
 from airtcp_papers.miorandi.users import (
     EXPONENTIAL,

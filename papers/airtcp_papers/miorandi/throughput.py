@@ -8,14 +8,6 @@ from itertools import pairwise
 from typing import Any, Final
 
 from airtcp.models import heusse
-from airtcp.models.miorandi import (
-    PAPER,
-    Parameters,
-    phi,
-    single_station,
-    throughput,
-    window_throughput,
-)
 from airtcp.results import Simulation
 from airtcp.stats import Interval, student_interval
 
@@ -36,6 +28,14 @@ from airtcp_papers.common.measure import (
     words,
 )
 from airtcp_papers.miorandi.contention import EQUATIONS
+from airtcp_papers.miorandi.model import (
+    PAPER,
+    Parameters,
+    phi,
+    single_station,
+    throughput,
+    window_throughput,
+)
 from airtcp_papers.miorandi.moved import W0, parameters, solved
 
 _EVERY = (1, 2, 3, 4, 5, 6, 8, 10)

@@ -14,9 +14,13 @@ MODULES = {
     "gopal": "airtcp_papers.gopal.model",
     "hoekstra": "airtcp_papers.hoekstra.model",
     "leith": "airtcp_papers.leith.model",
+    "miorandi": "airtcp_papers.miorandi.model",
 }
 #: Called by a constructor that has an example, with a dozen numbers of a paper's table.
-CALLED_BY_OTHERS = {"airtcp_papers.leith.model.parameters.Parameters.from_lengths"}
+CALLED_BY_OTHERS = {
+    "airtcp_papers.leith.model.parameters.Parameters.from_lengths",
+    "airtcp_papers.miorandi.model.parameters.Parameters.from_lengths",
+}
 
 
 def public_functions() -> dict[str, Callable[..., object]]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tables
 from airtcp.exceptions import ConvergenceError
-from airtcp.models.miorandi import (
+from airtcp_papers.miorandi.model import (
     CORRECTED,
     PAPER,
     Parameters,

@@ -8,17 +8,18 @@ import statistics
 
 import numpy as np
 import pytest
-from airtcp import models
 from airtcp.distributions import Exponential, Pareto
 from airtcp.exceptions import ConvergenceError
 from airtcp.models.airtime import Phy
-from airtcp.models.miorandi import CORRECTED, PAPER, Parameters, Throughput, Variant
-from airtcp.predict import downloads, predict, web
-from airtcp.predict.transfers import incomplete
+from airtcp.predict import predict
 from airtcp.results import Prediction
 from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
 from airtcp_papers.hoekstra import predict as effective
+from airtcp_papers.miorandi import model
+from airtcp_papers.miorandi.model import CORRECTED, PAPER, Parameters, Throughput, Variant
+from airtcp_papers.miorandi.predict import downloads, web
+from airtcp_papers.miorandi.predict.transfers import incomplete
 
 #: Paper M's Table 1 with the standard's RTS; the rules are ns-2's, which break few assumptions.
 PAPER_M = """
@@ -120,7 +121,7 @@ def test_several_endless_downloads_are_equation_10() -> None:
 
     goodput = values(said, "goodput_bps")
     for source, variant in (("M (10), corrected", CORRECTED), ("M (10)", PAPER)):
-        expected = models.miorandi.throughput(10, parameters(asked), variant)
+        expected = model.throughput(10, parameters(asked), variant)
         assert goodput[source] == pytest.approx(float(expected.goodput_bps), rel=1e-12)
     assert of_paper_m(said, "goodput_bps") == ["M (10), corrected", "M (10)"]
     assert said.uncovered is None
@@ -140,7 +141,7 @@ def test_delayed_ack_is_equation_12() -> None:
 
     goodput = values(predict(asked), "goodput_bps")
 
-    expected = models.miorandi.throughput(10, parameters(asked), PAPER, d=2.0)
+    expected = model.throughput(10, parameters(asked), PAPER, d=2.0)
     assert goodput["M (12)"] == pytest.approx(float(expected.goodput_bps), rel=1e-12)
 
 
@@ -167,7 +168,7 @@ def test_a_window_of_one_packet_and_one_station_never_collides() -> None:
     said = predict(asked)
 
     assert values(said, "collision_probability")["M (A.3)"] == 0.0
-    expected = models.miorandi.window_throughput(1, parameters(asked), CORRECTED)
+    expected = model.window_throughput(1, parameters(asked), CORRECTED)
     assert values(said, "goodput_bps")["M (A.3)"] == pytest.approx(float(expected), rel=1e-12)
 
 
@@ -218,7 +219,7 @@ def test_web_transfers_are_equations_16_and_17() -> None:
 
     said = predict(asked)
 
-    expected = models.miorandi.session_delay(
+    expected = model.session_delay(
         20, parameters(asked), PAPER, think_time_s=10.0, mean_size_bytes=30_000
     )
     times = values(said, "transfer_time_to_last_ack_s")
@@ -403,7 +404,7 @@ def test_a_model_without_a_value_is_left_out_and_the_others_answer(
     def no_root(count: int, of: Parameters, variant: Variant, *, d: float) -> Throughput:
         if variant is PAPER:
             raise ConvergenceError("no root")
-        return models.miorandi.throughput(count, of, variant, d=d)
+        return model.throughput(count, of, variant, d=d)
 
     monkeypatch.setattr(downloads, "throughput", no_root)
     said = predict(scenario())

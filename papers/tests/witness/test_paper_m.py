@@ -20,8 +20,8 @@ from functools import cache
 
 import pytest
 from airtcp.models.airtime import Phy, exchange_time_ns
-from airtcp.models.miorandi import Parameters, collision_probability
 from airtcp.scenario import loads
+from airtcp_papers.miorandi.model import Parameters, collision_probability
 from peers.samples import Answer, answers, interval, metric, packets_per_transfer, ratio_adjusted
 from two_senders import two_senders, windows
 from witness_tools import difference

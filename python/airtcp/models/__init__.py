@@ -12,15 +12,14 @@
 - `heusse`: hosts at different rates, the performance anomaly
 - `hidden`: two saturated stations that are hidden from each other
 - `max_throughput`: theoretical maximum throughput of a single sender
-- `miorandi`: paper M, TCP downloads: contention, throughput, session delay
 - `ofdma`: saturated downlink OFDMA
 - `processor_sharing`: M/G/1-PS, with a limit on flows and with few sources
 - `replies`: the contenders in a cell with TCP, and TCP ACKs without backoff
 - `roots`: roots of monotone functions, which all models share
 - `tcp_ampdu`: TCP over A-MPDUs: aggregation, channel access of ACKs, collisions
 
-`airtcp-papers` adds `aimd`, `bruno`, `bursts`, `gopal`, `hoekstra` and `leith`, as attributes
-of this package.
+`airtcp-papers` adds `aimd`, `bruno`, `bursts`, `gopal`, `hoekstra`, `leith` and
+`miorandi`, as attributes of this package.
 
 Results are small objects. Every model raises `ValueError` with the name of an invalid argument, and
 `ConvergenceError` instead of returning a number that did not converge. Models never import the
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
         heusse,
         hidden,
         max_throughput,
-        miorandi,
         ofdma,
         processor_sharing,
         replies,
@@ -66,7 +64,6 @@ __all__ = [
     "heusse",
     "hidden",
     "max_throughput",
-    "miorandi",
     "ofdma",
     "processor_sharing",
     "replies",

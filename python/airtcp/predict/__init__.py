@@ -9,33 +9,27 @@ returns None.
 
 - `saturated`: UDP senders that always have a packet; Bianchi, Heusse
 - `categories`: the same under EDCA, where access point and stations contend differently
-- `downloads`: endless TCP transfers, paper M (7) to (12) and (A.3)
-- `replies`: the same if TCP ACKs may skip the backoff; contention in a cell of transfers
-- `web`: ON/OFF TCP transfers, paper M (13) to (17)
-- `arrivals`: transfers that start independently of each other, at the capacities of paper M
 - `ampdu`: saturated UDP over A-MPDUs; `tcp_ampdu`: endless TCP transfers over them
 - `lossy_path`: windows limited by losses on wired links; RFC 9438, Mathis et al.
 - `cells`: several cells on one channel, by the chain of clusters
-- `cell_transfers`: web and FTP transfers in such cells, as queues that slow each other down
-- `lone`: the only transfer of a scenario, paper M (14)
-- `transfers`: sizes and segments of finite transfers
+- `replies`: contention in a cell of TCP transfers
 - `limits`: upper bounds for every prediction: a window per round trip, link rates
 - `access`: whether EDCA is equivalent to a DCF, which most models assume
 - `senders`, `facts`, `air`, `assumptions`: model inputs and broken assumptions
 - `card`, `keys`, `cards`: what each model predicts, reads and assumes
-- `families`: kinds of traffic, ranks, and the families of installed packages
+- `families`: kinds of traffic, ranks, and the families of installed packages, such as those of
+  airtcp-papers: TCP over 802.11a, b and g
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from airtcp.predict.families import Ask, Family, Kind, of_packages, under_dcf
+from airtcp.predict.families import IN_PAPERS, Family, families_of, of_packages, under_dcf
 
 # `import airtcp` imports this module, so slow imports are deferred to their use.
 if TYPE_CHECKING:
-    from airtcp.predict.answers import Answers
     from airtcp.results import Prediction
     from airtcp.scenario import ResolvedScenario
 
@@ -50,7 +44,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
     more) is in `unanswered` with the reason. `uncovered` has these reasons if no model gives a
     value.
 
-    With the `cafe` of `airtcp.load`:
+    With the `cafe` of `airtcp.load`, and airtcp-papers installed:
 
     >>> best = airtcp.predict(cafe).best("goodput_bps")
     >>> best.source, round(best.value / 1e6, 2)
@@ -62,10 +56,10 @@ def predict(scenario: ResolvedScenario) -> Prediction:
 
     answers = Answers()
     families, reason = _families(scenario)
-    for name, family in families:
-        declined = family(scenario, answers)
+    for family in families:
+        declined = family.ask(scenario, answers)
         if declined:
-            answers.unanswered[name] = declined
+            answers.unanswered[family.source] = declined
     beacons = [by for one in of_packages() for by in one.with_beacons]
     answers.add_broken(access.beacons(scenario), but_by=[*beacons, lossy_path.BY])
     answers.add_broken(access.frame_errors(scenario), but_by=[*_told_of_errors(scenario)])
@@ -74,7 +68,7 @@ def predict(scenario: ResolvedScenario) -> Prediction:
     answers.add_broken(access.protection(scenario), but_by=[lossy_path.BY])
     answers.add_broken(access.rate_control(scenario), but_by=[lossy_path.BY])
     limits.apply(scenario, answers)
-    if families:
+    if answers.unanswered:
         reason = "; ".join(f"{source}: {why}" for source, why in answers.unanswered.items())
     uncovered = None if answers.model else reason
     return Prediction(
@@ -93,8 +87,8 @@ def _told_of_errors(scenario: ResolvedScenario) -> Iterator[str]:
         yield from (ampdu.BY, ampdu.FAIR_BY)
 
 
-def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, Ask]], str]:
-    """Return the families of models for the scenario's flows, or none and the reason."""
+def _families(scenario: ResolvedScenario) -> tuple[Sequence[Family], str]:
+    """Return the families of models for the scenario's flows, and the reason if none answers."""
     if any(group.pair is not None for group in scenario.stations):
         return (), (
             "stations of several standards share the access point; models cover one standard only"
@@ -102,7 +96,7 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, Ask]], st
     if scenario.air is not None:
         from airtcp.predict import cells
 
-        return (("chain of clusters", cells.predict),), ""
+        return [Family(0, "chain of clusters", cells.predict)], ""
     if scenario.ap.scheduler is not None and scenario.ap.scheduler.kind == "own":
         return (), (
             "the access point uses a plug-in scheduler; models cover only the built-in schedulers"
@@ -149,47 +143,35 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, Ask]], st
     if datagrams:
         from airtcp.predict import categories, saturated
 
-        return _with_packages(
+        return families_of(
             "saturated",
             scenario,
             Family(10, "Bianchi (2000)", under_dcf(saturated.predict)),
             Family(30, "Ramaiyan et al. (2008)", categories.predict),
         ), ""
     if any(app.kind == "bulk" and app.size is None for app in apps):
-        from airtcp.predict import downloads, lossy_path
+        from airtcp.predict import lossy_path
 
-        own = (
-            Family(30, "paper M", under_dcf(downloads.predict)),
-            Family(60, "losses on wired links", lossy_path.predict),
-        )
-        if idle := downloads.idle_by_timers(scenario):
-            settings = _with_packages("endless", scenario, settings=True)
-            return (("models of a full air", lambda *_: idle), *settings), ""
-        return _with_packages("endless", scenario, *own), ""
+        losses = Family(60, "losses on wired links", lossy_path.predict)
+        return families_of("endless", scenario, losses), IN_PAPERS
     if all(app.kind == "web" for app in apps):
-        from airtcp.predict import web
-
-        return _with_packages("web", scenario, _paper_m(web.predict)), ""
+        return families_of("web", scenario), IN_PAPERS
     if all(app.kind == "ftp" for app in apps):
-        from airtcp.predict import arrivals
-
-        return _with_packages("ftp", scenario, _paper_m(arrivals.predict)), ""
+        return families_of("ftp", scenario), IN_PAPERS
     if any(app.kind == "ftp" for app in apps):
         return (), (
             "FTP transfers start independently of transfers in progress and share the "
             "channel with other transfers; models cover only one of the two"
         )
     if sum(scenario.group(flow.stations).count for flow in scenario.flows) == 1:
-        from airtcp.predict import lone
-
-        return _with_packages("once", scenario, _paper_m(lone.predict)), ""
+        return families_of("once", scenario), IN_PAPERS
     return (), (
         "bulk transfers that end have no steady state; paper M covers only endless "
         "transfers, transfers that repeat after a think time, or a single one"
     )
 
 
-def _aggregated(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, Ask]], str]:
+def _aggregated(scenario: ResolvedScenario) -> tuple[Sequence[Family], str]:
     """Return the families for 802.11n and later; flows must be all UDP or all TCP."""
     apps = [flow.application for flow in scenario.flows]
     if scenario.mac.ofdma is not None:
@@ -197,32 +179,19 @@ def _aggregated(scenario: ResolvedScenario) -> tuple[Sequence[tuple[str, Ask]], 
             return (), "PPDUs have several receivers; models cover TCP only in PPDUs to one"
         from airtcp.predict import ofdma
 
-        return (("saturated OFDMA", ofdma.predict),), ""
+        return [Family(0, "saturated OFDMA", ofdma.predict)], ""
     if all(app.kind == "udp" for app in apps):
         from airtcp.predict import ampdu
 
-        return (("Bianchi (2000), A-MPDUs", ampdu.predict),), ""
+        return [Family(0, "Bianchi (2000), A-MPDUs", ampdu.predict)], ""
     if any(app.kind == "bulk" and app.size is None for app in apps):
         from airtcp.predict import lossy_path, tcp_ampdu
 
-        return (
-            ("TCP over A-MPDUs", tcp_ampdu.predict),
-            ("losses on wired links", lossy_path.predict),
-        ), ""
+        return [
+            Family(0, "TCP over A-MPDUs", tcp_ampdu.predict),
+            Family(1, "losses on wired links", lossy_path.predict),
+        ], ""
     return (), (
         f"{scenario.phy.standard} aggregates frames; its models cover saturated UDP and "
         "endless TCP transfers, but no transfers that end"
     )
-
-
-def _paper_m(ask: Callable[[ResolvedScenario, Answers], None]) -> Family:
-    return Family(20, "paper M", under_dcf(ask))
-
-
-def _with_packages(
-    kind: Kind, scenario: ResolvedScenario, *own: Family, settings: bool = False
-) -> list[tuple[str, Ask]]:
-    """Return our families and those of packages, by rank; with `settings` only those of keys."""
-    families = [*own, *(family for one in of_packages() for family in one.families(kind, scenario))]
-    ordered = sorted(families, key=lambda family: family.rank)
-    return [(one.source, one.ask) for one in ordered if one.is_setting or not settings]

@@ -6,18 +6,12 @@ from typing import Final
 
 from airtcp.predict import (
     ampdu,
-    arrivals,
     categories,
-    cell_transfers,
     cells,
-    downloads,
-    lone,
     lossy_path,
     ofdma,
-    replies,
     saturated,
     tcp_ampdu,
-    web,
 )
 from airtcp.predict.card import Card
 from airtcp.predict.families import of_packages
@@ -25,17 +19,11 @@ from airtcp.predict.families import of_packages
 _OWN: Final[tuple[Card, ...]] = (
     *saturated.CARDS,
     *categories.CARDS,
-    *downloads.CARDS,
-    *replies.CARDS,
-    *web.CARDS,
-    *arrivals.CARDS,
-    *lone.CARDS,
     *ampdu.CARDS,
     *ofdma.CARDS,
     *tcp_ampdu.CARDS,
     *lossy_path.CARDS,
     *cells.CARDS,
-    *cell_transfers.CARDS,
 )
 
 

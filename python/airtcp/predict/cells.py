@@ -2,7 +2,7 @@
 
 Inputs are which cells hear each other, the goodput of each cell alone (by the models of one cell),
 and its mean exchange. It declines hidden stations within a cell. For finite transfers it gives the
-shares of cells while some are busy; `cell_transfers` predicts their times. 802.11a, b and g.
+shares of cells while some are busy, and asks installed packages for their times. 802.11a, b and g.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from airtcp.models.cells import (
 from airtcp.predict.air import jain
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
+from airtcp.predict.families import IN_PAPERS, families_of
 from airtcp.predict.replies import contention, mean
 from airtcp.predict.senders import counts_of, doublings, senders_of
 from airtcp.scenario.hearing import (
@@ -111,9 +112,11 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     each, graph = found
     kinds = {flow.application.kind for flow in scenario.flows}
     if kinds in ({"web"}, {"ftp"}):
-        from airtcp.predict import cell_transfers
-
-        return cell_transfers.predict(scenario, each, graph, answers)
+        families = families_of("cells", scenario)
+        if not families:
+            return f"the chain of clusters covers endless transfers; {IN_PAPERS}"
+        reasons = [family.ask(scenario, answers) for family in families]
+        return next((reason for reason in reasons if reason), None)
     if kinds - {"bulk", "udp"} or len(kinds) > 1 or _not_endless(scenario):
         return (
             "the chain of clusters covers only saturated UDP, only endless TCP transfers, or "

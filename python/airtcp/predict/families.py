@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from airtcp.extensions import loaded
 
@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 #: Kinds of traffic over the DCF: saturated UDP, endless TCP transfers, transfers that repeat after
-#: a think time, transfers that start independently, and a single transfer.
-Kind = Literal["saturated", "endless", "web", "ftp", "once"]
+#: a think time, transfers that start independently, and a single transfer; transfers of the second
+#: and third kind in several cells.
+Kind = Literal["saturated", "endless", "web", "ftp", "once", "cells"]
+#: Why no model applies to TCP over the DCF if no package has one.
+IN_PAPERS: Final = "models of TCP over 802.11a, b and g are in the package airtcp-papers"
 Ask: TypeAlias = "Callable[[ResolvedScenario, Answers], str | None]"
 
 
@@ -27,13 +30,15 @@ Ask: TypeAlias = "Callable[[ResolvedScenario, Answers], str | None]"
 class Family:
     """A family of models: its rank, the source that reasons name, and the function to ask.
 
-    `is_setting` is true if it predicts the best value of a key, and no performance.
+    `is_setting` is true if it predicts the best value of a key, and no performance. `rules_out` is
+    true if it only reports why no model of performance applies; then `predict` asks no other.
     """
 
     rank: int
     source: str
     ask: Ask
     is_setting: bool = False
+    rules_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,15 @@ class Models:
 def of_packages() -> tuple[Models, ...]:
     """Return the models of installed packages."""
     return loaded("airtcp.models", Models)
+
+
+def families_of(kind: Kind, scenario: ResolvedScenario, *own: Family) -> list[Family]:
+    """Return `own` families and those of packages, by rank."""
+    packages = (family for one in of_packages() for family in one.families(kind, scenario))
+    families = sorted([*own, *packages], key=lambda family: family.rank)
+    if any(one.rules_out for one in families):
+        return [one for one in families if one.rules_out or one.is_setting]
+    return families
 
 
 def under_dcf(family: Callable[[ResolvedScenario, Answers], None], *, silent: bool = False) -> Ask:

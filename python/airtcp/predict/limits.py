@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from airtcp.predict.answers import Answers
-from airtcp.predict.facts import tcp_of, window_segments
-from airtcp.predict.transfers import size_of
+from airtcp.predict.facts import size_of, tcp_of, window_segments
 from airtcp.predict.wording import UNKNOWN, OfDelay
 from airtcp.standards import UDP_IP_HEADER_BYTES
 from airtcp.units import format_rate, format_time_ns

@@ -1,13 +1,9 @@
-"""Predict contention of endless TCP transfers, and downloads whose ACKs skip the backoff.
-
-The latter is a model of airtcp's own, for MAC rules that let a TCP ACK be sent without a backoff.
-If all ACKs draw a backoff, paper M applies (`downloads`).
-"""
+"""Derive the contention in a cell whose flows all use TCP, for `airtcp.models.replies`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,86 +11,11 @@ from airtcp.models import replies
 from airtcp.models.airtime import Phy
 from airtcp.models.bianchi import SlotTimes
 from airtcp.models.replies import Contention
-from airtcp.predict import assumptions
-from airtcp.predict.answers import Answers
-from airtcp.predict.card import Assumption, Card
-from airtcp.predict.facts import Connections, tcp_of, window_segments
-from airtcp.predict.keys import (
-    ALIKE,
-    COLLISIONS,
-    FRAMES,
-    NEVER_ENDS,
-    SEGMENTS,
-)
-from airtcp.predict.senders import Sender, doublings
+from airtcp.predict.facts import tcp_of, window_segments
+from airtcp.predict.senders import Sender
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
-
-_SOURCE: Final = "ACKs at once"
-_RULES: Final = (
-    "mac.rules.immediate_access",
-    "mac.rules.post_backoff",
-    "mac.rules.arrival_before_own_ack",
-)
-_CARD: Final = Card(
-    name=_SOURCE,
-    by="models.replies",
-    asked=(
-        "endless downloads whose TCP ACKs find the medium idle, several segments for each "
-        "station's ACK"
-    ),
-    answers=("goodput_bps", "flow_goodput_bps"),
-    reads=(
-        *FRAMES,
-        *SEGMENTS,
-        *_RULES,
-        *COLLISIONS,
-    ),
-    assumes=(
-        *(one for one in assumptions.COMMON if not {*one.keys} & {*_RULES, "phy.eifs_ns"}),
-        Assumption("the access point is always backlogged", ()),
-        Assumption("segments for a station arrive one after the other", ("ap.queue",)),
-    ),
-    needs=(ALIKE, NEVER_ENDS),
-    harmless={
-        **assumptions.ENDLESS_HARMLESS,
-        "mac.rules.colliders": "0.1 % of goodput, measured with 2 to 20 downloads",
-        "phy.ack_timeout_ns": "as mac.rules.colliders",
-    },
-)
-CARDS: Final = (_CARD,)
-#: A window of this many times the segments per ACK keeps the access point backlogged.
-_LARGE: Final = 10
-
-
-def predict(connections: Connections, answers: Answers) -> None:
-    """Predict goodput of endless downloads, if the rules let their ACKs skip the backoff.
-
-    Excludes one download with an ACK per segment, of which half would skip it: the dependence
-    between the backoffs of station and access point is not understood well enough for that.
-    """
-    scenario, segments = connections.scenario, connections.every * connections.count
-    if (
-        not _goes_at_once(scenario)
-        or connections.uploads
-        or not connections.alone
-        or segments < 2.0
-        or connections.total_window < _LARGE * connections.every
-    ):
-        return
-    origin = _CARD.origin(_SOURCE, _broken(connections))
-    with answers.attempt(_SOURCE):
-        said = replies.goodput(
-            contention(scenario),
-            connections.parameters.tcp_payload_bits,
-            w0=scenario.phy.cw_min + 1,
-            m=doublings(scenario.phy.cw_min + 1, scenario.phy.cw_max),
-            retries=scenario.mac.short_retry_limit - 1,
-        )
-        answers.add(
-            origin, {"goodput_bps": said, "flow_goodput_bps": said / connections.count}, best=True
-        )
 
 
 def contention(cell: ResolvedScenario) -> Contention:
@@ -125,7 +46,7 @@ def contention(cell: ResolvedScenario) -> Contention:
     exchanges = mean(data, counts), mean(acks, counts)
     window = cell.phy.cw_min + 1
     at_once = 0.0
-    if _goes_at_once(cell) and stations["download"]:
+    if goes_at_once(cell) and stations["download"]:
         has_backoff = cell.mac.rules.post_backoff
         at_once = (
             replies.share_at_once(window, mean_every, stations["download"]) if has_backoff else 1.0
@@ -157,14 +78,7 @@ def mean(times: Sequence[SlotTimes], weights: Sequence[float]) -> SlotTimes:
     )
 
 
-def _goes_at_once(scenario: ResolvedScenario) -> bool:
+def goes_at_once(scenario: ResolvedScenario) -> bool:
+    """Return whether the MAC rules let a TCP ACK be sent without a backoff."""
     rules = scenario.mac.rules
     return rules.immediate_access and rules.arrival_before_own_ack == "idle"
-
-
-def _broken(connections: Connections) -> Iterator[str]:
-    yield from assumptions.alike(connections)
-    yield from assumptions.losses(connections)
-    yield from assumptions.path(connections)
-    yield from assumptions.acknowledgments(connections)
-    yield from assumptions.skipped_acks(connections.flows)

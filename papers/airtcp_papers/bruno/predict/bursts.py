@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from airtcp.models.airtime import Phy
-from airtcp.predict import assumptions
 from airtcp.predict.answers import Answers
+from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.facts import Connections, endless_flows, rate_of, tcp_of, weighted
+from airtcp.predict.facts import endless_flows, rate_of, tcp_of, weighted
 from airtcp.predict.keys import (
     ALL_ACKS,
     COLLISIONS,
@@ -27,6 +27,8 @@ from airtcp.predict.wording import OPTIMISTIC, PESSIMISTIC, segments
 from airtcp.units import format_time_ns
 
 from airtcp_papers.bruno.burst_model import Exchanges, goodput
+from airtcp_papers.miorandi.predict import assumptions
+from airtcp_papers.miorandi.predict.connections import Connections
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -75,7 +77,7 @@ _CARD: Final = Card(
         Assumption("downloads, and no uploads", ("flows.direction",)),
         Assumption("one access category", ("mac.edca", "classify")),
     ),
-    harmless=assumptions.ENDLESS_HARMLESS,
+    harmless=ENDLESS_HARMLESS,
 )
 CARDS: Final = (_CARD,)
 #: A window of this many ACKs keeps a single station's queue filled.
@@ -163,7 +165,7 @@ def _broken(connections: Connections) -> Iterator[str]:
     yield from assumptions.losses(connections)
     yield from assumptions.path(connections)
     yield from assumptions.acknowledgments(connections)
-    yield from assumptions.skipped_acks(connections.flows)
+    yield from skipped_acks(connections.flows)
     yield from assumptions.backoffs(connections)
     yield from _after_collisions(connections.scenario)
     window, count = connections.smallest_window, connections.count

@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from airtcp.models.heusse import tcp_downloads
-from airtcp.predict import assumptions
 from airtcp.predict.answers import Answers
+from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
 from airtcp.predict.card import Assumption, Card, Origin
-from airtcp.predict.facts import Connections, endless_flows
+from airtcp.predict.facts import endless_flows
 from airtcp.predict.keys import (
     ALIKE,
     ALL_ACKS,
@@ -29,6 +29,8 @@ from airtcp.predict.keys import (
 
 from airtcp_papers.bruno.model import maximum_goodput
 from airtcp_papers.gopal.predict import predict as predict_simultaneous
+from airtcp_papers.miorandi.predict import assumptions
+from airtcp_papers.miorandi.predict.connections import Connections
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -51,7 +53,7 @@ _HEUSSE_CARD: Final = Card(
     ),
     needs=(ALIKE, NEVER_ENDS),
     harmless={
-        **assumptions.ENDLESS_HARMLESS,
+        **ENDLESS_HARMLESS,
         "phy.cw_max": "two nodes contend, and few of their frames collide twice",
     },
 )
@@ -79,7 +81,7 @@ _LIMIT_CARD: Final = Card(
     needs=(ALIKE, NEVER_ENDS),
     harmless={
         **NO_BACKOFF,
-        **assumptions.ENDLESS_HARMLESS,
+        **ENDLESS_HARMLESS,
         "mac.short_retry_limit": "the model has no collision that could repeat",
         "ap.queue": "an upper bound: losses and waits elsewhere keep goodput below it",
         "stations.queue": "as ap.queue",
@@ -147,7 +149,7 @@ def _unhindered(connections: Connections, answers: Answers) -> None:
         goodput = maximum_goodput(
             parameters.tcp_payload_bits, parameters.t_tcp_data_s, parameters.t_tcp_ack_s, acks
         )
-        skipped = assumptions.skipped_acks(connections.flows)
+        skipped = skipped_acks(connections.flows)
         named = replace(origin, source=f"{origin.source}{label}", broken=[limit, *more, *skipped])
         _add(float(goodput), named, connections, answers)
 

@@ -1,6 +1,6 @@
 """Simulate transfers of a scenario at flow level: jobs that share one or several networks.
 
-It combines the network capacities of models (C_k of `airtcp.predict.jobs`) with the
+It combines the network capacities of models (C_k of `miorandi.predict.jobs`) with the
 processor-sharing simulator (`airtcp.run`). There are no packets: opening windows, queues and
 collisions are included in the capacities or not at all.
 
@@ -20,8 +20,6 @@ from airtcp.exceptions import QuestionError
 # `import airtcp` may import this module, so slow imports are deferred to their use.
 if TYPE_CHECKING:
     from airtcp.distributions import Distribution
-    from airtcp.predict.jobs import Jobs
-    from airtcp.predict.transfers import Transfers
     from airtcp.results import ModelValue, Prediction
     from airtcp.run.concurrent_flows import ConcurrentResult
     from airtcp.run.coupled_flows import QueueResult
@@ -31,6 +29,8 @@ if TYPE_CHECKING:
     from airtcp.stats import Interval
 
     from airtcp_papers.common.sharing.results import Shared, Split, Way
+    from airtcp_papers.miorandi.predict.jobs import Jobs
+    from airtcp_papers.miorandi.predict.transfers import Transfers
 
 #: Jobs that a replication measures by default.
 JOBS: Final = 200_000
@@ -291,8 +291,9 @@ def network_of(scenario: ResolvedScenario, flow: Flow, capacity_bps: float | Non
         return Network((capacity_bps / 8.0,), 0.0, 0.0, "as given")
     from airtcp.predict import predict
     from airtcp.predict.access import as_dcf
-    from airtcp.predict.jobs import of_arrivals, of_sources
-    from airtcp.predict.transfers import Transfers
+
+    from airtcp_papers.miorandi.predict.jobs import of_arrivals, of_sources
+    from airtcp_papers.miorandi.predict.transfers import Transfers
 
     light = _with(scenario, _seldom(flow.application))
     said = predict(light)

@@ -57,13 +57,14 @@ def share_cells(
         QuestionError: as for `share`; also if the chain does not apply to these cells.
         SimulationError: a conservation law is violated, so the counts cannot be trusted.
     """
-    from airtcp.predict import cell_transfers, cells
+    from airtcp.predict import cells
     from airtcp.predict import predict as ask
     from airtcp.results import Provenance
     from airtcp.run.coupled_flows import coupled_processor_sharing
     from airtcp.stats import student_interval
 
     from airtcp_papers.common.sharing.results import CellsShared, SharedCell
+    from airtcp_papers.miorandi.predict import cells as cell_transfers
 
     known = cells.cells_of(scenario)
     if isinstance(known, str):

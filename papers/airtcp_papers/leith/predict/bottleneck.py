@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from airtcp.exceptions import ModelError
-from airtcp.models.miorandi import CORRECTED, throughput
 from airtcp.predict.access import as_dcf
 from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.facts import Connections, endless_flows, lossy, tcp_of, window_segments
+from airtcp.predict.facts import endless_flows, lossy, tcp_of, window_segments
 from airtcp.predict.keys import ALL_ACKS, NEVER_ENDS, NO_ERRORS, RENO
 from airtcp.units import format_rate
 
 from airtcp_papers.leith.aimd import uploads as through_both_hops
 from airtcp_papers.leith.aimd import wired_shares
 from airtcp_papers.leith.predict import uploads as prioritised_uploads
+from airtcp_papers.miorandi.model import CORRECTED, throughput
+from airtcp_papers.miorandi.predict.connections import Connections
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from airtcp.predict.facts import Connections, tcp_of
-from airtcp.predict.transfers import request_bytes
+from airtcp.predict.facts import tcp_of
 from airtcp.predict.wording import OF_HEAVY_TAILS, OPTIMISTIC, PESSIMISTIC, segments
 from airtcp.units import format_size, format_time_ns
+
+from airtcp_papers.miorandi.predict.connections import Connections
+from airtcp_papers.miorandi.predict.transfers import request_bytes
 
 #: Within this range of the squared coefficient of variation W* > 1 matters little.
 SPREAD: Final = 2.0

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 from airtcp.exceptions import ConvergenceError
-from airtcp.models.miorandi import (
+from airtcp.models.heusse import tcp_downloads
+from airtcp_papers.miorandi.model import (
     CORRECTED,
     PAPER,
     Parameters,
@@ -266,3 +267,28 @@ def test_no_root_is_an_error_here_too() -> None:
     with pytest.raises(ConvergenceError, match="stages='normalised'"):
         throughput(50, dataclasses.replace(TABLE_1, m=1), PAPER)
     assert throughput(50, dataclasses.replace(TABLE_1, m=1), CORRECTED).goodput_bps > 0
+
+
+@pytest.mark.parametrize(("d", "gap"), [(1, 0.025), (2, 0.021)])
+def test_tcp_beside_figure_5_of_paper_m(d: int, gap: float) -> None:
+    """M17, named as ours: "backlogged", "whole", a collided RTS, Table 1 with 160 bits of RTS.
+
+    Two to twenty connections; it hears of no doubled windows and lies a little above M (12).
+    """
+    table = Parameters.table_1(rts="standard")
+    n_c = np.arange(2, 21)
+    result = tcp_downloads(
+        n_c,
+        table.tcp_payload_bits,
+        data_s=table.t_tcp_data_s,
+        tcp_ack_s=table.t_tcp_ack_s,
+        cw_min=31,
+        slot_s=table.slot_s,
+        d=d,
+        collision_s=table.difs_s + table.rts_s + table.sifs_s,
+        backoff="whole",
+    )
+    reference = throughput(n_c, table, CORRECTED, d=d).goodput_bps
+
+    assert result.contenders == pytest.approx(1 + 1 / d)
+    assert result.goodput_bps / reference - 1 == pytest.approx(gap, abs=0.005)

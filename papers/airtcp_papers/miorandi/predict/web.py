@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from airtcp.models.miorandi import (
+from airtcp.predict import wording
+from airtcp.predict.answers import Answers
+from airtcp.predict.card import Card, Origin
+from airtcp.predict.facts import size_of
+from airtcp.predict.keys import ALIKE, TRANSFERS
+
+from airtcp_papers.miorandi.model import (
     CORRECTED,
     PAPER,
     active_distribution,
@@ -14,12 +20,9 @@ from airtcp.models.miorandi import (
     session_delay,
     setup_time,
 )
-from airtcp.predict import assumed_windows, assumptions, wording
-from airtcp.predict.answers import Answers
-from airtcp.predict.card import Card, Origin
-from airtcp.predict.jobs import of_sources
-from airtcp.predict.keys import ALIKE, TRANSFERS
-from airtcp.predict.transfers import Transfers, size_of, think_time
+from airtcp_papers.miorandi.predict import assumed_windows, assumptions
+from airtcp_papers.miorandi.predict.jobs import of_sources
+from airtcp_papers.miorandi.predict.transfers import Transfers, think_time
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
-
 from airtcp.models import checks
 from airtcp.models.checks import Values
-from airtcp.models.miorandi.parameters import PAPER, Parameters, Variant
-from airtcp.models.miorandi.throughput import capacity
+from numpy.typing import ArrayLike
+
+from airtcp_papers.miorandi.model.parameters import PAPER, Parameters, Variant
+from airtcp_papers.miorandi.model.throughput import capacity
 
 __all__ = [
     "Sessions",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from airtcp.models.miorandi import PAPER, mean_session_time, setup_time
-from airtcp.predict import assumed_windows, assumptions
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Card
 from airtcp.predict.keys import ALIKE, FRAMES, SEGMENTS, TRANSFERS
-from airtcp.predict.transfers import Transfers
+
+from airtcp_papers.miorandi.model import PAPER, mean_session_time, setup_time
+from airtcp_papers.miorandi.predict import assumed_windows, assumptions
+from airtcp_papers.miorandi.predict.transfers import Transfers
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario

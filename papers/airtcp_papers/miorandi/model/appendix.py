@@ -5,12 +5,12 @@ appendix writes T_P and T_A for what section 2.3 calls T_TCP_data and T_TCP_ack 
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
-
 from airtcp.models import checks
 from airtcp.models.checks import Values
-from airtcp.models.miorandi.contention import contention
-from airtcp.models.miorandi.parameters import PAPER, Parameters, Variant
+from numpy.typing import ArrayLike
+
+from airtcp_papers.miorandi.model.contention import contention
+from airtcp_papers.miorandi.model.parameters import PAPER, Parameters, Variant
 
 __all__ = ["phi", "window_distribution", "window_throughput", "window_throughput_by_chain"]
 

@@ -7,14 +7,14 @@ backlogged if it has a packet to send; n_b may be a mean, so it need not be whol
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
-
 from airtcp.exceptions import ConvergenceError
 from airtcp.models import checks
 from airtcp.models.bianchi import collision_given
 from airtcp.models.checks import Values
-from airtcp.models.miorandi.parameters import PAPER, Parameters, Variant
 from airtcp.models.roots import increasing_root
+from numpy.typing import ArrayLike
+
+from airtcp_papers.miorandi.model.parameters import PAPER, Parameters, Variant
 
 __all__ = ["Contention", "collision_probability", "contention", "mean_backoff_slots"]
 

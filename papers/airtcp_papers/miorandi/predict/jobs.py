@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from airtcp.models.miorandi import CORRECTED, capacity, single_station
-from airtcp.predict.transfers import Transfers
+from airtcp_papers.miorandi.model import CORRECTED, capacity, single_station
+from airtcp_papers.miorandi.predict.transfers import Transfers
 
 if TYPE_CHECKING:
     from airtcp.models.checks import Values

@@ -6,9 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-
 from airtcp.amounts import quantity
-from airtcp.models.miorandi import (
+from airtcp.predict.answers import Answers
+from airtcp.predict.assumptions import ENDLESS_HARMLESS
+from airtcp.predict.card import Card, Origin
+from airtcp.predict.facts import endless_flows, tcp_of
+from airtcp.predict.keys import ALIKE, NEVER_ENDS
+from airtcp.predict.wording import segments
+
+from airtcp_papers.miorandi.model import (
     CORRECTED,
     PAPER,
     backlogged_distribution,
@@ -17,13 +23,9 @@ from airtcp.models.miorandi import (
     throughput,
     window_throughput,
 )
-from airtcp.models.miorandi.throughput import Throughput
-from airtcp.predict import assumed_windows, assumptions, replies
-from airtcp.predict.answers import Answers
-from airtcp.predict.card import Card, Origin
-from airtcp.predict.facts import Connections, endless_flows, tcp_of
-from airtcp.predict.keys import ALIKE, NEVER_ENDS
-from airtcp.predict.wording import segments
+from airtcp_papers.miorandi.model.throughput import Throughput
+from airtcp_papers.miorandi.predict import assumed_windows, assumptions, replies
+from airtcp_papers.miorandi.predict.connections import Connections
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -45,7 +47,7 @@ _ENDLESS: Final = Card(
     reads=assumptions.READS,
     assumes=assumptions.ENDLESS,
     needs=(ALIKE, NEVER_ENDS),
-    harmless=assumptions.ENDLESS_HARMLESS,
+    harmless=ENDLESS_HARMLESS,
 )
 _LONE: Final = replace(
     _ENDLESS,

@@ -9,7 +9,7 @@ import pytest
 from airtcp.exceptions import ConvergenceError
 from airtcp.models import bianchi
 from airtcp.models.airtime import Phy
-from airtcp.models.miorandi import (
+from airtcp_papers.miorandi.model import (
     CORRECTED,
     PAPER,
     Parameters,

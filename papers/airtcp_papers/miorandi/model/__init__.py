@@ -13,20 +13,20 @@ Every function takes a `Variant`; the default is the paper's own reading. The nu
 each reading are in `docs/papers/models-paper-m.md`.
 """
 
-from airtcp.models.miorandi.appendix import (
+from airtcp_papers.miorandi.model.appendix import (
     phi,
     window_distribution,
     window_throughput,
     window_throughput_by_chain,
 )
-from airtcp.models.miorandi.contention import (
+from airtcp_papers.miorandi.model.contention import (
     Contention,
     collision_probability,
     contention,
     mean_backoff_slots,
 )
-from airtcp.models.miorandi.parameters import CORRECTED, PAPER, Parameters, Variant
-from airtcp.models.miorandi.session import (
+from airtcp_papers.miorandi.model.parameters import CORRECTED, PAPER, Parameters, Variant
+from airtcp_papers.miorandi.model.session import (
     Sessions,
     SizeLaw,
     active_distribution,
@@ -37,7 +37,7 @@ from airtcp.models.miorandi.session import (
     session_time,
     setup_time,
 )
-from airtcp.models.miorandi.throughput import (
+from airtcp_papers.miorandi.model.throughput import (
     Throughput,
     backlogged_distribution,
     capacity,

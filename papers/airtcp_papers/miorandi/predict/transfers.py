@@ -11,9 +11,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from airtcp.predict.facts import size_of, tcp_of, weighted
 
-from airtcp.models.miorandi import CORRECTED, Variant
-from airtcp.predict.facts import Connections, tcp_of, weighted
+from airtcp_papers.miorandi.model import CORRECTED, Variant
+from airtcp_papers.miorandi.predict.connections import Connections
 
 if TYPE_CHECKING:
     from airtcp.distributions import Distribution
@@ -135,14 +136,6 @@ def incomplete(size: Distribution, tcp: Tcp) -> float:
     complete = np.sum(size.survival(whole * mss - last) - size.survival(whole * mss))
     longer = float(size.survival(whole[-1] * mss))
     return max(0.0, 1.0 - float(complete) - longer * last / (d * mss))
-
-
-def size_of(flow: Flow) -> Distribution:
-    """Return the law of a flow's sizes; ValueError if its transfer does not end."""
-    application = flow.application
-    if application.kind == "udp" or application.kind == "replay" or application.size is None:
-        raise ValueError(f"flow {flow.name} has no transfers that end")
-    return application.size
 
 
 def dialogue_of(flow: Flow) -> FtpMessages | None:

@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-
 from airtcp.models.processor_sharing import limited, limited_distribution, stable_load
-from airtcp.predict import assumed_windows, assumptions
 from airtcp.predict.answers import Answers
-from airtcp.predict.assumed_sharing import near_one, not_poisson, unequal_shares
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.jobs import of_arrivals
 from airtcp.predict.keys import ALIKE, TRANSFERS
-from airtcp.predict.transfers import Transfers, arrival_rate
+
+from airtcp_papers.miorandi.predict import assumed_windows, assumptions
+from airtcp_papers.miorandi.predict.assumed_sharing import near_one, not_poisson, unequal_shares
+from airtcp_papers.miorandi.predict.jobs import of_arrivals
+from airtcp_papers.miorandi.predict.transfers import Transfers, arrival_rate
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from airtcp.models.miorandi import (
+from airtcp.models.coupled_sharing import coupled_sources
+from airtcp.models.processor_sharing import engset
+from airtcp_papers.miorandi.model import (
     CORRECTED,
     PAPER,
     Parameters,
@@ -342,3 +344,36 @@ def test_bad_acks_are_named() -> None:
         session_time(1000, TABLE_1, d=0)
     with pytest.raises(ValueError, match="d must be"):
         mean_session_time(Fixed(1000.0), TABLE_1, d=1.5)  # type: ignore[arg-type]
+
+
+def test_sources_of_one_queue_are_those_of_paper_m() -> None:
+    # (16) with capacities that grow with the number of transfers, in bits, by sources that think.
+    capacities = np.array([18e6, 20e6, 21e6, 21.5e6])
+    theirs = processor_sharing(4, capacities, 0.4, 300e3)
+    found = coupled_sources(
+        [4], 0.4, 300e3 * 8 / capacities[0], lambda busy: [1.0], paces=[capacities / capacities[0]]
+    )
+
+    assert found.mean_sojourn_s[0] == pytest.approx(float(theirs.session_s), rel=1e-9)
+    assert found.mean_jobs[0] == pytest.approx(float(theirs.mean_active), rel=1e-9)
+
+
+def test_few_sources_are_the_queue_of_paper_m() -> None:
+    """M (16), (17): 40 stations, 30000 bytes at 2.3 Mb/s, 10 s of think time."""
+    service = 8 * 30_000 / 2.3e6
+    stations = np.array([1, 5, 20, 40])
+    paper_m = processor_sharing(stations, [2.3e6] * 40, 10.0, 30_000)
+    result = engset(stations, service / 10.0, mean_service_s=service)
+
+    assert result.mean_flows == pytest.approx(paper_m.mean_active)
+    assert result.mean_sojourn_s == pytest.approx(paper_m.transfer_s)
+    assert result.blocking == pytest.approx(np.zeros(4))
+    assert result.carried / service == pytest.approx(paper_m.arrival_rate_per_s)
+
+
+def test_few_sources_with_state_dependent_speed_are_the_queue_of_paper_m() -> None:
+    speeds = np.array([1.0, 1.3, 1.2, 0.9])
+    paper_m = processor_sharing(4, 1e6 * speeds, 1.0, 125_000)
+    result = engset(4, 1.0, speeds=speeds)
+
+    assert result.mean_sojourn_s == pytest.approx(paper_m.transfer_s)

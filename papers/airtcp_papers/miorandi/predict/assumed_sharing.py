@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from airtcp.predict import assumed_windows, wording
-from airtcp.predict.transfers import Transfers, interarrival
+from airtcp.predict import wording
+
+from airtcp_papers.miorandi.predict import assumed_windows
+from airtcp_papers.miorandi.predict.transfers import Transfers, interarrival
 
 if TYPE_CHECKING:
     from airtcp.distributions import Distribution

@@ -7,12 +7,12 @@ Inputs are the contention among backlogged nodes and their number. A connection 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
-
 from airtcp.models import checks
 from airtcp.models.checks import Values
-from airtcp.models.miorandi.contention import collision_probability, contention
-from airtcp.models.miorandi.parameters import PAPER, Parameters, Variant
+from numpy.typing import ArrayLike
+
+from airtcp_papers.miorandi.model.contention import collision_probability, contention
+from airtcp_papers.miorandi.model.parameters import PAPER, Parameters, Variant
 
 __all__ = ["Throughput", "backlogged_distribution", "capacity", "single_station", "throughput"]
 

@@ -20,13 +20,15 @@ from airtcp.models.coupled_sharing import (
     coupled_queues,
     coupled_sources,
 )
-from airtcp.predict import assumptions, cells
+from airtcp.predict import cells
 from airtcp.predict.access import as_dcf
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.jobs import Jobs, of_arrivals, of_sources
 from airtcp.predict.keys import ALIKE, TRANSFERS
-from airtcp.predict.transfers import Transfers, arrival_rate, think_time
+
+from airtcp_papers.miorandi.predict import assumed_windows, assumptions
+from airtcp_papers.miorandi.predict.jobs import Jobs, of_arrivals, of_sources
+from airtcp_papers.miorandi.predict.transfers import Transfers, arrival_rate, think_time
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -92,13 +94,12 @@ class CellTimes:
     mean_size_bytes: float
 
 
-def predict(
-    scenario: ResolvedScenario,
-    each: Sequence[ResolvedScenario],
-    graph: Sequence[Sequence[bool]],
-    answers: Answers,
-) -> str | None:
+def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     """Predict the mean transfer time and goodputs, or return why there is no such chain."""
+    found = cells.cells_of(scenario)
+    if isinstance(found, str):
+        return found
+    each, graph = found
     if any(flow.application.kind == "web" and flow.application.page for flow in scenario.flows):
         return (
             "a page is many transfers over several parallel connections; the model has "
@@ -115,15 +116,15 @@ def predict(
         return reason
     alone = [one.scenario for one in contending if one.scenario is not None]
     with answers.attempt(_SOURCE):
-        found = times(scenario, alone, graph)
-        rate = math.fsum(one.rate_per_s for one in found)
-        goodputs = [8.0 * one.rate_per_s * one.mean_size_bytes for one in found]
+        said = times(scenario, alone, graph)
+        rate = math.fsum(one.rate_per_s for one in said)
+        goodputs = [8.0 * one.rate_per_s * one.mean_size_bytes for one in said]
         answers.add(
             _CARD.origin(_SOURCE, _broken(alone)),
             {
-                "transfer_time_s": math.fsum(one.rate_per_s * one.transfer_time_s for one in found)
+                "transfer_time_s": math.fsum(one.rate_per_s * one.transfer_time_s for one in said)
                 / rate,
-                "active_flows": math.fsum(one.active for one in found),
+                "active_flows": math.fsum(one.active for one in said),
                 "goodput_bps": math.fsum(goodputs),
                 "cell_goodput_bps": goodputs,
             },
@@ -207,8 +208,6 @@ def _of_cell(transfers: Transfers, jobs: Jobs, active: float, sojourn_s: float) 
 
 def _broken(each: Sequence[ResolvedScenario]) -> list[str]:
     """Report which assumptions of paper M the cells break, and sizes of several laws."""
-    from airtcp.predict import assumed_windows
-
     told: list[str] = []
     for one in each:
         transfers = Transfers(one)

@@ -1,0 +1,1 @@
+"""What `airtcp predict` says by paper M, and what its models of other papers share with it."""
