@@ -17,7 +17,7 @@ from airtcp.difference import diff
 from airtcp.examples import directory
 from airtcp.present import report
 from airtcp.present.cautions import cautions
-from airtcp.present.cells import airtime_parts, by_cell, by_cell_of_both, known_share, sentences
+from airtcp.present.cells import airtime_parts, by_cell_of_both, known_share, sentences
 from airtcp.present.difference import rows
 from airtcp.present.plot import pictures
 from airtcp.present.sense import extent, sanity
@@ -116,14 +116,6 @@ def test_of_many_culprits_those_with_the_most_time_are_named() -> None:
     assert told.endswith("of which east, south and west do not hear each other.")
 
 
-def test_cells_stand_side_by_side_on_the_screen(row: Simulation) -> None:
-    table = by_cell(row.cells)
-
-    assert table is not None
-    assert table.head[:3] == ["cell", "goodput", "of isolated"]
-    assert [line[0] for line in table.rows] == ["left", "middle", "right"]
-
-
 def test_the_goodput_of_one_flow_is_told_once_in_a_difference() -> None:
     of = example("three-cells", **{"run.replications": 6})
     found = diff(of, of.vary({"mac.rts_threshold": "0 B"}))
@@ -133,18 +125,6 @@ def test_the_goodput_of_one_flow_is_told_once_in_a_difference() -> None:
     assert ("goodput per flow", "reader") not in told
     # Of three flows the mean is another number than the sum.
     assert {("goodput, all flows", "all"), ("goodput per flow", "all")} <= set(told)
-
-
-def test_the_table_of_cells_fits_a_terminal() -> None:
-    """With as many digits as the example has at full length, it is 77 columns wide."""
-    file = Path(str(directory())) / "three-cells.toml"
-    told = CliRunner().invoke(app, ["run", str(file), "--no-advice"], env={"COLUMNS": "80"})
-
-    assert told.exit_code == 0, told.output
-    heads = [line.split() for line in told.stdout.splitlines() if line.startswith("cell ")]
-    assert heads == [
-        ["cell", "goodput", "of", "isolated", "own", "airtime", "others'", "idle", "failed"]
-    ]
 
 
 def test_a_cell_alone_has_nothing_of_the_others() -> None:

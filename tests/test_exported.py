@@ -8,7 +8,6 @@ from pathlib import Path
 import airtcp
 import airtcp.results
 import pytest
-from airtcp import _core
 
 API = (Path(__file__).parent.parent / "docs" / "reference" / "library.md").read_text(
     encoding="utf-8"
@@ -99,14 +98,6 @@ def test_errors_have_one_root() -> None:
         if isinstance(value, type) and issubclass(value, Exception):
             assert issubclass(value, airtcp.AirtcpError)
     assert issubclass(airtcp.ConvergenceError, airtcp.ModelError)
-
-
-def test_an_unknown_name_is_an_attribute_error() -> None:
-    assert not hasattr(airtcp, "teleport")
-
-
-def test_the_version_is_that_of_the_core() -> None:
-    assert airtcp.__version__ == _core.__version__
 
 
 @pytest.mark.slow

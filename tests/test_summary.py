@@ -163,19 +163,6 @@ def test_wide_intervals_are_a_caution() -> None:
     assert any("wide intervals" in one for one in told)
 
 
-@pytest.mark.parametrize(
-    ("duration", "period", "told"),
-    [("51.2 ms", "102.4 ms", "of polls find a station"), ("7 ms", "10 s", "hardly any effect")],
-)
-def test_contention_free_periods_without_use_are_told(
-    duration: str, period: str, told: str
-) -> None:
-    polled = {"mac.pcf": {}, "mac.pcf.max_duration": duration, "mac.pcf.interval": period}
-    result = simulate(loads(WEB.format(duration="5 s", replications=2, mean="20 kB")).vary(polled))
-
-    assert any(told in sentence for sentence in cautions(result))
-
-
 @pytest.mark.parametrize(("replications", "head"), [(1, "mean"), (3, "mean, 95 % interval")])
 def test_a_run_without_intervals_promises_none(
     replications: int, head: str, capsys: pytest.CaptureFixture[str]

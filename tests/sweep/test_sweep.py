@@ -365,18 +365,6 @@ def test_very_many_runs_are_asked_for_twice(sweep_file: Path, tmp_path: Path) ->
     assert not (tmp_path / "store").exists()
 
 
-def test_questions_that_are_wrong_are_wrong_input(sweep_file: Path, tmp_path: Path) -> None:
-    assert call("results", tmp_path).exit_code == 2
-    assert call("sweep", sweep_file).exit_code == 2
-    call("sweep", sweep_file, "--to", tmp_path / "store")
-
-    done = call("results", tmp_path / "store", "--sql", "SELEC 1")
-
-    assert done.exit_code == 2
-    assert done.stderr.startswith("airtcp: --sql: Parser Error")
-    assert done.stderr.count("\n") == 1
-
-
 def test_ctrl_c_keeps_what_had_ended(sweep_file: Path, tmp_path: Path, started: Children) -> None:
     store = tmp_path / "store"
     # Far from done when the first rows are seen, on a fast machine too.

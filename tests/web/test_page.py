@@ -168,20 +168,6 @@ def test_a_simulation_is_stopped(opened: Any, web: Web) -> None:
             page.page.get_by_role("button", name="Simulate", exact=True).click()
 
 
-def test_a_broken_scenario_says_where(opened: Any) -> None:
-    page = opened()
-    page.answer()
-    put(page, QUICK.replace("DURATION", "5 s").replace("count = 3", "count = 0"))
-    said = "stations[0] (laptop).count: 0 is too small"
-    page.page.locator(".problem .notice", has_text=said).wait_for()
-    put(page, "[phy\n")
-    page.page.locator(".problem", has_text="is not TOML").wait_for()
-    # Back to one that is right.
-    page.page.select_option("#example", "web-hotspot")
-    page.until("All flows")
-    assert not page.page.locator(".problem .notice").count()
-
-
 def test_an_error_is_shown_at_its_control(opened: Any) -> None:
     page = opened()
     page.answer()
@@ -235,23 +221,6 @@ def test_a_log_takes_the_place_of_the_sizes(opened: Any) -> None:
     # A table has columns to choose from: it is said how the scenario names it.
     put(page, "size\n1000\n", "sizes.csv")
     page.page.locator(".files", has_text='file = "sizes.csv"').wait_for()
-
-
-def test_a_plan_is_made(opened: Any) -> None:
-    page = opened()
-    page.answer()
-    put(page, QUICK.replace("DURATION", "3 s"))
-    page.until("All flows")
-    page.page.get_by_role("button", name="Plan").click()
-    page.page.get_by_label("Of", exact=True).select_option("")
-    page.page.get_by_label("Metric", exact=True).select_option("flow_goodput")
-    page.page.get_by_label("Bound", exact=True).fill("1")
-    page.page.get_by_label("Unit of the bound").select_option("Mb/s")
-    page.page.uncheck("#plan-remedies")
-    page.page.get_by_role("button", name="Find the end").click()
-    page.page.locator("main .lead", has_text="Supports").wait_for()
-    assert page.page.locator("main .points circle").count() > 1
-    assert page.page.locator("main .bound").count() == 1
 
 
 def test_the_air_is_played_and_stepped_through(opened: Any) -> None:

@@ -153,23 +153,6 @@ def test_remedies_are_compared_in_pairs(web: Web) -> None:
     assert result["set"] == {"mac.rts_threshold": "none"}
 
 
-def test_a_plan_has_answer_bound_and_curve(web: Web) -> None:
-    until = "flow_goodput < 300 kb/s"
-    asked = {"kind": "plan", "source": source(changes=QUICK), "until": until}
-    told = web.run(asked | {"axis": "stations", "values": [1, 30]})
-
-    assert told["state"] == "done", told
-    result = told["messages"][-1]["result"]
-    expected = airtcp.plan(
-        scenario(**QUICK), vary="stations", until=until, begin=1, end=30, remedies=False
-    )
-    assert expected.answer is not None
-    assert result["answer"]["value"] == expected.answer.value
-    (curve,) = result["curves"]
-    assert curve["bound"] == 300e3
-    assert curve["simulation"]
-
-
 def test_the_command_on_the_page_gives_the_scenario_of_the_page(web: Web, tmp_path: Path) -> None:
     changes = {"stations.station.count": 3, "flows.station.tcp.receive_window": {"segments": 4}}
     _, told = web.ask("api/scenario", {"source": source(changes=changes)})
