@@ -60,33 +60,6 @@ def test_keys_are_changed_before_anything_else(command: str, scenario: Path) -> 
     assert changed.flows[0].tcp.receive_window_bytes == 8 * 536
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            "stations.lapto.count=2",
-            "cell.toml: stations.lapto.count: is not a key of this scenario; the nearest is "
-            "stations.laptop.count",
-        ),
-        ("run.durations=1 s", "the nearest is run.duration"),
-        (
-            "run.duration=1",
-            'run.duration: 1 is a bare number; give a time with its unit, such as "',
-        ),
-        ("run.seed=x = 1", 'run.seed: "x = 1" is not a whole number'),
-        ("run.seed", "'run.seed' has no value; use a form such as stations.laptop.count=40"),
-    ],
-)
-def test_a_wrong_change_is_one_message_and_status_2(
-    change: str, message: str, scenario: Path
-) -> None:
-    result = call("predict", scenario, "--set", change)
-
-    assert result.exit_code == 2
-    assert message in " ".join(result.stderr.replace("│", " ").split())
-    assert not result.stdout
-
-
 def test_a_scenario_may_come_from_standard_input() -> None:
     result = call("predict", "-", "--json", "--set", "stations.laptop.count=2", stdin=SCENARIO)
 

@@ -76,18 +76,6 @@ def test_every_row(point: Point) -> None:
     assert list(disagreements(point)) == []
 
 
-def test_the_table_is_the_one_that_is_meant() -> None:
-    groups = [point.group for point in ROWS]
-    assert {group: groups.count(group) for group in groups} == {
-        "tcp-download": 5,
-        "udp-both-ways": 4,
-        "tcp-upload-dcf": 5,
-        "tcp-upload-edca": 3,
-    }
-    assert set(ROWS) >= set(SENT_TWICE)
-    assert all(len(rows) >= 6 for rows in ROWS.values())
-
-
 def ours(point: Point, name: str, rules: str) -> float:
     return fmean(sample(at(point, rules), name))
 

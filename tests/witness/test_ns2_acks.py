@@ -47,10 +47,6 @@ def points(group: str) -> list[Point]:
 ENDLESS, FILES, UPLOADS = points("delayed-ack"), points("single"), points("upload-ack-skip")
 
 
-def test_the_table_is_the_one_that_is_meant() -> None:
-    assert (len(ENDLESS), len(FILES), len(UPLOADS)) == (9, 4, 20)
-
-
 @pytest.mark.parametrize("point", ENDLESS, ids="-".join)
 def test_endless_downloads_with_delayed_acks(point: Point) -> None:
     """Goodput within 1 %, collision probabilities within 0.004, the bounds of `test_ns2`."""

@@ -69,25 +69,6 @@ def goodput_bps(runs: list[Answer]) -> float:
     return fmean(metric(runs, "goodput_bps"))
 
 
-def test_the_table_is_the_one_that_is_meant() -> None:
-    groups = [point.group for point in ROWS]
-    assert {group: groups.count(group) for group in dict.fromkeys(groups)} == {
-        "ack-gain": 17,
-        "stations": 14,
-        "stations-udp": 3,
-        "aggregation": 17,
-        "losses": 7,
-        "anomaly": 7,
-        "window": 4,
-        "queue": 10,
-    }
-    assert (len(SPREAD), len(STALLING), len(WITH_A_DEAD_TRANSFER)) == (3, 2, 1)
-    assert len(LONG) == 30
-    for rows in LONG.values():
-        # Within 1 %, but for two points of 802.11ax that ended after 60 s.
-        assert rows["goodput_bps"].half_width <= 0.013 * rows["goodput_bps"].mean
-
-
 @pytest.mark.parametrize("point", MET, ids="-".join)
 def test_goodput_aggregates_failures_and_delays(point: Point) -> None:
     runs = at(point)

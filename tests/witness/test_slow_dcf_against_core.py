@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from statistics import fmean
 from typing import Any, get_args
@@ -256,13 +256,6 @@ def test_a_started_slot_does_not_count() -> None:
     assert sender.counter == 5
     sender.count_down_to(500, slot_ns=20_000)  # still waiting when the next frame starts
     assert sender.counter == 5
-
-
-def test_every_pair_of_settings_is_covered() -> None:
-    names = [field.name for field in fields(Cell) if field.name != "ap_packet"]
-    for pair in itertools.combinations(names, 2):
-        covered = {tuple(getattr(cell, name) for name in pair) for cell in COVERING}
-        assert covered >= {tuple(getattr(cell, name) for name in pair) for cell in FULL}
 
 
 @pytest.mark.parametrize("cell", COVERING, ids=str)
