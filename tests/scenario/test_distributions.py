@@ -18,7 +18,7 @@ from airtcp.distributions import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
-from scipy import integrate, special
+from scipy import integrate
 
 LAWS: dict[str, Distribution] = {
     "deterministic": Deterministic(value=30_000.0),
@@ -108,42 +108,6 @@ def test_segments_are_the_sum_of_the_tail(law, mss: int) -> None:
     assert brute_force + rest - slack <= expected <= brute_force + rest + first + slack
 
 
-@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS.keys())
-def test_segments_of_sizes_in_whole_bytes(law) -> None:
-    """Rounding up to whole bytes first, to 1 at least, changes nothing: sampled, within 5 sigma."""
-    rng = np.random.default_rng(20_250_401)
-    n = 400_000
-    u = rng.random(n)
-    match law:
-        case Deterministic():
-            sizes = np.full(n, law.value)
-        case Exponential():
-            sizes = rng.exponential(law.mean(), n)
-        case Pareto():
-            # The heavy tail is cut at u > 1e-4 and its part added from the law itself.
-            sizes = law.scale * (1e-4 + (1 - 1e-4) * u) ** (-1 / law.shape)
-        case Hyperexponential():
-            sizes = rng.exponential(np.where(u < law.probability, law.mean_1, law.mean_2))
-        case Lognormal():
-            sizes = rng.lognormal(law.mu, law.sigma, n)
-        case Uniform():
-            sizes = law.low + (law.high - law.low) * u
-        case Empirical():
-            sizes = rng.choice(law.values, n, p=np.array(law.counts) / sum(law.counts))
-    segments = np.ceil(np.maximum(np.ceil(sizes), 1) / 1460)
-    mean, error = segments.mean(), segments.std() / math.sqrt(n)
-    if law.kind == "pareto":
-        # E[N; X > c] with P(X > c) = 1e-4, c = scale 1e4^(1/shape): N is X/mss and half a segment
-        # more on average (c is many segments), E[X; X > c] = 1e-4 c shape / (shape - 1).
-        cut = law.scale * 1e4 ** (1 / law.shape)
-        tail = 1e-4 * (cut * law.shape / (law.shape - 1) / 1460 + 0.5)
-        mean = (1 - 1e-4) * mean + tail
-        error += 1e-4 * 0.5
-
-    # What is rarer than once in n samples may be missing from the sample altogether: 10 / n.
-    assert law.expected_segments(1460) == pytest.approx(mean, abs=5 * error + 10 / n)
-
-
 def test_segments_of_the_peers_files() -> None:
     """30 kB in packets of 1000 bytes: the exact expectations that belong to the ns-2 results."""
     assert Pareto(shape=1.5, scale=10_000.0).expected_segments(1000) == pytest.approx(
@@ -198,15 +162,6 @@ def test_survival_of_data_counts_what_is_above() -> None:
         [7 / 7, 4 / 7, 3 / 7, 3 / 7, 0]
     )
     assert law.mean() == pytest.approx((3 * 1 + 1460 + 1461 + 2 * 40_000) / 7)
-
-
-def test_lognormal_tail_against_the_error_function() -> None:
-    law = Lognormal(mu=9.5, sigma=1.2)
-    x = 54_321.0
-
-    assert law.survival(x) == pytest.approx(
-        0.5 * special.erfc((math.log(x) - 9.5) / (1.2 * math.sqrt(2))), rel=1e-12
-    )
 
 
 @pytest.mark.parametrize(
