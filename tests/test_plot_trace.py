@@ -6,7 +6,7 @@ from pathlib import Path
 import airtcp
 import numpy as np
 import pytest
-from airtcp.present import drawing, plot, plot_trace, report
+from airtcp.present import plot, plot_trace, report
 from airtcp.results import SimulationResult
 from airtcp.scenario import loads
 from bases import SATURATED, cell
@@ -136,10 +136,3 @@ def test_a_report_has_the_trace_and_loads_nothing(many: SimulationResult, tmp_pa
     assert all(reference.startswith(("#", "data:image/")) for reference in references)
     assert "http" not in re.sub(r'href="data:[^"]*"', "", page)
     assert (tmp_path / "windows.svg").exists()
-
-
-def test_the_same_trace_gives_the_same_bytes(many: SimulationResult) -> None:
-    one, two = (plot.pictures(many)["flow-goodput"] for _ in range(2))
-
-    assert drawing.svg(one) == drawing.svg(two)
-    assert drawing.png(one) == drawing.png(two)

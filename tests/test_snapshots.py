@@ -95,8 +95,11 @@ def test_models_and_counters(asked: str, screens: SnapshotAssertion) -> None:
     assert screen(*given, columns=120) == screens
 
 
-def test_report(screens: SnapshotAssertion, tmp_path: Path) -> None:
-    screen("run", "three-offices.toml", "--quiet", *SHORT, "--no-advice", "--out", str(tmp_path))
+@pytest.mark.parametrize(
+    "example", ["three-offices.toml", pytest.param("persistent-downloads.toml", marks=with_papers)]
+)
+def test_report(example: str, screens: SnapshotAssertion, tmp_path: Path) -> None:
+    screen("run", example, "--quiet", *SHORT, "--no-advice", "--out", str(tmp_path))
     text = Text()
     text.feed((tmp_path / "report.html").read_text())
     answer, _, _ = "\n".join(text.lines).partition("\nThe scenario\n")

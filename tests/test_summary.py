@@ -64,26 +64,6 @@ def test_models_come_first_and_headlines_without_a_model_follow(web: Comparison)
         assert bool(line.source) == bool(line.verdict)
 
 
-@with_papers
-def test_broken_assumptions_are_told_once(web: Comparison) -> None:
-    sentences = [sentence for sentence, _ in summary.broken(web.model)]
-
-    assert len(sentences) == len(set(sentences))
-    assert any("wired path" in sentence for sentence in sentences)
-    assert any("W* = 1" in sentence for sentence in sentences)
-    assert any("three-way handshake" in sentence for sentence in sentences)
-
-
-def test_sane_numbers(web: Comparison) -> None:
-    block = dict(sanity(web))
-
-    assert block["airtime"].startswith("data ")
-    assert "laptop/" in block["per station"]
-    assert "Jain index" in block["per station"]
-    assert f"{web.simulation.counts['mac_exchanges']:,} exchanges" in block["MAC"]
-    assert "4 replications, 13 min 24 s simulated" in block["run"]
-
-
 def test_stations_with_flows_of_two_rates_each_are_treated_alike() -> None:
     calls = loads("""
         run = { duration = "2 s", replications = 2 }
