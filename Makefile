@@ -193,6 +193,7 @@ verify: build ## Compare with the reference results at length, and try many more
 	+AIRTCP_CASES=20000000 cargo test --release --package airtcp-testbed --lib --quiet any_bytes
 	+cargo test --release --package airtcp-tcp --test scripts --quiet -- --ignored
 	$(PYTEST) -m verify
+	AIRTCP_EXTENSIONS=0 $(PYTEST) -m 'not slow and not verify' tests
 	$(BIN)/python validation/compare.py
 	@if [ -n "$$AIRTCP_PACKETDRILL" ]; then cargo build --release --quiet --package airtcp-packetdrill \
 		&& find "$$AIRTCP_PACKETDRILL" -name '*.pkt' -print0 | sort -z | xargs -0 target/release/airtcp-packetdrill \
