@@ -194,6 +194,8 @@ _SMALL_WINDOW: Final = 8
 #: Truncate a distribution where states fall below this probability.
 _NEGLIGIBLE: Final = 1e-9
 _MOST_STATES: Final = 1000
+#: Report the EIFS of collisions from this part of the service time on.
+_NOTABLE: Final = 0.01
 #: The percentiles of `_QUANTILES_CARD`, in the order of its answers.
 _QUANTILES: Final = (0.5, 0.9, 0.99)
 
@@ -363,7 +365,10 @@ def _service(transfers: Transfers, variant: model.Variant = model.CORRECTED) -> 
     )
 
 
-def _est_s(transfers: Transfers, flow: Flow, variant: model.Variant) -> float:
+def _est_s(
+    transfers: Transfers, flow: Flow, variant: model.Variant, *, has_eifs: bool = True
+) -> float:
+    """Return EST of a flow; without EIFS, collisions cost DIFS instead."""
     scenario = transfers.connections.scenario
     data_rate, control_rate = rate_of(scenario.group(flow.stations))
     request, messages = request_bytes(flow), dialogue_of(flow)
@@ -385,6 +390,8 @@ def _est_s(transfers: Transfers, flow: Flow, variant: model.Variant) -> float:
         dialogue=dialogue,
         beacon=_beacon(scenario),
     )
+    if not has_eifs:
+        parameters = replace(parameters, eifs_s=parameters.difs_s)
     said = model.effective_service_time(size_of(flow).mean(), parameters, variant, model="refined")
     if messages is not None:
         return float(said.est_with_beacons_s)
@@ -457,4 +464,25 @@ def _broken(transfers: Transfers) -> Iterator[str]:
             "every frame has a backoff; here a packet that arrives before the MAC ACK of the "
             "frame that caused it may be sent without one; times are too high, by about 1 %"
         )
+    yield from _collisions(transfers)
     yield from unequal_shares(transfers)
+
+
+def _collisions(transfers: Transfers) -> Iterator[str]:
+    """Report EIFS in the model's collisions if nobody waits it, and if it matters."""
+    connections = transfers.connections
+    rules, phy = connections.scenario.mac.rules, connections.scenario.phy
+    if connections.count > 1 or rules.colliders == "as-others" or rules.after_collision != "eifs":
+        return
+    flow = connections.flows[0]
+    est_s, without_s = (
+        _est_s(transfers, flow, model.CORRECTED, has_eifs=has_eifs) for has_eifs in (True, False)
+    )
+    share = 1.0 - without_s / est_s
+    if share >= _NOTABLE:
+        yield (
+            f"each collision costs EIFS ({format_time_ns(phy.eifs_ns)}); here only the two nodes "
+            "that collide are there, and they wait for their ACK timeout instead: service times "
+            f"are too high, by up to {100.0 * share:.2g} %, and times by that divided by 1 minus "
+            "the load"
+        )
