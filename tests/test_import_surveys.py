@@ -180,6 +180,115 @@ def test_a_scan_is_a_survey_of_one_place(tmp_path: Path) -> None:
     loads(text)
 
 
+NETSH = """
+Schnittstellenname : WLAN
+Momentan sind 2 Netzwerke sichtbar.
+
+SSID 1 : office
+    Netzwerktyp             : Infrastruktur
+    Authentifizierung       : WPA2-Personal
+    Verschl\u00fcsselung         : CCMP
+    BSSID 1                 : 02:00:00:00:00:01
+         Signal             : 92%
+         Funktyp            : 802.11ac
+         Band               : 5 GHz
+         Kanal              : 36
+         BSS-Last:
+             Verbundene Stationen:       6
+             Kanalauslastung:            33 (12 %)
+         Basisraten (MBit/s)   : 6 12 24
+    BSSID 2                 : 02:00:00:00:00:02
+         Signal             : 60%
+         Funktyp            : 802.11n
+         Kanal              : 36
+
+SSID 2 : next door
+    BSSID 1                 : 02:00:00:00:00:09
+         Signal             : 40%
+         Rssi               : -76
+         Funktyp            : 802.11ax
+         Kanal              : 36
+"""
+NMCLI = """IN-USE  BSSID              SSID       MODE   CHAN  RATE        SIGNAL  BARS  SECURITY
+*       02:00:00:00:00:01  office     Infra  36    540 Mbit/s  90      \u2582\u2584_   WPA2
+        02:00:00:00:00:02  office     Infra  36    540 Mbit/s  50      \u2582\u2584\u2586_  WPA2
+        02:00:00:00:00:09  next door  Infra  36    130 Mbit/s  40      \u2582\u2584__  --
+        02:00:00:00:00:0A  --         Infra  6     130 Mbit/s  30      \u2582\u2584__  --
+"""
+TERSE = """*:02\\:00\\:00\\:00\\:00\\:01:office:Infra:36:5180 MHz:540 Mbit/s:90:WPA2
+ :02\\:00\\:00\\:00\\:00\\:02:office:Infra:36:5180 MHz:540 Mbit/s:50:WPA2
+ :02\\:00\\:00\\:00\\:00\\:09::Infra:36:5180 MHz:130 Mbit/s:40:
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "standard", "heard"),
+    [
+        # Windows: dBm are half of the percent, less 100, if there is no line of its own.
+        (NETSH, "802.11ac", {"ap-1": -54.0, "ap-2": -70.0, "ap-3": -76.0}),
+        # NetworkManager: 0 % is -100 dBm, 100 % is -40 dBm.
+        (NMCLI, "802.11ax", {"ap-1": -46.0, "ap-2": -70.0, "ap-3": -76.0}),
+        (NMCLI.replace("CHAN", "KANAL").replace("MODE", "MODUS"), "802.11ax", {"ap-1": -46.0}),
+        (TERSE, "802.11ax", {"ap-1": -46.0, "ap-2": -70.0, "ap-3": -76.0}),
+    ],
+)
+def test_scans_in_percent_are_powers(
+    tmp_path: Path, text: str, standard: str, heard: dict[str, float]
+) -> None:
+    path = written(tmp_path, text)
+    scenario = scenario_of([path])
+    found = tomllib.loads(scenario)
+
+    assert found["phy"]["standard"] == standard
+    assert found["phy"]["band"] == "5 GHz"
+    assert found["cells"] == {f"ap-{n}": {"channel": 36} for n in (1, 2, 3)}
+    assert (
+        heard.items()
+        <= {one: dbm for (one, other), dbm in powers(found).items() if other == "place-1"}.items()
+    )
+    assert "percent, of which 100 is" in scenario
+    assert not re.search("office|next door|02:00", scenario)
+    path.write_bytes(text.encode("cp1252", errors="ignore") if text is NETSH else text.encode())
+    assert tomllib.loads(scenario_of([path])) == found
+
+
+def test_the_band_of_a_scan_in_6_ghz_is_that_of_its_frequency(tmp_path: Path) -> None:
+    wide = "BSSID              SSID    CHAN  FREQ      BANDWIDTH  SIGNAL\n"
+    row = "02:00:00:00:00:01  office  5     5975 MHz  160 MHz    60\n"
+
+    found = read(tmp_path, wide + row)
+
+    assert found["phy"] == {
+        "standard": "802.11ax",
+        "band": "6 GHz",
+        "channel_width": "160 MHz",
+    }
+    windows = (
+        NETSH.replace("5 GHz", "6 GHz")
+        .replace("802.11ac", "802.11ax")
+        .replace("Kanal              : 36", "Kanal : 37", 1)
+    )
+    assert read(tmp_path, windows)["phy"]["band"] == "6 GHz"
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "says"),
+    [
+        ("\nSSID 1 : office\n    Netzwerktyp : Infrastruktur\n", "", "run netsh with mode=bssid"),
+        (NETSH.replace("92%", "192%"), "line 9: signal", "0 to 100 %"),
+        (NETSH.replace(": 36", ": none"), "line 9: channel", "is missing"),
+        (NMCLI.replace(" 90  ", " 900 "), "line 2: signal", "0 to 100 %"),
+        (NMCLI.replace(":09 ", ":zz "), "line 4: bssid", "is no MAC address"),
+        (NMCLI + "*  short\n", "line 6", "fewer columns"),
+        (TERSE.replace(":36:", "::", 1).replace(":90:", "::", 1), "line 1", "-f BSSID"),
+    ],
+)
+def test_wrong_lines_of_scans_are_named(tmp_path: Path, text: str, key: str, says: str) -> None:
+    with pytest.raises(ScenarioError, match=says) as caught:
+        read(tmp_path, text)
+    assert caught.value.key == key
+
+
 def test_a_station_dump_gives_rates(tmp_path: Path) -> None:
     found = read(tmp_path, STATIONS)
 

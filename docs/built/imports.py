@@ -11,6 +11,7 @@ from tables import markdown
 VERDICTS = {
     "followed": "followed",
     "named": "named, not followed",
+    "unseen": "changes traffic, but is in no file",
     "refused": "refused",
     "harmless": "harmless",
 }

@@ -20,7 +20,8 @@ Files = Annotated[
     typer.Argument(
         metavar="FILE...",
         help="hostapd.conf or OpenWrt's wireless; a capture (pcap, pcapng), the JSON of iperf3 -J, "
-        "a data file of flent, a site survey (CSV, iw scan), iw station dump, a log of ping.",
+        "a data file of flent, a site survey (CSV), a scan (iw, netsh, nmcli), iw station dump, "
+        "a log of ping.",
     ),
 ]
 Target = Annotated[

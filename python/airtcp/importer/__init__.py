@@ -7,7 +7,7 @@
     uci            OpenWrt's wireless configuration; uci_sections: its sections in several forms
     iperf3, flent  tests of TCP and UDP; marks: DSCP and access categories
     iw, ping       stations, channels and round trips as tools print them
-    survey         site surveys and scans
+    survey         site surveys; scans: the scans of iw, netsh and nmcli
     table          measured values in a CSV file
     together       several measurements as one
     files          the kind of a file, and the scenarios of several files

@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 #: No frame is longer.
 _NO_FRAGMENTS: Final = 2346
 
-Verdict = Literal["followed", "named", "refused", "harmless"]
+Verdict = Literal["followed", "named", "unseen", "refused", "harmless"]
 
 
 class Option(NamedTuple):
@@ -25,6 +25,7 @@ class Option(NamedTuple):
 PROGRAMS: Final[Mapping[str, str]] = {
     "hostapd": "hostapd 2.10 and 2.11",
     "iperf3": "iperf3 3.12 to 3.19",
+    "iperf3-command": "the command line of iperf3 3.12 to 3.19",
     "flent": "flent 2.2",
     "uci-device": "OpenWrt's wifi-device",
     "uci-iface": "OpenWrt's wifi-iface",

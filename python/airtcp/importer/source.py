@@ -9,6 +9,7 @@ import codecs
 import gzip
 import json
 import math
+import re
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +23,9 @@ MOST_BYTES: Final = 64 * 2**20
 _GZIP: Final = b"\x1f\x8b"
 KINDS: Final = (
     "a capture (pcap, pcapng), hostapd.conf, OpenWrt's /etc/config/wireless, the JSON of "
-    "iperf3 -J, a data file of flent, iw station dump, iw scan, a site survey (CSV with bssid, "
-    "channel, rssi), a log of ping or fping"
+    "iperf3 -J, a data file of flent, iw station dump, a scan (iw scan, netsh wlan show networks "
+    "mode=bssid, nmcli device wifi list), a site survey (CSV with bssid, channel, rssi), a log of "
+    "ping or fping"
 )
 _SHOWN: Final = 40
 
@@ -73,6 +75,9 @@ def read(path: Path) -> Source:
         is_wide = data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
         text = data.decode("utf-16" if is_wide else "utf-8-sig")
     except UnicodeDecodeError as error:
+        # netsh of a Windows that is not English writes in the code page of its console.
+        if re.search(rb"(?m)^ *BSSID 1 *: ", data):
+            return Source(name, data.decode("latin-1"))
         line = data[: error.start].count(b"\n") + 1
         raise ScenarioError(
             name, f"line {line}", f"is not text (UTF-8); allowed: {KINDS}"

@@ -1,7 +1,7 @@
 """Site surveys: access points with channels and received powers at each place.
 
-A CSV file of a planner or scanner has one line for each access point at each place. The output of
-`iw scan` covers one place. Names of networks and places are not kept.
+A CSV file of a planner or scanner has one line for each access point at each place. A scan
+(`scans`) covers one place. Names of networks and places are not kept.
 """
 
 from __future__ import annotations
@@ -11,10 +11,18 @@ import io
 import itertools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from airtcp.importer.draft import Draft, Said
+from airtcp.importer.scans import (
+    Reading,
+    band_of,
+    generation_of,
+    is_scan,
+    power_note,
+    scanned,
+    width_of,
+)
 from airtcp.importer.source import Source, shown
 
 #: Names of columns in exports of NetSpot, Ekahau, WiFi Explorer, inSSIDer and others.
@@ -31,7 +39,6 @@ _COLUMNS: Final = {
     "mode": r"(phy )?modes?|(phy )?type|protocol|standard|802\.11",
 }
 _NEEDED: Final = ("bssid", "channel", "rssi")
-_BSS: Final = re.compile(r"^BSS ([0-9a-fA-F:]{17})\b")
 _MAC: Final = re.compile(r"[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}")
 #: Weaker access points are ignored; the noise in 20 MHz is at -94 dBm.
 _WEAKEST_DBM: Final = -92.0
@@ -39,38 +46,7 @@ _NEAR_DBM: Final = -50.0
 _MOST_COLUMNS: Final = 200
 _MOST_APS: Final = 12
 _MOST_PLACES: Final = 24
-_WIDTHS: Final = (20, 40, 80, 160, 320)
 _STANDARDS: Final = ("802.11n", "802.11ac", "802.11ax", "802.11be")
-_MODES: Final = {"n": 0, "ac": 1, "ax": 2, "be": 3, "4": 0, "5": 1, "6": 2, "7": 3}
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """An access point as received at a place; `generation` is an index of standards.
-
-    `band` is "2.4 GHz", "5 GHz" or "6 GHz". A width of 0 is unknown.
-    """
-
-    place: str
-    bssid: str
-    ssid: str
-    channel: int
-    rssi_dbm: float
-    width_mhz: int
-    generation: int
-    band: str
-
-    @property
-    def is_low(self) -> bool:
-        """Whether it is in 2.4 GHz, where channels overlap."""
-        return self.band == "2.4 GHz"
-
-
-def _band(channel: int, ghz: float = 0.0) -> str:
-    """Return the band of a frequency; by the channel if it is 0. 6 GHz has channels 1 to 233."""
-    if ghz:
-        return "2.4 GHz" if ghz < 3.0 else "5 GHz" if ghz < 5.93 else "6 GHz"
-    return "2.4 GHz" if channel <= 14 else "5 GHz" if channel <= 196 else "6 GHz"
 
 
 def _head(source: Source) -> tuple[str, dict[str, int]]:
@@ -88,16 +64,14 @@ def _head(source: Source) -> tuple[str, dict[str, int]]:
 
 
 def is_survey(source: Source) -> bool:
-    """Whether a text is a table of access points with powers, or the output of `iw scan`."""
-    if _BSS.match(source.text.lstrip()):
-        return True
-    return set(_NEEDED) <= set(_head(source)[1])
+    """Whether a text is a table of access points with powers, or a scan."""
+    return is_scan(source) or set(_NEEDED) <= set(_head(source)[1])
 
 
-def _readings(source: Source) -> list[_Reading]:
+def _readings(source: Source) -> list[Reading]:
     """Return all readings. Raises ScenarioError with the line of an invalid one."""
-    if _BSS.match(source.text.lstrip()):
-        return _scanned(source)
+    if is_scan(source):
+        return scanned(source)
     delimiter, columns = _head(source)
     found = []
     reader = csv.reader(io.StringIO(source.text.lstrip()), delimiter=delimiter)
@@ -114,7 +88,7 @@ def _readings(source: Source) -> list[_Reading]:
     return [one for one in found if one is not None]
 
 
-def _row(source: Source, line: int, row: Sequence[str], columns: dict[str, int]) -> _Reading | None:
+def _row(source: Source, line: int, row: Sequence[str], columns: dict[str, int]) -> Reading | None:
     """Return a reading; None if the access point is not received."""
     place = f"line {line}"
 
@@ -133,72 +107,20 @@ def _row(source: Source, line: int, row: Sequence[str], columns: dict[str, int])
         raise source.error(f"{place}: channel", f"{shown(text('channel'))} is none; allowed: 1-233")
     if not re.fullmatch(r"-?\d{1,3}(\.\d+)?", rssi) or not -120.0 <= float(rssi) <= 0.0:
         raise source.error(f"{place}: rssi", f"{shown(text('rssi'))} is none; allowed: -120 to 0")
-    width = re.search(r"\d{2,3}", text("width"))
     number = re.search(r"\d+(?:\.\d+)?", text("band"))
     # In GHz, or MHz.
     ghz = float(number[0]) if number else 0.0
     ghz = ghz / 1000.0 if ghz > 100.0 else ghz
-    words = re.findall(r"[a-z]+|\d", text("mode").lower().replace("802.11", " "))
     where = text("place") or ", ".join(filter(None, (text("x"), text("y")))) or "here"
-    return _Reading(
+    return Reading(
         where,
         bssid,
         text("ssid"),
         int(channel[0]),
         float(rssi),
-        int(width[0]) if width and int(width[0]) in _WIDTHS else 0,
-        max((_MODES[word] for word in words if word in _MODES), default=-1),
-        _band(int(channel[0]), ghz),
-    )
-
-
-def _scanned(source: Source) -> list[_Reading]:
-    """Return the readings of `iw scan`. Raises ScenarioError for an unknown line."""
-    found = []
-    blocks = re.split(r"(?m)^(?=BSS [0-9a-fA-F:]{17})", source.text.lstrip())
-    line = 1
-    for block in filter(str.strip, blocks):
-        match = _BSS.match(block)
-        signal = re.search(r"(?m)^[ \t]*signal: (-?\d+(?:\.\d+)?) dBm", block)
-        mhz = re.search(r"(?m)^[ \t]*freq: (\d{4})", block)
-        if match is None:
-            raise source.error(f"line {line}", "is no line of iw scan")
-        if signal is not None and mhz is not None:
-            found.append(_block(match[1], block, int(mhz[1]), float(signal[1])))
-        line += block.count("\n")
-    return found
-
-
-def _block(bssid: str, block: str, mhz: int, rssi_dbm: float) -> _Reading:
-    ssid = re.search(r"(?m)^[ \t]*SSID: (.*)$", block)
-    generation = max(
-        (n for n, word in enumerate(("HT", "VHT", "HE", "EHT"))
-         if re.search(rf"(?m)^[ \t]*{word} (capabilities|operation|MAC Cap)", block)),
-        default=-1,
-    )  # fmt: skip
-    wide = re.search(r"(?m)^[ \t]*\* channel width: (\d)", block)
-    second = re.search(r"(?m)^[ \t]*\* secondary channel offset: (above|below)", block)
-    number = int(wide[1]) if wide else 0
-    # Without an operation element in 6 GHz the width is not told.
-    narrow = 20 if mhz < 5930 else 0
-    width = {1: 80, 2: 160, 3: 160}.get(number, 40 if second else narrow)
-    centers = [
-        int(one) for one in re.findall(r"(?m)^[ \t]*\* center freq segment [12]: (\d+)", block)
-    ]
-    if width == 80 and len(centers) == 2 and abs(centers[0] - centers[1]) == 8:
-        # IEEE 802.11-2020, Table 9-274: 160 MHz around the second segment.
-        width = 160
-    low = 14 if mhz == 2484 else (mhz - 2407) // 5 if mhz < 3000 else (mhz - 5000) // 5
-    channel = (mhz - 5950) // 5 if mhz > 5950 else low
-    return _Reading(
-        "here",
-        bssid.lower(),
-        ssid[1] if ssid else "",
-        channel,
-        rssi_dbm,
-        width,
-        generation,
-        _band(channel, mhz / 1000.0),
+        width_of(text("width")),
+        generation_of(text("mode")),
+        band_of(int(channel[0]), ghz),
     )
 
 
@@ -261,6 +183,8 @@ def add_survey(source: Source, draft: Draft) -> None:
     guessed = _guessed(cells, groups, heard)
     guessed += [[cell, group, _NEAR_DBM] for cell, group in silent.items()]
     draft.say("air", "received", rows + guessed, f"{name}; the last {len(guessed)} are guesses")
+    if note := power_note(source):
+        draft.unknown.append(f"{name}: {note}")
     draft.unknown += [
         f"{name}: what access points receive of each other: as the place where one is strongest; "
         "what stations receive of each other: as the weaker one of both receives the access point",
@@ -268,7 +192,7 @@ def add_survey(source: Source, draft: Draft) -> None:
     ]
 
 
-def _say_phy(name: str, own: Sequence[_Reading], draft: Draft) -> None:
+def _say_phy(name: str, own: Sequence[Reading], draft: Draft) -> None:
     generation = max(one.generation for one in own)
     strongest = max(own, key=lambda one: one.rssi_dbm)
     is_low = strongest.is_low
@@ -287,7 +211,7 @@ def _say_phy(name: str, own: Sequence[_Reading], draft: Draft) -> None:
 
 
 def _access_points(
-    readings: Sequence[_Reading], own: Sequence[_Reading]
+    readings: Sequence[Reading], own: Sequence[Reading]
 ) -> tuple[list[str], dict[str, int]]:
     """Return the access points that become cells, own ones first, and counts of the others.
 
@@ -296,7 +220,7 @@ def _access_points(
     strongest = max(own, key=lambda one: one.rssi_dbm)
     is_low = strongest.is_low
     mine = {one.channel for one in own if one.band == strongest.band}
-    best: dict[str, _Reading] = {}
+    best: dict[str, Reading] = {}
     for one in sorted(readings, key=lambda one: -one.rssi_dbm):
         best.setdefault(one.bssid, one)
     own_bssids = {one.bssid for one in own}
@@ -321,7 +245,7 @@ def _access_points(
 
 
 def _guessed(
-    cells: dict[str, str], groups: dict[str, str], heard: dict[tuple[str, str], _Reading]
+    cells: dict[str, str], groups: dict[str, str], heard: dict[tuple[str, str], Reading]
 ) -> list[list[object]]:
     """Return guesses of powers that a survey lacks: between access points, between stations."""
     rows: list[list[object]] = []
