@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -75,3 +77,24 @@ def test_the_table_has_every_option_of_the_iperf3_that_is_here() -> None:
 
     assert len(found) > 50
     assert found <= set(options_of("iperf3-command"))
+
+
+@pytest.mark.parametrize(("first", "second"), [(184, 0), (0, 184), (32, 192)])
+def test_tests_at_once_with_different_marks_share_a_category(
+    tmp_path: Path, first: int, second: int
+) -> None:
+    paths = []
+    for tos, reverse in ((first, 0), (second, 1)):
+        test = {"protocol": "TCP", "num_streams": 1, "reverse": reverse, "tos": tos}
+        sums = {"seconds": 2.0, "bits_per_second": 5e6}
+        start = {"test_start": test, "timestamp": {"timesecs": 1_795_868_451}}
+        paths.append(tmp_path / f"{reverse}.json")
+        paths[-1].write_text(json.dumps({"start": start, "end": {"sum_received": sums}}))
+
+    text = scenario_of(paths)
+
+    assert len(tomllib.loads(text)["flows"]) == 2
+    assert "[mac.classify]" not in text
+    assert f"1.json: start.test_start.tos = {second}: AC_" in text
+    alone = tomllib.loads(scenario_of(paths[:1]))
+    assert ("mac" in alone) == (first > 0)

@@ -321,6 +321,21 @@ def _mark(test: _Test, name: str, draft: Draft) -> None:
     """Write the access category of marked packets (-S, --dscp)."""
     tos = int(test.test.get("tos").number(most=255.0) or 0)
     category = category_of(tos)
+    keys = ("udp",) if test.is_udp else ("tcp_data", "tcp_ack")
+    classify = draft.tables.get("mac.classify", {})
+    given = classify[keys[0]].value if keys[0] in classify else "AC_BE"
+    kinds = [flow["application"].value["kind"] for flow in draft.flows[:-1]]
+    if given != category and ("udp" if test.is_udp else "bulk") in kinds:
+        for key in keys:
+            classify.pop(key, None)
+        if not classify:
+            draft.tables.pop("mac.classify", None)
+        draft.unread.append(
+            f"{name}: start.test_start.tos = {tos}: {category}, and an earlier test has {given}: "
+            f"AC_BE carries all {'UDP' if test.is_udp else 'TCP'} here, so that the one with the "
+            "better mark gets less than in the test, and the other more"
+        )
+        return
     if category == "AC_BE":
         tell_newer(tos, f"{name}: start.test_start.tos = {tos}", draft)
         return
@@ -329,7 +344,7 @@ def _mark(test: _Test, name: str, draft: Draft) -> None:
     if standard in ("802.11a", "802.11b", "802.11g") and "mac.edca" not in draft.tables:
         draft.unread.append(f"{why}: without WMM a mark has no effect")
         return
-    for key in ("udp",) if test.is_udp else ("tcp_data", "tcp_ack"):
+    for key in keys:
         draft.say("mac.classify", key, category, why)
     tell_newer(tos, f"{name}: start.test_start.tos = {tos}", draft)
 
