@@ -18,6 +18,7 @@ from airtcp.gaps.explain import explain
 from airtcp.importer.files import measurement_of
 from airtcp.present.gaps import explanation_line, gap_lines
 from airtcp.remedies import named
+from airtcp.results.advice import Advice
 from airtcp.results.measured import Explanation, Gap
 from airtcp.stats import student_interval
 from typer.testing import CliRunner
@@ -173,6 +174,9 @@ def test_run_tells_what_would_explain_it(
         return of_the_page
 
     monkeypatch.setattr("airtcp.gaps.explain.explain", known)
+    # Pictures and changes take long, and are none of this.
+    monkeypatch.setattr("airtcp.present.plot.pictures", lambda *_, **__: {})
+    monkeypatch.setattr("airtcp.judge.recommend.advise", lambda *_, **__: Advice())
     command = ["run", str(HOME), "--measured", str(MEASURED), "--replications", "4", "--quiet"]
 
     told = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "out")])
