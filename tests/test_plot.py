@@ -17,6 +17,7 @@ from airtcp.scenario import loads
 from airtcp.stats import Interval
 from bases import BULK, SATURATED, cell, reading
 from matplotlib.image import imread
+from wing import with_papers
 
 #: The pictures of pages, which nobody loads as fast as the air goes.
 OF_PAGES = ["comparison", "airtime", "transfer-times", "active-transfers", "goodput"]
@@ -50,10 +51,12 @@ def web() -> Comparison:
     return compared("web")
 
 
+@with_papers
 def test_web_transfers_have_all_pictures(web: Comparison) -> None:
     assert list(plot.pictures(web)) == OF_PAGES
 
 
+@with_papers
 def test_pictures_that_would_show_nothing_are_left_out() -> None:
     endless = {"latency", "comparison", "airtime", "stations", "goodput"}
     assert set(plot.pictures(compared("bulk"))) == endless
@@ -64,6 +67,7 @@ def test_pictures_that_would_show_nothing_are_left_out() -> None:
     }
 
 
+@with_papers
 def test_a_model_that_does_not_apply_has_no_picture() -> None:
     """Ten uploads behind a queue of five: their model knows no losses, and is far off."""
     text = cell(
@@ -133,6 +137,7 @@ def test_a_simulation_alone_has_no_comparison(web: Comparison) -> None:
     assert set(pictures) == set(OF_PAGES) - {"comparison"}
 
 
+@with_papers
 def test_one_replication_is_enough() -> None:
     assert list(plot.pictures(compared("web", replications=1))) == OF_PAGES
 
@@ -181,6 +186,7 @@ def test_an_inlined_svg_names_nothing_outside_of_itself(web: Comparison) -> None
         ElementTree.fromstring(element)
 
 
+@with_papers
 def test_colours_of_an_inlined_svg_are_the_page_s(web: Comparison) -> None:
     element = drawing.inlined(drawing.svg(plot.pictures(web)["active-transfers"]), "a", "label")
 

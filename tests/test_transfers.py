@@ -10,6 +10,7 @@ from airtcp.cli.commands import app
 from airtcp.exceptions import OutputError, QuestionError
 from airtcp.results import Comparison, SimulationResult
 from typer.testing import CliRunner
+from wing import with_papers
 
 CELL = """
 phy = { standard = "802.11b" }
@@ -165,6 +166,7 @@ def test_differences_and_plans_are_plotted_and_tabled() -> None:
     assert shown == len(known) > 0
 
 
+@with_papers
 def test_models_stand_beside_the_simulation() -> None:
     endless = CELL.partition("[[flows]]")[0]
     endless += '[[flows]]\nstations = "laptop"\ndirection = "download"\n'
