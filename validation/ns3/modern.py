@@ -2,7 +2,8 @@
 
 Knows how to start `modern` (build.sh makes it), and that parameters of a point are its options.
 Knows nothing of airtcp. A run ends once the interval of the goodput over its batches of time is
-within 1 %.
+within 1 %. With `runs=N` a row is the mean over N runs, instead of over the batches of one: for
+Minstrel-HT, whose order of samples is drawn once in a run.
 
     python3 modern.py "standard=ac dir=up stations=5 udp=1" "standard=n window=16 delay=0.001"
 """
@@ -13,11 +14,22 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from statistics import fmean
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from rows import print_rows
 
 MODERN = Path(__file__).with_name("modern")
+
+
+def measured(parameters: str) -> list[dict[str, float]]:
+    """What was measured in each batch of time of one run, or on average in each of several."""
+    head, _, runs = parameters.partition(" runs=")
+    if not runs:
+        return batches(head)
+    each = [batches(f"{head} run={run}") for run in range(1, int(runs) + 1)]
+    shared = set.intersection(*(set(batch) for run in each for batch in run))
+    return [{name: fmean(batch[name] for batch in run) for name in sorted(shared)} for run in each]
 
 
 def batches(parameters: str) -> list[dict[str, float]]:
@@ -26,8 +38,8 @@ def batches(parameters: str) -> list[dict[str, float]]:
     done = subprocess.run([MODERN, *options], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"ns-3 failed: {parameters}: {done.stderr}")
-    measured: list[dict[str, float]] = json.loads(done.stdout)
-    return measured
+    found: list[dict[str, float]] = json.loads(done.stdout)
+    return found
 
 
 def main() -> None:
@@ -35,7 +47,7 @@ def main() -> None:
     if not MODERN.exists():
         sys.exit(f"{MODERN} is not there: ./build.sh makes it")
     for parameters in sys.argv[1:]:
-        print_rows("long", parameters, batches(parameters))
+        print_rows("long", parameters, measured(parameters))
         sys.stdout.flush()
 
 

@@ -12,7 +12,7 @@ pub use airtcp_net::{LinkConfig, QueueConfig, Scheduler};
 use airtcp_wlan::phy::{Modulation, Rate};
 use airtcp_wlan::{
     AccessCategory, AccessParameters, AccessScheme, AggregationConfig, BurstLength, FrameErrors,
-    HighRateTiming, MacConfig, PairConfig, PhyConfig,
+    HighRateTiming, MacConfig, MinstrelRules, PairConfig, PhyConfig,
 };
 use serde::Deserialize;
 
@@ -87,6 +87,9 @@ pub struct AccessPoint {
 pub struct RateControl {
     /// The rates to choose from.
     pub rates: Vec<ControlledRate>,
+    /// The implementation whose rules it follows.
+    #[serde(default)]
+    pub rules: MinstrelRules,
 }
 
 /// One of the rates that rate control chooses from.

@@ -52,6 +52,6 @@ pub use phy::{
     Amendment, Format, HighRate, HighRateTiming, Modulation, PhyConfig, Protection, ProtectionKind,
     Rate,
 };
-pub use rate_control::RateControlConfig;
+pub use rate_control::{MinstrelRules, RateControlConfig};
 pub use sequence::dcf::{FrameTable, FrameTimes};
 pub use station::{ContenderId, EVERYBODY, StationId};

@@ -10,10 +10,14 @@
 //!
 //! Rates are numbered from the lowest. The algorithm does not use the SNR, and does not distinguish
 //! collisions from errors.
+//!
+//! ns-3 3.44 (`MinstrelHtWifiManager`) has other rules, see [`MinstrelRules::Ns3`].
 
 use airtcp_kernel::{Duration, RandomStream, Time};
+use serde::Deserialize;
 
 const INTERVAL: Duration = Duration::from_millis(100);
+const NS3_INTERVAL: Duration = Duration::from_millis(50);
 /// The weight of the past in the averages.
 const PAST: f64 = 0.75;
 /// One PPDU in this many is a sample.
@@ -25,8 +29,39 @@ const LEAST_SHARE: f64 = 0.1;
 /// From this success probability on, rates count as equally reliable: the other losses are
 /// collisions.
 const RELIABLE: f64 = 0.95;
-/// After this many intervals a rate is sampled even if it cannot be better.
+/// The same in ns-3, which counts no higher success probability than `NS3_MOST_SHARE`.
+const NS3_RELIABLE: f64 = 0.75;
+const NS3_MOST_SHARE: f64 = 0.9;
+/// After this many intervals a rate is sampled even if it cannot be better; in ns-3 at most
+/// `NS3_SLOW` of these rates in an interval.
 const STALE: u32 = 20;
+const NS3_SLOW: u32 = 2;
+/// In ns-3 this many PPDUs, and two for each MPDU of the average A-MPDU, are between samples. The
+/// first samples follow each other.
+const NS3_WAIT: u32 = 16;
+const NS3_FIRST: u32 = 4;
+
+/// The implementation whose rules Minstrel-HT follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MinstrelRules {
+    /// Linux.
+    #[default]
+    Linux,
+    /// ns-3: a sample is a whole A-MPDU, throughput is that of a single frame of 1200 bytes, and a
+    /// PPDU that fails on each rate of the chain begins again with the first.
+    #[serde(rename = "ns-3")]
+    Ns3,
+}
+
+impl MinstrelRules {
+    fn interval(self) -> Duration {
+        match self {
+            Self::Linux => INTERVAL,
+            Self::Ns3 => NS3_INTERVAL,
+        }
+    }
+}
 
 /// The rates of a station that has rate control.
 #[derive(Clone, Debug)]
@@ -35,15 +70,18 @@ pub struct RateControlConfig {
     pub first_class: u32,
     /// The loss probability of 1500-byte MPDUs at each rate; bits are lost independently.
     pub error_rates: Vec<f64>,
+    /// The rules of rate control.
+    pub rules: MinstrelRules,
     /// The random streams of samples: of the access point and of the station.
     pub samples: [RandomStream; 2],
 }
 
-/// The cost of a rate: per access, and per MPDU of 1500 bytes.
+/// The cost of a rate: per access, and per MPDU of 1500 bytes. A PPDU with 1200 bytes takes `alone`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cost {
     pub(crate) access: Duration,
     pub(crate) mpdu: Duration,
+    pub(crate) alone: Duration,
 }
 
 /// The rate of the next PPDU.
@@ -58,6 +96,7 @@ pub(crate) struct Choice {
 /// A sender's rate control for one receiver.
 #[derive(Debug)]
 pub(crate) struct Minstrel {
+    rules: MinstrelRules,
     rates: Vec<Rate>,
     /// The best rate, the second best, and the most reliable.
     chain: [usize; 3],
@@ -65,10 +104,17 @@ pub(crate) struct Minstrel {
     order: Vec<usize>,
     place: usize,
     since_sample: u32,
-    /// Successive PPDUs without a response.
+    /// In ns-3: PPDUs before the next sample, samples then, rates in this interval that were worth
+    /// none, and whether the frames were first sent as a sample.
+    wait: u32,
+    due: u32,
+    slow: u32,
+    is_sampling: bool,
+    /// Successive PPDUs without a response, and in ns-3 the rate of the last one.
     unanswered: u32,
+    failed: usize,
     next_update: Time,
-    /// MPDUs and PPDUs of this interval without samples, and their average ratio.
+    /// MPDUs and PPDUs of this interval without samples of one MPDU, and their average ratio.
     interval: (u32, u32),
     mpdus_per_ppdu: f64,
     samples: RandomStream,
@@ -90,17 +136,24 @@ impl Minstrel {
     ///
     /// # Panics
     /// If there is no rate.
-    pub(crate) fn new(costs: &[Cost], samples: RandomStream) -> Self {
+    pub(crate) fn new(costs: &[Cost], rules: MinstrelRules, samples: RandomStream) -> Self {
         assert!(!costs.is_empty(), "a station has a rate");
-        let rate = |&cost| Rate { cost, attempts: 0, successes: 0, share: None, unused: STALE };
+        let unused = if rules == MinstrelRules::Ns3 { 0 } else { STALE };
+        let rate = |&cost| Rate { cost, attempts: 0, successes: 0, share: None, unused };
         Self {
+            rules,
             rates: costs.iter().map(rate).collect(),
             chain: [0; 3],
             order: (0..costs.len()).collect(),
             place: costs.len(),
             since_sample: 0,
+            wait: 0,
+            due: NS3_FIRST,
+            slow: 0,
+            is_sampling: false,
             unanswered: 0,
-            next_update: Time::ZERO + INTERVAL,
+            failed: 0,
+            next_update: Time::ZERO + rules.interval(),
             interval: (0, 0),
             mpdus_per_ppdu: 1.0,
             samples,
@@ -111,6 +164,9 @@ impl Minstrel {
     pub(crate) fn choose(&mut self, now: Time) -> Choice {
         if now >= self.next_update {
             self.update(now);
+        }
+        if self.rules == MinstrelRules::Ns3 {
+            return Choice { rate: self.rate_of_ns3(), is_sample: false };
         }
         let stage = (self.unanswered / TRIES).min(2) as usize;
         if stage == 0 && self.unanswered == 0 {
@@ -125,6 +181,39 @@ impl Minstrel {
         Choice { rate: self.chain[stage], is_sample: false }
     }
 
+    /// Chooses the rate of the next PPDU as ns-3 does.
+    fn rate_of_ns3(&mut self) -> usize {
+        if self.unanswered == 0 {
+            let sample = self.next_sample_of_ns3();
+            self.is_sampling = sample.is_some();
+            self.wait = if self.is_sampling { self.wait } else { self.wait.saturating_sub(1) };
+            return sample.unwrap_or(self.chain[0]);
+        }
+        // A sample stands for the tries at the first rate.
+        let tries = self.unanswered + if self.is_sampling { TRIES - 1 } else { 0 };
+        self.chain[(tries / TRIES).min(2) as usize]
+    }
+
+    /// Returns the next rate in random order if ns-3 would sample it now.
+    fn next_sample_of_ns3(&mut self) -> Option<usize> {
+        if self.wait > 0 || self.due == 0 {
+            return None;
+        }
+        let rate = self.next_in_order();
+        let Rate { cost, share, unused, .. } = self.rates[rate];
+        if self.chain.contains(&rate) || share.is_some_and(|share| share > RELIABLE) {
+            return None;
+        }
+        if cost.alone >= self.rates[self.chain[1]].cost.alone {
+            self.slow += 1;
+            if unused < STALE || self.slow > NS3_SLOW {
+                return None;
+            }
+        }
+        self.due -= 1;
+        Some(rate)
+    }
+
     /// Reports that `successes` of `attempts` MPDUs sent by this choice were acknowledged: 0 for a
     /// PPDU without a response.
     pub(crate) fn report(&mut self, choice: Choice, attempts: u32, successes: u32) {
@@ -136,13 +225,31 @@ impl Minstrel {
             self.interval.1 += 1;
             self.unanswered = if successes == 0 { self.unanswered + 1 } else { 0 };
         }
+        if self.rules == MinstrelRules::Ns3 {
+            self.failed = choice.rate;
+            if self.unanswered + u32::from(self.is_sampling) > 3 * TRIES {
+                self.unanswered = 0;
+            }
+            if self.wait == 0 && self.due == 0 {
+                (self.wait, self.due) = (NS3_WAIT + 2 * self.mpdus_per_ppdu as u32, 1);
+            }
+        }
+    }
+
+    /// Reports what the Block ACK to a request says of the last PPDU, which had no response. ns-3
+    /// takes it for the result of another PPDU.
+    pub(crate) fn report_late(&mut self, attempts: u32, successes: u32) {
+        if self.rules == MinstrelRules::Ns3 {
+            self.report(Choice { rate: self.failed, is_sample: false }, attempts, successes);
+        }
     }
 
     /// Ends an interval.
     fn update(&mut self, now: Time) {
         while self.next_update <= now {
-            self.next_update += INTERVAL;
+            self.next_update += self.rules.interval();
         }
+        self.slow = 0;
         if self.interval.1 > 0 {
             let ratio = f64::from(self.interval.0) / f64::from(self.interval.1);
             self.mpdus_per_ppdu = PAST * self.mpdus_per_ppdu + (1.0 - PAST) * ratio;
@@ -154,7 +261,9 @@ impl Minstrel {
                 continue;
             }
             let share = f64::from(rate.successes) / f64::from(rate.attempts);
-            rate.share = Some(rate.share.map_or(share, |past| PAST * past + (1.0 - PAST) * share));
+            // In ns-3 the average begins with the first success.
+            let past = rate.share.filter(|&past| past > 0.0 || self.rules == MinstrelRules::Linux);
+            rate.share = Some(past.map_or(share, |past| PAST * past + (1.0 - PAST) * share));
             (rate.attempts, rate.successes, rate.unused) = (0, 0, 0);
         }
         self.set_chain();
@@ -169,7 +278,8 @@ impl Minstrel {
         let first = best_but(None).unwrap_or(0);
         let second = best_but(Some(first)).unwrap_or(first);
         let share = |rate: usize| self.rates[rate].share.unwrap_or(0.0);
-        let reliable = (0..self.rates.len()).filter(|&rate| share(rate) >= RELIABLE);
+        let least = if self.rules == MinstrelRules::Ns3 { NS3_RELIABLE } else { RELIABLE };
+        let reliable = (0..self.rates.len()).filter(|&rate| share(rate) >= least);
         let by_throughput =
             |&a: &usize, &b: &usize| self.throughput(a).total_cmp(&self.throughput(b));
         let most_reliable = || {
@@ -180,15 +290,19 @@ impl Minstrel {
 
     /// Returns the expected MPDUs per second at a rate with the average aggregate size.
     fn throughput(&self, rate: usize) -> f64 {
+        let most = if self.rules == MinstrelRules::Ns3 { NS3_MOST_SHARE } else { 1.0 };
         match self.rates[rate].share {
-            Some(share) if share >= LEAST_SHARE => share * self.most(rate),
+            Some(share) if share >= LEAST_SHARE => share.min(most) * self.most(rate),
             _ => 0.0,
         }
     }
 
     /// Returns the MPDUs per second at a rate without losses.
     fn most(&self, rate: usize) -> f64 {
-        let Cost { access, mpdu } = self.rates[rate].cost;
+        let Cost { access, mpdu, alone } = self.rates[rate].cost;
+        if self.rules == MinstrelRules::Ns3 {
+            return 1.0 / alone.as_secs_f64();
+        }
         1.0 / (access.as_secs_f64() / self.mpdus_per_ppdu.max(1.0) + mpdu.as_secs_f64())
     }
 
@@ -196,17 +310,21 @@ impl Minstrel {
     fn next_sample(&mut self) -> Option<usize> {
         let best = self.throughput(self.chain[0]);
         for _ in 0..self.rates.len() {
-            if self.place == self.order.len() {
-                self.shuffle();
-            }
-            let rate = self.order[self.place];
-            self.place += 1;
+            let rate = self.next_in_order();
             let could_be_better = self.most(rate) > best || self.rates[rate].unused >= STALE;
             if rate != self.chain[0] && could_be_better {
                 return Some(rate);
             }
         }
         None
+    }
+
+    fn next_in_order(&mut self) -> usize {
+        if self.place == self.order.len() {
+            self.shuffle();
+        }
+        self.place += 1;
+        self.order[self.place - 1]
     }
 
     fn shuffle(&mut self) {
@@ -224,12 +342,13 @@ mod tests {
 
     /// Creates Minstrel for 802.11n at 20 MHz with the short guard interval: 1544 bytes at 7.2 to
     /// 72.2 Mb/s, and 200 us per access.
-    fn minstrel() -> Minstrel {
+    fn minstrel(rules: MinstrelRules) -> Minstrel {
         let costs = [1, 2, 3, 4, 6, 8, 9, 10].map(|times| Cost {
             access: Duration::from_micros(200),
             mpdu: Duration::from_nanos(12_352 * 1_000_000 / (7_222 * times)),
+            alone: Duration::from_nanos(36_000 + 9_622 * 1_000_000 / (7_222 * times)),
         });
-        Minstrel::new(&costs, RandomStream::new(1, 0, "sta/0", "rate control"))
+        Minstrel::new(&costs, rules, RandomStream::new(1, 0, "sta/0", "rate control"))
     }
 
     /// Sends a PPDU of 30 MPDUs every 5 ms from `from_ms` to `to_ms`, with these loss
@@ -255,7 +374,7 @@ mod tests {
     #[test]
     fn it_finds_the_best_rate() {
         for (loss, best, least) in [(0.2, 6, 133), (0.05, 7, 170)] {
-            let mut minstrel = minstrel();
+            let mut minstrel = minstrel(MinstrelRules::Linux);
             let sent = run(&mut minstrel, &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, loss], 0, 5_000);
 
             assert_eq!(minstrel.chain[0], best, "{sent:?}");
@@ -267,7 +386,7 @@ mod tests {
     /// again later.
     #[test]
     fn it_follows_what_changes() {
-        let mut minstrel = minstrel();
+        let mut minstrel = minstrel(MinstrelRules::Linux);
         let good = [0.0; 8];
         let bad = [0.0, 0.0, 0.05, 0.9, 1.0, 1.0, 1.0, 1.0];
         run(&mut minstrel, &good, 0, 3_000);
@@ -282,7 +401,7 @@ mod tests {
 
     #[test]
     fn without_an_answer_it_goes_down_the_chain() {
-        let mut minstrel = minstrel();
+        let mut minstrel = minstrel(MinstrelRules::Linux);
         run(&mut minstrel, &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.08, 0.3], 0, 5_000);
         let [best, second, reliable] = minstrel.chain;
         assert_eq!([best, second, reliable], [6, 5, 5]);
@@ -295,5 +414,38 @@ mod tests {
             minstrel.report(choice, 30, 0);
         }
         assert_eq!(tried, [6, 6, 5, 5, 5, 5]);
+    }
+
+    /// Of 200 PPDUs a second, ns-3 samples one in 77 (16, two for each of 30 MPDUs, and itself), and
+    /// MCS 6 and 7, which differ by 8 % in the time of 1200 bytes, both count as lossless.
+    #[test]
+    fn ns3_samples_whole_ppdus_and_seldom() {
+        let mut minstrel = minstrel(MinstrelRules::Ns3);
+        let mut errors = [0.0; 8];
+        errors[7] = 0.05;
+        let sent = run(&mut minstrel, &errors, 0, 20_000);
+
+        assert_eq!(minstrel.chain[..2], [7, 6]);
+        assert!(sent[7] >= 195, "{sent:?}");
+        assert!(!minstrel.choose(Time::from_nanos(20_000_000_000)).is_sample);
+    }
+
+    /// A PPDU without a response, and the Block ACK to a request that says the same, are two
+    /// failures. After seven, frames begin again with the best rate.
+    #[test]
+    fn ns3_counts_a_lost_ppdu_twice() {
+        let mut minstrel = minstrel(MinstrelRules::Ns3);
+        (minstrel.chain, minstrel.wait, minstrel.due) = ([7, 6, 4], 1_000, 0);
+
+        let mut tried = Vec::new();
+        for _ in 0..8 {
+            let choice = minstrel.choose(Time::ZERO);
+            tried.push(choice.rate);
+            minstrel.report(choice, 30, 0);
+            if tried.len() == 1 {
+                minstrel.report_late(30, 0);
+            }
+        }
+        assert_eq!(tried, [7, 6, 6, 4, 4, 4, 7, 7]);
     }
 }

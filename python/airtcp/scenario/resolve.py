@@ -258,7 +258,8 @@ def _rate_control(
             (*path, "snr" if group.given("snr") else "error_table"),
             "loses every frame at any MCS; allowed: less than 100 %",
         )
-    return RateControl(rates=found)
+    as_ns3 = scenario.mac.rules.preset == "ns-3"
+    return RateControl(rates=found, rules="ns-3" if as_ns3 else "linux")
 
 
 def _run(run: Written) -> Run:

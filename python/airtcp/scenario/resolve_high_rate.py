@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Final
 
 from ..airtime import Rate
@@ -175,18 +176,26 @@ def error_rates(phy: Written, rules: Written, group: Written, path: Path) -> dic
 
 
 def rates_up_to(phy: Written, rules: Written, group: Written, path: Path) -> list[Rate]:
-    """Return the rates of a group at its MCS and all lower ones that its width and streams have."""
+    """Return the rates of a group at its MCS and all lower ones that its width and streams have.
+
+    The `MinstrelHtWifiManager` of ns-3 also tries longer guard intervals.
+    """
     highest = rate_of(phy, rules, group, path).high
     assert highest is not None
+    shortest = HighRate.of(AMENDMENTS[phy.standard].format, highest).guard_interval_ns
+    guards = [shortest]
+    if rules.preset == "ns-3":
+        intervals = AMENDMENTS[phy.standard].guard_intervals_ns
+        guards = [guard for guard in intervals if guard >= shortest]
     rates = []
-    for mcs in range(highest.mcs + 1):
+    for mcs, guard in itertools.product(range(highest.mcs + 1), guards):
         one = group.model_copy()
-        one.__dict__["mcs"] = mcs
+        one.__dict__.update(mcs=mcs, guard_interval=guard)
         try:
             rates.append(rate_of(phy, rules, one, path))
         except InvalidError:
             continue  # the tables of 21.5 leave this one out
-    return rates
+    return sorted(rates, key=lambda rate: rate.bps)
 
 
 def reference_bps(rate: Rate) -> int:

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use airtcp_kernel::RandomStream;
 use airtcp_net::{Destination, Queue, QueueConfig, Served};
 use airtcp_wlan::{
-    AccessCategory, AccessParameters, ContenderConfig, ContenderId, FrameErrors, RateControlConfig,
-    StationId,
+    AccessCategory, AccessParameters, ContenderConfig, ContenderId, FrameErrors, MinstrelRules,
+    RateControlConfig, StationId,
 };
 
 use super::measure::QueueCounts;
@@ -189,12 +189,14 @@ fn rate_controls(
             .rate_control
             .as_ref()
             .map(|one| one.rates.iter().map(|rate| rate.error_rate).collect());
+        let rules = group.rate_control.as_ref().map_or(MinstrelRules::Linux, |one| one.rules);
         let of_node = |index| {
             let entity = format!("{}/{index}", group.name);
             let samples = |purpose| RandomStream::new(seed, replication, &entity, purpose);
             error_rates.clone().map(|error_rates| RateControlConfig {
                 first_class,
                 error_rates,
+                rules,
                 samples: [samples("rates of downloads"), samples("rates of uploads")],
             })
         };

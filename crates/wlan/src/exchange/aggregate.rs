@@ -110,7 +110,7 @@ impl<P: Clone> Aggregate<P> {
                 .iter()
                 .map(|exchange| exchange.cost(mean))
                 .collect();
-            Some(Box::new(Minstrel::new(&costs, config.samples[side].clone())))
+            Some(Box::new(Minstrel::new(&costs, config.rules, config.samples[side].clone())))
         };
         let peer = |contender: &ContenderConfig, receiver| {
             let class = roles.rate_class(contender.station, receiver);

@@ -323,7 +323,8 @@ impl HtExchange {
         let mpdu = Duration::from_nanos(in_ampdu * 1_000_000_000 / self.data_rate.bps);
         let alone = access + self.times(Growing::default().with(bits)).total;
         let rest = alone.as_nanos().saturating_sub(mpdu.as_nanos());
-        Cost { access: Duration::from_nanos(rest), mpdu }
+        let single = Duration::from_nanos((22 + 8 * 1_200) * 1_000_000_000 / self.data_rate.bps);
+        Cost { access: Duration::from_nanos(rest), mpdu, alone: self.preamble() + single }
     }
 
     /// Returns the duration before the Data field of a data PPDU.

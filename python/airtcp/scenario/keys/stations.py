@@ -64,7 +64,12 @@ class ControlledRate(Sparse):
 class RateControl(Table):
     """Minstrel-HT: the rates that a station tries, the lowest first."""
 
-    rates: tuple[ControlledRate, ...] = derived("The MCSs up to `mcs`.")
+    rates: tuple[ControlledRate, ...] = derived(
+        "The MCSs up to `mcs`; as in ns-3 with all longer guard intervals, too."
+    )
+    rules: Literal["linux", "ns-3"] = derived(
+        "The implementation whose rules it follows, by `mac.rules.preset`."
+    )
 
 
 class Pair(Table):

@@ -189,10 +189,15 @@ impl<P: Clone> Aggregate<P> {
         let receiver;
         if let Sends::Request(asked) = self.queues[by as usize].sends {
             receiver = asked;
-            let window = &mut self.peers[by as usize].of_mut(receiver).window;
+            let Peer { window, rate_control, .. } = self.peers[by as usize].of_mut(receiver);
             window.request_due = false;
             window.request_failures = 0;
             if std::mem::take(&mut window.missed_block_ack) {
+                if let Some(minstrel) = rate_control {
+                    let all = || window.iter().filter(|mpdu| !mpdu.is_further);
+                    let received = all().filter(|mpdu| mpdu.is_received).count();
+                    minstrel.report_late(all().count() as u32, received as u32);
+                }
                 self.retries_failed(air, by, receiver, (now, true), supply);
             }
             self.peers[by as usize].update_pending(receiver);
