@@ -98,3 +98,14 @@ def test_tests_at_once_with_different_marks_share_a_category(
     assert f"1.json: start.test_start.tos = {second}: AC_" in text
     alone = tomllib.loads(scenario_of(paths[:1]))
     assert ("mac" in alone) == (first > 0)
+
+
+def test_a_test_of_less_than_a_millisecond_is_refused_by_its_own_key(tmp_path: Path) -> None:
+    test = {"protocol": "TCP", "num_streams": 1, "reverse": 1, "bytes": 1_048_576}
+    sums = {"seconds": 0.000372, "bits_per_second": 3e9}
+    path = tmp_path / "iperf3.json"
+    path.write_text(json.dumps({"start": {"test_start": test}, "end": {"sum_received": sums}}))
+
+    with pytest.raises(ScenarioError) as caught:
+        scenario_of([path])
+    assert caught.value.key == "end.sum_received.seconds"

@@ -156,7 +156,7 @@ class _Test:
     @property
     def duration_s(self) -> float:
         """The measured time, without the omitted part."""
-        return self.sums("").get("seconds").needed(least=1e-5, most=1e7)
+        return self.sums("").get("seconds").needed(least=1e-3, most=1e7)
 
 
 def measurement(top: Node) -> Measurement:
