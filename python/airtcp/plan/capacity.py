@@ -93,9 +93,9 @@ def capacity(
         search = Search("", axis, **settings)
         try:
             found = search.find(start)
-            if found is not None and names is not None:
+            if names is not None:
                 changes = _Changes(search, found, settings, names)
-                changes.run()
+                changes.run(start)
         except (KeyboardInterrupt, TimeIsOver) as over:
             if not points.runs:
                 raise KeyboardInterrupt from None
@@ -246,10 +246,13 @@ class _Sought:
 
 
 class _Changes:
-    """The changes of a scenario whose capacity was searched."""
+    """The changes of a scenario whose capacity was searched.
+
+    `found` is None if no value meets a target.
+    """
 
     def __init__(
-        self, base: Search, found: Found, settings: dict[str, Any], names: frozenset[str]
+        self, base: Search, found: Found | None, settings: dict[str, Any], names: frozenset[str]
     ) -> None:
         self.left_out: dict[str, str] = {}
         self.tried = 0
@@ -284,13 +287,14 @@ class _Changes:
             here = index + max(1, len(axis) // 20)
         return min(max(here, index + 1), len(axis) - 1)
 
-    def run(self) -> None:
+    def run(self, start: int) -> None:
         """Let the changes compete, and search the capacity with the best.
 
-        Raises as `Search.find`.
+        They compete beyond the capacity, or at `start` if there is none. Raises as `Search.find`.
         """
-        axis = self._base.axis
-        places = dict.fromkeys(self._beyond(axis, self._found.index, one) for one in _BEYOND)
+        axis, found = self._base.axis, self._found
+        beyond = [start] if found is None else [self._beyond(axis, found.index, x) for x in _BEYOND]
+        places = dict.fromkeys(beyond)
         contenders: list[Candidate] = []
         for here in places:
             self._stand(here)
@@ -303,7 +307,8 @@ class _Changes:
                 self.left_out[one.name] = changed
                 continue
             along = Search(one.name, axis.of(changed), **self._settings)
-            along.never, along.never_known = self._base.never, True
+            if found is not None:
+                along.never, along.never_known = self._base.never, True
             mine = _Sought(one, along)
             self._sought.append(mine)
             mine.found = along.find(self._here, rough=True)
@@ -323,7 +328,8 @@ class _Changes:
         run = self._scenario.run
         length_s = ((run.warmup_ns or 0) + place.longer * run.duration_ns) / 1e9
         rate = max(sum(map(cost, runs)) / len(runs) / length_s, 1.0)
-        counted = [one for one in search.targets if one.condition.text not in search.never]
+        left_out = () if self._found is None else search.never
+        counted = [one for one in search.targets if one.condition.text not in left_out]
         race = self._race = Race(
             self._scenario,
             search.provenance,
@@ -345,7 +351,14 @@ class _Changes:
             return -math.inf
         numbers = self._base.axis.numbers
         sign = 1.0 if numbers[-1] > numbers[0] else -1.0
-        return sign * (one.found.answer.value - self._found.answer.value)
+        return sign * (one.found.answer.value - self._before)
+
+    @property
+    def _before(self) -> float:
+        """The capacity without a change: none if no value meets a target."""
+        if self._found is not None:
+            return self._found.answer.value
+        return 0.0 if self._base.axis.whole else self._base.axis.numbers[0]
 
     def _contenders(self, race: Race) -> list[Candidate]:
         """Return the changes whose capacity is worth a search: the helpful ones, best first.
@@ -391,14 +404,14 @@ class _Changes:
         )
 
     def _gain(self, one: _Sought) -> Gain:
-        axis, before = self._base.axis, self._found.answer
+        axis, before = self._base.axis, self._found
         moved = Interval(None, None, None, 0)
         if one.found is not None:
             after = one.found.answer
             mean = self._moved(one)
-            half = math.hypot(_half(before), _half(after))
+            half = math.hypot(_half(None if before is None else before.answer), _half(after))
             moved = Interval(mean, mean - half, mean + half, 2)
-        least = max(1.0 if axis.whole else 0.0, _LITTLE * abs(before.value))
+        least = max(1.0 if axis.whole else 0.0, _LITTLE * abs(self._before))
         word: Word = "none"
         if one.endless or (moved.mean is not None and moved.mean >= least):
             word = "gains"
@@ -438,8 +451,8 @@ def _contains(one: Candidate, known: Sequence[Candidate]) -> bool:
     )
 
 
-def _half(answer: Answer) -> float:
+def _half(answer: Answer | None) -> float:
     """Return half the width of an answer's interval, or 0 without an interval."""
-    if answer.low is None or answer.high is None:
+    if answer is None or answer.low is None or answer.high is None:
         return 0.0
     return (answer.high - answer.low) / 2.0

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.judge.outcome import NOTHING, Outcome, TargetOutcome, gathered, outcome
+from airtcp.judge.race import cost
 from airtcp.results.plans import Answer, Limit
 from airtcp.stats import student_quantile
 
@@ -32,6 +33,12 @@ _NEAR: Final = 0.06
 #: The places around the end to simulate for longer, relative to it, and the factor of the length.
 _AROUND: Final = (0.93, 1.0, 1.1)
 _LONGER: Final = 2.5
+#: The end is known if the upper end of its interval is within this factor of the lower one. Until
+#: then the runs around it double in length, within this work of a search: about six seconds. The
+#: places may move with the end `_MOVES` times for each length.
+_KNOWN: Final = 1.3
+_MOVES: Final = 8
+_MOST: Final = 8e7
 #: The regression line uses places within this factor of the end.
 _WINDOW: Final = 1.5
 #: A larger ratio says little about the crossing of the bound.
@@ -76,6 +83,7 @@ class Search:
     #: The targets that are missed at every value; `never_known` means that they are given.
     never: tuple[str, ...] = ()
     never_known: bool = False
+    spent: float = 0.0
 
     def find(self, start: int, *, rough: bool = False) -> Found | None:
         """Return the end, searching from `start`; None if even the smallest value meets no target.
@@ -84,9 +92,8 @@ class Search:
         `known` then returns what is known.
         """
         if not self.never_known:
+            self.simulate([0], longer=_LONGER)
             self._leave_out()
-        if len(self.never) == len(self.targets):
-            return None
         self._enclose(max(start, 1))
         self._narrow()
         if not rough:
@@ -94,9 +101,12 @@ class Search:
         return self.known()
 
     def known(self) -> Found | None:
-        """Return the end as known from the completed runs; None if it is not bracketed."""
+        """Return the end as known from the completed runs.
+
+        None if it is not bracketed, or if even the smallest value meets no target.
+        """
         good, bad = self._good, self._bad
-        if good is None:
+        if good is None or self._is_hopeless:
             return None
         axis = self.axis
         if bad is None:
@@ -165,15 +175,20 @@ class Search:
             for one in self.places.values()
         )
 
-    def _leave_out(self) -> None:
-        """Leave out targets that are missed even at the smallest value."""
-        self.simulate([0], longer=_LONGER)
+    def _leave_out(self) -> bool:
+        """Leave out targets that are missed even at the smallest value; True if they are new."""
+        before = self.never
         self.never = tuple(one.text for one in self.outcome(0).targets if _log_ratio(one) > 0.0)
+        return self.never != before
+
+    @property
+    def _is_hopeless(self) -> bool:
+        return len(self.never) == len(self.targets)
 
     def _enclose(self, start: int) -> None:
         """Search outwards in growing steps until the end is bracketed, or the axis ends."""
         here = min(start, len(self.axis) - 1)
-        while True:
+        while not self._is_hopeless:
             self.simulate([here])
             good, bad = self._good, self._bad
             if bad is None:
@@ -219,8 +234,20 @@ class Search:
         return 1
 
     def confirm(self) -> None:
-        """Simulate the places around the end for longer, until both sides are confirmed."""
-        for _ in range(4):
+        """Simulate the places around the end for longer, until both sides are confirmed.
+
+        While the end is known to no better than `_KNOWN`, runs of twice the length follow.
+        """
+        longer = _LONGER
+        while True:
+            before = self.spent
+            self._confirm_by(longer)
+            if self._is_known() or self.spent + 2.0 * (self.spent - before) > _MOST:
+                return
+            longer *= 2.0
+
+    def _confirm_by(self, longer: float) -> None:
+        for _ in range(_MOVES):
             found = self.known()
             if found is None or self._bad is None:
                 return
@@ -228,13 +255,29 @@ class Search:
             new = [
                 one
                 for one in dict.fromkeys(wanted)
-                if self.places.get(one) is None or self.places[one].longer < _LONGER
+                if self.places.get(one) is None or self.places[one].longer < longer
             ]
             if not new:
                 return
-            self.simulate(new, longer=_LONGER)
+            self.simulate(new, longer=longer)
+            if 0 in new and not self.never_known and self._leave_out():
+                self._enclose(max(self.places))
+                self._narrow()
+            if self._is_hopeless:
+                return
             if self._bad is None and max(self.places) < len(self.axis) - 1:
-                self.simulate([self._step(max(self.places), up=True)], longer=_LONGER)
+                self.simulate([self._step(max(self.places), up=True)], longer=longer)
+
+    def _is_known(self) -> bool:
+        """Whether the interval of the end is narrow, or longer runs cannot make it so."""
+        found = self.known()
+        if found is None or found.answer.high is None:
+            return True
+        if found.index not in self.places:
+            return False
+        low, high = found.answer.low or 0.0, found.answer.high
+        one_step = self.axis.whole and high - low <= 1
+        return one_step or (high <= _KNOWN * low and self.steadiness(found.index) is None)
 
     def _around(self, index: int, part: float) -> int:
         axis = self.axis
@@ -269,10 +312,12 @@ class Search:
             self.tell(f"{values} {self.axis.label}")
         self.points.run(wanted)
         for index, scenario in new:
+            ended = self.points.ended((self.name, index, longer))
+            self.spent += sum(map(cost, ended))
             found = outcome(
                 scenario,
                 self.provenance,
-                self.points.ended((self.name, index, longer)),
+                ended,
                 confidence=self.confidence,
                 targets=self.targets,
                 careful=True,
@@ -304,7 +349,8 @@ class Search:
             if abs(math.log(self._number(one.index) / self._number(rough))) <= math.log(_WINDOW)
         ]
         near = [one for one in near if abs(self.worst(one.index)) < _FAR]
-        long = [one for one in near if one.longer > 1.0]
+        longest = max((one.longer for one in near), default=1.0)
+        long = [one for one in near if one.longer == longest]
         near = long if len({one.index for one in long}) > 1 else near
         xs = [math.log(self._number(one.index)) for one in near]
         ys = [self.worst(one.index) for one in near]
