@@ -171,6 +171,10 @@ class Outcome:
             if before > 0.0 and self.delays.get(who, 0.0) > DOUBLE * before
         }
 
+    def harm(self, base: Outcome) -> int:
+        """Return the number of groups that lose a tenth of their goodput or wait twice as long."""
+        return len(self.harmed(base)) + len(self.delayed(base))
+
     def gains(self, base: Outcome) -> dict[tuple[str, str], float]:
         """Return the groups that get more goodput, with the ratio to `base`."""
         return {

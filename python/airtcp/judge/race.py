@@ -200,7 +200,7 @@ class Race:
     def ranked(self) -> list[Candidate]:
         """Return all tried candidates, finalists first.
 
-        In each part, the simplest of several similar candidates comes first.
+        In each part, the cheapest of several similar candidates comes first.
         """
         final = [one for one in self._tried if one.name in self.final]
         rest = [one for one in self._tried if one.name not in self.final]
@@ -215,14 +215,23 @@ class Race:
         while left:
             best = min(left, key=self._key)
             alike = [one for one in left if one is best or self._is_alike(one, best)]
-            found.append(min(alike, key=_simplicity))
+            found.append(min(alike, key=self._price))
             left.remove(found[-1])
         return found
 
     def _key(self, one: Candidate) -> tuple[float, float, int, float]:
         """Sort key of candidates: fewest missed and broken targets, worst ratio, harm, score."""
         base, now = self.change(one)
-        return self.misses(one), now.worst, len(now.harmed(base)), now.score(base)
+        return self.misses(one), now.worst, now.harm(base), now.score(base)
+
+    def _price(self, one: Candidate) -> tuple[int, int, int, int]:
+        """Sort key of similar candidates: cost, harm, number of changes, and devices to be changed.
+
+        A network has one or few access points, several servers, and many clients.
+        """
+        base, now = self.change(one)
+        devices = sum(_DEVICES.get(place, 1) for place in one.where)
+        return COSTS.index(one.cost), now.harm(base), len(one.remedies), devices
 
     def misses(self, one: Candidate) -> int:
         """Return the missed and broken targets of a candidate, in halves of a target."""
@@ -429,15 +438,6 @@ class Race:
             self._standing(each).score(self.bases[each.name].outcome) for each in (one, other)
         )
         return round(misses, 1), worst + 0.1 * alone
-
-
-def _simplicity(one: Candidate) -> tuple[int, int, int]:
-    """Sort key of similar candidates: cost, number of changes, and devices to be changed.
-
-    A network has one or few access points, several servers, and many clients.
-    """
-    devices = sum(_DEVICES.get(place, 1) for place in one.where)
-    return COSTS.index(one.cost), len(one.remedies), devices
 
 
 def odds(winner: Standing, others: Sequence[Standing], base: Outcome) -> float:
