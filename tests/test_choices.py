@@ -43,7 +43,7 @@ WITHOUT_RECORD = {
     "cubic_growth", "cw_reset", "delivery",
     "direction", "distribution", "error_model", "failed_block_ack", "give_up",
     "guard_interval", "handshake",
-    "hystart", "limit", "loss_window", "model", "poll", "preamble", "preset", "profile",
+    "hystart", "limit", "links", "loss_window", "model", "poll", "preamble", "preset", "profile",
     "protection", "purpose", "rate",
     "rate_control", "reno_growth", "rto_floor", "scheduler", "segmentation", "standard", "stations",
     "tcp_ack", "tcp_data",
@@ -219,6 +219,12 @@ def with_word(path: str, word: str) -> dict[str, Any]:
         if word == "empirical" and key != "size":
             law["column"] = "pause"
         put(data, _with_indices(path).rpartition(".")[0], {"distribution": word, **law})
+    elif path.endswith(".links"):
+        other = "6 GHz/20 MHz" if word.startswith("5") else "5 GHz/20 MHz"
+        put(data, "phy.standard", "802.11be")
+        put(data, "ap.links", [word, other])
+        if path == "stations.links":
+            put(data, "stations.0.links", [word])
     else:
         put(data, _with_indices(path), word)
     if (path, word) in (("phy.band", "6 GHz"), ("phy.guard_interval", "1600 ns")):
@@ -275,6 +281,10 @@ def test_each_word_goes_through_every_verb(tmp_path: Path, monkeypatch: pytest.M
                 continue
             if path.startswith("mac.ofdma."):
                 with pytest.raises(ScenarioError, match="PPDUs to several stations"):
+                    site_of(scenario, name="test")
+                continue
+            if path.endswith(".links"):
+                with pytest.raises(ScenarioError, match="a testbed has one link"):
                     site_of(scenario, name="test")
                 continue
             if path == "flows.tcp.congestion" and CONGESTION[word].kernel is None:

@@ -17,7 +17,7 @@ PAGE = ROOT / "docs" / "reference" / "keys.md"
 def test_the_scenarios_of_the_page_resolve() -> None:
     """All but the first are parts of one."""
     blocks = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    example, categories, polling, ofdma, cells, high_rate = blocks
+    example, categories, polling, ofdma, cells, high_rate, radio_links = blocks
 
     assert loads(example).title == "Web users in a hot spot"
     edca = loads(example + categories).mac.edca
@@ -37,6 +37,8 @@ def test_the_scenarios_of_the_page_resolve() -> None:
     several = loads(f'phy = {{ standard = "802.11ax" }}\n{ofdma}\n{rest}').mac.ofdma
     assert several is not None
     assert several.acknowledgment == "mu-bar"
+    linked = loads(f'phy = {{ standard = "802.11be" }}\n{radio_links}\n{rest}').ap.links
+    assert linked is not None
     modern = loads(high_rate + rest)
     assert modern.phy.standard == "802.11ax"
 

@@ -168,6 +168,8 @@ def test_the_file_with_every_key_has_every_key() -> None:
         heard = tomllib.load(file)
     with (SCENARIOS / "valid" / "ofdma.toml").open("rb") as file:
         ofdma = tomllib.load(file)["mac"]["ofdma"]
+    with (SCENARIOS / "valid" / "radio_links.toml").open("rb") as file:
+        linked = tomllib.load(file)
     pages, past, call, talk = (flow["application"] for flow in flows)
     skips = flows[0]["tcp"]["ack_skip"]
     of_queues = queues["stations"][0]
@@ -207,7 +209,10 @@ def test_the_file_with_every_key_has_every_key() -> None:
         (written(mac.Classify), data["mac"]["classify"]),
         (written(mac.Beacon), data["mac"]["beacon"]),
         # a profile sets the others
-        (written(queue.AccessPoint), {**data["ap"], **high["ap"], "profile": "vendor"}),
+        (
+            written(queue.AccessPoint),
+            {**data["ap"], **high["ap"], **linked["ap"], "profile": "vendor"},
+        ),
         # bursts and access categories exclude each other
         (written(queue.StandardAccess, queue.AdaptiveBurst), bursts["ap"]["access"]),
         (queue.QueueForm, {**data["ap"]["queue"], **of_queues["queue"], **queues["ap"]["queue"]}),
@@ -220,6 +225,7 @@ def test_the_file_with_every_key_has_every_key() -> None:
                 **data["stations"][0],
                 **group,
                 **profiles["stations"][1],
+                **linked["stations"][1],
                 **placed["stations"][0],
                 **heard["stations"][0],
                 "error_table": {},

@@ -72,7 +72,7 @@ def scenario(point: Point) -> str:
             _phy(settings, standard),
             '[mac]\nrules = { preset = "ns-3" }\n',
             _mac(settings) if f"802.11{standard}" in AMENDMENTS else "",
-            _queue(settings.get("ap_queue"), settings.get("queue")),
+            _access_point(settings),
             AIR if "distance" in settings else "",
             *_stations(settings),
             *_flows(settings),
@@ -105,8 +105,9 @@ def _phy(settings: dict[str, str], standard: str) -> str:
     if "width" in settings:
         lines.append(f'channel_width = "{settings["width"]} MHz"\n')
     if "links" in settings:
-        band, _, width = settings["links"].partition(":")
-        lines.append(f'band = "{BANDS.get(band, band)} GHz"\nchannel_width = "{width} MHz"\n')
+        if "+" not in settings["links"]:
+            band, _, width = settings["links"].partition(":")
+            lines.append(f'band = "{BANDS.get(band, band)} GHz"\nchannel_width = "{width} MHz"\n')
         if "mode" in settings:
             lines.append(f"mcs = {_mcs(settings['mode'])}\n")
     if "streams" in settings:
@@ -135,11 +136,19 @@ def _mac(settings: dict[str, str]) -> str:
     )
 
 
-def _queue(limit: str | None, discipline: str | None) -> str:
-    if discipline == "fqcodel":
+def _access_point(settings: dict[str, str]) -> str:
+    limit, links = settings.get("ap_queue"), settings.get("links", "").split("+")
+    lines = []
+    if settings.get("queue") == "fqcodel":
         # Above a queue of the MAC that has the limit of the row.
-        return f'[ap]\nqueue = {{ discipline = "fq-codel", mac_limit = {limit} }}\n'
-    return f"[ap]\nqueue = {{ limit = {limit} }}\n" if limit else ""
+        lines.append(f'queue = {{ discipline = "fq-codel", mac_limit = {limit} }}\n')
+    elif limit:
+        lines.append(f"queue = {{ limit = {limit} }}\n")
+    if len(links) > 1:
+        channels = (link.split(":") for link in links)
+        names = ", ".join(f'"{band} GHz/{width} MHz"' for band, width in channels)
+        lines.append(f"links = [{names}]\n")
+    return f"[ap]\n{''.join(lines)}" if lines else ""
 
 
 def _mcs(mode: str) -> str:
@@ -235,6 +244,7 @@ ROWS_RATES = by_point(read(REFERENCE / "ns3_rates.csv")) | by_point(
 )
 ROWS_BE = by_point(read(REFERENCE / "ns3_be.csv"))
 ROWS_OFDMA = by_point(read(REFERENCE / "ns3_ofdma.csv"))
+ROWS_LINKS = by_point(read(REFERENCE / "ns3_links.csv"))
 LONG = by_point(read(VALIDATION / "ns3" / "modern.csv"))
 
 #: How near each metric of theirs has to be to ours of another name, beside the interval of the row:

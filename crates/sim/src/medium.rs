@@ -135,6 +135,18 @@ impl Medium {
         if let Self::Several(several) = self { Some(several.numbers(part)) } else { None }
     }
 
+    /// Returns the cell of a medium that is a link.
+    fn link(&self) -> &Cell<Packet> {
+        let Self::Cell(cell) = self else { unreachable!("links are cells") };
+        cell
+    }
+
+    /// Mutable version of [`Self::link`].
+    fn link_mut(&mut self) -> &mut Cell<Packet> {
+        let Self::Cell(cell) = self else { unreachable!("links are cells") };
+        cell
+    }
+
     /// Mutable version of [`Self::part`].
     pub(crate) fn part_mut(&mut self, part: usize) -> &mut Self {
         match self {
@@ -144,13 +156,13 @@ impl Medium {
     }
 
     /// Returns the counters of a contender.
-    pub(crate) fn counters(&self, contender: ContenderId) -> &MacCounters {
+    pub(crate) fn counters(&self, contender: ContenderId) -> MacCounters {
         match self {
-            Self::Cell(cell) => cell.counters(contender),
-            Self::Field(field) => field.counters(contender),
+            Self::Cell(cell) => *cell.counters(contender),
+            Self::Field(field) => *field.counters(contender),
             Self::Several(several) => {
-                let (medium, own) = several.of(contender);
-                medium.counters(own)
+                let counters = several.of(contender).map(|(medium, own)| medium.counters(own));
+                counters.fold(MacCounters::default(), |sum, one| sum + one)
             }
         }
     }
@@ -184,8 +196,9 @@ impl Medium {
                 waiting.extend(field.held_back(contender).map(|mpdu| mpdu.payload));
             }
             Self::Several(several) => {
-                let (medium, own) = several.of(contender);
-                medium.list_waiting(own, waiting);
+                for (medium, own) in several.of(contender) {
+                    medium.list_waiting(own, waiting);
+                }
             }
         }
     }
@@ -195,10 +208,10 @@ impl Medium {
         match self {
             Self::Cell(cell) => cell.check_laws(contender),
             Self::Field(field) => field.check_laws(contender),
-            Self::Several(several) => {
-                let (medium, own) = several.of(contender);
-                medium.check_laws(own)
-            }
+            Self::Several(several) => match several.links() {
+                Some(links) => Cell::check_laws_of(&links, contender),
+                None => several.of(contender).try_for_each(|(medium, own)| medium.check_laws(own)),
+            },
         }
     }
 

@@ -2,6 +2,7 @@
 //! `docs/reference/resolved-form.md` describes it.
 
 mod air;
+mod radio_links;
 mod tcp;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use airtcp_wlan::{
 use serde::Deserialize;
 
 pub use self::air::{Air, CellConfig, Needs};
+pub use self::radio_links::{LinkRates, RadioLink};
 pub use self::tcp::TcpConfig;
 pub use crate::app::ApplicationConfig;
 
@@ -79,6 +81,8 @@ pub struct AccessPoint {
     pub access: AccessScheme,
     /// Which station's packets are sent next, if an access serves one station.
     pub scheduler: Option<Scheduler>,
+    /// The links of an access point that has several, the first of which is [`Scenario::phy`].
+    pub links: Option<Vec<RadioLink>>,
 }
 
 /// Minstrel-HT: the rates that stations try, lowest first.
@@ -269,7 +273,7 @@ impl Scenario {
         let own = self.stations.iter().map(|group| (group.data_rate, group.control_rate));
         let controlled = self.stations.iter().flat_map(|group| &group.rate_control);
         let found = controlled.flat_map(|one| &one.rates).map(|one| (one.rate, one.control_rate));
-        own.chain(found)
+        own.chain(found).chain(self.other_links().flat_map(move |link| self.rates_on(link)))
     }
 
     /// Returns the capabilities of the classes of [`Self::rates`] that support less than the medium
@@ -410,6 +414,7 @@ impl Scenario {
             return fail("aggregation without a scheduler".into());
         }
         air::check(self).or_else(fail)?;
+        radio_links::check(self).or_else(fail)?;
         let access_points = self.cells.iter().map(|cell| &cell.ap.queue).chain([&self.ap.queue]);
         let queues = self.stations.iter().map(|group| &group.queue).chain(access_points);
         for queue in queues {

@@ -132,7 +132,7 @@ impl<'a> World<'a> {
     pub(crate) fn new(scenario: &'a Scenario, seed: u64, replication: u64) -> (Self, Medium) {
         let built = node::build(scenario, seed, replication);
         let (flows, links) = flow::build(scenario, &built, seed, replication);
-        let node::Built { nodes, transmitters, media, access_points, .. } = built;
+        let node::Built { nodes, transmitters, media, access_points, absent, .. } = built;
         let mut world = Self {
             scenario,
             seed,
@@ -177,9 +177,13 @@ impl<'a> World<'a> {
         }
         if scenario.air.is_some() {
             world.prepare_for_field();
+        }
+        if scenario.air.is_some() || scenario.ap.links.is_some() {
             world.prepare_for_parts();
         }
-        let medium = if made.len() > 1 {
+        let medium = if scenario.ap.links.is_some() {
+            Medium::Several(Several::of_links(made, numbers, &absent))
+        } else if made.len() > 1 {
             Medium::Several(Several::new(made, numbers, world.media_of_queues()))
         } else {
             made.pop().expect("there is a medium")

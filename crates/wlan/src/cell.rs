@@ -9,6 +9,7 @@
 //! exchange (`exchange/shortcut.rs`, "Who plays the world").
 
 mod books;
+mod links;
 
 use std::collections::BTreeMap;
 

@@ -30,6 +30,7 @@ mod settings;
 mod slot_ring;
 mod strays;
 mod suspension;
+mod withdrawal;
 
 use airtcp_kernel::Time;
 

@@ -137,6 +137,12 @@ pub(crate) trait Exchange<P: Clone>: Sized {
         false
     }
 
+    /// Returns whether `by` may take a packet of its queue.
+    #[inline(always)]
+    fn may_take<S: Supply<P>>(&self, _air: &Air<P>, by: ContenderId, supply: &S) -> bool {
+        supply.has_next(by)
+    }
+
     /// Returns the station that `by` sends a Block ACK request to, and the first number of the
     /// window.
     #[inline(always)]
@@ -356,7 +362,7 @@ impl<P: Clone> Air<P> {
             if next.is_some() || self.ends_early(exchange, by, now, supply) {
                 return next;
             }
-            has_next = supply.has_next(by);
+            has_next = exchange.may_take(self, by, supply);
         }
         let has_frame = has_next || !E::PLAIN && (exchange.has_work(by) || self.beacons.is_due(by));
         if E::PLAIN {
@@ -390,14 +396,14 @@ impl<P: Clone> Air<P> {
 
     /// Returns whether `by` has anything to send.
     #[inline]
-    fn has_frame<E: Exchange<P>, S: Supply<P>>(
+    pub(crate) fn has_frame<E: Exchange<P>, S: Supply<P>>(
         &self,
         exchange: &E,
         by: ContenderId,
         supply: &S,
     ) -> bool {
         self.originators[by as usize].psdu.is_some()
-            || supply.has_next(by)
+            || exchange.may_take(self, by, supply)
             || exchange.has_work(by)
             || self.beacons.is_due(by)
     }

@@ -6,6 +6,7 @@
 
 pub(crate) mod block_ack;
 mod mpdu;
+mod on_link;
 mod ppdu;
 mod psdu;
 

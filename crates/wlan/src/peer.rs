@@ -60,14 +60,24 @@ impl<P> Peers<P> {
         self.all.iter()
     }
 
-    /// Iterates over the peers with something to retransmit, or with a Block ACK request.
-    pub(crate) fn pending(&self) -> impl Iterator<Item = &Peer<P>> {
-        self.pending.iter().map(|&place| &self.all[place as usize])
+    /// Iterates over the peers with something to retransmit on `link`, or with a Block ACK request
+    /// there.
+    pub(crate) fn pending(&self, link: usize) -> impl Iterator<Item = &Peer<P>> {
+        let all = self.pending.iter().map(|&place| &self.all[place as usize]);
+        all.filter(move |one| one.window.has_work_on(link))
     }
 
-    /// Returns whether any peer is pending.
-    pub(crate) fn has_pending(&self) -> bool {
-        !self.pending.is_empty()
+    /// Returns whether any peer is pending on `link`.
+    pub(crate) fn has_pending(&self, link: usize) -> bool {
+        self.pending(link).next().is_some()
+    }
+
+    /// Lets `links` links share the peers. `absent` says whether a peer lacks a link.
+    pub(crate) fn share(&mut self, links: usize, absent: impl Fn(StationId, usize) -> bool) {
+        for Peer { window, .. } in &mut self.all {
+            let receiver = window.receiver;
+            window.share(links, |link| absent(receiver, link));
+        }
     }
 
     /// Adds `station` to the pending peers if anything waits for it, else removes it.

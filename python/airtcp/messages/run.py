@@ -73,10 +73,12 @@ def heading(result: Simulated) -> Heading:
 
 
 def radio(scenario: ResolvedScenario) -> str:
-    """Return the standard with its channel width: "802.11ax 40 MHz"."""
-    high = scenario.phy.data_rate.high
-    width = "" if high is None else f" {high.channel_width_mhz} MHz"
-    return f"{scenario.phy.standard}{width}"
+    """Return the standard with the channel widths of its links: "802.11ax 40 MHz"."""
+    links = scenario.ap.links
+    phys = [scenario.phy] if links is None else [link.phy for link in links]
+    highs = [phy.data_rate.high for phy in phys]
+    widths = " + ".join(str(high.channel_width_mhz) for high in highs if high is not None)
+    return f"{scenario.phy.standard}{f' {widths} MHz' if widths else ''}"
 
 
 def headline(verdict: Verdict | None) -> tuple[str, State]:

@@ -89,6 +89,8 @@ def _told_of_errors(scenario: ResolvedScenario) -> Iterator[str]:
 
 def _families(scenario: ResolvedScenario) -> tuple[Sequence[Family], str]:
     """Return the families of models for the scenario's flows, and the reason if none answers."""
+    if scenario.ap.links is not None:
+        return (), "the access point has several links; models cover only one link"
     if any(group.pair is not None for group in scenario.stations):
         return (), (
             "stations of several standards share the access point; models cover one standard only"

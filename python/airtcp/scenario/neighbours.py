@@ -31,10 +31,8 @@ _PLACES: Final = (
     'positions = { disc = "8 m" } with air.path_loss, received powers of [air], or place = "room": '
     '"near", "room", "edge", "far"'
 )
-_ONE_LINK: Final = (
-    "not modelled: a station has one link; nearest: two groups in two [cells.NAME] on "
-    "channels that do not overlap, each with a part of the flows"
-)
+_LINKS: Final = 'links = ["5 GHz/80 MHz", "6 GHz/160 MHz"] of [ap], in 802.11be'
+_ONE_RADIO: Final = f"not modelled: one radio for several links; nearest: {_LINKS}"
 _ONE_USER: Final = (
     "not modelled: several stations in the same tones; [mac.ofdma] for a PPDU to several stations, "
     "downlink, each in its resource unit"
@@ -114,7 +112,8 @@ ANYWHERE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("retry_limit", "retries", "max_retries"),
                     "short_retry_limit of [mac], and long_retry_limit for frames after an RTS"),
     **dict.fromkeys(("puncturing", "preamble_puncturing"), _NO_HOLES),
-    **dict.fromkeys(("mlo", "mld", "multi_link", "emlsr", "links_per_station"), _ONE_LINK),
+    **dict.fromkeys(("mlo", "mld", "multi_link", "links_per_station", "str"), _LINKS),
+    **dict.fromkeys(("emlsr", "emlmr", "nstr"), _ONE_RADIO),
     **dict.fromkeys(("spatial_reuse", "bss_color", "bss_colour", "colour", "srg_obss_pd"), _REUSE),
     **dict.fromkeys(("mesh", "wds", "repeater"), _NO_MESH),
     **dict.fromkeys(("distance", "rssi", "signal", "location"), _PLACES),
@@ -159,10 +158,9 @@ _BY_TABLE: Final[Mapping[tuple[str, str], str]] = {
     ("stations", "noise"): _RADIO,
     ("stations", "position"): _PLACES,
     ("stations", "neighbours"): _HIDDEN,
-    ("phy", "links"): _ONE_LINK,
-    ("phy", "bands"): _ONE_LINK,
-    ("stations", "links"): _ONE_LINK,
-    ("stations", "bands"): _ONE_LINK,
+    ("phy", "links"): _LINKS,
+    ("phy", "bands"): _LINKS,
+    ("stations", "bands"): "links of the stations, with links of [ap]",
     ("stations", "ap"): 'cell = "NAME", of a table [cells.NAME]',
     **{("air", name): "sense" for name in ("cca", "cs_threshold", "carrier_sense")},
     **{("air", name): "energy" for name in ("ed", "ed_threshold", "cca_ed", "energy_detection")},

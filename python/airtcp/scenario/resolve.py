@@ -34,8 +34,15 @@ from .resolve_mac import (
 from .resolve_ofdma import check_ofdma
 from .resolve_pair import check_standards, phy_of, resolve_pair, within_cells
 from .resolve_pcf import check_pcf
-from .resolve_phy import controlled_rates, resolve_phy, station_cw_min, station_rates
+from .resolve_phy import controlled_rates, station_cw_min, station_rates
 from .resolve_queue import Network, on_air_ns, resolve_queue
+from .resolve_radio_links import (
+    check_hearing,
+    on_first_link,
+    phy_on_first_link,
+    resolve_links,
+    with_links,
+)
 from .resolve_signal import check_rates, needs_of, with_rates, within_range
 from .resolve_traffic import resolve_flows
 from .resolved import ResolvedScenario
@@ -61,15 +68,18 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
         InvalidError: keys that do not fit together, or a data file that cannot be used.
     """
     mac = scenario.mac
-    check_standards(scenario.phy, scenario.stations)
+    scenario = with_links(scenario)
+    if scenario.ap.links is None:
+        check_standards(scenario.phy, scenario.stations)
     scenario = within_cells(scenario)
     hearing = resolve_hearing(scenario, base)
+    check_hearing(scenario, is_heard=hearing is not None)
     if hearing is not None:
         hearing = within_range(scenario, hearing)
         check_cells(scenario)
     scenario = with_rates(scenario, hearing)
     mac = with_categories(mac, scenario.phy.standard)
-    phy = resolve_phy(scenario.phy, scenario.stations, mac.rules, edca=mac.edca is not None)
+    phy = phy_on_first_link(scenario, mac)
     check_detection(None if hearing is None else hearing.air, phy)
     resolved_mac = resolve_mac(mac, phy, scenario.phy)
     groups = _groups(scenario, phy, resolved_mac.aggregation, hearing)
@@ -77,6 +87,7 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
     links: dict[str, Link] = {
         name: resolve_link(link, ("links", name)) for name, link in scenario.links.items()
     }
+    radio_links = resolve_links(scenario, mac, resolved_mac.aggregation)
     cells = _cells(scenario, mac, phy, hearing)
     aps = [cell.ap for cell in cells]
     result = ResolvedScenario.of(
@@ -84,7 +95,7 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
         phy=phy,
         mac=resolved_mac,
         classify=resolve_classify(mac),
-        ap=aps[0],
+        ap=aps[0].model_copy(update={"links": radio_links}),
         cells=None if hearing is None else cells,
         air=None if hearing is None else hearing.air,
         stations=groups,
@@ -135,6 +146,7 @@ def _access_point(
         ),
         access=resolve_access(ap.access, mac, phy),
         scheduler=resolve_scheduler(ap, phy),
+        links=None,
     )
 
 
@@ -173,6 +185,7 @@ def _groups(
                 ("stations", index, "count"),
                 f"{total} stations are too many; allowed: {MAX_STATIONS} in all",
             )
+        scenario = on_first_link(scenario, group)
         data_rate, control_rate = station_rates(
             scenario.phy, group, scenario.mac.rules, ("stations", index)
         )

@@ -14,7 +14,7 @@ from ..amendments import AMENDMENTS, Amendment
 from ..standards import STANDARDS, Standard, in_band
 from .errors import InvalidError, Path
 from .keys.mac import Aggregation
-from .keys.stations import Pair
+from .keys.radio_links import Pair
 from .quantities import Written
 from .resolve_high_rate import (
     band_ghz,
@@ -36,14 +36,19 @@ def band_of(phy: Written) -> float:
     return _LEGACY_GHZ[phy.standard] if phy.standard in _LEGACY_GHZ else band_ghz(phy)
 
 
-def check_standards(phy: Written, groups: list[Written]) -> None:
+def check_standards(phy: Written, groups: list[Written], *, first: int = 0) -> None:
     """Reject stations that have no channel in the band of the access point.
+
+    Args:
+        phy: the written `[phy]`.
+        groups: the written groups.
+        first: the place of the first of them in the file.
 
     Raises:
         InvalidError: such a station.
     """
     band = band_of(phy)
-    for index, group in enumerate(groups):
+    for index, group in enumerate(groups, first):
         if group.standard is None or has_band(group.standard, band):
             continue
         allowed = ", ".join(f'"{name}"' for name in _AGES if has_band(name, band))

@@ -27,7 +27,14 @@ from .resolve_high_rate import (
 from .resolve_pair import phy_of, standard_of
 
 
-def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bool = False) -> Phy:
+def resolve_phy(
+    phy: Written,
+    groups: list[Written],
+    rules: Written,
+    *,
+    edca: bool = False,
+    places: list[int] | None = None,
+) -> Phy:
     """Return the resolved `[phy]`.
 
     Args:
@@ -35,12 +42,14 @@ def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bo
         groups: the stations, whose rates affect the ACK timeout.
         rules: the written rules of the MAC; some presets have an ACK timeout of their own.
         edca: whether data frames have a QoS Control field.
+        places: the places of the groups in the file, if these are not all.
 
     Raises:
         InvalidError: rates that the standard does not have, or numbers that contradict each other.
     """
     check_keys(phy, phy.standard, ("phy",))
-    for index, group in enumerate(groups):
+    numbered = list(zip(places or range(len(groups)), groups, strict=True))
+    for index, group in numbered:
         check_keys(group, phy_of(phy, group).standard, ("stations", index))
     standard = standard_of(phy)
     modern = phy.standard in AMENDMENTS
@@ -61,7 +70,7 @@ def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bo
         _check_rate(standard, phy.block_ack_rate, ("phy", "block_ack_rate"))
     if phy.given("control_rate"):
         _check_rate(standard, phy.control_rate, ("phy", "control_rate"))
-    for index, group in enumerate(groups):
+    for index, group in numbered:
         if group.given("data_rate"):
             of_pair = standard_of(phy_of(phy, group))
             _check_rate(of_pair, group.data_rate, ("stations", index, "data_rate"))
@@ -97,8 +106,7 @@ def resolve_phy(phy: Written, groups: list[Written], rules: Written, *, edca: bo
         )
     responses = {control}
     responses |= {
-        station_rates(phy, group, rules, ("stations", index))[1]
-        for index, group in enumerate(groups)
+        station_rates(phy, group, rules, ("stations", index))[1] for index, group in numbered
     }
     if rules.preset == "ns-2":
         answer = max(_ack_ns(phy, rate, dsss, ofdm) for rate in responses)

@@ -157,6 +157,12 @@ def site_of(
             "mac.ofdma",
             "a testbed has no PPDUs to several stations; allowed in a testbed: without this table",
         )
+    if scenario.ap.links is not None:
+        raise ScenarioError(
+            name,
+            "ap.links",
+            "a testbed has one link; allowed in a testbed: without this key",
+        )
     stations = [one for one in _stations(scenario) if only in (None, one[1])]
     servers = tuple(
         None if flow.name in simulated else f"{_SERVERS}.{index + 1}"

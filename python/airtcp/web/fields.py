@@ -207,15 +207,18 @@ def _network(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
             (1, 2, 3, 4),
             present=streams,
         )
-        width = "" if phy.data_rate.high is None else f"{phy.data_rate.high.channel_width_mhz} MHz"
-        yield choice(
-            "Network",
-            "phy.channel_width",
-            "Channel width",
-            at(written, "phy", "channel_width") or width,
-            width,
-            [(one, one) for one in (f"{mhz} MHz" for mhz in AMENDMENTS[standard].subcarriers)],
-        )
+        if scenario.ap.links is None:
+            width = (
+                "" if phy.data_rate.high is None else f"{phy.data_rate.high.channel_width_mhz} MHz"
+            )
+            yield choice(
+                "Network",
+                "phy.channel_width",
+                "Channel width",
+                at(written, "phy", "channel_width") or width,
+                width,
+                [(one, one) for one in (f"{mhz} MHz" for mhz in AMENDMENTS[standard].subcarriers)],
+            )
     else:
         rate = format_rate(phy.data_rate.bps)
         yield choice(

@@ -2,14 +2,19 @@
 //! cells that hear others.
 //!
 //! Each medium has only its own stations and contenders, with its own numbers (`numbers.rs`). They
-//! share the world and its links. So no medium may play the world beyond the next event of another.
+//! share the world and its wired links. So no medium may play the world beyond the next event of
+//! another.
+//!
+//! The links of one access point (802.11be) are media with the same stations and queues. They also
+//! share the state of each pair of stations, which goes to the link that is played.
 
 use airtcp_kernel::Time;
-use airtcp_wlan::{CellCounters, ContenderId, Supply};
+use airtcp_wlan::{Cell, CellCounters, ContenderId, StationId, Supply};
 
 use super::numbers::{Numbers, Places, Renumbered};
 use super::turns::Turns;
 use super::{Medium, Steps};
+use crate::packet::Packet;
 use crate::world::{OverField, World};
 
 /// Several media.
@@ -19,10 +24,12 @@ pub(crate) struct Several {
     /// The world's numbers of each medium's entities, and the inverse.
     numbers: Vec<Numbers>,
     places: Places,
-    /// The medium of each contender.
+    /// The medium of each contender; empty if each is on all media, which are links.
     of_contenders: Vec<u32>,
     /// The next event of each medium.
     turns: Turns,
+    /// The link that has the state of pairs of stations.
+    holder: usize,
 }
 
 impl Several {
@@ -30,13 +37,79 @@ impl Several {
     pub(crate) fn new(parts: Vec<Medium>, numbers: Vec<Numbers>, of_contenders: Vec<u32>) -> Self {
         let turns = Turns::new(parts.iter().map(Medium::next_time));
         let places = Places::of(&numbers);
-        Self { parts, numbers, places, of_contenders, turns }
+        Self { parts, numbers, places, of_contenders, turns, holder: 0 }
     }
 
-    /// Returns the medium of `contender`, and its number there.
-    pub(super) fn of(&self, contender: ContenderId) -> (&Medium, ContenderId) {
-        let part = self.of_contenders[contender as usize] as usize;
-        (&self.parts[part], self.places.contenders[contender as usize])
+    /// Combines cells that are links of one access point. `absent` has for each link the stations
+    /// that do not have it.
+    pub(crate) fn of_links(
+        mut parts: Vec<Medium>,
+        numbers: Vec<Numbers>,
+        absent: &[Vec<StationId>],
+    ) -> Self {
+        let mut cells: Vec<&mut Cell<Packet>> = parts.iter_mut().map(Medium::link_mut).collect();
+        Cell::link(&mut cells, absent);
+        let turns = Turns::new(parts.iter().map(Medium::next_time));
+        let places = Places::of(&numbers[..1]);
+        Self { parts, numbers, places, of_contenders: Vec::new(), turns, holder: 0 }
+    }
+
+    /// Iterates over the media of `contender`, with its number there: one, or all links.
+    pub(super) fn of(
+        &self,
+        contender: ContenderId,
+    ) -> impl Iterator<Item = (&Medium, ContenderId)> {
+        let only = self.of_contenders.get(contender as usize);
+        let parts =
+            only.map_or(&self.parts[..], |&part| &self.parts[part as usize..=part as usize]);
+        parts.iter().map(move |part| (part, self.places.contenders[contender as usize]))
+    }
+
+    /// Returns the cells if they are links.
+    pub(super) fn links(&self) -> Option<Vec<&Cell<Packet>>> {
+        self.are_links().then(|| self.parts.iter().map(Medium::link).collect())
+    }
+
+    fn are_links(&self) -> bool {
+        self.of_contenders.is_empty()
+    }
+
+    /// Gives the state of pairs of stations to a link.
+    fn lend_to(&mut self, link: usize) {
+        if self.holder != link {
+            let (left, right) = self.parts.split_at_mut(link.max(self.holder));
+            let other = &mut left[link.min(self.holder)];
+            other.link_mut().lend_peers(right[0].link_mut());
+            self.holder = link;
+        }
+    }
+
+    /// Lets the queues `changed` contend on `link`, or no longer, as their frames say.
+    fn reconsider(
+        &mut self,
+        link: usize,
+        changed: &[ContenderId],
+        now: Time,
+        world: &mut World<'_>,
+    ) {
+        self.lend_to(link);
+        let supply =
+            Renumbered { supply: world, numbers: &self.numbers[link], places: &self.places };
+        let cell = self.parts[link].link_mut();
+        for &contender in changed {
+            cell.reconsider(contender, now, &supply);
+        }
+        self.turns.set(link as u32, self.parts[link].next_time());
+    }
+
+    /// Lets the queues whose frames have changed on `link` contend on the others, or no longer.
+    fn tell_other_links(&mut self, link: usize, now: Time, world: &mut World<'_>) {
+        let changed = self.parts[link].link_mut().take_changed();
+        if !changed.is_empty() {
+            for other in (0..self.parts.len()).filter(|&other| other != link) {
+                self.reconsider(other, &changed, now, world);
+            }
+        }
     }
 
     /// Returns the world's numbers of the entities of medium `part`.
@@ -72,6 +145,9 @@ impl Steps for Several {
         let (first, then) = self.turns.first();
         debug_assert_eq!(first.at, now);
         world.turn_to(first.part as usize, then);
+        if self.are_links() {
+            self.lend_to(first.part as usize);
+        }
         let (numbers, places) = (&self.numbers[first.part as usize], &self.places);
         let at = match &mut self.parts[first.part as usize] {
             Medium::Cell(cell) => {
@@ -87,13 +163,21 @@ impl Steps for Several {
         };
         world.turn_to_all();
         self.turns.set_first(at);
+        if self.are_links() {
+            self.tell_other_links(first.part as usize, now, world);
+        }
     }
 
     fn frames_ready(&mut self, now: Time, world: &mut World<'_>) {
         if !world.has_ready() {
             return;
         }
-        let Self { parts, numbers, places, of_contenders, turns } = self;
+        if self.are_links() {
+            let ready: Vec<_> = std::iter::from_fn(|| world.next_ready()).collect();
+            return (0..self.parts.len())
+                .for_each(|link| self.reconsider(link, &ready, now, world));
+        }
+        let Self { parts, numbers, places, of_contenders, turns, .. } = self;
         while let Some(part) = world.select_ready(of_contenders) {
             let numbers = &numbers[part as usize];
             let (before, at) = match &mut parts[part as usize] {

@@ -142,7 +142,7 @@ impl World<'_> {
             medium.check_laws(id).map_err(|law| format!("{name}: {law}"))?;
         }
         if !self.has_air() {
-            return Ok((self.airtime.close()?, Vec::new()));
+            return Ok((self.close_airtime()?, Vec::new()));
         }
         let views = self.views(medium)?;
         Ok((self.mean_airtime(&views), views))
@@ -161,7 +161,7 @@ impl World<'_> {
     /// it, like the collisions and successes that end them. Otherwise a short run would count the
     /// collision of an attempt that it does not count.
     pub(super) fn mac_counted_by(&self, id: ContenderId, medium: &Medium) -> MacCounters {
-        let counted = *medium.counters(id) - self.measures.mac_baseline[id as usize];
+        let counted = medium.counters(id) - self.measures.mac_baseline[id as usize];
         MacCounters { attempts: counted.attempts_ended(), ..counted }
     }
 

@@ -327,7 +327,7 @@ impl World<'_> {
             ppdus.clear();
         }
         for (id, baseline) in measures.mac_baseline.iter_mut().enumerate() {
-            *baseline = *medium.counters(id as ContenderId);
+            *baseline = medium.counters(id as ContenderId);
         }
         measures.cell_baseline = medium.cell_counters();
         self.for_each_part(|world, part| {

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use airtcp_kernel::RandomStream;
 use airtcp_wlan::{
-    CellConfig, ContenderConfig, FieldConfig, FrameErrors, HearingConfig, PairConfig, Rate,
-    RateControlConfig,
+    CellConfig, ContenderConfig, FieldConfig, FrameErrors, HearingConfig, PairConfig, PhyConfig,
+    Rate, RateControlConfig,
 };
 
 use crate::medium::Numbers;
@@ -22,6 +22,7 @@ pub(super) enum MediumConfig<'a> {
 /// The configuration of all media, by the world's numbers. Each medium takes its part.
 pub(super) struct Whole<'a> {
     pub(super) scenario: &'a Scenario,
+    pub(super) phy: &'a PhyConfig,
     /// The cell of each station; the access points come first.
     pub(super) cells: Vec<u32>,
     /// Data and control rates of each rate class.
@@ -114,7 +115,7 @@ impl<'a> Whole<'a> {
         let scenario = self.scenario;
         let mac = &scenario.mac;
         CellConfig {
-            phy: &scenario.phy,
+            phy: self.phy,
             mac: if cells > 1 { mac.shared_by_cells() } else { mac.clone() },
             access_point: 0,
             cells: if scenario.air.is_some() { self.cells_of(own, places) } else { Vec::new() },
@@ -133,7 +134,7 @@ impl<'a> Whole<'a> {
         let hearing = scenario.air.as_ref().expect("a field has an air").hearing();
         let classes = own.stations.iter().map(|&one| hearing.classes[one as usize]);
         FieldConfig {
-            phy: &scenario.phy,
+            phy: self.phy,
             mac: &scenario.mac,
             cells: self.cells_of(own, places),
             rates: own.classes.iter().map(|&class| self.rates[class as usize]).collect(),

@@ -13,7 +13,7 @@ use airtcp_wlan::{
 use super::measure::QueueCounts;
 use super::media::{Media, Whole};
 use crate::packet::{Body, TrafficClass};
-use crate::scenario::{Scenario, StationGroup};
+use crate::scenario::{RadioLink, Scenario, StationGroup};
 
 /// The number of an access point or a station.
 pub(super) type NodeId = u32;
@@ -71,6 +71,8 @@ pub(super) struct Built<'a> {
     pub(super) transmitters: Vec<Transmitter>,
     /// The media; most scenarios have one.
     pub(super) media: Media<'a>,
+    /// For each of several links of the access point, the stations without it.
+    pub(super) absent: Vec<Vec<StationId>>,
     /// The number of access points, which are the first nodes.
     pub(super) access_points: NodeId,
     /// The first station of each group.
@@ -78,10 +80,11 @@ pub(super) struct Built<'a> {
 }
 
 /// Builds nodes, their queues, and the media that they share. Access points come first.
-pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'_> {
+pub(super) fn build<'a>(scenario: &'a Scenario, seed: u64, replication: u64) -> Built<'a> {
     let mut nodes: Vec<Node> = Vec::new();
     let mut transmitters = Vec::new();
     let mut contenders = Vec::new();
+    let mut entities = Vec::new();
     let receiver = |weight, rate: u64| Destination { weight, rate_bps: rate };
     let each = scenario.stations.iter().flat_map(|group| {
         let station = receiver(group.airtime_weight, group.data_rate.bps);
@@ -129,6 +132,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
                 backoffs: RandomStream::new(seed, replication, &entity, "backoff"),
                 bursts: scenario.ap.access.bursts().filter(|_| is_access_point),
             });
+            entities.push(entity.clone());
             transmitters.push(Transmitter {
                 node,
                 at_access_point: is_access_point,
@@ -162,18 +166,53 @@ pub(super) fn build(scenario: &Scenario, seed: u64, replication: u64) -> Built<'
             rate_classes.push(class);
         }
     }
+    let of_link = |(number, link): (usize, &'a RadioLink)| {
+        let on_link = format!(" on link {}", number + 1);
+        let contenders = contenders.iter().zip(&entities).map(|(one, entity)| {
+            let purpose = format!("backoff{on_link}");
+            let backoffs = RandomStream::new(seed, replication, entity, &purpose);
+            Some(ContenderConfig { backoffs, ..one.clone() })
+        });
+        let whole = Whole {
+            scenario,
+            phy: &link.phy,
+            cells: cells.clone(),
+            rates: scenario.rates_on(link).collect(),
+            pairs: scenario.pairs_on(link),
+            rate_classes: rate_classes.clone(),
+            errors: errors(scenario, seed, replication, &on_link),
+            rate_controls: cells.iter().map(|_| None).collect(),
+            contenders: contenders.collect(),
+        };
+        let media = whole.into_media(&[], access_points).configs;
+        let first_class = (number * scenario.stations.len()) as u32;
+        let renumbered = media.into_iter().map(move |(config, mut numbers)| {
+            numbers.classes.iter_mut().for_each(|class| *class += first_class);
+            (config, numbers)
+        });
+        renumbered.collect::<Vec<_>>()
+    };
+    let others: Vec<_> = (1..).zip(scenario.other_links()).flat_map(of_link).collect();
     let whole = Whole {
         scenario,
-        cells,
+        phy: &scenario.phy,
         rates: scenario.rates().collect(),
         pairs: scenario.pairs(),
         rate_classes,
-        errors: errors(scenario, seed, replication),
+        errors: errors(scenario, seed, replication, ""),
         rate_controls: rate_controls(scenario, seed, replication),
         contenders: contenders.into_iter().map(Some).collect(),
+        cells,
     };
-    let media = whole.into_media(&airs, access_points);
-    Built { nodes, transmitters, media, access_points, groups }
+    let mut media = whole.into_media(&airs, access_points);
+    media.configs.extend(others);
+    let absent = scenario.ap.links.iter().flatten().map(|link| {
+        let groups = groups.iter().zip(&scenario.stations).zip(&link.stations);
+        let without = groups.filter(|(_, rates)| rates.is_none());
+        without.flat_map(|((&first, group), _)| first..first + group.count).collect()
+    });
+    let absent = absent.collect();
+    Built { nodes, transmitters, media, absent, access_points, groups }
 }
 
 /// Returns the rate control of nodes that have it; its rate classes follow those of the groups.
@@ -211,6 +250,7 @@ fn errors(
     scenario: &Scenario,
     seed: u64,
     replication: u64,
+    on_link: &str,
 ) -> Vec<Option<(FrameErrors, RandomStream)>> {
     let of_group = |group: &StationGroup| {
         // With rate control each rate has its own errors.
@@ -220,7 +260,8 @@ fn errors(
         (0..group.count).map(move |index| {
             let entity = format!("{name}/{index}");
             errors.map(|errors| {
-                (errors, RandomStream::new(seed, replication, &entity, "frame errors"))
+                let purpose = format!("frame errors{on_link}");
+                (errors, RandomStream::new(seed, replication, &entity, &purpose))
             })
         })
     };

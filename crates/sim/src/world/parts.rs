@@ -12,7 +12,7 @@ use airtcp_wlan::{ContenderId, FailureCounts, FrameTimes, View};
 
 use super::World;
 use super::capture::OnAir;
-use super::groups::{DIRECTIONS, scope};
+use super::groups::{DIRECTIONS, scope, scopes};
 use super::measure::PayloadFrom;
 use super::node::Node;
 use crate::airtime::{AirtimeAccount, AirtimeParts, Cargo, CellParts, Colliding, ExchangeParts};
@@ -77,6 +77,10 @@ impl Parts {
     /// Finds the scopes of each medium.
     fn find_scopes(&mut self, scenario: &Scenario) {
         self.scopes = vec![0..0; self.kinds.len()];
+        if scenario.ap.links.is_some() {
+            self.scopes.fill(0..scopes(scenario));
+            return;
+        }
         for (group, stations) in (0..).zip(&scenario.stations) {
             let scopes = &mut self.scopes[self.of_cells[stations.cell as usize] as usize];
             let [first, last] = DIRECTIONS.map(|direction| scope(group, direction));
@@ -220,13 +224,33 @@ impl World<'_> {
         self.take_own(current);
     }
 
-    /// Returns the airtime of the exchanges of some scopes.
+    /// Returns the airtime of the exchanges of some scopes; with several links their mean.
     pub(super) fn exchanges_of(&self, scopes: &[u32]) -> ExchangeParts {
         let mut sum = ExchangeParts::default();
+        if self.scenario.ap.links.is_some() {
+            let others = self.parts.aside.iter().map(|own| &own.airtime);
+            let accounts = others.chain([&self.airtime]);
+            accounts.for_each(|one| scopes.iter().for_each(|&scope| sum += one.of(scope)));
+            let mean = |sum: Duration| sum.part(1, self.parts.kinds.len());
+            let ExchangeParts { data, tcp_ack, control } = sum;
+            let [data, tcp_ack, control] = [data, tcp_ack, control].map(mean);
+            return ExchangeParts { data, tcp_ack, control };
+        }
         for &scope in scopes {
             sum += self.account_of(scope).of(scope);
         }
         sum
+    }
+
+    /// Closes the airtime of the cell; with several links, returns their mean.
+    ///
+    /// # Errors
+    /// The violated invariant.
+    pub(super) fn close_airtime(&mut self) -> Result<AirtimeParts, String> {
+        let mut all = Vec::new();
+        self.for_each_part(|world, _| all.push(world.airtime.close().map(|one| view_of(&one))));
+        let views: Vec<View> = all.into_iter().collect::<Result<_, _>>()?;
+        Ok(self.mean_airtime(&views))
     }
 
     /// Returns the account of the medium of `scope`.

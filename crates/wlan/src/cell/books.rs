@@ -5,8 +5,8 @@ use airtcp_kernel::Time;
 
 use super::{Cell, Mac};
 use crate::counters::{CellCounters, MacCounters};
+use crate::exchange::OnAir;
 use crate::exchange::aggregate::Aggregate;
-use crate::exchange::{OnAir, Originator};
 use crate::frame::{Frames, Mpdu};
 use crate::phy::PhyConfig;
 use crate::station::ContenderId;
@@ -42,7 +42,7 @@ impl<P: Clone> Cell<P> {
         self.aggregate().into_iter().flat_map(move |one| one.held_back(contender))
     }
 
-    fn aggregate(&self) -> Option<&Aggregate<P>> {
+    pub(super) fn aggregate(&self) -> Option<&Aggregate<P>> {
         if let Mac::Aggregate(one) = &self.mac { Some(one) } else { None }
     }
 
@@ -75,17 +75,6 @@ impl<P: Clone> Cell<P> {
     /// # Errors
     /// The violated invariant.
     pub fn check_laws(&self, contender: ContenderId) -> Result<(), String> {
-        self.counters(contender).check_attempts(self.is_on_air(contender))?;
-        let Originator { next_id: handed_over, done, .. } =
-            self.air.originators[contender as usize];
-        if let Some(aggregates) = self.aggregate() {
-            aggregates.check_laws(contender, self.air.originators[contender as usize].frames())?;
-        }
-        let held = self.held(contender).count() as u64;
-        if handed_over == done + held {
-            Ok(())
-        } else {
-            Err(format!("of {handed_over} frames {done} are done and {held} held"))
-        }
+        Self::check_laws_of(&[self], contender)
     }
 }

@@ -6,6 +6,7 @@
 //! agreements exist from the start. Block ACKs and their requests are lost only in collisions.
 
 mod assembly;
+mod links;
 mod ofdma;
 mod outcome;
 
@@ -14,6 +15,7 @@ use std::collections::BTreeMap;
 use airtcp_kernel::{Duration, Time};
 
 pub(crate) use assembly::set_arrivals;
+use links::Link;
 use ofdma::Ofdma;
 
 use super::air::limit;
@@ -52,6 +54,7 @@ pub(crate) struct Aggregate<P> {
     any_received: bool,
     /// Scratch memory for the next A-MPDU.
     spare: Vec<Mpdu<P>>,
+    link: Link,
     /// The first violated invariant, if any. It would be a bug.
     broken_law: Option<String>,
     ofdma: Option<Box<Ofdma<P>>>,
@@ -156,6 +159,7 @@ impl<P: Clone> Aggregate<P> {
             arrived: 0,
             any_received: false,
             spare: Vec::new(),
+            link: Link::default(),
             broken_law: None,
             ofdma: Ofdma::new(phy, mac, roles, contenders),
         }))
@@ -164,29 +168,33 @@ impl<P: Clone> Aggregate<P> {
     /// Returns the frames of `by` that wait for retransmission, or are in a PPDU to several users.
     pub(crate) fn waiting(&self, by: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
         let users = self.ofdma.iter().flat_map(move |one| one.frames(by));
-        users.flat_map(Frames::mpdus).chain(self.peers[by as usize].waiting())
+        let peers = self.peers.get(by as usize);
+        users.flat_map(Frames::mpdus).chain(peers.into_iter().flat_map(Peers::waiting))
     }
 
     /// Returns the frames of `by` that wait in their receivers' reorder buffers for earlier ones.
     pub(crate) fn held_back(&self, by: ContenderId) -> impl Iterator<Item = &Mpdu<P>> {
-        self.peers[by as usize].iter().flat_map(|one| one.recipient.iter())
+        let peers = self.peers.get(by as usize);
+        peers.into_iter().flat_map(Peers::iter).flat_map(|one| one.recipient.iter())
     }
 
-    /// Checks the accounts of `by`; its PPDU on the air has the frames `on_air`.
+    /// Checks the accounts of `by`; its PPDUs on the air, one on each link, have the frames `on_air`.
     pub(crate) fn check_laws(
         &self,
         by: ContenderId,
-        on_air: Option<Frames<'_, P>>,
+        on_air: &[Frames<'_, P>],
     ) -> Result<(), String> {
         if let Some(law) = &self.broken_law {
             return Err(law.clone());
         }
-        for Peer { window, recipient, books, .. } in self.peers[by as usize].iter() {
-            let sent = on_air.filter(|psdu| psdu.receiver() == window.receiver);
+        for Peer { window, recipient, books, .. } in
+            self.peers.get(by as usize).into_iter().flat_map(Peers::iter)
+        {
+            let sent = on_air.iter().filter(|psdu| psdu.receiver() == window.receiver);
             let waiting = window.iter().filter(|mpdu| !mpdu.is_further).count();
             let users = self.ofdma.iter().flat_map(|one| one.frames(by));
             let to_it = users.filter(|psdu| psdu.receiver() == window.receiver);
-            let sent = to_it.chain(sent).map(Frames::count).sum::<usize>();
+            let sent = to_it.chain(sent.copied()).map(Frames::count).sum::<usize>();
             let held = (waiting + sent) as u64;
             books.check(window.next_id(), held, recipient.received())?;
         }
@@ -320,6 +328,13 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
 
     fn has_work(&self, by: ContenderId) -> bool {
         self.has_pending(by)
+    }
+
+    #[inline]
+    fn may_take<S: Supply<P>>(&self, air: &Air<P>, by: ContenderId, supply: &S) -> bool {
+        let of = (air.originators[by as usize].station, &air.roles);
+        supply.has_next(by)
+            && (!self.link.is_one_of_several || self.open_receiver(of, by, supply).is_some())
     }
 
     fn request(&self, by: ContenderId) -> Option<(StationId, u64)> {

@@ -181,7 +181,7 @@ impl<P: Clone> Air<P> {
 
     /// Recomputes the next access, which may have changed.
     #[inline]
-    pub(super) fn look_for_access(&mut self) {
+    pub(crate) fn look_for_access(&mut self) {
         if let OnAir::Silence = self.on_air {
             self.fall_silent();
         } else {

@@ -394,7 +394,7 @@ impl<P: Clone> Field<P> {
             || self.even.has_exchange(originator.station);
         self.counters(contender).check_attempts(is_under_way)?;
         if let Some(aggregates) = self.aggregate() {
-            aggregates.check_laws(contender, originator.frames())?;
+            aggregates.check_laws(contender, originator.frames().as_slice())?;
         }
         let held = self.held(contender).count() as u64;
         if originator.next_id == originator.done + held {

@@ -5,12 +5,16 @@
 //! unacknowledged frame (IEEE Std 802.11-2020, 10.25.6.7). The recipient delivers frames in the
 //! order of their numbers, and holds back frames that arrive early (10.25.6.6). Numbers do not wrap
 //! here, which makes no difference as long as a window is less than half of them.
+//!
+//! A pair of stations with several links (802.11be) has one agreement for all of them (35.3.8). Of a
+//! window only [`OnLink`] belongs to one link.
 
 use std::collections::VecDeque;
 
 use airtcp_kernel::Time;
 
 use crate::frame::Mpdu;
+use crate::frame::on_link::OnLink;
 use crate::station::StationId;
 
 /// The originator's side: frames for one receiver that were sent and not acknowledged.
@@ -20,13 +24,10 @@ pub(crate) struct TransmitWindow<P> {
     /// Frames to be retransmitted, oldest first; empty while they are in a PPDU on the air.
     retries: VecDeque<Mpdu<P>>,
     next_id: u64,
-    /// Whether a Block ACK request is due: to announce the start of the window, or to ask for a
-    /// Block ACK that was missed.
-    pub(crate) request_due: bool,
-    /// Whether a Block ACK was missed: then the waiting frames have failed once more.
-    pub(crate) missed_block_ack: bool,
-    /// How often that request failed.
-    pub(crate) request_failures: u16,
+    first_link: OnLink<P>,
+    other_links: Vec<OnLink<P>>,
+    /// All frames before this one were reported as received, by a Block ACK on any of several links.
+    reported: u64,
 }
 
 impl<P> TransmitWindow<P> {
@@ -35,10 +36,35 @@ impl<P> TransmitWindow<P> {
             receiver,
             retries: VecDeque::new(),
             next_id: 0,
-            request_due: false,
-            missed_block_ack: false,
-            request_failures: 0,
+            first_link: OnLink::default(),
+            other_links: Vec::new(),
+            reported: 0,
         }
+    }
+
+    /// Lets `links` links share the window, except those that are `absent`.
+    pub(crate) fn share(&mut self, links: usize, absent: impl Fn(usize) -> bool) {
+        self.other_links.resize_with(links - 1, OnLink::default);
+        (0..links).for_each(|link| self.on_mut(link).is_absent = absent(link));
+    }
+
+    /// Returns the part of a link.
+    #[inline]
+    pub(crate) fn on(&self, link: usize) -> &OnLink<P> {
+        link.checked_sub(1).map_or(&self.first_link, |other| &self.other_links[other])
+    }
+
+    /// Mutable version of [`Self::on`].
+    #[inline]
+    pub(crate) fn on_mut(&mut self, link: usize) -> &mut OnLink<P> {
+        match link.checked_sub(1) {
+            None => &mut self.first_link,
+            Some(other) => &mut self.other_links[other],
+        }
+    }
+
+    fn links(&self) -> impl Iterator<Item = &OnLink<P>> {
+        std::iter::once(&self.first_link).chain(&self.other_links)
     }
 
     /// Returns the number of the next new frame and advances it.
@@ -57,14 +83,34 @@ impl<P> TransmitWindow<P> {
         self.retries.len()
     }
 
-    /// Returns whether it has anything to send without the queue.
+    /// Returns whether it has anything to send on any link without the queue.
     pub(crate) fn has_work(&self) -> bool {
-        self.request_due || !self.retries.is_empty()
+        !self.retries.is_empty()
+            || self.first_link.request_due
+            || self.other_links.iter().any(|one| one.request_due)
     }
 
-    /// Returns the oldest frame to be retransmitted.
-    pub(crate) fn oldest(&self) -> Option<&Mpdu<P>> {
-        self.retries.front()
+    /// Returns whether it has anything to send on `link` without the queue.
+    #[inline]
+    pub(crate) fn has_work_on(&self, link: usize) -> bool {
+        let on_link = self.on(link);
+        on_link.request_due || !self.retries.is_empty() && !on_link.is_absent
+    }
+
+    /// Returns whether `link` may send a new frame: it is within a window of `size` frames.
+    pub(crate) fn is_open_on(&self, link: usize, size: u64) -> bool {
+        !self.on(link).is_absent && self.next_id < self.start(&[]) + size
+    }
+
+    /// Returns the oldest frame to be retransmitted, or whose Block ACK `link` asks for.
+    pub(crate) fn oldest(&self, link: usize) -> Option<&Mpdu<P>> {
+        let missed = self.on(link).missed.first();
+        missed.into_iter().chain(self.retries.front()).min_by_key(|mpdu| mpdu.id)
+    }
+
+    /// Records that a Block ACK reported all frames before `next` as received.
+    pub(crate) fn report(&mut self, next: u64) {
+        self.reported = self.reported.max(next);
     }
 
     /// Appends the next frame to be retransmitted to `into`, with all its packets, if `fits`
@@ -89,23 +135,43 @@ impl<P> TransmitWindow<P> {
     /// the frames of the current PPDU, in ascending order.
     pub(crate) fn start(&self, on_air: &[Mpdu<P>]) -> u64 {
         let oldest = |mpdu: Option<&Mpdu<P>>| mpdu.map_or(self.next_id, |mpdu| mpdu.id);
-        oldest(on_air.first()).min(oldest(self.retries.front()))
+        let start = oldest(on_air.first())
+            .min(oldest(self.retries.front()))
+            .min(oldest(self.first_link.missed.first()));
+        if self.other_links.is_empty() { start } else { self.start_of_links(start) }
+    }
+
+    /// Returns the start of a window of several links; `start` is that of one of them.
+    #[cold]
+    #[inline(never)]
+    fn start_of_links(&self, start: u64) -> u64 {
+        let oldest = |mpdu: Option<&Mpdu<P>>| mpdu.map_or(self.next_id, |mpdu| mpdu.id);
+        let missed = self.other_links.iter().map(|one| oldest(one.missed.first()));
+        let on_air = self.links().filter_map(|one| one.oldest);
+        missed.chain(on_air).fold(start, u64::min).max(self.reported)
     }
 
     /// Puts back `mpdu`, which failed and will be retransmitted. Call this from the newest to the
-    /// oldest frame of a PPDU.
+    /// oldest frame of a PPDU. Frames of another link may be older.
     pub(crate) fn put_back(&mut self, mpdu: Mpdu<P>) {
-        debug_assert!(
-            self.retries.front().is_none_or(|first| {
-                mpdu.id < first.id || mpdu.id == first.id && first.is_further
-            })
-        );
-        self.retries.push_front(mpdu);
+        if self.retries.front().is_none_or(|first| mpdu.id <= first.id) {
+            self.retries.push_front(mpdu);
+        } else {
+            self.put_between(mpdu);
+        }
     }
 
-    /// Iterates over the frames to be retransmitted, oldest first.
+    /// Puts back `mpdu` between frames of another link.
+    #[cold]
+    #[inline(never)]
+    fn put_between(&mut self, mpdu: Mpdu<P>) {
+        let place = self.retries.partition_point(|other| other.id < mpdu.id);
+        self.retries.insert(place, mpdu);
+    }
+
+    /// Iterates over the frames to be retransmitted, and those whose Block ACK was missed.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Mpdu<P>> {
-        self.retries.iter()
+        self.retries.iter().chain(self.links().flat_map(|one| &one.missed))
     }
 }
 
@@ -234,6 +300,11 @@ impl<P: Clone> ReorderBuffer<P> {
         while self.further.front().is_some_and(|mpdu| mpdu.id == first.id) {
             self.further.pop_front().iter().for_each(|mpdu| release(mpdu, came));
         }
+    }
+
+    /// Returns the number to be delivered next: all frames before it were received, or given up.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
     }
 
     /// Returns the number of frames delivered or held back.
@@ -391,5 +462,29 @@ mod tests {
         assert_eq!(again.iter().map(|mpdu| mpdu.id).collect::<Vec<_>>(), [1, 3]);
         assert_eq!(window.start(&[]), 4);
         assert!(!window.has_work());
+    }
+
+    /// Frames 0 and 1 fail on link 0, 2 and 3 on link 1, where their Block ACK was missed.
+    #[test]
+    fn links_share_a_window() {
+        let mut window = TransmitWindow::new(1);
+        window.share(2, |_| false);
+        let sent: Vec<_> = (0..5).map(|_| mpdu(window.take_id())).collect();
+        (window.on_mut(0).oldest, window.on_mut(1).oldest) = (None, Some(2));
+        window.put_back(sent[4]);
+        window.put_back(sent[1]);
+        assert_eq!(window.start(&[]), 1);
+        window.on_mut(1).oldest = None;
+        (window.on_mut(1).missed, window.on_mut(1).request_due) = (sent[2..4].to_vec(), true);
+
+        let mut again = Vec::new();
+        while window.next_retry(&mut again, |_| true).is_some() {}
+
+        assert_eq!(again.iter().map(|mpdu| mpdu.id).collect::<Vec<_>>(), [1, 4]);
+        assert_eq!((window.start(&[]), window.oldest(1).map(|one| one.id)), (2, Some(2)));
+        assert!(window.has_work_on(1) && !window.has_work_on(0) && window.has_work());
+        assert!(window.is_open_on(0, 4) && !window.is_open_on(0, 3));
+        window.report(4);
+        assert!(window.is_open_on(0, 3));
     }
 }

@@ -15,3 +15,4 @@ mod nav;
 mod pcf;
 mod roles;
 mod script;
+mod withdrawal;

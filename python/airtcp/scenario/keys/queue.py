@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from ...choices import AccessSchemeName, DisciplineName, SchedulerName
-from ..declare import Key, Table, derived, file_only, follows, key, none, written
+from ..declare import Key, Sparse, Table, derived, file_only, follows, key, none, written
 from ..quantities import (
     PositiveSizeBytes,
     PositiveTimeNs,
@@ -19,6 +19,7 @@ from ..quantities import (
     text_or_table,
 )
 from .profiles import NameOf
+from .radio_links import LinkForm, RadioLink
 
 
 def _filter(value: object) -> object:
@@ -380,7 +381,7 @@ SchedulerForm: Any = Annotated[
 ]
 
 
-class AccessPoint(Table):
+class AccessPoint(Sparse):
     """The access point."""
 
     profile: ClassVar[Key] = file_only(
@@ -402,4 +403,13 @@ class AccessPoint(Table):
         "or a registered scheduler (`airtcp.schedulers`).",
         default=follows('"oldest" in 802.11n and later, else none: packets go one by one'),
         reads=SchedulerForm,
+    )
+    links: tuple[RadioLink, ...] | None = key(
+        "Links of an 802.11be access point that sends and receives on all of them at once (STR), "
+        'such as `["5 GHz/80 MHz", "6 GHz/160 MHz"]`, instead of `band` and `channel_width` of '
+        "`[phy]`. Each band has one link at most, and 2.4 GHz none.",
+        default=none("one link, in the channel of `[phy]`"),
+        source="IEEE 802.11be-2024, 35.3",
+        reads=list[LinkForm],
+        sparse=True,
     )

@@ -6,7 +6,6 @@ from pydantic import Discriminator, Field, Tag
 
 from ...airtime import Rate
 from ...amendments import GUARD_INTERVALS_NS, HIGHEST_MCS, MOST_STREAMS, WIDTHS_MHZ
-from ...high_rate import HighRateTiming
 from ...standards import STANDARDS
 from ..declare import Key, Sparse, Table, derived, file_only, follows, key, none, written
 from ..quantities import (
@@ -23,10 +22,10 @@ from ..quantities import (
     text_or_table,
 )
 from .air import Needs, Positions
-from .mac import Aggregation
 from .phy import StandardName
 from .profiles import NameOf
 from .queue import Queue, QueueForm
+from .radio_links import LinkForm, Pair
 from .tcp import Tcp
 from .traffic import PathElement
 
@@ -69,18 +68,6 @@ class RateControl(Table):
     )
     rules: Literal["linux", "ns-3"] = derived(
         "The implementation whose rules it follows, by `mac.rules.preset`."
-    )
-
-
-class Pair(Table):
-    """The capabilities that the access point shares with stations of an older standard."""
-
-    standard: StandardName = derived("The older standard of the two.")
-    high_rate: HighRateTiming | None = derived(
-        "Timing of their PPDUs from 802.11n on, as `phy.high_rate`."
-    )
-    aggregation: Aggregation | None = derived(
-        "As `mac.aggregation`, within the limits of its standard. none: no aggregation."
     )
 
 
@@ -161,6 +148,12 @@ class StationGroup(Sparse):
     pair: Pair | None = derived(
         "What they and the access point share, where that is less than `[phy]` and `[mac]` say.",
         sparse=True,
+    )
+    links: ClassVar[Key] = file_only(
+        list[LinkForm],
+        "The links of the access point that these stations have. Stations of older standards have "
+        "one.",
+        default=follows("all links of the access point"),
     )
     data_rate: Rate = key(
         "Rate of data frames from and to these stations.",

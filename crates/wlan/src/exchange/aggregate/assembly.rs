@@ -24,17 +24,22 @@ impl<P: Clone> Aggregate<P> {
         left: Option<Duration>,
         supply: &mut S,
     ) -> bool {
+        let link = self.link.number;
+        let waiting = self.peers[by as usize].pending(link).map(|Peer { window, .. }| {
+            (window.receiver, window.oldest(link).map(|mpdu| &mpdu.payload))
+        });
+        let mut receiver = supply.receiver(by, waiting).expect("who contends has a frame");
+        if self.link.is_one_of_several {
+            let Some(here) = self.receiver_here(air, by, receiver, supply) else { return false };
+            receiver = here;
+        }
         let queue = &mut self.queues[by as usize];
         let peers = &mut self.peers[by as usize];
-        let waiting = peers.pending().map(|Peer { window, .. }| {
-            (window.receiver, window.oldest().map(|mpdu| &mpdu.payload))
-        });
-        let receiver = supply.receiver(by, waiting).expect("who contends has a frame");
         let station = air.originators[by as usize].station;
         let class = air.roles.rate_class(station, receiver);
         let Peer { window, rate_control, .. } = peers.of_mut(receiver);
         queue.choice = None;
-        if window.request_due {
+        if window.on(link).request_due {
             queue.times = self.exchanges[class as usize].request_times();
             queue.sends = Sends::Request(receiver);
             return left.is_none_or(|left| queue.times.total <= left);
@@ -53,6 +58,9 @@ impl<P: Clone> Aggregate<P> {
         let psdu = fill(air, by, now, window, &limits, &mut mpdus, supply);
         self.broken_law =
             self.broken_law.take().or_else(|| breaks_window(window, &mpdus, exchange));
+        if self.link.is_one_of_several {
+            window.on_mut(link).oldest = mpdus.first().map(|mpdu| mpdu.id);
+        }
         peers.update_pending(receiver);
         queue.sends = Sends::Data;
         if mpdus.is_empty() {
@@ -63,6 +71,7 @@ impl<P: Clone> Aggregate<P> {
         queue.class = class;
         queue.preamble = exchange.preamble();
         air.originators[by as usize].psdu = Some(Psdu::of(mpdus));
+        self.changes(by);
         true
     }
 
@@ -84,7 +93,7 @@ impl<P: Clone> Aggregate<P> {
     /// Returns whether `by` has something to send in addition to its queue and the PSDU that it
     /// holds.
     pub(crate) fn has_pending(&self, by: ContenderId) -> bool {
-        self.peers[by as usize].has_pending()
+        self.peers[by as usize].has_pending(self.link.number)
     }
 }
 

@@ -134,7 +134,7 @@ impl<P: Clone> Aggregate<P> {
         let Some(own) = ofdma.queue(by) else { return false };
         let queue = &mut self.queues[by as usize];
         let peers = &mut self.peers[by as usize];
-        if peers.pending().any(|one| one.window.request_due) {
+        if peers.pending(0).any(|one| one.window.on(0).request_due) {
             return false;
         }
         let station = air.originators[by as usize].station;

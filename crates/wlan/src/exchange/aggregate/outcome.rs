@@ -171,7 +171,7 @@ impl<P: Clone> Aggregate<P> {
         now: Time,
         supply: &mut S,
     ) {
-        let has_next = supply.has_next(by);
+        let has_next = self.may_take(air, by, supply);
         let next = air.exchange_succeeded(self, by, (receiver, has_next), now, supply);
         if let Some(start) = next {
             self.begins(air, by, start, supply);
@@ -186,25 +186,33 @@ impl<P: Clone> Aggregate<P> {
         now: Time,
         supply: &mut S,
     ) -> StationId {
+        let link = self.link.number;
         let receiver;
         if let Sends::Request(asked) = self.queues[by as usize].sends {
             receiver = asked;
-            let Peer { window, rate_control, .. } = self.peers[by as usize].of_mut(receiver);
-            window.request_due = false;
-            window.request_failures = 0;
-            if std::mem::take(&mut window.missed_block_ack) {
-                if let Some(minstrel) = rate_control {
-                    let all = || window.iter().filter(|mpdu| !mpdu.is_further);
-                    let received = all().filter(|mpdu| mpdu.is_received).count();
-                    minstrel.report_late(all().count() as u32, received as u32);
-                }
-                self.retries_failed(air, by, receiver, (now, true), supply);
+            if self.link.is_one_of_several {
+                self.link_is_answered(by, receiver, true);
             }
+            let Peer { window, rate_control, .. } = self.peers[by as usize].of_mut(receiver);
+            let on_link = window.on_mut(link);
+            on_link.request_due = false;
+            on_link.request_failures = 0;
+            if let Some(minstrel) = rate_control
+                && !on_link.missed.is_empty()
+            {
+                let all = || on_link.missed.iter().filter(|mpdu| !mpdu.is_further);
+                let received = all().filter(|mpdu| mpdu.is_received).count();
+                minstrel.report_late(all().count() as u32, received as u32);
+            }
+            self.settle_missed(air, by, receiver, (now, true), supply);
             self.peers[by as usize].update_pending(receiver);
         } else {
             let psdu = air.originators[by as usize].psdu.take().expect("it was sent");
             let frames = psdu.frames();
             receiver = frames.receiver();
+            if self.link.is_one_of_several {
+                self.link_is_answered(by, receiver, frames.count() > 1);
+            }
             supply.on_event(now, MacEvent::Answered { by, psdu: frames });
             let received = frames.mpdus().iter().filter(|one| one.is_received && !one.is_further);
             self.report(by, frames, received.count());
@@ -267,7 +275,7 @@ impl<P: Clone> Aggregate<P> {
                 supply.on_event(now, MacEvent::GivenUp { by, mpdu });
             }
         }
-        let peers = &mut self.peers[by as usize];
+        let (peers, link) = (&mut self.peers[by as usize], self.link.number);
         let Peer { window, recipient, books, has_block_ack, .. } = peers.of_mut(receiver);
         while let Some(mpdu) = mpdus.pop() {
             if has_answer && mpdu.is_received {
@@ -281,7 +289,7 @@ impl<P: Clone> Aggregate<P> {
         }
         if *has_block_ack {
             // The recipient waits for frames that were given up until it is told (10.25.6.6.3).
-            window.request_due |= given_up > 0;
+            window.on_mut(link).request_due |= given_up > 0;
         } else {
             // The recipient delivers frames as they come, so nothing waits for frames that were
             // given up.
@@ -292,9 +300,9 @@ impl<P: Clone> Aggregate<P> {
         air.originators[by as usize].done += given_up;
     }
 
-    /// Processes all frames that wait for `receiver` as the Block ACK reports, or counts one more
-    /// failure of each if none has come.
-    fn retries_failed<S: Supply<P>>(
+    /// Processes the frames for `receiver` whose Block ACK was missed, as the Block ACK reports, or
+    /// counts one more failure of each if none has come.
+    fn settle_missed<S: Supply<P>>(
         &mut self,
         air: &mut Desk<'_, P>,
         by: ContenderId,
@@ -302,9 +310,8 @@ impl<P: Clone> Aggregate<P> {
         (now, has_answer): (Time, bool),
         supply: &mut S,
     ) {
-        let window = &mut self.peers[by as usize].of_mut(receiver).window;
-        let mut mpdus = Vec::new();
-        while window.next_retry(&mut mpdus, |_| true).is_some() {}
+        let link = self.link.number;
+        let mpdus = std::mem::take(&mut self.peer(by, receiver).window.on_mut(link).missed);
         if mpdus.is_empty() {
             return;
         }
@@ -326,23 +333,27 @@ impl<P: Clone> Aggregate<P> {
         now: Time,
         supply: &mut S,
     ) -> Retry {
+        self.changes(by);
+        let link = self.link.number;
         if let Sends::Request(receiver) = self.queues[by as usize].sends {
             let Peer { window, retry_limit, .. } = self.peers[by as usize].of_mut(receiver);
-            let limit = *retry_limit;
-            window.request_failures = window.request_failures.saturating_add(1);
-            if window.request_failures < limit {
+            let on_link = window.on_mut(link);
+            on_link.request_failures = on_link.request_failures.saturating_add(1);
+            if on_link.request_failures < *retry_limit {
                 return Retry::Again;
             }
-            window.request_failures = 0;
-            window.request_due = false;
-            window.missed_block_ack = false;
-            self.retries_failed(air, by, receiver, (now, false), supply);
+            on_link.request_failures = 0;
+            on_link.request_due = false;
+            self.settle_missed(air, by, receiver, (now, false), supply);
             self.peers[by as usize].update_pending(receiver);
             return Retry::Dropped;
         }
         let psdu = air.originators[by as usize].psdu.take().expect("it was to be sent");
         let receiver = psdu.frames().receiver();
         let limit = self.peer(by, receiver).retry_limit;
+        if self.link.is_one_of_several {
+            self.peer(by, receiver).window.on_mut(link).oldest = None;
+        }
         if data_sent {
             self.report(by, psdu.frames(), 0);
         }
@@ -352,14 +363,10 @@ impl<P: Clone> Aggregate<P> {
         if asks {
             let peers = &mut self.peers[by as usize];
             let window = &mut peers.of_mut(receiver).window;
-            let mut mpdus = psdu.into_mpdus();
-            while let Some(mpdu) = mpdus.pop() {
-                window.put_back(mpdu);
-            }
-            window.request_due = true;
-            window.missed_block_ack = true;
+            let on_link = window.on_mut(link);
+            on_link.missed = psdu.into_mpdus();
+            on_link.request_due = true;
             peers.update_pending(receiver);
-            self.spare = mpdus;
             return Retry::Again;
         }
         // The oldest frame has failed most often.

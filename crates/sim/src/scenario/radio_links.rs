@@ -1,0 +1,73 @@
+//! Several links of an access point (802.11be).
+
+use std::collections::BTreeMap;
+
+use airtcp_wlan::phy::Rate;
+use airtcp_wlan::{PairConfig, PhyConfig};
+use serde::Deserialize;
+
+use super::Scenario;
+
+/// One of several links of an access point (802.11be).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RadioLink {
+    /// Timings and sizes of its PHY.
+    pub phy: PhyConfig,
+    /// The rates of each group of stations on this link; `None`: they do not have it.
+    pub stations: Vec<Option<LinkRates>>,
+}
+
+/// The rates of stations on a link.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkRates {
+    /// Rate of data frames to and from these stations.
+    pub data_rate: Rate,
+    /// Rate of control frames in exchanges with them.
+    pub control_rate: Rate,
+    /// Their capabilities, as [`StationGroup::pair`].
+    pub pair: Option<PairConfig>,
+}
+
+impl Scenario {
+    /// Iterates over the links of the access point after the first.
+    pub(crate) fn other_links(&self) -> impl Iterator<Item = &RadioLink> {
+        self.ap.links.iter().flat_map(|links| links.iter().skip(1))
+    }
+
+    /// Iterates over data and control rates of the groups on `link`. A group without it keeps those
+    /// of its own, which are not used.
+    pub(crate) fn rates_on(&self, link: &RadioLink) -> impl Iterator<Item = (Rate, Rate)> {
+        self.stations.iter().zip(&link.stations).map(|(group, rates)| {
+            rates.as_ref().map_or((group.data_rate, group.control_rate), |one| {
+                (one.data_rate, one.control_rate)
+            })
+        })
+    }
+
+    /// Returns the capabilities of groups on `link` that support less than the link does.
+    pub(crate) fn pairs_on(&self, link: &RadioLink) -> BTreeMap<u32, PairConfig> {
+        let pairs = link.stations.iter().map(|rates| rates.as_ref()?.pair.clone());
+        (0..).zip(pairs).filter_map(|(class, pair)| Some((class, pair?))).collect()
+    }
+}
+
+/// Checks that links fit to the rest of the scenario.
+pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
+    let Some(links) = &scenario.ap.links else { return Ok(()) };
+    let groups = scenario.stations.len();
+    let controlled = scenario.stations.iter().any(|group| group.rate_control.is_some());
+    if links.len() < 2 || links.iter().any(|link| link.stations.len() != groups) {
+        return Err(
+            "an access point with links has two or more, each with rates of all groups".into()
+        );
+    }
+    if scenario.air.is_some() || controlled || scenario.mac.ofdma.is_some() {
+        return Err("several links with several cells, rate control or OFDMA".into());
+    }
+    if scenario.mac.aggregation.is_none() || scenario.mac.beacon.is_some() {
+        return Err("several links without aggregation, or with beacons".into());
+    }
+    Ok(())
+}

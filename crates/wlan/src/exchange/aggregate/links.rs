@@ -1,0 +1,132 @@
+//! Several links of a pair of stations (IEEE Std 802.11be-2024, 35.3): each link is a medium with
+//! its own contention, and one set of peers is lent to the link that has the next event.
+
+use super::Aggregate;
+use crate::events::Supply;
+use crate::exchange::{Air, Desk, Roles};
+use crate::peer::Peer;
+use crate::station::{ContenderId, StationId};
+
+/// The place of a medium among the links of its access point.
+#[derive(Debug, Default)]
+pub(super) struct Link {
+    pub(super) number: usize,
+    /// Whether there are other links.
+    pub(super) is_one_of_several: bool,
+    /// The contenders whose frames other links may have gained or lost.
+    changed: Vec<ContenderId>,
+}
+
+impl Link {
+    #[cold]
+    #[inline(never)]
+    fn add(&mut self, by: ContenderId) {
+        self.changed.push(by);
+    }
+}
+
+impl<P: Clone> Aggregate<P> {
+    /// Makes this the first of several links, each with the stations that do not have it. The first
+    /// link has the peers of all links.
+    pub(crate) fn become_first_link(&mut self, air: &Air<P>, absent: &[Vec<StationId>]) {
+        self.link.is_one_of_several = absent.len() > 1;
+        for (peers, originator) in self.peers.iter_mut().zip(&air.originators) {
+            peers.share(absent.len(), |receiver, link| {
+                absent[link].contains(&air.roles.far(originator.station, receiver))
+            });
+        }
+    }
+
+    /// Makes this the link with this number, which is not the first.
+    pub(crate) fn become_link(&mut self, number: usize) {
+        self.link.number = number;
+        self.link.is_one_of_several = true;
+        self.peers.clear();
+    }
+
+    /// Exchanges the peers with another link. One of the two has them.
+    pub(crate) fn swap_peers(&mut self, other: &mut Self) {
+        std::mem::swap(&mut self.peers, &mut other.peers);
+    }
+
+    /// Returns and forgets the contenders whose frames other links may have gained or lost.
+    pub(crate) fn take_changed(&mut self) -> Vec<ContenderId> {
+        std::mem::take(&mut self.link.changed)
+    }
+
+    /// Records that frames of `by` were taken or returned, or that its window has moved.
+    #[inline]
+    pub(super) fn changes(&mut self, by: ContenderId) {
+        if self.link.is_one_of_several {
+            self.link.add(by);
+        }
+    }
+
+    /// Records that `receiver` has responded to `by`. A Block ACK on any of several links reports
+    /// what was received on all of them (IEEE Std 802.11be-2024, 35.3.8).
+    #[cold]
+    #[inline(never)]
+    pub(super) fn link_is_answered(
+        &mut self,
+        by: ContenderId,
+        receiver: StationId,
+        is_block_ack: bool,
+    ) {
+        let link = self.link.number;
+        let Peer { window, recipient, .. } = self.peers[by as usize].of_mut(receiver);
+        window.on_mut(link).oldest = None;
+        if is_block_ack {
+            window.report(recipient.next());
+        }
+        self.link.add(by);
+    }
+
+    /// Returns a receiver of `by` to which this link may send a new packet.
+    // Out of line, like all that only several links need: the code of one link is faster without.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn open_receiver<S: Supply<P>>(
+        &self,
+        (station, roles): (StationId, &Roles),
+        by: ContenderId,
+        supply: &S,
+    ) -> Option<StationId> {
+        let mut peers = self.peers[by as usize].iter();
+        let open = peers.find(|peer| self.is_open((station, roles), by, peer, supply))?;
+        Some(open.window.receiver)
+    }
+
+    fn is_open<S: Supply<P>>(
+        &self,
+        (station, roles): (StationId, &Roles),
+        by: ContenderId,
+        Peer { window, .. }: &Peer<P>,
+        supply: &S,
+    ) -> bool {
+        let receiver = window.receiver;
+        let class = roles.rate_class(station, receiver);
+        window.is_open_on(self.link.number, self.exchanges[class as usize].window())
+            && supply.has_next_for(by, receiver)
+    }
+
+    /// Returns the receiver of `by` on this link: the one that its queue has `chosen`, or another
+    /// one if that has no room in its window.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn receiver_here<S: Supply<P>>(
+        &self,
+        air: &Desk<'_, P>,
+        by: ContenderId,
+        chosen: StationId,
+        supply: &S,
+    ) -> Option<StationId> {
+        let (peers, link) = (&self.peers[by as usize], self.link.number);
+        let peer = peers.of(chosen);
+        let of = (air.originators[by as usize].station, air.roles);
+        if peer.window.has_work_on(link) || self.is_open(of, by, peer, supply) {
+            return Some(chosen);
+        }
+        let pending = peers.pending(link).next().map(|one| one.window.receiver);
+        pending.or_else(|| self.open_receiver(of, by, supply))
+    }
+}

@@ -1,0 +1,209 @@
+"""Resolve `links` of the access point and of stations: several links of 802.11be at once (STR)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ..choices import DISCIPLINES
+from .errors import InvalidError, Path
+from .keys.mac import Aggregation
+from .keys.phy import Phy
+from .keys.radio_links import STANDARD, LinkRates, RadioLink, link_text
+from .quantities import Written
+from .resolve_pair import check_standards, pair_standard, resolve_pair
+from .resolve_phy import resolve_phy, station_rates
+
+_HERE: Final[Path] = ("ap", "links")
+_FEWEST: Final = 2
+_Link = tuple[int, int]
+
+
+def with_links(scenario: Written) -> Written:
+    """Return the scenario with the first link of the access point as its `[phy]`.
+
+    Raises:
+        InvalidError: links that do not fit together, or that airtcp does not simulate.
+    """
+    links: list[_Link] | None = scenario.ap.links
+    for path, found, allowed in _unfit(scenario, links):
+        raise InvalidError(path, f"{found}; allowed: {allowed}")
+    return scenario if links is None else _on_link(scenario, links[0])
+
+
+def on_first_link(scenario: Written, group: Written) -> Written:
+    """Return the scenario as a group sees it: `[phy]` is that of its first link."""
+    links: list[_Link] | None = scenario.ap.links
+    return scenario if links is None else _on_link(scenario, _links_of(scenario, group)[0])
+
+
+def check_hearing(scenario: Written, *, is_heard: bool) -> None:
+    """Reject several links together with positions, powers or hearing.
+
+    Raises:
+        InvalidError: both are given.
+    """
+    if is_heard and scenario.ap.links is not None:
+        raise InvalidError(
+            _HERE,
+            "positions, powers and hearing are simulated with one link; allowed: without this "
+            "key, or without [air], distance, positions and hears",
+        )
+
+
+def phy_on_first_link(scenario: Written, mac: Written) -> Phy:
+    """Return the resolved `[phy]` of the only link or of the first one."""
+    links: list[_Link] | None = scenario.ap.links
+    return _phy_on(scenario, mac, None if links is None else links[0])
+
+
+def _phy_on(scenario: Written, mac: Written, link: _Link | None) -> Phy:
+    places = [
+        place
+        for place, group in enumerate(scenario.stations)
+        if link is None or link in _links_of(scenario, group)
+    ]
+    groups = [scenario.stations[place] for place in places]
+    edca = mac.edca is not None
+    return resolve_phy(scenario.phy, groups, mac.rules, edca=edca, places=places)
+
+
+def resolve_links(
+    scenario: Written, mac: Written, own: Aggregation | None
+) -> tuple[RadioLink, ...] | None:
+    """Return the links of the access point; None if it has one.
+
+    Args:
+        scenario: the written scenario.
+        mac: its `[mac]`, with access categories.
+        own: the access point's aggregation.
+    """
+    links: list[_Link] | None = scenario.ap.links
+    if links is None:
+        return None
+    return tuple(_resolve_link(_on_link(scenario, link), mac, link, own) for link in links)
+
+
+def _resolve_link(
+    scenario: Written, mac: Written, link: _Link, own: Aggregation | None
+) -> RadioLink:
+    rates: list[LinkRates | None] = []
+    for index, group in enumerate(scenario.stations):
+        if link not in _links_of(scenario, group):
+            rates.append(None)
+            continue
+        data, control = station_rates(scenario.phy, group, mac.rules, ("stations", index))
+        pair = resolve_pair(scenario.phy, mac.rules, own, group, control)
+        rates.append(LinkRates(data_rate=data, control_rate=control, pair=pair))
+    return RadioLink(phy=_phy_on(scenario, mac, link), stations=tuple(rates))
+
+
+def _on_link(scenario: Written, link: _Link) -> Written:
+    """Return the scenario with the band and the channel of a link in `[phy]`."""
+    band, width = link
+    phy = scenario.phy.model_copy(update={"band": band, "channel_width": width})
+    return scenario.model_copy(update={"phy": phy})
+
+
+def _links_of(scenario: Written, group: Written) -> list[_Link]:
+    links: list[_Link] = scenario.ap.links
+    return links if group.links is None else [one for one in links if one in group.links]
+
+
+def _unfit(scenario: Written, links: list[_Link] | None) -> Iterator[tuple[Path, str, str]]:
+    """Return the first key that does not fit, why, and what is allowed."""
+    without = "without this key, or without ap.links"
+    if links is None:
+        for index, group in enumerate(scenario.stations):
+            if group.links is not None:
+                yield (
+                    ("stations", index, "links"),
+                    "the access point has one link",
+                    "without this key, or together with ap.links",
+                )
+        for name, cell in scenario.cells.items():
+            if cell.ap.links is not None:
+                yield ("cells", name, "ap", "links"), *_SEVERAL_CELLS
+        return
+    if scenario.phy.standard != STANDARD:
+        yield _HERE, f"{scenario.phy.standard} has one link", f'phy.standard = "{STANDARD}"'
+    if len(links) < _FEWEST:
+        yield (
+            _HERE,
+            f"is {len(links)} link" + ("" if len(links) == 1 else "s"),
+            "two links or more, or band and channel_width of [phy]",
+        )
+    bands = [band for band, _ in links]
+    for place, band in enumerate(bands):
+        if band in bands[:place]:
+            yield (
+                (*_HERE, place),
+                f"a second link in {band} GHz, on the same channels",
+                "each link in a band of its own",
+            )
+    for key in ("band", "channel_width"):
+        if scenario.phy.given(key):
+            yield ("phy", key), "ap.links has the band and width of each link", without
+    if scenario.cells:
+        yield _HERE, *_SEVERAL_CELLS
+    for path, is_used, what in (
+        (("mac", "ofdma"), scenario.mac.ofdma is not None, "PPDUs to several stations"),
+        (("mac", "beacon"), scenario.mac.beacon is not None, "beacons"),
+        (("mac", "pcf"), scenario.mac.pcf is not None, "contention-free periods"),
+        (("ap", "access", "scheme"), scenario.ap.access.scheme != "standard", "bursts"),
+        (("ap", "queue", "mac_limit"), scenario.ap.queue.mac_limit is not None, "a driver's ring"),
+    ):
+        if is_used:
+            yield path, f"{what} on several links: not simulated", without
+    yield from _unfit_groups(scenario, links)
+
+
+def _unfit_groups(scenario: Written, links: list[_Link]) -> Iterator[tuple[Path, str, str]]:
+    known = ", ".join(f'"{link_text(link)}"' for link in links)
+    without = "without this key, or without ap.links"
+    for index, group in enumerate(scenario.stations):
+        here: Path = ("stations", index)
+        own: list[_Link] = links if group.links is None else group.links
+        for place, link in enumerate(own):
+            if link not in links:
+                found = f'"{link_text(link)}" is not a link of the access point'
+                yield (*here, "links", place), found, known
+        if not own:
+            yield (*here, "links"), "has no link", known
+        standard = pair_standard(scenario.phy, group)
+        if standard != STANDARD and len(own) > 1:
+            yield (
+                (*here, "standard") if group.links is None else (*here, "links"),
+                f"{standard} has one link, and these stations have {len(own)}",
+                f'one of them in links of this group, such as links = ["{link_text(own[0])}"]',
+            )
+        if group.channel_width is not None:
+            yield (
+                (*here, "channel_width"),
+                "stations use the whole width of each link",
+                without,
+            )
+        if group.rate_control != "fixed":
+            yield (
+                (*here, "rate_control"),
+                "rate control on several links is not simulated",
+                '"fixed", or without ap.links',
+            )
+        if group.queue.mac_limit is not None:
+            yield (*here, "queue", "mac_limit"), "a ring on several links: not simulated", without
+        if own and all(link in links for link in own):
+            check_standards(_on_link(scenario, own[0]).phy, [group], first=index)
+    queue = scenario.ap.queue.discipline
+    if queue in DISCIPLINES and not DISCIPLINES[queue].leaves_stations:
+        leaving = [f'"{name}"' for name, one in DISCIPLINES.items() if one.leaves_stations]
+        yield (
+            ("ap", "queue", "discipline"),
+            f'"{queue}" leaves no choice of the stations that a link serves',
+            ", ".join(leaving),
+        )
+
+
+_SEVERAL_CELLS: Final = (
+    "several links of an access point are simulated in one cell",
+    "one cell, or two cells on channels that do not overlap, each with a part of the flows",
+)

@@ -1,0 +1,169 @@
+"""The real ns-3 (3.44) with two links of 802.11be (STR), and laws of several links.
+
+`tests/reference/ns3_links.csv` holds the rows. The rules are the preset `ns-3`.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import airtcp
+import pytest
+from airtcp.scenario import loads
+from airtcp.testbed.site import site_of
+from peers.ns3_modern import ROWS_LINKS, at
+from peers.references import Point
+from peers.samples import Answer, metric
+from test_ofdma_drawn import drawn
+
+#: By ns-3's name of a metric: airtcp's name, and the largest relative difference. A value may also
+#: lie within the interval of the row. In saturated runs only backoffs are random.
+SATURATED = {
+    "goodput_bps": ("goodput_bps", 0.005),
+    "mpdus_per_data_ppdu_ap": ("mpdus_per_ppdu_ap", 0.005),
+    "mean_cw_ap": ("mean_cw_ap", 0.0),
+    "failed_ppdu_ratio_ap": ("failed_ppdu_ratio_ap", 0.0),
+    "ap_data_sojourn_s": ("ap_queue_delay_s", 0.1),
+}
+TCP = {
+    "goodput_bps": ("goodput_bps", 0.04),
+    "mpdus_per_data_ppdu_ap": ("mpdus_per_ppdu_ap", 0.04),
+    "mpdus_per_data_ppdu_stations": ("mpdus_per_ppdu_stations", 0.04),
+    "failed_ppdu_ratio_ap": ("failed_ppdu_ratio_ap", 0.1),
+    "failed_ppdu_ratio_stations": ("failed_ppdu_ratio_stations", 0.1),
+    "mean_cw_ap": ("mean_cw_ap", 0.04),
+    "mean_cw_stations": ("mean_cw_stations", 0.04),
+    "mean_rtt_s": ("rtt_s", 0.1),
+}
+
+
+@pytest.fixture(scope="module", params=ROWS_LINKS, ids=lambda point: point.parameters)
+def row(request: pytest.FixtureRequest) -> tuple[Point, list[Answer]]:
+    return request.param, at(request.param)
+
+
+def test_two_links_give_ns3s_rows(row: tuple[Point, list[Answer]]) -> None:
+    point, runs = row
+    bounds = SATURATED if "udp" in point.settings else TCP
+    for theirs, (ours, share) in bounds.items():
+        if theirs not in ROWS_LINKS[point]:
+            continue
+        mean, half_width, _ = ROWS_LINKS[point][theirs]
+        found = fmean(metric(runs, ours))
+        assert abs(found - mean) <= max(share * mean, half_width) + 1e-9, (theirs, found, mean)
+
+
+def _network(ap: str, stations: str, flows: str = "", phy: str = "") -> str:
+    return f"""
+phy = {{ standard = "802.11be", mcs = 9{phy} }}
+ap = {{ {ap} }}
+[[stations]]
+name = "sta"
+count = 1
+{stations}
+[[flows]]
+stations = "sta"
+direction = "download"
+application = {{ kind = "udp", packet = "1500 B", rate = "saturated" }}
+{flows}
+[run]
+warmup = "100 ms"
+duration = "1 s"
+replications = 2
+seed = 3
+"""
+
+
+BOTH = 'links = ["5 GHz/20 MHz", "6 GHz/80 MHz"]'
+UPLOADS = """
+[[flows]]
+stations = "sta"
+direction = "upload"
+application = { kind = "bulk" }
+"""
+
+
+def _metrics(text: str) -> list[dict[str, Any]]:
+    runs = airtcp.simulate(loads(text), threads=1).simulation.runs
+    return [run.answer["metrics"] for run in runs]
+
+
+def test_stations_with_one_of_two_links_are_a_network_with_that_link() -> None:
+    linked = _metrics(_network(BOTH, 'links = ["5 GHz/20 MHz"]\n', UPLOADS))
+    alone = _metrics(_network("", "", UPLOADS, ', band = "5 GHz", channel_width = "20 MHz"'))
+
+    for one, other in zip(linked, alone, strict=True):
+        shares = [name for name in one if name.endswith(("airtime_share", "idle"))]
+        assert {n: v for n, v in one.items() if n not in shares} == {
+            n: v for n, v in other.items() if n not in shares
+        }
+
+
+def test_two_saturated_links_carry_the_sum() -> None:
+    goodputs = {
+        links: fmean(one["goodput_bps"] for one in _metrics(_network(BOTH, links)))
+        for links in ("", 'links = ["5 GHz/20 MHz"]\n', 'links = ["6 GHz/80 MHz"]\n')
+    }
+    both, first, second = goodputs.values()
+
+    assert both == pytest.approx(first + second, rel=5e-3)
+
+
+LINKS = (
+    ["5 GHz/20 MHz", "6 GHz/20 MHz"],
+    ["6 GHz/320 MHz", "5 GHz/80 MHz"],
+    ["5 GHz/160 MHz", "6 GHz/160 MHz"],
+)
+
+
+def _drawn(seed: int) -> dict[str, Any]:
+    """A network of `test_ofdma_drawn` with two links; some of its groups have one of them."""
+    pick = random.Random(seed)
+    network = drawn(seed)
+    links = pick.choice(LINKS)
+    del network["mac"]["ofdma"]
+    network["phy"] = {"standard": "802.11be"}
+    network["ap"] |= {"links": links}
+    for group in network["stations"]:
+        if pick.random() < 0.5:
+            group["links"] = [pick.choice(links)]
+            if pick.random() < 0.4:
+                group |= {"standard": "802.11ax", "mcs": min(group["mcs"], 11)}
+    if pick.random() < 0.3:
+        network["mac"] |= {"rts_threshold": "3000 B"}
+    return network
+
+
+def _holds(seed: int) -> None:
+    """A broken law ends a run with an error."""
+    scenario = airtcp.load(_drawn(seed))
+    alone = airtcp.simulate(scenario, threads=1)
+    watched = airtcp.simulate(scenario, threads=2, trace=True)
+    for one, other in zip(alone.simulation.runs, watched.simulation.runs, strict=True):
+        assert one.answer["metrics"] == other.answer["metrics"], seed
+        assert sum(one.answer["airtime"].values()) == pytest.approx(1.0), seed
+
+
+def test_drawn_networks_with_links_break_no_law() -> None:
+    for seed in range(15):
+        _holds(seed)
+
+
+@pytest.mark.verify
+@pytest.mark.timeout(1800)
+def test_many_drawn_networks_with_links_break_no_law() -> None:
+    for seed in range(15, 1000):
+        _holds(seed)
+
+
+def test_what_knows_one_link_says_so(tmp_path: Path) -> None:
+    scenario = loads(_network(BOTH, ""))
+
+    with pytest.raises(airtcp.QuestionError, match="captures of several links"):
+        airtcp.simulate(scenario, pcap=tmp_path / "links.pcap")
+    with pytest.raises(airtcp.ScenarioError, match="a testbed has one link"):
+        site_of(scenario, name="links")
+    assert "several links" in (airtcp.predict(scenario).uncovered or "")
