@@ -138,7 +138,10 @@ class Loading:
         """The reason why no page time is reported."""
         loading_s = self.of_all.sums("loading_s", self.of_all.of_pages).mean(axis=0)
         first, last = loading_s[[0, -1]] * self.own.windows / self.own.measured_s
-        return f"the number of pages in progress may still rise ({first:.1f} → {last:.1f})"
+        counts = f"({first:.1f} → {last:.1f})"
+        if last > first:
+            return f"the number of pages in progress may still rise {counts}"
+        return f"too few pages to tell whether the number in progress still rises {counts}"
 
     @property
     def _empty(self) -> float:
