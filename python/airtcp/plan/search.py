@@ -247,7 +247,9 @@ class Search:
             longer *= 2.0
 
     def _confirm_by(self, longer: float) -> None:
-        for _ in range(_MOVES):
+        for move in range(_MOVES):
+            if move and self.spent > _MOST:
+                return
             found = self.known()
             if found is None or self._bad is None:
                 return
