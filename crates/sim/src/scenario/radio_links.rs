@@ -26,7 +26,7 @@ pub struct LinkRates {
     pub data_rate: Rate,
     /// Rate of control frames in exchanges with them.
     pub control_rate: Rate,
-    /// Their capabilities, as [`StationGroup::pair`].
+    /// Their capabilities, as `pair` of a station group.
     pub pair: Option<PairConfig>,
 }
 
