@@ -36,7 +36,7 @@ SURELY: Final = 2.5e7
 #: Replications of the first round, and the maximum. Later rounds add replications or length.
 _FIRST: Final = 4
 _MOST_RUNS: Final = 16
-#: Stop before a round that would need this many times the work of all earlier rounds.
+#: The growth of the length from round to round.
 _GROWTH: Final = 2.0
 #: Replications if two scenarios are compared.
 _PAIRED: Final = 8
@@ -184,17 +184,25 @@ def _next(
     if not worth:
         return None
     budget = SURELY if found.state == "fails" else MOST
-    if (1.0 + _GROWTH) * spent > budget:
-        return None
-    short = not finite and (result.simulation.steadiness is not None or _is_unseen(found))
-    if short or times.replications >= _MOST_RUNS:
-        longer = min(_GROWTH * times.duration_s, _LONGEST_S)
-        if longer <= times.duration_s:
+    work = sum(map(cost, runs))
+    steady = finite or result.simulation.steadiness is None
+    more = min(2 * times.replications, _MOST_RUNS)
+    if steady and more > times.replications and not _is_unseen(found):
+        # The runs so far count, too.
+        work *= more / times.replications - 1.0
+        longer = Times(times.warmup_s, times.duration_s, more)
+    else:
+        duration_s = min(_GROWTH * times.duration_s, _LONGEST_S)
+        if duration_s <= times.duration_s:
             return None
-        return Times(min(_GROWTH * times.warmup_s, 60.0), longer, times.replications)
-    return Times(times.warmup_s, times.duration_s, min(2 * times.replications, _MOST_RUNS))
+        work *= duration_s / times.duration_s
+        longer = Times(min(_GROWTH * times.warmup_s, 60.0), duration_s, times.replications)
+    return longer if spent + work <= budget else None
 
 
 def _is_unseen(found: Verdict) -> bool:
-    """True if a metric has no value at all, so that more runs of the same length do not help."""
-    return any(one.state == "unknown" and one.interval.mean is None for one in found.targets)
+    """True if nothing is known of a metric, so that more runs of the same length do not help."""
+    return any(
+        one.state == "unknown" and one.interval.mean is None and not one.interval.low
+        for one in found.targets
+    )
