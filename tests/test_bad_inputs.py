@@ -293,6 +293,10 @@ LIBRARY: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "run": (lambda: airtcp.run(None), TypeError, "file name"),
     "predict": (lambda: airtcp.predict([]), TypeError, "airtcp.load"),  # type: ignore[arg-type]
     "diff": (lambda: airtcp.diff("base.toml", 3), TypeError, "3 is not"),  # type: ignore[arg-type]
+    "simulate": (lambda: airtcp.simulate(3), TypeError, "3 is not a sc"),  # type: ignore[arg-type]
+    "glance": (lambda: airtcp.glance(3), TypeError, "3 is not a sc"),  # type: ignore[arg-type]
+    "verdict": (lambda: airtcp.verdict("x"), TypeError, "'x' is not a result; .*airtcp.run"),
+    "advise": (lambda: airtcp.advise(base()), TypeError, "is not a result; .*airtcp.run"),
     "file": (lambda: airtcp.compare("nofile.toml"), airtcp.ScenarioError, "nofile.toml: file"),
     "replications": (
         lambda: airtcp.simulate("base.toml", replications=0),

@@ -21,6 +21,7 @@ from airtcp.judge.causes import causes, fixes
 from airtcp.judge.outcome import FEWER, NEAR, Outcome, TargetOutcome, outcome_of
 from airtcp.judge.race import AS_IS, Race, Standing, cost, odds
 from airtcp.judge.targets import targets_of
+from airtcp.judge.verdicts import scenario_of
 from airtcp.remedies import as_written, named
 from airtcp.remedies.apply import lines_for
 from airtcp.results.advice import Advice, Cause, Effect, TargetChange, Trial
@@ -80,7 +81,7 @@ def advise(
     >>> airtcp.advise(airtcp.simulate(cafe)).recommended is None
     True
     """
-    scenario = result.scenario
+    scenario = scenario_of(result)
     if effort <= 0.0 or not _can_vary(scenario) or not result.simulation.runs:
         return Advice()
     found = _Advising(cast("SimulationResult", result), effort, everything, threads, progress)

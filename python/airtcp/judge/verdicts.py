@@ -62,7 +62,7 @@ def verdict(
     >>> found.state, found.targets[0].target.text
     ('holds', 'laptop flow_goodput > 1 Mb/s')
     """
-    scenario = result.scenario
+    scenario = scenario_of(result)
     written = True
     if targets is None:
         targets, written = targets_of(scenario)
@@ -77,6 +77,17 @@ def verdict(
     from airtcp.judge.growth import growth_of
 
     return Verdict(judged, written, level, growth_of(result, found))
+
+
+def scenario_of(result: Simulated) -> ResolvedScenario:
+    """Return the scenario of a result. Raises TypeError for another object."""
+    scenario: ResolvedScenario | None = getattr(result, "scenario", None)
+    if scenario is None or not hasattr(result, "simulation"):
+        raise TypeError(
+            f"{result!r:.60} is not a result; allowed: a result of airtcp.run, airtcp.compare or "
+            "airtcp.simulate"
+        )
+    return scenario
 
 
 def glanced(scenario: ResolvedScenario, seen: Glance) -> Verdict | None:

@@ -28,7 +28,7 @@ from airtcp.results.glance import Glance
 from airtcp.run.memory import refuse_too_large
 from airtcp.scenario.alone import cell_alone
 from airtcp.scenario.keys.traffic import has_end
-from airtcp.scenario.load import load
+from airtcp.scenario.load import as_scenario
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -97,8 +97,7 @@ def glance(
     >>> round(airtcp.glance(cafe).metrics["goodput_bps"].mean / 1e6)
     25
     """
-    if isinstance(scenario, str | Path):
-        scenario = load(scenario)
+    scenario = as_scenario(scenario)
     scenario = scenario.with_run(seed=seed, replications=1)
     seen = _looked(scenario, times * BUDGET)
     if not alone or not seen.reached:

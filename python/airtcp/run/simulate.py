@@ -26,7 +26,7 @@ from airtcp.run.precision import beforehand, headlines, outlook
 from airtcp.run.processors import processors
 from airtcp.run.replications import Capture, Replications, Runner
 from airtcp.scenario.alone import cell_alone
-from airtcp.scenario.load import load
+from airtcp.scenario.load import as_scenario
 from airtcp.stats import FIRST_ROUND, is_precise, next_round
 
 if TYPE_CHECKING:
@@ -99,8 +99,7 @@ def simulate(
     from airtcp import _core
     from airtcp.run.warmup import with_warmup
 
-    if isinstance(scenario, str | Path):
-        scenario = load(scenario)
+    scenario = as_scenario(scenario)
     if not LEAST_SNAPLEN <= snaplen <= MOST_SNAPLEN:
         raise ValueError(f"snaplen must be {LEAST_SNAPLEN} to {MOST_SNAPLEN}, not {snaplen}")
     if threads is not None and threads < 1:
