@@ -294,7 +294,7 @@ def groups(result: Simulated) -> Table:
     columns += [Column(head, right=True, rank=rank) for _, head, rank in shown]
     if done:
         columns.append(Column("all done after", right=True, rank=1))
-    airtime = airtime_line(result)
+    airtime = _airtime_line(result)
     return Table(columns, rows, foot=[(airtime, "")] if airtime else [])
 
 
@@ -331,7 +331,7 @@ def predicted(result: Prediction) -> Iterator[Part]:
         yield Lines([(f"{text} by a quick simulation; airtcp run decides", state)])
 
 
-def airtime_line(result: Simulated) -> str:
+def _airtime_line(result: Simulated) -> str:
     """Return the shares of the airtime, the largest first; with several cells a line for each."""
     if len(result.simulation.cells) > 1:
         return ""

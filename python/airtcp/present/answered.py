@@ -26,13 +26,8 @@ def answered(result: Comparison | SimulationResult, picture: Sequence[str] = ())
 
 
 def grouped(result: Comparison | SimulationResult) -> list[str]:
-    """Return the results of every group."""
-    airtime = words.airtime_line(result)
-    return [
-        "<h2 id='groups'>Groups</h2>",
-        *html([words.groups(result)]),
-        *([f"<p>{escape(airtime)}</p>"] if airtime else []),
-    ]
+    """Return the results of every group, and how airtime is used."""
+    return ["<h2 id='groups'>Groups</h2>", *html([words.groups(result)])]
 
 
 def beside_measured(beside: Measured) -> list[str]:
