@@ -45,8 +45,8 @@ WITHOUT_RECORD = {
     "guard_interval", "handshake",
     "hystart", "limit", "links", "loss_window", "model", "poll", "preamble", "preset", "profile",
     "protection", "purpose", "rate",
-    "rate_control", "reno_growth", "rto_floor", "scheduler", "segmentation", "standard", "stations",
-    "tcp_ack", "tcp_data",
+    "rate_control", "reno_growth", "rto_floor", "rules", "scheduler", "segmentation",
+    "standard", "stations", "tcp_ack", "tcp_data",
     "timers", "txop_protection", "udp", "video", "warmup", "weaker_before",
 }  # fmt: skip
 #: The same of the resolved form: a key `kind` that is none of an application or a scheduler.

@@ -39,8 +39,8 @@ def test_few_pages_in_steady_state_get_more_runs_not_longer_ones() -> None:
     decided, result = states(FEW)
 
     assert decided == ["holds"]
-    # Three readers load about 100 pages an hour each: 90 % of 100 events are an hour and more.
-    assert result.simulation.replications == 16
+    # Three readers load a page in about half a minute each, and p90 needs 100 of them: 1,000 s.
+    assert result.simulation.replications > 8
     assert result.scenario.run.duration_ns <= 120e9
 
 

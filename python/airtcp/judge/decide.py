@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 #: Maximum work of all rounds, in the core's counts: about 20 seconds of a processor.
-MOST: Final = 2e8
+MOST: Final = 2.6e8
 #: Maximum work if a target is clearly missed already: about two seconds.
 SURELY: Final = 2.5e7
 #: Replications of the first round, and the maximum. Later rounds add replications or length.
 _FIRST: Final = 4
-_MOST_RUNS: Final = 16
+_MOST_RUNS: Final = 64
 #: The growth of the length from round to round.
 _GROWTH: Final = 2.0
 #: Replications if two scenarios are compared.
@@ -186,7 +186,9 @@ def _next(
     budget = SURELY if found.state == "fails" else MOST
     work = sum(map(cost, runs))
     steady = finite or result.simulation.steadiness is None
-    more = min(2 * times.replications, _MOST_RUNS)
+    # Twice the replications, or as many as the budget still has room for.
+    room = int(times.replications * (1.0 + max(budget - spent, 0.0) / work))
+    more = min(2 * times.replications, room, _MOST_RUNS)
     if steady and more > times.replications and not _is_unseen(found):
         # The runs so far count, too.
         work *= more / times.replications - 1.0

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from airtcp.conditions import Condition, ConditionError, parse_condition
 from airtcp.exceptions import QuestionError
 from airtcp.judge.candidates import COSTS, EASY, Candidate, singles
-from airtcp.judge.decide import timed
+from airtcp.judge.decide import is_open, timed
 from airtcp.judge.race import Race, cost
 from airtcp.judge.recommend import effects_of, lines_of
 from airtcp.judge.targets import targets_of
@@ -64,6 +64,7 @@ def capacity(
     tell: Callable[[str], None] | None,
 ) -> Plan:
     """Do the work of `airtcp.plan`, which documents the arguments."""
+    fixed = not is_open(scenario)
     scenario = cast("Scenario", timed(scenario))
     axis = axis_of(scenario, vary, begin, end)
     asked = [until] if isinstance(until, str) else list(until)
@@ -88,6 +89,7 @@ def capacity(
             "warmup_ns": points.warmed_up(axis.at(start)),
             "replications": replications or run.replications or 2,
             "confidence": run.confidence,
+            "fixed": fixed,
             "tell": tell,
         }
         search = Search("", axis, **settings)

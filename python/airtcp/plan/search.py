@@ -35,9 +35,11 @@ _AROUND: Final = (0.93, 1.0, 1.1)
 _LONGER: Final = 2.5
 #: The end is known if the upper end of its interval is within this factor of the lower one. Until
 #: then the runs around it double in length, within this work of a search: about six seconds. The
-#: places may move with the end `_MOVES` times for each length.
+#: places may move with the end `_MOVES` times for each length, and no run is longer than `_LONGEST`
+#: times the file's.
 _KNOWN: Final = 1.3
 _MOVES: Final = 8
+_LONGEST: Final = 20.0
 _MOST: Final = 8e7
 #: The regression line uses places within this factor of the end.
 _WINDOW: Final = 1.5
@@ -68,7 +70,10 @@ class Found:
 
 @dataclass
 class Search:
-    """The search along `axis`. `name` is the prefix of its keys in `points`."""
+    """The search along `axis`. `name` is the prefix of its keys in `points`.
+
+    `fixed` says that the file gives the run length.
+    """
 
     name: str
     axis: Axis
@@ -78,6 +83,7 @@ class Search:
     warmup_ns: int
     replications: int
     confidence: float
+    fixed: bool = True
     tell: Callable[[str], None] | None = None
     places: dict[int, Place] = field(default_factory=dict)
     #: The targets that are missed at every value; `never_known` means that they are given.
@@ -239,7 +245,7 @@ class Search:
         While the end is known to no better than `_KNOWN`, runs of twice the length follow.
         """
         longer = _LONGER
-        while True:
+        while longer <= _LONGEST:
             before = self.spent
             self._confirm_by(longer)
             if self._is_known() or self.spent + 2.0 * (self.spent - before) > _MOST:
@@ -267,8 +273,9 @@ class Search:
                 self._narrow()
             if self._is_hopeless:
                 return
-            if self._bad is None and max(self.places) < len(self.axis) - 1:
-                self.simulate([self._step(max(self.places), up=True)], longer=longer)
+            if self._bad is None:
+                self._enclose(max(self.places))
+                self._narrow()
 
     def _is_known(self) -> bool:
         """Whether the interval of the end is narrow, or longer runs cannot make it so."""
@@ -278,8 +285,11 @@ class Search:
         if found.index not in self.places:
             return False
         low, high = found.answer.low or 0.0, found.answer.high
-        one_step = self.axis.whole and high - low <= 1
-        return one_step or (high <= _KNOWN * low and self.steadiness(found.index) is None)
+        steady = self.steadiness(found.index) is None
+        if self.fixed and not steady:
+            # What the file's own runs measure changes with their length.
+            return True
+        return steady and (high <= _KNOWN * low or (self.axis.whole and high - low <= 1))
 
     def _around(self, index: int, part: float) -> int:
         axis = self.axis
