@@ -88,6 +88,7 @@ def run(
     with outcome():
         from airtcp.cli.outputs import check as check_outputs
         from airtcp.compare import compare, with_measured, with_testbed
+        from airtcp.judge.recommend import advise
 
         _check_witnesses(with_, simulated, gro)
         trying, everything = _effort("none" if no_advice else advice, effort)
@@ -103,7 +104,7 @@ def run(
                 'such as "call p95 packet_delay" = "< 50 ms"'
             )
         check_outputs(scenario, out=out, force=force)
-        measured, missing = None, None
+        measured = missing = None
         if with_:
             # Report unsupported kernel features before the simulation, not after it.
             try:
@@ -133,17 +134,15 @@ def run(
             result = _explained(result, threads, quiet=quiet)
         result = replace(result, verdict=verdict(result, growth=finished and trying > 0.0))
         if finished:
-            from airtcp.judge.recommend import advise
-
             with progress_bar(quiet, "trying changes") as progress:
-                tried = advise(
+                found = advise(
                     result,
                     effort=trying,
                     everything=everything,
                     threads=threads,
                     progress=progress,
                 )
-            result = replace(result, advice=tried)
+            result = replace(result, advice=found)
         _tell_warmup(loaded, result, quiet=quiet)
         _answer(
             result,
@@ -156,12 +155,10 @@ def run(
             explain=explain,
         )
         gap = None if result.measured is None else result.measured.gap
-        if gap is not None and gap.interrupted:
-            note("interrupted: some explanations were not tried")
-            raise typer.Exit(Status.INTERRUPTED)
-        if result.advice is not None and result.advice.interrupted:
-            note("interrupted: some changes were not tried")
-            raise typer.Exit(Status.INTERRUPTED)
+        for what, tried in (("explanations", gap), ("changes", result.advice)):
+            if tried is not None and tried.interrupted:
+                note(f"interrupted: some {what} were not tried")
+                raise typer.Exit(Status.INTERRUPTED)
         if check and result.verdict is not None:
             raise typer.Exit(_STATUSES[result.verdict.state])
 
