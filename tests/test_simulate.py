@@ -260,14 +260,13 @@ def test_a_violated_law_is_an_error_with_the_seed(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_resolved_form_that_the_core_refuses_is_a_simulation_error() -> None:
-    class Odd:
-        run = web().run
-
+    class Odd(ResolvedScenario):
         def with_run(self, **_: Any) -> "Odd":
             return self
 
         def to_json(self) -> str:
             return json.dumps({"title": "half a scenario"})
 
+    odd = Odd.model_construct(**dict(web()))
     with pytest.raises(SimulationError, match=r"rejects .* missing field .* one version"):
-        simulate(Odd())  # type: ignore[arg-type]
+        simulate(odd)

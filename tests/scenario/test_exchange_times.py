@@ -6,6 +6,7 @@ from pathlib import Path
 import airtcp
 import pytest
 from airtcp.scenario import resolve
+from wing import with_papers
 
 MINIMAL = tomllib.loads(
     (Path(__file__).parents[1] / "scenarios" / "valid" / "minimal.toml").read_text()
@@ -44,6 +45,7 @@ def test_so_are_those_of_access_categories() -> None:
             resolve(with_phy() | {"mac": edca})
 
 
+@with_papers
 @pytest.mark.parametrize(
     "keys",
     [
