@@ -192,14 +192,14 @@ def _next(
     if steady and more > times.replications and not _is_unseen(found):
         # The runs so far count, too.
         work *= more / times.replications - 1.0
-        longer = Times(times.warmup_s, times.duration_s, more)
+        then = Times(times.warmup_s, times.duration_s, more)
     else:
         duration_s = min(_GROWTH * times.duration_s, _LONGEST_S)
         if duration_s <= times.duration_s:
             return None
         work *= duration_s / times.duration_s
-        longer = Times(min(_GROWTH * times.warmup_s, 60.0), duration_s, times.replications)
-    return longer if spent + work <= budget else None
+        then = Times(min(_GROWTH * times.warmup_s, 60.0), duration_s, times.replications)
+    return then if spent + work <= budget else None
 
 
 def _is_unseen(found: Verdict) -> bool:

@@ -100,8 +100,7 @@ class Search:
         if not self.never_known:
             self.simulate([0], longer=_LONGER)
             self._leave_out()
-        self._enclose(max(start, 1))
-        self._narrow()
+        self._bracket(max(start, 1))
         if not rough:
             self.confirm()
         return self.known()
@@ -191,6 +190,11 @@ class Search:
     def _is_hopeless(self) -> bool:
         return len(self.never) == len(self.targets)
 
+    def _bracket(self, start: int) -> None:
+        """Simulate from `start` on until both sides of the end are close."""
+        self._enclose(start)
+        self._narrow()
+
     def _enclose(self, start: int) -> None:
         """Search outwards in growing steps until the end is bracketed, or the axis ends."""
         here = min(start, len(self.axis) - 1)
@@ -268,14 +272,9 @@ class Search:
             if not new:
                 return
             self.simulate(new, longer=longer)
-            if 0 in new and not self.never_known and self._leave_out():
-                self._enclose(max(self.places))
-                self._narrow()
-            if self._is_hopeless:
-                return
-            if self._bad is None:
-                self._enclose(max(self.places))
-                self._narrow()
+            is_new = 0 in new and not self.never_known and self._leave_out()
+            if is_new or self._bad is None:
+                self._bracket(max(self.places))
 
     def _is_known(self) -> bool:
         """Whether the interval of the end is narrow, or longer runs cannot make it so."""
