@@ -135,11 +135,9 @@ def within_limits(
         if interval.n and scenario is not None and never_happens(name, scenario, group):
             found[name] = Interval(0.0, 0.0, 0.0, interval.n)
             continue
-        if interval.low is None and interval.high is None and len(runs) > 1:
-            # A mean without an interval says nothing about other runs.
-            interval = Interval(None, None, None, interval.n)
         if interval.low is None and interval.high is None:
-            found[name] = interval
+            # A mean without an interval says nothing about other runs.
+            found[name] = interval if len(runs) <= 1 else Interval(None, None, None, interval.n)
             continue
         if not (is_once and name in _OF_TRAFFIC):
             interval = unseen(name, interval, runs, group, part)
