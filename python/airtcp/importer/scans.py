@@ -13,10 +13,12 @@ from typing import Final
 
 from airtcp.importer.source import Source, shown
 
+#: A MAC address.
+MAC: Final = r"[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5}"
 _BSS: Final = re.compile(r"^BSS ([0-9a-fA-F:]{17})\b")
 #: Windows translates names, but neither their order nor values.
 _SSID: Final = re.compile(r"^SSID \d+ *: ?(.*)$")
-_NETSH: Final = re.compile(r"^ *BSSID \d+ *: ([0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5})\s*$")
+_NETSH: Final = re.compile(rf"^ *BSSID \d+ *: ({MAC})\s*$")
 _NMCLI: Final = re.compile(r"^(?=.*\bBSSID\b)(?=.*\bSIGNAL\b) *[^\s,;]+(?: {2,}\S+)+ *$")
 #: A line of `nmcli -t`, which escapes the colons of an address.
 _TERSE: Final = re.compile(r"^(?:[^:]*:)*[0-9A-F]{2}(?:\\:[0-9A-F]{2}){5}(?::|$)")
@@ -209,7 +211,7 @@ def _terse_rows(source: Source) -> Iterator[_Row]:
 
 def _of_nmcli(source: Source, number: int, row: dict[str, str]) -> Reading:
     place = f"line {number}"
-    if not re.fullmatch(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}", row["BSSID"]):
+    if not re.fullmatch(MAC, row["BSSID"]):
         raise source.error(f"{place}: bssid", f"{shown(row['BSSID'])} is no MAC address")
     signal = _percent(source, place, row["SIGNAL"])
     freq = re.match(r"\d{4}", row.get("FREQ", ""))

@@ -15,6 +15,7 @@ from typing import Final
 
 from airtcp.importer.draft import Draft, Said
 from airtcp.importer.scans import (
+    MAC,
     Reading,
     band_of,
     generation_of,
@@ -39,7 +40,6 @@ _COLUMNS: Final = {
     "mode": r"(phy )?modes?|(phy )?type|protocol|standard|802\.11",
 }
 _NEEDED: Final = ("bssid", "channel", "rssi")
-_MAC: Final = re.compile(r"[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}")
 #: Weaker access points are ignored; the noise in 20 MHz is at -94 dBm.
 _WEAKEST_DBM: Final = -92.0
 _NEAR_DBM: Final = -50.0
@@ -97,7 +97,7 @@ def _row(source: Source, line: int, row: Sequence[str], columns: dict[str, int])
         return row[at].strip() if 0 <= at < len(row) else ""
 
     bssid = text("bssid").lower().replace("-", ":")
-    if not _MAC.fullmatch(bssid):
+    if not re.fullmatch(MAC, bssid):
         raise source.error(f"{place}: bssid", f"{shown(bssid)} is no MAC address")
     rssi = text("rssi").lower().removesuffix("dbm").strip().replace(",", ".")
     if rssi in ("", "-", "n/a"):
