@@ -8,14 +8,13 @@ from airtcp.predict import predict
 from airtcp.run.simulate import simulate
 from airtcp.scenario import loads
 from test_predict_downloads import (
-    BULK,
     EQUAL,
     EXPONENTIAL,
-    FLOW,
     PAPER_M,
     PARETO,
     STATIONS,
     broken,
+    flow,
     of_paper_m,
     scenario,
 )
@@ -65,17 +64,7 @@ def test_a_queue_that_holds_all_windows_breaks_nothing() -> None:
 
 def test_rules_of_the_standard_that_the_model_lacks_are_named() -> None:
     standard = PAPER_M.partition("[mac.rules]")[0]
-    flow = FLOW.format(
-        stations="sta",
-        direction="download",
-        application=BULK,
-        window=1,
-        d=1,
-        handshake="two-way",
-        path="",
-    )
-
-    sentences = broken(predict(loads(standard + STATIONS.format(count=10) + flow)))
+    sentences = broken(predict(loads(standard + STATIONS.format(count=10) + flow())))
 
     assert "may be sent without backoff and a backoff runs after each success" in sentences
     assert "364 us (EIFS)" in sentences
@@ -83,31 +72,14 @@ def test_rules_of_the_standard_that_the_model_lacks_are_named() -> None:
 
 def test_a_short_retry_limit_is_named() -> None:
     once = PAPER_M.replace("short_retry_limit = 7", "short_retry_limit = 1")
-    flow = FLOW.format(
-        stations="sta",
-        direction="download",
-        application=BULK,
-        window=1,
-        d=1,
-        handshake="two-way",
-        path="",
-    )
-
-    sentences = broken(predict(loads(once + STATIONS.format(count=10) + flow)))
+    sentences = broken(predict(loads(once + STATIONS.format(count=10) + flow())))
 
     assert "sent at most 1 time and about 6.1 % are dropped" in sentences
 
 
 def test_stations_at_different_rates_are_averaged_and_named() -> None:
-    far = '[[stations]]\nname = "far"\ncount = 1\ndata_rate = "1 Mb/s"\n' + FLOW.format(
-        stations="far",
-        direction="download",
-        application=BULK,
-        window=1,
-        d=1,
-        handshake="two-way",
-        path="",
-    )
+    group = '[[stations]]\nname = "far"\ncount = 1\ndata_rate = "1 Mb/s"\n'
+    far = group + flow(stations="far")
     asked = scenario(count=1, more=far)
 
     said, measured = predict(asked), simulate(asked).metrics["goodput_bps"].mean
@@ -127,19 +99,7 @@ def test_uploads_with_a_large_window_are_not_the_backlog_of_paper_m() -> None:
 
 
 def test_web_beside_endless_downloads_leaves_the_total_goodput() -> None:
-    more = (
-        FLOW.format(
-            stations="sta",
-            direction="download",
-            application=EXPONENTIAL,
-            window=1,
-            d=1,
-            handshake="two-way",
-            path="",
-        )
-        + 'name = "web"\n'
-    )
-    said = predict(scenario(count=3, more=more))
+    said = predict(scenario(count=3, more=flow(EXPONENTIAL) + 'name = "web"\n'))
 
     assert set(said.model) == {"goodput_bps", "best_target_active"}
     assert "web transfers share the channel" in broken(said)

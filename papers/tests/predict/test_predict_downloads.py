@@ -5,6 +5,7 @@ Which assumptions it breaks: `test_predict_broken`.
 
 import math
 import statistics
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,18 +59,17 @@ EQUAL = EXPONENTIAL.replace('"exponential", mean = "30 kB"', '"deterministic", v
 PARETO = WEB.replace('"SIZE"', '"pareto", mean = "30 kB", shape = 1.5')
 
 
-def scenario(
+def flow(
     application: str = BULK,
-    count: int = 10,
+    stations: str = "sta",
     window: int = 1,
     d: int = 1,
     direction: str = "download",
     handshake: str = "two-way",
     path: str = "",
-    more: str = "",
-) -> ResolvedScenario:
-    flow = FLOW.format(
-        stations="sta",
+) -> str:
+    return FLOW.format(
+        stations=stations,
         direction=direction,
         application=application,
         window=window,
@@ -77,8 +77,13 @@ def scenario(
         handshake=handshake,
         path=path,
     )
+
+
+def scenario(
+    application: str = BULK, count: int = 10, more: str = "", **keys: Any
+) -> ResolvedScenario:
     run = '[run]\nwarmup = "5 s"\nduration = "60 s"\nreplications = 4\n'
-    return loads(PAPER_M + STATIONS.format(count=count) + flow + more + run)
+    return loads(PAPER_M + STATIONS.format(count=count) + flow(application, **keys) + more + run)
 
 
 def parameters(of: ResolvedScenario) -> Parameters:
@@ -257,21 +262,7 @@ def test_one_web_station_is_equation_14() -> None:
 def test_web_predictions_are_near_the_simulation_where_assumptions_hold() -> None:
     run = 'warmup = "20 s"\nduration = "2000 s"\nreplications = 4\n'
     asked = scenario(EXPONENTIAL, count=20)
-    longer = loads(
-        PAPER_M
-        + STATIONS.format(count=20)
-        + FLOW.format(
-            stations="sta",
-            direction="download",
-            application=EXPONENTIAL,
-            window=1,
-            d=1,
-            handshake="two-way",
-            path="",
-        )
-        + "[run]\n"
-        + run
-    )
+    longer = loads(PAPER_M + STATIONS.format(count=20) + flow(EXPONENTIAL) + "[run]\n" + run)
     said, measured = predict(longer), simulate(longer).metrics
 
     assert longer.flows == asked.flows

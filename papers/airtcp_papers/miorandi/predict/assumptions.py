@@ -8,7 +8,7 @@ reverse), or unknown.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from airtcp.predict.assumptions import skipped_acks
 from airtcp.predict.card import Assumption
@@ -19,9 +19,6 @@ from airtcp.units import format_time_ns
 
 from airtcp_papers.miorandi.model import CORRECTED, contention
 from airtcp_papers.miorandi.predict.connections import Connections
-
-if TYPE_CHECKING:
-    pass
 
 #: Assumptions of every equation of paper M.
 COMMON: Final = (
