@@ -132,7 +132,6 @@ pub(super) fn build<'a>(scenario: &'a Scenario, seed: u64, replication: u64) -> 
                 backoffs: RandomStream::new(seed, replication, &entity, "backoff"),
                 bursts: scenario.ap.access.bursts().filter(|_| is_access_point),
             });
-            entities.push(entity.clone());
             transmitters.push(Transmitter {
                 node,
                 at_access_point: is_access_point,
@@ -144,6 +143,7 @@ pub(super) fn build<'a>(scenario: &'a Scenario, seed: u64, replication: u64) -> 
                 blocked: VecDeque::new(),
                 collided: false,
             });
+            entities.push(entity);
         }
         let group = group.map(|(number, _)| number);
         nodes.push(Node { name, group, address, access_point, routes, backlogged_queues: 0 });
@@ -168,8 +168,8 @@ pub(super) fn build<'a>(scenario: &'a Scenario, seed: u64, replication: u64) -> 
     }
     let of_link = |(number, link): (usize, &'a RadioLink)| {
         let on_link = format!(" on link {}", number + 1);
+        let purpose = format!("backoff{on_link}");
         let contenders = contenders.iter().zip(&entities).map(|(one, entity)| {
-            let purpose = format!("backoff{on_link}");
             let backoffs = RandomStream::new(seed, replication, entity, &purpose);
             Some(ContenderConfig { backoffs, ..one.clone() })
         });
@@ -252,6 +252,7 @@ fn errors(
     replication: u64,
     on_link: &str,
 ) -> Vec<Option<(FrameErrors, RandomStream)>> {
+    let purpose = &format!("frame errors{on_link}");
     let of_group = |group: &StationGroup| {
         // With rate control each rate has its own errors.
         let by_rate = FrameErrors { rate: 0.0, of_bytes: None, least_bytes: 0 };
@@ -259,10 +260,7 @@ fn errors(
         let name = group.name.clone();
         (0..group.count).map(move |index| {
             let entity = format!("{name}/{index}");
-            errors.map(|errors| {
-                let purpose = format!("frame errors{on_link}");
-                (errors, RandomStream::new(seed, replication, &entity, &purpose))
-            })
+            errors.map(|errors| (errors, RandomStream::new(seed, replication, &entity, purpose)))
         })
     };
     let access_points = scenario.access_points().map(|_| None);
