@@ -141,7 +141,7 @@ class Loading:
         counts = f"({first:.1f} → {last:.1f})"
         if last > first:
             return f"the number of pages in progress may still rise {counts}"
-        return f"too few pages to tell whether the number in progress still rises {counts}"
+        return f"the number of pages in progress varies, and may still rise {counts}"
 
     @property
     def _empty(self) -> float:

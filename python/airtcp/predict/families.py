@@ -60,7 +60,7 @@ def of_packages() -> tuple[Models, ...]:
 
 
 def families_of(kind: Kind, scenario: ResolvedScenario, *own: Family) -> list[Family]:
-    """Return `own` families and those of packages, by rank."""
+    """Return `own` families and the families of packages, by rank."""
     packages = (family for one in of_packages() for family in one.families(kind, scenario))
     families = sorted([*own, *packages], key=lambda family: family.rank)
     if any(one.rules_out for one in families):

@@ -122,8 +122,8 @@ def closed_processor_sharing(
 
     Each of `sources` thinks for a time drawn from `think_times` in seconds, sends a job, waits
     until it is served, and thinks again. All begin with thinking. The other arguments are as in
-    `processor_sharing`. The corresponding model is its
-    (16).
+    `processor_sharing`. The corresponding model is the
+    paper's (16).
 
     Raises:
         ValueError: an argument is out of range.
