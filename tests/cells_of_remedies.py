@@ -88,9 +88,11 @@ BURSTS = cell(
 )
 UPLOADS = cell("802.11g", UPLOAD)
 SHARED = cell("802.11ax", DOWNLOAD, mac={"ofdma": {}})
+PROTECTED = cell("802.11g", DOWNLOAD, phy={"protection": "rts-cts"})
+BEACONS = cell("802.11g", DOWNLOAD, mac={"beacon": {"interval": "10 ms"}})
 CELLS = (
     *(PLAIN, OFDM, AGGREGATES, OFFICE, NEIGHBOURS, CROWDED, MIXED, FAR, AGED, BURSTS, UPLOADS),
-    SHARED,
+    *(SHARED, PROTECTED, BEACONS),
 )
 
 

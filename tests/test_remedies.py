@@ -84,6 +84,7 @@ def test_a_remedy_changes_what_it_says_and_only_once(name: str) -> None:
             "it is set already",
             "no station is slower",
             "no link has a loss",
+            "the scenario has no phy.protection",
         )
 
 

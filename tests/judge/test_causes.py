@@ -68,6 +68,36 @@ NETWORKS: dict[str, dict[str, Any]] = {
         phy={"standard": "802.11b"},
         mac={"rts_threshold": "0 B"},
     ),
+    "protection": network(
+        [flow("desk", "download", BULK)],
+        {"desk goodput": "> 20 Mb/s"},
+        phy={"standard": "802.11g", "protection": "cts-to-self"},
+    ),
+    "beacons": network(
+        [flow("desk", "download", BULK)],
+        {"desk goodput": "> 20 Mb/s"},
+        mac={"beacon": {"interval": "5 ms", "rate": "1 Mb/s", "size_bits": 2000}},
+    ),
+    "ofdma": network(
+        [flow("desk", "download", BULK, tcp=LINUX)],
+        {"desk goodput": "> 100 Mb/s"},
+        counts={"desk": 8},
+        phy={"standard": "802.11ax", "channel_width": "20 MHz"},
+        ap={"queue": {"limit": 1000}},
+        mac={"ofdma": {}},
+    ),
+    "aggregation": network(
+        [flow("desk", "download", BULK, tcp=LINUX)],
+        {"desk goodput": "> 40 Mb/s"},
+        phy={"standard": "802.11n"},
+        mac={"aggregation": {"ampdu": "2 kB"}},
+    ),
+    "edca": network(
+        [flow("desk", "upload", {"kind": "udp", "packet": "1200 B", "rate": "5 Mb/s"})],
+        {"desk goodput": "> 15 Mb/s"},
+        counts={"desk": 12},
+        mac={"edca": {"stations": {"AC_BE": {"cw_min": 1, "cw_max": 1, "txop_limit": "0 us"}}}},
+    ),
     "hidden": network(
         [flow("left", "upload", BULK), flow("right", "upload", BULK)],
         {"jain_index": "> 0.9"},

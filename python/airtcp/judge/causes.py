@@ -26,6 +26,11 @@ _SHORTEST_S: Final = 2.0
 _FIXES: Final = {
     "bursts": "standard-access",
     "rts": "no-rts",
+    "protection": "no-protection",
+    "beacons": "fewer-beacons",
+    "ofdma": "no-ofdma",
+    "aggregation": "larger-aggregates",
+    "edca": "default-wmm",
     "hidden": "rts-all",
     "neighbour": "channels-apart",
     "delayed-acks": "no-delayed-ack",

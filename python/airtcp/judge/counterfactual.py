@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 PROBLEMS: Final = (
     "bursts",
     "rts",
+    "protection",
+    "beacons",
+    "ofdma",
+    "aggregation",
+    "edca",
     "hidden",
     "neighbour",
     "delayed-acks",
@@ -89,6 +94,11 @@ def _all(base: Scenario) -> Iterator[tuple[str, tuple[str, ...], dict[str, Any]]
     names = [group.name for group in base.stations]
     yield "bursts", (), _edited(base, lambda data: _drop(data, "ap", "access"))
     yield "rts", (), _edited(base, lambda data: _drop(data, "mac", "rts_threshold"))
+    yield "protection", (), _edited(base, lambda data: _drop(data, "phy", "protection"))
+    yield "beacons", (), _edited(base, lambda data: _drop(data, "mac", "beacon"))
+    yield "ofdma", (), _edited(base, lambda data: _drop(data, "mac", "ofdma"))
+    yield "aggregation", (), _edited(base, lambda data: _drop(data, "mac", "aggregation"))
+    yield "edca", (), _edited(base, lambda data: _drop(data, "mac", "edca"))
     yield "hidden", (), _edited(base, _all_hear)
     if base.cells is not None and len(base.cells) > 1:
         for place, cell in enumerate(base.cells):

@@ -24,6 +24,11 @@ ARROWS: Final = {"download": "↓", "upload": "↑", "all": ""}
 CAUSES: Final[Mapping[str, tuple[str, str]]] = {
     "bursts": ("Bursts of the access point", "without them"),
     "rts": ("RTS/CTS", "without it"),
+    "protection": ("Protection of 802.11b stations", "without it"),
+    "beacons": ("Beacons", "without them"),
+    "ofdma": ("Downlink OFDMA", "without it"),
+    "aggregation": ("Small aggregates", "with the largest"),
+    "edca": ("The EDCA parameters", "with the defaults"),
     "hidden": ("Hidden stations", "if all stations hear each other"),
     "neighbour": ("Cell {groups} on the same channel", "with it silent"),
     "delayed-acks": ("Delayed ACKs", "with immediate ACKs"),

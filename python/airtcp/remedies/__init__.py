@@ -73,6 +73,7 @@ class Remedy:
     research: bool = False
     standards: tuple[str, ...] = ()
     direction: str = ""
+    needs: str = ""
     apply: str = ""
     notes: tuple[str, ...] = ()
 
@@ -171,6 +172,8 @@ def _changes(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
         for flow in scenario.flows
     ):
         raise CannotBeAppliedError("there are no calls")
+    if remedy.needs and _at(scenario.written, remedy.needs) is None:
+        raise CannotBeAppliedError(f"the scenario has no {remedy.needs}")
     directions = {flow.direction for flow in scenario.flows}
     if remedy.direction and remedy.direction not in directions | {"both"} | ({"both"} & directions):
         raise CannotBeAppliedError(f"there are no {remedy.direction}s")
@@ -179,7 +182,8 @@ def _changes(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
     aql = isinstance(scheduler, Mapping) and "aql" in scheduler
     for path, value in remedy.set.items():
         for one in _paths(scenario, remedy, path):
-            changes[one] = value if aql else _with_ring(scenario, one, value)
+            found = value if aql else _with_ring(scenario, one, value)
+            changes[one] = None if found == "" else found
     changes |= _scaled(scenario, remedy)
     changes |= _next(scenario, remedy)
     changes |= _raised(scenario, remedy)

@@ -41,6 +41,8 @@ _QUEUES: Final = {
 }
 #: hostapd's codes of channel widths, by MHz.
 _CHWIDTH: Final = {20: 0, 40: 0, 80: 1, 160: 2, 320: 9}
+#: The rates of OFDM in 20 MHz, in Mb/s.
+_OFDM: Final = (6, 9, 12, 18, 24, 36, 48, 54)
 _MOST_EXPONENT: Final = 15
 _TXOP_UNIT_NS: Final = 32_000
 
@@ -232,11 +234,21 @@ def _preamble(lines: Lines, *_: Scenario) -> None:
     lines.add("uci", f"uci set {BSS}.short_preamble='1'")
 
 
+def _no_protection(lines: Lines, *_: Scenario) -> None:
+    lines.add("hostapd", f"supported_rates={' '.join(str(10 * rate) for rate in _OFDM)}")
+    lines.add("uci", f"uci set {RADIO}.legacy_rates='0'")
+
+
+def _beacons(lines: Lines, *_: Scenario) -> None:
+    lines.add("hostapd", "beacon_int=100")
+    lines.add("uci", f"uci set {RADIO}.beacon_int='100'")
+    lines.notes.append("every further network name (SSID) sends beacons of its own")
+
+
 def _rates(lines: Lines, new: Scenario, _: Scenario) -> None:
     least = min(group.data_rate.bps for group in new.stations)
     dsss = [1_000_000, 2_000_000, 5_500_000, 11_000_000]
-    ofdm = [6, 9, 12, 18, 24, 36, 48, 54]
-    rates = dsss if new.phy.standard == "802.11b" else [one * 1_000_000 for one in ofdm]
+    rates = dsss if new.phy.standard == "802.11b" else [one * 1_000_000 for one in _OFDM]
     if any(group.data_rate.modulation == "dsss" for group in new.stations):
         # 802.11b stations in an 802.11g cell need the 802.11b rates.
         rates = sorted({*rates, *dsss})
@@ -354,6 +366,8 @@ _WRITERS: Final[Mapping[str, Callable[[Lines, Scenario, Scenario], None]]] = {
     "edca": _edca,
     "rts": _rts,
     "preamble": _preamble,
+    "protection": _no_protection,
+    "beacons": _beacons,
     "rates": _rates,
     "basic-rates": _basic_rates,
     "width": _width,
