@@ -231,3 +231,39 @@ def test_a_mean_of_one_replication_is_trusted_to_15_percent() -> None:
 
     assert target(1.15, spread=spread).miss == pytest.approx(0.82, abs=0.02)
     assert target(1 / 1.15, spread=spread).miss == pytest.approx(0.18, abs=0.02)
+
+
+def test_a_percentile_of_pages_counts_those_in_progress() -> None:
+    """Ten clients fetch pages over a slow link; most pages are too large to end in 20 s."""
+    pages = loads(
+        """
+        phy = { standard = "802.11g" }
+        stations = [{ name = "desk", count = 10 }]
+        run = { warmup = "0 s", duration = "20 s", replications = 2 }
+        targets = { "desk p90 page_time" = "< 4 s" }
+
+        [[flows]]
+        stations = "desk"
+        direction = "download"
+        path = [{ rate = "2 Mb/s" }]
+        application = { kind = "web", profile = "web-2025", think_time = "1 s" }
+        """
+    )
+    result = airtcp.simulate(pages)
+    (found,) = outcome_of(result).targets
+    ended_s = [one for run in result.simulation.runs for one in run.accounts.pages.times_s]
+    ages_s = [one for run in result.simulation.runs for one in run.accounts.pages.under_way_age_s]
+
+    assert max(ages_s) > max(ended_s)
+    assert found.ratio is not None
+    assert found.ratio * 4.0 >= max(ended_s)
+
+
+def test_half_of_the_stations_get_half_of_the_goodput() -> None:
+    """Of ten stations with 10 Mb/s, five with 4 Mb/s would be ten with 8: a tenth less and more."""
+    base = of(goodputs={DESK: 10e6})
+    half = of(goodputs={DESK: 4e6})
+
+    assert DESK in half.halved(base)
+    assert half.for_as_many({"desk": 2.0}).goodputs == {DESK: 8e6}
+    assert half.for_as_many({"desk": 2.0}).halved(base) == {}

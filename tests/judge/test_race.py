@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -141,33 +142,6 @@ def test_pairs_race_where_no_single_change_meets_all() -> None:
     assert min(one.expected_misses for one in alone) > 0.5
 
 
-def test_a_candidate_that_was_dropped_is_reconsidered_if_all_finalists_turn_out_worse() -> None:
-    """In short runs few pages are in progress, which flatters changes that slow pages down."""
-    mixed = {
-        "phy": {"standard": "802.11ax", "channel_width": "80 MHz"},
-        "stations": [
-            {"profile": "office-laptop", "count": 10, "traffic": ["web", "call"]},
-            {"profile": "office-laptop-2016", "count": 8, "traffic": ["web"]},
-            {"profile": "office-laptop-2010", "count": 6, "traffic": ["web", "backup"]},
-            {"profile": "phone-2016", "count": 6},
-        ],
-        "run": {"warmup": "3 s", "duration": "30 s", "replications": 2},
-    }
-    found = raced(airtcp.simulate(airtcp.load(mixed)), 4e7)
-    scores = [found._score(found.standings[name]) for name in found.final]
-
-    assert 3 < len(found.final) <= 9
-    assert min(scores[3:]) < min(scores[:3]) - 0.3
-    assert len({found.standings[name].length_s for name in found.final}) == 1
-    # Nothing else looks better than the best, or there was no room to try it.
-    rest = [
-        found._score(one)
-        for name, one in found.standings.items()
-        if name not in (AS_IS, *found.final)
-    ]
-    assert len(found.final) == 9 or min(rest) > min(scores) - 0.3
-
-
 def ended(outcomes: dict[str, Outcome], base: Outcome, finalists: int = 9) -> Race:
     """A race of single changes that had these outcomes; the first ones were in the final."""
     remedies = {one.name: one for one in catalogue()}
@@ -180,6 +154,68 @@ def ended(outcomes: dict[str, Outcome], base: Outcome, finalists: int = 9) -> Ra
         race.standings[name] = Standing(one, found, (), 1.0, anything)
         race.bases[name] = Standing(None, base, (), 1.0, anything)
     return race
+
+
+@pytest.mark.parametrize(
+    ("longer", "final"),
+    [
+        (0.2, ["codel", "red"]),  # as good as it looked: nothing else is better
+        (2.0, ["codel", "red", "airtime"]),  # worse, so what looked second best is tried
+    ],
+)
+def test_a_dropped_candidate_is_reconsidered_if_it_looked_better_than_all_finalists(
+    longer: float, final: list[str]
+) -> None:
+    race = ended({name: of(0.9) for name in ("codel", "red", "airtime", "txop")}, of(3.0), 1)
+    race.standings["codel"].outcome = of(1.5)
+    race.limit, race._spent = 0.0, 0.0
+    outcomes = {"red": of(longer), "airtime": of(0.1)}
+
+    def simulate(_: Race, __: str, new: list[Candidate], *___: float) -> None:
+        for one in new:
+            race.standings[one.name].outcome = outcomes[one.name]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Race, "_simulate", simulate)
+        for one in race.standings.values():
+            one.scenario = named(airtcp.load(SLOW))
+        race._reconsider()
+
+    assert race.final == final
+
+
+def pages(ratio: float | None) -> Outcome:
+    """An outcome with one target, of page times."""
+    (one,) = of(ratio).targets
+    return replace(of(), targets=(replace(one, text="desk p90 page_time < 4 s"),))
+
+
+@pytest.mark.parametrize(
+    ("short", "factor"),
+    [(0.75, 2.0), (1.5, 1.0), (2.0, 0.75), (0.1, 2.0), (30.0, 0.5), (0.0, None), (None, None)],
+)
+def test_the_whole_run_corrects_short_runs_by_a_factor_of_at_most_two(
+    short: float | None, factor: float | None
+) -> None:
+    found = pages(short).corrections(pages(1.5))
+
+    assert list(found.values()) == ([] if factor is None else [factor])
+    if short is not None and factor is not None:
+        assert pages(short).corrected(found).worst == short * factor
+
+
+def test_goodput_is_not_corrected() -> None:
+    """Of two hidden stations either may win, so a short run may show the other one."""
+    assert of(0.75).corrections(of(1.5)) == {}
+
+
+def test_a_change_improves_what_a_short_run_does_not_show_as_missed() -> None:
+    """The run misses by 1.5, its first seconds with short pages meet by .75; a change gives .3."""
+    base, now = pages(0.75), pages(0.3)
+    factors = base.corrections(pages(1.5))
+
+    assert not now.improves(base)
+    assert now.corrected(factors).improves(base.corrected(factors))
 
 
 def ordered(finalists: dict[str, Outcome], base: Outcome) -> list[str]:

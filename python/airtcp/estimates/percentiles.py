@@ -132,6 +132,19 @@ class Distribution:
         values = whole_s + (n - 1) * (without_s.mean() - without_s)
         return Percentile(Interval(whole_s, low_s, high_s, n), tuple(values.tolist()))
 
+    def reached_s(self, q: float) -> float | None:
+        """Return the `q` quantile of the pooled samples, however few there are.
+
+        If too many samples did not end, return the longest time observed; None without samples.
+        """
+        ended, at_risk = self.ended.sum(axis=0), self.at_risk.sum(axis=0)
+        if not at_risk.size:
+            return None
+        hazard = np.divide(ended, at_risk, out=np.zeros_like(ended), where=at_risk > 0.0)
+        row = 1.0 - np.cumprod(1.0 - np.minimum(1.0, hazard))
+        found = self._at(row, self._place(row, q), q)
+        return float(self.high_s[-1]) if found is None else found
+
     def _bound(self, q: float) -> Percentile | None:
         """Return a lower bound of the `q` quantile from few ended samples, or None.
 

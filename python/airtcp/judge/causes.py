@@ -106,6 +106,8 @@ def _seen(
         )
         for key, scenario in cut.items()
     }
+    factors = race.corrections(seen[""])
+    seen = {key: one.corrected(factors) for key, one in seen.items()}
     return seen.pop(""), seen
 
 

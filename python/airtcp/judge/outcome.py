@@ -15,6 +15,9 @@ from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
+from airtcp.conditions import read_condition
+from airtcp.estimates.percentiles import PERCENTILES, distribution
+from airtcp.estimates.traffic import Traffic
 from airtcp.judge.targets import targets_of
 from airtcp.judge.verdicts import is_out_of_range, joint_level, judged_by, verdict
 from airtcp.results import Simulation, SimulationResult
@@ -47,6 +50,8 @@ NEAR: Final = 0.05
 _SINGLE: Final = 0.15
 #: The fewest replications whose intervals decide.
 _INTERVALS: Final = 2
+#: The largest factor by which the run's own value corrects a ratio of a short run, up or down.
+_CORRECTED: Final = 2.0
 #: The delays that users feel, in order of preference: calls and pages before round trips under
 #: load.
 _FELT: Final = ("packet_delay_p95_s", "page_time_p90_s", "transfer_time_p90_s", "path_rtt_s")
@@ -76,6 +81,19 @@ class TargetOutcome:
         if self.ratio <= 0.0:
             return 0.0
         return _NORMAL.cdf(math.log(self.ratio) / math.hypot(self.spread, NEAR))
+
+    @property
+    def is_of_transfers(self) -> bool:
+        """True for a target of page or transfer times."""
+        return read_condition(self.text).metric.startswith(("page_time", "transfer_time"))
+
+    def times(self, factors: Mapping[str, float]) -> TargetOutcome:
+        """Return this target with its ratio multiplied by the factor of its text, if it has one."""
+        if not self.ratio or self.text not in factors:
+            return self
+        ratio = self.ratio * factors[self.text]
+        contradicts = self.state == ("holds" if ratio > 1.0 else "fails")
+        return replace(self, ratio=ratio, state="unknown" if contradicts else self.state)
 
 
 @dataclass(frozen=True)
@@ -118,6 +136,35 @@ class Outcome:
     def worst(self) -> float:
         """The largest ratio of a value to its bound; 0 if there is no target."""
         return max((one.ratio for one in self.targets if one.ratio is not None), default=0.0)
+
+    def corrections(self, known: Outcome) -> dict[str, float]:
+        """Return by target of page or transfer times how much larger a ratio is in `known`.
+
+        `known` is the same variant in longer runs. Short runs cut off the longest pages.
+        """
+        here = {one.text: one.ratio for one in self.targets if one.is_of_transfers}
+        return {
+            one.text: min(max(one.ratio / ratio, 1.0 / _CORRECTED), _CORRECTED)
+            for one in known.targets
+            if one.ratio and one.ratio < _UNREACHED and (ratio := here.get(one.text))
+        }
+
+    def corrected(self, factors: Mapping[str, float]) -> Outcome:
+        """Return this outcome with the ratio of each target multiplied by its factor.
+
+        This is the ratio estimate of Cochran (1977), Sampling Techniques, 6.3: on common random
+        numbers a change and the unchanged scenario err alike. A state that the corrected ratio
+        contradicts becomes unknown.
+        """
+        return replace(self, targets=tuple(one.times(factors) for one in self.targets))
+
+    def for_as_many(self, factors: Mapping[str, float]) -> Outcome:
+        """Return this outcome with the goodput of each group multiplied by its factor.
+
+        Half of the stations at a second access point get half of the goodput, and so do the others.
+        """
+        goodputs = {who: bps * factors[who[0]] for who, bps in self.goodputs.items()}
+        return replace(self, goodputs=goodputs)
 
     def score(self, base: Outcome) -> float:
         """Return a score for elimination in a race; lower is better.
@@ -252,7 +299,7 @@ def outcome_of(
         tuple(
             _unreached(one)
             if is_out_of_range(result.scenario, one.target.condition)
-            else _target(one, state, known.get(one.target.text), level)
+            else _target(one, state, known.get(one.target.text), level, _lasting_s(one, result))
             for one, state in zip(judged, states, strict=True)
             # A change of the traffic may bring default targets of its own.
             if base is None or one.target.text in known
@@ -305,11 +352,30 @@ def _unreached(judged: Judged) -> TargetOutcome:
     return TargetOutcome(judged.target.condition.text, "fails", _UNREACHED, _SINGLE)
 
 
+def _lasting_s(judged: Judged, result: SimulationResult | Comparison) -> float | None:
+    """Return a percentile of page or transfer times with those in progress; None for other targets.
+
+    The percentile of those that ended is too small in a short run, which cuts off the longest.
+    """
+    condition = judged.target.condition
+    base, q = PERCENTILES.get(condition.metric, ("", 0.0))
+    if base not in ("page_time", "transfer_time") or judged.interval.mean is None:
+        return None
+    traffic = Traffic(result.simulation.runs, result.scenario, condition.group, condition.part)
+    found = distribution(traffic, base)
+    return None if found is None else found.reached_s(q)
+
+
 def _target(
-    judged: Judged, state: State, before: TargetOutcome | None, level: float
+    judged: Judged,
+    state: State,
+    before: TargetOutcome | None,
+    level: float,
+    lasting_s: float | None,
 ) -> TargetOutcome:
     condition, interval = judged.target.condition, judged.interval
     value = interval.low if interval.mean is None else interval.mean
+    value = value if lasting_s is None else lasting_s
     ratio: float | None
     if value is None:
         ratio = None if before is None or before.ratio is None else NOTHING

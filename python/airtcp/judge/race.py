@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
@@ -82,6 +82,10 @@ class Standing:
         """Return a score; lower is better."""
         return self.outcome.score(base)
 
+    def corrected(self, factors: Mapping[str, float]) -> Standing:
+        """Return this standing with the ratios of its targets multiplied."""
+        return replace(self, outcome=self.outcome.corrected(factors))
+
 
 @dataclass
 class Race:
@@ -90,7 +94,8 @@ class Race:
     `base` is the scenario after its warm-up was found. `asked` are the cells with a target for
     their share of the goodput that they have in isolation. `targets` replaces the scenario's own
     targets. `place` distinguishes races on the same `points`. Changes are added to the best
-    finalist up to the work `limit`. `standings` has the results by name (`AS_IS` for the unchanged
+    finalist up to the work `limit`. `known` is the outcome of the unchanged scenario in the whole
+    run, which corrects short runs. `standings` has the results by name (`AS_IS` for the unchanged
     scenario). `left_out` has the names for which the budget had no room.
     """
 
@@ -105,6 +110,7 @@ class Race:
     targets: Sequence[Target] | None = None
     place: str = ""
     limit: float = 0.0
+    known: Outcome | None = None
     standings: dict[str, Standing] = field(default_factory=dict)
     bases: dict[str, Standing] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
@@ -168,7 +174,7 @@ class Race:
         """
         finalists = [one for one in self._tried if one.name in self.final]
         best = next(iter(self._in_order(finalists)), None)
-        if best is None or len(best.remedies) > 1:
+        if not self.limit or best is None or len(best.remedies) > 1:
             return
         if self._standing(best).outcome.measured_misses < _INDIFFERENT:
             return
@@ -179,18 +185,24 @@ class Race:
             for other in self._best([one for one in singles if one.cost == cost], number)
         ]
         both = [pair(self.base, best, other) for other in others if other is not best]
-        first = self._standing(best)
-        each = self._rate(best) * len(first.runs) * first.scenario.run.whole_s
-        room = max(0, int((self.limit - self._spent) / each))
-        self.challenge([one for one in both if one is not None][:room])
+        self.challenge([one for one in both if one is not None])
 
     def challenge(self, candidates: Iterable[Candidate]) -> None:
-        """Simulate candidates as long as the finalists, and add them to these."""
+        """Simulate candidates as long as the finalists, and add them to these.
+
+        Candidates beyond the work limit are left out.
+        """
         new = [one for one in candidates if one.name not in self.final]
-        if new and self.final:
-            first = self.standings[self.final[0]]
+        if not new or not self.final:
+            return
+        first = self.standings[self.final[0]]
+        whole_s = first.scenario.run.whole_s
+        if self.limit:
+            each = sum(map(cost, first.runs))
+            new = new[: max(0, int((self.limit - self._spent) / each))]
+        if new:
             self.final += [one.name for one in new]
-            self._simulate("four", new, len(first.runs), first.scenario.run.whole_s)
+            self._simulate("four", new, len(first.runs), whole_s)
 
     def _has_effect(self, one: Candidate) -> bool:
         """True if a candidate has another outcome than the unchanged scenario."""
@@ -345,11 +357,20 @@ class Race:
         self.points.run(wanted)
         self._spent += sum(cost(run) for key in wanted for run in self.points.ended(key))
         before = self._judged(base_key, None, scenarios[base_key], alone[base_key], None)
+        found = {
+            one.name: self._judged(key, one, scenarios[key], alone[key], before.outcome)
+            for key, one in keys.items()
+        }
+        factors = self.corrections(before.outcome)
+        before = before.corrected(factors)
         self.standings[AS_IS] = before
-        for key, one in keys.items():
-            found = self._judged(key, one, scenarios[key], alone[key], before.outcome)
-            self.standings[one.name] = found
-            self.bases[one.name] = before
+        for name, standing in found.items():
+            self.standings[name] = standing.corrected(factors)
+            self.bases[name] = before
+
+    def corrections(self, base: Outcome) -> dict[str, float]:
+        """Return by target the factor from a short run of the scenario to the whole run."""
+        return {} if self.known is None else base.corrections(self.known)
 
     def _judged(
         self,
@@ -376,6 +397,13 @@ class Race:
             base=base,
             targets=self.targets,
         )
+        if [group.count for group in scenario.stations] != [
+            group.count for group in self.base.stations
+        ]:
+            of_base = {group.name: group.count for group in self.base.stations}
+            found = found.for_as_many(
+                {group.name: of_base[group.name] / group.count for group in scenario.stations}
+            )
         run = scenario.run
         return Standing(candidate, found, tuple(runs), run.duration_ns / 1e9, scenario)
 

@@ -161,6 +161,7 @@ class _Advising:
             _is_finite(self._base),
             frozenset(asked),
             limit=MOST,
+            known=self._now,
         )
 
     def _raced(self, race: Race) -> Advice:
@@ -393,7 +394,7 @@ def effects_of(base: Outcome, now: Outcome) -> tuple[tuple[Effect, ...], tuple[E
         Effect(base.delay_metrics[who], *who, before, now.delays[who])
         for who, before in base.delays.items()
         if who in now.delays
-        and now.delays[who] < before / 1.5
+        and now.delays[who] < before / _MUCH
         and before > _FELT_S
         and now.delay_metrics[who] == base.delay_metrics[who]
     ]

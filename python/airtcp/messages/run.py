@@ -166,7 +166,14 @@ def growth(verdict: Verdict) -> list[str]:
 def _fix(advice: Advice, one: Trial, add: Any) -> None:
     of = one.met + one.missed + one.open
     met = f"{one.met}–{one.met + one.open}" if one.open else f"{one.met}"
-    counted = f"{met} of {of} targets met" if of > 1 else "the target is met"
+    counted = f"{met} of {of} targets met"
+    if of == 1:
+        counted = "the target is " + ("met" if one.met else "missed" if one.missed else "open")
+    is_known = None not in (one.before.mean, one.after.mean)
+    if one.metric and is_known and one.met <= advice.as_is[0]:
+        # No target more is met for sure, so the sentence says what the change improves.
+        change = words.change(one.before.mean, one.after.mean, one.metric)
+        counted += f"; {words.metric_label(METRICS[one.metric])} {change}"
     add("Fix", f"{one.title}: {counted}")
     costs = [text for text in (words.COSTS[one.cost], *map(_effect, one.loses[:2])) if text]
     if costs:
@@ -186,7 +193,7 @@ def _sentence(one: Judged) -> str:
     condition = one.target.condition
     about = " ".join(words.target_about(condition).split())
     now = words.measured(one.interval, condition.about)
-    now = "nothing measured" if now == "–" else now
+    now = "too little measured" if now == "–" else now
     return f"{about}: {now} (target {words.wanted(condition)})"
 
 
