@@ -21,7 +21,7 @@ from airtcp.sweep import execute
 from airtcp.sweep.crews import crew_of
 from airtcp.sweep.points import points_of
 from airtcp.sweep.spec import sweep_of
-from airtcp.sweep.work import Chunk, Done, Task, Work
+from airtcp.sweep.work import Chunk, Done, Task, Work, pack
 from airtcp.sweep.workers import Ended
 from tables import put
 
@@ -62,14 +62,14 @@ def chunk_cpu_s(folder: Path) -> float:
     axes = {"run.seed": {"from": 1, "to": CHUNKS, "step": 1}}
     points = points_of(sweep_of(loads(SCENARIO), axes))
     about = execute.contents_of(points.sweep, points)
-    work = Work(points.template, about.metrics, points.sweep.often)
+    work = Work(about.metrics, points.sweep.often)
     ended: Ended = SimpleQueue()
     with crew_of(2, "local") as crew, Writer.open(folder, about) as writer:
         places = crew.more(0, work, ended, None, 0.0)
         begin = own_cpu_s()
         waiting = list(range(CHUNKS))
         for place in places:
-            place.submit(Chunk((Task(waiting[0], points.filling(waiting.pop(0)), (0,)),), 1.0))
+            place.submit(Chunk((Task(waiting[0], pack(points.json(waiting.pop(0))), (0,)),), 1.0))
         left, kept = CHUNKS, time.perf_counter()
         columns: dict[str, list[Any]] = {"point": [], "replication": [], "seed": []}
         rows: list[bytes] = []
@@ -82,7 +82,7 @@ def chunk_cpu_s(folder: Path) -> float:
             for name, value in zip(columns, (str(number), replication, seed), strict=True):
                 columns[name].append(value)
             if waiting:
-                task = Task(waiting[0], points.filling(waiting.pop(0)), (0,))
+                task = Task(waiting[0], pack(points.json(waiting.pop(0))), (0,))
                 place.submit(Chunk((task,), 1.0))
             # As a sweep does: the rows of some time go into one file.
             if not left or time.perf_counter() - kept > execute._KEEP_EACH_S:

@@ -16,7 +16,7 @@ from airtcp import _core
 from airtcp.choices import CONGESTION, has_own
 from airtcp.plugins import carried
 from airtcp.scenario import Scenario, loads
-from airtcp.sweep.work import Often, Template, Work
+from airtcp.sweep.work import Often, Work
 from children import Children, CpuOfChildren
 
 ROOT = Path(__file__).parents[1]
@@ -202,7 +202,7 @@ def test_a_file_that_cannot_be_loaded_is_told_with_its_line(tmp_path: Path) -> N
 def test_workers_get_the_code_with_their_work(tmp_path: Path) -> None:
     word = registered(tmp_path, "carried", "def avoid(self, window, event):\n    pass")
     resolved = scenario(word).to_json()
-    work = Work(Template((resolved,)), ("goodput",), Often(2), carried())
+    work = Work(("goodput",), Often(2), carried())
     expected = _core.Simulation(resolved).run(1, 0, _core.RunControl())[1]
     code = (
         "import pickle, sys\n"
@@ -210,7 +210,7 @@ def test_workers_get_the_code_with_their_work(tmp_path: Path) -> None:
         "from airtcp.plugins import take\n"
         "work = pickle.load(sys.stdin.buffer)\n"
         "take(work.plugins)\n"
-        "core = _core.Simulation(work.template.filled(()))\n"
+        f"core = _core.Simulation({resolved!r})\n"
         "sys.stdout.buffer.write(core.run(1, 0, _core.RunControl())[1])\n"
     )
     # The file is gone where the worker is.

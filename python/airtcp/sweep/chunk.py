@@ -13,7 +13,7 @@ from typing import Any
 from airtcp.exceptions import PluginFailedError, SimulationError
 from airtcp.plugins import take
 from airtcp.run.numbers import Numbers, wanted
-from airtcp.sweep.work import Chunk, Done, Row, Task, Work
+from airtcp.sweep.work import Chunk, Done, Row, Task, Work, unpack
 
 
 def run_chunk(work: Work, chunk: Chunk, control: Any) -> Done:
@@ -48,7 +48,7 @@ def run_chunk(work: Work, chunk: Chunk, control: Any) -> Done:
 
 def _run(work: Work, task: Task, control: Any, end: float, done: Done) -> Task | None:
     """Run a task; return the part left when the time is up."""
-    numbers = Numbers(work.template.filled(task.filling), work.metrics)
+    numbers = Numbers(unpack(task.packed), work.metrics)
 
     def keep(replication: int, row: Row) -> None:
         done.rows.append((task.number, replication, numbers.seed, row))

@@ -26,7 +26,7 @@ from airtcp.run.numbers import metric_names, wanted
 from airtcp.sweep.decided import Decided
 from airtcp.sweep.points import Points, point_hash, points_of
 from airtcp.sweep.spec import Sweep
-from airtcp.sweep.work import Chunk, Done, Row, Task, Work
+from airtcp.sweep.work import Chunk, Done, Often, Row, Task, Work, pack
 from airtcp.sweep.workers import Crew, Ended, Lost, Worker
 
 if TYPE_CHECKING:
@@ -107,17 +107,18 @@ def execute(
         outcome = Swept(folder, len(points))
         if writer.contents.rows and (before := _other_core(writer)) is not None:
             outcome.other_core = before
-        work = Work(points.template, writer.contents.metrics, sweep.often, carried())
+        work = Work(writer.contents.metrics, sweep.often, carried())
         decided = Decided.of(folder, writer.contents)
-        plan = _planned(points, work, writer, decided, crew.threads)
-        outcome.there = plan.there
-        run = _Run(plan, work, writer, decided, outcome, progress, interruption)
         try:
-            run.all(crew)
+            plan = _planned(points, work.often, writer, decided, crew.threads, interruption.check)
+            outcome.there = plan.there
+            run = _Run(plan, work, writer, decided, outcome, progress, interruption)
+            try:
+                run.all(crew)
+            finally:
+                run.stop()
         except KeyboardInterrupt:
             outcome.interrupted = True
-        finally:
-            run.stop()
         with _kept(folder):
             writer.compact()
     # Report an interruption even if it came too late to stop anything.
@@ -170,30 +171,41 @@ def _named(points: Points, hashes: Sequence[str]) -> pa.Table:
     return pa.table({"point": list(hashes), **dict(zip(names, map(list, columns), strict=True))})
 
 
-def _planned(points: Points, work: Work, writer: Writer, decided: Decided, workers: int) -> _Plan:
+def _planned(
+    points: Points,
+    often: Often,
+    writer: Writer,
+    decided: Decided,
+    workers: int,
+    check: Callable[[], None],
+) -> _Plan:
     """Plan the missing replications, in an order independent of the axes.
 
     The hash order mixes cheap and costly points, so that the remaining time can be predicted from
-    the completed part.
+    the completed part. Raises ScenarioError if a point is invalid; `check` may raise at each.
     """
     have = writer.have()
-    fillings = points.fillings()
-    hashes = [point_hash(points.template.filled(filling)) for filling in fillings]
+    hashes, packed = [], []
+    for number in range(len(points)):
+        check()
+        resolved = points.json(number)
+        hashes.append(point_hash(resolved))
+        packed.append(pack(resolved))
     # Of equal points, take the first one.
     first = dict(zip(reversed(hashes), reversed(range(len(hashes))), strict=True))
     numbers = [first[point] for point in sorted(first)]
     tasks: list[Task] = []
     there = 0
-    if work.often.precision is None:
-        assert work.often.replications is not None
-        every = range(work.often.replications)
+    if often.precision is None:
+        assert often.replications is not None
+        every = range(often.replications)
         together = max(1, len(numbers) * len(every) // (workers * _TASKS_EACH))
         for number in numbers:
             known = have.get(hashes[number], set())
             missing = [one for one in every if one not in known]
             there += len(every) - len(missing)
             tasks += (
-                Task(number, fillings[number], tuple(missing[at : at + together]))
+                Task(number, packed[number], tuple(missing[at : at + together]))
                 for at in range(0, len(missing), together)
             )
     else:
@@ -202,11 +214,11 @@ def _planned(points: Points, work: Work, writer: Writer, decided: Decided, worke
             count = next(at for at in range(len(known) + 1) if at not in known)
             there += count
             widths = decided.widths(hashes[number])
-            target, enough = wanted(widths, work.often.precision, work.often.most)
+            target, enough = wanted(widths, often.precision, often.most)
             if not enough:
-                tasks.append(Task(number, fillings[number], there=count, widths=widths))
+                tasks.append(Task(number, packed[number], there=count, widths=widths))
             elif count < target:
-                tasks.append(Task(number, fillings[number], tuple(range(count, target))))
+                tasks.append(Task(number, packed[number], tuple(range(count, target))))
     return _Plan(points, hashes, deque(tasks), there)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -9,24 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from airtcp.run.numbers import Recorded
 
-#: The values for the holes of a template, as JSON texts.
-Filling = tuple[str, ...]
 #: The metrics of a run: float64, little-endian; NaN if a metric does not exist.
 Row = bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """The resolved form as JSON with holes; `parts` has one more entry than a filling."""
-
-    parts: tuple[str, ...]
-
-    def filled(self, filling: Filling) -> str:
-        """Return the resolved form of a point as canonical JSON."""
-        pieces = [self.parts[0]]
-        for hole, part in zip(filling, self.parts[1:], strict=True):
-            pieces += (hole, part)
-        return "".join(pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +28,6 @@ class Often:
 class Work:
     """The data shared by all chunks of a sweep."""
 
-    template: Template
     metrics: tuple[str, ...]
     often: Often
     #: Plug-ins by file name, as `airtcp.plugins.carried` returns them.
@@ -52,7 +36,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Runs of one point: its number, the filling of the template, and the replications to run.
+    """Runs of one point: its number, its resolved form (`pack`), and the replications to run.
 
     With a precision, `replications` is empty. Of the replications from 0 on, `there` have a row in
     the store, `have` holds the estimate data of the first of them, and `widths` the half widths by
@@ -61,11 +45,21 @@ class Task:
     """
 
     number: int
-    filling: Filling
+    packed: bytes
     replications: tuple[int, ...] = ()
     there: int = 0
     have: tuple[Recorded, ...] = ()
     widths: Mapping[int, float] = field(default_factory=dict)
+
+
+def pack(resolved: str) -> bytes:
+    """Compress a resolved form: a sweep may hold a hundred thousand of them."""
+    return zlib.compress(resolved.encode(), 1)
+
+
+def unpack(packed: bytes) -> str:
+    """Return the resolved form that `pack` has compressed."""
+    return zlib.decompress(packed).decode()
 
 
 @dataclass(frozen=True, slots=True)
