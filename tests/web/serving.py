@@ -107,14 +107,13 @@ def taken(content: bytes, headers: Any) -> Any:
     return content.decode()
 
 
-def started(*options: str, folder: Path, descriptors: int | None = None) -> Web:
-    """`airtcp web` with options, on a free port, and with no more descriptors than so many."""
-    bounded = ["sh", "-c", f'ulimit -n {descriptors} && exec "$@"', "sh"] if descriptors else []
+def started(*options: str, folder: Path) -> Web:
+    """`airtcp web` with options, on a free port."""
     mine = Children()
     try:
         with (folder / "stderr").open("w") as stderr:
             process = mine.start(
-                [*bounded, sys.executable, "-m", "airtcp", "web", "--port", "0", *options],
+                [sys.executable, "-m", "airtcp", "web", "--port", "0", *options],
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 cwd=folder,

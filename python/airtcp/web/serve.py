@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from airtcp.web.limits import Limits
 
 #: The default port of the page.
 PORT = 8765
+#: The most open connections; beyond, uvicorn answers with status 503.
+_MOST_CONNECTIONS = 512
 
 
 def serve(
@@ -36,8 +39,6 @@ def serve(
     import uvicorn
 
     from airtcp.web.app import create
-    from airtcp.web.connections import Connections, Server, descriptors, protocol, room
-    from airtcp.web.folders import temporary
     from airtcp.web.guard import is_loopback
     from airtcp.web.stores import named
 
@@ -48,15 +49,13 @@ def serve(
         )
     known = named(stores)
     limits = limits or Limits()
-    # Each run has a worker, and the next worker is started in advance.
-    most = room(descriptors(), models + 2 * limits.workers)
     listener = _listener(host, port)
-    with listener, temporary() as folder:
+    with listener, _temporary() as folder:
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{listener.getsockname()[1]}/"
         config = uvicorn.Config(
-            create(folder, token=token, limits=limits, models=models, stores=known),
-            http=protocol(Connections(most)),
+            create(Path(folder), token=token, limits=limits, models=models, stores=known),
+            http="h11",
             loop="asyncio",
             ws="none",
             log_level="warning",
@@ -64,13 +63,22 @@ def serve(
             server_header=False,
             timeout_graceful_shutdown=2,
             h11_max_incomplete_event_size=64 * 1024,
+            limit_concurrency=_MOST_CONNECTIONS,
         )
-        server = Server(config)
+        server = uvicorn.Server(config)
         if ready is not None:
             ready(address)
         # Ctrl-C is the normal way to end.
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
+
+
+def _temporary() -> tempfile.TemporaryDirectory[str]:
+    """Return a temporary folder, removed at the end. Raises OutputError."""
+    try:
+        return tempfile.TemporaryDirectory(prefix="airtcp-web-")
+    except OSError as error:
+        raise OutputError(f"cannot make a temporary folder: {error.strerror or error}") from error
 
 
 def _listener(host: str, port: int) -> socket.socket:
