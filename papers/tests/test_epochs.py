@@ -6,16 +6,16 @@ import airtcp
 import airtcp_papers
 import numpy as np
 import pytest
-from airtcp.results.epochs import (
+from airtcp.results.trace import Trace
+from airtcp.scenario import loads
+from airtcp_papers.leith import aimd
+from airtcp_papers.leith.epochs import (
     Epochs,
     convergence_interval,
     epochs_of_flow,
     epochs_of_queue,
     epochs_to_converge,
 )
-from airtcp.results.trace import Trace
-from airtcp.scenario import loads
-from airtcp_papers.leith import aimd
 
 LEITH = Path(airtcp_papers.__file__).parent / "leith"
 SECOND = 1_000_000_000

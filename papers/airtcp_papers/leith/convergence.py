@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from airtcp.results import Replication, Simulation
-from airtcp.results.epochs import convergence_interval, epochs_of_flow, epochs_of_queue
 from airtcp.scenario import ResolvedScenario
 from airtcp.stats import Interval, student_interval
 
@@ -24,6 +23,7 @@ from airtcp_papers.common.chart import Series, chart, table_of
 from airtcp_papers.common.item import Outcome, item
 from airtcp_papers.common.measure import error_of, mean, off, over_runs, words
 from airtcp_papers.leith.aimd import convergence_epochs, window_history
+from airtcp_papers.leith.epochs import convergence_interval, epochs_of_flow, epochs_of_queue
 
 if TYPE_CHECKING:
     from airtcp.results.trace import Trace

@@ -1,7 +1,7 @@
 """The trace of one replication: flows and queues at equal intervals, and events.
 
 Every value is the state just before its time, which counts from the start of the run, warm-up
-included. `trace_file` writes traces, and `epochs` analyzes them.
+included. `trace_file` writes traces.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 A congestion epoch is the time between two losses (D. J. Leith, P. Clifford, "Using the 802.11e EDCF
 to achieve TCP upload fairness over WLAN links", 2005, section 5). Flows that share a bottleneck
 queue share its overflows, which end the epochs of all of them. An upload over the wireless link
-loses in its own station's queue, and has its own epochs. `leith.aimd` of
-airtcp-papers has the theoretical values.
+loses in its own station's queue, and has its own epochs. `aimd` has the theoretical values.
 """
 
 from __future__ import annotations
@@ -15,13 +14,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from airtcp.results.trace import Trace
+    from numpy.typing import ArrayLike, NDArray
 
 #: The default number of final epochs over which the converged state is averaged.
 _LATE = 20
