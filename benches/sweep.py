@@ -31,7 +31,6 @@ from airtcp import _core
 from airtcp.results import open as opened
 from airtcp.run.numbers import metric_names
 from airtcp.scenario import loads
-from airtcp.sweep import workers
 from airtcp.sweep.execute import execute
 from airtcp.sweep.points import Points, points_of
 from airtcp.sweep.spec import sweep_of
@@ -127,13 +126,11 @@ class Watched(LocalCrew):
     asked: float | None = None
     before: Mapping[int, float]
 
-    def more(
-        self, hired: int, work: Work, ended: Ended, left_s: float | None, elapsed_s: float
-    ) -> list[Worker]:
+    def more(self, hired: int, work: Work, ended: Ended) -> list[Worker]:
         """The same as all have."""
         if self.asked is None:
             self.asked, self.before = spent(), delays()
-        return super().more(hired, work, ended, left_s, elapsed_s)
+        return super().more(hired, work, ended)
 
 
 def sweep(points: int, threads: int, store: Path) -> Spent:
@@ -175,16 +172,6 @@ def one_core() -> Iterator[None]:
         pin(allowed)
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """The second worker is a process, not a thread."""
-    threads, workers.THREADS = workers.THREADS, 1  # type: ignore[misc]
-    try:
-        yield
-    finally:
-        workers.THREADS = threads  # type: ignore[misc]
-
-
 def main() -> None:
     """Measure, print, and replace the table if asked to."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -203,15 +190,13 @@ def main() -> None:
         begin = time.process_time()
         core(texts)
         core_s = (time.process_time() - begin) / len(texts)
-        one, two, beside, gains = [], [], [], []
+        one, two, gains = [], [], []
         for turn in range(arguments.turns):
             with one_core():
                 one.append(sweep(points, 1, folder / f"one-{turn}"))
             two.append(sweep(points, 2, folder / f"two-{turn}"))
-            with one_thread():
-                beside.append(sweep(points, 2, folder / f"process-{turn}"))
             gains.append(clocked(texts, 1) / clocked(texts, 2))
-        stores = [opened(folder / f"{name}-0") for name in ("one", "two", "process")]
+        stores = [opened(folder / f"{name}-0") for name in ("one", "two")]
         assert all(store.table.equals(stores[0].table) for store in stores)
         files = list((folder / "two-0").iterdir())
         size = sum(file.stat().st_size for file in files)
@@ -236,11 +221,6 @@ def main() -> None:
             "",
         ),
         ("of the core alone, in the same minutes", f"{max(gains):.2f} times one", ""),
-        (
-            "by the clock, where the second worker is a process",
-            f"{wall / min(each.wall for each in beside):.2f} times one",
-            "",
-        ),
         (f"the store: {len(files)} files", f"{size / 1e6:.1f} MB", "50 MB"),
         ("open it, ask a question in SQL", f"{query:.2f} s", "1 s"),
     ]

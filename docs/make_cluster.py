@@ -65,7 +65,7 @@ def chunk_cpu_s(folder: Path) -> float:
     work = Work(about.metrics, points.sweep.often)
     ended: Ended = SimpleQueue()
     with crew_of(2, "local") as crew, Writer.open(folder, about) as writer:
-        places = crew.more(0, work, ended, None, 0.0)
+        places = crew.more(0, work, ended)
         begin = own_cpu_s()
         waiting = list(range(CHUNKS))
         for place in places:

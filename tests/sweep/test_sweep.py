@@ -1,7 +1,6 @@
 """Sweeps: every point as often as wanted, once, with the numbers that a simulation gives."""
 
 import json
-import os
 import random
 import signal
 import time
@@ -85,43 +84,17 @@ def test_what_is_there_is_not_run_again(base: Scenario, tmp_path: Path) -> None:
     assert len(after) == 12 + 6 + 6
 
 
-@pytest.fixture
-def hired(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Sweeps hire a process as soon as the first chunk is back; the numbers of the processes."""
-    from airtcp.sweep import execute, workers
-
-    numbers: list[int] = []
-
-    class Known(workers.Process):
-        def __init__(self, *arguments: Any) -> None:
-            super().__init__(*arguments)
-            numbers.append(self.pid)
-
-    monkeypatch.setattr(execute, "_HIRE_EACH_S", 0.0)
-    monkeypatch.setattr(workers, "THREADS", 1)
-    monkeypatch.setattr(workers, "WORTH_A_PROCESS_S", 0.0)
-    monkeypatch.setattr(workers, "Process", Known)
-    return numbers
-
-
-def test_threads_and_processes_change_no_row(
-    base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hired: list[int]
+def test_threads_change_no_row(
+    base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from airtcp.sweep import execute, workers
+    from airtcp.sweep import execute
 
     axes = {"run.seed": {"from": 1, "to": 30, "step": 1}}
     one = airtcp.sweep(base, axes, tmp_path / "one", threads=1)
-    assert not hired
-    # Short chunks, so that the process has its share.
+    # Short chunks, so that each thread has its share.
     monkeypatch.setattr(execute, "_FIRST_S", 0.001)
     monkeypatch.setattr(execute, "_SHORTEST_S", 0.001)
-    two = airtcp.sweep(base, axes, tmp_path / "two", threads=2)
-
-    assert len(hired) == 1
-    assert two.table.equals(one.table)
-    monkeypatch.setattr(workers, "THREADS", 3)
     three = airtcp.sweep(base, axes, tmp_path / "three", threads=3)
-    assert len(hired) == 1
     assert three.table.equals(one.table)
 
 
@@ -422,21 +395,3 @@ def test_a_sweep_that_is_killed_twenty_times_goes_on(
     sweep_file: Path, tmp_path: Path, started: Children
 ) -> None:
     kill_and_resume(sweep_file, tmp_path, started, kills=20)
-
-
-def test_a_worker_that_dies_costs_its_chunk(
-    base: Scenario, tmp_path: Path, hired: list[int]
-) -> None:
-    killed: list[int] = []
-
-    def report(_: object) -> None:
-        # Its chunk is on the way to it.
-        if hired and not killed:
-            killed.append(hired[0])
-            os.kill(hired[0], signal.SIGKILL)
-
-    axes = {"run.seed": {"from": 1, "to": 300, "step": 1}, "run.duration": ["5 s"]}
-    found = airtcp.sweep(base, axes, tmp_path / "store", threads=2, replications=1, progress=report)
-
-    assert killed
-    assert found.table["run.seed"].to_pylist() == list(range(1, 301))

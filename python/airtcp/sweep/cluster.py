@@ -117,9 +117,7 @@ class ClusterCrew(Crew):
                 )
             self._checked.add(worker)
 
-    def more(
-        self, hired: int, work: Work, ended: Ended, left_s: float | None, elapsed_s: float
-    ) -> list[Worker]:
+    def more(self, hired: int, work: Work, ended: Ended) -> list[Worker]:
         """Return a place for each further chunk that the cluster can hold."""
         self.check()
         return [
@@ -130,7 +128,6 @@ class ClusterCrew(Crew):
 class _Place(Worker):
     """Holds one task at a time, wherever Dask runs it."""
 
-    lasting = True
     # Dask queues the other chunks.
     places = 1
 

@@ -46,7 +46,7 @@ _SHORTEST_S: Final = 0.01
 _POLL_S: Final = 0.1
 #: How long rows are buffered before writing; each file costs some milliseconds of CPU time.
 _KEEP_EACH_S: Final = 0.5
-#: How often to check for new workers, and whether more of them pay off.
+#: How often to check for new workers.
 _HIRE_EACH_S: Final = 0.25
 
 
@@ -302,10 +302,8 @@ class _Run:
         return any(self._held.values())
 
     def _hire(self, crew: Crew) -> None:
-        if self._plan.tasks:
-            elapsed, left_s = time.perf_counter() - self._begin, self._left_s(crew.threads)
-            for worker in crew.more(len(self._held), self._work, self._ended, left_s, elapsed):
-                self._held[worker] = deque()
+        for worker in crew.more(len(self._held), self._work, self._ended):
+            self._held[worker] = deque()
 
     def _hand_out(self) -> None:
         """Fill the places of the workers, beginning with idle workers."""
@@ -333,11 +331,7 @@ class _Run:
         """Handle the result of a chunk. Raises the error of the worker."""
         chunks = self._held[worker]
         if isinstance(ended, Lost):
-            if worker.lasting:
-                self._held[worker] = deque()
-            else:
-                del self._held[worker]
-                worker.stop()
+            self._held[worker] = deque()
             self._lose(chunks, ended)
             return
         if isinstance(ended, BaseException):
