@@ -68,7 +68,6 @@ def run(ap: str, application: str, weight: str = "") -> SimulationResult:
 def of_group(result: SimulationResult, group: str, metric: str) -> float:
     """A metric of a station group, both directions."""
     found = result.simulation.groups[group]["all"][metric]
-    assert found is not None
     assert found.mean is not None
     return found.mean
 
@@ -97,8 +96,6 @@ def model_bps(result: SimulationResult, *, shares_airtime: bool) -> float:
 def ip_bps(result: SimulationResult) -> float:
     """Goodput with the headers of IP and UDP, as the paper counts it."""
     found = result.simulation.metrics["goodput_bps"]
-    assert found is not None
-    assert found.mean is not None
     return found.mean * 1500 / 1472
 
 

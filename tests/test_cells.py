@@ -134,9 +134,7 @@ def test_a_cell_alone_has_nothing_of_the_others() -> None:
 
     assert [group.name for group in middle.stations] == ["guest"]
     assert [flow.stations for flow in middle.flows] == ["guest"]
-    assert middle.cells is not None
     assert [cell.name for cell in middle.cells] == ["middle"]
-    assert middle.air is not None
     assert middle.air.classes == (0, 1)
     assert middle.air.received_dbm == ((-50.0, -50.0), (-50.0, -50.0))
 
@@ -148,7 +146,6 @@ def test_cells_on_channels_of_their_own_have_what_they_have_alone() -> None:
     apart = simulate(example("three-cells", **channels, air=None), threads=1).simulation
 
     for one in apart.cells.values():
-        assert one.share_of_alone is not None
         # Equal bits: neither a backoff nor a segment differs.
         assert one.share_of_alone.mean == 1.0
         assert one.airtime.heard == 0.0
@@ -316,7 +313,6 @@ def test_failures_are_shares_of_all_transmissions() -> None:
     assert found["a"].failures.total == pytest.approx(8 / 40)
     assert found["a"].worst_hidden == 0.25
     assert found["a"].waits_for == {"b": 0.25}
-    assert found["a"].share_of_alone is not None
     # 1 of 2 and 1 of 4 Mb/s, together 2 of 6.
     assert found["a"].share_of_alone.mean == pytest.approx(2 / 6)
     assert found["b"].share_of_alone is None
@@ -355,11 +351,9 @@ def test_a_difference_tells_what_a_channel_changes() -> None:
 
     change = found.cells["middle"]["goodput_bps"]
     assert change.separated
-    assert change.difference.mean is not None
     assert change.difference.mean > 15e6
     assert set(json.loads(found.to_json())["cells"]) == {"left", "middle", "right"}
     table = by_cell_of_both(found.a.simulation, found.b.simulation)
-    assert table is not None
     assert table.head[:3] == ["cell", "of isolated", "own airtime"]
     middle = table.rows[1]
     assert middle[0] == "middle"
@@ -371,7 +365,6 @@ def test_no_model_is_offered_and_a_glance_is_taken() -> None:
     prediction = airtcp.predict(example("hidden-uploads"))
 
     assert prediction.model == {}
-    assert prediction.uncovered is not None
     assert "not all nodes of each cell hear each other" in prediction.uncovered
 
 
@@ -381,7 +374,6 @@ def test_the_chain_of_clusters_says_who_starves() -> None:
 
     best = airtcp.predict(of, glance=False).best("cell_goodput_bps")
 
-    assert best is not None
     assert isinstance(best.value, list)
     left, middle, right = best.value
     # The simulation has 23.1, 1.2 and 23.1 Mb/s.
@@ -389,7 +381,6 @@ def test_the_chain_of_clusters_says_who_starves() -> None:
     assert middle < 0.1 * left
     assert any("cells starve (middle)" in sentence for sentence in best.broken)
     seen = airtcp.glance(of).metrics["goodput_bps"]
-    assert seen.mean is not None
     assert 40e6 < seen.mean < 55e6
 
 

@@ -48,7 +48,6 @@ def test_children_have_the_signals_of_a_terminal(started: Children) -> None:
     asked = started.start(
         [sys.executable, "-c", WAIT], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    assert asked.stdout is not None
     asked.stdout.readline()
     asked.send_signal(signal.SIGINT)
     assert "KeyboardInterrupt" in asked.communicate(timeout=60)[1]
@@ -62,7 +61,6 @@ def test_nothing_outlives_a_test_that_fails() -> None:
         with children() as mine:
             found.append(mine)
             process = mine.start([sys.executable, "-c", GRANDCHILD], stdout=subprocess.PIPE)
-            assert process.stdout is not None
             assert process.stdout.readline() == "there\n"
             assert len(mine.left()) == 2
             raise ZeroDivisionError

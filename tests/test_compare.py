@@ -115,7 +115,6 @@ def test_a_testbed_has_a_row_for_each_metric_that_both_have(scenario: ResolvedSc
     result = with_testbed(compared, testbed)
 
     assert result.comparison == compared.comparison
-    assert result.testbed is not None
     rows = {row.metric: row for row in result.testbed.comparison}
     goodput = rows["goodput_bps"]
     assert goodput.testbed == other.metrics["goodput_bps"].mean

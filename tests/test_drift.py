@@ -96,7 +96,6 @@ def test_halves_that_are_far_apart_have_an_interval_as_wide_as_that(scenario: Sc
     assert up.interval.high is None
     assert 0.3 < (up.interval.low or 0.0) < 1.0
     assert {up.steadiness.state, down.steadiness.state} == {"unsteady"}
-    assert up.steadiness.reason is not None
     assert up.steadiness.reason.startswith("mean round-trip time is 213 ms in the first half of")
 
 
@@ -164,8 +163,6 @@ def test_windows_that_grow_in_replications_leave_the_lower_end_of_waits() -> Non
     for metric in ("rtt_s", "ap_queue_delay_s"):
         told, truth = seen.metrics[metric], longer.metrics[metric].mean
         assert told.high is None
-        assert told.low is not None
-        assert truth is not None
         assert told.low < truth
         assert longer.metrics[metric].half_width is not None
     said = " ".join(cautions(seen))

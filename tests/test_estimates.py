@@ -115,7 +115,6 @@ def test_objects_of_a_page_are_rounded_and_one_at_least() -> None:
 
 def test_books_add_up_to_the_outcome() -> None:
     for run in simulated().simulation.runs:
-        assert run.accounts is not None
         ended = run.accounts.column("ended").sum()
         assert ended == run.answer["counts"]["transfers"] == len(run.transfer_times_s)
         assert run.accounts.column("ended_s").sum() == pytest.approx(run.transfer_times_s.sum())
@@ -140,7 +139,6 @@ def test_what_is_drawn_has_its_true_mean() -> None:
     ]
     units, unit_bytes, pauses, paused_s = (sum(row[i] for row in sums) for i in range(4))
     # Some 4,000 draws of laws with a standard deviation of their mean: 4 of these of the mean.
-    assert mean is not None
     assert abs(unit_bytes - mean * units) < 4 * 30e3 * math.sqrt(units)
     assert abs(paused_s - pauses) < 4 * math.sqrt(pauses)
 
@@ -167,11 +165,7 @@ def test_values_have_the_estimate_as_their_mean_and_its_interval() -> None:
 def test_controls_make_intervals_narrower_and_move_no_mean_beyond_them() -> None:
     for metric in ("goodput_bps", "transfer_time_s"):
         one = of(simulated(), metric)
-        assert one.gain is not None
         assert one.gain > 2.0
-        assert one.plain.low is not None
-        assert one.plain.high is not None
-        assert one.interval.mean is not None
         assert one.plain.low < one.interval.mean < one.plain.high
 
 
@@ -380,6 +374,5 @@ def test_bytes_in_progress_are_told_as_more_or_fewer(
 
     reason = steadiness.judge(cast("Traffic", traffic)).steadiness.reason
 
-    assert reason is not None
     assert reason.startswith(f"{word} bytes are in progress at the end")
     assert "by 5.0 % of the requested bytes, in 2 transfers" in reason

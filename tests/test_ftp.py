@@ -165,7 +165,6 @@ def test_an_overload_grows_with_the_run_and_says_so_when_it_is_too_much() -> Non
     told = [one.estimates["active_flows"] for one in (short, long)]
     assert [one.steadiness.state for one in told] == ["unsteady", "unsteady"]
     less, more = (one.plain.mean for one in told)
-    assert less is not None
     assert more == pytest.approx(2 * less, rel=0.1)
 
     with pytest.raises(Exception, match=r"flow client/0 begins transfers faster .* 100000 are"):

@@ -195,7 +195,6 @@ def test_groups_are_in_the_json_with_their_intervals(simulation: Simulation) -> 
 def test_groups_stand_side_by_side(simulation: Simulation) -> None:
     table = by_group(simulation)
 
-    assert table is not None
     assert table.head == [
         "group",
         "goodput",

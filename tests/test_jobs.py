@@ -44,7 +44,6 @@ def test_jobs_have_an_end_and_a_rate_until_then(fetched: SimulationResult) -> No
     assert job.goodput_bps.mean == pytest.approx(sum(WHOLE_BITS / end for end in ends) / 4)
     assert fetched.simulation.to_dict()["jobs"] == [job.to_dict()]
     idle = fetched.simulation.metrics["goodput_bps"].mean
-    assert idle is not None
     # 100 s are measured, of which the jobs take less than one.
     assert job.goodput_bps.mean > 50.0 * idle
 
@@ -73,7 +72,6 @@ def test_targets_on_jobs_are_about_the_time_while_they_run() -> None:
 
     found = verdict(result)
 
-    assert found is not None
     (judged,) = found.targets
     assert judged.state == "holds"
     assert result.scenario.run.replications == 4
@@ -83,7 +81,6 @@ def test_the_default_target_of_a_job_is_decided() -> None:
     """Of 3 runs with 12 jobs each nothing bounds a 90th percentile."""
     found = verdict(compare(loads(FETCH)))
 
-    assert found is not None
     assert [one.state for one in found.targets] == ["holds"]
 
 

@@ -63,7 +63,6 @@ def test_the_older_standard_decides(band: str, newer: str, older: str) -> None:
     (group,) = scenario(newer, band, {"standard": older}).stations
 
     pair = group.pair
-    assert pair is not None
     assert pair.standard == older
     if own is None:
         assert (pair.high_rate, pair.aggregation) == (None, None)
@@ -71,15 +70,12 @@ def test_the_older_standard_decides(band: str, newer: str, older: str) -> None:
         return
     amendment = AMENDMENTS[older]
     assert pair.high_rate == own.phy.high_rate
-    assert pair.aggregation is not None
     assert pair.aggregation.block_ack_window == amendment.window
     assert pair.aggregation.block_ack_bits == block_ack_bits(amendment.window)
     assert pair.aggregation.ampdu_bytes == amendment.ampdu_bytes
     assert group.data_rate.modulation == amendment.format
     high = group.data_rate.high
-    assert high is not None
     cell = scenario(newer, band, {}).phy.data_rate.high
-    assert cell is not None
     widest = amendment.widest_mhz[float(band.partition(" ")[0])]
     assert high.channel_width_mhz == min(cell.channel_width_mhz, widest)
 
@@ -136,7 +132,6 @@ def test_values_of_the_cell_hold_as_far_as_the_older_standard_has_them() -> None
     (group,) = scenario("802.11ax", "5 GHz", {"standard": "802.11n"}, phy=phy).stations
 
     high = group.data_rate.high
-    assert high is not None
     assert (high.mcs, high.spatial_streams) == (7, 4)
     assert (high.channel_width_mhz, high.guard_interval_ns) == (40, 400)
 

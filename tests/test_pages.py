@@ -159,7 +159,6 @@ def test_a_page_of_2025_has_the_sizes_of_the_almanac() -> None:
     """The five quantiles that it states for desktop home pages, in kB, within 7 %."""
     (flow,) = profile('{ profile = "web-2025" }').flows
     page = flow.application.page
-    assert page is not None
     assert page.size is not None
     assert page.objects.mean() == 70.0
 
@@ -315,5 +314,4 @@ def test_groups_are_told_by_their_pages_and_calls() -> None:
     )
     table = by_group(simulate(loads(text.replace("[run]", call))).simulation)
 
-    assert table is not None
     assert table.head[1:] == ["goodput", "page time", "round trip", "delay", "R factor", "airtime"]

@@ -42,7 +42,6 @@ def test_a_percentile_is_that_of_all_samples_and_not_the_mean_of_those_of_replic
     found = of_counts([short, short, short, long]).percentile(0.9, 0.95)
 
     # The mean of the four percentiles would be 251 s.
-    assert found is not None
     assert found.interval.mean == 1000.0
     assert found.interval.low == 1.0
     assert found.interval.high == 1000.0
@@ -64,7 +63,6 @@ def test_intervals_of_percentiles_hold_them_as_often_as_they_say() -> None:
         of = Distribution(at, at, ended, ended[:, ::-1].cumsum(axis=1)[:, ::-1])
         for q, true in zip(percents, truth, strict=True):
             one = of.percentile(q, 0.95)
-            assert one is not None
             low, high = one.interval.low, one.interval.high
             held += (low or 0.0) <= true <= (math.inf if high is None else high)
 
@@ -76,8 +74,6 @@ def test_few_samples_have_a_bound_or_nothing() -> None:
     four, three = (of_counts([[10.0, 10.0, 5.0]] * runs) for runs in (4, 3))
     of_four, of_three = four.percentile(0.99, 0.95), three.percentile(0.99, 0.95)
 
-    assert of_four is not None
-    assert of_three is not None
     assert of_four.interval.mean is None
     assert of_four.interval.low is not None
     assert of_three.interval.low is None
@@ -92,11 +88,9 @@ def test_transfers_in_progress_count_as_longer_than_they_are_old() -> None:
     of = distribution(
         Traffic(result.simulation.runs, result.scenario, None, "all"), "transfer_time"
     )
-    assert of is not None
     pooled = np.concatenate([run.transfer_times_s for run in result.simulation.runs])
     found = of.percentile(0.9, 0.95)
 
-    assert found is not None
     bound = found.interval.mean or found.interval.low or 0.0
     assert bound >= 0.98 * np.quantile(pooled, 0.9)
 
@@ -104,8 +98,6 @@ def test_transfers_in_progress_count_as_longer_than_they_are_old() -> None:
 def test_the_histograms_of_the_core_give_its_own_percentiles() -> None:
     result = simulated(cell(3, application=CALLS, direction="upload"), 2)
     for run in result.simulation.runs:
-        assert run.accounts is not None
-        assert run.accounts.delays is not None
         counts = run.accounts.delays.of("packet_delay", None)
         low, high = bin_bounds_s(np.arange(len(counts) + 1))
         place = int(np.searchsorted(counts.cumsum(), 0.9 * counts.sum()))
@@ -183,7 +175,6 @@ def test_few_that_have_ended_are_bounded_by_those_that_have_not() -> None:
 
     for q in (0.5, 0.9):
         told = found.percentile(q, 0.95)
-        assert told is not None
         assert told.interval == Interval(None, 3.0, None, 4)
     assert found.percentile(0.05, 0.95) is None
     # One replication says nothing of others.

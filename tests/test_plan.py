@@ -63,7 +63,6 @@ def call(*arguments: object, stdin: str = PAGES) -> Result:
 def ends(found: Plan) -> tuple[float, float, float]:
     """The ends of the interval of an answer, and the answer between them."""
     answer = found.answer
-    assert answer is not None
     assert answer.low is not None
     assert answer.high is not None
     return answer.low, answer.value, answer.high
@@ -168,7 +167,6 @@ def brute_force(scenario: Scenario, metric: str, bound: float, values: range) ->
     for value in values:
         varied = axis.at(axis.nearest(value))
         mean = airtcp.simulate(varied, replications=40, seed=99).metrics[metric].mean
-        assert mean is not None
         if mean <= bound:
             last = value
     assert last is not None
@@ -234,8 +232,6 @@ def test_of_several_conditions_the_first_to_hold_decides(
     found = carried(quick, until=both)
     together = found.answer
 
-    assert tight is not None
-    assert together is not None
     assert abs(together.value - tight.value) <= 2
 
 
@@ -252,7 +248,6 @@ def test_a_think_time_is_shortened_until_it_is_too_short(
 
     low, value, high = ends(found)
     assert 0.05 < low <= value <= high < 20.0
-    assert found.answer is not None
     assert found.answer.unit == "s"
 
 
@@ -368,7 +363,6 @@ def test_an_end_of_few_stations_is_simulated_itself() -> None:
         for one in found.evidence
         if isinstance(value := one.metrics[condition.text], Interval)
     }
-    assert found.answer is not None
     assert found.answer.value == 6
     assert means[6] < 0.1 < means[7]
 
@@ -387,7 +381,6 @@ def test_calls_are_planned_for() -> None:
     found = airtcp.plan(scenario, vary="stations", until="p90 packet_delay > 20 ms")
 
     # Each takes 1.3 Mb/s of some 6 that 802.11b carries.
-    assert found.answer is not None
     assert 2 <= found.answer.value <= 6
     assert found.remedies
 
@@ -395,9 +388,6 @@ def test_calls_are_planned_for() -> None:
 def test_runs_around_the_end_grow_until_it_is_known(scenario: Scenario) -> None:
     brief = scenario.vary({"run.duration": "500 ms", "run.replications": 2})
     answer = carried(brief, "p90 transfer_time > 2 s").answer
-    assert answer is not None
-    assert answer.low is not None
-    assert answer.high is not None
     # Runs of 2.5 times half a second alone leave 15 to 63; the file's own runs of 30 s say 30.
     assert answer.high <= 1.3 * answer.low
     assert answer.low <= 30 <= answer.high
@@ -425,6 +415,5 @@ def test_changes_compete_where_no_number_meets_a_target() -> None:
     gains = {one.name: one for one in plan.remedies}
     assert gains["queue-100"].verdict == "gains"
     # 65 Mb/s of the PHY carry about 50 Mb/s, which are 5 Mb/s for ten stations.
-    assert gains["queue-100"].answer is not None
     assert 8 <= gains["queue-100"].answer.value <= 11
     assert "delayed-ack" not in gains or gains["delayed-ack"].verdict == "none"

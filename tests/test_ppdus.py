@@ -68,8 +68,6 @@ def test_what_is_lost_by_errors_is_counted(standard: str) -> None:
 
     error, failed = found["mpdu_error_ratio"], found["failed_ppdu_ratio_ap"]
     goodput = found["goodput_bps"]
-    assert error is not None
-    assert goodput is not None
     mpdus = goodput * 3.0 / (8 * 1472) / 0.9
     assert abs(error - 0.1) < 5 * math.sqrt(0.1 * 0.9 / mpdus)
     if standard == "802.11a":
@@ -79,7 +77,6 @@ def test_what_is_lost_by_errors_is_counted(standard: str) -> None:
     else:
         assert failed == 0.0
         size = found["mpdus_per_ppdu_ap"]
-        assert size is not None
         assert 28.0 < size < 31.0
 
 
@@ -95,7 +92,6 @@ def test_frames_wait_for_those_that_are_sent_again() -> None:
     assert found["reorder_delay_s"] == pytest.approx((share + 0.01) * CYCLE_S, rel=0.15)
     assert found["reorder_delay_p50_s"] == 0.0
     most = found["reorder_delay_p99_s"]
-    assert most is not None
     assert 0.8 * CYCLE_S < most < 2.5 * CYCLE_S
 
 

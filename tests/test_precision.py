@@ -37,7 +37,6 @@ def test_a_run_goes_on_until_the_improved_intervals_are_narrow(scenario: Scenari
         for name in ("goodput_bps", "transfer_time_s")
     ]
     for one in told:
-        assert one.interval.relative_half_width is not None
         assert one.interval.relative_half_width <= 0.05
     assert any((one.plain.relative_half_width or 0.0) > 0.05 for one in told)
 
@@ -52,7 +51,6 @@ def test_a_precision_out_of_reach_is_told_with_what_it_takes(scenario: Scenario)
 
     words = outlook(known, wanted, 10)
 
-    assert words is not None
     assert "1.0 % would take about 1000 replications (6 h 56 min simulated)" in words
     assert "run.max_replications is 60, which gives about 4.1 %" in words
     # Few runs do not say, nor what is in reach, nor one that has no interval.
@@ -66,7 +64,6 @@ def test_sizes_without_a_variance_are_told_before_anything_runs(scenario: Scenar
 
     words = beforehand(heavy)
 
-    assert words is not None
     assert words.startswith("flows.laptop.application.size: has a Pareto law of shape 1.5")
     assert "no variance" in words
     assert "Allowed: a shape above 2" in words

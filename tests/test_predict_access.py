@@ -105,7 +105,6 @@ def test_one_category_of_its_own_contends_with_its_aifs_and_window() -> None:
 
     access = as_dcf(asked)
 
-    assert access.scenario is not None
     phy = access.scenario.phy
     assert (phy.difs_ns, phy.cw_min, phy.cw_max) == (110_000, 15, 31)
     assert phy.eifs_ns - asked.phy.eifs_ns == 110_000 - 50_000
@@ -113,7 +112,6 @@ def test_one_category_of_its_own_contends_with_its_aifs_and_window() -> None:
     assert access.broken == ()
     best = predict(asked).best("goodput_bps")
     measured = simulate(asked).metrics["goodput_bps"].mean
-    assert best is not None
     assert best.value == pytest.approx(measured, rel=0.01)
 
 
@@ -150,7 +148,6 @@ def test_priorities_are_in_no_model(mac: str, reason: str) -> None:
     said = predict(scenario(mac=mac))
 
     assert said.model == {}
-    assert said.uncovered is not None
     assert reason in said.uncovered
     assert "contend with equal chances" in said.uncovered
 
@@ -224,7 +221,6 @@ def test_constant_rates_are_in_no_model(flows: str, reason: str) -> None:
     said = predict(scenario(flows))
 
     assert said.model == {}
-    assert said.uncovered is not None
     assert reason in said.uncovered
     assert not said.uncovered.startswith("saturated")
 

@@ -81,7 +81,6 @@ def test_a_window_that_bounds_802_11n_is_answered_by_its_rounds() -> None:
 
     best, measured = predict(asked).best("goodput_bps"), simulate(asked).metrics["goodput_bps"]
 
-    assert best is not None
     assert best.source == "TCP over A-MPDUs (A9)"
     assert best.value == pytest.approx(measured.mean, rel=0.02)
 
@@ -96,7 +95,6 @@ def test_windows_of_flows_add_up() -> None:
 
     most = most_goodput(asked)
 
-    assert most is not None
     assert most.bps == pytest.approx(2 * 1460 * 8 * (10 / 0.02 + 20 / 0.05))
     assert most.by_window
 
@@ -110,9 +108,6 @@ def test_a_link_is_shared_by_all_that_name_it_in_each_direction_for_itself() -> 
     more = most_goodput(scenario(*flows, {"path": '{ rate = "1 Mb/s" }'}, count=2, links=links))
     alike = most_goodput(scenario(flows[0], flows[0], count=2, links=links))
 
-    assert both is not None
-    assert more is not None
-    assert alike is not None
     assert both.bps == pytest.approx(16e6 * TCP_SHARE)
     assert more.bps == pytest.approx(18e6 * TCP_SHARE)
     assert alike.bps == pytest.approx(8e6 * TCP_SHARE)
@@ -121,7 +116,6 @@ def test_a_link_is_shared_by_all_that_name_it_in_each_direction_for_itself() -> 
 def test_datagrams_have_no_window() -> None:
     assert most_goodput(scenario({**SENT, "path": '{ delay = "50 ms" }'})) is None
     most = most_goodput(scenario({**SENT, "path": '{ rate = "3 Mb/s" }'}))
-    assert most is not None
     assert most.bps == pytest.approx(3e6 * UDP_SHARE)
 
 
@@ -142,7 +136,6 @@ def test_a_transfer_takes_what_its_link_takes() -> None:
     best, measured = predict(asked).best("transfer_time_s"), 8.0 / TCP_SHARE
 
     assert least_time_s(asked) == pytest.approx(measured)
-    assert best is not None
     assert best.value == pytest.approx(measured)
     assert best.source.endswith("at least the time of the path")
 
@@ -152,5 +145,4 @@ def test_what_busy_nodes_do_is_said_to_be_another() -> None:
     said = predict(CAPPED["802.11g over 50 ms"][0])
 
     entry = said.best("collision_probability")
-    assert entry is not None
     assert any("a window a round trip is" in text for text in entry.broken)

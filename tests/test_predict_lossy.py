@@ -41,7 +41,6 @@ def test_reno_by_hand() -> None:
     """sqrt(1.5 / 0.001) = 38.73 segments of 8000 bits in 50 ms."""
     best = predict(scenario("{ every = 1000 }")).best("goodput_bps")
 
-    assert best is not None
     assert best.source == "Mathis et al. (1997)"
     assert best.value == pytest.approx(math.sqrt(1.5 / 0.001) * 8000 / 0.05)
 
@@ -50,7 +49,6 @@ def test_cubic_by_hand() -> None:
     """(0.4 * 3.7 / 1.2)^(1/4) (0.05 / 1e-5)^(3/4) = 627 segments: more than Reno's 379."""
     best = predict(scenario("{ every = 100000 }", "cubic")).best("goodput_bps")
 
-    assert best is not None
     assert best.source == "RFC 9438, 5.1"
     window = (0.4 * 3.7 / 1.2) ** 0.25 * (0.05 / 1e-5) ** 0.75
     assert best.value == pytest.approx(window * 8000 / 0.05)
@@ -65,7 +63,6 @@ def test_simulations_are_near(loss: str, congestion: str) -> None:
     best = predict(asked).best("goodput_bps")
     measured = simulate(asked).metrics["goodput_bps"].mean
 
-    assert best is not None
     assert best.value == pytest.approx(measured, rel=0.15)
 
 
@@ -88,5 +85,4 @@ def test_a_window_grows_by_an_ack_for_d_segments() -> None:
     """With an ACK for two segments a window grows half as fast: sqrt(1.5 / 2 / 0.001)."""
     best = predict(scenario("{ every = 1000 }", every=2)).best("goodput_bps")
 
-    assert best is not None
     assert best.value == pytest.approx(math.sqrt(0.75 / 0.001) * 8000 / 0.05)

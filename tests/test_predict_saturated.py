@@ -71,8 +71,6 @@ def test_saturated_predictions_are_near_the_simulation(count: int) -> None:
     said, measured = predict(asked), simulate(asked).metrics
 
     goodput, collisions = said.best("goodput_bps"), said.best("collision_probability")
-    assert goodput is not None
-    assert collisions is not None
     assert goodput.value == pytest.approx(measured["goodput_bps"].mean, rel=0.015)
     assert collisions.value == pytest.approx(measured["collision_probability"].mean, abs=0.02)
 
@@ -214,7 +212,6 @@ def test_a_wait_that_is_no_whole_number_of_slots_is_said() -> None:
         )
     )
 
-    assert said.uncovered is not None
     assert "differ by whole slots; here they differ by 5 us" in said.uncovered
 
 

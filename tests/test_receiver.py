@@ -75,7 +75,6 @@ def test_requests_meet_the_keys_of_the_sending_end() -> None:
 
 def test_an_option_holds_if_both_ends_have_it() -> None:
     linux = scenario('preset = "linux", receiver = { preset = "rfc" }').flows[0].tcp
-    assert linux is not None
     assert linux.sending_end is not None
     assert (linux.variant, linux.slow_start, linux.timestamps) == ("newreno", "standard", False)
     assert (linux.mss_bytes, linux.header_bits) == (1460, 320)
@@ -86,7 +85,6 @@ def test_an_option_holds_if_both_ends_have_it() -> None:
     options = "sack = true, timestamps = true"
     both = scenario(f'preset = "linux", receiver = {{ preset = "rfc", {options} }}')
     tcp = both.flows[0].tcp
-    assert tcp is not None
     assert (tcp.variant, tcp.timestamps, tcp.mss_bytes) == ("rack", True, 1448)
 
 

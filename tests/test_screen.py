@@ -139,7 +139,6 @@ def test_targets_and_groups_say_one_number(uploads: bool) -> None:
     result = airtcp.simulate(loads(text))
     found = airtcp.verdict(result)
 
-    assert found is not None
     for one in found.targets:
         condition = one.target.condition
         assert condition.group is not None
@@ -155,7 +154,6 @@ def test_starved_flows_are_named_where_the_mean_hides_them() -> None:
     result: Any = airtcp.simulate(asked)
     found = airtcp.verdict(result)
 
-    assert found is not None
     assert found.targets[0].interval.mean > 100e3
     assert found.targets[0].state == "fails"
     assert len(list(messages.starvation(found, result))) == 1

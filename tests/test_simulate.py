@@ -92,8 +92,6 @@ def test_another_seed_gives_other_numbers_that_agree() -> None:
     assert second.scenario.run.seed == second.provenance.seed == 6
     a, b = first.metrics["goodput_bps"], second.metrics["goodput_bps"]
     assert a.mean != b.mean
-    assert a.low is not None
-    assert b.high is not None
     assert a.low < b.high
 
 

@@ -73,7 +73,6 @@ def test_stations_with_flows_of_two_rates_each_are_treated_alike() -> None:
     result = simulate(calls)
 
     of_flows = result.simulation.metrics["jain_index"].mean
-    assert of_flows is not None
     assert of_flows < 0.9
     assert dict(sanity(result))["per station"].endswith("Jain index 1.00")
 

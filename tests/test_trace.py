@@ -270,7 +270,6 @@ def test_ppdus_are_those_of_the_metrics(tmp_path: Path) -> None:
     """
     path = tmp_path / "trace.parquet"
     run = airtcp.simulate(loads(AGGREGATES), threads=1, trace=path).simulation.runs[0]
-    assert run.trace is not None
     metrics = run.answer["metrics"]
     ppdus, ap = run.trace.ppdus(), run.trace.ppdus("ap AC_BE")
 

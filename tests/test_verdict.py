@@ -134,7 +134,6 @@ def test_only_a_whole_quick_simulation_tells_that_a_target_is_met(
     )
     judged_by = glanced(loads(cell(2)).vary({"targets": {"goodput": "> 2 Mb/s"}}), seen)
 
-    assert judged_by is not None
     assert [one.state for one in judged_by.targets] == [state]
 
 
@@ -194,7 +193,6 @@ def test_a_verdict_at_the_truth_is_wrong_no_more_often_than_it_says() -> None:
     states = []
     for seed in range(200):
         verdict = airtcp.verdict(airtcp.simulate(scenario.with_run(seed=seed, replications=5)))
-        assert verdict is not None
         states.append([verdict.state, *(one.state for one in verdict.targets)])
 
     assert sum(whole == "fails" for whole, _, _ in states) <= 20
@@ -264,11 +262,9 @@ def test_video_that_waits_in_queues_without_a_limit_does_not_hold() -> None:
     scenario = loads(cell(2, direction="upload", application=camera, duration="30 s"))
     found = airtcp.verdict(airtcp.simulate(scenario, replications=2))
 
-    assert found is not None
     assert [one.state for one in found.targets] == ["fails", "holds"]
     late = found.targets[0].interval
     # The delay grows to the end of each run, so that no steady state bounds it from above.
-    assert late.low is not None
     assert late.low > 15.0
     assert late.high is None
 
@@ -300,7 +296,6 @@ def test_each_threshold_of_a_profile_has_its_source() -> None:
 def test_a_scenario_without_targets_is_judged_by_its_profiles() -> None:
     found = airtcp.verdict(airtcp.simulate(loads(SHORT + CALLS)))
 
-    assert found is not None
     assert not found.written
     assert {one["profile"] for one in found.to_dict()["targets"]} == {"call"}
 
@@ -324,10 +319,7 @@ def test_growth_ends_where_plan_says() -> None:
         remedies=False,
     )
 
-    assert found is not None
     growth, answer = found.growth, exact.answer
-    assert growth is not None
-    assert answer is not None
     assert growth.present == 4
     assert growth.holds_at < growth.fails_at <= 1.15 * growth.holds_at + 1
     assert 0.85 * growth.holds_at <= answer.value <= 1.15 * growth.fails_at

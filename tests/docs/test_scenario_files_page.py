@@ -21,21 +21,16 @@ def test_the_scenarios_of_the_page_resolve() -> None:
 
     assert loads(example).title == "Web users in a hot spot"
     edca = loads(example + categories).mac.edca
-    assert edca is not None
     assert (edca.ap["AC_VO"].aifs_ns, edca.stations["AC_BE"].aifs_ns) == (50_000, 90_000)
     polls = loads(example + polling).mac
-    assert polls.pcf is not None
-    assert polls.beacon is not None
     assert polls.pcf.interval_ns == polls.beacon.interval_ns == 25_600_000
     flow = (
         'flows = [{ stations = "laptop", direction = "upload", application = { kind = "bulk" } }]'
     )
     hall = loads(f'{flow}\nphy = {{ standard = "802.11ax" }}\n{cells}')
-    assert hall.cells is not None
     assert hall.cells[0].channel == 36
     rest = example[example.index("[[stations]]") :]
     several = loads(f'phy = {{ standard = "802.11ax" }}\n{ofdma}\n{rest}').mac.ofdma
-    assert several is not None
     assert several.acknowledgment == "mu-bar"
     linked = loads(f'phy = {{ standard = "802.11be" }}\n{radio_links}\n{rest}').ap.links
     assert linked is not None

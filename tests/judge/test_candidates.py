@@ -63,7 +63,6 @@ def test_a_pair_has_the_changes_of_both_and_the_higher_cost(
     one, other = known["managed-queue"], known["calls-first"]
     both = pair(base, one, other)
 
-    assert both is not None
     assert both.name == "managed-queue + calls-first"
     assert set(both.changes) == set(one.changes) | set(other.changes)
     assert COSTS.index(both.cost) == max(COSTS.index(each.cost) for each in (one, other))

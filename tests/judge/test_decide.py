@@ -31,7 +31,6 @@ def states(text: str) -> tuple[list[str], airtcp.SimulationResult]:
     assert isinstance(scenario, Scenario)
     result = decide(scenario)
     found = verdict(result)
-    assert found is not None
     return [one.state for one in found.targets], result
 
 

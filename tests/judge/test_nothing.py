@@ -44,7 +44,6 @@ def advice(plain: SimulationResult) -> Advice:
 
 
 def test_a_change_that_takes_all_from_others_is_not_recommended(advice: Advice) -> None:
-    assert advice.recommended is not None
     assert "calls-first" not in advice.recommended.name.split(" + ")
     assert not advice.recommended.breaks
     assert {one.group for one in advice.recommended.loses if one.after == 0.0} == set()
@@ -74,7 +73,6 @@ def test_a_target_on_pages_of_which_none_comes_is_missed(voice: SimulationResult
     """Forty laptops ask for one every half minute: half of those in progress have waited longer
     than 2 s, and no longer run is proposed."""
     found = airtcp.verdict(voice)
-    assert found is not None
     (pages,) = (one for one in found.targets if one.target.condition.metric.startswith("page"))
 
     assert not voice.simulation.groups["laptop"]["download"]["page_time_p90_s"].is_known
@@ -85,8 +83,6 @@ def test_a_target_on_pages_of_which_none_comes_is_missed(voice: SimulationResult
 
 
 def under_way_s(run: Replication) -> list[float]:
-    assert run.accounts is not None
-    assert run.accounts.pages is not None
     return [float(age) for age in run.accounts.pages.under_way_age_s]
 
 
@@ -94,7 +90,6 @@ def test_of_few_pages_that_have_not_come_nothing_is_told() -> None:
     """A run of a second has a page in progress or two."""
     short = airtcp.load(OFFICE).vary(VOICE | {"run.warmup": "0 s", "run.duration": "1 s"})
     found = airtcp.verdict(airtcp.simulate(short, replications=1))
-    assert found is not None
 
     assert found.targets[0].state == "unknown"
     assert found.targets[0].interval.low is None

@@ -93,7 +93,6 @@ def test_defaults_follow_from_what_the_phy_is_given() -> None:
 def test_a_key_left_out_of_a_category_takes_the_standards() -> None:
     found = load(EVERY_KEY).mac.edca
 
-    assert found is not None
     # SIFS 11 us, slot 21 us, windows of 30 and 1000.
     assert found.ap == {
         "AC_VO": access(50, 0, 1, 5000),
@@ -121,7 +120,6 @@ def test_paper_l() -> None:
         """
     )
 
-    assert found.mac.edca is not None
     assert found.mac.edca.ap["AC_VO"] == access(50, 0, 0, 0)
     assert found.mac.edca.stations["AC_BE"] == access(90, 31, 1023, 0)
     assert found.classify == Classify(tcp_ack="AC_VO", tcp_data="AC_BE", udp="AC_BE")
@@ -167,7 +165,6 @@ def test_a_txop_has_room_for_a_frame(mac: str, short_of: int | None) -> None:
     with pytest.raises(ScenarioError, match=r"txop_limit: is .* takes ") as caught:
         edca(mac)
     takes = re.search(r"takes (\S+) (ms|us) with", str(caught.value))
-    assert takes is not None
     microseconds = float(takes[1]) * (1000 if takes[2] == "ms" else 1)
     assert microseconds == pytest.approx(short_of, rel=1e-3)
 
@@ -207,7 +204,6 @@ def test_what_is_accepted_can_be_run(standard: str, ap: bool, category: str, key
     if isinstance(found, str):
         assert f"mac.edca.{side}.{category}." in found
         return
-    assert found.mac.edca is not None
     for categories in (found.mac.edca.ap, found.mac.edca.stations):
         assert tuple(categories) == standards.EDCA_CATEGORIES
         for parameters in categories.values():

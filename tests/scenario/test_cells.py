@@ -36,8 +36,6 @@ def scenario(
 
 def hears(of: Scenario) -> set[tuple[str, str]]:
     """The ordered pairs of access points and groups of which the second hears the first."""
-    assert of.cells is not None
-    assert of.air is not None
     names = [cell.name for cell in of.cells]
     nodes = dict(zip(names, of.air.classes, strict=False))
     place = len(names)
@@ -62,7 +60,7 @@ def test_where_all_hear_all_the_resolved_form_says_nothing_of_cells() -> None:
 
     assert plain.to_dict() == named.to_dict()
     assert not {"cells", "air"} & plain.to_dict().keys()
-    assert not {"cell", "needs"} & plain.to_dict()["stations"][0].keys()  # type: ignore[index]
+    assert not {"cell", "needs"} & plain.to_dict()["stations"][0].keys()
 
 
 def test_only_paired_cells_hear_each_other() -> None:
@@ -76,7 +74,6 @@ def test_only_paired_cells_hear_each_other() -> None:
     right = [("c", "z"), ("c", "b"), ("c", "y"), ("z", "b"), ("z", "y")]
     assert hears(row) == both_ways(*left, *right, ("b", "y"))
     assert [group.cell for group in row.stations] == [0, 1, 2]
-    assert row.air is not None
     assert not row.air.powers_known
 
 
@@ -85,7 +82,6 @@ def test_groups_that_leave_each_other_out_are_hidden() -> None:
 
     # "near" leaves nobody out, but is left out by both.
     assert hears(pair) == both_ways(("ap", "left"), ("ap", "right"), ("ap", "near"))
-    assert pair.cells is not None
     assert [cell.name for cell in pair.cells] == ["ap"]
 
 
@@ -153,7 +149,6 @@ def test_received_powers_go_both_ways_unless_both_are_written() -> None:
         air={"received": [["ap", "x", -50], ["ap", "y", -60], ["y", "ap", -70], ["x", "y", -90]]},
     )
 
-    assert of.air is not None
     assert of.air.received_dbm == (
         (None, -50.0, -60.0),
         (-50.0, None, -90.0),
@@ -170,7 +165,6 @@ def test_a_row_of_one_station_parts_it_from_its_group(tmp_path: Path) -> None:
     of = loads(text.replace("count = 1", "count = 3") + '[air]\nreceived = "powers.csv"\n',
                base=tmp_path)  # fmt: skip
 
-    assert of.air is not None
     assert of.air.classes == (0, 1, 2, 3)
     assert of.air.received_dbm[0] == (None, -50.0, -60.0, -50.0)
     assert of.air.received_dbm[1] == (-50.0, -40.0, -40.0, -40.0)
@@ -182,7 +176,6 @@ def test_a_row_of_one_station_stands_above_its_group_in_any_order() -> None:
 
     def powers(rows: list[list[object]]) -> object:
         of = scenario({"x": {"count": 3}}, air={"received": rows})
-        assert of.air is not None
         return of.air.received_dbm
 
     assert powers(rows) == powers(rows[::-1])
@@ -252,7 +245,6 @@ def test_powers_fall_with_distance_and_behind_walls() -> None:
         },
     )
 
-    assert of.air is not None
     ap, x, y = of.air.received_dbm
     assert (ap[1], x[0], ap[2]) == (-57.0, -57.0, -50.0)
     # 14.14 m: 30 log10 of it is 34.52 dB; the line passes above the wall's end.
@@ -267,7 +259,6 @@ def test_a_disc_is_drawn_once_and_for_all() -> None:
             air={"path_loss": {}},
             run={"seed": run},
         )
-        assert of.air is not None
         return of.air.received_dbm[0][1:]
 
     few = powers(5, 1, 1)
@@ -307,7 +298,6 @@ def test_the_rate_is_the_highest_that_the_signal_allows(
         receiver.needed_db(expected) if group.data_rate.high else receiver.needed_db_at(expected)
     )
     assert (group.data_rate.high.mcs if group.data_rate.high else group.data_rate.bps) == expected
-    assert group.needs is not None
     assert group.needs.data_db == needs
 
 
@@ -338,7 +328,6 @@ def test_the_keys_of_a_cells_access_point_stand_above_those_of_all() -> None:
         air={"heard": []},
     )
 
-    assert of.cells is not None
     queues = [(cell.ap.queue.discipline, cell.ap.queue.limit) for cell in of.cells]
     assert queues == [("codel", 100), ("codel", 7)]
     assert of.ap == of.cells[0].ap
@@ -358,8 +347,6 @@ def test_minstrel_has_its_errors_from_the_signal() -> None:
     )
 
     ours, others = of.stations[0].rate_control, alike.stations[0].rate_control
-    assert ours is not None
-    assert others is not None
     assert [one.error_rate for one in ours.rates] == [one.error_rate for one in others.rates]
     receiver = Receiver("tables", "bcc", 2.0)
     # Losses in the noise are drawn: interference adds to them where half is lost.
@@ -374,9 +361,7 @@ def test_paths_lead_to_keys_of_cells() -> None:
 
     moved = of.vary({"cells.bar.channel": 44, "air.obss_pd": None})
 
-    assert moved.cells is not None
     assert moved.cells[1].channel == 44
-    assert moved.air is not None
     assert moved.air.obss_pd_dbm is None
     with pytest.raises(ScenarioError, match=r"cells\.bar\.chanel"):
         of.vary({"cells.bar.chanel": 44})

@@ -59,8 +59,6 @@ def test_groups_and_flows_go_by_their_names(scenario: Scenario) -> None:
 
     assert [group.count for group in changed.stations] == [3, 40]
     up, _, far = changed.flows
-    assert up.tcp is not None
-    assert far.tcp is not None
     assert (up.tcp.mss_bytes, far.tcp.receive_window_bytes) == (536, 4000)
     assert [link.delay_ns for link in changed.path_links(up)] == [0, 1_000_000]
     assert changed.links["wire"].rate_bps == 2_000_000

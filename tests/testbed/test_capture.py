@@ -99,7 +99,6 @@ def test_what_leaves_one_node_comes_to_the_other(web: Scenario, tmp_path: Path) 
     assert len(left) >= len(come) > 100
     # What came to stations is the goodput, the warm-up and what came twice aside.
     goodput = measured.metrics["goodput_bps"].mean
-    assert goodput is not None
     later = [one for one in come if one.time_ns >= 500_000_000]
     assert sum(one.tcp_payload for one in later) == pytest.approx(goodput * 4 / 8, rel=0.02)
 

@@ -121,7 +121,6 @@ def asked_to_end(
         preexec_fn=lambda: [signal.signal(one, signal.SIG_DFL) for one in (*ENDING, signal.SIGINT)],
     )
     try:
-        assert process.stdout is not None
         assert process.stdout.readline() == "begun\n"
         for _ in range(times):
             process.send_signal(number)

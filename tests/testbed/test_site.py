@@ -29,7 +29,6 @@ def test_routes_and_settings_say_what_tcp_is_to_do(scenario: Scenario) -> None:
     made = site_of(scenario, name="test")
     laptop, sensor = made.nodes[1], made.nodes[3]
     tcp = scenario.flows[0].tcp
-    assert tcp is not None
 
     # 1500 bytes with the headers of TCP and IP, and with timestamps where the preset has them.
     assert laptop.mtu == 1500

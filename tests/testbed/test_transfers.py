@@ -55,7 +55,6 @@ def test_sizes_and_times_are_those_of_the_simulation(ftp: Scenario) -> None:
     assert all(at < 8 for at, _ in transfers)
     # What has come is what was asked for, but for what is under way at the end.
     goodput = simulated.metrics["goodput_bps"].mean
-    assert goodput is not None
     sizes = [size for _, size in transfers]
     assert sum(sizes[:ended]) - max(sizes) < goodput * 8 / 8 < sum(sizes) + 1000 * len(sizes)
 
@@ -153,7 +152,6 @@ def test_web_users_get_what_they_ask_for(web: Scenario) -> None:
     assert 10 < transfers < 2 * 4 / 0.12
     # 20 kB and the headers of HTTP, of transfers that ended and of two that were under way.
     goodput = measured.metrics["goodput_bps"].mean
-    assert goodput is not None
     carried = goodput * 4 / 8
     assert 20_100 * (transfers - 2) < carried < 20_500 * (transfers + 2)
     assert measured.metrics["transfer_time_s"].mean > 8 * 20_000 / 7.5e6
@@ -169,7 +167,6 @@ def test_web_users_upload_by_put(web: Scenario) -> None:
     transfers = measured.testbed.counts["transfers"]
     assert 10 < transfers < 1.2 * simulated.simulation.counts["transfers"]
     goodput = measured.metrics["goodput_bps"].mean
-    assert goodput is not None
     carried = goodput * 4 / 8
     assert 20_050 * (transfers - 2) < carried < 20_200 * (transfers + 2)
     # A busy machine makes programs late; none makes the air faster.

@@ -120,7 +120,6 @@ def test_bbr_takes_what_it_cannot_stand_beside_and_gives_it_back() -> None:
 
     bbr = choose(source, "bbr")
     tcp = sources.read(bbr, Path()).scenario.flows[0].tcp
-    assert tcp is not None
     assert (tcp.variant, tcp.pacing, tcp.ecn) == ("rack", True, False)
     again = choose(choose(bbr, "bbr1"), "cubic")
     assert sources.read(again, Path()).scenario.hash() == asked.hash()

@@ -28,7 +28,6 @@ def example(name: str) -> Scenario:
 
 def test_a_row_of_three_has_the_shares_that_are_reckoned_by_hand() -> None:
     told = floor.told(example("three-cells"))
-    assert told is not None
     assert told["hears"] == [[0, 1], [1, 2]]
     assert not told["placed"]
     shares = [cell["share"] for cell in told["cells"]]
@@ -38,7 +37,6 @@ def test_a_row_of_three_has_the_shares_that_are_reckoned_by_hand() -> None:
 def test_cells_on_channels_of_their_own_keep_all() -> None:
     apart = {f"cells.{name}.channel": 36 + 4 * place for place, name in enumerate(["law", "tax"])}
     told = floor.told(example("three-offices").vary(apart | {"cells.art.channel": 44}))
-    assert told is not None
     assert told["hears"] == []
     assert [cell["share"] for cell in told["cells"]] == pytest.approx([1, 1, 1])
     assert told["placed"]
@@ -50,7 +48,6 @@ def test_cells_on_channels_of_their_own_keep_all() -> None:
 
 def test_stations_that_do_not_hear_each_other_are_told() -> None:
     told = floor.told(example("hidden-uploads"))
-    assert told is not None
     assert [[told["nodes"][one]["name"] for one in pair] for pair in told["deaf"]] == [
         ["near-wall/0", "behind-wall/0"]
     ]
@@ -68,7 +65,6 @@ def test_a_run_tells_the_cells_beside_each_other_and_why(web: Web) -> None:
     scenario = example("three-cells").vary(changes)
     simulation = airtcp.compare(scenario).simulation
     expected = by_cell(simulation.cells)
-    assert expected is not None
     assert (told["head"], told["rows"]) == (expected.head, expected.rows)
     assert told["sentences"] == sentences(scenario, simulation.cells)
     assert "defers to left and right" in told["sentences"][0]
@@ -86,7 +82,6 @@ def test_the_chain_is_silent_where_the_closed_form_is(
 ) -> None:
     scenario = example(name).vary(changes)
     told = floor.told(scenario)
-    assert told is not None
     assert [cell["share"] for cell in told["cells"]] == [None, None, None]
     assert reason in told["silence"]
     assert airtcp.predict(scenario).uncovered == f"chain of clusters: {told['silence']}"
@@ -96,14 +91,12 @@ def test_the_chain_answers_where_powers_are_as_good_as_a_graph() -> None:
     rows: list[Any] = [["left", "reader", -50], ["right", "clerk", -50], ["left", "right", -50]]
     only = loads(two_cells(f"received = {rows}", reader=DOWN, clerk=DOWN))
     told = floor.told(only)
-    assert told is not None
     assert [cell["share"] for cell in told["cells"]] == [None, None]
     assert "some nodes" in told["silence"]
 
     rows += [["left", "clerk", -50], ["right", "reader", -50], ["reader", "clerk", -50]]
     alike = loads(two_cells(f"received = {rows}", reader=DOWN, clerk=DOWN))
     told = floor.told(alike)
-    assert told is not None
     # All hear all alike, as cells of a graph do: .9 / 1.9 of the time each, of .9 alone.
     assert told["silence"] is None
     assert [cell["share"] for cell in told["cells"]] == pytest.approx([1 / 1.9, 1 / 1.9])
@@ -122,7 +115,6 @@ def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
     grip = page.page.get_by_role("button", name=re.compile("^Access point of law"))
     grip.scroll_into_view_if_needed()
     box = grip.bounding_box()
-    assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.page.mouse.move(x, y)
     page.page.mouse.down()
@@ -135,7 +127,6 @@ def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
     page.page.mouse.up()
     moved = airtcp.load(page.page.locator("#toml").input_value())
     told = floor.told(moved)
-    assert told is not None
     # A pixel is as far as the map had it that was drawn last while the mouse moved.
     assert told["nodes"][0]["x"] < -20
     assert "# 40: a channel of its own" in page.page.locator("#toml").input_value()
@@ -148,7 +139,6 @@ def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
         arg=page.page.locator("#toml").input_value(),
     )
     after = floor.told(airtcp.load(page.page.locator("#toml").input_value()))
-    assert after is not None
     assert after["nodes"][0]["y"] == told["nodes"][0]["y"] + 1
     page.page.wait_for_timeout(200)
     assert page.page.evaluate("document.activeElement.ariaLabel").startswith("Access point of law")
@@ -161,7 +151,6 @@ def test_two_clicks_draw_a_wall_into_the_file(opened: Any) -> None:
     )
     page.answer()
     box = page.page.locator(".floor .ap").first.bounding_box()
-    assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.page.get_by_role("button", name="Draw a wall").click()
     page.page.mouse.click(x + 30, y - 40)
@@ -171,7 +160,6 @@ def test_two_clicks_draw_a_wall_into_the_file(opened: Any) -> None:
     page.page.locator(".floor .lines .wall").nth(2).wait_for(state="attached")
     drawn = airtcp.load(page.page.locator("#toml").input_value())
     told = floor.told(drawn)
-    assert told is not None
     (*others, (x1, y1, x2, y2, loss)) = told["walls"]
     assert len(others) == 2
     assert (x1, loss) == (x2, "8 dB")
@@ -229,11 +217,8 @@ def test_the_map_is_legible_and_an_access_point_stays_under_the_hand(
     name = page.page.locator(".floor .told text").first
     name.scroll_into_view_if_needed()
     box = name.bounding_box()
-    assert box is not None
     assert box["height"] >= 13
     law, tax = (page.page.locator(".floor .ap").nth(place).bounding_box() for place in (0, 1))
-    assert law is not None
-    assert tax is not None
     x, y = law["x"] + law["width"] / 2, law["y"] + law["height"] / 2
     before = page.page.locator("#toml").input_value()
     page.page.mouse.move(x, y)
@@ -244,5 +229,4 @@ def test_the_map_is_legible_and_an_access_point_stays_under_the_hand(
         "(old) => document.getElementById('toml')?.value !== old", arg=before
     )
     moved = floor.told(airtcp.load(page.page.locator("#toml").input_value()))
-    assert moved is not None
     assert (moved["nodes"][0]["x"], moved["nodes"][0]["y"]) == (7, 0)

@@ -187,8 +187,6 @@ def test_more_work_makes_the_intervals_of_a_glance_narrower() -> None:
     assert (narrow.short_for, wide.short_for) == ((), ("transfers",))
     assert 5 * wide.events < narrow.events < 13 * wide.events
     mean, width = wide.metrics["goodput_bps"].mean, wide.metrics["goodput_bps"].half_width
-    assert mean is not None
-    assert width is not None
     assert narrow.metrics["goodput_bps"].half_width < max(width / 1.5, 0.0205 * mean)
 
 

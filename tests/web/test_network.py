@@ -58,7 +58,6 @@ def test_a_link_has_its_goodput_over_its_rate(web: Web, tmp_path: Path) -> None:
         for part in ("download", "upload")
     ]
     rate = scenario.links["line"].rate_bps
-    assert rate is not None
     assert loads(scenario, result.simulation)["line"] == pytest.approx(max(sums) / rate)
 
 
@@ -74,7 +73,6 @@ def test_a_station_is_added_and_a_group_is_moved_by_click_drag_and_keys(opened: 
     far.press("-")
     page.page.locator(".stations text", has_text="2 far").wait_for()
     box = far.locator(".sta").first.bounding_box()
-    assert box is not None
     page.page.mouse.move(box["x"] + 3, box["y"] + 3)
     page.page.mouse.down()
     page.page.mouse.move(box["x"] - 60, box["y"], steps=4)

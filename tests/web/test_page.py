@@ -22,7 +22,6 @@ pytestmark = pytest.mark.skipif(
 def goodput(scenario: Scenario) -> str:
     """What models say, as it is printed."""
     best = airtcp.predict(scenario).best("goodput_bps")
-    assert best is not None
     assert isinstance(best.value, float)
     return quantity(best.value, "b/s")
 
@@ -144,7 +143,6 @@ def test_a_simulation_runs_to_its_end_with_what_the_python_says(opened: Any) -> 
     result = airtcp.compare(airtcp.load(text))
     assert page.answer() == first_lines(result)[0]
     groups = by_group(result.simulation, least=1)
-    assert groups is not None
     table = page.page.locator("section", has=page.page.get_by_role("heading", name="By group"))
     for entry in groups.rows[0]:
         assert entry in table.inner_text()

@@ -175,12 +175,10 @@ def test_the_best_remedy_is_applied_and_its_file_runs_to_equal_numbers(
     scenario = airtcp.load(text_of(page))
     before = airtcp.simulate(scenario)
     judged = verdict(before)
-    assert judged is not None
     assert judged.state == "fails"
     assert shown(page) == headline(judged)[0]
     advice = airtcp.advise(before)
     best = advice.best
-    assert best is not None
     card = page.page.locator(".remedy", has=page.page.locator(".best"))
     assert best.title in card.inner_text()
     assert card.locator(".bars-bar rect").count() == 2
@@ -194,7 +192,6 @@ def test_the_best_remedy_is_applied_and_its_file_runs_to_equal_numbers(
     assert changed.hash() == scenario.vary(best.set).hash()
     simulated(page)
     after = verdict(airtcp.simulate(changed))
-    assert after is not None
     assert after.state == "holds"
     assert shown(page) == headline(after)[0]
     history = page.page.locator(".history")
@@ -365,7 +362,6 @@ def test_a_plan_is_built_from_a_target_with_what_carries_further(
     lead = page.page.locator("main .lead", has_text="Supports")
     lead.wait_for(timeout=120_000)
     expected = airtcp.plan(airtcp.load(MIX), vary="stations", until="desk flow_goodput < 1 Mb/s")
-    assert expected.answer is not None
     assert lead.inner_text().startswith(f"Supports {expected.answer.value:g} stations")
     ends = page.page.locator("main .bars-text").all_text_contents()
     assert ends[0].startswith(f"{expected.answer.value:g} (")
@@ -401,7 +397,6 @@ def test_the_page_prints_the_numbers_of_the_python(opened: Any, seed: int) -> No
     judged = verdict(result)
     simulated(page)
     groups = by_group(result.simulation, least=1)
-    assert groups is not None
     assert printed(page, "Results by group") == [list(row) for row in groups.rows]
     # Of what was simulated each row has its metric's estimate, as the command line prints it.
     labels = {one.label: name for name, one in METRICS.items()}

@@ -176,7 +176,7 @@ def ppdus(frames: list[Frame]) -> Iterator[list[Frame]]:
     """Frames that go at once: the subframes of an A-MPDU have its number."""
     group: list[Frame] = []
     for frame in frames:
-        if group and (frame.ampdu is None or frame.ampdu[0] != group[0].ampdu[0]):  # type: ignore[index]
+        if group and (frame.ampdu is None or frame.ampdu[0] != group[0].ampdu[0]):
             yield group
             group = []
         if frame.ampdu is None:

@@ -72,8 +72,6 @@ def both(case: Case) -> tuple[Simulation, Simulation]:
 
 def apart(one: Interval, other: Interval) -> tuple[float, float]:
     """The difference by which `other` lies above `one`, and its half width."""
-    assert one.mean is not None
-    assert other.mean is not None
     return other.mean - one.mean, math.hypot(one.half_width or 0.0, other.half_width or 0.0)
 
 

@@ -86,7 +86,6 @@ def ours() -> tuple[FlowSeries, list[float]]:
     """The window every millisecond, and when CoDel drops."""
     result = airtcp.simulate(loads(SCENARIO), threads=1, trace=True, trace_interval_s=0.001)
     trace = result.simulation.runs[0].trace
-    assert trace is not None
     assert result.simulation.runs[0].answer["counts"]["collisions"] == 0
     return trace.flow("client/0"), list(trace.events("queue_drop").time_s)
 
@@ -174,7 +173,6 @@ def test_no_window_is_beyond_what_the_path_holds(loss_window: str) -> None:
     )
     result = airtcp.simulate(loads(scenario), threads=1, trace=True, trace_interval_s=0.01)
     run = result.simulation.runs[0]
-    assert run.trace is not None
     flow = run.trace.flow("client/0")
     assert np.nanmax(flow.cwnd_bytes[flow.time_s > 6.5]) / MSS < 250
     assert np.nanmin(flow.cwnd_bytes[flow.time_s > 6.5]) / MSS > 150

@@ -146,7 +146,6 @@ replications = 1
     model = airtcp.predict(scenario)
     result = airtcp.simulate(scenario, trace=True)
     trace = result.simulation.runs[0].trace
-    assert trace is not None
     sent = trace.ppdus()
     # The first packet goes at once and alone.
     starts, places = np.unique(np.round(sent.time_s * 1e9).astype(np.int64), return_inverse=True)

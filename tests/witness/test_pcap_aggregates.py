@@ -309,7 +309,6 @@ def test_frames_and_trace_have_the_rate_that_rate_control_chose(tmp_path: Path) 
     frames = [one for one in records(path.read_bytes()) if one.kind == "data"]
     sent = [group[0] for group in ppdus(frames)]
     trace = result.simulation.runs[0].trace
-    assert trace is not None
     rows = trace.ppdus()
     mcs = np.array([one.fields[19][2] for one in sent])
     receivers = np.array([one.receiver[-1] for one in sent])

@@ -122,7 +122,6 @@ def test_a_group_with_a_signal_loses_what_the_receiver_says(
     )
 
     control = scenario.stations[1].rate_control
-    assert control is not None
     for mcs, one in enumerate(control.rates[:9]):
         assert one.error_rate == receiver.error_rate(mcs, snr_db=15.0, bits=12_000)
 
@@ -131,7 +130,6 @@ def test_an_ideal_rate_is_the_highest_that_loses_hardly_anything() -> None:
     def mcs(snr: str) -> tuple[int, float]:
         far = f'rate_control = "ideal"\nsnr = "{snr}"'
         (_, group) = loads(TEXT.format(far=far, near=1, direction="upload")).stations
-        assert group.data_rate.high is not None
         errors = group.frame_errors
         return group.data_rate.high.mcs, 0.0 if errors is None else errors.rate
 
