@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from airtcp.results.plain import Record, of_fields, plain
+
 if TYPE_CHECKING:
     from airtcp.results.verdict import State
     from airtcp.stats import Interval
@@ -21,7 +23,7 @@ Outcome = Literal["helps", "costs others", "no gain", "harms"]
 
 
 @dataclass(frozen=True)
-class Effect:
+class Effect(Record):
     """The effect of a change on one group in one direction.
 
     `before` and `after` are means over the same replications, in the unit of the metric.
@@ -33,19 +35,9 @@ class Effect:
     before: float
     after: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the keys `metric`, `group`, `part`, `before`, `after`."""
-        return {
-            "metric": self.metric,
-            "group": self.group,
-            "part": self.part,
-            "before": self.before,
-            "after": self.after,
-        }
-
 
 @dataclass(frozen=True)
-class TargetChange:
+class TargetChange(Record):
     """A target without and with a change.
 
     `before` and `after` are ratios of the measured value to the bound, above one if the target is
@@ -58,16 +50,6 @@ class TargetChange:
     before: float | None
     after: float | None
     value: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the keys `target`, `state`, `before`, `after`, `value`."""
-        return {
-            "target": self.target,
-            "state": self.state,
-            "before": self.before,
-            "after": self.after,
-            "value": self.value,
-        }
 
 
 @dataclass(frozen=True)
@@ -108,32 +90,7 @@ class Trial:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the trial as in the JSON."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "source": self.source,
-            "where": list(self.where),
-            "cost": self.cost,
-            "research": self.cost == "research",
-            "set": dict(self.set),
-            "outcome": self.outcome,
-            "met": self.met,
-            "missed": self.missed,
-            "open": self.open,
-            "worst": self.worst,
-            "targets": [one.to_dict() for one in self.targets],
-            "breaks": list(self.breaks),
-            "wins": [one.to_dict() for one in self.wins],
-            "loses": [one.to_dict() for one in self.loses],
-            "apply": {tool: list(lines) for tool, lines in self.apply.items()},
-            "notes": list(self.notes),
-            "replications": self.replications,
-            "simulated_s": self.simulated_s,
-            "metric": self.metric,
-            "before": self.before.to_dict(),
-            "after": self.after.to_dict(),
-            "difference": self.difference.to_dict(),
-        }
+        return of_fields(self) | {"research": self.cost == "research"}
 
 
 @dataclass(frozen=True)
@@ -220,8 +177,8 @@ class Advice:
     def summary(self) -> dict[str, Any]:
         """Return the keys `recommended`, `opportunity` and `tried` of the JSON of a run."""
         return {
-            "recommended": None if self.recommended is None else self.recommended.to_dict(),
-            "opportunity": None if self.opportunity is None else self.opportunity.to_dict(),
+            "recommended": plain(self.recommended),
+            "opportunity": plain(self.opportunity),
             "tried": {
                 "changes": self.tried,
                 "without_effect": list(self.without_effect),

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.estimates.limits import confined, most_of_cell
 from airtcp.results.averages import Answer
+from airtcp.results.plain import Record
 from airtcp.stats import Interval, ratio_interval, student_interval
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class CellFailures:
 
 
 @dataclass(frozen=True, slots=True)
-class CellResult:
+class CellResult(Record):
     """The results of one cell over replications.
 
     `share_of_alone` is its goodput divided by its goodput with all other cells silent, on common
@@ -86,18 +87,6 @@ class CellResult:
     failures: CellFailures
     waits_for: dict[str, float]
     worst_hidden: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the cell as in results.json."""
-        share = self.share_of_alone
-        return {
-            "goodput_bps": self.goodput_bps.to_dict(),
-            "share_of_alone": None if share is None else share.to_dict(),
-            "airtime": asdict(self.airtime),
-            "failures": asdict(self.failures),
-            "waits_for": self.waits_for,
-            "worst_hidden": self.worst_hidden,
-        }
 
 
 def cells(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.pictured import Pictured
 from airtcp.results.notebook import frame, html_table
+from airtcp.results.plain import Record, of_fields, plain
 from airtcp.results.plans import PlanStopped
 from airtcp.results.provenance import Provenance, canonical_json, head
 from airtcp.stats import Interval
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class TriedPlan:
+class TriedPlan(Record):
     """A simulated plan.
 
     `channels` by cell; None means that all cells share one unnumbered channel. `powers_dbm` and
@@ -40,20 +41,6 @@ class TriedPlan:
     value: Interval
     behind: Interval
     cells: dict[str, Interval]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plan as in the JSON."""
-        return {
-            "channels": self.channels,
-            "powers_dbm": self.powers_dbm,
-            "positions": {
-                name: None if one is None else list(one) for name, one in self.positions.items()
-            },
-            "guess": self.guess,
-            "value": self.value.to_dict(),
-            "behind": self.behind.to_dict(),
-            "cells": {name: one.to_dict() for name, one in self.cells.items()},
-        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -131,38 +118,19 @@ class ChannelPlan(Pictured):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the keys `best`, `second`, `today`, `tried` and the others."""
-        second = self.second
+        objective = ("objective", "label", "unit", "better")
         return {
             **head(self.scenario, self.provenance),
+            **of_fields(self, "scenario", "provenance", *objective, "changes"),
             "objective": {
                 "name": self.objective,
                 "label": self.label,
                 "unit": self.unit,
                 "better": self.better,
             },
-            "vary": list(self.vary),
-            "allowed": list(self.allowed),
-            "left_out": dict(self.left_out),
-            "plans": self.plans,
-            "ranked": self.ranked,
-            "silence": self.silence,
-            "best": self.best.to_dict(),
-            "second": None if second is None else second.to_dict(),
-            "today": self.today.to_dict(),
-            "real": self.real,
-            "alone": dict(self.alone),
-            "tried": [one.to_dict() for one in self.tried],
+            "best": plain(self.best),
+            "second": plain(self.second),
             "set": dict(self.changes),
-            "apply": {
-                name: {tool: list(lines) for tool, lines in tools.items()}
-                for name, tools in self.apply.items()
-            },
-            "notes": list(self.notes),
-            "runs": self.runs,
-            "simulated_s": self.simulated_s,
-            "wall_s": self.wall_s,
-            "cpu_s": self.cpu_s,
-            "stopped": self.stopped,
         }
 
     def to_json(self) -> str:

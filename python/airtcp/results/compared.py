@@ -6,7 +6,7 @@ from `airtcp.compare`.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from airtcp.amounts import quantity, quantity_with_interval
@@ -14,6 +14,7 @@ from airtcp.metrics import METRICS
 from airtcp.pictured import Pictured
 from airtcp.results.notebook import frame, html_table
 from airtcp.results.objects import HEADLINES, Simulation
+from airtcp.results.plain import Record, plain
 from airtcp.results.provenance import Provenance, canonical_json, head
 from airtcp.stats import Interval
 
@@ -128,7 +129,7 @@ class Prediction:
     def to_dict(self) -> dict[str, Any]:
         """Return keys `scenario`, `provenance`, `model`, `uncovered`, `unanswered`, `glance`."""
         return head(self.scenario, self.provenance) | {
-            "model": _model_dict(self.model),
+            "model": plain(self.model),
             "uncovered": self.uncovered,
             "unanswered": self.unanswered,
             "glance": None if self.glance is None else self.glance.part(),
@@ -140,7 +141,7 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Row(Record):
     """One row of the comparison: a model's value of a metric, next to the simulation.
 
     `difference` is the relative difference of the model from the simulation; None if the simulated
@@ -154,18 +155,6 @@ class Row:
     simulation: Interval
     difference: float | None
     verdict: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as in results.json."""
-        return {
-            "metric": self.metric,
-            "model": self.model,
-            "by": self.by,
-            "source": self.source,
-            "simulation": self.simulation.to_dict(),
-            "difference": self.difference,
-            "verdict": self.verdict,
-        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -230,11 +219,11 @@ class Comparison(Pictured):
         The optional keys are `verdict`, `advice`, `measured` and `testbed`.
         """
         told = head(self.scenario, self.provenance) | {
-            "model": _model_dict(self.model),
+            "model": plain(self.model),
             "uncovered": self.uncovered,
             "unanswered": self.unanswered,
             "simulation": self.simulation.to_dict(),
-            "comparison": [row.to_dict() for row in self.comparison],
+            "comparison": plain(self.comparison),
         }
         if self.verdict is not None:
             told["verdict"] = self.verdict.to_dict()
@@ -250,7 +239,3 @@ class Comparison(Pictured):
     def to_json(self) -> str:
         """Return the result as canonical JSON: equal results are equal bytes, except times."""
         return canonical_json(self.to_dict())
-
-
-def _model_dict(model: Model) -> dict[str, Any]:
-    return {name: [asdict(predicted) for predicted in entries] for name, entries in model.items()}

@@ -24,6 +24,7 @@ from airtcp.results.averages import Answer
 from airtcp.results.named import ByMetric
 from airtcp.results.notebook import frame, html_table
 from airtcp.results.objects import Simulation, SimulationResult
+from airtcp.results.plain import plain
 from airtcp.results.provenance import canonical_json
 from airtcp.stats import Interval, student_interval
 
@@ -330,16 +331,12 @@ class Difference(Pictured):
         """
         kept = self.a.to_dict(), self.b.to_dict()
         a, b = ({key: one[key] for key in ("scenario", "provenance")} for one in kept)
-        of_cells = {name: _dict(changes) for name, changes in self.cells.items()}
-        told = {"cells": of_cells} if of_cells else {}
+        told = {"cells": plain(self.cells)} if self.cells else {}
         return told | {
             "a": a,
             "b": b,
-            "metrics": _dict(self.metrics),
-            "groups": {
-                name: {part: _dict(changes) for part, changes in parts.items()}
-                for name, parts in self.groups.items()
-            },
+            "metrics": plain(self.metrics),
+            "groups": plain(self.groups),
             "replications": self.replications,
             "precision": self.precision,
             "stopped": self.stopped,
@@ -455,10 +452,6 @@ def _of_cell(answer: Answer, place: int) -> dict[str, float | None]:
     failed = sum(record["failures"].values())
     share = failed / record["attempts"] if record["attempts"] else None
     return {"goodput_bps": record["goodput_bps"], "failed_ppdu_ratio": share}
-
-
-def _dict(changes: Changes) -> dict[str, Any]:
-    return {name: change.to_dict() for name, change in changes.items()}
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:

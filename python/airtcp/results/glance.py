@@ -20,6 +20,7 @@ from airtcp.results.cells import CellResult, interval_of, known_share
 from airtcp.results.least import metric_text
 from airtcp.results.notebook import html_table
 from airtcp.results.objects import HEADLINES, Simulation
+from airtcp.results.plain import plain
 from airtcp.results.provenance import Provenance, canonical_json, head
 from airtcp.stats import Interval
 
@@ -209,14 +210,8 @@ class Glance:
         run = self.scenario.run
         return {
             "source": SOURCE,
-            "metrics": {name: one.to_dict() for name, one in self.metrics.items()},
-            "groups": {
-                group: {
-                    part: {name: one.to_dict() for name, one in intervals.items()}
-                    for part, intervals in parts.items()
-                }
-                for group, parts in self.groups.items()
-            },
+            "metrics": plain(self.metrics),
+            "groups": plain(self.groups),
             **self._told_cells(),
             "confidence": self.simulation.confidence,
             "batches": self.simulation.replications,
@@ -234,8 +229,7 @@ class Glance:
         """Return the keys of cells; empty if all nodes of one cell hear each other."""
         if not self.cells:
             return {}
-        cells = {name: cell.to_dict() for name, cell in self.cells.items()}
-        return {"cells": cells, "seldom": list(self.seldom)}
+        return {"cells": plain(self.cells), "seldom": list(self.seldom)}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the keys `scenario`, `provenance`, `glance`."""

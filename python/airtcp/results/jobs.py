@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from airtcp.estimates.limits import confined
+from airtcp.results.plain import Record
 from airtcp.scenario.keys.traffic import is_job
 from airtcp.stats import Interval, student_interval
 
@@ -24,7 +25,7 @@ _WAYS: Final = ("download", "upload")
 
 
 @dataclass(frozen=True, slots=True)
-class Jobs:
+class Jobs(Record):
     """The jobs of a group in one direction, `count` of them per replication.
 
     `end_s` is the time when the last job ended, from the beginning of the simulation. `goodput_bps`
@@ -36,16 +37,6 @@ class Jobs:
     count: int
     end_s: Interval
     goodput_bps: Interval
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the jobs as in results.json."""
-        return {
-            "group": self.group,
-            "part": self.part,
-            "count": self.count,
-            "end_s": self.end_s.to_dict(),
-            "goodput_bps": self.goodput_bps.to_dict(),
-        }
 
 
 def jobs(

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp.results.plain import of_fields
+
 if TYPE_CHECKING:
     from airtcp.stats import Interval
 
@@ -86,21 +88,7 @@ class MeasuredRow:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as in results.json."""
-        return {
-            "metric": self.metric,
-            "of": self.of or None,
-            "measured": self.measured.to_dict(),
-            "simulation": self.simulation.to_dict(),
-            "answers": [
-                {
-                    "by": one.by,
-                    "value": one.value,
-                    "difference": one.difference,
-                    "verdict": one.verdict,
-                }
-                for one in self.answers
-            ],
-        }
+        return of_fields(self) | {"of": self.of or None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +112,7 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as in results.json."""
-        return {
-            "kind": self.kind,
-            "title": self.title,
-            "share": self.share,
-            "set": dict(self.set),
+        return of_fields(self) | {
             "written": self.written or None,
             "values": [
                 {"metric": metric, "of": of or None, "value": value}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
@@ -35,6 +35,7 @@ from airtcp.results.cells import Alone, CellResult, cells
 from airtcp.results.jobs import Jobs, jobs
 from airtcp.results.named import ByMetric
 from airtcp.results.notebook import html_table
+from airtcp.results.plain import plain
 from airtcp.results.provenance import Provenance, canonical_json, head
 from airtcp.stats import Interval, student_interval
 
@@ -382,10 +383,8 @@ class Simulation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the simulation as in results.json, with `cells` and `jobs` if there are any."""
-        of_cells = {name: cell.to_dict() for name, cell in self.cells.items()}
-        of_jobs = [one.to_dict() for one in self.jobs]
-        told = {"cells": of_cells} if of_cells else {}
-        return told | ({"jobs": of_jobs} if of_jobs else {}) | self._all()
+        parts = {"cells": self.cells, "jobs": self.jobs}
+        return {name: plain(part) for name, part in parts.items() if part} | self._all()
 
     def _all(self) -> dict[str, Any]:
         return {
@@ -395,13 +394,10 @@ class Simulation:
             },
             "precision": self.precision,
             "steadiness": self.steadiness,
-            "groups": {
-                name: {part: _intervals(of_part) for part, of_part in parts.items()}
-                for name, parts in self.groups.items()
-            },
-            "categories": {name: _intervals(one) for name, one in self.categories.items()},
-            "flows": [asdict(flow) for flow in self.flows],
-            "stations": [asdict(station) for station in self.stations],
+            "groups": plain(self.groups),
+            "categories": plain(self.categories),
+            "flows": plain(self.flows),
+            "stations": plain(self.stations),
             "airtime": self.airtime,
             "counts": self.counts,
             "active_flows_distribution": self.active_flows_distribution,
@@ -475,10 +471,6 @@ def _chosen(there: Mapping[str, _T], name: str, what: str) -> _T:
     if name not in there:
         raise KeyError(f"{name!r} is not a {what}; known: {', '.join(there)}")
     return there[name]
-
-
-def _intervals(intervals: Mapping[str, Interval]) -> dict[str, Any]:
-    return {name: interval.to_dict() for name, interval in intervals.items()}
 
 
 def _mean_columns(rows: Sequence[Sequence[float]]) -> list[float]:

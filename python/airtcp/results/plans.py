@@ -6,13 +6,14 @@ Attributes are the keys of the JSON.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from airtcp.amounts import quantity_with_interval
 from airtcp.pictured import Pictured
 from airtcp.results.advice import Effect
 from airtcp.results.notebook import frame, html_table
+from airtcp.results.plain import Record, of_fields
 from airtcp.results.provenance import Provenance, canonical_json, head
 from airtcp.stats import Interval
 
@@ -47,29 +48,20 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Record):
     """A target missed beyond the answer, and the first simulated value that misses it."""
 
     target: str
     at: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the keys `target`, `at`."""
-        return {"target": self.target, "at": self.at}
-
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Record):
     """The results at one value: an interval for each target, by the target's text."""
 
     value: float
     depth: Literal["simulation"]
     metrics: dict[str, Interval]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the keys `value`, `depth`, `metrics`."""
-        shown = {name: one.to_dict() for name, one in self.metrics.items()}
-        return {"value": self.value, "depth": self.depth, "metrics": shown}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,25 +91,11 @@ class Gain:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the keys `name`, `gain`, `low`, `high`, `apply`, and the others."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "source": self.source,
-            "where": list(self.where),
-            "cost": self.cost,
+        return of_fields(self) | {
             "research": self.cost == "research",
-            "changes": dict(self.changes),
-            "verdict": self.verdict,
             "gain": self.gain.mean,
             "low": self.gain.low,
             "high": self.gain.high,
-            "answer": None if self.answer is None else asdict(self.answer),
-            "limits": [one.to_dict() for one in self.limits],
-            "apply": {tool: list(lines) for tool, lines in self.apply.items()},
-            "notes": list(self.notes),
-            "endless": self.endless,
-            "wins": [one.to_dict() for one in self.wins],
-            "loses": [one.to_dict() for one in self.loses],
         }
 
 
@@ -196,23 +174,10 @@ class Plan(Pictured):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the keys `answer`, `until`, `evidence`, `remedies` and the others."""
-        return head(self.scenario, self.provenance) | {
-            "answer": None if self.answer is None else asdict(self.answer),
-            "until": list(self.until),
+        return {
+            **head(self.scenario, self.provenance),
+            **of_fields(self, "scenario", "provenance", "conditions", "label"),
             "targets": [one.text for one in self.conditions],
-            "unsteady": None if self.unsteady is None else dict(self.unsteady),
-            "limits": [one.to_dict() for one in self.limits],
-            "never": list(self.never),
-            "present": self.present,
-            "evidence": [one.to_dict() for one in self.evidence],
-            "remedies": [one.to_dict() for one in self.remedies],
-            "tried": self.tried,
-            "left_out": self.left_out,
-            "runs": self.runs,
-            "simulated_s": self.simulated_s,
-            "wall_s": self.wall_s,
-            "cpu_s": self.cpu_s,
-            "stopped": self.stopped,
         }
 
     def to_json(self) -> str:

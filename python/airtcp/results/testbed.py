@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.results.objects import Simulation
+from airtcp.results.plain import Record
 from airtcp.results.provenance import Provenance, canonical_json, head
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Lag:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class Beside(Record):
     """A metric measured by a testbed, next to the simulation.
 
     `difference` is the relative difference of the testbed from the simulation; None if the
@@ -68,16 +69,6 @@ class Beside:
     simulation: Interval
     difference: float | None
     verdict: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as in results.json."""
-        return {
-            "metric": self.metric,
-            "testbed": self.testbed,
-            "simulation": self.simulation.to_dict(),
-            "difference": self.difference,
-            "verdict": self.verdict,
-        }
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from airtcp.amounts import quantity_with_interval
 from airtcp.metrics import METRICS
 from airtcp.results.notebook import html_table
+from airtcp.results.plain import Record, plain
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
@@ -79,7 +80,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Growth:
+class Growth(Record):
     """The capacity as quick simulations see it, with all groups growing or shrinking in proportion.
 
     `holds_at` is the largest simulated number of stations that meets all targets (0: there is
@@ -92,16 +93,6 @@ class Growth:
     holds_at: int
     fails_at: int
     glances: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the keys `target`, `present`, `holds_at`, `fails_at`, `glances`."""
-        return {
-            "target": self.target,
-            "present": self.present,
-            "holds_at": self.holds_at,
-            "fails_at": self.fails_at,
-            "glances": self.glances,
-        }
 
 
 @dataclass(frozen=True)
@@ -155,11 +146,11 @@ class Verdict:
         nearest = self.nearest
         return {
             "state": self.state,
-            "targets": [one.to_dict() for one in self.targets],
+            "targets": plain(self.targets),
             "written": self.written,
             "confidence": self.confidence,
             "nearest": None if nearest is None else nearest.target.text,
-            "growth": None if self.growth is None else self.growth.to_dict(),
+            "growth": plain(self.growth),
         }
 
 
