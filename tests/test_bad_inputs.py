@@ -12,11 +12,10 @@ from typing import Any
 
 import airtcp
 import pytest
-from airtcp.cli.commands import app
 from airtcp.results import SimulationResult
 from airtcp.web.bodies import Ask, Curve, Edit, Job, Lights, Look, first_problem
+from commands import call
 from pydantic import BaseModel, ValidationError
-from typer.testing import CliRunner
 
 SCENARIO = """
 title = "Cafe"
@@ -222,7 +221,7 @@ def check(message: str, place: str, what: str) -> None:
 
 def refused(*arguments: str) -> str:
     """The message of a command that refuses its input, without the line about its usage."""
-    result = CliRunner().invoke(app, arguments, prog_name="airtcp")
+    result = call(*arguments)
     assert result.exit_code == 2, result.output
     assert isinstance(result.exception, SystemExit)
     assert result.stdout == ""

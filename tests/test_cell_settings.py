@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 import airtcp
 import pytest
-from airtcp.cli.commands import app
 from airtcp.examples import directory
 from airtcp.exceptions import QuestionError
 from airtcp.plan import candidates
@@ -21,7 +20,7 @@ from airtcp.present import channel_plan as present
 from airtcp.results.channel_plans import ChannelPlan
 from airtcp.scenario import Scenario, load, loads
 from airtcp.scenario.hearing import hear
-from typer.testing import CliRunner
+from commands import call
 
 
 def offices(**changes: Any) -> Scenario:
@@ -221,7 +220,7 @@ def test_channels_powers_and_places_are_planned_at_once(
     file.write_text(offices().to_toml())
     options = ["plan", str(file), "--vary", "channels,powers,positions", "--channels", "36,40"]
     options += ["--powers", "11 dBm, 17 dBm", "--grid", "4 m", "--replications", "2", "--quiet"]
-    result = CliRunner().invoke(app, [*options, "--json"])
+    result = call(*options, "--json")
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
     assert told["vary"] == ["channels", "powers", "positions"]
@@ -230,7 +229,7 @@ def test_channels_powers_and_places_are_planned_at_once(
     assert set(best["powers_dbm"].values()) <= {11.0, 17.0}
     assert best["value"]["mean"] > told["today"]["value"]["mean"]
 
-    screen = CliRunner().invoke(app, options, env={"COLUMNS": "120"})
+    screen = call(*options, columns=120)
     assert screen.exit_code == 0, screen.output
     assert screen.stdout.startswith("Best channels and powers and positions: law 36 1")
     assert "that it compared while it moved one cell at a time" in " ".join(screen.stdout.split())
@@ -259,7 +258,7 @@ def test_options_that_do_not_go_together_are_refused(
 ) -> None:
     file = tmp_path / "offices.toml"
     file.write_text(offices().to_toml())
-    result = CliRunner().invoke(app, ["plan", str(file), *options])
+    result = call("plan", file, *options)
     assert result.exit_code == 2
     assert said in result.output
 

@@ -12,7 +12,6 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.amounts import percent
-from airtcp.cli.commands import app
 from airtcp.difference import diff
 from airtcp.examples import directory
 from airtcp.present import report
@@ -29,7 +28,7 @@ from airtcp.scenario.alone import cell_alone
 from airtcp.stats import Interval
 from airtcp.web.timeline import timeline
 from bases import cell
-from typer.testing import CliRunner
+from commands import call
 from wing import with_papers
 
 SHORT = {"run.warmup": "1 s", "run.duration": "4 s", "run.replications": 2}
@@ -422,7 +421,7 @@ def test_the_screen_has_the_cells_at_any_width(
     file = tmp_path / "row.toml"
     file.write_text(example("three-cells").to_toml())
 
-    result = CliRunner().invoke(app, ["run", str(file), "--no-advice"], prog_name="airtcp")
+    result = call("run", file, "--no-advice")
 
     assert result.exit_code == 0
     assert "of isolated" in result.stdout

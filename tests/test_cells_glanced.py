@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airtcp.cli.commands import app
 from airtcp.examples import directory
 from airtcp.prediction import predict
 from airtcp.present import summary
@@ -18,7 +17,7 @@ from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario, load, loads
 from airtcp.web import views
 from bases import cell
-from typer.testing import CliRunner
+from commands import call
 from wing import with_papers
 
 MIDDLE = (
@@ -123,7 +122,7 @@ def test_a_hidden_pair_has_a_cell_and_nobody_alone() -> None:
 def test_the_command_has_a_line_for_each_cell_and_the_sentence(tmp_path: Path) -> None:
     file = Path(str(directory())) / "three-cells.toml"
 
-    told = CliRunner().invoke(app, ["predict", str(file), "--glance"], env={"COLUMNS": "80"})
+    told = call("predict", file, "--glance", columns=80)
 
     assert told.exit_code == 0, told.output
     lines = told.stdout.splitlines()
@@ -132,7 +131,7 @@ def test_the_command_has_a_line_for_each_cell_and_the_sentence(tmp_path: Path) -
     assert lines[at + 1].split()[:4] == ["1.27", "±", "0.40", "Mb/s"]
     assert MIDDLE in " ".join(told.stdout.split())
 
-    asked = CliRunner().invoke(app, ["predict", str(file), "--glance", "--json"])
+    asked = call("predict", file, "--glance", "--json")
     cells = json.loads(asked.stdout)["glance"]["cells"]
     assert set(cells) == {"left", "middle", "right"}
     assert cells["middle"]["share_of_alone"]["mean"] < 0.1

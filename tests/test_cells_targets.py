@@ -7,7 +7,6 @@ from pathlib import Path
 
 import airtcp
 import pytest
-from airtcp.cli.commands import app
 from airtcp.conditions import ConditionError, read_condition
 from airtcp.examples import directory
 from airtcp.exceptions import QuestionError, ScenarioError
@@ -19,7 +18,7 @@ from airtcp.scenario import Scenario, load, loads
 from airtcp.web.choices import choices
 from airtcp.web.judged import condition
 from bases import cell
-from typer.testing import CliRunner
+from commands import call
 
 SHORT = {"run.warmup": "1 s", "run.duration": "4 s", "run.replications": 3}
 GOODPUT, SHARE = "cell middle goodput", "cell middle share_of_alone"
@@ -67,7 +66,7 @@ def test_the_command_tells_it_with_its_status(tmp_path: Path) -> None:
     text = text.replace('"guest flow_goodput" = "> 8 Mb/s"', f'"{GOODPUT}" = "> 8 Mb/s"')
     file.write_text(text.replace('"20 s"', '"3 s"').replace('"2 s"', '"1 s"'))
 
-    told = CliRunner().invoke(app, ["run", str(file), "--check", "--json", "--no-advice"])
+    told = call("run", file, "--check", "--json", "--no-advice")
 
     assert told.exit_code == 3
     judged = json.loads(told.stdout)["verdict"]

@@ -30,6 +30,7 @@ from airtcp.scenario.alone import cells_alone
 from airtcp.stats import Interval
 from bases import cell
 from channels.floors import row as row_of_floor
+from commands import call
 from typer.testing import CliRunner
 
 ROOT = Path(__file__).parents[1]
@@ -318,7 +319,7 @@ def test_options_that_do_not_go_together_are_refused(
 ) -> None:
     file = tmp_path / "three-cells.toml"
     file.write_text(example("three-cells").to_toml())
-    result = CliRunner().invoke(app, ["plan", str(file), *options])
+    result = call("plan", file, *options)
     # A wrong option ends with status 2, without a traceback.
     assert result.exit_code == 2
     assert said in result.output

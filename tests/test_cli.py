@@ -17,7 +17,8 @@ from airtcp.present import summary
 from airtcp.scenario import load
 from bases import cell, reading
 from children import Children
-from typer.testing import CliRunner, Result
+from commands import call
+from typer.testing import CliRunner
 from wing import with_papers
 
 WEB = cell(
@@ -39,10 +40,6 @@ def scenario(tmp_path: Path) -> Path:
     path = tmp_path / "web.toml"
     path.write_text(WEB)
     return path
-
-
-def call(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="airtcp")
 
 
 @pytest.fixture
@@ -230,7 +227,7 @@ def test_a_long_name_is_broken_and_not_cut(scenario: Path, columns: int) -> None
     scenario.write_text(scenario.read_text().replace("laptop", name))
 
     command = ["run", str(scenario), "--details"]
-    shown = CliRunner().invoke(app, command, env={"COLUMNS": str(columns)}).stdout
+    shown = call(*command, columns=columns).stdout
 
     assert "…" not in shown
     assert widest(shown) <= columns

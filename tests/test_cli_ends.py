@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airtcp.cli.commands import app
 from airtcp.results import Simulation
 from airtcp.results.columns import CsvWriter
 from airtcp.results.trace_file import TraceFile
 from airtcp.run.interruption import Interruption
 from bases import cell
 from children import Children
-from typer.testing import CliRunner, Result
+from commands import call
 
 SCENARIO = cell(2, warmup="0 s", duration="5 s", replications=3)
 #: Starts the command with arguments, as a process of its own.
@@ -31,10 +30,6 @@ def scenario(tmp_path: Path) -> Path:
     path = tmp_path / "bulk.toml"
     path.write_text(SCENARIO)
     return path
-
-
-def call(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="airtcp")
 
 
 @pytest.fixture

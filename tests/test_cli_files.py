@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 from airtcp.cli.captures import is_own_capture
-from airtcp.cli.commands import app
 from airtcp.run.replications import Runner
 from bases import cell
-from typer.testing import CliRunner, Result
+from commands import call
 from wing import with_papers
 
 SHORT = cell(warmup="0 s", duration="1 s", replications=2)
@@ -21,10 +20,6 @@ def scenario(tmp_path: Path) -> Path:
     path = tmp_path / "short.toml"
     path.write_text(SHORT)
     return path
-
-
-def call(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="airtcp")
 
 
 def refused(message: str, *arguments: str | Path) -> bool:

@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from airtcp.cli.commands import app
 from airtcp.scenario import load
-from typer.testing import CliRunner, Result
+from commands import call
 
 SCENARIO = """
 phy = { standard = "802.11b" }
@@ -21,12 +20,6 @@ def scenario(tmp_path: Path) -> Path:
     path = tmp_path / "cell.toml"
     path.write_text(SCENARIO)
     return path
-
-
-def call(*arguments: str | Path, stdin: str | None = None) -> Result:
-    return CliRunner().invoke(
-        app, [str(argument) for argument in arguments], input=stdin, prog_name="airtcp"
-    )
 
 
 @pytest.mark.parametrize("command", ["run", "predict", "simulate"])

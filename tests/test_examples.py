@@ -8,12 +8,11 @@ from statistics import fmean
 import airtcp
 import pytest
 from airtcp import load
-from airtcp.cli.commands import app
 from airtcp.compare import compare
 from airtcp.examples import directory, examples
 from airtcp.extensions import verbs
 from airtcp.run.simulate import simulate
-from typer.testing import CliRunner, Result
+from commands import call
 
 NAMES = [
     "office-wifi6",
@@ -45,10 +44,6 @@ UNCOVERED = [*BY_PROFILES, *OF_CELLS, "mixed-clients", "office-wifi5"] + (
     [] if verbs() else OF_PAPERS
 )
 LOG = "semicomplete-2015-05.access.log.gz"
-
-
-def call(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="airtcp")
 
 
 def test_the_examples_are_listed_with_what_they_show() -> None:

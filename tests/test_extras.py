@@ -8,11 +8,10 @@ from pathlib import Path
 
 import airtcp
 import pytest
-from airtcp.cli.commands import app
 from airtcp.exceptions import QuestionError
 from airtcp.results.columns import Column, CsvWriter, ParquetWriter
 from bases import cell
-from typer.testing import CliRunner, Result
+from commands import call
 from wing import with_papers
 
 TINY = cell(warmup="0 s", duration="1 s", replications=2)
@@ -29,10 +28,6 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.chdir(tmp_path)
     Path("tiny.toml").write_text(TINY)
-
-
-def call(*arguments: str) -> Result:
-    return CliRunner().invoke(app, list(arguments), prog_name="airtcp")
 
 
 @pytest.mark.parametrize(

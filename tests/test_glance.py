@@ -8,7 +8,6 @@ from pathlib import Path
 
 import airtcp
 import pytest
-from airtcp.cli.commands import app
 from airtcp.estimates.short import Short
 from airtcp.exceptions import ScenarioError
 from airtcp.prediction import predict
@@ -20,7 +19,6 @@ from airtcp.stats import Interval
 from bases import SATURATED, cell, reading
 from hypothesis import HealthCheck, given, reject, settings
 from test_predict_any import written
-from typer.testing import CliRunner
 
 ROOT = Path(__file__).parents[1]
 OFFICE = ROOT / "benches" / "scenarios" / "office-ax.toml"
@@ -28,6 +26,7 @@ OFFICE = ROOT / "benches" / "scenarios" / "office-ax.toml"
 sys.path.insert(0, str(ROOT / "validation"))
 
 from accuracy.mixed import mixed  # noqa: E402
+from commands import call  # noqa: E402
 from wing import with_papers  # noqa: E402
 
 
@@ -216,8 +215,8 @@ def test_a_prediction_is_never_empty(text: str) -> None:
 
 
 def test_the_command_gives_a_glance_and_its_source() -> None:
-    printed = CliRunner().invoke(app, ["predict", str(OFFICE)])
-    without = CliRunner().invoke(app, ["predict", str(OFFICE), "--no-glance"])
+    printed = call("predict", OFFICE)
+    without = call("predict", OFFICE, "--no-glance")
 
     assert printed.exit_code == without.exit_code == 0
     assert SOURCE in printed.stdout

@@ -9,14 +9,13 @@ from typing import Any
 
 import airtcp
 import pytest
-from airtcp.cli.commands import app
 from airtcp.labs.judge import check, judge
 from airtcp.labs.notebook import call_of
 from airtcp.labs.sheet import NAMES, sheet, sheets, write
 from airtcp.results import SimulationResult
 from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario
-from typer.testing import CliRunner
+from commands import call
 
 PAGE = Path(__file__).parents[1] / "docs" / "howto" / "course.md"
 BLOCK = re.compile(r"(?ms)^### (\w+)\n\n```toml\n(.*?)^```$")
@@ -121,7 +120,7 @@ def test_a_sheet_runs_from_its_text_alone(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert CliRunner().invoke(app, ["lab", name]).exit_code == 0
+    assert call("lab", name).exit_code == 0
     text = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
 
     lines = [
@@ -132,7 +131,7 @@ def test_a_sheet_runs_from_its_text_alone(
     assert commands
     for command in commands:
         assert command[0] == "airtcp"
-        done = CliRunner().invoke(app, [*command[1:], "--quiet"])
+        done = call(*command[1:], "--quiet")
         assert done.exit_code == 0, f"{command}\n{done.output}"
 
 
@@ -178,12 +177,12 @@ def test_wrong_answers_are_wrong(name: str, question: str) -> None:
 def test_check_judges_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write("dcf")
-    untouched = CliRunner().invoke(app, ["lab", "check"])
+    untouched = call("lab", "check")
     Path("dcf.answers.toml").write_text('q1 = "6.11 Mb/s"\nq2 = "90 %"\n', encoding="utf-8")
-    some = CliRunner().invoke(app, ["lab", "check", "dcf.answers.toml", "--json"])
+    some = call("lab", "check", "dcf.answers.toml", "--json")
     all_ = "\n".join(f"{key} = {json.dumps(value)}" for key, value in RIGHT["dcf"].items())
     Path("dcf.answers.toml").write_text(all_, encoding="utf-8")
-    whole = CliRunner().invoke(app, ["lab", "check"])
+    whole = call("lab", "check")
 
     assert untouched.exit_code == 3
     assert "0 of 5 right" in untouched.stdout
@@ -200,7 +199,7 @@ def test_the_name_of_a_sheet_is_its_file_here(
     monkeypatch.chdir(tmp_path)
     write("dcf")
     Path("dcf.answers.toml").write_text('q1 = "90 %"\n', encoding="utf-8")
-    judged = CliRunner().invoke(app, ["lab", "check", "dcf"])
+    judged = call("lab", "check", "dcf")
     assert judged.exit_code == 3
     assert "dcf q1: wrong" in judged.stdout
 
@@ -235,7 +234,7 @@ def test_a_sheet_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_sheets_are_listed() -> None:
-    listed = json.loads(CliRunner().invoke(app, ["lab", "--json"]).stdout)
+    listed = json.loads(call("lab", "--json").stdout)
     assert [one["name"] for one in listed] == list(NAMES)
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import airtcp
 import pytest
-from airtcp.cli.commands import app
 from airtcp.run import memory
-from typer.testing import CliRunner
+from commands import call
 
 GB = 1_000_000_000
 #: An estimate is an upper bound, with all windows full, which those of 8,000 stations are not after
@@ -130,7 +129,7 @@ def test_what_does_not_fit_is_refused_before_the_run(
     path.write_text(text)
 
     for verb in ("simulate", "run"):
-        done = CliRunner().invoke(app, [verb, str(path), "--threads", "2"])
+        done = call(verb, path, "--threads", "2")
         assert done.exit_code == 2
         assert done.stdout == ""
         assert done.stderr.startswith(f"airtcp: {path}: {key}: needs most, ")
@@ -144,7 +143,7 @@ def test_what_fits_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     path.write_text(scenario(1, 1))
     monkeypatch.setattr(memory, "available_bytes", lambda: 200_000_000)
 
-    assert CliRunner().invoke(app, ["simulate", str(path)]).exit_code == 0
+    assert call("simulate", path).exit_code == 0
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airtcp.cli.commands import app
 from airtcp.results.query import open as opened
 from bases import cell
 from children import Children
-from typer.testing import CliRunner
+from commands import call
 from wing import with_papers
 
 SCENARIO = cell(2, warmup="0 s", duration="100 ms", replications=3)
@@ -90,7 +89,7 @@ def goes_on(folder: Path, times: int) -> None:
     assert made
     for index in made:
         work = folder / str(index)
-        done = CliRunner().invoke(app, ["sweep", str(work / "sweep.toml"), "--to", f"{work}/out"])
+        done = call("sweep", work / "sweep.toml", "--to", f"{work}/out")
         assert done.exit_code == 0, done.output
         assert opened(work / "out").table.equals(expected)
         shutil.rmtree(work)

@@ -2,14 +2,13 @@
 
 import airtcp
 import pytest
-from airtcp.cli.commands import app
 from airtcp.estimates import estimate
 from airtcp.present.sense import extent
 from airtcp.run.precision import beforehand, outlook
 from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario, loads
 from airtcp.stats import Interval
-from typer.testing import CliRunner
+from commands import call
 
 WEB = """
 phy = { standard = "802.11b" }
@@ -80,13 +79,13 @@ def test_the_command_says_both_on_stderr_and_once_each() -> None:
     text = PARETO.replace("shape = 1.5", "shape = 1.9").replace("60 }", "12 }")
     text = text.replace("5 %", "2 %").replace("20 s", "60 s")
 
-    result = CliRunner().invoke(app, ["simulate", "-", "--json"], input=text)
+    result = call("simulate", "-", "--json", stdin=text)
 
     assert result.exit_code == 0
     assert result.stdout.startswith("{")
     assert result.stderr.count("has no variance") == 1
     assert result.stderr.count("run.max_replications is 12") == 1
-    quiet = CliRunner().invoke(app, ["simulate", "-", "--json", "--quiet"], input=text)
+    quiet = call("simulate", "-", "--json", "--quiet", stdin=text)
     assert quiet.stderr == ""
     assert '"stopped": "cap"' in quiet.stdout
 

@@ -6,10 +6,9 @@ from typing import Any
 import airtcp
 import numpy as np
 import pytest
-from airtcp.cli.commands import app
 from airtcp.exceptions import OutputError, QuestionError
 from airtcp.results import Comparison, SimulationResult
-from typer.testing import CliRunner
+from commands import call
 from wing import with_papers
 
 CELL = """
@@ -94,7 +93,7 @@ def test_the_file_has_the_table(result: SimulationResult, tmp_path: Path, ending
     for _ in range(2):
         # What airtcp has written it overwrites.
         arguments = ["simulate", str(scenario), "--transfers", str(path), "--json"]
-        assert CliRunner().invoke(app, arguments).exit_code == 0
+        assert call(*arguments).exit_code == 0
 
     read = parquet.read_table(path) if ending == "parquet" else csv.read_csv(path)
 
@@ -106,7 +105,7 @@ def test_a_file_of_others_and_a_name_of_none_are_refused(tmp_path: Path) -> None
     scenario.write_text(CELL)
     path.write_text("flow,size_bytes\n")
 
-    refused = CliRunner().invoke(app, ["simulate", str(scenario), "--transfers", str(path)])
+    refused = call("simulate", scenario, "--transfers", path)
 
     assert refused.exit_code != 0
     assert "airtcp did not write it" in refused.stderr

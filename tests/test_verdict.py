@@ -9,7 +9,6 @@ from typing import Any
 import airtcp
 import numpy as np
 import pytest
-from airtcp.cli.commands import app
 from airtcp.conditions import read_condition
 from airtcp.judge.targets import EXPECTED, expected
 from airtcp.judge.verdicts import _of_those_who_wait, glanced, joint_level, starved_runs, state_of
@@ -19,7 +18,7 @@ from airtcp.scenario import load, loads
 from airtcp.scenario.measured import measurable
 from airtcp.stats import Interval
 from bases import CALLS, SATURATED, cell, reading
-from typer.testing import CliRunner
+from commands import call
 
 VALID = sorted((Path(__file__).parent / "scenarios" / "valid").glob("*.toml"))
 SHORT = 'run = { warmup = "1 s", duration = "1 s", replications = 4, seed = 1 }\n'
@@ -329,7 +328,7 @@ def run(tmp_path: Path, targets: str, *arguments: str) -> Any:
     path = tmp_path / "office.toml"
     path.write_text(SHORT + CALLS + f"[targets]\n{targets}\n")
     command = ["run", str(path), "--quiet", "--no-advice", *arguments]
-    return CliRunner().invoke(app, command, prog_name="airtcp")
+    return call(*command)
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ import airtcp
 import numpy as np
 import pytest
 from airtcp import SimulationError
-from airtcp.cli.commands import app
 from airtcp.run import warmup
 from airtcp.run.warmup import find_warmup_ns, mser5
 from airtcp.scenario import loads
 from bases import BULK, SATURATED, cell
-from typer.testing import CliRunner, Result
+from commands import call
+from typer.testing import Result
 
 RNG = np.random.default_rng(20)
 
@@ -191,7 +191,7 @@ def test_the_result_has_the_warmup_that_was_found() -> None:
 
 
 def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="airtcp")
+    return call(*[str(argument) for argument in arguments])
 
 
 def test_the_command_says_what_it_found(tmp_path: Path) -> None:

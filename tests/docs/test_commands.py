@@ -18,8 +18,7 @@ from pathlib import Path
 
 import pages
 import pytest
-from airtcp.cli.commands import app
-from typer.testing import CliRunner
+from commands import call
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -79,7 +78,7 @@ def run(command: list[str], directory: Path) -> str:
 
 @cache
 def help_of(*command: str) -> str:
-    done = CliRunner().invoke(app, [*command, "--help"], prog_name="airtcp")
+    done = call(*command, "--help")
     assert done.exit_code == 0, done.output
     return done.stdout
 

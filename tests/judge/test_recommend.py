@@ -11,15 +11,14 @@ from typing import Any
 
 import airtcp
 import pytest
-from airtcp.cli.commands import app
 from airtcp.examples import directory
 from airtcp.judge.outcome import outcome_of
 from airtcp.results import SimulationResult
 from airtcp.results.advice import Advice
 from airtcp.scenario import loads
 from bases import cell
+from commands import call
 from test_causes import BULK, LINUX, NETWORKS, SPEECH, flow
-from typer.testing import CliRunner
 
 RUN = {"warmup": "1 s", "duration": "6 s", "replications": 3}
 FAST = [{"rate": "1 Gb/s", "delay": "5 ms"}]
@@ -242,7 +241,7 @@ def test_a_recommendation_loads_when_its_settings_are_pasted() -> None:
 def test_a_wrong_effort_ends_with_status_2(options: list[str], tmp_path: Path) -> None:
     file = tmp_path / "s.toml"
     file.write_text(airtcp.load(HEALTHY).to_toml())
-    done = CliRunner().invoke(app, ["run", str(file), *options], prog_name="airtcp")
+    done = call("run", file, *options)
 
     assert done.exit_code == 2
     assert options[0] in done.stderr

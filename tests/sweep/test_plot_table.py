@@ -6,15 +6,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from airtcp.cli.commands import app
 from airtcp.exceptions import QuestionError
 from airtcp.present.plot_table import picture
 from airtcp.results import Results
 from airtcp.results import open as opened
 from airtcp.results.table import AxisColumn, Contents, Writer
 from airtcp.stats import student_interval
+from commands import call
 from matplotlib.axes import Axes
-from typer.testing import CliRunner
 
 #: Goodput of two queues and two numbers of stations, three replications each: 1000 q + 10 n + r.
 QUEUES, COUNTS, REPLICATIONS = ("short", "long"), (1, 4), (0, 1, 2)
@@ -133,7 +132,7 @@ def test_the_command_writes_pictures_and_nothing_over_other_files(
 ) -> None:
     def plot(*arguments: str) -> int:
         where = ["plot", str(results.folder), "--x", "stations", "--y", "goodput_bps"]
-        return CliRunner().invoke(app, [*where, *arguments]).exit_code
+        return call(*where, *arguments).exit_code
 
     for name in ("one.png", "one.svg"):
         assert plot("--out", str(tmp_path / name)) == 0

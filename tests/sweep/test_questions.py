@@ -12,15 +12,15 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
-from airtcp.cli.commands import app
 from airtcp.exceptions import QuestionError
 from airtcp.results.query import Results
 from airtcp.results.query import open as opened
 from airtcp.results.sql import answer
 from airtcp.results.table import AxisColumn, Contents, Writer
 from children import CpuOfChildren
+from commands import call
 from pyarrow import parquet
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 #: A cross join that would take days, and a function that listens to no interruption for a minute.
 LONG = (
@@ -63,7 +63,7 @@ def test_rows_and_answers_go_to_tables_that_questions_read(
     doubled = "SELECT point, 2 * goodput_bps AS twice FROM results"
 
     def call(*arguments: object) -> Result:
-        return CliRunner().invoke(app, ["results", str(store), *map(str, arguments)])
+        return call("results", store, *arguments)
 
     assert call("--out", out).stdout == f"table of 2 rows: {out}\n"
     again = opened(store).sql(f"SELECT * FROM '{out}'", [out])
@@ -81,10 +81,6 @@ def test_rows_and_answers_go_to_tables_that_questions_read(
 @pytest.fixture
 def found(store: Path) -> Results:
     return opened(store)
-
-
-def call(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, [str(one) for one in arguments], prog_name="airtcp")
 
 
 def everything(folder: Path) -> dict[Path, bytes]:

@@ -10,7 +10,6 @@ from typing import Any
 import airtcp
 import pyarrow as pa
 import pytest
-from airtcp.cli.commands import app
 from airtcp.exceptions import OutputError, SimulationError
 from airtcp.results.query import Results
 from airtcp.results.query import open as opened
@@ -18,8 +17,8 @@ from airtcp.run import HEADLINES
 from airtcp.scenario import Scenario
 from airtcp.sweep.estimate import MANY_RUNS
 from children import Children
+from commands import call
 from sweeping import long_sweep, under_way, wait_for_rows
-from typer.testing import CliRunner, Result
 
 AXES: dict[str, Any] = {"stations.laptop.count": [1, 2], "ap.queue.limit": [10, 100]}
 
@@ -28,10 +27,6 @@ def rows(found: Results) -> list[dict[str, Any]]:
     """All columns but those that say who made them."""
     made = ("version", "core")
     return [{k: v for k, v in row.items() if k not in made} for row in found.table.to_pylist()]
-
-
-def call(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="airtcp")
 
 
 def test_a_sweep_has_the_numbers_of_simulations(base: Scenario, tmp_path: Path) -> None:

@@ -8,11 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from airtcp.cli.commands import app
 from airtcp.results.query import open as opened
 from children import Children
+from commands import call
 from sweeping import long_sweep, under_way, wait_for_rows
-from typer.testing import CliRunner
 
 #: A point takes a tenth of a second or more: far from done when the first rows are there.
 DURATION = "2000 s"
@@ -23,7 +22,7 @@ def goes_on(file: Path, store: Path) -> None:
     before = opened(store).table
     text = file.read_text().replace("to = 250", "to = 3").replace(DURATION, "100 ms")
     file.write_text(text)
-    done = CliRunner().invoke(app, ["sweep", str(file), "--to", str(store), "--threads", "1"])
+    done = call("sweep", file, "--to", store, "--threads", "1")
     assert done.exit_code == 0, done.output
     after = opened(store).table
     assert len(after) == len(before) + 3

@@ -13,13 +13,12 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp import plugins
-from airtcp.cli.commands import app
 from airtcp.exceptions import ScenarioError, SimulationError
 from airtcp.prediction import predict
 from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario
+from commands import call
 from networks import network
-from typer.testing import CliRunner
 
 pytestmark = pytest.mark.verify
 
@@ -76,7 +75,7 @@ def test_a_network_is_simulated_predicted_and_run(seed: int, log: Path, tmp_path
     predict(scenario, glance=True)
     file = tmp_path / "network.toml"
     file.write_text(scenario.to_toml())
-    run = CliRunner().invoke(app, ["run", str(file), "--no-advice", "--json"], prog_name="airtcp")
+    run = call("run", file, "--no-advice", "--json")
 
     assert airtcp.load(file).hash() == scenario.hash()
     assert (run.exit_code, run.exception) == (0, None)
