@@ -5,8 +5,9 @@ Does not know the timing that follows from keys (`test_derived_timing`).
 
 import json
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from airtcp.airtime import Rate
@@ -21,9 +22,12 @@ from airtcp.distributions import (
 )
 from airtcp.exceptions import ScenarioError
 from airtcp.scenario import ResolvedScenario, load, loads
+from airtcp.scenario.declare import written as written_form
+from airtcp.scenario.expand import expand
 from airtcp.scenario.keys.mac import Beacon
 from airtcp.scenario.keys.queue import AdaptiveBurst, PlainQueue, StandardAccess
 from airtcp.scenario.keys.traffic import FtpMessages, Link, Loss
+from pydantic import BaseModel
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 VALID = sorted((SCENARIOS / "valid").glob("*.toml"))
@@ -142,130 +146,49 @@ def test_beacons_are_those_of_paper_h_by_default(phy: str, rate: Rate) -> None:
     assert scenario.mac.beacon == Beacon(interval_ns=102_400_000, size_bits=584, rate=rate)
 
 
-def test_the_file_with_every_key_has_every_key() -> None:
-    """Each table of the format, compared with what the file writes."""
-    from airtcp.scenario.declare import written
-    from airtcp.scenario.keys import air, mac, phy, queue, receiver, run, stations, tcp, traffic
-    from airtcp.scenario.resolved import ResolvedScenario
+#: Keys that exclude a key of those files, and laws, which are the same wherever they stand.
+ELSEWHERE = {
+    ("AccessPoint", "profile"), ("Air", "received"), ("Cell", "channel_width"), ("Cell", "power"),
+    ("Cell", "standard"), ("DelayedAck", "policy"), ("Disc", "centre"), ("Loss", "rate"),
+    ("StationGroup", "distance"), ("StationGroup", "error_table"),
+}  # fmt: skip
 
-    with (SCENARIOS / "valid" / "every_key.toml").open("rb") as file:
-        data = tomllib.load(file)
-    with (SCENARIOS / "valid" / "bursts.toml").open("rb") as file:
-        bursts = tomllib.load(file)
-    with (SCENARIOS / "valid" / "polling.toml").open("rb") as file:
-        polling = tomllib.load(file)["mac"]
-    with (SCENARIOS / "valid" / "every_key_high.toml").open("rb") as file:
-        high = tomllib.load(file)
-    with (SCENARIOS / "valid" / "every_key_queue.toml").open("rb") as file:
-        queues = tomllib.load(file)
-    with (SCENARIOS / "valid" / "every_key_traffic.toml").open("rb") as file:
-        flows = tomllib.load(file)["flows"]
-    with (SCENARIOS / "valid" / "profiles.toml").open("rb") as file:
-        profiles = tomllib.load(file)
-    with (SCENARIOS / "valid" / "cells_positions.toml").open("rb") as file:
-        placed = tomllib.load(file)
-    with (SCENARIOS / "valid" / "cells_heard.toml").open("rb") as file:
-        heard = tomllib.load(file)
-    with (SCENARIOS / "valid" / "ofdma.toml").open("rb") as file:
-        ofdma = tomllib.load(file)["mac"]["ofdma"]
-    with (SCENARIOS / "valid" / "radio_links.toml").open("rb") as file:
-        linked = tomllib.load(file)
-    pages, past, call, talk = (flow["application"] for flow in flows)
-    skips = flows[0]["tcp"]["ack_skip"]
-    of_queues = queues["stations"][0]
-    group = {**high["stations"][0], **of_queues, **high["stations"][2]}
-    flow = data["flows"][0]
-    tables = [
-        # PCF and beacons, which that file has, are those of one cell
-        (written(ResolvedScenario), {**data, **placed}),
-        # power and air.obss_pd exclude each other; a standard has its own test
-        (
-            written(air.Cell),
-            {
-                **placed["cells"]["hall"],
-                "power": "14 dBm",
-                "standard": "802.11n",
-                "channel_width": "20 MHz",
-            },
-        ),
-        # one of three ways says who hears whom
-        (written(air.Air), {**placed["air"], **heard["air"], "received": "powers.csv"}),
-        (written(air.PathLoss), placed["air"]["path_loss"]),
-        (written(air.Wall), placed["air"]["path_loss"]["walls"][0]),
-        # without one it is about the access point
-        (written(air.Disc), {**placed["stations"][0]["positions"], "centre": [0, 0]}),
-        # 802.11g alone has it
-        (written(phy.Phy), {**data["phy"], **high["phy"], "protection": "none"}),
-        # access categories and the PCF exclude each other
-        (written(mac.Mac), {**data["mac"], **high["mac"], **polling, "ofdma": ofdma}),
-        (written(mac.Ofdma), ofdma),
-        (written(mac.Pcf), polling["pcf"]),
-        (written(mac.Rules), {**data["mac"]["rules"], **high["mac"]["rules"]}),
-        (written(mac.Aggregation), high["mac"]["aggregation"]),
-        (written(mac.Edca), {**data["mac"]["edca"], **high["mac"]["edca"]}),
-        (mac.EdcaCategories, data["mac"]["edca"]["ap"]),
-        # aifs and aifsn exclude each other
-        (written(mac.AccessParameters), {**data["mac"]["edca"]["ap"]["AC_VO"], "aifsn": 2}),
-        (written(mac.Classify), data["mac"]["classify"]),
-        (written(mac.Beacon), data["mac"]["beacon"]),
-        # a profile sets the others
-        (
-            written(queue.AccessPoint),
-            {**data["ap"], **high["ap"], **linked["ap"], "profile": "vendor"},
-        ),
-        # bursts and access categories exclude each other
-        (written(queue.StandardAccess, queue.AdaptiveBurst), bursts["ap"]["access"]),
-        (queue.QueueForm, {**data["ap"]["queue"], **of_queues["queue"], **queues["ap"]["queue"]}),
-        (written(queue.AirtimeScheduler), queues["ap"]["scheduler"]),
-        (written(traffic.Loss), {**flow["path"][1]["loss"], "rate": "1 %"}),
-        # snr and error_table exclude each other, and distance and positions
-        (
-            written(stations.StationGroup),
-            {
-                **data["stations"][0],
-                **group,
-                **profiles["stations"][1],
-                **linked["stations"][1],
-                **placed["stations"][0],
-                **heard["stations"][0],
-                "error_table": {},
-                "distance": "8 m",
-            },
-        ),
-        (written(stations.FrameErrors), group["frame_errors"]),
-        # precision and replications exclude each other
-        (written(run.Run), {**data["run"], "replications": 1}),
-        # where the application does not say when
-        (
-            written(traffic.Flow),
-            {**flow, **high["flows"][0], **profiles["flows"][1], **profiles["flows"][2]},
-        ),
-        (written(tcp.Tcp), {**flow["tcp"], **queues["flows"][0]["tcp"]}),
-        (
-            written(receiver.Receiver),
-            {**flow["tcp"]["receiver"], **queues["flows"][0]["tcp"]["receiver"]},
-        ),
-        (written(receiver.Tack), queues["flows"][0]["tcp"]["tack"]),
-        (written(tcp.Aimd), flow["tcp"]["aimd"]),
-        (written(tcp.TcpRules), flow["tcp"]["rules"]),
-        # every, thresholds and policy exclude each other, and a policy is a plug-in's
-        (written(receiver.DelayedAck), {**flow["tcp"]["delayed_ack"], "every": 1, "policy": ""}),
-        # skip and adaptive exclude each other
-        (written(receiver.AckSkip), {**flow["tcp"]["ack_skip"], **skips}),
-        (written(receiver.AdaptiveSkip), skips["adaptive"]),
-        (written(tcp.MacFeedback), flow["tcp"]["mac_feedback"]),
-        (written(traffic.Link), flow["path"][1]),
-        (written(traffic.Web), pages),
-        (written(traffic.Page), pages["page"]),
-        (written(traffic.Replay), past),
-        (written(traffic.Call), call),
-        (written(traffic.Bulk), data["flows"][1]["application"]),
-        (written(traffic.Ftp), data["flows"][2]["application"]),
-        (written(traffic.Udp), talk),
-    ]
-    table: Any
-    for table, keys in tables:
-        assert set(table.allowed_keys()) == set(keys), table
+
+def forms(annotation: Any) -> Iterator[type[BaseModel]]:
+    """All tables of the written form."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+        annotations = [field.annotation for field in annotation.model_fields.values()]
+    else:
+        annotations = list(get_args(annotation))
+    for one in annotations:
+        yield from forms(one)
+
+
+def given(value: Any) -> Iterator[tuple[str, str]]:
+    """Table and name of each key that a file has."""
+    if isinstance(value, BaseModel):
+        yield from ((type(value).__name__, key) for key in value.model_fields_set)
+        value = {key: getattr(value, key) for key in value.model_fields_set}
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for one in inner:
+        yield from given(one)
+
+
+def test_the_valid_files_have_every_key() -> None:
+    form = written_form(ResolvedScenario)
+    found = set()
+    for path in VALID:
+        data = tomllib.loads(path.read_text())
+        found |= set(given(form.model_validate(expand(data).data)))
+        # Keys of profiles are replaced before anything else.
+        for table, key in (("StationGroup", "stations"), ("Flow", "flows")):
+            found |= {(table, name) for one in data.get(key, ()) for name in one}
+
+    every = {(one.__name__, key) for one in forms(form) for key in one.model_fields}
+    assert found <= every
+    missing = every - found
+    assert {one for one in missing if not one[0].endswith(("Count", "Size"))} == ELSEWHERE
 
 
 def test_distributions() -> None:

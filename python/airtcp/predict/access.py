@@ -122,10 +122,8 @@ def protection(scenario: ResolvedScenario) -> list[str]:
     frames = {"cts-to-self": "a CTS", "rts-cts": "RTS and CTS"}[scenario.phy.protection.kind]
     rate = format_rate(scenario.phy.protection.rate.bps)
     return [
-        (
-            f"OFDM frames need no protection; here {frames} at {rate} precedes each of them, and "
-            "802.11b stations have another CWmin: the model is too optimistic"
-        )
+        f"OFDM frames need no protection; here {frames} at {rate} precedes each of them, and "
+        "802.11b stations have another CWmin: the model is too optimistic"
     ]
 
 
@@ -135,10 +133,8 @@ def rate_control(scenario: ResolvedScenario) -> list[str]:
     if not groups:
         return []
     return [
-        (
-            f"frames use the rate of `mcs`, and none is lost; here {', '.join(groups)} use rate "
-            "control, which has to try rates: the model is too optimistic"
-        )
+        f"frames use the rate of `mcs`, and none is lost; here {', '.join(groups)} use rate "
+        "control, which has to try rates: the model is too optimistic"
     ]
 
 
@@ -149,11 +145,9 @@ def frame_errors(scenario: ResolvedScenario) -> list[str]:
         return []
     worst = max(group.frame_errors.rate for group in lossy if group.frame_errors is not None)
     return [
-        (
-            f"frames are lost only in collisions; here the channel loses up to {percent(worst)} "
-            f"of the frames to and from {', '.join(group.name for group in lossy)}, which are "
-            "sent again; the model is too optimistic: goodput too high, times too low"
-        )
+        f"frames are lost only in collisions; here the channel loses up to {percent(worst)} "
+        f"of the frames to and from {', '.join(group.name for group in lossy)}, which are "
+        "sent again; the model is too optimistic: goodput too high, times too low"
     ]
 
 

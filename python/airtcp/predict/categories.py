@@ -176,8 +176,6 @@ def _broken(access: list[AccessParameters]) -> list[str]:
     if not limit:
         return []
     return [
-        (
-            f"each access sends one frame; here a TXOP may last {format_time_ns(limit)}: further "
-            "frames that fit follow without contention; goodput is too low, collisions too high"
-        )
+        f"each access sends one frame; here a TXOP may last {format_time_ns(limit)}: further "
+        "frames that fit follow without contention; goodput is too low, collisions too high"
     ]

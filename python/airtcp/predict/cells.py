@@ -216,10 +216,8 @@ def _starving(scenario: ResolvedScenario, shares: Sequence[float]) -> list[str]:
         return []
     named = ", ".join(starving[:_NAMED]) + (", ..." if len(starving) > _NAMED else "")
     return [
-        (
-            f"TCP sends as much as it may, however rarely; here cells starve ({named}) and their "
-            "timers expire: the smallest goodputs are known to a factor of two at best"
-        )
+        f"TCP sends as much as it may, however rarely; here cells starve ({named}) and their "
+        "timers expire: the smallest goodputs are known to a factor of two at best"
     ]
 
 

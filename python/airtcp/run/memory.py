@@ -197,10 +197,8 @@ def refuse_too_large(
     raise ScenarioError(
         scenario.called,
         most.key or "",
-        (
-            f"needs most, {_gigabytes(most.size)}, of the {_gigabytes(total)} of memory for this "
-            f"simulation, and {_gigabytes(there)} are free; allowed: less of it{fewer}"
-        ),
+        f"needs most, {_gigabytes(most.size)}, of the {_gigabytes(total)} of memory for this "
+        f"simulation, and {_gigabytes(there)} are free; allowed: less of it{fewer}",
     )
 
 

@@ -35,10 +35,8 @@ def positions(scenario: Written, cells: dict[str, Written], cell_of: list[str]) 
         if cell.position is None:
             raise InvalidError(
                 ("cells", name, "position"),
-                (
-                    "is required with air.path_loss; allowed: x and y of its access point in "
-                    "metres, as in [0, 0]"
-                ),
+                "is required with air.path_loss; allowed: x and y of its access point in "
+                "metres, as in [0, 0]",
             )
         places.append((cell.position[0], cell.position[1]))
     centres = dict(zip(cells, places, strict=True))

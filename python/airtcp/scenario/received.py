@@ -30,12 +30,10 @@ def check_size(classes: int) -> None:
     if classes > MOST_CLASSES:
         raise InvalidError(
             ("air",),
-            (
-                f"{classes} nodes with different powers are too many: their powers take "
-                f"{classes**2 * _PAIR_BYTES / 1000000000.0:.2g} GB; allowed: {MOST_CLASSES}, "
-                f"which take {MOST_CLASSES**2 * _PAIR_BYTES / 1000000000.0:.2g} GB, or groups "
-                "with equal powers"
-            ),
+            f"{classes} nodes with different powers are too many: their powers take "
+            f"{classes**2 * _PAIR_BYTES / 1000000000.0:.2g} GB; allowed: {MOST_CLASSES}, "
+            f"which take {MOST_CLASSES**2 * _PAIR_BYTES / 1000000000.0:.2g} GB, or groups "
+            "with equal powers",
         )
 
 

@@ -174,10 +174,8 @@ def _groups(
         if group.name in groups:
             raise InvalidError(
                 ("stations", index, "name"),
-                (
-                    f'a second group has the name "{group.name}"; allowed: a different name for '
-                    "each group"
-                ),
+                f'a second group has the name "{group.name}"; allowed: a different name for '
+                "each group",
             )
         total += group.count
         if total > MAX_STATIONS:

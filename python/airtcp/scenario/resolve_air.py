@@ -70,10 +70,8 @@ def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
     if len(ways) > 1:
         raise InvalidError(
             ("air", ways[1]),
-            (
-                f"cannot be combined with {ways[0]}: both say which nodes hear each other; "
-                f"allowed: one of {', '.join(_WAYS)}"
-            ),
+            f"cannot be combined with {ways[0]}: both say which nodes hear each other; "
+            f"allowed: one of {', '.join(_WAYS)}",
         )
     way = ways[0] if ways else ""
     _check_places(scenario, cells, way)
@@ -106,10 +104,8 @@ def resolve_hearing(scenario: Written, base: FilePath) -> Hearing | None:
         if air is not None:
             raise InvalidError(
                 ("air",),
-                (
-                    "has no effect: all stations of one access point hear each other; allowed: "
-                    "with [cells.NAME], with hears of a group, received or path_loss"
-                ),
+                "has no effect: all stations of one access point hear each other; allowed: "
+                "with [cells.NAME], with hears of a group, received or path_loss",
             )
         return None
     if way == "heard" and len(cells) == 1 and all(None not in row for row in powers):
@@ -137,10 +133,8 @@ def _check_walls(walls: Sequence[Written] | None) -> None:
         if getattr(wall, "from") == wall.to:
             raise InvalidError(
                 ("air", "path_loss", "walls", index),
-                (
-                    "has two equal ends; allowed: two different ends, such as from = [0, 3], to "
-                    "= [9, 3]"
-                ),
+                "has two equal ends; allowed: two different ends, such as from = [0, 3], to "
+                "= [9, 3]",
             )
 
 
@@ -250,10 +244,8 @@ def check_cells(scenario: Written) -> None:
         if found:
             raise InvalidError(
                 path,
-                (
-                    f"{what} are modelled only in one cell in which all nodes hear each other; "
-                    "allowed: without several cells, hears and powers"
-                ),
+                f"{what} are modelled only in one cell in which all nodes hear each other; "
+                "allowed: without several cells, hears and powers",
             )
 
 
@@ -299,10 +291,8 @@ def _check_places(scenario: Written, cells: dict[str, Written], way: str) -> Non
         if group.hears is not None and way in ("received", "path_loss"):
             raise InvalidError(
                 ("stations", index, "hears"),
-                (
-                    f"cannot be combined with air.{way}: both say which nodes hear each other; "
-                    "allowed: only one of them"
-                ),
+                f"cannot be combined with air.{way}: both say which nodes hear each other; "
+                "allowed: only one of them",
             )
         for key in ("positions", "distance"):
             if getattr(group, key) is not None and way != "path_loss":
@@ -315,10 +305,8 @@ def _check_places(scenario: Written, cells: dict[str, Written], way: str) -> Non
         if way not in ("received", "path_loss"):
             raise InvalidError(
                 ("cells", name, "power"),
-                (
-                    "has no effect if powers are not known; allowed: together with air.received "
-                    "or air.path_loss"
-                ),
+                "has no effect if powers are not known; allowed: together with air.received "
+                "or air.path_loss",
             )
         if scenario.air.obss_pd is not None:
             raise InvalidError(
@@ -348,12 +336,10 @@ def _check_said(
                 if row[other]:
                     raise InvalidError(
                         ("air", "heard"),
-                        (
-                            f'is missing: "{names[one]}" and "{names[other]}" are on one channel, '
-                            "and no key says whether they hear each other; allowed: pairs of "
-                            f'cells, as in [["{names[one]}", "{names[other]}"]], or received, or '
-                            "path_loss"
-                        ),
+                        f'is missing: "{names[one]}" and "{names[other]}" are on one channel, '
+                        "and no key says whether they hear each other; allowed: pairs of "
+                        f'cells, as in [["{names[one]}", "{names[other]}"]], or received, or '
+                        "path_loss",
                     )
         return
     for place, pair in enumerate(scenario.air.heard):
@@ -384,10 +370,8 @@ def _check_thresholds(scenario: Written, air: Written, *, known: bool) -> None:
             if air.given(name):
                 raise InvalidError(
                     ("air", name),
-                    (
-                        "has no effect if powers are not known; allowed: together with received "
-                        "or path_loss"
-                    ),
+                    "has no effect if powers are not known; allowed: together with received "
+                    "or path_loss",
                 )
     if air.energy < air.sense:
         raise InvalidError(

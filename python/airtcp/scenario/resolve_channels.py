@@ -49,10 +49,8 @@ def overlaps(scenario: Written, cells: dict[str, Written]) -> list[list[bool]]:
         if channel not in known:
             raise InvalidError(
                 ("cells", name, "channel"),
-                (
-                    f"{channel} is not a channel of {width} MHz in {band} GHz, the band of [phy]; "
-                    f"allowed: {_listed(known)}{_elsewhere(scenario.phy.standard, width, channel)}"
-                ),
+                f"{channel} is not a channel of {width} MHz in {band} GHz, the band of [phy]; "
+                f"allowed: {_listed(known)}{_elsewhere(scenario.phy.standard, width, channel)}",
             )
     shared = []
     for one in names:
@@ -64,11 +62,9 @@ def overlaps(scenario: Written, cells: dict[str, Written]) -> list[list[bool]]:
             if both is None:
                 raise InvalidError(
                     ("cells", other, "channel"),
-                    (
-                        f'{given[other]} overlaps in part with {given[one]} of "{one}", which is '
-                        "not modelled; allowed: the same channel, or one as far away as 1, 6 and "
-                        "11 are"
-                    ),
+                    f'{given[other]} overlaps in part with {given[one]} of "{one}", which is '
+                    "not modelled; allowed: the same channel, or one as far away as 1, 6 and "
+                    "11 are",
                 )
             row.append(both)
         shared.append(row)

@@ -70,9 +70,7 @@ def _hear_each_other(index: int, one: Written, other: Written) -> bool:
     if one.hears is not None and does and not is_heard:
         raise InvalidError(
             ("stations", index, "hears"),
-            (
-                f'names "{other.name}", whose own hears leaves out "{one.name}"; allowed: both or '
-                "neither, because hearing is mutual"
-            ),
+            f'names "{other.name}", whose own hears leaves out "{one.name}"; allowed: both or '
+            "neither, because hearing is mutual",
         )
     return does and is_heard

@@ -229,10 +229,8 @@ def resolve_aggregation(mac: Written, phy: Phy, written_phy: Written) -> Aggrega
         if mac.given("aggregation"):
             raise InvalidError(
                 here,
-                (
-                    f"{phy.standard} does not aggregate frames; allowed: no such table, or a "
-                    'standard such as "802.11n"'
-                ),
+                f"{phy.standard} does not aggregate frames; allowed: no such table, or a "
+                'standard such as "802.11n"',
             )
         return None
     table = mac.aggregation if mac.aggregation is not None else Aggregation.written_default()
@@ -251,10 +249,8 @@ def resolve_aggregation(mac: Written, phy: Phy, written_phy: Written) -> Aggrega
     if table.ppdu_time <= least:
         raise InvalidError(
             (*here, "ppdu_time"),
-            (
-                f"is {format_time_ns(table.ppdu_time)}, and preamble and signal fields last "
-                f"{format_time_ns(least)}; allowed: more than that"
-            ),
+            f"is {format_time_ns(table.ppdu_time)}, and preamble and signal fields last "
+            f"{format_time_ns(least)}; allowed: more than that",
         )
     bits = written_phy.filled(block_ack_bits=block_ack_bits(table.block_ack_window)).block_ack_bits
     rate_bps = written_phy.block_ack_rate or phy.control_rate.bps

@@ -112,11 +112,9 @@ def _check_leaves_stations(ap: Written) -> None:
         what = "it chooses packets itself" if discipline.resolved else "flows take turns"
         raise InvalidError(
             ("ap", "scheduler"),
-            (
-                "with discipline = "
-                f'"{discipline.name if discipline.resolved else discipline.word}" {what}, '
-                "whatever their station; allowed: another discipline"
-            ),
+            "with discipline = "
+            f'"{discipline.name if discipline.resolved else discipline.word}" {what}, '
+            "whatever their station; allowed: another discipline",
         )
 
 
@@ -239,11 +237,9 @@ def _category(
     if given.aifs < pifs:
         raise InvalidError(
             (*here, "aifs"),
-            (
-                f"is {format_time_ns(given.aifs)}; others need a slot to hear the MAC ACKs and "
-                "next frames of a TXOP, which follow after a SIFS of "
-                f"{format_time_ns(phy.sifs_ns)}; allowed: {format_time_ns(pifs)} (PIFS) or more"
-            ),
+            f"is {format_time_ns(given.aifs)}; others need a slot to hear the MAC ACKs and "
+            "next frames of a TXOP, which follow after a SIFS of "
+            f"{format_time_ns(phy.sifs_ns)}; allowed: {format_time_ns(pifs)} (PIFS) or more",
         )
     if given.cw_min > given.cw_max:
         raise InvalidError(

@@ -109,10 +109,8 @@ def cell_phy(phy: Written, cell: Written, path: Path) -> Written:
         allowed_widths = ", ".join(f'"{width} MHz"' for width in fit) or "no such key"
         raise InvalidError(
             (*path, "channel_width"),
-            (
-                f"{cell.channel_width} MHz is not a width of {phy.standard} within the channel of "
-                f"[phy]; allowed: {allowed_widths}"
-            ),
+            f"{cell.channel_width} MHz is not a width of {phy.standard} within the channel of "
+            f"[phy]; allowed: {allowed_widths}",
         )
     return phy.model_copy(update={"channel_width": cell.channel_width})
 

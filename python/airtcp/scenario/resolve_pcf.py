@@ -77,18 +77,14 @@ def check_pcf(mac: Written, scenario: ResolvedScenario) -> None:
     if scenario.ap.access.scheme != "standard":
         raise InvalidError(
             _HERE,
-            (
-                "an access point that polls does not send bursts, and ap.access.scheme is "
-                f'"{scenario.ap.access.scheme}"; allowed: only one of them'
-            ),
+            "an access point that polls does not send bursts, and ap.access.scheme is "
+            f'"{scenario.ap.access.scheme}"; allowed: only one of them',
         )
     if beacon.size_bits < _LEAST_BEACON_BITS:
         raise InvalidError(
             ("mac", "beacon", "size_bits"),
-            (
-                f"{beacon.size_bits} bits leave no room for the description of contention-free "
-                f"periods; allowed: {_LEAST_BEACON_BITS} or more"
-            ),
+            f"{beacon.size_bits} bits leave no room for the description of contention-free "
+            f"periods; allowed: {_LEAST_BEACON_BITS} or more",
         )
     _check_duration(mac, scenario, pcf, beacon)
 

@@ -86,11 +86,9 @@ def resolve_phy(
     if phy.difs < pifs:
         raise InvalidError(
             ("phy", "difs"),
-            (
-                f"is {format_time_ns(phy.difs)}; others need a slot to hear the MAC ACKs, which "
-                f"follow after a SIFS of {format_time_ns(phy.sifs)}; allowed: "
-                f"{format_time_ns(pifs)} (PIFS) or more"
-            ),
+            f"is {format_time_ns(phy.difs)}; others need a slot to hear the MAC ACKs, which "
+            f"follow after a SIFS of {format_time_ns(phy.sifs)}; allowed: "
+            f"{format_time_ns(pifs)} (PIFS) or more",
         )
     if phy.cw_min > phy.cw_max:
         raise InvalidError(
@@ -121,10 +119,8 @@ def resolve_phy(
     if phy.ack_timeout < phy.sifs:
         raise InvalidError(
             ("phy", "ack_timeout"),
-            (
-                f"is {format_time_ns(phy.ack_timeout)}, and a MAC ACK follows after a SIFS of "
-                f"{format_time_ns(phy.sifs)}; allowed: SIFS or more"
-            ),
+            f"is {format_time_ns(phy.ack_timeout)}, and a MAC ACK follows after a SIFS of "
+            f"{format_time_ns(phy.sifs)}; allowed: SIFS or more",
         )
     return Phy.of(
         phy,
@@ -164,10 +160,8 @@ def _protection(phy: Written, standard: Standard, *, beside_dsss: bool) -> Prote
     if phy.given("protection") and not (standard.has_dsss and standard.ofdm):
         raise InvalidError(
             ("phy", "protection"),
-            (
-                f"{phy.standard} has no 802.11b stations next to newer ones; allowed: without "
-                'this key, or standard = "802.11g", or 802.11n and later in 2.4 GHz'
-            ),
+            f"{phy.standard} has no 802.11b stations next to newer ones; allowed: without "
+            'this key, or standard = "802.11g", or 802.11n and later in 2.4 GHz',
         )
     default: Literal["cts-to-self", "none"] = "cts-to-self" if beside_dsss else "none"
     kind: Literal["cts-to-self", "rts-cts", "none"] = phy.protection or default

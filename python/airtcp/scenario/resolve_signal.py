@@ -144,11 +144,9 @@ def check_rates(hearing: Hearing | None, groups: tuple[Any, ...]) -> None:
             rate = "the lowest of its rates" if rates else _called(group.data_rate)
             raise InvalidError(
                 ("stations", index),
-                (
-                    f'{group.name} has an SNR of {snr:.1f} dB in cell "{hearing.cell_of[index]}", '
-                    f"and {rate} needs {needs:g} dB; allowed: a lower rate, or no rate: airtcp "
-                    "then uses the highest possible"
-                ),
+                f'{group.name} has an SNR of {snr:.1f} dB in cell "{hearing.cell_of[index]}", '
+                f"and {rate} needs {needs:g} dB; allowed: a lower rate, or no rate: airtcp "
+                "then uses the highest possible",
             )
 
 

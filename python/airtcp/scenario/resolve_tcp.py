@@ -117,10 +117,8 @@ def _check_congestion(tcp: Written, here: Path) -> None:
         having = either([one.word for one in of_airtcp(CONGESTION) if one.has_aimd])
         raise InvalidError(
             (*here, "aimd"),
-            (
-                f'cannot be combined with congestion = "{tcp.congestion}", which has its own '
-                f"factors; allowed: aimd with congestion = {having}"
-            ),
+            f'cannot be combined with congestion = "{tcp.congestion}", which has its own '
+            f"factors; allowed: aimd with congestion = {having}",
         )
 
 
@@ -159,10 +157,8 @@ def _check_times_of_segments(tcp: Written, here: Path) -> None:
         if getattr(tcp, key) != plain:
             raise InvalidError(
                 (*here, key),
-                (
-                    f"{written} needs the times of single segments, which variant = "
-                    f'"{tcp.variant}" does not store; allowed: with variant = {timing}'
-                ),
+                f"{written} needs the times of single segments, which variant = "
+                f'"{tcp.variant}" does not store; allowed: with variant = {timing}',
             )
 
 
@@ -197,10 +193,8 @@ def _check_ecn(tcp: Written, here: Path) -> None:
         others = either([one.word for one in of_airtcp(CONGESTION) if not one.needs])
         raise InvalidError(
             (*here, "ecn"),
-            (
-                f'has no effect on congestion = "{tcp.congestion}", which follows a model of the '
-                f"path; allowed: with congestion = {others}"
-            ),
+            f'has no effect on congestion = "{tcp.congestion}", which follows a model of the '
+            f"path; allowed: with congestion = {others}",
         )
 
 

@@ -127,10 +127,8 @@ def _start_spread_ns(flow: Written, preset: str, here: Path) -> int:
         law = "a start" if application.kind == "bulk" else "times"
         raise InvalidError(
             (*here, "start_spread"),
-            (
-                f"the application, {application.kind}, already has {law}; allowed: with bulk "
-                "without start, and with udp without a rate"
-            ),
+            f"the application, {application.kind}, already has {law}; allowed: with bulk "
+            "without start, and with udp without a rate",
         )
     return 0
 
@@ -183,10 +181,8 @@ def _check_ecn(flow: Written, tcp: Tcp, is_marked: bool, here: Path) -> None:
         way = "its stations and the access point" + (" and on its path" if flow.path else "")
         raise InvalidError(
             (*here, "tcp", "ecn"),
-            (
-                f"no queue marks packets on the path, of {way}; allowed: together with a queue of "
-                'discipline = "red", "codel" or "fq-codel" with ecn = true'
-            ),
+            f"no queue marks packets on the path, of {way}; allowed: together with a queue of "
+            'discipline = "red", "codel" or "fq-codel" with ecn = true',
         )
 
 
@@ -202,10 +198,8 @@ def _check_names(flows: list[Flow], scenario: Written) -> None:
             )
             raise InvalidError(
                 ("flows", index, "name"),
-                (
-                    f'a second flow has the name "{flow.name}"; allowed: a different name for '
-                    "each flow"
-                ),
+                f'a second flow has the name "{flow.name}"; allowed: a different name for '
+                "each flow",
             )
         seen.add(flow.name)
 
@@ -224,10 +218,8 @@ def _check_udp(flow: Written, application: Udp, network: Network, here: Path) ->
     if flow.direction == "download" and flow.path:
         raise InvalidError(
             (*here, "path"),
-            (
-                "a saturated source of downloads fills the access point's queue directly, with "
-                "no path before it; allowed: without this key, or a udp flow with a rate"
-            ),
+            "a saturated source of downloads fills the access point's queue directly, with "
+            "no path before it; allowed: without this key, or a udp flow with a rate",
         )
     if network.first_queue(flow.stations, flow.direction).discipline == "red":
         raise InvalidError(
@@ -247,10 +239,8 @@ def _flow_names(flows: list[Written]) -> list[str]:
         if flow.name in named:
             raise InvalidError(
                 ("flows", index, "name"),
-                (
-                    f'a second flow has the name "{flow.name}"; allowed: a different name for '
-                    "each flow"
-                ),
+                f'a second flow has the name "{flow.name}"; allowed: a different name for '
+                "each flow",
             )
         named.add(flow.name)
         taken |= _made(flow, flow.name)
@@ -364,10 +354,7 @@ def _application(application: Written, stations: int, here: Path, base: FilePath
             if interarrival.mean() <= 0:
                 raise InvalidError(
                     (*here, "interarrival"),
-                    (
-                        "transfers would start all at once and without end; allowed: a mean "
-                        "above 0 s"
-                    ),
+                    "transfers would start all at once and without end; allowed: a mean above 0 s",
                 )
             return Ftp.of(
                 application,
@@ -391,10 +378,8 @@ def _check_packet(packet_bytes: int, here: Path) -> None:
     if packet_bytes <= standards.UDP_IP_HEADER_BYTES:
         raise InvalidError(
             here,
-            (
-                f"{packet_bytes} B are used up by the headers; allowed: more than "
-                f"{standards.UDP_IP_HEADER_BYTES} B"
-            ),
+            f"{packet_bytes} B are used up by the headers; allowed: more than "
+            f"{standards.UDP_IP_HEADER_BYTES} B",
         )
 
 

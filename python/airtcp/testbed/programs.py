@@ -122,11 +122,9 @@ def program_of(real: RealFlow, seed: int, *, name: str) -> Program:
             raise ScenarioError(
                 name,
                 f"{where}.tcp.mss",
-                (
-                    "the header of a response must fit into a segment, or the end of a page's "
-                    f"object cannot be seen; allowed in a testbed: {_HEAD_BYTES} B and more, or "
-                    f"{simulated}"
-                ),
+                "the header of a response must fit into a segment, or the end of a page's "
+                f"object cannot be seen; allowed in a testbed: {_HEAD_BYTES} B and more, or "
+                f"{simulated}",
             )
         return Pages(real, seed)
     if kind not in Http.kinds:

@@ -233,10 +233,8 @@ def _check(
         raise ScenarioError(
             name,
             "stations",
-            (
-                f"{count} stations, and each needs its own network in the kernel; allowed: at "
-                f"most {MOST_STATIONS} in a testbed"
-            ),
+            f"{count} stations, and each needs its own network in the kernel; allowed: at "
+            f"most {MOST_STATIONS} in a testbed",
         )
     if len(scenario.flows) > MOST_ENTRIES:
         raise ScenarioError(name, "flows", f"allowed: at most {MOST_ENTRIES} in a testbed")
@@ -305,11 +303,8 @@ def _check_tcp(name: str, path: str, flow: str, tcp: Tcp) -> None:
         raise ScenarioError(
             name,
             f"{path}.congestion",
-            (
-                f"this kernel does not have {congestion} (try: modprobe tcp_{congestion}); "
-                "allowed here: "
-            )
-            + ", ".join(available),
+            f"this kernel does not have {congestion} (try: modprobe tcp_{congestion}); "
+            "allowed here: " + ", ".join(available),
         )
 
 
@@ -452,11 +447,9 @@ def _application_deviations(flow: Flow) -> list[str]:
     if kind != "udp" and flow.application.model_dump().get("size", True) is not None:
         if flow.direction == "upload":
             return [
-                (
-                    "transfers are by HTTP: the headers of a PUT, some 100 bytes, precede the "
-                    "data and count as goodput; the server responds after the data, and then the "
-                    "user thinks"
-                )
+                "transfers are by HTTP: the headers of a PUT, some 100 bytes, precede the "
+                "data and count as goodput; the server responds after the data, and then the "
+                "user thinks"
             ]
         return [
             "transfers are by HTTP: a request of at least 70 bytes, and headers of some 250 bytes "
