@@ -217,11 +217,3 @@ def test_without_losses_and_with_a_window_of_one_all_is_exact() -> None:
     lone = sent_mpdus(1, 1, [0.0, 0.3, 0.9])
     assert lone.sent == pytest.approx([1.0, 1.0, 1.0])
     assert lone.delivered == pytest.approx([1.0, 0.7, 0.1])
-
-
-@pytest.mark.parametrize(
-    ("most", "window", "error"), [(0, 64, 0.1), (1, 0, 0.1), (1, 2000, 0.1), (1, 64, 1.0)]
-)
-def test_what_is_no_window_is_refused(most: int, window: int, error: float) -> None:
-    with pytest.raises(ValueError, match="must be"):
-        sent_mpdus(most, window, error)

@@ -234,31 +234,6 @@ def test_scalars_give_floats() -> None:
     assert isinstance(fixed_point(5, 32, 5).p, float)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"n": 0}, "^n must be at least 1"),
-        ({"n": 0.5}, "^n must be at least 1"),
-        ({"n": [2, -3]}, "^n must be at least 1.0, not -3"),
-        ({"n": float("nan")}, "^n must be finite"),
-        ({"n": float("inf")}, "^n must be finite"),
-        ({"n": "ten"}, "^n must be a real number"),
-        ({"n": True}, "^n must be a real number"),
-        ({"n": []}, "^n must not be empty"),
-        ({"w0": 0}, "^w0 must be at least 1"),
-        ({"m": -1}, "^m must be at least 0"),
-        ({"m": 2.5}, "^m must be a whole number"),
-        ({"m": 61}, "^m must be at most 60"),
-        ({"retries": -1}, "^retries must be at least 0"),
-        ({"retries": 10**6}, "^retries must be at most"),
-        ({"n": [1, 2], "w0": [16, 32, 64]}, r"do not broadcast: n \(2,\), w0 \(3,\)"),
-    ],
-)
-def test_bad_input_is_named(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        fixed_point(**({"n": 5, "w0": 32, "m": 5} | arguments))
-
-
 def test_bad_times_are_named() -> None:
     with pytest.raises(ValueError, match=r"^success_s must be greater than 0"):
         SlotTimes(20e-6, -1e-3, 1e-3, 1e-3)

@@ -231,24 +231,6 @@ def test_windows_of_one_slot() -> None:
     assert point.zones.success.tolist() == [1.0, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"n": [0, 1]}, "^n must be at least 1"),
-        ({"n": float("nan")}, "^n must be finite"),
-        ({"w0": 0}, "^w0 must be at least 1"),
-        ({"m": 2.5}, "^m must be a whole number"),
-        ({"aifs": -1}, "^aifs must be at least 0"),
-        ({"aifs": [0, 1.5]}, "^aifs must be a whole number"),
-        ({"retries": -1}, "^retries must be at least 0"),
-        ({"n": [1, 2], "aifs": [0, 1, 2]}, r"do not broadcast: n \(2,\).* aifs \(3,\)"),
-    ],
-)
-def test_bad_input_is_named(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        fixed_point(**({"n": 5, "w0": 32, "m": 5, "aifs": 2} | arguments))
-
-
 def test_bad_times_and_attempts_are_named() -> None:
     point = fixed_point([1, 2], 32, 5, [0, 1])
     with pytest.raises(ValueError, match=r"^times must be one, or one for each of 2 classes"):

@@ -4,7 +4,6 @@ test_coverage.py has a simulation beside it.
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -63,20 +62,3 @@ def test_a_quantile_with_few_sources_is_where_the_tail_is_what_is_left(
 
     tail = engset_sojourn_tail(times, sources, ratio, 2.5)
     assert tail == pytest.approx(1.0 - probability, rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: engset_sojourn_tail(-1.0, 2, 1.0), "t_s must be"),
-        (lambda: engset_sojourn_tail(1.0, 0, 1.0), "sources must be at least 1"),
-        (lambda: engset_sojourn_tail(1.0, 2, 0.0), "ratio must be"),
-        (lambda: engset_sojourn_quantile(1.0, 2, 1.0), "probability must be less than 1"),
-        (lambda: engset_sojourn_quantile(0.5, 2, 1.0, 0.0), "mean_service_s must be"),
-    ],
-)
-def test_few_sources_and_times_that_cannot_be_are_named(
-    call: Callable[[], object], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        call()

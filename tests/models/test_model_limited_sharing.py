@@ -4,7 +4,6 @@ Does not know times in a queue without a limit (`test_model_processor_sharing`).
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -118,26 +117,3 @@ def test_limits_broadcast() -> None:
     assert limited_distribution([0.5, 2.0], 3).shape == (2, 4)
     assert engset([2, 9], 0.3, [[1], [4], [20]]).full.shape == (3, 2)
     assert engset(9, 0.3, 20).full == engset(9, 0.3).full
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: limited(0.0, 3), r"^rho must be greater than 0"),
-        (lambda: limited(0.5, 0), r"^limit must be at least 1"),
-        (lambda: limited(0.5, 2.5), r"^limit must be a whole number"),
-        (lambda: limited(0.5, 10**6), r"^limit must be at most 100000"),
-        (lambda: limited(0.5, 3, speeds=[1, 2]), r"^speeds must have one dimension and 3 values"),
-        (lambda: limited(0.5, 3, speeds=[[1, 2, 3]]), r"^speeds must have one dimension"),
-        (lambda: limited(0.5, 2, speeds=[1, 0]), r"^speeds must be greater than 0"),
-        (lambda: limited_distribution([0.1, 0.2], [1, 2, 3]), r"do not broadcast: rho"),
-        (lambda: engset(0, 0.5), r"^sources must be at least 1"),
-        (lambda: engset(3, -0.5), r"^ratio must be greater than 0"),
-        (lambda: engset(3, 0.5, 0), r"^limit must be at least 1"),
-        (lambda: engset([1, 2], 0.5, [1, 2, 3]), r"do not broadcast: sources \(2,\), limit"),
-        (lambda: engset_distribution(3, math.nan), r"^ratio must be finite"),
-    ],
-)
-def test_bad_input_is_named(call: Callable[[], object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -1,7 +1,6 @@
 """The contenders of a cell with TCP: ACKs that go at once, by a slow count of slots; limits."""
 
 import random
-from collections.abc import Callable
 
 import pytest
 from airtcp.models.bianchi import SlotTimes
@@ -96,17 +95,3 @@ def test_goodput_of_acks_at_once_by_hand() -> None:
 def test_uploads_contend_up_to_where_the_access_point_cannot_answer() -> None:
     assert [upload(DATA, ACK, d=1, stations=n).contenders for n in (1, 5)] == [2.0, 2.0]
     assert [upload(DATA, ACK, d=4, stations=n).contenders for n in (1, 2, 9)] == [1.25, 2.5, 5.0]
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: share_at_once(1, 2), "w0"),
-        (lambda: share_at_once(16, 0.5), "d"),
-        (lambda: download(DATA, ACK, w0=16, d=2, at_once=1.5), "at_once"),
-        (lambda: upload(DATA, ACK, d=2, stations=0), "stations"),
-    ],
-)
-def test_arguments_out_of_range_are_refused(call: Callable[[], object], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        call()

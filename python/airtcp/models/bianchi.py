@@ -208,9 +208,9 @@ def largest_utilization(n: ArrayLike, times: SlotTimes) -> Values:
     >>> largest_utilization([20, np.inf], FHSS_BASIC).round(4)
     array([0.8261, 0.824 ])
     """
-    nodes = np.asarray(n, dtype=np.float64)
-    endless = np.isposinf(nodes)
-    nodes = checks.real("n", np.where(endless, 1.0, nodes), at_least=1.0)
+    nodes = np.asarray(n)
+    endless = nodes == np.inf
+    nodes = checks.real("n", np.where(endless, 1, nodes) if endless.any() else n, at_least=1.0)
     collision = times.collision_s / times.slot_s
 
     def idle(load: Values) -> Values:
