@@ -18,11 +18,10 @@ from airtcp.amounts import duration
 from airtcp.results.table import Writer
 from airtcp.scenario import loads
 from airtcp.sweep import execute
-from airtcp.sweep.crews import crew_of
 from airtcp.sweep.points import points_of
 from airtcp.sweep.spec import sweep_of
 from airtcp.sweep.work import Chunk, Done, Task, Work, pack
-from airtcp.sweep.workers import Ended
+from airtcp.sweep.workers import Ended, crew_of
 from tables import put
 
 PAGE = Path(__file__).parent / "howto" / "sweeps.md"

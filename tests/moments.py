@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 LATE = (
     *("airtcp.cli.commands", "airtcp.cli.show", "airtcp.cli.show_plan", "airtcp.cli.outputs"),
     *("airtcp.compare", "airtcp.plan", "airtcp.present.report", "airtcp.present.plan"),
-    *("airtcp.sweep.execute", "airtcp.sweep.crews", "airtcp.results.query", "pyarrow.parquet"),
+    *("airtcp.sweep.execute", "airtcp.sweep.workers", "airtcp.results.query", "pyarrow.parquet"),
     *("matplotlib.backends.backend_svg", "scipy.stats", "scipy.optimize"),
 )
 

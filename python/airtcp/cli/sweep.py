@@ -114,8 +114,8 @@ def sweep(
         _refuse_many(wanted, yes=yes)
         check_own(to)
         from airtcp.sweep.bar import columns, on
-        from airtcp.sweep.crews import crew_of
         from airtcp.sweep.execute import execute
+        from airtcp.sweep.workers import crew_of
 
         with crew_of(workers, dask) as crew, bars(quiet, columns) as shown:
             done = execute(wanted, to, crew=crew, progress=on(shown))
@@ -149,8 +149,8 @@ def _search(
     from airtcp.amounts import quantity_with_interval
     from airtcp.metrics import metric
     from airtcp.results.table import check_own
-    from airtcp.sweep.crews import crew_of
     from airtcp.sweep.search import goal_of, search
+    from airtcp.sweep.workers import crew_of
 
     if optimise is None or not over or to is None:
         raise typer.BadParameter("a search needs --optimise, --over and --to")

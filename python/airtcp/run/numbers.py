@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from airtcp import _core
     from airtcp.scenario import ResolvedScenario
 
-#: The beginning of the table `run` in canonical JSON.
-_RUN: Final = '"run":{'
 #: A row: one number per metric as float64, little-endian; NaN if the metric does not exist.
 Row = bytes
 _NUMBER: Final = struct.Struct("<d")
@@ -56,17 +54,16 @@ class Numbers:
         from airtcp import _core
 
         try:
-            run = _run_of(resolved)
-            if run["warmup_ns"] is None:
+            data = json.loads(resolved)
+            if data["run"]["warmup_ns"] is None:
                 resolved = _with_warmup(resolved)
             self._resolved = resolved
             self._core = _core.Simulation(resolved)
         except ValueError as error:
             raise SimulationError(f"the simulator rejects this scenario: {error}") from error
-        self.seed: int = run["seed"]
+        self.seed: int = data["run"]["seed"]
         self._metrics = list(metrics)
-        cells = json.loads(resolved).get("cells") if any("." in one for one in metrics) else None
-        self._cells = [cell["name"] for cell in cells or ()]
+        self._cells = [cell["name"] for cell in data.get("cells") or ()]
         self._take = _taker(metrics, self._cells)
 
     def row(self, replication: int, control: Any) -> Row:
@@ -174,17 +171,6 @@ def wanted(widths: Mapping[int, float], precision: float, most: int) -> tuple[in
             return target, True
         target = next_round_by(widths[target], precision, target, most)
     return target, False
-
-
-def _run_of(resolved: str) -> dict[str, Any]:
-    """Return the table `run` of a resolved form. Raises ValueError.
-
-    Only this table is parsed, because parsing everything takes as long as a small simulation. No
-    later key has this name, and quotes in strings are escaped.
-    """
-    begin = resolved.rindex(_RUN) + len(_RUN) - 1
-    found: dict[str, Any] = json.JSONDecoder().raw_decode(resolved, begin)[0]
-    return found
 
 
 def _with_warmup(resolved: str) -> str:

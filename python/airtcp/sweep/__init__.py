@@ -73,9 +73,9 @@ def sweep(
     from airtcp.run.processors import processors
     from airtcp.scenario import as_scenario
     from airtcp.sweep.bar import shown
-    from airtcp.sweep.crews import crew_of
     from airtcp.sweep.execute import execute
     from airtcp.sweep.spec import sweep_of
+    from airtcp.sweep.workers import crew_of
 
     wanted = sweep_of(
         as_scenario(base),

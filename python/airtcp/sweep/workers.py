@@ -7,6 +7,8 @@ The core runs without Python's global lock, so threads are as fast as processes.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Protocol
 
@@ -89,3 +91,15 @@ class Thread(Worker):
                 self._ended.put((self, run_chunk(self._work, chunk, self._control)))
             except BaseException as error:
                 self._ended.put((self, error))
+
+
+@contextmanager
+def crew_of(workers: int, dask: str | None) -> Iterator[Crew]:
+    """Yield this many local workers, or those of a Dask cluster. Raises QuestionError."""
+    if dask is None:
+        yield LocalCrew(workers)
+        return
+    from airtcp.sweep.cluster import connected
+
+    with connected(dask, workers) as crew:
+        yield crew
