@@ -24,8 +24,8 @@ from typing import Any
 
 import ciw  # type: ignore[import-untyped]
 from airtcp.distributions import Deterministic, Distribution, Exponential, Hyperexponential, Pareto
-from airtcp.run.flows import processor_sharing
 from airtcp.stats import Interval, student_interval
+from airtcp_papers.common.flows import processor_sharing
 
 LOAD = 0.8
 CONFIDENCE = 0.99

@@ -22,7 +22,6 @@ from pathlib import Path
 
 from airtcp import _core
 from airtcp.distributions import Deterministic, Exponential, Pareto
-from airtcp.run.flows import processor_sharing
 from airtcp.scenario import load
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "validation" / "same"))
@@ -76,7 +75,13 @@ def main() -> None:
         for _, resolved in scenarios.all_scenarios(work):
             same.values(resolved, work / "capture")
     for sizes in (Deterministic(value=1.0), Exponential(mean=1.0), Pareto(shape=1.5, scale=1 / 3)):
-        processor_sharing(sizes, capacity=1.0, load=0.8, jobs=JOBS, replications=2, threads=1)
+        arrivals = Exponential(mean=float(sizes.mean()) / 0.8)
+        laws = {"interarrival": arrivals, "sizes": sizes}
+        system = {name: law.model_dump(mode="json", by_alias=True) for name, law in laws.items()}
+        rest = {"kind": "open", "capacity": [1.0], "limit": None, "transfers_of": None}
+        core = _core.FlowSimulation(json.dumps(system | rest))
+        for replication in range(2):
+            core.run(1, replication, JOBS // 10, JOBS, False, _core.FlowControl())
 
 
 if __name__ == "__main__":

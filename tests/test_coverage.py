@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from airtcp.distributions import Distribution, Exponential, Pareto
 from airtcp.models.processor_sharing import engset_sojourn_quantile
-from airtcp.run.flows import closed_processor_sharing
 from airtcp.stats import Interval, student_interval
 from intervals import judge, measure, sharing, store, truths
 from intervals.cells import LOADS, METRICS, PLACES, Cell, System, Window, cells, systems
@@ -47,7 +46,8 @@ def test_the_processor_has_the_mean_of_a_product_form_and_of_the_other_simulator
     assert three == pytest.approx(1 + 10 / 17)
 
     plain = student_interval(observed(SIZES[law], 3, 4000.0, 24), 0.999)
-    other = closed_processor_sharing(
+    flows = pytest.importorskip("airtcp_papers.common.flows")
+    other = flows.closed_processor_sharing(
         SIZES[law],
         sources=3,
         think_times=Exponential(mean=3.0),

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-sys.path.append(str(Path(__file__).parent / "predict"))
+sys.path.extend(str(Path(__file__).parent / name) for name in ("", "predict"))
 sys.path.extend(
     str(Path(__file__).parents[2] / name)
     for name in (

@@ -10,8 +10,8 @@ from airtcp.cli.commands import app
 from airtcp.distributions import Deterministic, Exponential
 from airtcp.exceptions import QuestionError
 from airtcp.models.coupled_sharing import coupled_queues, coupled_sources
-from airtcp.run.coupled_flows import FlowQueue, coupled_processor_sharing
 from airtcp.scenario import Scenario, loads
+from airtcp_papers.common.coupled_flows import FlowQueue, coupled_processor_sharing
 from airtcp_papers.common.sharing.cells import share_cells
 from typer.testing import CliRunner
 

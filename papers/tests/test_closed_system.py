@@ -2,7 +2,7 @@
 
 import pytest
 from airtcp.distributions import Deterministic, Distribution, Exponential, Pareto
-from airtcp.run.flows import closed_processor_sharing
+from airtcp_papers.common.flows import closed_processor_sharing
 from airtcp_papers.miorandi import model
 from test_flows import CONFIDENCE, assert_distribution, contains
 

@@ -62,20 +62,20 @@ def test_rows_and_answers_go_to_tables_that_questions_read(
     out = tmp_path / "made" / name
     doubled = "SELECT point, 2 * goodput_bps AS twice FROM results"
 
-    def call(*arguments: object) -> Result:
+    def asked(*arguments: object) -> Result:
         return call("results", store, *arguments)
 
-    assert call("--out", out).stdout == f"table of 2 rows: {out}\n"
+    assert asked("--out", out).stdout == f"table of 2 rows: {out}\n"
     again = opened(store).sql(f"SELECT * FROM '{out}'", [out])
     assert again.column("goodput_bps").to_pylist() == [3.0, 5.0]
-    refused = call("--out", out, "--sql", doubled)
+    refused = asked("--out", out, "--sql", doubled)
     assert refused.exit_code == 2
     assert "file exists, and airtcp did not write it" in refused.stderr
-    assert call("--out", out, "--sql", doubled, "--force").exit_code == 0
+    assert asked("--out", out, "--sql", doubled, "--force").exit_code == 0
     again = opened(store).sql(f"SELECT * FROM '{out}'", [out])
     assert again.column("twice").to_pylist() == [6.0, 10.0]
-    assert call("--out", out.with_suffix(".txt")).exit_code == 2
-    assert call("--out", out, "--json").exit_code == 2
+    assert asked("--out", out.with_suffix(".txt")).exit_code == 2
+    assert asked("--out", out, "--json").exit_code == 2
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from airtcp.distributions import Exponential
-from airtcp.run.concurrent_flows import concurrent_processor_sharing
-from airtcp.run.flows import processor_sharing
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series, chart, table_of
+from airtcp_papers.common.concurrent_flows import concurrent_processor_sharing
+from airtcp_papers.common.flows import processor_sharing
 from airtcp_papers.common.item import Outcome, Value, item
 from airtcp_papers.common.measure import changed, least, most, off, words
 from airtcp_papers.hoekstra.testbed import mean_size, service_s

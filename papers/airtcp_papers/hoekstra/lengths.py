@@ -11,10 +11,10 @@ from typing import Any, Final
 import numpy as np
 from airtcp import distributions
 from airtcp.results.store import code_digest, key_of
-from airtcp.run.flows import processor_sharing
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
+from airtcp_papers.common.flows import processor_sharing
 from airtcp_papers.common.item import Cell, Data, Outcome, Value, item
 from airtcp_papers.common.measure import mean, most, words
 from airtcp_papers.hoekstra.testbed import LAWS, gaps, service_s

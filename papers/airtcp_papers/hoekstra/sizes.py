@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import numpy as np
 from airtcp.results.store import code_digest, key_of
-from airtcp.run.flows import processor_sharing
 from airtcp.run.simulate import simulate
 from airtcp.stats import student_interval
 from numpy.typing import NDArray
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series, chart, table_of
+from airtcp_papers.common.flows import processor_sharing
 from airtcp_papers.common.item import Outcome, Value, item
 from airtcp_papers.common.measure import most, off, words
 from airtcp_papers.hoekstra.testbed import (

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 import numpy as np
 from airtcp.models.airtime import Phy
-from airtcp.run.flows import processor_sharing
 from airtcp.scenario import ResolvedScenario
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series, chart, table_of
+from airtcp_papers.common.flows import processor_sharing
 from airtcp_papers.common.item import Outcome, Value, item
 from airtcp_papers.common.measure import changed, magnitude, mean
 from airtcp_papers.hoekstra.model import Beacon, Parameters, effective_service_time

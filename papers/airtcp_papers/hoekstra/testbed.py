@@ -13,11 +13,11 @@ from typing import Any, Final, Literal
 
 import numpy as np
 from airtcp.results import Simulation
-from airtcp.run.flows import FlowReplication, processor_sharing
 from airtcp.stats import Interval, student_interval
 from numpy.typing import NDArray
 
 from airtcp_papers.common.bench import Bench, Changes
+from airtcp_papers.common.flows import FlowReplication, processor_sharing
 from airtcp_papers.common.measure import changed
 from airtcp_papers.hoekstra.model import Parameters, effective_service_time
 

@@ -21,13 +21,13 @@ from airtcp.exceptions import QuestionError
 if TYPE_CHECKING:
     from airtcp.distributions import Distribution
     from airtcp.results import ModelValue, Prediction
-    from airtcp.run.concurrent_flows import ConcurrentResult
-    from airtcp.run.coupled_flows import QueueResult
-    from airtcp.run.flows import FlowResult
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.traffic import Application, Flow
     from airtcp.stats import Interval
 
+    from airtcp_papers.common.concurrent_flows import ConcurrentResult
+    from airtcp_papers.common.coupled_flows import QueueResult
+    from airtcp_papers.common.flows import FlowResult
     from airtcp_papers.common.sharing.results import Shared, Split, Way
     from airtcp_papers.miorandi.predict.jobs import Jobs
     from airtcp_papers.miorandi.predict.transfers import Transfers
@@ -114,8 +114,8 @@ def share(
     """
     from airtcp.predict import predict
     from airtcp.results import Provenance
-    from airtcp.run.flows import closed_processor_sharing, processor_sharing
 
+    from airtcp_papers.common.flows import closed_processor_sharing, processor_sharing
     from airtcp_papers.common.sharing.results import Shared, SizeClass
 
     traffic = traffic_of(scenario)
@@ -199,8 +199,8 @@ def split(
             split, and for shares that do not fit or overload a network.
     """
     from airtcp.results import Provenance
-    from airtcp.run.concurrent_flows import concurrent_processor_sharing
 
+    from airtcp_papers.common.concurrent_flows import concurrent_processor_sharing
     from airtcp_papers.common.sharing.results import Split
 
     if len(scenarios) < 2:

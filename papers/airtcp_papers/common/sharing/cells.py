@@ -25,9 +25,9 @@ from airtcp_papers.common.sharing import (
 
 # `import airtcp` may import this module, so slow imports are deferred to their use.
 if TYPE_CHECKING:
-    from airtcp.run.coupled_flows import FlowQueue
     from airtcp.scenario import ResolvedScenario
 
+    from airtcp_papers.common.coupled_flows import FlowQueue
     from airtcp_papers.common.sharing.results import CellsShared
 
 
@@ -60,9 +60,9 @@ def share_cells(
     from airtcp.predict import cells
     from airtcp.predict import predict as ask
     from airtcp.results import Provenance
-    from airtcp.run.coupled_flows import coupled_processor_sharing
     from airtcp.stats import student_interval
 
+    from airtcp_papers.common.coupled_flows import coupled_processor_sharing
     from airtcp_papers.common.sharing.results import CellsShared, SharedCell
     from airtcp_papers.miorandi.predict import cells as cell_transfers
 
@@ -132,7 +132,7 @@ def share_cells(
 
 
 def _queue(traffic: Traffic, network: Network) -> FlowQueue:
-    from airtcp.run.coupled_flows import FlowQueue
+    from airtcp_papers.common.coupled_flows import FlowQueue
 
     if traffic.think_time is None:
         return FlowQueue(traffic.sizes, network.capacities, interarrival=arrivals(traffic))

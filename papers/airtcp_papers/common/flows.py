@@ -1,7 +1,7 @@
 """Flow-level simulation: jobs that share a capacity equally, in replications on threads.
 
-This is the only caller of the Rust core for flows. A job stands for a file transfer, and the
-capacity for the total goodput of all transfers in progress.
+A job stands for a file transfer, and the capacity for the total goodput of all transfers in
+progress.
 
 Sizes are in any unit of work and capacities in that unit per second: sizes in bytes need capacities
 in bytes per second, which is C_k of paper M, (10), divided by 8. Times are in seconds.
@@ -22,14 +22,15 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-from airtcp import _core
+from airtcp import __version__
 from airtcp.distributions import Distribution
 from airtcp.results import canonical_json
-from airtcp.run.flow_arguments import arrivals, effort, law_of, replicate, whole
-from airtcp.run.flow_arguments import capacities as checked_capacities
+from airtcp.run import flow_core
 from airtcp.stats import Interval, student_interval
+from numpy.typing import ArrayLike, NDArray
+
+from airtcp_papers.common.flow_arguments import arrivals, effort, law_of, replicate, whole
+from airtcp_papers.common.flow_arguments import capacities as checked_capacities
 
 FloatArray = NDArray[np.float64]
 
@@ -350,8 +351,8 @@ def _simulate(
         jobs, warmup_jobs, seed, replications, threads
     )
     student_interval([], confidence)  # rejects an invalid confidence
-    core = _core.FlowSimulation(json.dumps(system))
-    control = _core.FlowControl()
+    core = flow_core.FlowSimulation(json.dumps(system))
+    control = flow_core.FlowControl()
 
     def one(index: int) -> FlowReplication:
         answer, *kept = core.run(seed, index, warmup, jobs, keep_jobs, control)
@@ -380,9 +381,9 @@ def _simulate(
         counts={name: sum(answer[name] for answer in answers) for name in _COUNTS},
         warmup_jobs=warmup,
         confidence=confidence,
-        version=_core.__version__,
+        version=__version__,
         seed=seed,
-        generator=_core.GENERATOR,
+        generator=flow_core.GENERATOR,
         wall_s=wall_s,
         cpu_s=cpu_s,
         runs=runs,

@@ -1,10 +1,10 @@
 """Flow-level simulation of networks that slow each other down, each with its own jobs.
 
 The networks are cells that hear each other: while others are busy, a cell is served at a fraction
-of its capacity alone. The servers behave as in `airtcp.run.flows`; a single queue gives the same
+of its capacity alone. The servers behave as in `flows`; a single queue gives the same
 results.
 
-Sizes, capacities and times are in the units of `airtcp.run.flows`.
+Sizes, capacities and times are in the units of `flows`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from airtcp import __version__
+from airtcp.distributions import Distribution
+from airtcp.run import flow_core
+from airtcp.stats import Interval, student_interval
 from numpy.typing import ArrayLike
 
-from airtcp import _core
-from airtcp._version import __version__
-from airtcp.distributions import Distribution
-from airtcp.run.flow_arguments import capacities, effort, law_of, replicate_servers
-from airtcp.stats import Interval, student_interval
+from airtcp_papers.common.flow_arguments import capacities, effort, law_of, replicate_servers
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ def coupled_processor_sharing(
     }
     spent = effort(jobs, warmup_jobs, seed, replications, threads)
     student_interval([], confidence)  # rejects an invalid confidence
-    runs = replicate_servers(_core.CoupledFlows(json.dumps(system)), spent)
+    runs = replicate_servers(flow_core.CoupledFlows(json.dumps(system)), spent)
     return CoupledResult(
         system=system,
         queues=tuple(_queue([run[i] for run in runs], confidence) for i in range(len(queues))),
@@ -159,7 +159,7 @@ def coupled_processor_sharing(
         confidence=confidence,
         version=__version__,
         seed=spent.seed,
-        generator=_core.GENERATOR,
+        generator=flow_core.GENERATOR,
     )
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from airtcp import _core
 from airtcp.distributions import (
     Deterministic,
     Empirical,
@@ -21,8 +20,14 @@ from airtcp.distributions import (
     Uniform,
 )
 from airtcp.exceptions import SimulationError
-from airtcp.run import flows
-from airtcp.run.flows import FlowResult, Histogram, closed_processor_sharing, processor_sharing
+from airtcp.run import flow_core
+from airtcp_papers.common import flows
+from airtcp_papers.common.flows import (
+    FlowResult,
+    Histogram,
+    closed_processor_sharing,
+    processor_sharing,
+)
 from test_flows import HYPEREXPONENTIAL, PARETO
 
 # Samples: histograms, jobs, seeds
@@ -125,7 +130,7 @@ def test_results_are_plain_json() -> None:
     assert answer["metrics"]["sojourn_p90_s"] == result.sojourn_quantile_s(0.9).to_dict()
     assert answer["by_size"][0]["slowdown"] == result.by_size[0].slowdown.to_dict()
     assert answer["counts"]["completed"] == 1000
-    assert answer["generator"] == _core.GENERATOR
+    assert answer["generator"] == flow_core.GENERATOR
 
 
 # Questions that are refused
@@ -203,9 +208,9 @@ def test_a_violated_law_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         def __init__(self, _: str) -> None: ...
 
         def run(self, *_: object) -> None:
-            raise _core.SimulationFailed("3 jobs, 4 found")
+            raise flow_core.SimulationFailed("3 jobs, 4 found")
 
-    monkeypatch.setattr(_core, "FlowSimulation", Broken)
+    monkeypatch.setattr(flow_core, "FlowSimulation", Broken)
 
     with pytest.raises(SimulationError, match="3 jobs, 4 found"):
         processor_sharing(PARETO, capacity=1.0, load=0.5)
@@ -216,7 +221,7 @@ def test_an_interrupted_run_stops_soon() -> None:
     # Alone in a process, for the interrupt goes to its main thread.
     code = (
         "import _thread, threading\n"
-        "from airtcp.run.flows import processor_sharing\n"
+        "from airtcp_papers.common.flows import processor_sharing\n"
         "from airtcp.distributions import Exponential\n"
         "threading.Timer(0.5, _thread.interrupt_main).start()\n"
         "try:\n"

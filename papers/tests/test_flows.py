@@ -23,10 +23,10 @@ from airtcp.distributions import (
     Pareto,
     Uniform,
 )
-from airtcp.run.flows import FlowResult, closed_processor_sharing, processor_sharing
 from airtcp.run.simulate import simulate
 from airtcp.scenario import loads
 from airtcp.stats import Interval, student_interval
+from airtcp_papers.common.flows import FlowResult, closed_processor_sharing, processor_sharing
 from scipy import optimize
 
 pytestmark = pytest.mark.slow

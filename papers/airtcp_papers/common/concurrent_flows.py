@@ -1,10 +1,10 @@
 """Flow-level simulation of several networks in parallel: jobs are split among them.
 
 Concurrent access of paper H, section V: each network is a processor-sharing server; an arriving job
-is assigned to one server and stays there. The servers behave as in `airtcp.run.flows`; a single
+is assigned to one server and stays there. The servers behave as in `flows`; a single
 network gives the same results.
 
-Sizes, capacities and times are in the units of `airtcp.run.flows`.
+Sizes, capacities and times are in the units of `flows`.
 
 Source: Hoekstra, van der Mei and Diaz-Feraren 2013, section V; M/G/1 processor sharing for each
 part of a Poisson stream that is split at random.
@@ -18,14 +18,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from airtcp import __version__
+from airtcp.distributions import Distribution
+from airtcp.run import flow_core
+from airtcp.stats import Interval, student_interval
 from numpy.typing import ArrayLike
 
-from airtcp import _core
-from airtcp._version import __version__
-from airtcp.distributions import Distribution
-from airtcp.run.flow_arguments import arrivals, effort, law_of, replicate_servers
-from airtcp.run.flow_arguments import capacities as checked_capacities
-from airtcp.stats import Interval, student_interval
+from airtcp_papers.common.flow_arguments import arrivals, effort, law_of, replicate_servers
+from airtcp_papers.common.flow_arguments import capacities as checked_capacities
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def concurrent_processor_sharing(
     }
     spent = effort(jobs, warmup_jobs, seed, replications, threads)
     student_interval([], confidence)  # rejects an invalid confidence
-    runs = replicate_servers(_core.ConcurrentFlows(json.dumps(system)), spent)
+    runs = replicate_servers(flow_core.ConcurrentFlows(json.dumps(system)), spent)
     sojourns = tuple(
         math.fsum(s["completed"] * s["mean_sojourn_s"] for s in run if s["completed"]) / spent.jobs
         for run in runs
@@ -143,7 +143,7 @@ def concurrent_processor_sharing(
         confidence=confidence,
         version=__version__,
         seed=spent.seed,
-        generator=_core.GENERATOR,
+        generator=flow_core.GENERATOR,
     )
 
 

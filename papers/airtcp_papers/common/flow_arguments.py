@@ -10,9 +10,6 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
-
-from airtcp import _core
 from airtcp.distributions import (
     Deterministic,
     Distribution,
@@ -24,7 +21,9 @@ from airtcp.distributions import (
     Uniform,
 )
 from airtcp.exceptions import SimulationError
+from airtcp.run import flow_core
 from airtcp.run.processors import processors
+from numpy.typing import ArrayLike
 
 _LARGEST_COUNT = 2**63 - 1
 _POLL_S = 0.1
@@ -34,7 +33,7 @@ Answer = TypeVar("Answer")
 
 
 def replicate(
-    one: Callable[[int], Answer], replications: int, threads: int, control: _core.FlowControl
+    one: Callable[[int], Answer], replications: int, threads: int, control: flow_core.FlowControl
 ) -> tuple[Answer, ...]:
     """Return the results of `one` for replications 0, 1, ..., on several threads.
 
@@ -52,7 +51,7 @@ def replicate(
         except BaseException as error:
             control.cancel()
             pool.shutdown(cancel_futures=True)
-            if isinstance(error, _core.SimulationFailed):
+            if isinstance(error, flow_core.SimulationFailed):
                 raise SimulationError(f"the flow simulation failed: {error}") from error
             raise
     return tuple(future.result() for future in futures)
@@ -69,13 +68,13 @@ class Effort(NamedTuple):
 
 
 def replicate_servers(
-    core: _core.ConcurrentFlows | _core.CoupledFlows, spent: Effort
+    core: flow_core.ConcurrentFlows | flow_core.CoupledFlows, spent: Effort
 ) -> tuple[list[dict[str, Any]], ...]:
     """Return the core's results for each replication and each server.
 
     Raises SimulationError.
     """
-    control = _core.FlowControl()
+    control = flow_core.FlowControl()
 
     def one(index: int) -> list[dict[str, Any]]:
         told = core.run(spent.seed, index, spent.warmup, spent.jobs, control)
