@@ -399,7 +399,7 @@ class _Race:
                 for run in sorted(values.keys() & now.keys())
             }
         margin = _NEAR * max(abs(self._mean(plan)) for plan in left)
-        return survivors(samples, margin, keep=1)
+        return survivors(samples, margin)
 
     def _samples(self, plan: Candidate) -> Mapping[int, float]:
         return {

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Final, NamedTuple, TypeVar
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Final, TypeVar
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -33,25 +33,12 @@ _HALVED_FROM: Final = 2
 _KEPT: Final = 6
 
 
-class Spread(NamedTuple):
-    """A prior variance with its degrees of freedom."""
-
-    variance: float
-    degrees: float
-
-
-#: The prior variance if there is none.
-NONE: Final = Spread(0.0, PRIOR)
-
-
-def survivors(
-    samples: Mapping[_Key, Mapping[int, float]], margin: float, *, keep: int, spread: Spread = NONE
-) -> list[_Key]:
+def survivors(samples: Mapping[_Key, Mapping[int, float]], margin: float) -> list[_Key]:
     """Return the candidates that may still be the best by `margin` or more, best first.
 
     `samples` has the difference of each candidate from the current plan, by replication; a
-    candidate without samples stays. The best `keep` candidates stay as long as they may beat the
-    current plan by `margin`. `spread` is the prior variance if no candidate has two samples.
+    candidate without samples stays. The best candidate stays as long as it may beat the current
+    plan by `margin`.
     """
     means = {key: _mean(list(one.values())) for key, one in samples.items() if one}
     if not means:
@@ -60,22 +47,20 @@ def survivors(
     lead = order[0]
     behind = {key: _paired(samples[key], samples[lead]) for key in order if key != lead}
     below = {key: list(samples[key].values()) for key in order}
-    spread_below = pooled(list(below.values()), spread)
-    spread_behind = pooled(list(behind.values()), spread)
-    left = []
-    for place, key in enumerate(order):
-        if _least(below[key], spread_below) > -margin:
-            continue
-        if place >= keep and _least(behind[key], spread_behind) > -margin:
-            continue
-        left.append(key)
+    typical_below, typical_behind = typical(below.values()), typical(behind.values())
+    left = [
+        key
+        for key in order
+        if _least(below[key], typical_below) <= -margin
+        and (key == lead or _least(behind[key], typical_behind) <= -margin)
+    ]
     if max(map(len, below.values())) >= _HALVED_FROM:
         left = left[: max(_KEPT, (len(samples) + 1) // 2)]
     return left + [key for key in samples if not samples[key]]
 
 
-def pooled(samples: Sequence[Sequence[float]], otherwise: Spread = NONE) -> Spread:
-    """Return the typical variance of several samples, or `otherwise` if none has two values.
+def typical(samples: Iterable[Sequence[float]]) -> float:
+    """Return the typical variance of several samples; 0 if none has two values.
 
     It is the median of the variances, each divided by the median of its distribution: the sample
     variance of n normal values, relative to the true one, is chi-squared with k = n - 1 degrees of
@@ -87,24 +72,20 @@ def pooled(samples: Sequence[Sequence[float]], otherwise: Spread = NONE) -> Spre
         for one in samples
         if len(one) > 1
     ]
-    return Spread(statistics.median(variances), PRIOR) if variances else otherwise
+    return statistics.median(variances) if variances else 0.0
 
 
-def _least(samples: Sequence[float], spread: Spread) -> float:
+def _least(samples: Sequence[float], prior: float) -> float:
     """Return the lower end of the one-sided interval of a mean; minus infinity without samples."""
-    if not samples:
-        return -math.inf
-    return _mean(samples) - _half_width(samples, spread, 1.0 - _ERROR)
-
-
-def _half_width(samples: Sequence[float], spread: Spread, level: float) -> float:
     from scipy.special import stdtrit
 
+    if not samples:
+        return -math.inf
     n = len(samples)
     own = (n - 1) * _variance(samples) if n > 1 else 0.0
-    degrees = n - 1 + spread.degrees
-    variance = (own + spread.degrees * spread.variance) / degrees
-    return float(stdtrit(degrees, level)) * math.sqrt(variance / n)
+    degrees = n - 1 + PRIOR
+    variance = (own + PRIOR * prior) / degrees
+    return _mean(samples) - float(stdtrit(degrees, 1.0 - _ERROR)) * math.sqrt(variance / n)
 
 
 def _paired(one: Mapping[int, float], other: Mapping[int, float]) -> list[float]:
