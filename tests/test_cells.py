@@ -214,6 +214,7 @@ def test_what_begins_at_once_is_not_laid_to_stations_that_are_not_heard() -> Non
         """
         phy = { standard = "802.11a" }
         stations = [{ name = "hall", count = 20 }, { name = "cellar", count = 1, hears = [] }]
+        run = { warmup = "100 ms", duration = "1 s", replications = 2 }
         [[flows]]
         stations = "hall"
         direction = "upload"
@@ -222,10 +223,6 @@ def test_what_begins_at_once_is_not_laid_to_stations_that_are_not_heard() -> Non
         stations = "cellar"
         direction = "download"
         application = { kind = "udp", packet = "1000 B", rate = "100 kb/s" }
-        [run]
-        warmup = "100 ms"
-        duration = "1 s"
-        replications = 2
         """
     )
     result = airtcp.simulate(of, threads=1)
@@ -293,13 +290,10 @@ def test_failures_are_shares_of_all_transmissions() -> None:
         phy = { standard = "802.11a" }
         cells = { a = {}, b = {} }
         air = { heard = [["a", "b"]] }
-        stations = [
-            { name = "x", count = 1, cell = "a" },
-            { name = "y", count = 1, cell = "b" },
-        ]
+        stations = [{ name = "x", count = 1, cell = "a" }, { name = "y", count = 1, cell = "b" }]
         flows = [
-            { stations = "x", direction = "download", application = { kind = "bulk" } },
-            { stations = "y", direction = "download", application = { kind = "bulk" } },
+          { stations = "x", direction = "download", application = { kind = "bulk" } },
+          { stations = "y", direction = "download", application = { kind = "bulk" } },
         ]
         """
     )

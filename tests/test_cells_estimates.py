@@ -19,35 +19,20 @@ def scenario() -> Scenario:
         run = { duration = "20 s", replications = 8 }
         phy = { standard = "802.11n", mcs = 7 }
         air = { heard = [["hall", "lab"]] }
-
-        [cells.hall]
-        [cells.lab]
-
-        [[stations]]
-        name = "reader"
-        cell = "hall"
-        count = 8
-
-        [[stations]]
-        name = "desk"
-        cell = "lab"
-        count = 4
-
-        [[stations]]
-        name = "server"
-        cell = "lab"
-        count = 1
-
+        cells = { hall = {}, lab = {} }
+        stations = [
+          { name = "reader", cell = "hall", count = 8 },
+          { name = "desk", cell = "lab", count = 4 },
+          { name = "server", cell = "lab", count = 1 },
+        ]
         [[flows]]
         stations = "reader"
         direction = "download"
         application = { kind = "web", size = "200 kB", think_time = "2 s" }
-
         [[flows]]
         stations = "desk"
         direction = "download"
         application = { kind = "web", size = "100 kB", think_time = "2 s" }
-
         [[flows]]
         stations = "server"
         direction = "upload"
@@ -92,18 +77,16 @@ def test_the_goodput_of_a_cell_drifts_as_those_of_its_groups() -> None:
             air = { heard = [["hall", "lab"]] }
             cells = { hall = {}, lab = {} }
             stations = [
-                { name = "near", cell = "hall", count = 1 },
-                { name = "far", cell = "hall", count = 1 },
-                { name = "call", cell = "lab", count = 1, traffic = ["call"] },
+              { name = "near", cell = "hall", count = 1 },
+              { name = "far", cell = "hall", count = 1 },
+              { name = "call", cell = "lab", count = 1, traffic = ["call"] },
             ]
-
             [[flows]]
             stations = "near"
             direction = "download"
             application = { kind = "bulk" }
             tcp = { receive_window = "1 MiB" }
             path = [{ delay = "100 ms", rate = "1 Gb/s" }]
-
             [[flows]]
             stations = "far"
             direction = "download"

@@ -19,19 +19,10 @@ from bases import SATURATED, cell
 PARTS = ("data", "tcp_ack", "control")
 
 SCENARIO = """
-[phy]
-standard = "802.11b"
-[mac]
-edca = {}
-[mac.classify]
-tcp_ack = "AC_VO"
-[[stations]]
-name = "near"
-count = 2
-[[stations]]
-name = "far"
-count = 3
-data_rate = "2 Mb/s"
+phy = { standard = "802.11b" }
+mac = { edca = {}, classify = { tcp_ack = "AC_VO" } }
+stations = [{ name = "near", count = 2 }, { name = "far", count = 3, data_rate = "2 Mb/s" }]
+run = { warmup = "1 s", duration = "10 s", replications = 3 }
 [[flows]]
 stations = "near"
 direction = "download"
@@ -46,10 +37,6 @@ name = "films"
 stations = "far"
 direction = "download"
 application = { kind = "udp", packet = "500 B", rate = "20 kb/s" }
-[run]
-warmup = "1 s"
-duration = "10 s"
-replications = 3
 """
 
 

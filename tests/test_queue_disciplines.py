@@ -7,16 +7,10 @@ from airtcp.run.simulate import simulate
 from bases import cell
 
 SCENARIO = """
-[phy]
-standard = "802.11b"
-[ap]
-queue = { discipline = "per-flow", limit = 6 }
-[[stations]]
-name = "saturated"
-count = 4
-[[stations]]
-name = "browser"
-count = 4
+phy = { standard = "802.11b" }
+ap = { queue = { discipline = "per-flow", limit = 6 } }
+stations = [{ name = "saturated", count = 4 }, { name = "browser", count = 4 }]
+run = { warmup = "2 s", duration = "20 s", replications = 2 }
 [[flows]]
 stations = "saturated"
 direction = "download"
@@ -25,10 +19,6 @@ application = { kind = "udp", packet = "1500 B", rate = "saturated" }
 stations = "browser"
 direction = "download"
 application = { kind = "bulk" }
-[run]
-warmup = "2 s"
-duration = "20 s"
-replications = 2
 """
 
 

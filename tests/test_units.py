@@ -78,13 +78,11 @@ def test_rates(text: str, bps: int) -> None:
 )
 def test_sizes(text: str, size: int) -> None:
     assert units.parse_size_bytes(text) == size
-    assert units.parse_size_bits(text) == 8 * size
     assert units.parse_mean_size_bytes(text) == size
 
 
 def test_a_mean_size_need_not_be_whole() -> None:
     assert units.parse_mean_size_bytes("30.0005 kB") == 30_000.5
-    assert units.parse_size_bits("3 b") == 3
 
 
 def test_percentages() -> None:

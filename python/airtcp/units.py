@@ -182,16 +182,6 @@ def parse_size_bytes(value: object) -> int:
     return _whole(value, _parse(value, SIZE), "bytes")
 
 
-def parse_size_bits(value: object) -> int:
-    """Parse a size such as "14 B" (112) or "160 b" into bits.
-
-    Raises:
-        UnitError: not a size, negative, not finite, above 1e15 bytes, or not a whole number of
-            bits.
-    """
-    return _whole(value, _parse(value, SIZE) * 8, "bits")
-
-
 def parse_mean_size_bytes(value: object) -> float:
     """Parse a mean size into bytes, which need not be whole.
 

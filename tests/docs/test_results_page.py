@@ -17,19 +17,13 @@ DEFINED = set(re.findall(r"`([a-z0-9_]+)`", PAGE))
 
 SCENARIO = """
 title = "Of everything a little"
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "a"
-count = 2
+phy = { standard = "802.11b" }
+stations = [{ name = "a", count = 2 }]
+run = { warmup = "1 s", duration = "10 s", replications = 2 }
 [[flows]]
 stations = "a"
 direction = "download"
 application = { kind = "web", size = "30 kB", think_time = "0.5 s" }
-[run]
-warmup = "1 s"
-duration = "10 s"
-replications = 2
 """
 FLOW = """[[flows]]
 stations = "{}"

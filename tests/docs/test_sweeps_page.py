@@ -12,13 +12,9 @@ from airtcp.sweep.spec import load_sweep, sweep_of
 
 PAGE = tables.whole(Path(__file__).parents[2] / "docs" / "howto" / "sweeps.md")
 BASE = """
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "laptop"
-count = 1
-[links.uplink]
-delay = "1 ms"
+phy = { standard = "802.11b" }
+stations = [{ name = "laptop", count = 1 }]
+links = { uplink = { delay = "1 ms" } }
 [[flows]]
 stations = "laptop"
 direction = "download"

@@ -9,23 +9,11 @@ from airtcp import ScenarioError, simulate
 from airtcp.scenario import Scenario, loads
 
 TEXT = """
-[phy]
-standard = "802.11ax"
-channel_width = "80 MHz"
-[cells.new]
-channel = 36
-[cells.old]
-channel = 44
-[air]
-heard = [["new", "old"]]
-[[stations]]
-name = "a"
-count = 2
-cell = "new"
-[[stations]]
-name = "b"
-count = 2
-cell = "old"
+phy = { standard = "802.11ax", channel_width = "80 MHz" }
+cells = { new = { channel = 36 }, old = { channel = 44 } }
+air = { heard = [["new", "old"]] }
+stations = [{ name = "a", count = 2, cell = "new" }, { name = "b", count = 2, cell = "old" }]
+run = { warmup = "100 ms", duration = "1 s", replications = 1 }
 [[flows]]
 stations = "a"
 direction = "download"
@@ -34,10 +22,6 @@ application = { kind = "udp", packet = "1500 B", rate = "saturated" }
 stations = "b"
 direction = "upload"
 application = { kind = "udp", packet = "1500 B", rate = "saturated" }
-[run]
-warmup = "100 ms"
-duration = "1 s"
-replications = 1
 """
 
 

@@ -25,18 +25,14 @@ phy = { standard = "802.11a" }
 cells = { hall = {}, all = {} }
 air = { heard = [["hall", "all"]] }
 stations = [
-    { name = "cells", count = 2, cell = "hall", hears = [] },
-    { name = "clerk", count = 1, cell = "all" },
+  { name = "cells", count = 2, cell = "hall", hears = [] },
+  { name = "clerk", count = 1, cell = "all" },
 ]
 run = { warmup = "100 ms", duration = "500 ms", replications = 2 }
-[[flows]]
-stations = "cells"
-direction = "upload"
-application = { kind = "bulk" }
-[[flows]]
-stations = "clerk"
-direction = "download"
-application = { kind = "bulk" }
+flows = [
+  { stations = "cells", direction = "upload", application = { kind = "bulk" } },
+  { stations = "clerk", direction = "download", application = { kind = "bulk" } },
+]
 """
 
 

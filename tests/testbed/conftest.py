@@ -71,21 +71,15 @@ def file(tmp_path: Path) -> Path:
 
 WEB = """
 title = "Web users"
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "laptop"
-count = 2
+phy = { standard = "802.11b" }
+stations = [{ name = "laptop", count = 2 }]
+run = { warmup = "500 ms", duration = "4 s", replications = 1 }
 [[flows]]
 name = "web"
 stations = "laptop"
 direction = "download"
 application = { kind = "web", size = "20 kB", think_time = "100 ms", request = "300 B" }
 tcp = { preset = "linux" }
-[run]
-warmup = "500 ms"
-duration = "4 s"
-replications = 1
 """
 FTP = """
 title = "Users of FTP"

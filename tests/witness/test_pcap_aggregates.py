@@ -269,32 +269,16 @@ def test_tshark_reads_the_bitmaps(name: str) -> None:
 
 
 TWO_DISTANCES = """
-[phy]
-standard = "802.11n"
-guard_interval = "800 ns"
-[[stations]]
-name = "near"
-count = 1
-rate_control = "minstrel-ht"
-snr = "35 dB"
-[[stations]]
-name = "far"
-count = 1
-rate_control = "minstrel-ht"
-snr = "11 dB"
-[[flows]]
-stations = "near"
-direction = "download"
-application = { kind = "bulk" }
-[[flows]]
-stations = "far"
-direction = "download"
-application = { kind = "bulk" }
-[run]
-warmup = "500 ms"
-duration = "1500 ms"
-replications = 1
-seed = 3
+phy = { standard = "802.11n", guard_interval = "800 ns" }
+stations = [
+  { name = "near", count = 1, rate_control = "minstrel-ht", snr = "35 dB" },
+  { name = "far", count = 1, rate_control = "minstrel-ht", snr = "11 dB" },
+]
+flows = [
+  { stations = "near", direction = "download", application = { kind = "bulk" } },
+  { stations = "far", direction = "download", application = { kind = "bulk" } },
+]
+run = { warmup = "500 ms", duration = "1500 ms", replications = 1, seed = 3 }
 """
 #: Data bits of a symbol of 4 us, 20 MHz, one stream (IEEE 802.11-2020, Table 19-27).
 BITS_PER_SYMBOL = (26, 52, 78, 104, 156, 208, 234, 260)
