@@ -23,13 +23,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from airtcp.results.store import Store
 from airtcp.run.simulate import simulate
 from airtcp.scenario import load
 from airtcp_papers.common import catalogue
 from airtcp_papers.common.bench import Settings
 from airtcp_papers.common.make import make
 from airtcp_papers.common.pages import judgements
+from airtcp_papers.common.store import Store
 
 HERE: Final = Path(__file__).parent
 README: Final = HERE / "README.md"

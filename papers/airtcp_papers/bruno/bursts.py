@@ -6,7 +6,6 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-from airtcp.results.store import code_digest, key_of
 from airtcp.run.simulate import simulate
 from airtcp.stats import Interval, student_interval
 
@@ -16,6 +15,7 @@ from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series, chart, table_of
 from airtcp_papers.common.item import Data, Outcome, item
 from airtcp_papers.common.measure import least, mapped, mean, most, ratio, scaled, words
+from airtcp_papers.common.store import code_digest, key_of
 
 _WINDOW: Final = 32
 BURSTS: Final = {

@@ -4,6 +4,7 @@
 - `catalogue`: list all items by name, and the papers that they belong to
 - `bench`: provide items with scenarios, cached simulations and quick runs
 - `runs`: keep the simulated points in a table
+- `store`: keep finished work on disk, by what it depends on
 - `measure`: compute intervals of simulation results, of their ratios and differences
 - `chart`, `diagram`: draw all figures in one style, with the data behind each
 - `make`: make items, write them, and skip those that are up to date

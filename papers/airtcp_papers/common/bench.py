@@ -1,6 +1,6 @@
 """Provide items with the scenarios of their paper, and with cached simulations.
 
-It finds and varies scenario files, and defines quick runs; `airtcp.results.store` keeps finished
+It finds and varies scenario files, and defines quick runs; `store` keeps finished
 simulations.
 """
 
@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from airtcp.results import Replication, Simulation
-from airtcp.results.store import Store, code_digest, key_of
 from airtcp.run.simulate import simulate as run_packets
 from airtcp.scenario import ResolvedScenario, Scenario, load
 
 from airtcp_papers.common.runs import SimulatedPoint
+from airtcp_papers.common.store import Store, code_digest, key_of
 
 #: A quick run measures a quarter of the time, in at most ten replications: with fewer, intervals
 #: are too wide for the papers' statements.
@@ -150,7 +150,8 @@ class Bench:
         `simulate`.
         """
         scenario = self.scenario(name, changes, quick)
-        code = code_digest(reduce.__module__, follow=("results", "models", "stats"))
+        module = reduce.__module__
+        code = code_digest(module, follow=("results", "models", "stats", module.split(".")[1]))
         assert scenario.run.replications is not None, "the papers' scenarios say how many"
         seconds = scenario.run.replications * scenario.run.duration_ns / 1e9
         self.events += round(_TRACED_EVENTS * seconds)

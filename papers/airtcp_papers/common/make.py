@@ -22,7 +22,7 @@ from airtcp.exceptions import AirtcpError, OutputError, QuestionError
 from airtcp.files import prepare, read_text, write_files
 from airtcp.present import drawing
 from airtcp.results import canonical_json
-from airtcp.results.store import code_digest, core_digest
+from airtcp.results.provenance import core_digest
 from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import STORE, Bench, Settings
@@ -30,6 +30,7 @@ from airtcp_papers.common.catalogue import SOURCES
 from airtcp_papers.common.claims import is_firm, load_claims
 from airtcp_papers.common.item import Cell, Item, Outcome, Value
 from airtcp_papers.common.runs import keep
+from airtcp_papers.common.store import code_digest
 
 #: The largest record that is read, bytes.
 _MOST_BYTES: Final = 2**28

@@ -2,7 +2,7 @@
 
 It has a row for each replication of each simulated scenario, with the scenario's file and varied
 keys. Sweeps write the same table (`airtcp.results.table`). Single flows and transfers have no
-column; they are only in `airtcp.results.store`.
+column; they are only in `store`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from airtcp import __version__
 from airtcp.exceptions import OutputError
 from airtcp.extras import is_installed
 from airtcp.files import prepare
-from airtcp.results.store import core_digest
+from airtcp.results.provenance import core_digest
 from airtcp.results.table import AxisColumn, Contents, Writer, forget
 from airtcp.run.numbers import metric_names
 

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 import numpy as np
 from airtcp import distributions
-from airtcp.results.store import code_digest, key_of
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.flows import processor_sharing
 from airtcp_papers.common.item import Cell, Data, Outcome, Value, item
 from airtcp_papers.common.measure import mean, most, words
+from airtcp_papers.common.store import code_digest, key_of
 from airtcp_papers.hoekstra.testbed import LAWS, gaps, service_s
 
 _FILES: Final = 40_000
@@ -100,7 +100,8 @@ def intervals(bench: Bench) -> Outcome:
     def run() -> Any:
         return [[float(time) for time in _means(bench, name, gap_s, beta_s)] for name in _LAWS]
 
-    code = code_digest(__name__, follow=("run",))
+    flows = code_digest(processor_sharing.__module__, follow=("common", "run"))
+    code = [code_digest(__name__, follow=("run",)), flows]
     key = key_of("intervals", code, bench.settings.seed or 1, _runs(bench))
     found = bench.finished.answer(key, run)
     widths = [_width(times) for times in found]

@@ -15,7 +15,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
-from airtcp.results.store import code_digest, key_of
 from airtcp.results.testbed import TestbedResult
 from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario
@@ -23,6 +22,7 @@ from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.measure import mean
+from airtcp_papers.common.store import code_digest, key_of
 from airtcp_papers.hoekstra.exchanges import Packets, packets_of
 from airtcp_papers.hoekstra.model import Parameters, effective_service_time
 from airtcp_papers.hoekstra.testbed import (

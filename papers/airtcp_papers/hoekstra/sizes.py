@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from airtcp.results.store import code_digest, key_of
 from airtcp.run.simulate import simulate
 from airtcp.stats import student_interval
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from airtcp_papers.common.chart import Series, chart, table_of
 from airtcp_papers.common.flows import processor_sharing
 from airtcp_papers.common.item import Outcome, Value, item
 from airtcp_papers.common.measure import most, off, words
+from airtcp_papers.common.store import code_digest, key_of
 from airtcp_papers.hoekstra.testbed import (
     LAWS,
     STATED,
@@ -86,7 +86,8 @@ def sizes(bench: Bench) -> Outcome:
         )
         return [_means(run.sizes, run.sojourns_s) for run in shared.runs]
 
-    code = code_digest(__name__, follow=("run",))
+    flows = code_digest(processor_sharing.__module__, follow=("common", "run"))
+    code = [code_digest(__name__, follow=("run",)), flows]
     found = np.array(bench.finished.answer(key_of("sizes", code, scenario.hash()), by_class))
     jobs = np.array(
         bench.finished.answer(key_of("jobs of sizes", code, scenario.hash()), jobs_by_class)

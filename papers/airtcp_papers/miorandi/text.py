@@ -9,13 +9,13 @@ from typing import Any, Final
 
 import numpy as np
 from airtcp.results import Simulation
-from airtcp.results.store import code_digest, key_of
 from airtcp.run.simulate import simulate
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.item import Cell, Data, Outcome, Value, item
 from airtcp_papers.common.measure import changed, mean, ratio, words
+from airtcp_papers.common.store import code_digest, key_of
 from airtcp_papers.miorandi.users import EXPONENTIAL, LARGE, PARETO, web
 
 _FEW, _MANY = 5, 50

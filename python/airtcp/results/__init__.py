@@ -7,7 +7,6 @@
     averages                  flows, stations and groups over replications
     testbed                   results of a testbed, and how reliable they are
     trace, trace_file         the trace of a run, and its file
-    store                     finished simulations on disk
     table, query              the table of a sweep on disk, and queries; `open`
     records                   compact records of flows and stations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform as _platform
 from dataclasses import asdict, dataclass
@@ -28,6 +29,17 @@ def canonical_json(value: Any) -> str:
     always give equal bytes. Raises ValueError on NaN and infinities, which JSON does not have.
     """
     return json.dumps(value, sort_keys=True, indent=2, ensure_ascii=True, allow_nan=False)
+
+
+@cache
+def core_digest() -> str:
+    """Return the SHA-256 of the compiled core."""
+    from importlib.util import find_spec
+
+    core = find_spec("airtcp._core")
+    assert core is not None
+    assert core.origin is not None
+    return hashlib.sha256(Path(core.origin).read_bytes()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

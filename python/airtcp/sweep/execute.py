@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import OutputError, SimulationError
 from airtcp.plugins import carried
-from airtcp.results.store import core_digest
+from airtcp.results.provenance import core_digest
 from airtcp.results.table import AxisColumn, Contents, Writer
 from airtcp.run import HEADLINES
 from airtcp.run.interruption import Interruption

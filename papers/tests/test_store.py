@@ -1,14 +1,16 @@
 """Finished work is made once, and again when something changes that it depends on."""
 
+import gzip
 import importlib.util
 import sys
 from pathlib import Path
 
 import pytest
 from airtcp import simulate
+from airtcp.exceptions import OutputError
 from airtcp.results import Simulation
-from airtcp.results.store import Store, code_digest, key_of
 from airtcp.scenario import ResolvedScenario, loads
+from airtcp_papers.common.store import Store, code_digest, key_of
 from bases import cell
 
 SCENARIO = cell(
@@ -122,3 +124,13 @@ def test_an_interrupted_simulation_is_not_kept(tmp_path: Path) -> None:
         Store(tmp_path).simulation(loads(SCENARIO), interrupted)
 
     assert not list(tmp_path.iterdir())
+
+
+def test_an_answer_is_bounded_by_its_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("airtcp_papers.common.store._MOST_BYTES", 2**20)
+    (tmp_path / "kept.json.gz").write_bytes(gzip.compress(b"1\n" * 2**20))
+
+    with pytest.raises(OutputError, match="larger than 1 MiB"):
+        Store(tmp_path).answer("kept", lambda: 1)

@@ -20,14 +20,16 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import airtcp
 from airtcp.exceptions import OutputError
 from airtcp.files import prepare, unpacked, write_files
 from airtcp.results.objects import Replication, Simulation
+from airtcp.results.provenance import core_digest
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-_ROOT = Path(__file__).parents[1]
+_ROOT = Path(airtcp.__file__).parent
 _MOST_BYTES = 2**30
 
 
@@ -93,17 +95,6 @@ def key_of(kind: str, *parts: object) -> str:
     The compiled core is always one of the inputs; `parts` are plain JSON.
     """
     return hashlib.sha256(json.dumps([core_digest(), kind, *parts]).encode()).hexdigest()
-
-
-@cache
-def core_digest() -> str:
-    """Return the SHA-256 of the compiled core."""
-    from importlib.util import find_spec
-
-    core = find_spec("airtcp._core")
-    assert core is not None
-    assert core.origin is not None
-    return hashlib.sha256(Path(core.origin).read_bytes()).hexdigest()
 
 
 @cache
