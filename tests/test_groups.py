@@ -13,7 +13,7 @@ from airtcp.metrics import METRICS, Scope, metrics_of
 from airtcp.present.groups import by_group
 from airtcp.results import Simulation, SimulationResult
 from airtcp.scenario import loads
-from airtcp.stats import student_interval
+from airtcp.stats import Interval, student_interval
 from bases import SATURATED, cell
 
 PARTS = ("data", "tcp_ack", "control")
@@ -177,6 +177,24 @@ def test_groups_are_in_the_json_with_their_intervals(simulation: Simulation) -> 
     )
     assert set(kept["groups"]["near"]["airtime"]["data"]) == {"mean", "low", "high", "n"}
     assert kept["categories"]["AC_BE"]["mean_cw_ap"]["n"] == 3
+
+
+def test_two_short_replications_break_no_limit_of_airtime_or_categories() -> None:
+    """Replications of 0 and 40 collisions of 1000: Student's interval ends far below zero."""
+    short = {
+        "phy": {"standard": "802.11ax"},
+        "stations": [{"name": "a", "count": 3}],
+        "flows": [{"stations": "a", "direction": "download", "application": {"kind": "bulk"}}],
+        "run": {"warmup": "10 ms", "duration": "50 ms", "replications": 2},
+    }
+    told = airtcp.simulate(airtcp.load(short)).simulation
+
+    of_category = told.categories["AC_BE"]
+    found = [*told.groups["a"]["airtime"].values(), *of_category.values()]
+    known = [one for one in found if one.mean is not None]
+    assert all(0.0 <= one.low <= one.mean <= one.high for one in known)
+    assert all(one.high <= 1.0 for one in told.groups["a"]["airtime"].values())
+    assert of_category["mpdu_error_ratio"] == Interval(0.0, 0.0, 1.0, 2)
 
 
 def test_groups_stand_side_by_side(simulation: Simulation) -> None:

@@ -90,3 +90,17 @@ def test_a_cell_that_cannot_be_is_refused_with_the_reason(
 
     assert f"cells.old.{key}: " in str(refused.value)
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(("standard", "mb"), [("802.11ac", 200), ("802.11n", 150), ("802.11a", 54)])
+def test_older_stations_have_their_own_link_in_any_order(standard: str, mb: int) -> None:
+    """40 MHz at the highest MCS of each standard: 6 GHz, which it lacks, may be the first link."""
+    own = "5 GHz/40 MHz"
+    for links in ([own, "6 GHz/20 MHz"], ["6 GHz/20 MHz", own]):
+        text = f"""
+phy.standard = "802.11be"
+ap.links = {links}
+stations = [{{ name = "a", count = 1, standard = "{standard}", links = ["{own}"] }}]
+flows = [{{ stations = "a", direction = "download", application = {{ kind = "bulk" }} }}]
+"""
+        assert loads(text).stations[0].data_rate.bps == mb * 10**6

@@ -52,6 +52,17 @@ def confined(metric: str, interval: Interval, most: float = math.inf) -> Interva
     return widened(metric, interval, 0.0, most, are_linear=True)
 
 
+def of_category(metric: str, interval: Interval) -> Interval:
+    """Return an interval of an access category within the limits of its metric.
+
+    Transmissions of a category are not counted. There was at least one in each replication with a
+    value, so an event that never occurred has a probability of at most 3 over their number.
+    """
+    if interval.n > 1 and interval.high == 0.0 and _PARTS.search(metric):
+        return Interval(0.0, 0.0, min(1.0, 3.0 / interval.n), interval.n)
+    return confined(metric, interval)
+
+
 def widened(
     metric: str, interval: Interval, by: float, most: float = math.inf, *, are_linear: bool = False
 ) -> Interval:

@@ -15,7 +15,7 @@ from airtcp.amounts import quantity_with_interval
 from airtcp.estimates import Estimate, improved, improved_groups
 from airtcp.estimates.cells import of_cells
 from airtcp.estimates.drift import Drift
-from airtcp.estimates.limits import within_limits
+from airtcp.estimates.limits import confined, of_category, within_limits
 from airtcp.estimates.parts import GroupEstimates
 from airtcp.estimates.traffic import RECURRENT, is_done
 from airtcp.metrics import METRICS
@@ -235,8 +235,10 @@ class Simulation:
             for part, known in parts.items():
                 told[name][part] |= {metric: one.interval for metric, one in known.items()}
         for name, of_group in told.items():
-            for part in of_group.keys() - {"airtime"}:
-                of_part = of_group[part]
+            for part, of_part in of_group.items():
+                if part == "airtime":
+                    of_group[part] = {key: confined(key, one, 1.0) for key, one in of_part.items()}
+                    continue
                 bounded = within_limits(of_part, self.runs, self.scenario, name, part)
                 of_group[part] = ByMetric(bounded)
         return told
@@ -311,7 +313,11 @@ class Simulation:
     @cached_property
     def categories(self) -> dict[str, dict[str, Interval]]:
         """The measurements of the queues of each access category; empty with the DCF."""
-        return categories(self._answers, self.confidence)
+        known = categories(self._answers, self.confidence)
+        return {
+            name: {metric: of_category(metric, one) for metric, one in of_one.items()}
+            for name, of_one in known.items()
+        }
 
     def values(
         self, metric: str, group: str | None = None, part: str = "all"

@@ -20,6 +20,7 @@ from .quantities import Written
 from .resolve_air import Hearing
 from .resolve_high_rate import rate_of, receiver_of
 from .resolve_pair import phy_of
+from .resolve_radio_links import on_first_link
 
 #: The error rate of frames of 1458 bytes if one bit in a million is corrupted.
 _IDEAL = 1.0 - (1.0 - 1e-6) ** (8 * 1458)
@@ -97,7 +98,7 @@ def with_rates(scenario: Written, hearing: Hearing | None) -> Written:
     groups = []
     for index, group in enumerate(scenario.stations):
         here: Path = ("stations", index)
-        phy = phy_of(scenario.phy, group)
+        phy = phy_of(on_first_link(scenario, group).phy, group)
         loss_db = receiver_of(phy, rules).loss_db
         snr = None if group.snr is None else group.snr - loss_db
         if hearing is not None and signals is not None:
