@@ -68,15 +68,6 @@ CHANNELS = """Survey data from wlan0
 \tchannel receive time:\t\t300 ms
 \tchannel transmit time:\t\t100 ms
 """
-PING = """PING server.example (192.0.2.1) 56(84) bytes of data.
-64 bytes from 192.0.2.1: icmp_seq=1 ttl=60 time=21.0 ms
-64 bytes from 192.0.2.1: icmp_seq=2 ttl=60 time=20.0 ms
-64 bytes from 192.0.2.1: icmp_seq=4 ttl=60 time=95.5 ms
-
---- server.example ping statistics ---
-4 packets transmitted, 3 received, 25% packet loss, time 3004ms
-rtt min/avg/max/mdev = 20.000/45.500/95.500/1.0 ms
-"""
 
 
 def written(directory: Path, text: str, name: str = "file") -> Path:
@@ -378,13 +369,6 @@ def test_files_of_airodump_and_acrylic_are_surveys(tmp_path: Path) -> None:
         assert read(tmp_path, text)["cells"]["ap-1"]["channel"] == 36
 
 
-def test_another_tool_s_log_is_no_ping(tmp_path: Path) -> None:
-    text = "Start: 2026\nHOST: me  Loss%  Snt  Last\n  1.|-- 192.0.2.1  0.0%  10  1.2\n"
-
-    with pytest.raises(ScenarioError, match="none of the kinds"):
-        read(tmp_path, text)
-
-
 def test_a_station_dump_beside_a_configuration_is_of_its_radio(tmp_path: Path) -> None:
     found = read(tmp_path, "hw_mode=a\nchannel=36\nieee80211n=1\nieee80211ac=1\n", STATIONS)
 
@@ -406,49 +390,6 @@ def test_a_survey_of_channels_is_measured(tmp_path: Path) -> None:
     (line,) = measurement_of(written(tmp_path, CHANNELS)).others
 
     assert "busy 45.0%, sends 10.0%, receives 30.0%" in line
-
-
-@pytest.mark.parametrize(
-    ("text", "least", "count", "lost"),
-    [
-        (PING, "20 ms", 4, 1),
-        ("192.0.2.1 : [0], 64 bytes, 12.5 ms (12.5 avg, 0% loss)\n"
-         "192.0.2.1 : [1], timed out (12.5 avg, 50% loss)\n", "12.5 ms", 2, 1),
-        ("192.0.2.1 : 12.5 - 14.1\n", "12.5 ms", 3, 1),
-        ("Reply from 192.0.2.1: bytes=32 time=11ms TTL=60\nRequest timed out.\n", "11 ms", 2, 1),
-        ("[1795868451.1] 64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time=12.3 ms\n"
-         "[1795868452.1] no answer yet for icmp_seq=2\n", "12.3 ms", 2, 1),
-        ("[1795868451.1] 192.0.2.1 : [0], 64 bytes, 12.3 ms (12.3 avg, 0% loss)\n",
-         "12.3 ms", 1, 0),
-        # Windows in another language, and summaries alone.
-        ("Antwort von 192.0.2.1: Bytes=32 Zeit=12ms TTL=64\n"
-         "    Pakete: Gesendet = 3, Empfangen = 1, Verloren = 2\n"
-         "    (66% Verlust),\n", "12 ms", 1, 0),
-        ("Antwort von 192.0.2.1: Bytes=32 Zeit=12ms TTL=64\n"
-         "    Pakete: Gesendet = 3, Empfangen = 1, Verloren = 2 (66% Verlust),\n", "12 ms", 3, 2),
-        ("--- 192.0.2.1 ping statistics ---\n100 packets transmitted, 98 received, 2% packet loss\n"
-         "rtt min/avg/max/mdev = 12.300/13.200/44.100/0.900 ms\n", "12.3 ms", 100, 2),
-        ("192.0.2.1 : xmt/rcv/%loss = 100/97/3%, min/avg/max = 12.3/13.3/44.3\n",
-         "12.3 ms", 100, 3),
-        # Not looked at before.
-        ("64 bytes from 192.0.2.1: icmp_seq=0 ttl=60 time=8.123 ms\n"
-         "Request timeout for icmp_seq 1\n", "8.12 ms", 2, 1),
-        ("64 bytes from host (192.0.2.1): icmp_seq=1 ttl=64 time=0.043 ms\n", "0.043 ms", 1, 0),
-    ],
-)  # fmt: skip
-def test_logs_of_pings_are_round_trips(
-    tmp_path: Path, text: str, least: str, count: int, lost: int
-) -> None:
-    (line,) = measurement_of(written(tmp_path, text)).others
-
-    assert f"least {least}," in line
-    assert f"{lost} of {count} lost" in line
-
-
-def test_half_of_the_least_ping_is_the_path(tmp_path: Path) -> None:
-    found = read(tmp_path, "hw_mode=a\nchannel=36\n", PING)
-
-    assert found["flows"][0]["path"] == [{"delay": "10 ms"}]
 
 
 @pytest.mark.parametrize(
@@ -475,3 +416,50 @@ def test_wrong_files_end_with_one_line(tmp_path: Path, text: str) -> None:
 def test_two_sources_of_stations_are_refused(tmp_path: Path) -> None:
     with pytest.raises(QuestionError, match="second source"):
         read(tmp_path, STATIONS, SCAN)
+
+
+#: One access point on channel 36 at -47 dBm, by program: the width that the file tells.
+FORMS = {
+    "WiFi Explorer": ("Network Name,BSSID,Signal,Channel\n"
+                      'a,02:00:00:00:00:01,-47 dBm,"36,+1 (5 GHz)"\n', 40),
+    "Ekahau": ("Access Point,MAC Address,Channel,Signal Strength (dBm)\n"
+               "AP1,02:00:00:00:00:01,36@80,-47\n", 80),
+    "inSSIDer": ("SSID,MAC Address,RSSI,Channel\na,02-00-00-00-00-01,-47,36+40\n", 40),
+    "four channels": ("SSID,BSSID,RSSI,Channel\na,02:00:00:00:00:01,-47,36+40+44+48\n", 80),
+    "German": ("SSID;BSSID;Kanal;RSSI\na;02:00:00:00:00:01;36;-47,0\n", 20),
+    "Android": ("ssid,bssid,frequency,level\na,02:00:00:00:00:01,5180,-47\n", 20),
+    "wpa_cli": ("bssid / frequency / signal level / flags / ssid\n"
+                "02:00:00:00:00:01\t5180\t-47\t[ESS]\ta\n", 20),
+    "Kismet": ("Network;ESSID;BSSID;Channel;BestSignal\n1;a;02:00:00:00:00:01;36;-47\n", 20),
+    "two readings": ("SSID,BSSID,RSSI,Channel,Width\na,02:00:00:00:00:01,-44,36,80\n"
+                     "a,02:00:00:00:00:01,-50,36,80\n", 80),
+    "airport": ("            SSID BSSID             RSSI CHANNEL HT CC SECURITY\n"
+                "      my network 02:00:00:00:00:01 -47  36,80   Y  DE WPA2(PSK/AES/AES)\n", 80),
+    "iwlist": ("wlan0     Scan completed :\n          Cell 01 - Address: 02:00:00:00:00:01\n"
+               "                    Frequency:5.18 GHz (Channel 36)\n"
+               "                    Quality=60/70  Signal level=-47 dBm\n", 20),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_forms_of_surveys_say_the_same(tmp_path: Path, name: str) -> None:
+    text, width = FORMS[name]
+
+    found = read(tmp_path, text)
+
+    assert found["cells"] == {"ap-1": {"channel": 36}}
+    assert found["phy"]["channel_width"] == f"{width} MHz"
+    assert found["air"]["received"] == [["ap-1", "place-1", -47.0]]
+
+
+def test_points_of_a_zone_are_places_of_their_own(tmp_path: Path) -> None:
+    text = "Zone,Point,x,BSSID,Channel,RSSI\n"
+    text += "".join(f"hall,{n},{n},02:00:00:00:00:01,36,-{n}7\n" for n in (4, 5, 6))
+
+    assert [row[2] for row in read(tmp_path, text)["air"]["received"][:3]] == [-47, -57, -67]
+
+
+def test_a_driver_without_powers_receives_nothing(tmp_path: Path) -> None:
+    text = "SSID,BSSID,Channel,Power\na,02:00:00:00:00:01,36,-1\nb,02:00:00:00:00:02,40,-60\n"
+
+    assert read(tmp_path, text)["cells"] == {"ap-1": {"channel": 40}}

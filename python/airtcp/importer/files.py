@@ -137,7 +137,7 @@ def _hostapd(source: Source) -> Draft:
     """Return the draft of hostapd.conf; reject a text of an unknown kind."""
     words = [line.split("#")[0].strip() for line in source.text.splitlines()]
     lines = [line for line in words if line]
-    if not any(re.match(r"[\w.-]+=", line) for line in lines):
+    if 2 * sum(re.match(r"[\w.-]+=", line) is not None for line in lines) < len(lines):
         hint = _IPERF3.search(source.text)
         run = "run iperf3 with -J; " if hint else ""
         raise source.error(

@@ -10,20 +10,28 @@ from airtcp.importer.draft import Draft, Said, time_text
 from airtcp.importer.source import Source
 from airtcp.results.measured import Measurement
 
-#: A response line of ping (Linux, BSD, Windows in English), and of Windows in any language.
-_ANSWER: Final = re.compile(r"\btime\s*[=<]\s*(\d+(?:\.\d+)?)\s*ms\b")
-_ANY_ANSWER: Final = re.compile(r"\b\w{1,20}[=<](\d+)\s?ms\b")
-#: A line of fping -l or -c, and a host's line of fping -C.
-_FPING: Final = re.compile(
-    r"^(?:\[[\d.]+\] )?\S+\s*: \[\d+\], (?:\d+ bytes, (\d+(?:\.\d+)?) ms|timed out)"
+#: A number, with the decimal point or comma of the language, and milliseconds.
+_NUMBER: Final = r"\d+(?:[.,]\d+)?"
+#: The time of a response. Words differ by language; `=` or `<` and the unit stay.
+_TRIP: Final = re.compile(rf"\w\s?[=<]\s?({_NUMBER})\s?(?:ms|мс)(?:ек)?\b")
+#: What else stands in a response: of Linux and BSD, of Windows, and of Windows over IPv6.
+_RESPONSE: Final = re.compile(
+    rf"(?i)\b(?:ttl|hlim|seq|icmp_[rs]eq)=\d|: \w+[=<]{_NUMBER}ms\s*$|time[=<]"
 )
-_FPING_ROW: Final = re.compile(r"^\S+\s+:((?: (?:\d+(?:\.\d+)?|-))+)\s*$")
+_SEQUENCE: Final = re.compile(r"\b(?:icmp_)?[rs]eq=(\d+)")
+#: A line of fping -l or -c, of fping -e, and a host's line of fping -C.
+_FPING: Final = re.compile(
+    rf"^(?:\[[\d.]+\] )?(\S+)\s*(?:: \[\d+\], (?:\d+ bytes, ({_NUMBER}) ms|timed out)"
+    rf"|is alive \(({_NUMBER}) ms\)|is unreachable\s*$)"
+)
+_FPING_ROW: Final = re.compile(r"^(\S+)\s+:((?: (?:\d+(?:\.\d+)?|-))+)\s*$")
+#: Packets sent and received: of Windows, of ping with a share of lost ones, of fping.
 _SUMMARY: Final = re.compile(
-    r"(\d+) packets transmitted, (\d+)(?: packets)? received|"
-    r"xmt/rcv/%loss = (\d+)/(\d+)/|= (\d+), [^=]*= (\d+), [^=]*= \d+ \("
+    r"= (\d+)\D+= ?(\d+)\D+= ?\d+|^\D*(\d+)\D+?[,，]\D*(\d+)\D+?[,，].*\d\s?%|= (\d+)/(\d+)/\d+%"
 )
 #: The least, mean and longest round trip of a summary.
-_EXTREMES: Final = re.compile(r"min/avg/max\S* = (\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)")
+_EXTREMES: Final = re.compile(rf"min/avg/max\S* = ({_NUMBER})/({_NUMBER})/({_NUMBER})")
+_HOST: Final = re.compile(r"^PING (\S+)")
 _LOST: Final = re.compile(r"(?i)no answer yet|request timed out|request timeout|unreachable")
 #: A shorter round trip is only the wireless link.
 _LEAST_MS: Final = 5.0
@@ -50,44 +58,81 @@ def is_ping(source: Source) -> bool:
     return any(map(_is_line, source.text.splitlines()[:200]))
 
 
-def _answer(line: str) -> re.Match[str] | None:
-    """Return the response in a line."""
-    return _ANSWER.search(line) or (_ANY_ANSWER.search(line) if "TTL=" in line else None)
+def _number(text: str) -> float:
+    return float(text.replace(",", "."))
+
+
+def _answer(line: str) -> float | None:
+    """Return the round trip in ms of a response; None if the line is none."""
+    found = _TRIP.findall(line) if _RESPONSE.search(line) else []
+    return _number(found[0]) if len(found) == 1 else None
 
 
 def _is_line(line: str) -> bool:
-    known = _answer(line) or _FPING.match(line) or _FPING_ROW.match(line)
-    return bool(known or _EXTREMES.search(line))
+    known = any(one.search(line) for one in (_FPING, _FPING_ROW, _EXTREMES, _HOST))
+    return known or _answer(line) is not None
+
+
+def _unanswered(text: str) -> int:
+    """Return the pings of Windows without a response: the other lines below a head."""
+    count = 0
+    for paragraph in re.split(r"\n\s*\n", text):
+        came = [_answer(line) is not None for line in paragraph.strip().splitlines()]
+        if any(came) and not _SEQUENCE.search(paragraph):
+            last = len(came) - came[::-1].index(True)
+            count += last - sum(came) - (not came[0])
+            count += 0 if _SUMMARY.search(text) else len(came) - last
+    return count
 
 
 def read_ping(source: Source) -> Pings:
-    """Return the round trips. Raises ScenarioError without any."""
+    """Return the round trips. Raises ScenarioError without any, or for several hosts."""
     trips: list[float] = []
+    hosts: set[str] = set()
+    numbers: set[int] = set()
     lost = summed = 0
     mean = summary = None
     for line in source.text.splitlines():
-        if match := _answer(line):
-            trips.append(float(match[1]))
+        trip = _answer(line)
+        if match := _HOST.match(line):
+            hosts.add(match[1])
+        elif trip is not None:
+            if "(DUP!)" not in line:
+                trips.append(trip)
+                numbers |= {int(one) for one in _SEQUENCE.findall(line)}
         elif match := _FPING.match(line):
-            trips += [float(match[1])] if match[1] else []
-            lost += not match[1]
+            hosts.add(match[1])
+            took = match[2] or match[3]
+            trips += [_number(took)] if took else []
+            lost += not took
         elif match := _FPING_ROW.match(line):
-            words = match[1].split()
+            hosts.add(match[1])
+            words = match[2].split()
             trips += [float(word) for word in words if word != "-"]
             lost += words.count("-")
-        elif (match := _SUMMARY.search(line)) or _EXTREMES.search(line):
+        elif not _TRIP.search(line) and (
+            (match := _SUMMARY.search(line)) or _EXTREMES.search(line)
+        ):
             if match:
                 summed, came = (int(one) for one in match.groups() if one)
                 summary = summed - came
             if (end := _EXTREMES.search(line)) and not trips:
-                mean = float(end[2])
-                trips = [float(end[1]), float(end[3])]
+                mean = _number(end[2])
+                trips = [_number(end[1]), _number(end[3])]
         elif _LOST.search(line):
             lost += 1
+    if len(hosts) > 1:
+        raise source.error("", f"has pings of {len(hosts)} hosts; allowed: one host in a file")
     if not trips:
         raise source.error("", "has no answer of a ping")
-    lost = max(lost if summary is None else summary, 0)
-    return Pings(source, tuple(sorted(trips)), lost, mean, summed)
+    if numbers and summary is None:
+        lost = max(lost, max(numbers) - min(numbers) + 1 - len(numbers))
+    elif not numbers:
+        # Windows counts the answers of routers that do not know the host as received.
+        lost = max(_unanswered(source.text), lost if summary is None else summary)
+    else:
+        lost = summary or 0
+    return Pings(source, tuple(sorted(trips)), max(lost, 0), mean, summed)
 
 
 def _shown(time_ms: float) -> str:

@@ -1,7 +1,7 @@
 """Scans: the access points that a computer receives, with their channels and powers.
 
-`iw scan` prints powers in dBm. `netsh wlan show networks mode=bssid` of Windows and
-`nmcli device wifi list` of NetworkManager print them in percent.
+`iw scan`, `iwlist scan` and `airport -s` (macOS) print powers in dBm. `netsh wlan show networks
+mode=bssid` of Windows and `nmcli device wifi list` of NetworkManager print them in percent.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ _NETSH: Final = re.compile(rf"^ *BSSID \d+ *: ({MAC})\s*$")
 _NMCLI: Final = re.compile(r"^(?=.*\bBSSID\b)(?=.*\bSIGNAL\b) *[^\s,;]+(?: {2,}\S+)+ *$")
 #: A line of `nmcli -t`, which escapes the colons of an address.
 _TERSE: Final = re.compile(r"^(?:[^:]*:)*[0-9A-F]{2}(?:\\:[0-9A-F]{2}){5}(?::|$)")
+#: The first cell of `iwlist scan`, and the head of `airport -s` of macOS.
+_IWLIST: Final = re.compile(rf"(?m)^ *Cell \d+ - Address: {MAC}")
+_AIRPORT: Final = re.compile(r"SSID BSSID +RSSI CHANNEL\b")
 _COUNT: Final = re.compile(r"\d{1,3}")
 #: What else `nmcli -t` prints and is no name of a network: mode, rate, width, bars, security.
 _NO_NAME: Final = re.compile(
@@ -60,7 +63,7 @@ def band_of(channel: int, ghz: float = 0.0) -> str:
     return "2.4 GHz" if channel <= 14 else "5 GHz" if channel <= 196 else "6 GHz"
 
 
-def _channel(mhz: int) -> int:
+def channel_of(mhz: int) -> int:
     """Return the channel of a frequency."""
     low = 14 if mhz == 2484 else (mhz - 2407) // 5 if mhz < 3000 else (mhz - 5000) // 5
     return (mhz - 5950) // 5 if mhz > 5950 else low
@@ -72,6 +75,16 @@ def width_of(text: str) -> int:
     return int(found[0]) if found and int(found[0]) in _WIDTHS else 0
 
 
+def width_of_channel(text: str) -> int:
+    """Return the width in MHz of a channel such as `36,+1`, `6+10` or `149@80`; 0 if not told."""
+    if found := re.search(r"[@,/( ] ?(20|40|80|160|320)( ?MHz\b|\)?$)", text):
+        return int(found[1])
+    if re.search(r"[, ][+-]1\b", text):
+        return 40
+    listed = re.fullmatch(r"\d+((?: ?[+-] ?\d+)+)", text)
+    return width_of(str(20 * (1 + len(re.findall(r"\d+", listed[1]))))) if listed else 0
+
+
 def generation_of(text: str) -> int:
     """Return the newest standard in a text such as `a/n/ac`, as an index; -1 without one."""
     words = re.findall(r"[a-z]+|\d", text.lower().replace("802.11", " "))
@@ -79,10 +92,14 @@ def generation_of(text: str) -> int:
 
 
 def _kind(source: Source) -> str:
-    """Return the program that printed a scan: iw, netsh, nmcli or, with `-t`, terse; else ""."""
+    """Return the program that printed a scan, of nmcli with `-t` terse; "" for another text."""
     text = source.text.lstrip()
     if _BSS.match(text):
         return "iw"
+    if _IWLIST.search(text[:2000]):
+        return "iwlist"
+    if _AIRPORT.match(text):
+        return "airport"
     first = text.partition("\n")[0].rstrip()
     if _NMCLI.match(first):
         return "nmcli"
@@ -92,7 +109,7 @@ def _kind(source: Source) -> str:
 
 
 def is_scan(source: Source) -> bool:
-    """Whether a text is the output of `iw scan`, netsh or nmcli."""
+    """Whether a text is the output of iw, iwlist, netsh, nmcli or airport."""
     return _kind(source) != ""
 
 
@@ -111,6 +128,10 @@ def scanned(source: Source) -> list[Reading]:
     kind = _kind(source)
     if kind == "iw":
         return _of_iw(source)
+    if kind == "iwlist":
+        return list(_of_iwlist(source))
+    if kind == "airport":
+        return list(_of_airport(source))
     if kind == "netsh":
         return list(_of_netsh(source))
     return [_of_nmcli(source, *row) for row in (_rows if kind == "nmcli" else _terse_rows)(source)]
@@ -201,7 +222,7 @@ def _terse_rows(source: Source) -> Iterator[_Row]:
         if len(counts) < 2 or not addresses:
             raise source.error(f"line {number}", "allowed: -f BSSID,SSID,CHAN,FREQ,SIGNAL of nmcli")
         freq = next((one for one in cells if re.fullmatch(r"\d{4} MHz", one)), "")
-        if freq and int(counts[1]) == _channel(int(freq[:4])) != int(counts[0]):
+        if freq and int(counts[1]) == channel_of(int(freq[:4])) != int(counts[0]):
             counts = [counts[1], counts[0]]
         others = (one for one in cells if one not in (*counts, *addresses))
         ssid = next((one for one in others if not _NO_NAME.fullmatch(one)), "")
@@ -217,7 +238,7 @@ def _of_nmcli(source: Source, number: int, row: dict[str, str]) -> Reading:
     freq = re.match(r"\d{4}", row.get("FREQ", ""))
     mhz = int(freq[0]) if freq else 0
     text = next((row[name] for name in ("CHAN", "KANAL", "CANAL") if name in row), "")
-    channel = _channel(mhz) if mhz else int(text) if _COUNT.fullmatch(text) else 0
+    channel = channel_of(mhz) if mhz else int(text) if _COUNT.fullmatch(text) else 0
     if not 1 <= channel <= 233:
         raise source.error(f"{place}: channel", f"{shown(text)} is none; allowed: 1-233")
     return Reading(
@@ -230,6 +251,38 @@ def _of_nmcli(source: Source, number: int, row: dict[str, str]) -> Reading:
         -1,
         band_of(channel, mhz / 1000.0),
     )
+
+
+def _of_airport(source: Source) -> Iterator[Reading]:
+    """Yield the readings of `airport -s`, which right-aligns the names of networks."""
+    for number, line in enumerate(source.text.splitlines(), 1):
+        if not line.strip() or _AIRPORT.match(line.lstrip()):
+            continue
+        row = re.match(rf" *(.*?) *({MAC}) +(-\d{{1,3}}) +(\d{{1,3}})(\S*)", line)
+        if row is None or not 1 <= int(row[4]) <= 233:
+            raise source.error(f"line {number}", "is no line of airport -s")
+        band = band_of(int(row[4]))
+        width = width_of_channel(row[4] + row[5])
+        yield Reading("here", row[2].lower(), row[1], int(row[4]), float(row[3]), width, -1, band)
+
+
+def _of_iwlist(source: Source) -> Iterator[Reading]:
+    """Yield the readings of `iwlist scan`; a power may be a share of 100."""
+    line = 1
+    for block in re.split(r"(?m)^(?= *Cell \d+ - )", source.text):
+        place, line = f"line {line}", line + block.count("\n")
+        bssid = re.search(rf"Address: ({MAC})", block)
+        if bssid is None:
+            continue
+        power = re.search(r"Signal level[=:](-\d+) dBm|Signal level[=:](\d{1,3})/100", block)
+        ghz = re.search(r"Frequency:(\d\.\d+) GHz", block)
+        if power is None or ghz is None:
+            raise source.error(place, "has no signal level or frequency in this cell")
+        mhz = round(float(ghz[1]) * 1000.0)
+        rssi = float(power[1]) if power[1] else int(power[2]) / 2 - 100.0
+        ssid = re.search(r'ESSID:"(.*)"', block)
+        channel, band = channel_of(mhz), band_of(0, mhz / 1000.0)
+        yield Reading("here", bssid[1].lower(), ssid[1] if ssid else "", channel, rssi, 0, -1, band)
 
 
 def _of_iw(source: Source) -> list[Reading]:
@@ -268,7 +321,7 @@ def _of_bss(bssid: str, block: str, mhz: int, rssi_dbm: float) -> Reading:
     if width == 80 and len(centers) == 2 and abs(centers[0] - centers[1]) == 8:
         # IEEE 802.11-2020, Table 9-274: 160 MHz around the second segment.
         width = 160
-    channel = _channel(mhz)
+    channel = channel_of(mhz)
     return Reading(
         "here",
         bssid.lower(),

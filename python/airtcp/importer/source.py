@@ -75,8 +75,8 @@ def read(path: Path) -> Source:
         is_wide = data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
         text = data.decode("utf-16" if is_wide else "utf-8-sig")
     except UnicodeDecodeError as error:
-        # netsh of a Windows that is not English writes in the code page of its console.
-        if re.search(rb"(?m)^ *BSSID 1 *: ", data):
+        # netsh and ping of a Windows that is not English write in the code page of their console.
+        if re.search(rb"(?m)^ *BSSID 1 *: |\dms TTL=\d", data):
             return Source(name, data.decode("latin-1"))
         line = data[: error.start].count(b"\n") + 1
         raise ScenarioError(

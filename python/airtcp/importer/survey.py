@@ -11,6 +11,7 @@ import io
 import itertools
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from airtcp.importer.draft import Draft, Said
@@ -18,11 +19,13 @@ from airtcp.importer.scans import (
     MAC,
     Reading,
     band_of,
+    channel_of,
     generation_of,
     is_scan,
     power_note,
     scanned,
     width_of,
+    width_of_channel,
 )
 from airtcp.importer.source import Source, shown
 
@@ -30,16 +33,16 @@ from airtcp.importer.source import Source, shown
 _COLUMNS: Final = {
     "ssid": r"e?ssid|network( name)?",
     "bssid": r"bssid|mac( address)?|ap mac|address|access point",
-    "channel": r"channel|chan|ch|primary channel|channel number",
+    "channel": r"channel|chan|ch|primary channel|channel number|kanal|canale?",
     "band": r"band|frequency band|frequency( ?[\[(]?[mg]hz[\])]?)?|freq\.?( ?[\[(]?[mg]hz[\])]?)?",
-    "rssi": r"(rssi|signal( strength)?|level|power)( ?[\[(]?dbm[\])]?)?|dbm|avg\.? signal",
+    "rssi": r"(rssi|(best)?signal( strength| level)?|level|power)( ?[\[(]?dbm[\])]?)?|dbm|"
+    r"avg\.? signal",
     "place": r"place|location|point|sample|survey point|zone|room|position",
     "x": r"x|x ?[\[(]m[\])]|pos ?x",
     "y": r"y|y ?[\[(]m[\])]|pos ?y",
     "width": r"(channel )?width( ?[\[(]?mhz[\])]?)?|bandwidth",
     "mode": r"(phy )?modes?|(phy )?type|protocol|standard|802\.11",
 }
-_NEEDED: Final = ("bssid", "channel", "rssi")
 #: Weaker access points are ignored; the noise in 20 MHz is at -94 dBm.
 _WEAKEST_DBM: Final = -92.0
 _NEAR_DBM: Final = -50.0
@@ -49,23 +52,36 @@ _MOST_PLACES: Final = 24
 _STANDARDS: Final = ("802.11n", "802.11ac", "802.11ax", "802.11be")
 
 
-def _head(source: Source) -> tuple[str, dict[str, int]]:
-    """Return the delimiter and the known columns of the first line."""
-    first = source.text.lstrip().partition("\n")[0].strip()
+def _head(source: Source) -> tuple[str, dict[str, list[int]]]:
+    """Return the delimiter and the places of known columns, by the first two lines."""
+    lines = source.text.lstrip().split("\n", 2)
+    first = lines[0].strip()
+    if " / " in first:
+        # wpa_cli: a head with slashes, and rows with tabs.
+        first = first.replace(" / ", "\t")
     delimiter = max(",;\t", key=first.count)
     columns = first.split(delimiter, _MOST_COLUMNS)[:_MOST_COLUMNS]
     names = [name.strip().strip('"').lower() for name in columns]
-    found: dict[str, int] = {}
+    found: dict[str, list[int]] = {}
     for key, pattern in _COLUMNS.items():
-        places = [n for n, name in enumerate(names) if re.fullmatch(pattern, name)]
-        if places:
-            found[key] = places[0]
-    return delimiter, found
+        if places := [n for n, name in enumerate(names) if re.fullmatch(pattern, name)]:
+            found[key] = places
+    # "Access point" may be a name, next to a column of addresses.
+    cells = lines[1].split(delimiter, _MOST_COLUMNS) if len(lines) > 1 else []
+    known = [n for n in found.get("bssid", ()) if n < len(cells) and _is_mac(cells[n].strip(' "'))]
+    return delimiter, found | ({"bssid": known} if known else {})
+
+
+def _is_mac(text: str) -> bool:
+    return re.fullmatch(MAC, text.replace("-", ":")) is not None
 
 
 def is_survey(source: Source) -> bool:
     """Whether a text is a table of access points with powers, or a scan."""
-    return is_scan(source) or set(_NEEDED) <= set(_head(source)[1])
+    columns = _head(source)[1]
+    return is_scan(source) or (
+        {"bssid", "rssi"} <= columns.keys() and bool({"channel", "band"} & columns.keys())
+    )
 
 
 def _readings(source: Source) -> list[Reading]:
@@ -88,45 +104,65 @@ def _readings(source: Source) -> list[Reading]:
     return [one for one in found if one is not None]
 
 
-def _row(source: Source, line: int, row: Sequence[str], columns: dict[str, int]) -> Reading | None:
+def _row(
+    source: Source, line: int, row: Sequence[str], columns: dict[str, list[int]]
+) -> Reading | None:
     """Return a reading; None if the access point is not received."""
     place = f"line {line}"
 
+    def texts(key: str) -> list[str]:
+        cells = (row[at].strip() for at in columns.get(key, ()) if at < len(row))
+        return list(filter(None, cells))
+
     def text(key: str) -> str:
-        at = columns.get(key, -1)
-        return row[at].strip() if 0 <= at < len(row) else ""
+        return next(iter(texts(key)), "")
 
     bssid = text("bssid").lower().replace("-", ":")
-    if not re.fullmatch(MAC, bssid):
+    if not _is_mac(bssid):
         raise source.error(f"{place}: bssid", f"{shown(bssid)} is no MAC address")
     rssi = text("rssi").lower().removesuffix("dbm").strip().replace(",", ".")
-    if rssi in ("", "-", "n/a"):
+    # airodump-ng writes -1 for a driver without powers.
+    if rssi in ("", "-", "n/a", "-1"):
         return None
-    channel = re.match(r"\d{1,3}", text("channel"))
-    if channel is None or not 1 <= int(channel[0]) <= 233:
-        raise source.error(f"{place}: channel", f"{shown(text('channel'))} is none; allowed: 1-233")
-    if not re.fullmatch(r"-?\d{1,3}(\.\d+)?", rssi) or not -120.0 <= float(rssi) <= 0.0:
-        raise source.error(f"{place}: rssi", f"{shown(text('rssi'))} is none; allowed: -120 to 0")
     number = re.search(r"\d+(?:\.\d+)?", text("band"))
     # In GHz, or MHz.
     ghz = float(number[0]) if number else 0.0
     ghz = ghz / 1000.0 if ghz > 100.0 else ghz
-    where = text("place") or ", ".join(filter(None, (text("x"), text("y")))) or "here"
+    first = re.match(r"\d{1,3}", text("channel"))
+    channel = int(first[0]) if first else 0
+    if "channel" not in columns and ghz:
+        channel = channel_of(round(ghz * 1000.0))
+    if not 1 <= channel <= 233:
+        raise source.error(f"{place}: channel", f"{shown(text('channel'))} is none; allowed: 1-233")
+    if not re.fullmatch(r"-?\d{1,3}(\.\d+)?", rssi) or not -120.0 <= float(rssi) <= 0.0:
+        raise source.error(f"{place}: rssi", f"{shown(text('rssi'))} is none; allowed: -120 to 0")
+    where = ", ".join((*texts("place"), *texts("x"), *texts("y"))) or "here"
     return Reading(
         where,
         bssid,
         text("ssid"),
-        int(channel[0]),
+        channel,
         float(rssi),
-        width_of(text("width")),
+        width_of(text("width")) or width_of_channel(text("channel")),
         generation_of(text("mode")),
-        band_of(int(channel[0]), ghz),
+        band_of(channel, ghz),
     )
+
+
+def _means(readings: Sequence[Reading]) -> list[Reading]:
+    """Return one reading of each access point at each place, with the mean power in dBm."""
+    by_place: dict[tuple[str, str, int], list[Reading]] = {}
+    for one in readings:
+        by_place.setdefault((one.place, one.bssid, one.channel), []).append(one)
+    return [
+        replace(same[0], rssi_dbm=round(sum(one.rssi_dbm for one in same) / len(same), 1))
+        for same in by_place.values()
+    ]
 
 
 def add_survey(source: Source, draft: Draft) -> None:
     """Write a cell for each access point, and a group at each place. Raises ScenarioError."""
-    readings = [one for one in _readings(source) if one.rssi_dbm >= _WEAKEST_DBM]
+    readings = [one for one in _means(_readings(source)) if one.rssi_dbm >= _WEAKEST_DBM]
     if not readings:
         raise source.error("", f"has no access point above {_WEAKEST_DBM:g} dBm")
     name = source.short
