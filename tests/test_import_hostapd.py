@@ -123,6 +123,9 @@ def test_what_hostapd_does_not_start_ends_the_import(tmp_path: Path, text: str, 
         ("op_class=131\nhe_oper_centr_freq_seg0_idx=15", 160),
         ("op_class=131\nhe_oper_centr_freq_seg0_idx=3", 40),
         ("op_class=134\nhe_oper_chwidth=2", 160),
+        # Channels of 320 MHz begin at every second of 160 MHz.
+        ("op_class=131\nieee80211be=1\neht_oper_centr_freq_seg0_idx=31", 320),
+        ("op_class=131\nieee80211be=1\neht_oper_centr_freq_seg0_idx=63", 320),
     ],
 )
 def test_in_6_ghz_the_class_or_the_center_says_the_width(
@@ -220,6 +223,23 @@ def test_a_band_that_hostapd_chooses_is_named() -> None:
     _, said = outcome(_N.replace("=g", "=any").replace("channel=6", "channel=0"))
 
     assert "hostapd chooses the band" in said
+
+
+def test_capabilities_that_change_what_is_sent_are_named() -> None:
+    silent = outcome(_AC)[1]
+    for key, flag in (
+        ("ht_capab", "MAX-AMSDU-7935"),
+        ("ht_capab", "SMPS-STATIC"),
+        ("ht_capab", "LDPC"),
+        ("vht_capab", "MAX-A-MPDU-LEN-EXP7"),
+        ("vht_capab", "MU-BEAMFORMER"),
+        ("vht_capab", "RX-STBC-1"),
+    ):
+        keys, said = outcome(_AC.replace(f"{key}=", f"{key}=[{flag}]", 1))
+        assert (f"[{flag}]" in said, keys) == (True, outcome(_AC)[0])
+        assert flag not in silent
+    # HT has no VHT capabilities.
+    assert "MAX-MPDU" not in outcome(f"{_N}vht_capab=[MAX-MPDU-11454]\n")[1]
 
 
 def test_an_option_that_is_off_is_not_named() -> None:

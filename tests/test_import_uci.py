@@ -80,6 +80,16 @@ DIALECTS = {
     "by channel": ("mac80211", ["channel 149", "htmode HE80"], "ax", 5, 80),
     "6 GHz": ("mac80211", ["band 6g", "htmode EHT320"], "be", 6, 320),
     "VHT in 2.4 GHz": ("mac80211", ["band 2g", "htmode VHT40", "channel 6"], "n", 2.4, 40),
+    "qca-bea in 6 GHz": (
+        "qcawificfg80211",
+        ["hwmode 11bea", "band 3", "htmode HT320"],
+        "be",
+        6,
+        320,
+    ),
+    "xiaomi": ("qcawificfg80211", ["hwmode 11axa", "bw 160"], "ax", 5, 160),
+    "ralink": ("ralink", ["hwmode 11bgnax", "htmode HT40"], "ax", 2.4, 40),
+    "no width": ("qcawifi", ["hwmode 11anac", "htmode auto"], "ac", 5, 20),
     "old": ("mac80211", ["hwmode 11a", "htmode HT20"], "n", 5, 20),
 }
 
@@ -99,6 +109,11 @@ def test_standard_and_width_stand_in_hwmode_and_htmode(tmp_path: Path, name: str
     # A vendor's driver has a queue of its own.
     is_fair = "scheduler" in tomllib.loads(scenario_of([path])).get("ap", {})
     assert is_fair == (kind == "mac80211")
+
+
+def test_letters_of_hwmode_say_the_band_of_an_old_radio() -> None:
+    assert phy(device("hwmode 11bg", kind="broadcom"))["standard"] == "802.11g"
+    assert "the channel width, which" in outcome(device("hwmode 11axa", kind="mtk"))[1]
 
 
 @pytest.mark.parametrize(
@@ -138,6 +153,7 @@ VALUES = {
     "rts.*": "500",
     "beacon_int": "200",
     "type": "mt7981",
+    "bw": "80",
     "tx_burst": "5",
     "mode": "mesh",
     "encryption": "wep",
@@ -155,6 +171,7 @@ BASES = [
     device("channel 36", "htmode VHT80"),
     device("band 2g", "htmode HT20"),
     device("htmode VHT80"),
+    device("hwmode 11axa", kind="qcawifi"),
     # Another radio, which is off, and an interface that is no access point.
     device("band 2g", "disabled 1").replace("radio0", "radio1") + "\n" + VHT,
     VHT + iface("mode sta"),

@@ -6,6 +6,7 @@ not use HT. The reference for both is hostapd itself (`tests/test_import_hostapd
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from airtcp.importer.draft import Draft
@@ -25,6 +26,11 @@ _PAIRS: Final = (
     *(184, 192),
 )
 _STRONG: Final = frozenset({"CCMP", "GCMP", "CCMP-256", "GCMP-256"})
+#: Capabilities that change what is sent; those of widths and guard intervals are followed.
+_AIR: Final = re.compile(
+    r"\[(MAX-(?:AMSDU|MPDU|A-MPDU)[\w-]*|(?:RX)?LDPC|(?:TX|RX)-STBC[\w-]*|GF|DELAYED-BA|SMPS-\w+|"
+    r"(?:SU|MU)-BEAMFORME[ER]|VHT-TXOP-PS|40-INTOLERANT)\]"
+)
 _MODES: Final = ("a", "b", "g", "any", "ad")
 _KEY_OF_WIDTH: Final = {
     "ieee80211be": "eht_oper_chwidth",
@@ -180,9 +186,12 @@ def _width_of_6_ghz(options: Options, key: str, number: int) -> tuple[int, str]:
     index = options.whole(center, 0, 233)
     if index:
         # Centers of channels in 6 GHz: 20 MHz at 1, 5, 9 ..., 40 MHz at 3, 11 ..., 80 MHz at 7 ...
-        for width, period in ((20, 4), (40, 8), (80, 16), (160, 32), (320, 64)):
+        for width, period in ((20, 4), (40, 8), (80, 16), (160, 32)):
             if index % period == period // 2 - 1:
                 return width, options.why(center)
+        if index % 32 == 31:
+            # Channels of 320 MHz, which overlap by half: 31, 63 ...
+            return 320, options.why(center)
     return _SIX_GHZ[options.whole("op_class", 0, 255) or 131], options.why("op_class")
 
 
@@ -246,5 +255,12 @@ def _tell(options: Options, draft: Draft, band: str, standard: str) -> None:
         draft.unknown.append(
             f"{options.why('ieee80211ac')}: VHT is not part of 2.4 GHz; {standard} stands"
         )
+    for key in ("ht_capab", "vht_capab"):
+        listed = " ".join(f"[{one}]" for one in _AIR.findall(options.value(key)))
+        if listed and (key == "ht_capab" or standard != "802.11n"):
+            draft.unread.append(
+                f"{options.source.short}:{options.known[key].line}: {key} {listed}: lengths, "
+                "coding and beamforming of PPDUs, and power save of antennas are not followed"
+            )
     if band == "6 GHz" and not (options.whole("wpa", 0, 3) or 0) & 2:
         draft.unknown.append("wpa: hostapd ends in 6 GHz without RSN (WPA3)")

@@ -16,17 +16,15 @@ from airtcp.importer.source import Source, shown, whole, word
 from airtcp.importer.uci_sections import Section, sections_of
 
 _BANDS: Final = {"2g": "2.4 GHz", "2.4g": "2.4 GHz", "5g": "5 GHz", "6g": "6 GHz"}
-#: Band and amendment by `hwmode`: first OpenWrt's values, then those of Qualcomm and MediaTek
-#: drivers.
-_HWMODES: Final = {
-    **{"11b": ("2g", ""), "11g": ("2g", ""), "11a": ("5g", "")},
-    **{"11n": ("2g", "n"), "11ng": ("2g", "n"), "11na": ("5g", "n")},
-    **{"11bgn": ("2g", "n"), "11an": ("5g", "n"), "11ac": ("5g", "ac"), "11anac": ("5g", "ac")},
-    **{"11ax": ("", "ax"), "11axg": ("2g", "ax"), "11axa": ("5g", "ax")},
-    **{"11be": ("", "be"), "11beg": ("2g", "be"), "11bea": ("5g", "be")},
-}
+#: Band codes of Qualcomm's drivers.
+_CODES: Final = {"1": "2g", "2": "5g", "3": "6g"}
+#: `hwmode`: OpenWrt's values have one letter, those of Qualcomm and MediaTek drivers several, such
+#: as 11bgn, 11anac, 11axg or 11bea.
+_HWMODE: Final = re.compile(r"11((?:be|ac|ax|[abgn])+)", re.IGNORECASE)
 _HTMODE: Final = re.compile(r"(HT|VHT|HE|EHT)(20|40|80|160|320)(?:[+-]|[_+]80)?", re.IGNORECASE)
 _AMENDMENTS: Final = {"HT": "n", "VHT": "ac", "HE": "ax", "EHT": "be"}
+#: Option `bw` of vendors, next to which there is no htmode.
+_VENDOR_WIDTHS: Final = ("20", "40", "80", "160", "320")
 _ORDER: Final = ("", "n", "ac", "ax", "be")
 _MODES: Final = ("ap", "sta", "adhoc", "mesh", "monitor", "wds", "mesh_point")
 _NO_MODEL: Final = {
@@ -130,9 +128,13 @@ def _tell_interfaces(source: Source, ifaces: Sequence[Section], draft: Draft) ->
         )
 
 
+def _is_vendor(section: Section) -> bool:
+    return section.text("type") not in ("", "mac80211")
+
+
 def _radio(source: Source, section: Section, ifaces: Sequence[Section], draft: Draft) -> str:
     """Write standard, band and width. Return the standard."""
-    is_vendor = section.text("type") not in ("", "mac80211")
+    is_vendor = _is_vendor(section)
     band, asked, why = _band(source, section)
     value, line = section.get("htmode") or ("", section.line)
     match = _HTMODE.fullmatch(value)
@@ -152,6 +154,11 @@ def _radio(source: Source, section: Section, ifaces: Sequence[Section], draft: D
             amendment = "ac"
     elif value.upper() in ("NOHT", "NONE"):
         amendment = ""
+    elif is_vendor and section.text("bw") in _VENDOR_WIDTHS:
+        width = int(section.text("bw"))
+        amendment = "ac" if width > 40 and amendment == "n" else amendment
+    elif amendment:
+        draft.unknown.append("the channel width, which the file does not tell: 20 MHz stands")
     if is_vendor:
         draft.unknown.append(
             f"{_why(source, section, 'type')}: a vendor's driver; standard and width are read from "
@@ -168,7 +175,8 @@ def _radio(source: Source, section: Section, ifaces: Sequence[Section], draft: D
         if off:
             draft.unknown.append(f"802.11{amendment} is off: {off}")
         return old
-    said = _why(source, section, "htmode") if match else f"{why}; no width is given"
+    of_width = "htmode" if match else "bw" if width > 20 else ""
+    said = _why(source, section, of_width) if of_width else f"{why}; no width is given"
     about = said if not match or _AMENDMENTS[match[1].upper()] == amendment else f"{why}; {said}"
     draft.say("phy", "standard", f"802.11{amendment}", about)
     draft.say("phy", "band", band, why)
@@ -185,18 +193,22 @@ def _radio(source: Source, section: Section, ifaces: Sequence[Section], draft: D
 
 def _band(source: Source, section: Section) -> tuple[str, str, str]:
     """Return the band, the amendment of hwmode ("" for none), and the line of the band."""
-    asked, of_mode, place = "", "", ""
+    asked, of_mode = "", ""
     found = section.get("hwmode", "hw_mode")
     if found is not None:
         value, line = found
-        place = f"line {line}: hwmode"
-        if value.lower() in _HWMODES:
-            of_mode, asked = _HWMODES[value.lower()]
-        elif "band" not in section.options and value.lower() != "auto":
-            word(source, place, value, tuple(_HWMODES))
+        match = _HWMODE.fullmatch(value)
+        letters = re.findall("be|ac|ax|[abgn]", match[1].lower()) if match else []
+        asked = max((one for one in letters if one in _ORDER), key=_ORDER.index, default="")
+        bands = {"2g" if one in "bg" else "5g" for one in letters if one in ("a", "b", "g", "ac")}
+        # 11n alone is OpenWrt's in 2.4 GHz.
+        of_mode = bands.pop() if len(bands) == 1 else "2g" if letters == ["n"] else ""
+        if not match and "band" not in section.options and value.lower() != "auto":
+            word(source, f"line {line}: hwmode", value, ("11b", "11g", "11a", "11bgn", "11axa"))
     why = _why(source, section, "hwmode")
     if "band" in section.options:
         value, line = section.options["band"]
+        value = _CODES.get(value, value) if _is_vendor(section) else value
         band = word(source, f"line {line}: band", value.lower(), tuple(_BANDS))
         return _BANDS[band], asked, _why(source, section, "band")
     channel = section.text("channel")
@@ -255,7 +267,7 @@ def _rates(source: Source, section: Section, draft: Draft, standard: str) -> Non
 
 def _queue(source: Source, section: Section, draft: Draft, standard: str) -> None:
     """Write the queue and the burst of OpenWrt's own driver stack."""
-    if section.text("type") not in ("", "mac80211"):
+    if _is_vendor(section):
         draft.unknown.append("the access point's queue: a vendor's driver has one of its own")
         return
     why = "OpenWrt's mac80211 does so; drivers with queues of their own do not"
