@@ -296,12 +296,9 @@ impl<B: Inspect> Queue<B> {
         }
     }
 
-    /// Whether a packet for `receiver` waits that the MAC has not dequeued.
+    /// Whether the MAC may dequeue a packet for `receiver` now.
     pub fn has_next_for(&self, receiver: u32) -> bool {
-        match &self.discipline {
-            Discipline::Lines(lines) => lines.has(receiver),
-            other => other.iter().any(|packet| packet.to == receiver),
-        }
+        self.discipline.has_next_for(receiver)
     }
 
     /// Whether one more packet fits.

@@ -112,6 +112,15 @@ impl<B: Inspect> Discipline<B> {
         }
     }
 
+    /// Whether the MAC may dequeue a packet for `receiver` now.
+    pub(super) fn has_next_for(&self, receiver: u32) -> bool {
+        match self {
+            Self::Lines(lines) => lines.has(receiver),
+            Self::Ring(ring) => ring.has_next_for(receiver),
+            other => other.iter().any(|packet| packet.to == receiver),
+        }
+    }
+
     /// Creates one FIFO, or one per receiver.
     pub(super) fn in_order(service: &Served) -> Self {
         match service.scheduler {

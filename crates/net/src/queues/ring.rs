@@ -43,6 +43,11 @@ impl<B: Inspect> Ring<B> {
         self.waiting
     }
 
+    /// Whether the MAC may dequeue a packet for `receiver` now: packets above the ring wait.
+    pub(super) fn has_next_for(&self, receiver: u32) -> bool {
+        self.below.has_next_for(receiver)
+    }
+
     pub(super) fn drops_at_random(&self) -> bool {
         self.above.drops_at_random()
     }

@@ -321,3 +321,22 @@ fn a_ring_of_airtime_holds_as_much_as_the_rate_sends_in_time() {
     let next = queue.next(Some(1), Time::ZERO, |_| true, &mut Vec::new());
     assert_eq!(next.map(|one| one.body), Some(5));
 }
+
+/// What waits above a full ring is not for the MAC: with several links (802.11be) an access would
+/// find nothing to send.
+#[test]
+fn packets_above_a_ring_are_not_next_for_their_receiver() {
+    let aql = Some(Duration::from_millis(5));
+    let mut queue = queue(&QueueConfig::fifo(None), service(&[256; 2], &[0, 1_200_000], aql));
+    for id in 0..2 {
+        offer(&mut queue, packet(1, id));
+    }
+    assert!(queue.has_next_for(1));
+
+    let first = queue.next(Some(1), Time::ZERO, |_| true, &mut Vec::new());
+    assert!(first.is_some());
+    assert!(!queue.has_next_for(1));
+
+    queue.done(Time::ZERO, &packet(1, 0), &mut Vec::new());
+    assert!(queue.has_next_for(1));
+}
