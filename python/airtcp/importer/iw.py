@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from airtcp.importer.draft import Draft, Said
+from airtcp.importer.scans import band_of
 from airtcp.importer.source import Source
 from airtcp.results.measured import Measurement
 from airtcp.stats import Interval
@@ -27,6 +30,10 @@ _RATE: Final = re.compile(
 )
 _STANDARDS: Final = {"HT": "802.11n", "VHT": "802.11ac", "HE": "802.11ax", "EHT": "802.11be"}
 _ORDER: Final = ("", *_STANDARDS)
+#: Four streams in 40 MHz, in Mb/s; 802.11ad begins above.
+_FASTEST_HT: Final = 600.0
+#: Only 6 GHz has channels of this width, in MHz.
+_WIDEST: Final = 320
 _DSSS: Final = (1.0, 2.0, 5.5, 11.0)
 _RU: Final = re.compile(r"\b\d+-tone RU\b|\bRU-Alloc\b")
 #: The guard interval by the number that iw prints.
@@ -179,17 +186,10 @@ def add_stations(source: Source, draft: Draft) -> None:
         )
     name = source.short
     draft.names.append(name)
+    _check_modelled(source, groups)
     rates = [_rate(one) for stations in groups.values() for one in stations]
-    newest = max((rate.form for rate in rates), key=_ORDER.index)
-    if newest:
-        draft.say("phy", "standard", _STANDARDS[newest], f"{name}: the newest format of a rate")
-        if any(map(_is_dsss, rates)) and newest != "VHT":
-            draft.say("phy", "band", "2.4 GHz", f"{name}: a rate of 802.11b")
-        widest = max(rate.width_mhz for rate in rates)
-        draft.say("phy", "channel_width", f"{widest} MHz", f"{name}: the widest rate")
-    else:
-        is_b = all(map(_is_dsss, rates))
-        draft.say("phy", "standard", "802.11b" if is_b else "802.11g", f"{name}: rates")
+    mhz = next((mhz for of in groups.values() for one in of if (mhz := one.number("freq"))), None)
+    _say_radio(name, rates, band_of(0, mhz / 1000.0) if mhz else "", draft)
     draft.tables.setdefault("stations", {})
     for group, stations in groups.items():
         names = draft.names_of(group, [one.name for one in stations])
@@ -203,9 +203,51 @@ def add_stations(source: Source, draft: Draft) -> None:
         )
         if any(_RU.search(rate) for one in stations for rate in one.values.values()):
             draft.unread.append(f"{group}: OFDMA, which is not modelled: the rate is of a part")
+    if any("mesh plink" in one.values for of in groups.values() for one in of):
+        draft.unread.append(f"{name}: mesh plink: peers of a mesh, which is not modelled")
     draft.unknown.append(f"{name}: rates are the rates of the last frames, which change")
     told = measurement(source)
     draft.measured += list(told.others)
+
+
+def _check_modelled(source: Source, groups: dict[str, list[_Station]]) -> None:
+    """Raise ScenarioError for rates of other radios: 802.11ah, and 802.11ad, whose MCS is plain."""
+    for one in itertools.chain.from_iterable(groups.values()):
+        text = one.values.get("tx bitrate", "")
+        rate = _parsed("", text)
+        is_fast = rate.form == "HT" and float(text.split()[0]) > _FASTEST_HT
+        if "S1G-MCS" in text or is_fast:
+            other = "802.11ad (60 GHz)" if is_fast else "802.11ah"
+            raise source.error(f"line {one.line}: tx bitrate {text}", f"{other} is not modelled")
+
+
+def _say_radio(name: str, rates: Sequence[_Rate], band: str, draft: Draft) -> None:
+    """Write the standard, band and width of the newest rate. `band` is "" if no file tells it."""
+    if draft.has("phy", "standard"):
+        return
+    newest = max((rate.form for rate in rates), key=_ORDER.index)
+    widest = max(rate.width_mhz for rate in rates)
+    has_dsss = any(map(_is_dsss, rates))
+    if not any(rate.keys for rate in rates):
+        draft.unknown.append(f"{name}: the standard, which it does not tell: 802.11ax stands")
+        newest = "HE"
+    guess = "5 GHz" if newest else "2.4 GHz"
+    why = f"{name}: freq"
+    if not band and widest == _WIDEST:
+        band, why = "6 GHz", f"{name}: the widest rate"
+    elif not band and has_dsss and newest != "VHT":
+        band, why = "2.4 GHz", f"{name}: a rate of 802.11b"
+    if not band:
+        draft.unknown.append(f"{name}: the band, which it does not tell: {guess} stands")
+    if not newest:
+        is_b = all(map(_is_dsss, rates))
+        old = "802.11a" if band == "5 GHz" else "802.11b" if is_b else "802.11g"
+        draft.say("phy", "standard", old, f"{name}: rates")
+        return
+    draft.say("phy", "standard", _STANDARDS[newest], f"{name}: the newest format of a rate")
+    if band:
+        draft.say("phy", "band", band, why)
+    draft.say("phy", "channel_width", f"{widest or 20} MHz", f"{name}: the widest rate")
 
 
 def _keys(rate: _Rate, group: str, name: str, draft: Draft) -> dict[str, Said]:

@@ -1,0 +1,61 @@
+"""Stations of iw: their radio, and radios that are not modelled."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from airtcp.exceptions import ScenarioError
+from airtcp.importer.files import scenario_of
+
+
+def written(directory: Path, text: str, name: str = "file") -> Path:
+    path = directory / name
+    path.write_text(text)
+    return path
+
+
+#: The rate of a station, lines of its dump: standard, band ("" if none is written), and a line.
+RADIOS = {
+    "HE": ("120.1 MBit/s 20MHz HE-MCS 10 HE-NSS 1 HE-GI 0", "", ("ax", "", "the band")),
+    "2.4": ("72.2 MBit/s MCS 7 short GI", "\tfreq: 2437\n", ("n", "2.4 GHz", "")),
+    "6": ("1201.0 MBit/s 160MHz HE-MCS 5 HE-NSS 2", "\tfreq: 6135.0\n", ("ax", "6 GHz", "")),
+    "320": ("5764.7 MBit/s 320MHz EHT-MCS 13 EHT-NSS 2", "", ("be", "6 GHz", "")),
+    "a": ("54.0 MBit/s", "\tfreq: 5180\n", ("a", "", "")),
+    "g": ("54.0 MBit/s", "", ("g", "", "the band")),
+    "none": ("(unknown)", "", ("ax", "", "the standard")),
+    "mesh": ("65.0 MBit/s MCS 7", "\tmesh plink:\tESTAB\n", ("n", "", "peers of a mesh")),
+}
+
+
+@pytest.mark.parametrize("name", RADIOS)
+def test_a_dump_tells_the_radio_or_a_line_does_not(tmp_path: Path, name: str) -> None:
+    rate, lines, (standard, band, said) = RADIOS[name]
+    dump = f"Station 02:00:00:00:00:02 (on wlan0)\n\ttx bitrate:\t{rate}\n{lines}"
+
+    text = scenario_of([written(tmp_path, dump)])
+
+    phy = tomllib.loads(text)["phy"]
+    assert (phy["standard"], phy.get("band", "")) == (f"802.11{standard}", band)
+    assert said in text
+    assert ("the band, which" in text) == (not band and standard != "a")
+
+
+@pytest.mark.parametrize(
+    ("rate", "other"), [("4.3 MBit/s S1G-MCS 7", "802.11ah"), ("4620.0 MBit/s MCS 12", "802.11ad")]
+)
+def test_rates_of_other_radios_are_refused(tmp_path: Path, rate: str, other: str) -> None:
+    dump = f"Station 02:00:00:00:00:02 (on wlan0)\n\ttx bitrate:\t{rate}\n"
+
+    with pytest.raises(ScenarioError, match=f"{other}.* is not modelled"):
+        scenario_of([written(tmp_path, dump)])
+
+
+def test_an_idle_station_leaves_the_configured_radio(tmp_path: Path) -> None:
+    dump = "Station 02:00:00:00:00:02 (on wlan0)\n\ttx bitrate:\t6.0 MBit/s\n"
+    config = written(tmp_path, "hw_mode=g\nchannel=6\nieee80211n=1\n", "hostapd.conf")
+
+    phy = tomllib.loads(scenario_of([config, written(tmp_path, dump)]))["phy"]
+
+    assert (phy["standard"], phy["band"]) == ("802.11n", "2.4 GHz")
