@@ -29,6 +29,30 @@ _NO_TRAFFIC: Final = re.compile(
     r"(cpu|qdisc|wifi|netstat|tcp|power)_?\w*(_stats)?_|Power|CPU|Sum|Avg"
 )
 _CONGESTION: Final = {"reno": "reno", "cubic": "cubic", "bbr": "bbr1"}
+#: Linux's congestion controls that flent's tests compare.
+_ALGORITHMS: Final = frozenset(
+    [
+        "bbr",
+        "cdg",
+        "cubic",
+        "dctcp",
+        "htcp",
+        "illinois",
+        "ledbat",
+        "lp",
+        "reno",
+        "vegas",
+        "westwood",
+    ]
+)
+#: Settings that change traffic, with the values of Linux that change none.
+_SYSCTLS: Final = {
+    "net.ipv4.tcp_ecn": (0, 2),
+    "net.ipv4.tcp_sack": (1,),
+    "net.ipv4.tcp_window_scaling": (1,),
+    "net.ipv4.tcp_pacing_ss_ratio": (200,),
+    "net.ipv4.tcp_pacing_ca_ratio": (120,),
+}
 #: A series whose last word is a mark or a kind, not a host name.
 _LABEL: Final = re.compile(r"[A-Z]{1,4}\d*|\d+")
 _PING: Final = "Ping (ms)"
@@ -129,14 +153,18 @@ def _kinds(top: Node, series: Mapping[str, list[float | None]]) -> dict[_Kind, l
 
 def _congestion(top: Node, name: str) -> tuple[str, str]:
     """Return Linux's name of the congestion control and where it was found; "" if unknown."""
+    # Tests that compare have names such as `TCP upload Cubic BE`.
+    words = name.lower().partition("::")[0].split()[2:]
+    metadata = top.get("metadata")
     places = (
-        (top.get("metadata", "SERIES_META", name, "CONG_CONTROL"), "SERIES_META"),
-        (top.get("metadata", "TEST_PARAMETERS", "tcp_cong_control"), "TEST_PARAMETERS"),
-        (top.get("metadata", "SYSCTLS", "net.ipv4.tcp_congestion_control"), "SYSCTLS"),
+        (metadata.get("SERIES_META", name, "CONG_CONTROL").value, "metadata.SERIES_META"),
+        (next((one for one in words if one in _ALGORITHMS), ""), "the name of the series"),
+        (metadata.get("TEST_PARAMETERS", "tcp_cong_control").value, "metadata.TEST_PARAMETERS"),
+        (metadata.get("SYSCTLS", "net.ipv4.tcp_congestion_control").value, "metadata.SYSCTLS"),
     )
-    for node, place in places:
-        if isinstance(node.value, str) and node.value:
-            return node.value.split(",")[0], f"metadata.{place}"
+    for value, place in places:
+        if isinstance(value, str) and value:
+            return value.split(",")[0], place
     return "", ""
 
 
@@ -190,6 +218,13 @@ def _conditions(top: Node, kinds: Mapping[_Kind, list[str]]) -> list[Unfollowed]
                 "test, those of AC_BE and AC_BK more"
             )
         )
+    settings = top.get("metadata", "SYSCTLS").table()
+    if differ := [
+        f"{key} = {settings[key]}"
+        for key, usual in _SYSCTLS.items()
+        if isinstance(settings.get(key), int) and settings[key] not in usual
+    ]:
+        found.append(Unfollowed(f"sysctls of the host: {', '.join(differ)}"))
     given = top.get("metadata", "TEST_PARAMETERS").table()
     if unknown := [key for key in given if given[key] and not _SHOWN_PARAMETERS.fullmatch(key)]:
         shown = ", ".join(one[:30] for one in unknown[:6])
