@@ -394,12 +394,13 @@ def test_a_measurement_equal_to_the_simulation_agrees(tmp_path: Path) -> None:
 
 
 def test_values_of_a_direction_are_beside_it_and_others_are_named(tmp_path: Path) -> None:
-    text = "metric,value,of\ngoodput_bps,59e6,download\ngoodput_bps,1e6,upload\n"
+    text = "metric,value,of\ngoodput_bps,59e6,download\ngoodput_bps,1e6,upload\nrtt,1 ms,phone\n"
 
     told = beside(written(tmp_path, text, "measured.csv"))
 
     assert [row["of"] for row in told["rows"]] == ["station/download"]
-    assert told["without"] == ["goodput_bps of uploads"]
+    absent = "rtt_s of phone: no such group; allowed: station"
+    assert told["without"] == ["goodput_bps of uploads", absent]
 
 
 def test_a_configuration_is_no_measurement() -> None:

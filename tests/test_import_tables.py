@@ -32,6 +32,9 @@ def test_a_table_takes_metrics_and_values_as_conditions_have_them(tmp_path: Path
         "metric;value;of\ngoodput_bps;5000000;upload\n",
         "\ufeffMetric\tValue\tOf\ngoodput\t5 Mb/s\tupload\n",
         "# of today\n\nmetric,value,of\n# in b/s\ngoodput , 5e6, upload\n",
+        # A decimal comma, and lines of an old Macintosh.
+        "metric;value;of\ngoodput;5,0 Mb/s;upload\n",
+        "metric,value,of\rgoodput,5e6,upload\r",
     ],
 )
 def test_a_table_may_have_the_form_of_a_spreadsheet(tmp_path: Path, text: str) -> None:

@@ -22,6 +22,7 @@ CLOSE: Final = 0.10
 OFF: Final = 0.30
 #: The largest model value that agrees with a simulation that saw no event.
 RARE: Final = 1e-3
+_DIRECTIONS: Final = ("download", "upload")
 
 
 def compare(
@@ -136,7 +137,11 @@ def with_measured(comparison: Comparison, measurement: Measurement) -> Compariso
         for name, measured in values.items():
             beside = simulated.get(name)
             if beside is None or beside.mean is None:
-                without.append(f"{name}{_plural(direction)}")
+                groups = comparison.simulation.groups
+                group = direction.partition("/")[0]
+                is_absent = group not in ("", *_DIRECTIONS, *groups)
+                why = f": no such group; allowed: {', '.join(groups)}" if is_absent else ""
+                without.append(f"{name}{_plural(direction)}{why}")
             else:
                 found.append((name, of, measured, beside))
     rows = []
@@ -191,7 +196,7 @@ def _plural(of: str) -> str:
     """Return the scope of a value in words: " of uploads", " of laptop/download"."""
     if not of:
         return ""
-    return f" of {of}s" if of in ("download", "upload") else f" of {of}"
+    return f" of {of}s" if of in _DIRECTIONS else f" of {of}"
 
 
 def _around(measured: Interval, own: Interval, simulated: Interval | None = None) -> Interval:

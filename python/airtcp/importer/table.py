@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from typing import Final
 
 from airtcp.conditions import ConditionError, read_measure, read_value
@@ -18,7 +19,8 @@ from airtcp.results.measured import Measurement
 from airtcp.stats import Interval
 
 _NEEDED: Final = ("metric", "value")
-_COLUMNS: Final = (*_NEEDED, "low", "high", "runs", "of")
+_NUMBERS: Final = ("value", "low", "high", "runs")
+_COLUMNS: Final = ("metric", *_NUMBERS, "of")
 _MOST_RUNS: Final = 10**6
 _DIRECTIONS: Final = ("download", "upload")
 
@@ -30,8 +32,8 @@ def is_table(source: Source) -> bool:
 
 def _lines(source: Source) -> list[str]:
     """Return the lines, with comments empty."""
-    lines = source.text.splitlines(keepends=True)
-    return ["\n" if line.lstrip().startswith("#") else line for line in lines]
+    lines = source.text.splitlines()
+    return ["\n" if line.lstrip().startswith("#") else f"{line}\n" for line in lines]
 
 
 def _head(lines: list[str]) -> tuple[str, list[str]]:
@@ -66,9 +68,13 @@ def read_table(source: Source) -> Measurement:
                     "a direction, such as laptop/download",
                 )
             metric, of = _metric(source, place, (row["metric"] or "").strip(), of)
+            texts = [row.get(name) or "" for name in _NUMBERS]
+            if delimiter != ",":
+                # Spreadsheets whose language has a decimal comma.
+                texts = [re.sub(r"^(\s*[+-]?\d*),(?=\d)", r"\1.", text) for text in texts]
             found = [
-                _number(source, place, name, row.get(name), METRICS[metric])
-                for name in ("value", "low", "high", "runs")
+                _number(source, place, name, text, METRICS[metric])
+                for name, text in zip(_NUMBERS, texts, strict=True)
             ]
             known = values.setdefault(of, {})
             if metric in known:

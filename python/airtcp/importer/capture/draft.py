@@ -127,6 +127,10 @@ def _say_queue(one: ServiceSet, groups: list[Group], draft: Draft, name: str) ->
             "many packets"
         )
         draft.say("ap", "queue", {"discipline": "fifo", "limit": limit}, why)
+    elif not one.wait.packets:
+        draft.unknown.append(
+            "the limit of the access point's queue: no TCP tells it; there is none"
+        )
     else:
         draft.unknown.append(
             "the limit of the access point's queue: hardly a segment was lost before the air, and "
@@ -416,9 +420,10 @@ def _tell_rest(network: Network, one: ServiceSet, groups: list[Group], draft: Dr
             "each transfer has a connection of its own; pauses of less than 0.2 s before a request "
             "on the same connection are part of a transfer, and 1 s without data divides two",
         ]
-    draft.unknown.append(
-        "congestion control, which no packet tells: Reno stands, or CUBIC where TCP is as in Linux"
-    )
+    if any("tcp" in flow for flow in draft.flows):
+        draft.unknown.append(
+            "congestion control, which no packet tells: Reno stands, or CUBIC where TCP is Linux's"
+        )
     if one.wait.least_wire_ns < 0:
         draft.unknown.append(
             "the path behind the access point: none, for no SYN and its answer were captured"
