@@ -23,9 +23,32 @@ TARGETS = ["goodput", "flow_goodput", "p95 delay", "packet_loss", "transfer_time
 Data = dict[str, Any]
 
 
+#: Standards by band, the oldest first.
+BANDS = {
+    "2.4 GHz": ["802.11b", "802.11g", "802.11n", "802.11ax", "802.11be"],
+    "5 GHz": ["802.11a", "802.11n", "802.11ac", "802.11ax", "802.11be"],
+    "6 GHz": ["802.11ax", "802.11be"],
+}
+LINKS = [
+    ["5 GHz/80 MHz", "6 GHz/160 MHz"],
+    ["6 GHz/20 MHz", "5 GHz/20 MHz"],
+    ["5 GHz/40 MHz", "6 GHz/320 MHz"],
+]
+
+
 def network(seed: int, log: Path) -> Data:
-    """The written form of a network; `log` is a file of requests that it may replay."""
+    """The written form of a network; `log` is a file of requests that it may replay.
+
+    Networks with odd seeds have keys of links, OFDMA, cells and groups that are newer still.
+    """
     draw = random.Random(seed)
+    data = _network(draw, log)
+    if seed % 2:
+        _add_newest(draw, data)
+    return data
+
+
+def _network(draw: random.Random, log: Path) -> Data:
     standard = draw.choice(list(STANDARDS))
     phy: Data = {"standard": standard}
     if (widths := STANDARDS[standard]) and draw.random() < 0.8:
@@ -239,3 +262,99 @@ def _targets(draw: random.Random, data: Data) -> None:
     names = [flow["stations"] for flow in data.get("flows", ())]
     if names and draw.random() < 0.3:
         data["targets"] = {f"{draw.choice(names)} goodput": "> 1 Mb/s"}
+
+
+def _add_newest(draw: random.Random, data: Data) -> None:
+    standard, groups = data["phy"]["standard"], data["stations"]
+    mac = data.setdefault("mac", {})
+    is_high = bool(STANDARDS[standard])
+    kind = draw.choice(["ofdma", "links", "control", "pcf", "groups", "groups"])
+    if kind == "links":
+        _add_links(draw, data)
+    elif kind == "ofdma" and standard in ("802.11ax", "802.11be") and "cells" not in data:
+        mac["ofdma"] = draw.choice([{}, {"acknowledgment": "bar-sequence"}, {"block_ack_mcs": 0}])
+        data.get("ap", {}).pop("scheduler", None)
+    elif kind == "pcf" and not is_high and "cells" not in data:
+        data["mac"] = {"pcf": {}}
+    elif kind == "control" and is_high:
+        _add_rate_control(draw, data)
+    if kind != "links":
+        _add_standards(draw, data, standard)
+        _add_air(draw, data, standard)
+    if draw.random() < 0.3:
+        mac["rules"] = {"preset": draw.choice(["standard", "ns-3", "ns-3", "ns-2"])}
+    if (is_high or "edca" in mac) and draw.random() < 0.2:
+        mac["classify"] = {"tcp_ack": draw.choice(["AC_VO", "AC_BE"]), "udp": "AC_VI"}
+    if draw.random() < 0.2 and "ofdma" not in mac:
+        kept = {key: one for key, one in data.get("ap", {}).items() if key == "links"}
+        data["ap"] = kept | {"profile": draw.choice(["openwrt", "vendor"])}
+        if data["ap"]["profile"] == "openwrt":
+            draw.choice(groups)["airtime_weight"] = draw.choice([1, 65536])
+    for flow in data.get("flows", ()):
+        if flow["application"] == {"kind": "bulk"} and draw.random() < 0.3:
+            flow |= draw.choice([{"start_spread": "20 ms"}, {"connections": 3}])
+        if "tcp" in flow and draw.random() < 0.3:
+            thresholds = {"thresholds": [[0, 1], [10, 8]], "adaptive": True}
+            flow["tcp"]["delayed_ack"] = draw.choice([{"every": 1}, thresholds])
+            flow["tcp"]["receive_window"] = draw.choice(["4 KiB", {"segments": 2}, "4 MiB"])
+
+
+def _add_links(draw: random.Random, data: Data) -> None:
+    """An access point of 802.11be with two links, and older stations on one of them."""
+    data["phy"] = {"standard": "802.11be"}
+    for key in ("cells", "air"):
+        data.pop(key, None)
+    links = draw.choice(LINKS)
+    data.setdefault("ap", {})["links"] = links
+    for group in data["stations"]:
+        for key in ("cell", "positions", "profile", "traffic", "place"):
+            group.pop(key, None)
+        if draw.random() < 0.6:
+            group["links"] = [draw.choice(links)]
+            band = group["links"][0].partition("/")[0]
+            group["standard"] = draw.choice(BANDS[band])
+    data.setdefault("flows", [])
+    if not data["flows"]:
+        bulk = {"application": {"kind": "bulk"}, "direction": "download"}
+        data["flows"] = [{"stations": data["stations"][0]["name"], **bulk}]
+
+
+def _add_rate_control(draw: random.Random, data: Data) -> None:
+    has_powers = {"received", "path_loss"} & data.get("air", {}).keys()
+    for group in data["stations"]:
+        if draw.random() < 0.6:
+            group.pop("frame_errors", None)
+            group["rate_control"] = draw.choice(["minstrel-ht", "ideal"])
+            if not has_powers:
+                group["snr"] = f"{draw.choice([2, 12, 25, 45])} dB"
+
+
+def _add_standards(draw: random.Random, data: Data, standard: str) -> None:
+    low = "2.4 GHz" if standard in ("802.11b", "802.11g") else "5 GHz"
+    known = BANDS[data["phy"].get("band", low)]
+    older = known[: known.index(standard) + 1]
+    for group in data["stations"]:
+        if draw.random() < 0.3:
+            group["standard"] = draw.choice(older)
+    for cell in data.get("cells", {}).values():
+        if STANDARDS[standard] and draw.random() < 0.4:
+            cell["standard"] = draw.choice([one for one in older if STANDARDS[one]])
+        if STANDARDS[standard] and draw.random() < 0.3:
+            cell["channel_width"] = "20 MHz"
+
+
+def _add_air(draw: random.Random, data: Data, standard: str) -> None:
+    air, cells = data.get("air", {}), data.get("cells", {})
+    if draw.random() < 0.3 and STANDARDS[standard]:
+        for cell in cells.values():
+            cell["channel"] = draw.choice([1, 5, 37] if "band" in data["phy"] else [36, 40, 149])
+    if not {"received", "path_loss"} & air.keys():
+        return
+    if draw.random() < 0.4:
+        air["capture"] = draw.choice(["0 dB", "5 dB", "20 dB"])
+    if standard in ("802.11ax", "802.11be") and draw.random() < 0.3:
+        air["obss_pd"] = draw.choice(["-72 dBm", "-62 dBm"])
+    elif "path_loss" in air and draw.random() < 0.4:
+        next(iter(cells.values()))["power"] = draw.choice(["0 dBm", "30 dBm"])
+    if draw.random() < 0.2:
+        air["detect"] = "4 us"

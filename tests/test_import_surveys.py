@@ -435,6 +435,7 @@ FORMS = {
                      "a,02:00:00:00:00:01,-50,36,80\n", 80),
     "airport": ("            SSID BSSID             RSSI CHANNEL HT CC SECURITY\n"
                 "      my network 02:00:00:00:00:01 -47  36,80   Y  DE WPA2(PSK/AES/AES)\n", 80),
+    "Macintosh": ("SSID,BSSID,RSSI,Channel\ra,02:00:00:00:00:01,-47,36\r", 20),
     "iwlist": ("wlan0     Scan completed :\n          Cell 01 - Address: 02:00:00:00:00:01\n"
                "                    Frequency:5.18 GHz (Channel 36)\n"
                "                    Quality=60/70  Signal level=-47 dBm\n", 20),

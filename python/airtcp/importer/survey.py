@@ -7,7 +7,6 @@ A CSV file of a planner or scanner has one line for each access point at each pl
 from __future__ import annotations
 
 import csv
-import io
 import itertools
 import re
 from collections.abc import Sequence
@@ -54,7 +53,7 @@ _STANDARDS: Final = ("802.11n", "802.11ac", "802.11ax", "802.11be")
 
 def _head(source: Source) -> tuple[str, dict[str, list[int]]]:
     """Return the delimiter and the places of known columns, by the first two lines."""
-    lines = source.text.lstrip().split("\n", 2)
+    lines = source.text.lstrip().splitlines()[:2]
     first = lines[0].strip()
     if " / " in first:
         # wpa_cli: a head with slashes, and rows with tabs.
@@ -90,9 +89,9 @@ def _readings(source: Source) -> list[Reading]:
         return scanned(source)
     delimiter, columns = _head(source)
     found = []
-    reader = csv.reader(io.StringIO(source.text.lstrip()), delimiter=delimiter)
-    next(reader)
+    reader = csv.reader(source.text.lstrip().splitlines(), delimiter=delimiter)
     try:
+        next(reader)
         for row in reader:
             if row and row[0].strip().lower() == "station mac":
                 # airodump-ng: stations follow the access points.
