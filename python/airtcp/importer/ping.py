@@ -13,7 +13,7 @@ from airtcp.results.measured import Measurement
 #: A number, with the decimal point or comma of the language, and milliseconds.
 _NUMBER: Final = r"\d+(?:[.,]\d+)?"
 #: The time of a response. Words differ by language; `=` or `<` and the unit stay.
-_TRIP: Final = re.compile(rf"\w\s?[=<]\s?({_NUMBER})\s?(?:ms|мс)(?:ек)?\b")
+_TRIP: Final = re.compile(rf"\w\s?[=<]\s?({_NUMBER})\s?(?:ms|мс(?:ек)?|毫秒|ミリ秒)(?!\w)")
 #: What else stands in a response: of Linux and BSD, of Windows, and of Windows over IPv6.
 _RESPONSE: Final = re.compile(
     rf"(?i)\b(?:ttl|hlim|seq|icmp_[rs]eq)=\d|: \w+[=<]{_NUMBER}ms\s*$|time[=<]"
