@@ -113,6 +113,10 @@ def test_a_change_is_one_of_the_file(scenario: Scenario) -> None:
             "is not a key of this scenario; the nearest is stations.near.count",
         ),
         ("flows.far.tpc.mss", "is not a key of this scenario; the nearest is flows.far.tcp.mss"),
+        # Both the name and the key are wrong: the key tells more.
+        ("flows.laptop.dscp", "not modelled for single flows"),
+        ("stations.laptop.min_rate", "control_rate of [phy]"),
+        ("flows.laptop.path", "the nearest is flows."),
         ("flows.up.path.2.delay", "the nearest is flows.up.path.1.delay"),
         ("flows.near.tcp.mss", '2 flows have the stations "near"; allowed: a flow\'s own name'),
         ("", "is not a key of this scenario"),

@@ -258,7 +258,12 @@ def _check(path: str, data: Mapping[str, Any]) -> None:
             "its number, from 0 on"
         )
         raise UnknownKeyError((path,), message)
-    if said := _meant(path, known):
+    # What a key means does not depend on the name before it, which may be wrong as well.
+    names = dict.fromkeys(one.split(".")[1] for one in known if one.startswith(f"{table}."))
+    key = rest.partition(".")[2]
+    others = [f"{table}.{one}.{key}" for one in names] if key else []
+    others = [one for one in others if one not in _paths(data, sought=one)]
+    if said := next(filter(None, (_meant(one, known) for one in (path, *others))), ""):
         raise UnknownKeyError((path,), f"is not a key of this scenario (here: {said})")
     # A path without the name of its group or flow comes first, then paths with as many steps,
     # because most mistakes are in a name.
