@@ -56,6 +56,30 @@ def test_an_idle_station_leaves_the_configured_radio(tmp_path: Path) -> None:
     dump = "Station 02:00:00:00:00:02 (on wlan0)\n\ttx bitrate:\t6.0 MBit/s\n"
     config = written(tmp_path, "hw_mode=g\nchannel=6\nieee80211n=1\n", "hostapd.conf")
 
-    phy = tomllib.loads(scenario_of([config, written(tmp_path, dump)]))["phy"]
+    text = scenario_of([config, written(tmp_path, dump)])
 
+    phy = tomllib.loads(text)["phy"]
+    assert "the rate of management frames" in text.replace("\n#  ", "")
     assert (phy["standard"], phy["band"]) == ("802.11n", "2.4 GHz")
+
+
+@pytest.mark.parametrize(
+    ("config", "rate"),
+    [
+        # Of another radio, of before the configuration was changed, or a frame of management.
+        ("hw_mode=a\nchannel=36\nieee80211n=1\n", "300.0 MBit/s MCS 15 40MHz short GI"),
+        ("hw_mode=g\nchannel=6\nieee80211n=1\nieee80211ax=1\n", "86.7 MBit/s VHT-MCS 8 short GI"),
+        ("hw_mode=a\nop_class=131\nchannel=5\nieee80211ax=1\n", "6.0 MBit/s"),
+        ("hw_mode=a\nchannel=36\nieee80211n=1\n", "120.1 MBit/s HE-MCS 10 HE-NSS 1"),
+    ],
+)
+def test_a_rate_that_the_radio_does_not_have_is_a_line(
+    tmp_path: Path, config: str, rate: str
+) -> None:
+    dump = f"Station 02:00:00:00:00:02 (on wlan0)\n\ttx bitrate:\t{rate}\n"
+    path = written(tmp_path, config, "hostapd.conf")
+
+    text = scenario_of([path, written(tmp_path, dump)])
+
+    assert "no rate of this radio" in text.replace("\n#  ", "")
+    assert tomllib.loads(text)["stations"] == [{"name": "station", "count": 1}]

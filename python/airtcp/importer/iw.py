@@ -32,6 +32,8 @@ _STANDARDS: Final = {"HT": "802.11n", "VHT": "802.11ac", "HE": "802.11ax", "EHT"
 _ORDER: Final = ("", *_STANDARDS)
 #: Four streams in 40 MHz, in Mb/s; 802.11ad begins above.
 _FASTEST_HT: Final = 600.0
+#: Formats that a band does not have; in 6 GHz only management frames are older than HE.
+_LACKS: Final = {"2.4 GHz": ("VHT",), "6 GHz": ("", "HT", "VHT")}
 #: Only 6 GHz has channels of this width, in MHz.
 _WIDEST: Final = 320
 _DSSS: Final = (1.0, 2.0, 5.5, 11.0)
@@ -256,10 +258,13 @@ def _keys(rate: _Rate, group: str, name: str, draft: Draft) -> dict[str, Said]:
     standard = phy["standard"].value
     known = next((form for form, one in _STANDARDS.items() if one == standard), "")
     why = f"{name}: {rate.why}"
-    is_low = "band" in phy and phy["band"].value == "2.4 GHz"
+    band = phy["band"].value if "band" in phy else ""
+    is_low = band == "2.4 GHz"
     is_newer = _ORDER.index(rate.form) > _ORDER.index(known)
-    if not rate.keys or is_newer or (known and _is_dsss(rate) and not is_low):
-        draft.unread.append(f"{group}: {why}: no rate of this standard; the highest stands")
+    lacks = (known and _is_dsss(rate) and not is_low) or rate.form in _LACKS.get(band, ())
+    widest = int(phy["channel_width"].value.split()[0]) if "channel_width" in phy else _WIDEST
+    if not rate.keys or is_newer or lacks or rate.width_mhz > widest:
+        draft.unread.append(f"{group}: {why}: no rate of this radio; the highest stands")
         return {}
     if len(rate.keys) == 4:
         mcs, streams, width, guard_ns = rate.keys
@@ -274,4 +279,8 @@ def _keys(rate: _Rate, group: str, name: str, draft: Draft) -> dict[str, Said]:
     if not known:
         return table
     older_name = "802.11b" if _is_dsss(rate) else "802.11g" if is_low else "802.11a"
+    draft.unknown.append(
+        f"{group}: {rate.why}: a station of {older_name} stands; of an idle newer one, this is the "
+        "rate of management frames"
+    )
     return {"standard": Said(older_name, why), **table}
