@@ -124,6 +124,16 @@ def test_pings_are_read_in_any_language(tmp_path: Path, name: str) -> None:
     assert f"{lost} of {count} lost" in line
 
 
+def test_summaries_of_one_path_add_up(tmp_path: Path) -> None:
+    """fping -l -Q: 10 pings of 2 ms and 30 of 4 ms have a mean of 3.5 ms."""
+    row = "192.0.2.1 : xmt/rcv/%loss = {0}/{0}/0%, min/avg/max = {1}/{2}/{3}\n"
+    text = "[09:20:34]\n" + row.format(10, 1, 2, 3) + "[09:20:44]\n" + row.format(30, 2, 4, 9)
+
+    (line,) = measurement_of(written(tmp_path, text)).others
+
+    assert line == "pings: least 1 ms, mean 3.5 ms, longest 9 ms, 0 of 40 lost"
+
+
 def test_a_code_page_is_read_and_two_hosts_are_not(tmp_path: Path) -> None:
     path = tmp_path / "ping.txt"
     path.write_bytes(

@@ -90,8 +90,9 @@ def read_ping(source: Source) -> Pings:
     trips: list[float] = []
     hosts: set[str] = set()
     numbers: set[int] = set()
+    means: list[tuple[float, int]] = []
     lost = summed = 0
-    mean = summary = None
+    summary: int | None = None
     for line in source.text.splitlines():
         trip = _answer(line)
         if match := _HOST.match(line):
@@ -113,18 +114,21 @@ def read_ping(source: Source) -> Pings:
         elif not _TRIP.search(line) and (
             (match := _SUMMARY.search(line)) or _EXTREMES.search(line)
         ):
-            if match:
-                summed, came = (int(one) for one in match.groups() if one)
-                summary = summed - came
-            if (end := _EXTREMES.search(line)) and not trips:
-                mean = _number(end[2])
-                trips = [_number(end[1]), _number(end[3])]
+            # fping -Q sums up again and again.
+            sent, came = (int(one) for one in match.groups() if one) if match else (0, 0)
+            summary = (summary or 0) + sent - came if match else summary
+            summed += sent
+            if (end := _EXTREMES.search(line)) and (not trips or means):
+                means.append((_number(end[2]), came or 1))
+                trips += [_number(end[1]), _number(end[3])]
         elif _LOST.search(line):
             lost += 1
     if len(hosts) > 1:
         raise source.error("", f"has pings of {len(hosts)} hosts; allowed: one host in a file")
     if not trips:
         raise source.error("", "has no answer of a ping")
+    total = sum(count for _, count in means)
+    mean = sum(mean * count for mean, count in means) / total if means else None
     if numbers and summary is None:
         lost = max(lost, max(numbers) - min(numbers) + 1 - len(numbers))
     elif not numbers:
