@@ -10,11 +10,12 @@ from airtcp.models.airtime_fairness import station_rate
 from airtcp.models.ampdu import sent_mpdus
 from airtcp.models.bianchi import FHSS_BASIC, SlotTimes
 from airtcp.models.cells import independent_sets
-from airtcp.models.cubic import average_window
+from airtcp.models.cubic import average_window, square_root_window
 from airtcp.models.heusse import (
     anomaly,
     collision_probability,
     contention_time_s,
+    frame_exchange_s,
     published_exchange_s,
     tcp_downloads,
 )
@@ -75,7 +76,7 @@ CASES: list[tuple[Callable[..., Any], dict[str, Any], Bad]] = [
         {
             "exchange_s": [([1e-3, 0], "greater than 0")], "cw_min": [(0, "at least 1")],
             "count": [([1, 1.5], "a whole number")], "frame_bits": [(-1, "at least 0")],
-            "slot_s": [], "collision_s": [(-1e-3, "at least 0")],
+            "slot_s": [(0, "greater than 0")], "collision_s": [(-1e-3, "at least 0")],
         },
     ),
     (
@@ -88,12 +89,23 @@ CASES: list[tuple[Callable[..., Any], dict[str, Any], Bad]] = [
             "tcp_ack_s": [(0, "greater than 0")], "cw_min": [(0.5, "at least 1")],
         },
     ),
+    (
+        frame_exchange_s,
+        {"frame_bits": 12_272, "rate_bps": 1e6, "preamble_s": 192e-6, "ack_bits": 112,
+         "ack_rate_bps": 1e6, "sifs_s": 10e-6, "difs_s": 50e-6},
+        {
+            "frame_bits": [(-1, "at least 0")], "rate_bps": [(0, "greater than 0")],
+            "preamble_s": [(-1, "")], "ack_bits": [(-1, "")], "ack_rate_bps": [(0, "")],
+            "sifs_s": [(-1, "")], "difs_s": [(-1, "")],
+        },
+    ),
     (collision_probability, {"n": 2, "cw_min": 31}, {"n": [(0.5, "at least 1")]}),
     (published_exchange_s, {"rate_bps": 1e6}, {"rate_bps": [(0, "greater than 0")]}),
     (
         hidden_pair,
         {"slot_s": 9e-6, "frame_s": 1e-4, "exchange_s": 2e-4, "w0": 16, "m": 6, "retries": 7},
-        {"exchange_s": [(1e-5, "")], "w0": [(1, "")]},
+        {"slot_s": [(0.0, "greater than 0")], "frame_s": [(0.0, "")], "exchange_s": [(1e-5, "")],
+         "w0": [(1, "")]},
     ),
     (
         maximum_throughput,
@@ -104,6 +116,8 @@ CASES: list[tuple[Callable[..., Any], dict[str, Any], Bad]] = [
         },
     ),
     (mean_backoff_s, {"cw_min": 31, "slot_s": 20e-6}, {"slot_s": [(-20e-6, "at least 0")]}),
+    (square_root_window, {"p": 0.1, "increase": 1.0, "decrease": 0.5},
+     {"increase": [(0.0, "greater than 0")], "decrease": [(1.0, "at most")]}),
     (average_window, {"p": 0.1, "rtt_s": 0.1, "c": 0.4},
      {"p": [(0.0, ""), (1.1, "")], "rtt_s": [(0.0, "")], "c": [(0.0, "")]}),
     (sent_mpdus, {"most": 1, "window": 64, "error": 0.1},
