@@ -23,9 +23,9 @@ MOST_BYTES: Final = 64 * 2**20
 _GZIP: Final = b"\x1f\x8b"
 KINDS: Final = (
     "a capture (pcap, pcapng), hostapd.conf, OpenWrt's /etc/config/wireless, the JSON of "
-    "iperf3 -J, a data file of flent, iw station dump, a scan (iw scan, netsh wlan show networks "
-    "mode=bssid, nmcli device wifi list), a site survey (CSV with bssid, channel, rssi), a log of "
-    "ping or fping"
+    "iperf3 -J, a data file of flent, iw station dump, a scan (iw scan, iwlist scan, airport -s, "
+    "netsh wlan show networks mode=bssid, nmcli device wifi list), a site survey (CSV with bssid, "
+    "channel, rssi), a log of ping or fping"
 )
 _SHOWN: Final = 40
 
