@@ -1,4 +1,4 @@
-"""Make the table of docs/explanation/aggregation.md about downlink OFDMA: downloads and calls.
+"""Make the table of docs/explanation/aggregation.md about OFDMA: downloads and calls.
 
 Takes all numbers from the installed airtcp; seeds are fixed, so that whoever runs this gets the
 same table.
@@ -18,6 +18,11 @@ from airtcp.scenario import loads
 PAGE = Path(__file__).parent / "explanation" / "aggregation.md"
 DOWNLOADS = (2, 4, 8)
 CALLS = (16, 32, 48)
+WITH = {
+    "without OFDMA": "",
+    "downlink OFDMA": "[mac.ofdma]",
+    "with triggers": '[mac.ofdma]\nuplink = "trigger"',
+}
 SCENARIO = """
 [phy]
 standard = "802.11ax"
@@ -50,23 +55,23 @@ application = { kind = "udp", packet = "200 B", rate = "80 kb/s" }
 
 def ofdma() -> str:
     """Goodput of downloads, and delays of datagrams every 20 ms, without and with OFDMA."""
-    head = ["traffic in 20 MHz", "stations", "without OFDMA", "with OFDMA"]
+    head = ["traffic in 20 MHz", "stations", *WITH]
     calls = [row for count in CALLS for row in _calls(count)]
     return tables.markdown(head, [*map(_downloads, DOWNLOADS), *calls])
 
 
-def _both(count: int, flow: str) -> list[SimulationResult]:
-    texts = (SCENARIO.format(count=count, flow=flow, ofdma=one) for one in ("", "[mac.ofdma]"))
+def _each(count: int, flow: str) -> list[SimulationResult]:
+    texts = (SCENARIO.format(count=count, flow=flow, ofdma=one) for one in WITH.values())
     return [simulate(loads(text)) for text in texts]
 
 
 def _downloads(count: int) -> list[str]:
-    found = [one.metrics["goodput_bps"] for one in _both(count, BULK)]
+    found = [one.metrics["goodput_bps"] for one in _each(count, BULK)]
     return ["downloads: goodput, Mb/s", f"{count}", *(tables.shown(one, 1, 1e6) for one in found)]
 
 
 def _calls(count: int) -> list[list[str]]:
-    found = _both(count, CALL)
+    found = _each(count, CALL)
     rows = []
     for direction, name in (("download", "down"), ("upload", "up")):
         delays = [one.simulation.groups["sta"][direction]["packet_delay_p95_s"] for one in found]
