@@ -47,7 +47,7 @@ WITHOUT_RECORD = {
     "protection", "purpose", "rate",
     "rate_control", "reno_growth", "rto_floor", "rules", "scheduler", "segmentation",
     "standard", "stations", "tcp_ack", "tcp_data",
-    "timers", "txop_protection", "udp", "video", "warmup", "weaker_before",
+    "timers", "txop_protection", "udp", "uplink", "video", "warmup", "weaker_before",
 }  # fmt: skip
 #: The same of the resolved form: a key `kind` that is none of an application or a scheduler.
 KINDS = {"interarrival", "objects", "protection", "size", "start", "think_time"}
@@ -84,6 +84,7 @@ BESIDE: Mapping[str, Mapping[str, Any]] = {
     },
     "mac.ofdma.scheduler": {"phy.standard": "802.11ax"},
     "mac.ofdma.acknowledgment": {"phy.standard": "802.11ax"},
+    "mac.ofdma.uplink": {"phy.standard": "802.11ax"},
     "flows.direction": {"flows.0.application": UDP},
     "flows.application.codec": {"flows.0.application": CALL},
     "flows.application.video": {"flows.0.application": CALL},

@@ -270,6 +270,7 @@ def test_other_parameters_at_the_access_point_are_in_no_model_of_aggregates() ->
         (flow("upload"), "", "covers only downloads"),
         (flow("download"), 'frame_errors = "1 %"', "lost by errors"),
         (flow("download") + flow("download", group="far"), "", "stations differ"),
+        (flow("download"), 'uplink = "trigger"', "has no triggers"),
     ],
 )
 def test_the_model_of_ofdma_declines_what_is_not_saturated_and_alike(
@@ -277,8 +278,10 @@ def test_the_model_of_ofdma_declines_what_is_not_saturated_and_alike(
 ) -> None:
     """Seven stations in 80 MHz take turns in four resource units, so they have to be alike."""
     far = '[[stations]]\nname = "far"\ncount = 2\nmcs = 0\n' if "far" in flows else ""
+    of_mac, of_station = (more, "") if more.startswith("uplink") else ("", more)
+    mac = f"[mac.ofdma]\n{of_mac}"
     asked = scenario(
-        far + flows, standard="ax", count=5, mac="[mac.ofdma]", station=more, phy='band = "5 GHz"'
+        far + flows, standard="ax", count=5, mac=mac, station=of_station, phy='band = "5 GHz"'
     )
 
     prediction = predict(asked)

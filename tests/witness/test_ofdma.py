@@ -1,4 +1,4 @@
-"""The real ns-3 (3.44) with downlink OFDMA, and the saturated cycle by hand.
+"""The real ns-3 (3.44) with OFDMA, and the saturated cycle downlink by hand.
 
 `tests/reference/ns3_ofdma.csv` holds the rows and its README how they were made. The rules are the
 preset `ns-3`.
@@ -36,6 +36,12 @@ TCP = {
     "mean_cw_ap": ("mean_cw_ap", 0.01),
     "mean_rtt_s": ("rtt_s", 0.1),
 }
+UPLINK = {
+    "goodput_bps": ("goodput_bps", 0.005),
+    "mpdus_per_data_ppdu_stations": ("mpdus_per_ppdu_stations", 0.001),
+    "failed_ppdu_ratio_stations": ("failed_ppdu_ratio_stations", 0.04),
+    "mean_cw_stations": ("mean_cw_stations", 0.04),
+}
 TONES = {26: 24, 52: 48, 106: 102, 242: 234, 484: 468, 996: 980}
 """Tones of a resource unit, and those with data."""
 BITS = {5: 6 * 2 / 3, 11: 10 * 5 / 6}
@@ -49,6 +55,8 @@ def row(request: pytest.FixtureRequest) -> tuple[Point, list[Answer]]:
 def test_ns3s_scheduler_gives_ns3s_rows(row: tuple[Point, list[Answer]]) -> None:
     point, runs = row
     bounds = SATURATED if "udp" in point.settings else TCP
+    if point.settings["dir"] == "up":
+        bounds = UPLINK
     for theirs, (ours, share) in bounds.items():
         if theirs not in ROWS_OFDMA[point]:
             continue

@@ -1,4 +1,4 @@
-"""Drawn networks with downlink OFDMA: no law is broken, and threads and traces change no bit."""
+"""Drawn networks with OFDMA: no law is broken, and threads and traces change no bit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ QUEUES: tuple[dict[str, Any], ...] = (
 )
 
 
-def drawn(seed: int) -> dict[str, Any]:
+def drawn(seed: int, *, uplink: bool = False) -> dict[str, Any]:
     """A network of one to three groups, each with one or two kinds of traffic."""
     pick = random.Random(seed)
     band, width = pick.choice(BANDS)
@@ -55,7 +55,16 @@ def drawn(seed: int) -> dict[str, Any]:
     }
     if pick.random() < 0.4:
         mac["edca"] = {"ap": {one: {"txop_limit": "0 us"} for one in ("AC_VO", "AC_BE")}}
-        mac["classify"] = {"udp": "AC_VO"}
+        # Triggers ask for packets of one access category.
+        everything = ["tcp_data", "tcp_ack"] if uplink else []
+        mac["classify"] = dict.fromkeys(["udp", *everything], "AC_VO")
+    if uplink:
+        mac["ofdma"]["uplink"] = "trigger"
+        interval = pick.choice(["", "200 us", "1 ms", "20 ms"])
+        mac["ofdma"] |= {"access_interval": interval} if interval else {}
+        mac |= pick.choice([{}, {}, {"beacon": {"interval": "10 ms"}}])
+        for group in groups:
+            group["spatial_streams"] = pick.randint(1, 4)
     return {
         "phy": {
             "standard": pick.choice(["802.11ax", "802.11be"]),
@@ -70,9 +79,9 @@ def drawn(seed: int) -> dict[str, Any]:
     }
 
 
-def _holds(seed: int) -> None:
+def _holds(seed: int, *, uplink: bool = False) -> None:
     """A broken law ends a run with an error."""
-    scenario = airtcp.load(drawn(seed))
+    scenario = airtcp.load(drawn(seed, uplink=uplink))
     alone = airtcp.simulate(scenario, threads=1)
     watched = airtcp.simulate(scenario, threads=2, trace=True)
     for one, other in zip(alone.simulation.runs, watched.simulation.runs, strict=True):
@@ -80,9 +89,10 @@ def _holds(seed: int) -> None:
         assert sum(one.answer["airtime"].values()) == pytest.approx(1.0), seed
 
 
-def test_drawn_networks_break_no_law() -> None:
+@pytest.mark.parametrize("uplink", [False, True])
+def test_drawn_networks_break_no_law(uplink: bool) -> None:
     for seed in range(25):
-        _holds(seed)
+        _holds(seed, uplink=uplink)
 
 
 @pytest.mark.verify
@@ -90,6 +100,7 @@ def test_drawn_networks_break_no_law() -> None:
 def test_many_drawn_networks_break_no_law() -> None:
     for seed in range(25, 3000):
         _holds(seed)
+        _holds(seed, uplink=True)
 
 
 def test_stations_that_also_send_long_txops_do_not_lend_theirs_to_the_access_point() -> None:

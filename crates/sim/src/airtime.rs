@@ -151,7 +151,8 @@ impl AirtimeAccount {
         parts.control += control;
     }
 
-    /// Counts an exchange with several users in equal parts for their flows.
+    /// Counts an exchange with several users in equal parts for their flows. A trigger frame may be
+    /// in place of the RTS.
     pub(crate) fn exchange_of_users(
         &mut self,
         start: Time,
@@ -161,15 +162,15 @@ impl AirtimeAccount {
     ) {
         let end = start + times.total;
         self.settle_exchange(start, end, times, phy);
-        let [.., data, answer] = times.intervals(phy);
+        let [trigger, _, data, answer] = times.intervals(phy);
         for (place, &(scope, cargo)) in users.iter().enumerate() {
-            let [data, control] = [data, answer].map(|(begin, finish)| {
+            let [trigger, data, answer] = [trigger, data, answer].map(|(begin, finish)| {
                 let part = |place| start + begin + (finish - begin).part(place, users.len());
                 self.measured(part(place), part(place + 1))
             });
             let parts = self.of_mut(scope);
             parts.add(Some(cargo), data);
-            parts.control += control;
+            parts.control += trigger + answer;
         }
     }
 
@@ -235,11 +236,12 @@ impl AirtimeAccount {
 
     /// Counts a Block ACK request and its response that begin at `start` in `cell`.
     pub(crate) fn request(&mut self, start: Time, times: &FrameTimes, phy: &PhyConfig, cell: u32) {
-        let [_, _, request, answer] = times
+        let parts = times
             .intervals(phy)
             .map(|(begin, finish)| self.measured(start + begin, start + finish));
-        self.settle(start, start + times.total, request + answer);
-        self.control(request + answer, cell);
+        let sent = parts.into_iter().fold(Duration::ZERO, |all, one| all + one);
+        self.settle(start, start + times.total, sent);
+        self.control(sent, cell);
     }
 
     /// Adds the time of frames of `cell` without data.

@@ -48,7 +48,7 @@ pub struct MacConfig {
     pub pcf: Option<PcfConfig>,
     /// Aggregation; `None`: every MPDU is sent and acknowledged separately.
     pub aggregation: Option<AggregationConfig>,
-    /// Downlink OFDMA of the access point; `None`: every PPDU has one user.
+    /// OFDMA of the access point; `None`: every PPDU has one user.
     pub ofdma: Option<OfdmaConfig>,
     /// Rate of CF-Ends, which all stations must understand.
     pub cf_end_rate: Rate,
@@ -94,7 +94,7 @@ pub struct AggregationConfig {
     pub block_ack_request_bits: u64,
 }
 
-/// Downlink OFDMA (IEEE 802.11ax-2021, 26.5.1).
+/// OFDMA (IEEE 802.11ax-2021, 26.5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OfdmaConfig {
@@ -104,6 +104,22 @@ pub struct OfdmaConfig {
     pub acknowledgment: OfdmaAcknowledgment,
     /// The highest MCS of Block ACKs in a trigger-based PPDU.
     pub block_ack_mcs: u8,
+    /// How stations send.
+    pub uplink: OfdmaUplink,
+    /// The time after its last access at which the access point requests the next one without a
+    /// packet; `None`: it does not.
+    #[serde(rename = "access_interval_ns")]
+    pub access_interval: Option<Duration>,
+}
+
+/// How stations send in a cell with OFDMA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OfdmaUplink {
+    /// Only by EDCA.
+    Edca,
+    /// Also in trigger-based PPDUs (26.5.2).
+    Trigger,
 }
 
 /// Who shares a PPDU, and how they share the channel.

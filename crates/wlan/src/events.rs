@@ -46,6 +46,12 @@ pub trait Supply<P> {
         unreachable!("a supply without OFDMA is not asked")
     }
 
+    /// Returns the size in bits of the packets in the queue of `contender`, each with `header_bits`,
+    /// at least up to `most`. Only asked with uplink OFDMA.
+    fn queued_bits(&self, _contender: ContenderId, _header_bits: u64, _most: u64) -> u64 {
+        unreachable!("a supply without OFDMA is not asked")
+    }
+
     /// Reports that `mpdu` of `by` was acknowledged at `now`, so that the MAC no longer holds it.
     /// Returns whether the queue has a packet.
     fn acknowledged(&mut self, now: Time, by: ContenderId, mpdu: &Mpdu<P>) -> bool;
@@ -195,6 +201,19 @@ pub struct CfFrame<'a, P> {
     pub end: Time,
 }
 
+/// Data of a station after a trigger frame.
+#[derive(Debug)]
+pub struct TriggeredPsdu<'a, P> {
+    /// The contender.
+    pub by: ContenderId,
+    /// The MPDUs, oldest first.
+    pub frames: Frames<'a, P>,
+    /// The rate class.
+    pub class: u32,
+    /// Whether any of it was received.
+    pub is_answered: bool,
+}
+
 /// One or several frames that begin.
 #[derive(Debug)]
 pub enum Began<'a, P> {
@@ -251,6 +270,18 @@ pub enum Began<'a, P> {
         window_start: u64,
         /// True if it is part of the collision that the previous event reported.
         collides: bool,
+    },
+    /// An exchange that ends as its data do, or with their acknowledgment: a trigger frame, and data
+    /// of several stations at once.
+    Triggered {
+        /// The sender of the trigger frame.
+        by: ContenderId,
+        /// When the exchange began.
+        start: Time,
+        /// The times of its frames; the trigger frame is in place of the RTS.
+        times: &'a FrameTimes,
+        /// The data of each station that sent any.
+        users: &'a [TriggeredPsdu<'a, P>],
     },
     /// The first frame of an exchange; it collides.
     Collider {

@@ -36,15 +36,15 @@ pub use cell::{Cell, CellConfig};
 pub use config::{
     AccessCategory, AccessParameters, AfterCollision, AggregationConfig, ArrivalBeforeOwnAck,
     BeaconConfig, Colliders, CwReset, Delivery, EdcaConfig, FailedBlockAck, MacConfig,
-    OfdmaAcknowledgment, OfdmaConfig, OfdmaScheduler, PairConfig, PcfConfig, PollOrder, Rules,
-    TxopProtection, WeakerBefore,
+    OfdmaAcknowledgment, OfdmaConfig, OfdmaScheduler, OfdmaUplink, PairConfig, PcfConfig,
+    PollOrder, Rules, TxopProtection, WeakerBefore,
 };
 pub use contention::{
     Access, AccessScheme, BurstConfig, BurstLength, ContenderConfig, Contention, Retry,
 };
 pub use counters::{CellCounters, MacCounters};
 pub use engine::{ByFrames, Engine};
-pub use events::{Began, CfFrame, HeardBy, HeardFrame, HeardKind, MacEvent, Supply};
+pub use events::{Began, CfFrame, HeardBy, HeardFrame, HeardKind, MacEvent, Supply, TriggeredPsdu};
 pub use field::{FailureCounts, Field, FieldConfig, HearingConfig, View};
 pub use frame::{Frames, Mpdu, Msdu, Ppdu, UserPsdu};
 pub use medium::{CollidedFrame, FrameErrors};

@@ -26,7 +26,7 @@ CAUSES: Final[Mapping[str, tuple[str, str]]] = {
     "rts": ("RTS/CTS", "without it"),
     "protection": ("Protection of 802.11b stations", "without it"),
     "beacons": ("Beacons", "without them"),
-    "ofdma": ("Downlink OFDMA", "without it"),
+    "ofdma": ("OFDMA", "without it"),
     "aggregation": ("Small aggregates", "with the largest"),
     "edca": ("The EDCA parameters", "with the defaults"),
     "hidden": ("Hidden stations", "if all stations hear each other"),

@@ -77,6 +77,8 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
         return air
     if any(flow.direction != "download" for flow in scenario.flows):
         return "stations contend with PPDUs to several stations; the model covers only downloads"
+    if scenario.mac.ofdma is not None and scenario.mac.ofdma.uplink == "trigger":
+        return "the access point asks stations for reports; the model of OFDMA has no triggers"
     if any(group.frame_errors is not None for group in scenario.stations):
         return "frames are lost by errors; the model of OFDMA has none"
     users, payloads = _users(scenario)

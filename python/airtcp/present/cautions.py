@@ -81,8 +81,7 @@ def _without_ofdma(scenario: ResolvedScenario) -> list[str]:
         return []
     return [
         f"No OFDMA: {scenario.phy.standard} may send the small packets of {stations} stations in "
-        "shared PPDUs. If your access point does, add [mac.ofdma] (downlink). Uplink OFDMA is not "
-        "modelled."
+        "shared PPDUs. If your access point does, add [mac.ofdma]; its key uplink is for uploads."
     ]
 
 

@@ -35,7 +35,7 @@ _LINKS: Final = 'links = ["5 GHz/80 MHz", "6 GHz/160 MHz"] of [ap], in 802.11be'
 _ONE_RADIO: Final = f"not modelled: one radio for several links; nearest: {_LINKS}"
 _ONE_USER: Final = (
     "not modelled: several stations in the same tones; [mac.ofdma] for a PPDU to several stations, "
-    "downlink, each in its resource unit"
+    'each in its resource unit, and its key uplink = "trigger" for one of several stations'
 )
 _SLOW_LINE: Final = (
     'path = [{ rate = "5 Mb/s" }] for a line of each station, path = ["NAME"] and [links.NAME] for '

@@ -1,4 +1,4 @@
-"""Check `[mac.ofdma]`: what downlink OFDMA supports."""
+"""Check `[mac.ofdma]`: what OFDMA supports."""
 
 from __future__ import annotations
 
@@ -49,8 +49,29 @@ def _unfit(mac: Written, scenario: ResolvedScenario) -> Iterator[tuple[Path, str
             "PPDUs to several stations carry A-MPDUs",
             'more than "0 B", or without mac.ofdma',
         )
+    yield from _unfit_uplink(scenario)
     yield from _unfit_access_point(scenario)
     yield from _unfit_stations(scenario, sorted(amendment.user_signal.common_bits))
+
+
+def _unfit_uplink(scenario: ResolvedScenario) -> Iterator[tuple[Path, str, str]]:
+    ofdma, classify = scenario.mac.ofdma, scenario.classify
+    assert ofdma is not None
+    if ofdma.uplink == "edca":
+        if ofdma.access_interval_ns is not None:
+            yield (
+                (*_HERE, "access_interval"),
+                "without triggers the access point has nothing to send in such an access",
+                'without this key, or uplink = "trigger"',
+            )
+        return
+    used = {classify.tcp_ack, classify.tcp_data, classify.udp}
+    if len(used) > 1:
+        yield (
+            (*_HERE, "uplink"),
+            f"triggers for several access categories ({', '.join(sorted(used))}) are not simulated",
+            'one category for all traffic in mac.classify, or uplink = "edca"',
+        )
 
 
 def _unfit_access_point(scenario: ResolvedScenario) -> Iterator[tuple[Path, str, str]]:

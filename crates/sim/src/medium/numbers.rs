@@ -83,8 +83,8 @@ impl<S> Renumbered<'_, S> {
             },
             Began::CfEnd { by, sent, end } => Began::CfEnd { by: self.contender(by), sent, end },
             Began::Collision { .. } => began,
-            Began::Beacon { .. } | Began::ContentionFree(_) => {
-                unreachable!("several cells have neither beacons nor contention-free periods")
+            Began::Beacon { .. } | Began::ContentionFree(_) | Began::Triggered { .. } => {
+                unreachable!("several cells have no beacons, contention-free periods or OFDMA")
             }
         }
     }

@@ -6,7 +6,7 @@
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{
     Began, CfFrame, ContenderId, FrameTimes, Frames, MacEvent, Mpdu, Msdu, Ppdu, StationId, Supply,
-    UserPsdu,
+    TriggeredPsdu, UserPsdu,
 };
 
 use super::World;
@@ -54,6 +54,17 @@ impl Supply<Packet> for World<'_> {
 
     fn has_next_for(&self, contender: ContenderId, receiver: StationId) -> bool {
         self.transmitters[contender as usize].queue.has_next_for(receiver)
+    }
+
+    fn queued_bits(&self, contender: ContenderId, header_bits: u64, most: u64) -> u64 {
+        let mut bits = 0;
+        for packet in self.transmitters[contender as usize].queue.iter() {
+            bits += packet.bits + header_bits;
+            if bits >= most {
+                break;
+            }
+        }
+        bits
     }
 
     #[inline]
@@ -253,6 +264,9 @@ impl World<'_> {
                 self.airtime.collision(now, sent, end);
                 self.noted_collide(now);
             }
+            Began::Triggered { by, start, times, users } => {
+                self.stations_triggered(by, start, times, users);
+            }
             Began::Collider { by, times, ref ppdu } => {
                 // After a collision of the RTS, its PPDU is not sent.
                 let has_data = times.rts == Duration::ZERO;
@@ -265,6 +279,37 @@ impl World<'_> {
                     self.frame_failed(by, &psdu.first().payload, true);
                     self.capture_collider(by, now, (times, class), psdu);
                 }
+            }
+        }
+    }
+
+    /// Counts and reports an exchange of stations that the access point's queue `by` has triggered.
+    fn stations_triggered(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        times: &FrameTimes,
+        users: &[TriggeredPsdu<'_, Packet>],
+    ) {
+        let user = |one: &TriggeredPsdu<'_, Packet>| {
+            (one.frames.first().payload.body.scope, cargo(std::iter::once(one.frames)))
+        };
+        let parts: Vec<_> = users.iter().map(user).collect();
+        let phy = &self.scenario.phy;
+        if parts.is_empty() {
+            self.airtime.request(start, times, phy, self.cell_of(by));
+        } else {
+            self.airtime.exchange_of_users(start, times, &parts, phy);
+        }
+        if !self.watchers.watch_frames() {
+            return;
+        }
+        for &TriggeredPsdu { by, frames, class, is_answered } in users {
+            if self.measures.ppdus.is_some() {
+                self.count_ppdu(by, start, (times, class), (frames, true), !is_answered);
+            }
+            if !is_answered {
+                self.frame_failed(by, &frames.first().payload, false);
             }
         }
     }

@@ -59,6 +59,29 @@ impl Contention {
         self.back_off_from(from, id, retry, has_frame);
     }
 
+    /// Counts the collision of a trigger frame of `contender`, which is a broadcast, in addition to
+    /// [`Self::collided`].
+    #[cold]
+    pub(crate) fn trigger_collided(&mut self, contender: ContenderId) {
+        self.contenders[contender as usize].counters.broadcast_collisions += 1;
+    }
+
+    /// Counts a PPDU that `contender` sent after a trigger frame; `retry` is what happens to its
+    /// frames if no response came. Its backoff and CW stay (IEEE 802.11ax-2021, 10.23.2.2).
+    #[cold]
+    pub(crate) fn triggered(&mut self, contender: ContenderId, retry: Option<Retry>) {
+        let counters = &mut self.contenders[contender as usize].counters;
+        counters.attempts += 1;
+        counters.successes += u64::from(retry.is_none());
+        counters.failures += u64::from(retry.is_some());
+        counters.drops += u64::from(retry == Some(Retry::Dropped));
+    }
+
+    /// Returns whether `contender` takes part in the current transmission.
+    pub(crate) fn is_exchanging(&self, contender: ContenderId) -> bool {
+        self.contenders[contender as usize].state == State::Exchanging
+    }
+
     /// Counts a frame of `contender` that failed without a collision; `retry` is what happens to
     /// it. Call [`Self::back_off_after_failure`] next.
     pub fn failed(&mut self, contender: ContenderId, retry: Retry) {
@@ -106,7 +129,6 @@ impl Contention {
             Retry::Again | Retry::Dropped => settings.post_backoff_after_drop,
         };
         if !has_frame && !post_backoff {
-            debug_assert!(matches!(retry, Retry::Dropped | Retry::Broadcast));
             contender.state = State::Idle;
             return;
         }

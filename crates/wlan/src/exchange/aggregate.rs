@@ -84,6 +84,8 @@ enum Sends {
     Request(StationId),
     /// A PPDU to several users.
     Users,
+    /// A trigger, to which stations respond with reports or data.
+    Trigger,
 }
 
 impl<P: Clone> Aggregate<P> {
@@ -250,15 +252,13 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
         self.arrivals.clear();
         self.arrived = 0;
         self.any_received = false;
-        if self.queues[by as usize].sends == Sends::Users {
-            return self.users_begin(air, by, start, supply);
-        }
         let began = match self.queues[by as usize].sends {
+            Sends::Users => return self.users_begin(air, by, start, supply),
+            Sends::Trigger => return self.trigger_begins(air, by, start, supply),
             Sends::Request(receiver) => {
                 let window_start = self.window_start(by, receiver);
                 Began::Request { by, times: &times, receiver, window_start, collides: false }
             }
-            Sends::Users => unreachable!("they are handled before"),
             Sends::Data => {
                 let psdu = air.originators[by as usize].frames().expect("it is assembled");
                 if self.delivery == Delivery::Mpdu && psdu.count() > 1 {
@@ -285,10 +285,10 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
         end: Time,
         supply: &mut S,
     ) {
-        if self.queues[by as usize].sends == Sends::Users {
-            self.users_receive(air, by, now, end, supply);
-        } else {
-            self.ppdu_arrives(air, by, now, end, supply);
+        match self.queues[by as usize].sends {
+            Sends::Users => self.users_receive(air, by, now, end, supply),
+            Sends::Trigger => self.trigger_responses(air, by, now, end, supply),
+            Sends::Data | Sends::Request(_) => self.ppdu_arrives(air, by, now, end, supply),
         }
     }
 
@@ -299,10 +299,10 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
         now: Time,
         supply: &mut S,
     ) {
-        if self.queues[by as usize].sends == Sends::Users {
-            self.users_answered(air, by, now, supply);
-        } else {
-            self.ppdu_answered(air, by, now, supply);
+        match self.queues[by as usize].sends {
+            Sends::Users => self.users_answered(air, by, now, supply),
+            Sends::Trigger => self.trigger_answered(air, by, now, supply),
+            Sends::Data | Sends::Request(_) => self.ppdu_answered(air, by, now, supply),
         }
     }
 
@@ -317,17 +317,24 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
         let data_sent = match failure {
             // A lost RTS causes no missed Block ACK.
             Failure::Collision => self.queues[by as usize].times.rts == Duration::ZERO,
-            Failure::InternalCollision => false,
+            Failure::InternalCollision => {
+                // The access may have put off the next request for access.
+                air.look_for_access();
+                false
+            }
             Failure::NoAnswer => true,
         };
-        if self.queues[by as usize].sends == Sends::Users {
-            return self.users_failed(&mut air.desk(), by, data_sent, now, supply);
+        match self.queues[by as usize].sends {
+            Sends::Users => self.users_failed(&mut air.desk(), by, data_sent, now, supply),
+            Sends::Trigger => {
+                self.trigger_failed(air, by, failure == Failure::Collision, now, supply)
+            }
+            _ => self.ppdu_failed(&mut air.desk(), by, data_sent, now, supply),
         }
-        self.ppdu_failed(&mut air.desk(), by, data_sent, now, supply)
     }
 
     fn has_work(&self, by: ContenderId) -> bool {
-        self.has_pending(by)
+        self.has_pending(by) || self.ofdma.as_ref().is_some_and(|one| one.requests_access(by))
     }
 
     #[inline]
@@ -340,6 +347,7 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
     fn request(&self, by: ContenderId) -> Option<(StationId, u64)> {
         match self.queues[by as usize].sends {
             Sends::Data | Sends::Users => None,
+            Sends::Trigger => Some((self.ofdma.as_ref()?.triggers()?, 0)),
             Sends::Request(receiver) => Some((receiver, self.window_start(by, receiver))),
         }
     }
@@ -362,6 +370,14 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
     fn trigger(&self, by: ContenderId) -> Option<(FrameTimes, StationId)> {
         let is_multi_user = self.queues[by as usize].sends == Sends::Users;
         self.ofdma.as_ref().filter(|_| is_multi_user)?.trigger(by)
+    }
+
+    fn beacon_is_due<S: Supply<P>>(&mut self, air: &mut Air<P>, now: Time, supply: &mut S) {
+        if air.beacons.requests_access(now) {
+            self.access_is_due(air, now, supply);
+        } else {
+            air.beacon_is_due(now);
+        }
     }
 
     fn last_arrival(&self) -> Option<Time> {

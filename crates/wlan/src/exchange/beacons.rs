@@ -26,8 +26,12 @@ pub(super) struct Beacons {
     airtime: Duration,
     /// The next beacon.
     frame: Mpdu<()>,
-    /// The target time of the next beacon; never if there are none.
+    /// The target time of the next beacon, or the next request for access; never if there are none.
     next_target: Time,
+    /// The target time of the next beacon.
+    next_beacon: Time,
+    /// When the access point requests access without a packet.
+    next_request: Time,
     /// The queue whose next frame is a beacon, or `NONE`.
     due: ContenderId,
     /// The queue whose beacon is on the air, or `NONE`.
@@ -37,7 +41,7 @@ pub(super) struct Beacons {
 impl Beacons {
     /// Creates the beacons that precede the packets of `queue`.
     pub(super) fn new(phy: &PhyConfig, mac: &MacConfig, queue: ContenderId) -> Self {
-        let (interval, bits, airtime, next_target) = match mac.beacon {
+        let (interval, bits, airtime, next_beacon) = match mac.beacon {
             None => (Duration::ZERO, 0, Duration::ZERO, Time::NEVER),
             Some(beacon) => {
                 let airtime = phy.ppdu_time(beacon.size_bits, beacon.rate);
@@ -54,7 +58,30 @@ impl Beacons {
             is_received: false,
             payload: (),
         };
-        Self { queue, interval, airtime, frame, next_target, due: NONE, on_air: NONE }
+        let requests = mac.ofdma.and_then(|one| one.access_interval);
+        let next_request = requests.map_or(Time::NEVER, |interval| Time::ZERO + interval);
+        Self {
+            queue,
+            interval,
+            airtime,
+            frame,
+            next_target: next_beacon.min(next_request),
+            next_beacon,
+            next_request,
+            due: NONE,
+            on_air: NONE,
+        }
+    }
+
+    /// Returns whether the access point requests access at `now`.
+    pub(super) fn requests_access(&self, now: Time) -> bool {
+        self.next_request <= now
+    }
+
+    /// Sets when the access point next requests access without a packet.
+    pub(super) fn request_access_at(&mut self, time: Time) {
+        self.next_request = time;
+        self.next_target = self.next_beacon.min(time);
     }
 
     #[inline]
@@ -80,7 +107,7 @@ impl Beacons {
 
     /// Sets the next target time: no beacon is due before `time`.
     pub(super) fn set_next_target(&mut self, time: Time) {
-        self.next_target = time;
+        (self.next_beacon, self.next_target) = (time, time.min(self.next_request));
     }
 
     /// Makes a beacon the access point's next frame.
@@ -109,9 +136,17 @@ impl<P: Clone> Air<P> {
     /// Queues the beacon that is due at `now`. It replaces one that is still queued.
     #[cold]
     pub(super) fn beacon_is_due(&mut self, now: Time) {
-        self.beacons.next_target = now + self.beacons.interval;
+        self.beacons.set_next_target(now + self.beacons.interval);
         self.beacons.set_due();
         self.contention.frame_queued(self.beacons.queue, now, false);
+        self.look_for_access();
+    }
+
+    /// Lets `by` contend without a packet.
+    #[cold]
+    pub(super) fn access_requested(&mut self, by: ContenderId, now: Time) {
+        // ns-3 draws no backoff for it, as for a packet that arrives before its own MAC ACK.
+        self.contention.frame_queued(by, now, true);
         self.look_for_access();
     }
 

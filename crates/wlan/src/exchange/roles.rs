@@ -37,7 +37,7 @@ impl Roles {
     }
 
     /// Returns the access point of a medium with one.
-    pub(super) fn access_point(&self) -> StationId {
+    pub(crate) fn access_point(&self) -> StationId {
         self.first
     }
 
@@ -83,7 +83,7 @@ impl Roles {
 
     /// Returns the rate class of `station`, which is not an access point.
     #[inline]
-    pub(super) fn class_of(&self, station: StationId) -> u32 {
+    pub(crate) fn class_of(&self, station: StationId) -> u32 {
         self.rate_classes[station as usize]
     }
 }

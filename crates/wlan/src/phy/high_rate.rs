@@ -137,6 +137,11 @@ impl HighRatePpdus {
         self.around_time + data
     }
 
+    /// Returns the duration outside of the Data field.
+    pub(crate) fn around(&self) -> Duration {
+        self.around_time
+    }
+
     /// Returns the longest PSDU in bits whose PPDU lasts at most `time`; `None` if even an empty
     /// one lasts longer.
     pub(crate) fn longest_psdu(&self, time: Duration) -> Option<u64> {

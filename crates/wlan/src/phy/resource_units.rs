@@ -26,10 +26,11 @@ const UNITS: [(u16, &[usize]); 4] = [
     (160, &[74, 32, 16, 8, 4, 2, 1]),
 ];
 
-/// The duration before the Data field of a trigger-based PPDU of one stream with a guard interval of
-/// 1600 ns: legacy preamble 20 us, repeated L-SIG 4 us, signal field 8 us, short training field 8
-/// us, long training field 8 us (27.3.4, 36.3.4).
-const TRIGGER_BASED_PREAMBLE: Duration = Duration::from_micros(48);
+/// The duration before the long training fields of a trigger-based PPDU: legacy preamble 20 us,
+/// repeated L-SIG 4 us, signal field 8 us, short training field 8 us (27.3.4, 36.3.4). The duration
+/// of each of them, with the guard interval.
+const TRIGGER_BASED_PREAMBLE: Duration = Duration::from_micros(40);
+const TRIGGER_BASED_TRAINING: Duration = Duration::from_micros(8);
 const TRIGGER_BASED_GUARD_INTERVAL: Duration = Duration::from_nanos(1_600);
 
 impl Division {
@@ -117,9 +118,26 @@ impl HighRate {
         bits: u64,
         timing: &HighRateTiming,
     ) -> Duration {
-        let guard_interval = TRIGGER_BASED_GUARD_INTERVAL;
-        let rate = Self { mcs: mcs.min(self.mcs), spatial_streams: 1, guard_interval, ..self };
-        rate.ppdus_in(division, TRIGGER_BASED_PREAMBLE, timing).time(bits)
+        let rate = Self { mcs: mcs.min(self.mcs), spatial_streams: 1, ..self };
+        rate.triggered_in(division, 1, timing).time(bits)
+    }
+
+    /// Returns the trigger-based PPDUs of a user of this rate in its resource unit. No user has more
+    /// than `most_streams`.
+    pub(crate) fn triggered_in(
+        self,
+        division: Division,
+        most_streams: u8,
+        timing: &HighRateTiming,
+    ) -> HighRatePpdus {
+        // N_LTF of Table 27-14.
+        let fields = match most_streams {
+            0..=2 => most_streams,
+            more => more.next_multiple_of(2),
+        };
+        let preamble = TRIGGER_BASED_PREAMBLE + TRIGGER_BASED_TRAINING * u64::from(fields);
+        let rate = Self { guard_interval: TRIGGER_BASED_GUARD_INTERVAL, ..self };
+        rate.ppdus_in(division, preamble, timing)
     }
 
     fn user_signal(self) -> &'static UserSignal {

@@ -7,6 +7,7 @@ use airtcp_kernel::Duration;
 
 use super::dcf::FrameTimes;
 use crate::config::{AggregationConfig, MacConfig, PairConfig};
+use crate::frame::{Frames, Mpdu};
 use crate::phy::{
     HighRate, HighRatePpdus, HighRateTiming, Modulation, PhyConfig, ProtectionKind, Rate,
 };
@@ -198,7 +199,7 @@ impl HtExchange {
     }
 
     /// Returns the maximum duration of a PPDU with several MPDUs.
-    fn ppdu_time(&self) -> Duration {
+    pub(crate) fn ppdu_time(&self) -> Duration {
         self.aggregation.as_ref().map_or(Duration::ZERO, |one| one.ppdu_time)
     }
 
@@ -257,9 +258,9 @@ impl HtExchange {
         psdu.mpdus <= 1 || psdu.mpdus <= self.window && psdu.bits <= room.psdu_bits
     }
 
-    /// Returns the size limits of a user of a PPDU to several.
-    pub(crate) fn unit_room(&self, ppdus: &HighRatePpdus) -> Room {
-        self.room_of(Some(ppdus), self.ppdu_time())
+    /// Returns the size limits in a resource unit, in which `ppdus` last at most `time`.
+    pub(crate) fn unit_room(&self, ppdus: &HighRatePpdus, time: Duration) -> Room {
+        self.room_of(Some(ppdus), time)
     }
 
     /// Returns whether `psdu` is within the `room` of a resource unit, to which a single MPDU is no
@@ -273,6 +274,18 @@ impl HtExchange {
     pub(crate) fn psdu_bits(&self, psdu: Growing) -> u64 {
         let lone = psdu.mpdus == 1;
         psdu.bits + if lone && self.lone_delimiter { DELIMITER_BITS } else { 0 }
+    }
+
+    /// Returns the size of `psdu` on the air.
+    pub(crate) fn bits_of<P>(&self, psdu: Frames<'_, P>) -> u64 {
+        let size = |frame: &[Mpdu<P>]| frame.iter().map(|mpdu| mpdu.bits).sum();
+        self.psdu_bits(psdu.each().fold(Growing::default(), |all, frame| all.with(size(frame))))
+    }
+
+    /// Returns the size of a Block ACK, and its rate.
+    pub(crate) fn block_ack(&self) -> (u64, Rate) {
+        let one = self.aggregation.as_ref();
+        one.map_or((0, self.control_rate), |one| (one.block_ack_bits, one.block_ack_rate))
     }
 
     /// Returns the data rate and the timing of its PPDUs.

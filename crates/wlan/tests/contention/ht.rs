@@ -110,7 +110,9 @@ impl Supply<u32> for Queues {
             MacEvent::Began(Began::Collision { .. } | Began::Beacon { .. })
             | MacEvent::Answered { .. }
             | MacEvent::Heard(_) => return,
-            MacEvent::Began(Began::ContentionFree(_)) => panic!("there is no PCF"),
+            MacEvent::Began(Began::ContentionFree(_) | Began::Triggered { .. }) => {
+                panic!("there is neither PCF nor OFDMA")
+            }
             MacEvent::Lost { .. } => Seen::Lost,
             MacEvent::Received { mpdu, .. } => Seen::Received(mpdu.payload),
             MacEvent::GivenUp { mpdu, .. } => Seen::GivenUp(mpdu.payload),

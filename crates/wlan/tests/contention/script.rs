@@ -157,7 +157,9 @@ impl Supply<u32> for Queues {
             MacEvent::Began(Began::Request { .. }) | MacEvent::Answered { .. } => {
                 panic!("DCF has no Block ACKs")
             }
-            MacEvent::Began(Began::CfEnd { .. }) => panic!("DCF has no TXOPs"),
+            MacEvent::Began(Began::CfEnd { .. } | Began::Triggered { .. }) => {
+                panic!("DCF has neither TXOPs nor OFDMA")
+            }
             MacEvent::Lost { by, psdu, .. } => Seen::Lost { by, packet: psdu.mpdus()[0].payload },
             MacEvent::Received { by, mpdu, .. } => Seen::Received { by, packet: mpdu.payload },
             MacEvent::GivenUp { by, mpdu } => Seen::GivenUp { by, packet: mpdu.payload },

@@ -11,7 +11,7 @@ from ...airtime import Rate
 from ...amendments import LARGEST_WINDOW, amended
 from ...standards import AccessCategory
 from ..declare import Key, Sparse, Table, by_preset, derived, file_only, follows, key, none, written
-from ..quantities import ExchangeTimeNs, RateBps, SizeBytes, Written, optional
+from ..quantities import ExchangeTimeNs, PositiveTimeNs, RateBps, SizeBytes, Written, optional
 
 AfterCollision = Literal["eifs", "difs", "eifs+difs"]
 
@@ -350,7 +350,7 @@ class Aggregation(Table):
 
 
 class Ofdma(Table):
-    """Downlink OFDMA in 802.11ax and 802.11be. This table, even an empty one, enables it."""
+    """OFDMA in 802.11ax and 802.11be. This table, even an empty one, enables it downlink."""
 
     scheduler: Literal["round-robin"] = key(
         "Which stations share a PPDU. `round-robin`: equal resource units of the smallest type of "
@@ -373,6 +373,21 @@ class Ofdma(Table):
         ge=0,
         le=11,
         source="ns-3 3.44",
+    )
+    uplink: Literal["edca", "trigger"] = key(
+        "How stations send. `edca`: only when they win access. `trigger`: also together, each in a "
+        "resource unit, when the access point asks them. After a PPDU to several stations, or "
+        "without packets of its own, it asks for buffer status reports, and at its next access for "
+        "data of those that reported any.",
+        default="edca",
+        source="IEEE 802.11ax-2021, 26.5.2, 26.5.5; ns-3 3.44",
+    )
+    access_interval_ns: int | None = key(
+        "How long after its last access the access point requests the next one without packets of "
+        "its own, to ask for reports; only with `uplink`.",
+        default=none("it does not"),
+        reads=PositiveTimeNs,
+        source="ns-3 3.44, `AccessReqInterval`",
     )
 
 

@@ -84,7 +84,7 @@ impl<P: Clone> Aggregate<P> {
     ) -> (&FrameTimes, u32, Duration, Option<StationId>) {
         let AggregatingQueue { times, class, preamble, sends, .. } = &self.queues[by as usize];
         let asked = match *sends {
-            Sends::Data | Sends::Users => None,
+            Sends::Data | Sends::Users | Sends::Trigger => None,
             Sends::Request(receiver) => Some(receiver),
         };
         (times, *class, *preamble, asked)

@@ -1,8 +1,9 @@
-//! Downlink OFDMA: PPDUs of an access point to several users, each in its resource unit (IEEE
-//! 802.11ax-2021, 26.5.1). Every user has the PSDU, window and Block ACK of a single-user PPDU; what
-//! differs is who is served, and what follows the PPDU.
+//! OFDMA: PPDUs of an access point to several users, each in its resource unit (IEEE 802.11ax-2021,
+//! 26.5.1), and of several stations to it ([`uplink`]). Every user has the PSDU, window and Block ACK
+//! of a single-user PPDU; what differs is who is served, and what follows the PPDU.
 
 mod scheduler;
+mod uplink;
 
 use airtcp_kernel::{Duration, Time};
 
@@ -18,6 +19,7 @@ use crate::sequence::dcf::FrameTimes;
 use crate::sequence::ht::HtExchange;
 use crate::station::{ContenderId, EVERYBODY, StationId};
 use scheduler::RoundRobin;
+use uplink::Uplink;
 
 /// Size of an MU-BAR trigger in bits: frame control, duration, two addresses, common information and
 /// FCS; and what each user adds (9.3.1.22).
@@ -31,6 +33,8 @@ pub(super) struct Ofdma<P> {
     propagation_delay: Duration,
     /// The queues of the access point.
     queues: Vec<OfdmaQueue<P>>,
+    /// Triggers; `None`: stations send only by EDCA.
+    uplink: Option<Uplink>,
 }
 
 /// A queue that sends to several users at once.
@@ -86,7 +90,18 @@ impl<P> Ofdma<P> {
             sifs: phy.sifs,
             propagation_delay: phy.propagation_delay,
             queues: queues.collect(),
+            uplink: Uplink::new(config, roles, contenders),
         }))
+    }
+
+    /// Returns whether `by` wants access without a packet.
+    pub(super) fn requests_access(&self, by: ContenderId) -> bool {
+        self.uplink.as_ref().is_some_and(|one| one.by == by && one.is_requested)
+    }
+
+    /// Returns the first station of the trigger that is assembled or on the air.
+    pub(super) fn triggers(&self) -> Option<StationId> {
+        self.uplink.as_ref().and_then(Uplink::first)
     }
 
     fn queue(&mut self, by: ContenderId) -> Option<&mut OfdmaQueue<P>> {
@@ -119,8 +134,8 @@ impl<P> Ofdma<P> {
 }
 
 impl<P: Clone> Aggregate<P> {
-    /// Assembles a PPDU of `by` to several users. Returns false if it sends to one as ever: it is no
-    /// access point, has to send a Block ACK request, or has nothing for any user.
+    /// Assembles a PPDU of `by` to several users, or a trigger. Returns false if it sends to one as
+    /// ever: it is no access point, has to send a Block ACK request, or has nothing for any user.
     pub(super) fn assemble_users<S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -128,26 +143,22 @@ impl<P: Clone> Aggregate<P> {
         now: Time,
         supply: &mut S,
     ) -> bool {
+        let Some(chosen) = self.choose_users(air, by, supply) else { return false };
+        if self.assemble_trigger(air, by, now, chosen.is_some()) {
+            return true;
+        }
+        let Some((division, stations)) = chosen else { return false };
         let Some(ofdma) = &mut self.ofdma else { return false };
         let (ofdma_config, delay) = (ofdma.config, ofdma.propagation_delay);
         let hop = delay + ofdma.sifs;
+        if let Some(uplink) = ofdma.uplink.as_mut().filter(|one| one.by == by) {
+            uplink.follows_users = true;
+        }
         let Some(own) = ofdma.queue(by) else { return false };
         let queue = &mut self.queues[by as usize];
         let peers = &mut self.peers[by as usize];
-        if peers.pending(0).any(|one| one.window.on(0).request_due) {
-            return false;
-        }
-        let station = air.originators[by as usize].station;
-        let class_of = |receiver| air.roles.rate_class(station, receiver);
+        let class_of = |receiver| air.roles.class_of(receiver);
         let rate_of = |receiver| self.exchanges[class_of(receiver) as usize].high_rate().0;
-        let Some(any) = own.scheduler.any() else { return false };
-        let has_frame = |receiver: StationId| {
-            peers.of(receiver).window.waiting() > 0 || supply.has_next_for(by, receiver)
-        };
-        let width = rate_of(any).channel_width_mhz;
-        let Some((division, stations)) = own.scheduler.choose(width, has_frame) else {
-            return false;
-        };
         let preamble = HighRate::preamble_to(stations.iter().map(|&one| rate_of(one)));
         let classes: Vec<u32> = stations.iter().map(|&one| class_of(one)).collect();
         let mut answers = UserAnswers::new(ofdma_config, hop, stations.len());
@@ -157,7 +168,7 @@ impl<P: Clone> Aggregate<P> {
             let exchange = &self.exchanges[class as usize];
             let (rate, timing) = exchange.high_rate();
             let ppdus = rate.ppdus_in(division, preamble, timing);
-            let room = exchange.unit_room(&ppdus);
+            let room = exchange.unit_room(&ppdus, exchange.ppdu_time());
             let limits = Limits { exchange, room, left: None, is_sample: false, in_unit: true };
             let window = &mut peers.of_mut(receiver).window;
             let mut mpdus = Vec::new();
@@ -184,6 +195,31 @@ impl<P: Clone> Aggregate<P> {
         queue.sends = Sends::Users;
         queue.choice = None;
         true
+    }
+
+    /// Chooses the users of the next PPDU of `by`, if any has a frame. Returns `None` if it sends to
+    /// one as ever.
+    fn choose_users<S: Supply<P>>(
+        &mut self,
+        air: &Air<P>,
+        by: ContenderId,
+        supply: &S,
+    ) -> Option<Option<(Division, Vec<StationId>)>> {
+        let ofdma = self.ofdma.as_mut()?;
+        if let Some(uplink) = ofdma.uplink.as_mut().filter(|one| one.by == by) {
+            uplink.is_requested = false;
+        }
+        let own = ofdma.queue(by)?;
+        let peers = &self.peers[by as usize];
+        if peers.pending(0).any(|one| one.window.on(0).request_due) {
+            return None;
+        }
+        let any = own.scheduler.any()?;
+        let class = air.roles.class_of(any);
+        let width = self.exchanges[class as usize].high_rate().0.channel_width_mhz;
+        Some(own.scheduler.choose(width, |receiver| {
+            peers.of(receiver).window.waiting() > 0 || supply.has_next_for(by, receiver)
+        }))
     }
 
     /// Puts the PPDU of `by` to several users on the air at `start`.
