@@ -56,6 +56,24 @@ def test_a_wide_interval_leaves_the_odds_open() -> None:
     assert 0.6 < target(1.5, spread=1.0).miss < 0.7
 
 
+@pytest.mark.parametrize(
+    ("ratio", "state", "likely"),
+    [
+        (0.5, "fails", "fails"),
+        (0.93, "unknown", "holds"),
+        (0.95, "unknown", "unknown"),
+        (1.06, "unknown", "unknown"),
+        (1.08, "unknown", "fails"),
+        (None, "unknown", "unknown"),
+    ],
+)
+def test_an_open_target_is_likely_met_or_missed_beyond_90_percent(
+    ratio: float | None, state: State, likely: State
+) -> None:
+    """With a spread of 5 %, .93 is 1.45 standard errors below the bound: 7 % to miss."""
+    assert target(ratio, state=state).likely == likely
+
+
 def test_met_and_missed_count_states_and_expected_misses_odds() -> None:
     targets = (target(0.5, state="holds"), target(2.0, state="fails"), target(1.0))
     found = Outcome(targets, frozenset(), {}, {}, {})
@@ -206,21 +224,21 @@ def test_a_gain_is_none_where_somebody_is_worse_off(
         goodputs=dict(zip(who, goodputs, strict=True)), delays=dict(zip(who, delays, strict=True))
     )
 
-    assert _gains(base, now) == pytest.approx(gains)
+    assert _gains(base, now, base) == pytest.approx(gains)
 
 
 @pytest.mark.parametrize(("before_s", "gain"), [(0.05, 1.0), (0.051, 5.1)])
 def test_a_delay_that_nobody_feels_is_no_gain(before_s: float, gain: float) -> None:
     base, now = of(delays={DESK: before_s}), of(delays={DESK: 0.01})
 
-    assert _gains(base, now)[1] == pytest.approx(gain)
+    assert _gains(base, now, base)[1] == pytest.approx(gain)
 
 
 def test_a_longer_delay_below_100_ms_is_nobodys_loss() -> None:
     base = of(goodputs={DESK: 1.0}, delays={PHONE: 0.02})
 
-    assert _gains(base, of(goodputs={DESK: 2.0}, delays={PHONE: 0.1}))[0] == 2.0
-    assert _gains(base, of(goodputs={DESK: 2.0}, delays={PHONE: 0.101}))[0] == 0.0
+    assert _gains(base, of(goodputs={DESK: 2.0}, delays={PHONE: 0.1}), base)[0] == 2.0
+    assert _gains(base, of(goodputs={DESK: 2.0}, delays={PHONE: 0.101}), base)[0] == 0.0
 
 
 def test_a_mean_of_one_replication_is_trusted_to_15_percent() -> None:
@@ -255,6 +273,41 @@ def test_a_percentile_of_pages_counts_those_in_progress() -> None:
     assert max(ages_s) > max(ended_s)
     assert found.ratio is not None
     assert found.ratio * 4.0 >= max(ended_s)
+
+
+def test_a_gain_is_measured_from_the_whole_run_if_short_runs_are_slower() -> None:
+    short, whole = of(delays={DESK: 3.0}), of(delays={DESK: 1.7})
+
+    assert short.calmer(whole).delays == {DESK: 1.7}
+    assert whole.calmer(short).delays == {DESK: 1.7}
+    assert short.calmer(of()).delays == {DESK: 3.0}
+    assert _gains(short, of(delays={DESK: 1.0}), short.calmer(whole)) == (1.0, 1.7)
+    # Nobody is worse off than in the same short runs.
+    assert _gains(short, of(delays={DESK: 2.5}), short.calmer(whole)) == (1.0, 1.0)
+
+
+def test_readers_get_what_they_ask_for() -> None:
+    """Twice the goodput of pages is chance, and twice that of a backup is a gain."""
+    base = replace(
+        of(goodputs={DESK: 1e6, PHONE: 1e6}, delays={DESK: 1.0, PHONE: 0.1}),
+        delay_metrics={DESK: "page_time_p90_s", PHONE: "path_rtt_s"},
+    )
+    better = {who: replace(base, goodputs=base.goodputs | {who: 2e6}) for who in (DESK, PHONE)}
+
+    assert _gains(base, better[DESK], base) == (1.0, 1.0)
+    assert _gains(base, better[PHONE], base) == (2.0, 1.0)
+
+
+@pytest.mark.parametrize(("page_s", "harmed"), [(0.5, set()), (1.0, set()), (1.1, {DESK})])
+def test_readers_lose_goodput_only_if_their_pages_take_longer(
+    page_s: float, harmed: set[tuple[str, str]]
+) -> None:
+    base = replace(
+        of(goodputs={DESK: 10e6}, delays={DESK: 1.0}), delay_metrics={DESK: "page_time_p90_s"}
+    )
+    now = replace(base, goodputs={DESK: 8e6}, delays={DESK: page_s})
+
+    assert set(now.harmed(base)) == harmed
 
 
 def test_half_of_the_stations_get_half_of_the_goodput() -> None:

@@ -50,6 +50,8 @@ NEAR: Final = 0.05
 _SINGLE: Final = 0.15
 #: The fewest replications whose intervals decide.
 _INTERVALS: Final = 2
+#: An undecided target counts as met or missed if the other is less likely than this.
+_SURELY: Final = 0.1
 #: The largest factor by which the run's own value corrects a ratio of a short run, up or down.
 _CORRECTED: Final = 2.0
 #: The delays that users feel, in order of preference: calls and pages before round trips under
@@ -81,6 +83,15 @@ class TargetOutcome:
         if self.ratio <= 0.0:
             return 0.0
         return _NORMAL.cdf(math.log(self.ratio) / math.hypot(self.spread, NEAR))
+
+    @property
+    def likely(self) -> State:
+        """The state; if intervals do not decide, by the miss probability."""
+        if self.state != "unknown":
+            return self.state
+        return (
+            "holds" if self.miss < _SURELY else "fails" if self.miss > 1.0 - _SURELY else "unknown"
+        )
 
     @property
     def is_of_transfers(self) -> bool:
@@ -123,6 +134,12 @@ class Outcome:
         return sum(one.state == "fails" for one in self.targets)
 
     @property
+    def counted(self) -> tuple[int, int, int]:
+        """The numbers of targets that are likely met, likely missed, and open."""
+        states = [one.likely for one in self.targets]
+        return states.count("holds"), states.count("fails"), states.count("unknown")
+
+    @property
     def measured_misses(self) -> float:
         """The expected number of missed targets among those that were measured."""
         return sum(one.miss for one in self.targets if one.ratio is not None)
@@ -157,6 +174,25 @@ class Outcome:
         contradicts becomes unknown.
         """
         return replace(self, targets=tuple(one.times(factors) for one in self.targets))
+
+    @property
+    def readers(self) -> frozenset[tuple[str, str]]:
+        """The groups that fetch pages or files now and then: they get the goodput they ask for."""
+        lasting = ("page_time", "transfer_time")
+        return frozenset(who for who, one in self.delay_metrics.items() if one.startswith(lasting))
+
+    def calmer(self, known: Outcome) -> Outcome:
+        """Return this outcome with delays no longer than those of the same variant in longer runs.
+
+        So a gain is not the luck of short runs.
+        """
+        delays = {
+            who: min(before, known.delays.get(who, before))
+            if known.delay_metrics.get(who) == self.delay_metrics[who]
+            else before
+            for who, before in self.delays.items()
+        }
+        return replace(self, delays=delays)
 
     def for_as_many(self, factors: Mapping[str, float]) -> Outcome:
         """Return this outcome with the goodput of each group multiplied by its factor.
@@ -207,8 +243,17 @@ class Outcome:
         return self._lower(base, HALF)
 
     def harmed(self, base: Outcome) -> dict[tuple[str, str], float]:
-        """Return groups that lose more than a tenth of their goodput, with the ratio to `base`."""
-        return self._lower(base, HARM)
+        """Return groups that lose more than a tenth of their goodput, with the ratio to `base`.
+
+        Readers are not among them if their pages take no longer: they asked for less by chance.
+        """
+        calm = {
+            who
+            for who in self.readers & base.readers
+            if self.delay_metrics[who] == base.delay_metrics[who]
+            and self.delays[who] <= base.delays[who]
+        }
+        return {who: lost for who, lost in self._lower(base, HARM).items() if who not in calm}
 
     def delayed(self, base: Outcome) -> dict[tuple[str, str], float]:
         """Return the groups whose delay more than doubles, with the ratio to `base`."""

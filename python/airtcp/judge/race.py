@@ -257,6 +257,7 @@ class Race:
         return (
             mine.expected_misses <= its.expected_misses + _NO_WORSE
             and mine.worst <= max(_ALIKE * its.worst, _ROOM)
+            and mine.counted[0] >= its.counted[0]
             and len(mine.below_half(base)) <= len(its.below_half(its_base))
             and not mine.breaks(base)
             and not mine.halved(base)

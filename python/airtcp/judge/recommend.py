@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from airtcp.judge.candidates import Candidate
     from airtcp.results import Comparison, Replication, SimulationResult
     from airtcp.results.advice import Outcome as Word
-    from airtcp.results.verdict import State
     from airtcp.scenario import ResolvedScenario
 
 #: Budget of a race relative to the work of the run, and its limits in the core's work: about two
@@ -192,7 +191,7 @@ class _Advising:
             found,
             best,
             None,
-            _counted(self._now),
+            self._now.counted,
             sure,
             len(order),
             none,
@@ -206,7 +205,7 @@ class _Advising:
         base = race.bases[one.name]
         wins, loses = effects_of(base.outcome, standing.outcome)
         lines, notes = lines_of(one, self._base)
-        met, missed, unknown = _counted(standing.outcome)
+        met, missed, unknown = standing.outcome.counted
         metric, before, after, difference = self._measured(base, standing)
         return Trial(
             name=one.name,
@@ -221,7 +220,7 @@ class _Advising:
             open=unknown,
             worst=standing.outcome.worst,
             targets=tuple(
-                TargetChange(after.text, _state(after), before.ratio, after.ratio, _value(after))
+                TargetChange(after.text, after.likely, before.ratio, after.ratio, _value(after))
                 for before, after in zip(
                     base.outcome.targets, standing.outcome.targets, strict=True
                 )
@@ -277,26 +276,32 @@ class _Advising:
         found: list[Candidate] = []
         with suppress(KeyboardInterrupt):
             race.look(free, 1, 0.5 * LEAST)
-            promising = sorted(free, key=lambda one: -max(_gains(*race.change(one))))[:6]
-            promising = [one for one in promising if max(_gains(*race.change(one))) > _MUCH]
+            promising = sorted(free, key=lambda one: -max(self._gains(race, one)))[:6]
+            promising = [one for one in promising if max(self._gains(race, one)) > _MUCH]
             race.look(promising, 2, 0.5 * LEAST)
             for kind in (0, 1):
-                gains = {one.name: _gains(*race.change(one))[kind] for one in promising}
+                gains = {one.name: self._gains(race, one)[kind] for one in promising}
                 most = max(gains.values(), default=0.0)
                 alike = [one for one in promising if gains[one.name] > max(_MUCH, _NOBODY * most)]
                 # Of similar changes, keep the one with the shortest delays.
                 found += sorted(alike, key=lambda one: _delay(race.change(one)[1]))[:1]
-        trials = [
-            self._trial(race, race.standings[name])
-            for name in dict.fromkeys(one.name for one in found)
-        ]
+        names = list(dict.fromkeys(one.name for one in found))
+        for name in names:
+            base = race.bases[name]
+            race.bases[name] = replace(base, outcome=base.outcome.calmer(self._now))
+        trials = [self._trial(race, race.standings[name]) for name in names]
         return Advice(
             tuple(trials),
             opportunity=trials[0] if trials else None,
-            as_is=_counted(self._now),
+            as_is=self._now.counted,
             tried=len(free),
             unfit=self._unfit,
         )
+
+    def _gains(self, race: Race, one: Candidate) -> tuple[float, float]:
+        """Return the gains of a change, compared with the short runs and with the whole run."""
+        base, now = race.change(one)
+        return _gains(base, now, base.calmer(self._now))
 
 
 def _delay(now: Outcome) -> float:
@@ -304,10 +309,10 @@ def _delay(now: Outcome) -> float:
     return sum(now.delays.values())
 
 
-def _gains(base: Outcome, now: Outcome) -> tuple[float, float]:
+def _gains(base: Outcome, now: Outcome, calmer: Outcome) -> tuple[float, float]:
     """Return the largest factors by which a group has more goodput, and less delay.
 
-    Both are 0 if any group is worse off.
+    Delays gain from those of `calmer`. Both are 0 if any group is worse off than in `base`.
     """
     worse = [
         who
@@ -323,11 +328,11 @@ def _gains(base: Outcome, now: Outcome) -> tuple[float, float]:
     goodputs = [
         now.goodputs[who] / before
         for who, before in base.goodputs.items()
-        if before > 0.0 and who in now.goodputs
+        if before > 0.0 and who in now.goodputs and who not in base.readers
     ]
     delays = [
         before / now.delays[who]
-        for who, before in base.delays.items()
+        for who, before in calmer.delays.items()
         if before > _FELT_S and now.delays.get(who, 0.0) > 0.0
     ]
     return max([*goodputs, 1.0]), max([*delays, 1.0])
@@ -341,19 +346,6 @@ def _word(now: Outcome, base: Outcome) -> Word:
     if now.breaks(base) or now.halved(base) or fewer < -FEWER:
         return "harms"
     return "no gain"
-
-
-def _state(one: TargetOutcome) -> State:
-    """Return the state of a target; if intervals do not decide, by its miss probability."""
-    if one.state != "unknown":
-        return one.state
-    return "holds" if one.miss < 0.1 else "fails" if one.miss > 0.9 else "unknown"
-
-
-def _counted(now: Outcome) -> tuple[int, int, int]:
-    """Count the targets that are met, missed and undecided."""
-    states = [_state(one) for one in now.targets]
-    return states.count("holds"), states.count("fails"), states.count("unknown")
 
 
 def _value(one: TargetOutcome) -> float | None:
@@ -388,7 +380,7 @@ def effects_of(base: Outcome, now: Outcome) -> tuple[tuple[Effect, ...], tuple[E
     won = [
         Effect("goodput_bps", *who, base.goodputs[who], now.goodputs[who])
         for who, factor in now.gains(base).items()
-        if factor > 1.1
+        if factor > 1.1 and who not in base.readers
     ]
     won += [
         Effect(base.delay_metrics[who], *who, before, now.delays[who])
