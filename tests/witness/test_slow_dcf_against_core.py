@@ -206,18 +206,18 @@ def disagreements(
 
 
 class ScriptedBackoffs:
-    """Stands in for `random.Random` and deals prepared backoffs, checking that each is allowed."""
+    """Stands in for `random.Random`: deals prepared backoffs, each from the window that it has."""
 
-    def __init__(self, backoffs: list[int]) -> None:
-        self.backoffs: Iterator[int] = iter(backoffs)
+    def __init__(self, backoffs: list[tuple[int, int]]) -> None:
+        self.backoffs: Iterator[tuple[int, int]] = iter(backoffs)
 
     def __call__(self, _seed: int) -> ScriptedBackoffs:
         return self
 
     def randint(self, low: int, high: int) -> int:
         """The next backoff of the script."""
-        backoff = next(self.backoffs)
-        assert low <= backoff <= high
+        backoff, window = next(self.backoffs)
+        assert (low, high) == (0, window)
         return backoff
 
 
@@ -228,7 +228,9 @@ def test_who_waits_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
     exchange = data + 10_000 + params.ack_ns
     # Backoffs in the order of the draws: at the start 2, 2, 5; after the collision of 0 and 1 (CW
     # is 63) 1 and 30; after the successes of 0, 0, 2 and 1 (CW is 31) 0, 31, 30 and 31.
-    backoffs = ScriptedBackoffs([2, 2, 5, 1, 30, 0, 31, 30, 31])
+    backoffs = ScriptedBackoffs(
+        [(2, 31), (2, 31), (5, 31), (1, 63), (30, 63), (0, 31), (31, 31), (30, 31), (31, 31)]
+    )
     monkeypatch.setattr("random.Random", backoffs)
     # Stations 0 and 1 collide in slot 2; station 2 has 3 slots left.
     collision = 50_000 + 2 * 20_000
