@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -32,8 +34,8 @@ class Cost(NamedTuple):
     cpu_s: float
 
 
-def cost(cells: int, work: Path) -> Cost:
-    """Return the cost of a run of so many isolated cells of ten stations each."""
+def command(cells: int, duration: str, work: Path) -> list[str]:
+    """Return the command that runs so many isolated cells of ten stations each."""
     parts = [
         f"""
 [cells.c{cell}]
@@ -48,17 +50,37 @@ application = {{ kind = "bulk" }}
 """
         for cell in range(cells)
     ]
-    run = '[run]\nwarmup = "0 s"\nduration = "1 ms"\nreplications = 1\n'
+    run = f'[run]\nwarmup = "0 s"\nduration = "{duration}"\nreplications = 1\n'
     text = '[phy]\nstandard = "802.11a"\n[air]\nheard = []\n' + "".join(parts) + run
     path = work / f"{cells}.toml"
     path.write_text(text, encoding="utf-8")
     resolved = path.with_suffix(".json")
-    resolved.write_text(airtcp.load(path).to_json(), encoding="utf-8")
+    resolved.write_text(airtcp.load(path).for_core(), encoding="utf-8")
     from airtcp import _core
 
-    command = [sys.executable, "-IS", "-c", RUN, str(_core.__file__), str(resolved)]
-    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return [sys.executable, "-IS", "-c", RUN, str(_core.__file__), str(resolved)]
+
+
+def cost(cells: int, work: Path) -> Cost:
+    """Return the cost of their setup."""
+    setup = command(cells, "1 ms", work)
+    told = subprocess.run(setup, check=True, capture_output=True, text=True).stdout.split()
     return Cost(int(told[0]), float(told[1]))
+
+
+def instructions(cells: int, work: Path) -> int:
+    """Return the instructions of a run of 20 ms."""
+    valgrind = [
+        "valgrind",
+        "--tool=cachegrind",
+        "--cache-sim=no",
+        "--cachegrind-out-file=/dev/null",
+    ]
+    run = [*valgrind, *command(cells, "20 ms", work)]
+    told = subprocess.run(run, check=True, capture_output=True, text=True).stderr
+    found = re.search(r"I +refs: +([\d,]+)", told)
+    assert found is not None, told
+    return int(found[1].replace(",", ""))
 
 
 @pytest.mark.slow
@@ -75,6 +97,26 @@ def test_a_campus_of_a_thousand_cells_is_set_up_in_two_seconds(tmp_path: Path) -
     campus = cost(1_000, tmp_path)
     assert campus.cpu_s < 2
     assert campus.peak_kib < 400 * 1024
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind counts instructions")
+def test_isolated_cells_take_instructions_in_proportion_to_their_number(tmp_path: Path) -> None:
+    one, few, many = (instructions(cells, tmp_path) for cells in (1, 100, 1_000))
+    # Python and one cell are in each count. With a table of all pairs it was 16 times.
+    assert many - one < 10.6 * (few - one)
+
+
+def test_rows_of_powers_as_objects_say_the_same_as_a_table(tmp_path: Path) -> None:
+    from airtcp import _core
+
+    command(10, "50 ms", tmp_path)
+    scenario = airtcp.load(tmp_path / "10.toml")
+    sparse, dense = scenario.for_core(), scenario.to_json()
+    assert '"received_dbm":[{' in sparse
+    assert '"received_dbm":[[' in dense
+    found = [_core.Simulation(text).run(1, 0, _core.RunControl())[:2] for text in (sparse, dense)]
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,23 @@ pub struct Served {
     pub scheduler: Option<Scheduler>,
     /// The receivers by number. Numbers beyond the end have the default weight and no rate.
     pub receivers: Rc<[Destination]>,
+    /// The first receiver of this queue. State is kept from there on, so that queues of many access
+    /// points have no state for the stations of others.
+    pub first: u32,
+}
+
+impl Served {
+    /// Returns the index of a receiver in what the queue keeps for each.
+    #[inline]
+    fn place(&self, receiver: u32) -> usize {
+        (receiver - self.first) as usize
+    }
+
+    /// Returns the receiver at `place`.
+    #[inline]
+    fn receiver(&self, place: usize) -> Option<&Destination> {
+        self.receivers.get(self.first as usize + place)
+    }
 }
 
 /// A receiver of packets.

@@ -5,7 +5,7 @@ mod air;
 mod radio_links;
 mod tcp;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use airtcp_kernel::{Duration, Time};
@@ -428,8 +428,12 @@ impl Scenario {
         for link in self.links.values().chain(own) {
             link.check().or_else(fail)?;
         }
+        let groups: BTreeSet<_> = self.stations.iter().map(|group| &group.name).collect();
+        if groups.len() < self.stations.len() {
+            return fail("two station groups have one name".into());
+        }
         for flow in &self.flows {
-            if !self.stations.iter().any(|group| group.name == flow.stations) {
+            if !groups.contains(&flow.stations) {
                 return fail(format!("flow {} has no station group {}", flow.name, flow.stations));
             }
             for element in &flow.path {

@@ -201,7 +201,7 @@ class _Look:
         run = scenario.run
         refuse_too_large(scenario, threads=1, replications=1)
         try:
-            core = _core.Simulation(scenario.to_json())
+            core = _core.Simulation(scenario.for_core())
         except ValueError as error:
             raise SimulationError(f"the simulator rejects this scenario: {error}") from error
         # The callback only lets signals be handled.

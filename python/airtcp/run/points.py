@@ -117,7 +117,7 @@ class Points(Generic[_Key]):
             scenario, threads=self._threads, replications=scenario.run.replications or 1
         )
         try:
-            core = _core.Simulation(scenario.to_json())
+            core = _core.Simulation(scenario.for_core())
         except ValueError as error:
             raise SimulationError(f"the simulator rejects this scenario: {error}") from error
         length_s = scenario.run.whole_s

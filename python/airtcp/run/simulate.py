@@ -128,7 +128,7 @@ def simulate(
             try:
                 scenario = with_warmup(scenario, threads=threads, interruption=interruption)
                 text = scenario.to_json()
-                core = _core.Simulation(text)
+                core = _core.Simulation(scenario.for_core())
             except ValueError as error:
                 raise SimulationError(f"the simulator rejects this scenario: {error}") from error
             refuse_too_large(

@@ -141,7 +141,7 @@ def _pilots(
     )
     text = pilot.to_json()
     runner = Runner(
-        core=_core.Simulation(text),
+        core=_core.Simulation(pilot.for_core()),
         seed=scenario.run.seed,
         trace_interval_ns=interval_ns,
         capture=None,

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from ..conditions import Condition
 
 
+def _canonical(data: object) -> str:
+    return json.dumps(
+        data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+
+
 def hash_of(canonical: str) -> str:
     """Return the SHA-256 of canonical JSON, as 64 hexadecimal digits."""
     return hashlib.sha256(canonical.encode()).hexdigest()
@@ -86,13 +92,22 @@ class ResolvedScenario(Sparse):
 
     def to_json(self) -> str:
         """Return canonical JSON: keys sorted, no white space, numbers in shortest exact form."""
-        return json.dumps(
-            self.to_dict(),
-            sort_keys=True,
-            separators=(",", ":"),
-            ensure_ascii=False,
-            allow_nan=False,
-        )
+        return _canonical(self.to_dict())
+
+    def for_core(self) -> str:
+        """Return the JSON for the core, in which rows of powers that are mostly null are objects.
+
+        The text of N cells that do not hear each other is N times as long as that of one.
+        """
+        data = self.model_dump(mode="json", by_alias=True, exclude={"air": {"received_dbm"}})
+        if self.air is not None:
+            data["air"]["received_dbm"] = [
+                {str(to): power for to, power in enumerate(row) if power is not None}
+                if row.count(None) > len(row) / 2
+                else row
+                for row in self.air.received_dbm
+            ]
+        return _canonical(data)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:

@@ -74,7 +74,7 @@ def measure(
     total_s = run.whole_s
     for one in programs:
         one.until_s = total_s
-    core = _core.Simulation(scenario.to_json())
+    core = _core.Simulation(scenario.for_core())
     file = None if pcap is None else Path(pcap)
     lost: list[OutputError] = []
     began, cpu_began = time.perf_counter(), time.process_time()

@@ -75,7 +75,7 @@ def shell(
     _check_has_flow(site, station, name)
     real = next(one for one in site.flows if one.station == station)
     addresses = {"AIRTCP_SERVER": real.server_address, "AIRTCP_STATION": real.station_address}
-    core = _core.Simulation(scenario.to_json())
+    core = _core.Simulation(scenario.for_core())
     servers = [None if one is None else (one, "stream", None) for one in site.servers]
     lost: list[OutputError] = []
     with Network(site.nodes) as network:

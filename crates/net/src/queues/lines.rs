@@ -17,6 +17,7 @@ use crate::Packet;
 #[derive(Debug)]
 pub(super) struct Lines<B> {
     turns: Turns,
+    service: Served,
     /// One queue per receiver; each packet has its arrival number.
     lines: Vec<Train<(u64, Packet<B>)>>,
     /// The head of each queue that is not empty: its arrival number and its receiver.
@@ -31,6 +32,7 @@ impl<B: Copy> Lines<B> {
     pub(super) fn new(scheduler: Scheduler, service: &Served) -> Self {
         Self {
             turns: Turns::new(scheduler, service),
+            service: service.clone(),
             lines: Vec::new(),
             heads: BTreeSet::new(),
             taken: None,
@@ -41,7 +43,7 @@ impl<B: Copy> Lines<B> {
     /// Appends a packet; the caller has checked that it fits.
     #[inline]
     pub(super) fn push(&mut self, packet: Packet<B>) {
-        let receiver = packet.to as usize;
+        let receiver = self.service.place(packet.to);
         if self.lines.len() <= receiver {
             self.lines.resize_with(receiver + 1, Train::default);
         }
@@ -56,7 +58,7 @@ impl<B: Copy> Lines<B> {
 
     /// Whether a packet for `receiver` waits.
     pub(super) fn has(&self, receiver: u32) -> bool {
-        self.lines.get(receiver as usize).is_some_and(|line| !line.is_empty())
+        self.lines.get(self.service.place(receiver)).is_some_and(|line| !line.is_empty())
     }
 
     /// Updates `heads` after `taken` was dequeued.
@@ -64,7 +66,7 @@ impl<B: Copy> Lines<B> {
         if let Some(taken) = self.taken.take() {
             self.heads.remove(&taken);
             let (_, receiver) = taken;
-            if let Some(&(next, _)) = self.lines[receiver as usize].front() {
+            if let Some(&(next, _)) = self.lines[self.service.place(receiver)].front() {
                 self.heads.insert((next, receiver));
             }
         }
@@ -89,7 +91,7 @@ impl<B: Copy> Lines<B> {
         if self.taken.is_some_and(|(_, before)| before != receiver) {
             self.update_heads();
         }
-        let Some(line) = self.lines.get_mut(receiver as usize) else { return false };
+        let Some(line) = self.lines.get_mut(self.service.place(receiver)) else { return false };
         let Some((number, packet)) = line.front().filter(|(_, head)| fits(head)) else {
             return false;
         };
@@ -134,11 +136,11 @@ impl<B: Inspect> Policy<B> for Lines<B> {
 
     fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
         self.update_heads();
-        let lines = &self.lines;
+        let (lines, service) = (&self.lines, &self.service);
         let oldest_alone = matches!(self.turns, Turns::Oldest);
         let heads = self.heads.iter().take(if oldest_alone { 1 } else { usize::MAX });
         let here = heads.map(|&(_, receiver)| {
-            let head = lines[receiver as usize].front();
+            let head = lines[service.place(receiver)].front();
             (receiver, head.map(|(_, packet)| packet.arrived))
         });
         self.turns.choose(waiting, here)
@@ -151,7 +153,7 @@ impl<B: Inspect> Policy<B> for Lines<B> {
     fn filter(&mut self, rule: AckFilter, newer: &Packet<B>) -> Option<Packet<B>> {
         // `heads` must be current: packets may have arrived since one was dequeued.
         self.update_heads();
-        let line = self.lines.get_mut(newer.to as usize)?;
+        let line = self.lines.get_mut(self.service.place(newer.to))?;
         let place = superseded(line.iter().map(|(_, packet)| packet), newer, rule)?;
         if place == 0 {
             return self.take(newer.to, |_| true);

@@ -63,11 +63,11 @@ impl<B: Inspect> Ring<B> {
                 }
             }
             Allowance::Airtime(limit) => {
-                let index = receiver as usize;
+                let index = self.service.place(receiver);
                 if self.bits.len() <= index {
                     self.bits.resize(index + 1, 0);
                 }
-                let rate_bps = self.service.receivers.get(index).map_or(0, |one| one.rate_bps);
+                let rate_bps = self.service.receiver(index).map_or(0, |one| one.rate_bps);
                 let room = u128::from(limit.as_nanos()) * u128::from(rate_bps) / 1_000_000_000;
                 while u128::from(self.bits[index]) < room.max(1)
                     && let Some(packet) = self.above.next(Some(receiver), now, any, drops)
@@ -82,8 +82,8 @@ impl<B: Inspect> Ring<B> {
     /// Refills the ring after the MAC is done with `packet`.
     pub(super) fn done(&mut self, now: Time, packet: &Packet<B>, drops: &mut Vec<Packet<B>>) {
         self.handed_over -= 1;
-        if let Some(bits) = self.bits.get_mut(packet.to as usize) {
-            *bits -= packet.bits;
+        if matches!(self.allowance, Allowance::Airtime(_)) {
+            self.bits[self.service.place(packet.to)] -= packet.bits;
         }
         self.refill(packet.to, now, drops);
     }

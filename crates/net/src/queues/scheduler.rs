@@ -121,12 +121,11 @@ const ACTIVE: Duration = Duration::from_millis(100);
 /// State of deficit round robin in airtime.
 #[derive(Debug, Default)]
 pub(super) struct Deficits {
-    /// Accounts by receiver.
+    service: Served,
+    /// Accounts by receiver, from the first of the queue on.
     accounts: Vec<Account>,
-    /// Airtime per round, by receiver.
-    quanta: Vec<i64>,
-    /// Airtime per round of receivers that `quanta` does not list.
-    quantum: i64,
+    /// The airtime per round of a receiver with weight 256.
+    quantum: Duration,
     /// Receivers that were idle before their packet arrived.
     new: VecDeque<u32>,
     old: VecDeque<u32>,
@@ -138,6 +137,8 @@ pub(super) struct Deficits {
 
 #[derive(Clone, Copy, Debug)]
 struct Account {
+    /// Airtime per round. \[ns\]
+    quantum: i64,
     /// Airtime left in this round; negative if overdrawn. \[ns\]
     deficit: i64,
     is_listed: bool,
@@ -149,34 +150,26 @@ struct Account {
 
 impl Account {
     /// Returns how many quanta lift its deficit above zero.
-    fn quanta_due(&self, quantum: i64) -> i64 {
-        if self.deficit > 0 { 0 } else { 1 - self.deficit / quantum }
+    fn quanta_due(&self) -> i64 {
+        if self.deficit > 0 { 0 } else { 1 - self.deficit / self.quantum }
     }
 }
 
 impl Deficits {
     fn new(quantum: Duration, service: &Served) -> Self {
-        let of_weight = |weight: u64| {
-            let nanos = u128::from(quantum.as_nanos()) * u128::from(weight);
-            (nanos / u128::from(UNIT_WEIGHT)).max(1) as i64
-        };
-        Self {
-            quanta: service.receivers.iter().map(|one| of_weight(one.weight.into())).collect(),
-            quantum: of_weight(UNIT_WEIGHT),
-            ..Self::default()
-        }
-    }
-
-    fn quantum_of(&self, receiver: u32) -> i64 {
-        self.quanta.get(receiver as usize).copied().unwrap_or(self.quantum)
+        Self { service: service.clone(), quantum, ..Self::default() }
     }
 
     fn account(&mut self, receiver: u32) -> &mut Account {
-        let index = receiver as usize;
+        let index = self.service.place(receiver);
         while self.accounts.len() <= index {
-            let deficit = self.quantum_of(self.accounts.len() as u32);
-            let account = Account { deficit, is_listed: false, seen: 0, active: Time::ZERO };
-            self.accounts.push(account);
+            let weight = self.service.receiver(self.accounts.len()).map(|one| one.weight.into());
+            let nanos = u128::from(self.quantum.as_nanos())
+                * u128::from(weight.unwrap_or(UNIT_WEIGHT))
+                / u128::from(UNIT_WEIGHT);
+            let quantum = nanos.max(1) as i64;
+            let (deficit, active) = (quantum, Time::ZERO);
+            self.accounts.push(Account { quantum, deficit, is_listed: false, seen: 0, active });
         }
         &mut self.accounts[index]
     }
@@ -229,45 +222,42 @@ impl Deficits {
             if self.refill(receiver) {
                 self.old.push_back(receiver);
             } else {
-                self.accounts[receiver as usize].is_listed = false;
+                self.accounts[self.service.place(receiver)].is_listed = false;
             }
         }
     }
 
     /// Whether `receiver` has packets, and airtime left in this round.
     fn may_go(&self, receiver: u32) -> bool {
-        let account = &self.accounts[receiver as usize];
+        let account = &self.accounts[self.service.place(receiver)];
         account.deficit > 0 && account.seen == self.choices
     }
 
     /// Gives `receiver` its quantum if it has used up its airtime. Returns true if it did.
     fn refill(&mut self, receiver: u32) -> bool {
-        let quantum = self.quantum_of(receiver);
-        let account = &mut self.accounts[receiver as usize];
+        let account = &mut self.accounts[self.service.place(receiver)];
         let is_due = account.deficit <= 0;
         if is_due {
-            account.deficit += quantum;
+            account.deficit += account.quantum;
         }
         is_due
     }
 
     /// Skips the rounds in which no receiver can be served, in one step: a debt may be many quanta.
     fn skip_rounds(&mut self) {
-        let Self { accounts, quanta, quantum, old, choices, .. } = self;
-        let quantum_of = |receiver: u32| quanta.get(receiver as usize).copied().unwrap_or(*quantum);
+        let Self { accounts, service, old, choices, .. } = self;
         let due = |receiver: &u32| {
-            let account = &accounts[*receiver as usize];
-            (account.seen == *choices).then(|| account.quanta_due(quantum_of(*receiver)))
+            let account = &accounts[service.place(*receiver)];
+            (account.seen == *choices).then(|| account.quanta_due())
         };
         let rounds = old.iter().filter_map(due).min().unwrap_or(0);
         if rounds == 0 {
             return;
         }
         old.retain(|&receiver| {
-            let quantum = quantum_of(receiver);
-            let account = &mut accounts[receiver as usize];
-            let due = account.quanta_due(quantum);
-            account.deficit += due.min(rounds) * quantum;
+            let account = &mut accounts[service.place(receiver)];
+            let due = account.quanta_due();
+            account.deficit += due.min(rounds) * account.quantum;
             // A receiver with airtime but no packets is delisted at its turn.
             account.is_listed = due >= rounds;
             account.is_listed

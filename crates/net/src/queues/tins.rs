@@ -155,22 +155,24 @@ impl<B: Inspect, C, T: Tin<B, Config = C>> Tins<B, T, C> {
     /// Returns the number of the tin for packets to `receiver`.
     #[inline]
     fn place(&self, receiver: u32) -> usize {
-        if self.turns.is_some() { receiver as usize } else { 0 }
+        if self.turns.is_some() { self.service.place(receiver) } else { 0 }
     }
 
     /// Returns the number of the tin whose turn it is.
     #[inline(never)]
     fn place_in_turn(&mut self) -> Option<usize> {
-        let has_one = self.turns.is_none();
-        if has_one { Some(0) } else { Some(self.receiver(std::iter::empty())? as usize) }
+        if self.turns.is_none() {
+            return Some(0);
+        }
+        let receiver = self.receiver(std::iter::empty())?;
+        Some(self.place(receiver))
     }
 
     /// Creates the tins up to `place`.
     #[cold]
     fn add_up_to(&mut self, place: usize) {
         while self.places.len() <= place {
-            let receiver = self.places.len();
-            let rate = self.service.receivers.get(receiver).map(|one| one.rate_bps);
+            let rate = self.service.receiver(self.places.len()).map(|one| one.rate_bps);
             let codel = match self.slow {
                 Some(slow) if rate.is_some_and(|rate| rate < slow.below_bps) => slow.codel,
                 _ => self.codel,
@@ -268,8 +270,9 @@ impl<B: Inspect, C, T: Tin<B, Config = C>> Policy<B> for Tins<B, T, C> {
                 first.map(|packet| packet.to)
             });
         };
-        let oldest = |receiver| places[receiver as usize].tin.oldest(store);
-        turns.choose(waiting, self.busy.iter().map(|receiver| (receiver, oldest(receiver))))
+        let first = self.service.first;
+        let here = |place: u32| (first + place, places[place as usize].tin.oldest(store));
+        turns.choose(waiting, self.busy.iter().map(here))
     }
 
     fn charge(&mut self, now: Time, to: u32, airtime: Duration) {

@@ -1,10 +1,12 @@
 //! Several cells, or one cell with hidden stations, in the resolved form.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Formatter};
 
 use airtcp_kernel::Duration;
 use airtcp_wlan::HearingConfig;
-use serde::Deserialize;
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::{AccessPoint, Scenario};
 use crate::scenario::AccessScheme;
@@ -35,12 +37,63 @@ pub struct Needs {
     pub control_db: f64,
 }
 
+/// The powers in dBm with which other classes hear the senders of a class, by class. In JSON, a list
+/// with a number or null for each class, or an object with the classes that hear anything, so that
+/// cells that do not hear each other take no space.
+#[derive(Clone, Debug, Default)]
+struct Row {
+    dbm: BTreeMap<u32, f64>,
+    /// The length of the list; `None` if it was an object.
+    classes: Option<usize>,
+}
+
+impl<'de> Deserialize<'de> for Row {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OfBoth;
+
+        impl<'de> Visitor<'de> for OfBoth {
+            type Value = Row;
+
+            fn expecting(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a list of powers, or powers by class")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Row, A::Error> {
+                let (mut dbm, mut class) = (BTreeMap::new(), 0);
+                while let Some(power) = list.next_element::<Option<f64>>()? {
+                    dbm.extend(power.map(|power| (class, power)));
+                    class += 1;
+                }
+                Ok(Row { dbm, classes: Some(class as usize) })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut classes: A) -> Result<Row, A::Error> {
+                let mut dbm = BTreeMap::new();
+                while let Some((class, power)) = classes.next_entry()? {
+                    dbm.insert(class, power);
+                }
+                Ok(Row { dbm, classes: None })
+            }
+        }
+
+        deserializer.deserialize_any(OfBoth)
+    }
+}
+
+impl Row {
+    /// True if it is a row of a table of `classes` classes.
+    fn fits(&self, classes: usize) -> bool {
+        self.classes.is_none_or(|own| own == classes)
+            && self.dbm.last_key_value().is_none_or(|(&last, _)| (last as usize) < classes)
+    }
+}
+
 /// The powers with which stations hear each other.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Air {
     classes: Vec<u32>,
-    received_dbm: Vec<Vec<Option<f64>>>,
+    received_dbm: Vec<Row>,
     sense_dbm: f64,
     energy_dbm: f64,
     noise_dbm: f64,
@@ -53,11 +106,20 @@ pub struct Air {
 }
 
 impl Air {
-    /// Returns it in the form that the MAC needs.
-    pub(crate) fn hearing(&self) -> HearingConfig {
+    /// Returns what the MAC needs to know of `stations`, which share a medium.
+    pub(crate) fn hearing(&self, stations: &[u32]) -> HearingConfig {
+        let classes = stations.iter().map(|&one| self.classes[one as usize]);
+        let mut of_all: Vec<_> = classes.clone().collect();
+        of_all.sort_unstable();
+        of_all.dedup();
+        let place = |class| of_all.binary_search(&class).expect("it is one of them") as u32;
+        let row = |&from: &u32| {
+            let row = &self.received_dbm[from as usize].dbm;
+            of_all.iter().map(|to| row.get(to).copied()).collect()
+        };
         HearingConfig {
-            classes: self.classes.clone(),
-            received_dbm: self.received_dbm.clone(),
+            classes: classes.map(place).collect(),
+            received_dbm: of_all.iter().map(row).collect(),
             sense_dbm: self.sense_dbm,
             energy_dbm: self.energy_dbm,
             noise_dbm: self.powers_known.then_some(self.noise_dbm),
@@ -86,11 +148,10 @@ impl Air {
         for (&class, &cell) in self.classes.iter().zip(cells) {
             *nodes.entry((class, cell)).or_default() += 1;
         }
-        let power = |one: u32, other: u32| self.received_dbm[one as usize][other as usize];
+        let row = |class: u32| &self.received_dbm[class as usize].dbm;
         let mut first: Vec<u32> = (0..count).collect();
         for &(class, cell) in nodes.keys() {
-            let row = &self.received_dbm[class as usize];
-            for other in (0..).zip(row).filter_map(|(other, power)| power.map(|_| other)) {
+            for &other in row(class).keys() {
                 for (&(_, its_cell), _) in nodes.range((other, 0)..=(other, count)) {
                     let (one, another) = (first[cell as usize], first[its_cell as usize]);
                     let (low, high) = (one.min(another), one.max(another));
@@ -117,7 +178,7 @@ impl Air {
                 if (class, cell) == (other, its_cell) && count == 1 {
                     continue;
                 }
-                let power = power(class, other);
+                let power = row(class).get(&other).copied();
                 let alike = *powers[air].get_or_insert(power.unwrap_or(f64::NEG_INFINITY));
                 is_even[air] &= power == Some(alike) && alike >= self.sense_dbm;
             }
@@ -144,7 +205,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
         return Err(format!("{} classes of nodes for {nodes} nodes", air.classes.len()));
     }
     if air.classes.iter().any(|&class| class as usize >= classes)
-        || air.received_dbm.iter().any(|row| row.len() != classes)
+        || !air.received_dbm.iter().all(|row| row.fits(classes))
     {
         return Err(format!("received_dbm is not a table of {classes} by {classes}"));
     }
@@ -164,10 +225,10 @@ mod tests {
 
     /// Creates the air of cells with one node each; the cells of each pair hear each other.
     fn air(cells: usize, pairs: &[(usize, usize)], detect: Duration) -> Air {
-        let mut received_dbm = vec![vec![None; cells]; cells];
+        let mut received_dbm = vec![Row::default(); cells];
         for &(one, other) in pairs {
-            received_dbm[one][other] = Some(-50.0);
-            received_dbm[other][one] = Some(-50.0);
+            received_dbm[one].dbm.insert(other as u32, -50.0);
+            received_dbm[other].dbm.insert(one as u32, -50.0);
         }
         Air {
             classes: (0..cells as u32).collect(),

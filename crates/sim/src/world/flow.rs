@@ -1,6 +1,8 @@
 //! The flows of a scenario, one per station of a group, and the links of their paths: where packets
 //! of a flow wait and go next.
 
+use std::collections::BTreeMap;
+
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_net::{LinkConfig, Loss, Wires};
 use airtcp_tcp::Config;
@@ -91,63 +93,61 @@ pub(super) fn build<'a>(
     let address = |node: NodeId| built.nodes[node as usize].address;
     let routes = |node: NodeId| built.nodes[node as usize].routes;
     let mut links = Links::new(seed, replication);
-    let shared: Vec<(&String, u32)> =
+    let shared: BTreeMap<&String, u32> =
         scenario.links.iter().map(|(name, link)| (name, links.add(name, link))).collect();
+    let names = scenario.stations.iter().map(|group| &group.name[..]);
+    let groups: BTreeMap<_, u32> = names.zip(0..).collect();
     let mut flows = Vec::new();
     for (entry, config) in scenario.flows.iter().enumerate() {
         let setting = Setting::new(config.direction, config.tcp.as_ref());
         let ends = config.tcp.as_ref().map(|tcp| tcp.ends(config.direction == Direction::Upload));
         let app = App::new(&config.application, setting);
-        for ((rate_class, group), &first) in (0..).zip(&scenario.stations).zip(&built.groups) {
-            if group.name == config.stations {
-                for index in 0..group.count {
-                    let station = first + index;
-                    let access_point = built.nodes[station as usize].access_point;
-                    let name = format!("{}/{index}", config.name);
-                    let path = config
-                        .path
-                        .iter()
-                        .enumerate()
-                        .map(|(hop, element)| match element {
-                            PathElement::Own(link) => links.add(&format!("{name} hop {hop}"), link),
-                            PathElement::Shared(name) => {
-                                let known = shared.iter().find(|(known, _)| *known == name);
-                                known.expect("links were checked").1
-                            }
-                        })
-                        .collect();
-                    let begins = !group.out_of_range.contains(&index);
-                    flows.push(Flow {
-                        draws: app.draws(seed, replication, &name),
-                        start: begins.then(|| start(config.start_spread, seed, replication, &name)),
-                        app: app.at_station(index),
-                        places: Vec::new(),
-                        saturated: None,
-                        name,
-                        ends,
-                        config,
-                        entry,
-                        station,
-                        access_point,
-                        way: Way {
-                            path,
-                            station_queues: routes(station),
-                            access_point_queues: routes(access_point),
-                            station_address: address(station),
-                            access_point_address: address(access_point),
-                        },
-                        rate_class,
-                        scope: scope(rate_class, config.direction),
-                        header_bits: header_bits(config),
-                        jitter: Jitter::default(),
-                        speech: config.application.voice().map(Speech::new).map(Box::new),
-                        books: PacketBooks::default(),
-                        measured: Measured::default(),
-                        under_way: Vec::new(),
-                        page_asked: None,
-                    });
-                }
-            }
+        let rate_class = groups[&config.stations[..]];
+        let (group, first) =
+            (&scenario.stations[rate_class as usize], built.groups[rate_class as usize]);
+        for index in 0..group.count {
+            let station = first + index;
+            let access_point = built.nodes[station as usize].access_point;
+            let name = format!("{}/{index}", config.name);
+            let path = config
+                .path
+                .iter()
+                .enumerate()
+                .map(|(hop, element)| match element {
+                    PathElement::Own(link) => links.add(&format!("{name} hop {hop}"), link),
+                    PathElement::Shared(name) => shared[name],
+                })
+                .collect();
+            let begins = !group.out_of_range.contains(&index);
+            flows.push(Flow {
+                draws: app.draws(seed, replication, &name),
+                start: begins.then(|| start(config.start_spread, seed, replication, &name)),
+                app: app.at_station(index),
+                places: Vec::new(),
+                saturated: None,
+                name,
+                ends,
+                config,
+                entry,
+                station,
+                access_point,
+                way: Way {
+                    path,
+                    station_queues: routes(station),
+                    access_point_queues: routes(access_point),
+                    station_address: address(station),
+                    access_point_address: address(access_point),
+                },
+                rate_class,
+                scope: scope(rate_class, config.direction),
+                header_bits: header_bits(config),
+                jitter: Jitter::default(),
+                speech: config.application.voice().map(Speech::new).map(Box::new),
+                books: PacketBooks::default(),
+                measured: Measured::default(),
+                under_way: Vec::new(),
+                page_asked: None,
+            });
         }
     }
     (flows, links)

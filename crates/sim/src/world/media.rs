@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use airtcp_kernel::RandomStream;
 use airtcp_wlan::{
-    CellConfig, ContenderConfig, FieldConfig, FrameErrors, HearingConfig, PairConfig, PhyConfig,
-    Rate, RateControlConfig,
+    CellConfig, ContenderConfig, FieldConfig, FrameErrors, PairConfig, PhyConfig, Rate,
+    RateControlConfig,
 };
 
 use crate::medium::Numbers;
@@ -131,8 +131,7 @@ impl<'a> Whole<'a> {
     fn field(&mut self, own: &Numbers, places: &Inverse) -> FieldConfig<'a> {
         let scenario = self.scenario;
         let needs_db: Vec<_> = scenario.needs_db().collect();
-        let hearing = scenario.air.as_ref().expect("a field has an air").hearing();
-        let classes = own.stations.iter().map(|&one| hearing.classes[one as usize]);
+        let air = scenario.air.as_ref().expect("a field has an air");
         FieldConfig {
             phy: self.phy,
             mac: &scenario.mac,
@@ -144,7 +143,7 @@ impl<'a> Whole<'a> {
             errors: self.errors_of(own),
             rate_controls: self.rate_controls_of(own, places),
             contenders: self.contenders_of(own, places),
-            hearing: HearingConfig { classes: classes.collect(), ..hearing },
+            hearing: air.hearing(&own.stations),
         }
     }
 

@@ -102,6 +102,10 @@ pub(super) fn build<'a>(scenario: &'a Scenario, seed: u64, replication: u64) -> 
     for &air in airs.iter().flatten() {
         cells_of_air[air as usize] += 1;
     }
+    let mut first_of_cell = vec![0; access_points as usize];
+    for (station, &cell) in cells.iter().enumerate().skip(access_points as usize).rev() {
+        first_of_cell[cell as usize] = station as StationId;
+    }
     let is_alone = |cell: u32| cells_of_air[cell as usize] == 1;
     let none = std::iter::repeat_n(receiver(0, 0), access_points as usize);
     let receivers: std::rc::Rc<[Destination]> = none.chain(each).collect();
@@ -149,7 +153,8 @@ pub(super) fn build<'a>(scenario: &'a Scenario, seed: u64, replication: u64) -> 
         nodes.push(Node { name, group, address, access_point, routes, backlogged_queues: 0 });
     };
     for (cell, (name, ap)) in (0..).zip(scenario.access_points()) {
-        let served = Served { scheduler: ap.scheduler, receivers: receivers.clone() };
+        let first = first_of_cell[cell as usize];
+        let served = Served { scheduler: ap.scheduler, receivers: receivers.clone(), first };
         let streams = is_alone(cell).then(|| scenario.cells[cell as usize].streams.as_deref());
         let streams = streams.flatten();
         add(name.to_owned(), streams.unwrap_or(name), None, &ap.queue, (cell, served));

@@ -13,6 +13,7 @@ fn service(weights: &[u32], rates_bps: &[u64], aql: Option<Duration>) -> Served 
     Served {
         scheduler: Some(Scheduler::Airtime { quantum: QUANTUM, aql }),
         receivers: receivers.map(|(&weight, &rate_bps)| Destination { weight, rate_bps }).collect(),
+        first: 0,
     }
 }
 

@@ -234,7 +234,7 @@ fn slow_stations_have_a_target_of_their_own() {
     fq.slow_below_bps = Some(6_000_000);
     let receiver = |rate_bps| Destination { weight: 256, rate_bps };
     let receivers = [receiver(0), receiver(2_000_000), receiver(54_000_000)].into();
-    let service = Served { scheduler: Some(Scheduler::Oldest {}), receivers };
+    let service = Served { scheduler: Some(Scheduler::Oldest {}), receivers, first: 0 };
     let mut dropped = [0, 0, 0];
     for to in [1, 2] {
         let mut queue = queue(&config, service.clone());
