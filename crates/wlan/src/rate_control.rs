@@ -382,6 +382,16 @@ mod tests {
         }
     }
 
+    /// If everything is lost at all rates, each has an expected throughput of zero.
+    #[test]
+    fn of_equal_rates_it_takes_the_lowest() {
+        let mut minstrel = minstrel(MinstrelRules::Linux);
+        run(&mut minstrel, &[0.0; 8], 0, 3_000);
+        run(&mut minstrel, &[1.0; 8], 3_000, 20_000);
+
+        assert_eq!(minstrel.chain[..2], [0, 1]);
+    }
+
     /// Rates that worked lose everything at once. The rate falls within half a second, and rises
     /// again later.
     #[test]

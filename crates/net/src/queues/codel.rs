@@ -316,18 +316,47 @@ impl<B: Inspect> Tin<B> for CodelLine {
 mod tests {
     use super::*;
 
+    const CONFIG: CodelConfig = CodelConfig {
+        target: Duration::from_millis(5),
+        interval: Duration::from_millis(100),
+        ecn: false,
+        control_law: ControlLaw::Newton,
+    };
+
+    fn at(millis: u64) -> Time {
+        Time::from_nanos(millis * 1_000_000)
+    }
+
+    /// RFC 8289, section 5.5: only a sojourn below the target counts as good.
+    #[test]
+    fn a_packet_that_waits_exactly_for_the_target_may_be_dropped_an_interval_later() {
+        for (micros, drops) in [(4_999, false), (5_000, true)] {
+            let mut control = Control::default();
+            let mut asked =
+                |now| control.may_drop(&CONFIG, now, Duration::from_micros(micros), 1_000_000);
+            assert_eq!((asked(at(0)), asked(at(99)), asked(at(100))), (false, false, drops));
+        }
+    }
+
+    /// RFC 8289, section 5.5: the last drop rate needs more than one drop beyond the last state. Two
+    /// drops: from 1/4, x (3 - 2 x^2) / 2 is .359.
+    #[test]
+    fn one_drop_more_than_before_starts_the_drop_rate_anew() {
+        for (last_count, count, root) in [(3, 1, u16::MAX), (2, 2, 0x5c00)] {
+            let mut control = Control { count: 4, last_count, ..Control::default() };
+            (control.reciprocal_root, control.drop_next) = (0x4000, at(1_000));
+            control.begin(&CONFIG, at(1_001));
+            assert_eq!(control.count, count);
+            assert!(control.reciprocal_root.abs_diff(root) < 4, "{}", control.reciprocal_root);
+        }
+    }
+
     #[test]
     fn a_step_of_newton_halves_the_second_gap_and_comes_near_the_root() {
-        let config = CodelConfig {
-            target: Duration::from_millis(5),
-            interval: Duration::from_millis(100),
-            ecn: false,
-            control_law: ControlLaw::Newton,
-        };
         let mut control = Control::default();
-        control.begin(&config, Time::ZERO);
+        control.begin(&CONFIG, Time::ZERO);
         let gap = |control: &mut Control| {
-            let nanos = control.law(&config, Time::ZERO).as_nanos();
+            let nanos = control.law(&CONFIG, Time::ZERO).as_nanos();
             control.count_on();
             nanos as f64 / 1e6
         };

@@ -2,6 +2,7 @@
 //! itself. A second run with a trace gives the same results, and the trace agrees with them.
 //! `AIRTCP_CASES` sets the number of scenarios.
 
+mod fields;
 mod parts;
 #[path = "../resolved/mod.rs"]
 mod resolved;

@@ -11,7 +11,7 @@ use crate::scenarios::scenario;
 use crate::{run, run_recorded};
 
 /// Makes a scenario valid for several cells: without beacons and bursts.
-fn without_beacons(mut scenario: Value) -> Value {
+pub(crate) fn without_beacons(mut scenario: Value) -> Value {
     scenario["mac"]["beacon"] = Value::Null;
     scenario["mac"]["pcf"] = Value::Null;
     scenario["ap"]["access"] = json!({ "scheme": "standard" });
@@ -21,7 +21,7 @@ fn without_beacons(mut scenario: Value) -> Value {
 /// Adds a second cell to that of `scenario`, with stations, flows and a link like its own. Its
 /// access point has the highest number before the stations. Stations of both cells all hear each
 /// other, or none of the other cell.
-fn beside_another(scenario: &Value, hear: bool) -> Value {
+pub(crate) fn beside_another(scenario: &Value, hear: bool) -> Value {
     let mut both = scenario.clone();
     let list = |key: &str| scenario[key].as_array().expect("it is a list").clone();
     let (mut stations, mut flows) = (list("stations"), list("flows"));

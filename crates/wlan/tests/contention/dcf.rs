@@ -172,21 +172,23 @@ fn a_frame_after_the_post_backoff_goes_at_once() {
     assert_eq!(cell.begin(), (over + 1, vec![0]));
 }
 
-/// ns-2's rule: a frame inherits the rest of a running post-backoff, but draws a new backoff if the
-/// post-backoff has ended.
+/// ns-2's rule: a frame inherits a running post-backoff, also one that ends as the frame arrives. It
+/// draws a new backoff if the post-backoff has ended.
 #[test]
 fn without_immediate_access_an_ended_post_backoff_is_followed_by_a_new_one() {
-    let mut cell = Cell::new(1, &with_rules(|rules| rules.immediate_access = false));
-    cell.queue(0, 1_000);
-    cell.backoff(0, 31);
-    cell.begin();
-    cell.succeed(2_000, false);
-    let over = 2_000 + DIFS + SLOT * cell.backoff(0, 31);
+    for late in [0, 1] {
+        let mut cell = Cell::new(1, &with_rules(|rules| rules.immediate_access = false));
+        cell.queue(0, 1_000);
+        cell.backoff(0, 31);
+        cell.begin();
+        cell.succeed(2_000, false);
+        let over = 2_000 + DIFS + SLOT * cell.backoff(0, 31);
 
-    cell.queue(0, over + 1);
+        cell.queue(0, over + late);
 
-    let slots = cell.backoff(0, 31);
-    assert_eq!(cell.begin(), (over + 1 + DIFS + SLOT * slots, vec![0]));
+        let wait = if late > 0 { DIFS + SLOT * cell.backoff(0, 31) } else { 0 };
+        assert_eq!(cell.begin(), (over + late + wait, vec![0]));
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use airtcp_kernel::Duration;
 use airtcp_wlan::{AccessParameters, EdcaConfig, MacConfig, Retry};
 
-use crate::cell::{ACK_TIMEOUT, Cell, EIFS, SLOT, phy, standard};
+use crate::cell::{ACK_TIMEOUT, Cell, EIFS, SLOT, at, phy, standard};
 
 const HIGH_AIFS: u64 = 50;
 const LOW_AIFS: u64 = 90;
@@ -134,6 +134,45 @@ fn a_collider_counts_the_boundary_at_which_its_space_ends() {
     cell.succeed(4_000, false);
 
     assert_eq!(cell.begin(), (4_000 + LOW_AIFS + SLOT * (lost - won - 1), vec![loser]));
+}
+
+/// The post-backoff of a dropped frame counts the boundaries too. It is over when another station
+/// sends at its last one, so the next frame draws a new backoff.
+#[test]
+fn a_post_backoff_of_a_dropped_frame_ends_at_its_last_boundary() {
+    let mut cell = paper_l();
+    cell.queue(1, 1_010);
+    cell.begin();
+    cell.contention.failed(1, Retry::Dropped);
+    let from = 2_000 + ACK_TIMEOUT;
+    let (sent, idle) = (at(2_000), at(from));
+    cell.contention.back_off_after_failure(1, Retry::Dropped, (sent, idle, idle), false);
+    let slots = cell.backoff(1, 31);
+    assert!(slots >= 1, "a seed with a post-backoff");
+
+    let last = from + LOW_AIFS + SLOT * (slots - 1);
+    cell.queue(2, last);
+    assert_eq!(cell.begin(), (last, vec![2]));
+    cell.queue(1, last + 100);
+    cell.succeed(9_000, false);
+
+    let fresh = cell.backoff(1, 31);
+    assert_ne!(fresh, 0, "a seed with a backoff");
+    assert_eq!(cell.begin(), (9_000 + LOW_AIFS + SLOT * fresh, vec![1]));
+}
+
+/// The space of 30 us after the ACK timeout of 222 us ends before the ACK of 258 us would have.
+#[test]
+fn a_short_space_after_a_failure_ends_no_earlier_than_the_missing_response() {
+    let mut cell = Cell::with_contenders(vec![(0, access(30, 0, 0))], &phy(), &edca());
+    cell.queue(0, 1_010);
+    cell.begin();
+    cell.contention.failed(0, Retry::Again);
+    let (sent, end) = (at(2_000), at(2_000 + 10 + 248));
+
+    cell.contention.back_off_after_failure(0, Retry::Again, (sent, end, end), true);
+
+    assert_eq!(cell.begin(), (2_258, vec![0]));
 }
 
 /// 40 us apart: a frame of the access point collides if it begins at a station's slot boundary.

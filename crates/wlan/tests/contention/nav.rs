@@ -92,3 +92,20 @@ fn the_nav_is_forgotten_after_another_transmission() {
 
     assert_eq!(cell.begin(), (3_000 + DIFS, vec![3]));
 }
+
+/// CW goes 31, 63, and back to 31 after the success with which the TXOP ends.
+#[test]
+fn the_window_goes_back_after_a_txop_that_ends_early() {
+    let mut cell = Cell::new(2, &standard());
+    cell.queue(0, 1_000);
+    cell.queue(1, 1_000);
+    cell.begin();
+    cell.collide(&[(0, 2_000), (1, 2_000)]);
+    let (start, who) = cell.begin();
+    let [holder] = who[..] else { panic!("one is first, with this seed") };
+    assert_eq!(cell.contention.counters(holder).cw_sum, 63);
+
+    cell.contention.end_success_early(holder, None, at(start + 500), at(start + 3_000), true);
+
+    assert_eq!(cell.contention.counters(holder).cw_sum, 63 + 31);
+}
