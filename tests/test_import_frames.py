@@ -259,6 +259,40 @@ def test_frames_of_all_kinds_and_formats_are_accounted_for(tmp_path: Path, seed:
     assert accounted(drafts_of([path])[0].text()) == count
 
 
+def damaged(path: Path, seed: int) -> None:
+    """Change, cut, insert or remove bytes of a capture in any format."""
+    formats(path, seed)
+    draw = random.Random(seed)
+    content = bytearray(path.read_bytes())
+    for _ in range(draw.choice((1, 3, 30))):
+        # Lengths are where most harm is done: near the head, and anywhere.
+        place = draw.randrange(draw.choice((64, len(content))))
+        kind = draw.randrange(6)
+        if kind == 0:
+            del content[place : place + draw.randrange(1, 40)]
+        elif kind == 1:
+            content[place:place] = draw.randbytes(draw.randrange(1, 40))
+        elif kind == 2 and place > 64:
+            del content[place:]
+        else:
+            content[place] = draw.choice((0, 1, 0x7F, 0xFF, draw.randrange(256)))
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("first", [0, pytest.param(1000, marks=pytest.mark.verify)])
+def test_captures_with_any_bytes_are_read_or_refused(tmp_path: Path, first: int) -> None:
+    path = tmp_path / "air.pcap"
+    read = refused = 0
+    for seed in range(first, first + (40 if first == 0 else 400)):
+        damaged(path, seed)
+        try:
+            read += accounted(drafts_of([path])[0].text()) >= 0
+        except ScenarioError:
+            refused += 1
+    assert read > 0
+    assert refused > 0
+
+
 def shark(path: Path) -> int:
     """The number of data frames that tshark finds in a file."""
     program = shutil.which("tshark")
