@@ -97,7 +97,7 @@ def test_a_remedy_is_for_those_who_can_have_it() -> None:
     assert changed(both, remedy("wider-channel")) == "802.11a does not support it"
     assert applied("wider-channel", AGGREGATES).changes == {"phy.channel_width": "40 MHz"}
     widest = cell("802.11ac", phy={"channel_width": "160 MHz"})
-    assert changed(widest, remedy("wider-channel")) == "there is none wider"
+    assert changed(widest, remedy("wider-channel")) == "there is no wider channel"
     assert changed(cell("802.11a", UPLOAD), remedy("cubic")) == "there are no downloads"
     datagrams = DOWNLOAD | {"application": {"kind": "udp", "packet": "1500 B"}}
     assert changed(cell("802.11a", datagrams), remedy("ack-skip")) == "there are no flows with TCP"
@@ -120,11 +120,11 @@ def test_a_channel_is_made_wider_or_narrower_by_steps_of_the_standard() -> None:
     }
     assert isinstance(paths["four-times-width"], Changed)
     assert paths["four-times-width"].changes == {"phy.channel_width": "80 MHz"}
-    assert paths["narrower-channel"] == "there is none narrower"
+    assert paths["narrower-channel"] == "there is no narrower channel"
     half = applied("narrower-channel", cell("802.11ac", phy={"channel_width": "80 MHz"}))
     assert half.changes == {"phy.channel_width": "40 MHz"}
     wide = cell("802.11ac", phy={"channel_width": "80 MHz"})
-    assert changed(wide, remedy("four-times-width")) == "there is none wider"
+    assert changed(wide, remedy("four-times-width")) == "there is no wider channel"
 
 
 @pytest.mark.parametrize("name", ["queue-100", "codel"])

@@ -64,10 +64,11 @@ LONG_TRAINING_FIELDS: Final = (0, 1, 2, 4, 4, 6, 6, 8, 8)
 class UserSignal:
     """The signal field that describes the users of a PPDU: HE-SIG-B or EHT-SIG.
 
-    `alone_bits` are its bits for one user of the whole channel, `in_single_user` tells whether the
-    single-user format has it too. Otherwise it has the bits of the common field, by channel width,
-    and of `block_bits` for each two users and for a last one, with CRC and tail. `symbols` has its
-    data bits in 4 us by MCS. It is sent at the highest of these that no user's MCS is below.
+    `in_single_user`: PPDUs to a single user have the field too. For one user of the whole channel
+    it has `alone_bits`. Otherwise it consists of a common field, whose `common_bits` depend on the
+    channel width, and of user blocks: `block_bits` has the bits of a block of two users and of a
+    last block with one user, each with CRC and tail. `symbols` has the data bits per symbol of 4 us
+    by MCS. The field uses the highest of these MCSs that does not exceed the MCS of any user.
     """
 
     in_single_user: bool

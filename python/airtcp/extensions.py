@@ -71,9 +71,10 @@ class Question:
 class View:
     """A view of the page: its name in links, its title, and its script.
 
-    The script is an ES module that exports `view(app)`. It may import the scripts of the page, for
-    the server gives both the same path. `questions` has what the script asks at `/api/NAME`.
-    `runs` has kinds of runs, each a function of the names in its job and of `tell`.
+    The script is an ES module that exports `view(app)`. It may import the scripts of the page,
+    because the server serves both under the same path. `questions` has the questions that the
+    script asks at `/api/NAME`. `runs` has kinds of runs, each a function of the names in its job
+    and of `tell`.
     """
 
     name: str

@@ -258,7 +258,7 @@ class Estimates:
         return judge(self._traffic)
 
     def _lacking(self, metric: str) -> Steadiness | None:
-        """Return what the runs lack for a metric by the law of sizes, unseen in growth."""
+        """Return why the runs are too short for the law of sizes, even if nothing grows."""
         if metric not in IMPROVED or not self.can_improve:
             return None
         for one in self._startups:
@@ -424,7 +424,7 @@ class Estimates:
 
     @cached_property
     def _units(self) -> float:
-        """The number of transfers or pages that began. If few, draws explain any result."""
+        """The number of transfers or pages that began. A regression on few of them fits noise."""
         return float(self._totals[..., UNITS].sum())
 
     @cached_property
@@ -468,7 +468,7 @@ _FAR: Final = 3.0
 
 
 def _of_starving(base: str, interval: Interval) -> Interval:
-    """Return what runs in which flows starve say about a delay that all samples would have.
+    """Return the interval of a delay if flows starve in some runs: a lower bound, or nothing.
 
     A starving flow waits for its ACKs, so its round trips are longer than those that ended.
     """

@@ -49,7 +49,8 @@ def _page_time(traffic: Traffic) -> tuple[Estimator, Formula | None]:
     if not traffic.of_pages or len(traffic.recurrent) != 1 or not traffic.has_true_sizes:
         return "plain", None
     if all(one.is_short for one in loops(traffic, as_came=True)):
-        # A difference of two long times says less about a short one than the plain mean does.
+        # A short page time would be the difference of two long times, which is less precise than
+        # the plain mean.
         return "plain", None
     think_s = pause_s(traffic.flow(traffic.recurrent[0])) or 0.0
     user_s = traffic.users(traffic.recurrent) * traffic.measured_s

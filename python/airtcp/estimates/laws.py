@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 #: The core limits a transfer to this many bytes, and a page to this many objects.
 LARGEST: Final = 2.0**50
 MOST_OBJECTS: Final = 100_000
-#: Rounding up its objects may add this part to a page. Half of that is added to the mean.
+#: The mean of a page is known if rounding up its objects adds at most this part to its bytes. The
+#: mean then includes half a byte per object.
 _ROUNDED: Final = 1e-4
 #: The random numbers in (0, 1] are multiples of 2^-53, which bounds the largest draw of a Pareto
 #: law.

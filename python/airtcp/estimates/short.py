@@ -60,13 +60,14 @@ _OF_TIME: Final = re.compile(
 _TIMES: Final = 2.0
 _CHANCE: Final = 0.5
 _LEAST: Final = 0.02
-#: Metrics that grow with the number of contending stations, and how far their odds may change until
-#: steady state, down and up.
+#: Metrics that grow with the number of contending stations, and the logarithms of the factors by
+#: which their odds may fall and rise until steady state.
 _OF_CONTENTION: Final = re.compile(r"^(collision|simultaneous|failed_ppdu|mac_drop)")
 _LESS_CONTENTION: Final = math.log(1.4)
 _MORE_CONTENTION: Final = math.log(2.5)
-#: The same for rates and shares of time: in general; for windows that fill larger aggregates; and
-#: the smallest share of busy time assumed.
+#: Rates and shares of time change by this logarithm in any case. If windows still grow, they may
+#: also use the idle time (the busy share counts as at least `_LEAST_BUSY`) and fill larger
+#: aggregates.
 _UNREACHED: Final = 0.1
 _AGGREGATES: Final = math.log(1.5)
 _LEAST_BUSY: Final = 0.1
@@ -125,7 +126,7 @@ class Short:
         return Interval(mean, low, max(mean, min(high, most)), goodput.n)
 
     def _as_wide(self, metric: str, interval: Interval, group: str | None, part: str) -> Interval:
-        """Widen an interval by the difference of the halves, and by the factors of readers."""
+        """Widen an interval by the difference of the halves, and for the few readers seen."""
         mean, low, high = interval.mean, interval.low, interval.high
         if mean is None or low is None or high is None or not mean > 0.0:
             return interval
@@ -148,7 +149,7 @@ class Short:
         """Return how far a metric may change until steady state, down and up.
 
         More stations will contend later. Windows that still grow can use the idle time and fill
-        aggregates. Goodput that one group gains then, another may lose.
+        aggregates. Another group may lose the goodput that one group gains then.
         """
         if _OF_CONTENTION.search(metric):
             return _LESS_CONTENTION, _MORE_CONTENTION

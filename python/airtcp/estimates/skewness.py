@@ -5,8 +5,8 @@ other. Student's interval then misses on one side. Hall's transformation (P. Hal
 of skewness by transformation", Journal of the Royal Statistical Society B 54, 1992) lengthens one
 arm of the interval by the third moment of the sample. With few numbers that moment says little
 about which arm, so both arms get the length of the longer one. On a shared processor with Pareto
-sizes, Student's intervals of estimates held the mean time in 87 to 94 of 100 cases, and these in 91
-to 96.
+sizes, Student's intervals contained the true mean time in 87 to 94 of 100 cases, and these in 91 to
+96.
 
 The skewness estimated from n numbers has an error of sqrt(6 / n). If the law of sizes gives a
 skewness smaller than this error, that skewness is used instead. For 20 replications of an hour of

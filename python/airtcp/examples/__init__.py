@@ -1,7 +1,4 @@
-"""Example scenarios that come with the package, and the files that they need.
-
-Knows what there is, by name. Does not know who writes them where.
-"""
+"""Example scenarios that come with the package, and the files that they need."""
 
 from __future__ import annotations
 
@@ -14,8 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Example", "directory", "examples"]
 
-#: The examples that come first, in the order in which a reader wants them. Those of the papers, on
-#: 802.11b, follow by name.
+#: The modern networks, most common first. Lists continue with the networks of the papers, by name.
 _FIRST = (
     "office-wifi6",
     "home-evening",
@@ -33,7 +29,7 @@ _FIRST = (
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A scenario file of the package: its name, what it shows, the files that it needs.
+    """A scenario file of the package: its name, its purpose, and the files that it needs.
 
     `is_of_today` is False for the networks of the papers, which use 802.11b and g.
     """
@@ -45,7 +41,7 @@ class Example:
 
     @property
     def is_of_today(self) -> bool:
-        """Tell whether it is a modern network."""
+        """Whether it is a modern network."""
         return self.name in _FIRST
 
 
@@ -59,7 +55,7 @@ def examples() -> list[Example]:
 
 
 def directory() -> Traversable:
-    """Say where the examples lie, and the files that they need."""
+    """Return the directory of the examples and of the files that they need."""
     from importlib import resources
 
     return resources.files("airtcp") / "examples"
@@ -71,13 +67,13 @@ def _read(file: Traversable) -> Example:
     text = file.read_text(encoding="utf-8")
     scenario = tomllib.loads(text)
     name = file.name.removesuffix(".toml")
-    # The first line of an example is a comment that says what it shows.
+    # The first line of an example is a comment with its description.
     description = text.partition("\n")[0].removeprefix("#").strip()
     return Example(name, scenario["title"], description, [file.name, *sorted(_needed(scenario))])
 
 
 def _needed(value: Any) -> Iterator[str]:
-    """The files that distributions of a scenario name."""
+    """Yield the files of a scenario's empirical distributions."""
     if isinstance(value, dict):
         if value.get("distribution") == "empirical":
             yield value["file"]

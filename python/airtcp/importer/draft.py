@@ -88,7 +88,7 @@ class Draft:
             try:
                 loads(text, name="the scenario of these files", base=directory)
             except ScenarioError as error:
-                names, said = ", ".join(self.names), f"no scenario follows: {error.message}"
+                names, said = ", ".join(self.names), f"gives no valid scenario: {error.message}"
                 raise ScenarioError(names, error.key, said) from None
         return text
 
@@ -97,7 +97,7 @@ class Draft:
         lines = [f"# Written by airtcp import from {names}."]
         for head, told in (
             ("Not known from these files:", self.unknown),
-            ("Not read, or not followed:", self.unread),
+            ("Ignored:", self.unread),
             (
                 "Measured (to compare with the simulation, use airtcp run --measured):",
                 self.measured,

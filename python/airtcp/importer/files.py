@@ -34,12 +34,12 @@ _IPERF3: Final = re.compile(r"Connecting to host|\[ *(ID|\d+)\] +(Interval|\d)")
 #: two.
 _MOST_TEXT: Final = 8 * 2**20
 _MOST_CONFIGURATION: Final = 2**20
-_GUESS: Final = "no file says it: a guess"
+_GUESS: Final = "a guess: no file says"
 _WITH: Final = (
     "the JSON of iperf3 -J, a data file of flent, iw station dump, iw survey dump, a log of ping "
     "or fping, or a CSV file with the columns metric,value"
 )
-_SECOND: Final = "a capture stands alone; allowed: a configuration next to it"
+_SECOND: Final = "a capture cannot be combined with this; allowed: a capture and a configuration"
 
 
 def scenario_of(paths: Sequence[Path], radio: str | None = None) -> str:
@@ -87,7 +87,7 @@ def drafts_of(
         source = read(path)
         _check_size(source)
         if is_table(source):
-            raise source.error("", f"has values alone, and no scenario; allowed: {KINDS}")
+            raise source.error("", f"has only values, no scenario; allowed: {KINDS}")
         is_uci_ = is_uci(source)
         if _is_json(source):
             if not (is_uci_ := _is_status(source)):
@@ -100,16 +100,20 @@ def drafts_of(
             seen.append(source)
             continue
         if draft is not None:
-            raise QuestionError(f"{path}: a second configuration; allowed: one for a scenario")
+            raise QuestionError(f"{path}: a second configuration; allowed: one per scenario")
         if len(source.text) > _MOST_CONFIGURATION:
             raise source.error("", "is too large for a configuration; allowed: 1 MiB")
         if radio is not None and not is_uci_:
-            raise QuestionError(f"--radio: {path} has no named radios; allowed: with OpenWrt's UCI")
+            raise QuestionError(
+                f"--radio: {path} has no named radios; allowed: together with OpenWrt's UCI"
+            )
         draft = read_uci(source, radio) if is_uci_ else _hostapd(source)
     if radio is not None and draft is None:
-        raise QuestionError("--radio: there is no configuration; allowed: with UCI alone")
+        raise QuestionError(
+            "--radio: there is no configuration; allowed: together with OpenWrt's UCI"
+        )
     if len(seen) > 1 or (seen and captured is not None):
-        raise QuestionError(f"{seen[-1].name}: is a second source of stations; allowed: one source")
+        raise QuestionError(f"{seen[-1].name}: a second source of stations; allowed: one source")
     if seen:
         draft = draft or Draft()
         draft.keep_names = keep_names
@@ -141,7 +145,7 @@ def _hostapd(source: Source) -> Draft:
         hint = _IPERF3.search(source.text)
         run = "run iperf3 with -J; " if hint else ""
         raise source.error(
-            "line 1", f"is of none of the kinds that import reads; {run}allowed: {KINDS}"
+            "line 1", f"is not a kind of file that import reads; {run}allowed: {KINDS}"
         )
     return read_hostapd(source)
 
@@ -159,7 +163,9 @@ def _at_once(tests: Sequence[Node]) -> bool:
 def measurement_of(path: Path) -> Measurement:
     """Return the measured values of a file. Raises ScenarioError."""
     if is_capture(path):
-        raise ScenarioError(str(path), "", "is a capture, which has no interval; allowed: " + _WITH)
+        raise ScenarioError(
+            str(path), "", "is a capture, which has no intervals; allowed: " + _WITH
+        )
     source = read(path)
     _check_size(source)
     if is_table(source):
@@ -200,7 +206,7 @@ def _json(source: Source) -> Node:
     """Return the JSON of a supported program. Raises ScenarioError."""
     top = iperf3.parse_stream(source) if iperf3.is_stream(source) else parse_json(source)
     if not (iperf3.is_iperf3(top) or flent.is_flent(top)):
-        raise source.error("", "is JSON of no program that is known; allowed: iperf3 -J, flent")
+        raise source.error("", "is JSON of an unknown program; allowed: iperf3 -J, flent")
     return top
 
 
@@ -209,7 +215,7 @@ def _completed(draft: Draft | None, tests: Sequence[Node]) -> Draft:
     if draft is None:
         draft = Draft()
         draft.say("phy", "standard", "802.11ax", _GUESS)
-        draft.unknown.append("the radio: hostapd.conf or UCI beside the measurement would say it")
+        draft.unknown.append("the radio; import hostapd.conf or UCI together with the measurement")
     if not draft.groups:
         draft.say("stations", "name", "station", "")
         draft.say("stations", "count", 1, "one program measured" if tests else _GUESS)
@@ -226,8 +232,8 @@ def _completed(draft: Draft | None, tests: Sequence[Node]) -> Draft:
             }
         )
     if not tests:
-        about = "traffic: each downloads" if draft.groups else "stations and traffic: one downloads"
-        draft.unknown.append(f"{about}, which is a guess")
+        about = "traffic: each" if draft.groups else "stations and traffic: one station"
+        draft.unknown.append(f"{about} downloads, which is a guess")
         draft.say("run", "warmup", "2 s", _GUESS)
         draft.say("run", "duration", "20 s", _GUESS)
     for test in tests:

@@ -86,7 +86,7 @@ def _series(top: Node) -> dict[str, list[float | None]]:
         raise top.get("version").wrong(f"{_VERSIONS[0]} to {_VERSIONS[-1]}")
     times = [one.needed(least=-1e9, most=1e9) for one in top.get("x_values").items()]
     if len(times) < 2 or times != sorted(times):
-        raise top.source.error("x_values", "has no times that grow; allowed: two or more")
+        raise top.source.error("x_values", "has no ascending times; allowed: two or more")
     found = {}
     for name in top.get("results").table():
         node = top.get("results", name)
@@ -95,7 +95,8 @@ def _series(top: Node) -> dict[str, list[float | None]]:
         values = [one.number(least=-1e12, most=1e12) for one in node.items()]
         if len(values) != len(times):
             raise top.source.error(
-                f"results.{name}", f"has {len(values)} values for {len(times)} times"
+                f"results.{name}",
+                f"has {len(values)} values for {len(times)} times; allowed: one per time",
             )
         found[name] = values
     return found
@@ -213,9 +214,9 @@ def _conditions(top: Node, kinds: Mapping[_Kind, list[str]]) -> list[Unfollowed]
         each = ", ".join(sorted(categories))
         found.append(
             Unfollowed(
-                f"connections with different marks ({each}): AC_BE carries all TCP here, so that "
-                "simulated shares are equal; those of AC_VO and AC_VI get less here than in the "
-                "test, those of AC_BE and AC_BK more"
+                f"connections with different marks ({each}): the scenario sends all TCP in AC_BE, "
+                "so shares are equal; connections of AC_VO and AC_VI get less than in the test, "
+                "connections of AC_BE and AC_BK more"
             )
         )
     settings = top.get("metadata", "SYSCTLS").table()
@@ -267,7 +268,7 @@ def measurement(top: Node) -> Measurement:
         if name.startswith("Ping (ms)") and times and not name.endswith("avg"):
             half, late = times[len(times) // 2], times[int(0.95 * (len(times) - 1))]
             about = _PING if len(name.split()) > 3 else name
-            pings.append(f"{about}: half within {half:.3g} ms, 95 % within {late:.3g} ms")
+            pings.append(f"{about}: median {half:.3g} ms, p95 {late:.3g} ms")
     return Measurement(
         top.source.short,
         values,
@@ -293,15 +294,15 @@ def add_flow(top: Node, draft: Draft) -> None:
             "direction": Said(kind.direction, f"{name}: results: TCP {kind.direction}"),
         }
         if len(names) > 1:
-            flow["connections"] = Said(len(names), f"{name}: so many series of this kind")
-        flow["application"] = Said({"kind": "bulk"}, f"{name}: as much as TCP takes")
+            flow["connections"] = Said(len(names), f"{name}: {len(names)} series of this kind")
+        flow["application"] = Said({"kind": "bulk"}, f"{name}: as much as TCP can send")
         flow["tcp"] = _tcp(kind, name, draft)
         if kind.trip_ms >= _LEAST_TRIP_MS:
-            why = f"{name}: half of the least ping, {kind.trip_ms:.3g} ms"
+            why = f"{name}: half of the shortest ping, {kind.trip_ms:.3g} ms"
             flow["path"] = Said([{"delay": time_text(kind.trip_ms / 2e3)}], why)
         draft.flows.append(flow)
     if all(kind.trip_ms == 0.0 for kind in kinds):
-        draft.unknown.append(f"{name}: the path behind the access point, for there are no pings")
+        draft.unknown.append(f"{name} has no pings: no path behind the access point is assumed")
     categories = _categories(top, kinds)
     if len(categories) == 1 and categories != {"AC_BE"}:
         for key in ("tcp_data", "tcp_ack"):
@@ -315,18 +316,18 @@ def add_flow(top: Node, draft: Draft) -> None:
         text = time_text(length)
         draft.say("run", "duration", text, f"{name}: metadata.LENGTH")
     else:
-        draft.say("run", "duration", "60 s", f"{name} has no metadata.LENGTH: a guess")
+        draft.say("run", "duration", "60 s", f"a guess, because {name} has no metadata.LENGTH")
 
 
 def _tcp(kind: _Kind, name: str, draft: Draft) -> Said:
     """Return the TCP settings of connections."""
     if kind.congestion in _CONGESTION:
         table = {"preset": "linux", "congestion": _CONGESTION[kind.congestion]}
-        return Said(table, f"{name}: {kind.why}; the rest as Linux has it")
+        return Said(table, f"{name}: {kind.why}; otherwise Linux defaults")
     if kind.congestion:
-        line = f"congestion control {kind.congestion} ({kind.why}): CUBIC stands instead"
+        line = f"congestion control {kind.congestion} ({kind.why}): CUBIC is used instead"
     else:
-        line = f"the congestion control, which {name} does not tell: CUBIC stands"
+        line = f"the congestion control, which {name} does not report: CUBIC is assumed"
     if line not in draft.unknown:
         draft.unknown.append(line)
-    return Said({"preset": "linux"}, "as Linux has it")
+    return Said({"preset": "linux"}, "Linux defaults")

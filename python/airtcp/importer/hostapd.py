@@ -51,7 +51,7 @@ class Options:
             key, equals, value = text.partition("=")
             if not equals or not _NAME.fullmatch(key):
                 raise source.error(
-                    f"line {number}", "is no option of hostapd; allowed: NAME=VALUE, or # in front"
+                    f"line {number}", "is not a hostapd option; allowed: NAME=VALUE, or # comment"
                 )
             if key == "bss":
                 self.others.append(number)
@@ -80,7 +80,7 @@ class Options:
         """Return an integer, None if it is not set. Raises ScenarioError."""
         if key not in self.known:
             return None
-        # hostapd reads a number up to what is no digit, such as a comment behind it.
+        # hostapd reads a number up to the first other character, so a comment may follow it.
         value = re.sub(r"(?<=\d)\s+#.*", "", self.known[key].value)
         return whole(self.source, self.place(key), value, least, most)
 
@@ -95,7 +95,7 @@ def read_hostapd(source: Source) -> Draft:
     table = options_of("hostapd")
     if not any(table[key].verdict == "followed" for key in options.known if key in table):
         raise source.error(
-            "", "has no option of a radio; allowed: hostapd.conf with hw_mode, channel and the like"
+            "", "has no radio options; allowed: hostapd.conf with options such as hw_mode, channel"
         )
     for key in options.known:
         if key in table and table[key].verdict == "refused" and options.value(key) != "0":
@@ -115,7 +115,7 @@ def read_hostapd(source: Source) -> Draft:
     if options.others:
         lines = ", ".join(map(str, options.others))
         draft.unknown.append(
-            f"{len(options.others)} more BSS on this radio ({source.short}:{lines}): its beacons "
+            f"{len(options.others)} more BSS on this radio ({source.short}:{lines}), whose beacons "
             "and stations are not in the scenario"
         )
     seen = (
@@ -168,7 +168,8 @@ def _category(options: Options, draft: Draft, side: str, category: str, prefix: 
             value = 2**value - 1
         elif end != "aifs" and value & (value + 1):
             raise options.source.error(
-                options.place(key), f"{value} is none; allowed: 1, 3, 7, 15 ... 32767"
+                options.place(key),
+                f"{value} is not a contention window; allowed: 1, 3, 7, 15 ... 32767",
             )
         found[name] = value
         lines.append(options.known[key].line)
@@ -195,6 +196,6 @@ def _txop_limit_ns(options: Options, prefix: str) -> tuple[int, int] | None:
     if not re.fullmatch(r"\d{1,3}(\.\d{1,3})?", one.value, re.ASCII):
         raise options.source.error(
             options.place(key),
-            f"{shown(one.value)} is no time in milliseconds; allowed: such as 1.5",
+            f"{shown(one.value)} is not a time in milliseconds; allowed: such as 1.5",
         )
     return round(float(one.value) * 1e6), one.line

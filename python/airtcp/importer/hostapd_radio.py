@@ -55,11 +55,12 @@ def write(options: Options, draft: Draft) -> str:
     band, why = _band(options, mode, channel)
     if options.flag("ieee80211be") and not options.flag("ieee80211ax"):
         raise options.source.error(
-            options.place("ieee80211be"), "hostapd ends without ieee80211ax=1 next to it"
+            options.place("ieee80211be"), "hostapd exits; allowed: together with ieee80211ax=1"
         )
     if band == "6 GHz" and not options.flag("ieee80211ax"):
         raise options.source.error(
-            options.place("op_class"), "hostapd ends in 6 GHz without ieee80211ax=1"
+            options.place("op_class"),
+            "hostapd exits in 6 GHz without 802.11ax; allowed: together with ieee80211ax=1",
         )
     asked = _amendment(options, band)
     off = _off(options, mode, band) if asked else ""
@@ -101,7 +102,7 @@ def _band(options: Options, mode: str, channel: int) -> tuple[str, str]:
     """Return the band, and the line that sets it."""
     if options.whole("op_class", 0, 255) in _SIX_GHZ:
         return "6 GHz", options.why("op_class")
-    why = options.why("hw_mode") if options.has("hw_mode") else "no hw_mode: hostapd takes b"
+    why = options.why("hw_mode") if options.has("hw_mode") else "no hw_mode: hostapd uses b"
     is_low = mode in ("b", "g") or (mode == "any" and 0 < channel <= 14)
     if channel and mode != "any" and is_low != (channel <= 14):
         raise options.source.error(
@@ -138,14 +139,14 @@ def _off(options: Options, mode: str, band: str) -> str:
     if wpa and "CCMP" not in pairwise and not rsn & _STRONG:
         given = options.has("wpa_pairwise") or options.has("rsn_pairwise")
         what = "no pairwise cipher is CCMP or GCMP"
-        default = "" if given else " (without rsn_pairwise it is TKIP)"
+        default = "" if given else " (the default is TKIP)"
         return f"hostapd turns HT and later off: {what}{default}"
     if options.flag("disable_11n"):
-        return f"{options.why('disable_11n')}: stations need HT for all that is newer"
+        return f"{options.why('disable_11n')}: stations need HT for all later standards"
     if not options.flag("ieee80211n"):
-        return "ieee80211n is not 1: stations need HT for all that is newer"
+        return "ieee80211n is not 1: stations need HT for all later standards"
     if not has_wmm(options):
-        return f"{options.why('wmm_enabled')}: stations leave HT and later out without WMM"
+        return f"{options.why('wmm_enabled')}: without WMM, stations do not use HT or later"
     return ""
 
 
@@ -155,26 +156,27 @@ def _width(options: Options, draft: Draft, band: str, channel: int) -> int:
     key = next((_KEY_OF_WIDTH[one] for one in _KEY_OF_WIDTH if options.flag(one)), "")
     number = options.whole(key, 0, 9) or 0 if key else 0
     offset = _secondary(options, band, channel)
-    width, why = 20, f"{source.short} has no wider one"
+    width, why = 20, f"{source.short} sets no wider channel"
     if band == "6 GHz":
         width, why = _width_of_6_ghz(options, key, number)
     elif band == "5 GHz" and number in _WIDTHS:
         width, why = _WIDTHS[number], options.why(key)
         if not offset:
             raise source.error(
-                options.place(key), f"{width} MHz need [HT40+] or [HT40-] in ht_capab: hostapd ends"
+                options.place(key),
+                f"hostapd exits; allowed: {width} MHz together with [HT40+] or [HT40-] in ht_capab",
             )
         _check_center(options, key, number, channel)
     elif offset:
         width, why = 40, options.why("ht_capab")
     if band == "2.4 GHz" and number in _WIDTHS:
-        draft.unknown.append(f"{options.why(key)}: not in 2.4 GHz; {width} MHz stand instead")
+        draft.unknown.append(f"{options.why(key)}: not in 2.4 GHz; {width} MHz is used instead")
     if width == 40 and band == "2.4 GHz":
         draft.unknown.append(
-            "40 MHz in 2.4 GHz: hostapd takes 20 MHz if its scan finds a network on these channels"
+            "40 MHz in 2.4 GHz: hostapd uses 20 MHz if its scan finds a network on these channels"
         )
     if number == 3:
-        draft.unknown.append("80+80 MHz: one channel of 160 MHz stands instead")
+        draft.unknown.append("80+80 MHz: one channel of 160 MHz is used instead")
     draft.say("phy", "channel_width", f"{width} MHz", why)
     return width
 
@@ -206,8 +208,8 @@ def _secondary(options: Options, band: str, channel: int) -> int:
     if not allowed:
         raise options.source.error(
             options.place("ht_capab"),
-            f"[HT40{'+' if offset > 0 else '-'}] pairs channel {channel} with {other}, which is "
-            "not allowed: hostapd ends",
+            f"hostapd exits, because [HT40{'+' if offset > 0 else '-'}] pairs channel {channel} "
+            f"with {other}, which is not allowed",
         )
     return offset
 
@@ -222,11 +224,16 @@ def _check_center(options: Options, key: str, number: int, channel: int) -> None
     index = options.whole(center, 0, 233) or 0
     second = options.whole(key.replace("chwidth", "centr_freq_seg1_idx"), 0, 233) or 0
     if number == 9:
-        raise source.error(options.place(key), "320 MHz exist in 6 GHz only: hostapd ends")
+        raise source.error(options.place(key), "hostapd exits; allowed: 320 MHz only in 6 GHz")
     if (number == 3) != bool(second):
-        raise source.error(options.place(key), "80+80 MHz and centr_freq_seg1_idx go together")
+        raise source.error(
+            options.place(key), "allowed: 80+80 MHz only together with centr_freq_seg1_idx"
+        )
     if number == 2 and key.startswith("vht") and "[VHT160" not in options.value("vht_capab"):
-        raise source.error(options.place(key), "160 MHz need [VHT160] in vht_capab: hostapd ends")
+        raise source.error(
+            options.place(key),
+            "hostapd exits; allowed: 160 MHz together with [VHT160] in vht_capab",
+        )
     most = 14 if number == 2 else 6
     is_left_out = not index and number != 2
     if channel and not is_left_out and abs(index - channel) not in range(2, most + 1, 4):
@@ -242,7 +249,7 @@ def _guard_interval(options: Options, draft: Draft, width: int) -> None:
     flag = f"[SHORT-GI-{width}]"
     if flag in options.value(key):
         why = f"{options.source.short}:{options.known[key].line}: {key} has {flag}"
-        draft.say("phy", "guard_interval", "400 ns", f"{why}; if stations have it, too")
+        draft.say("phy", "guard_interval", "400 ns", f"{why}; stations are assumed to support it")
     else:
         draft.say("phy", "guard_interval", "800 ns", f"{key} has no {flag}")
 
@@ -250,10 +257,12 @@ def _guard_interval(options: Options, draft: Draft, width: int) -> None:
 def _tell(options: Options, draft: Draft, band: str, standard: str) -> None:
     """List options that have no effect in this band, and a band that hostapd chooses."""
     if options.value("hw_mode") == "any" and not _channel(options):
-        draft.unknown.append(f"{options.why('hw_mode')}: hostapd chooses the band; {band} stands")
+        draft.unknown.append(
+            f"{options.why('hw_mode')}: hostapd chooses the band; {band} is assumed"
+        )
     if band == "2.4 GHz" and options.flag("ieee80211ac"):
         draft.unknown.append(
-            f"{options.why('ieee80211ac')}: VHT is not part of 2.4 GHz; {standard} stands"
+            f"{options.why('ieee80211ac')}: VHT does not exist in 2.4 GHz; {standard} is used"
         )
     for key in ("ht_capab", "vht_capab"):
         listed = " ".join(f"[{one}]" for one in _AIR.findall(options.value(key)))
@@ -263,4 +272,4 @@ def _tell(options: Options, draft: Draft, band: str, standard: str) -> None:
                 "coding and beamforming of PPDUs, and power save of antennas are not followed"
             )
     if band == "6 GHz" and not (options.whole("wpa", 0, 3) or 0) & 2:
-        draft.unknown.append("wpa: hostapd ends in 6 GHz without RSN (WPA3)")
+        draft.unknown.append("wpa: hostapd exits in 6 GHz without RSN (WPA3)")

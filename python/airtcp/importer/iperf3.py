@@ -57,7 +57,7 @@ def parse_stream(source: Source) -> Node:
         except (ValueError, RecursionError) as error:
             raise source.error(f"line {number}", "is not JSON: the stream ends in it") from error
         if not isinstance(event, dict) or not isinstance(event.get("event"), str):
-            raise source.error(f"line {number}", "is no event; allowed: event and data")
+            raise source.error(f"line {number}", "is not an event; allowed: event and data")
         if event["event"] == "interval":
             whole["intervals"].append(event.get("data"))
         else:
@@ -176,7 +176,8 @@ def measurement(top: Node) -> Measurement:
             )
         elif test.only_sent(ending):
             others.append(
-                f"goodput of the {direction}: what this end sent, as it does not know what arrived"
+                f"goodput of the {direction}: bytes sent, because this end does not know how many "
+                "arrived"
             )
         elif test.is_udp:
             found |= _of_udp(sums)
@@ -209,7 +210,7 @@ def _conditions(test: _Test) -> Iterator[Unfollowed]:
     if test.target_bps is not None and not test.is_udp:
         rate = f"{test.target_bps / 1e6:g} Mb/s"
         yield Unfollowed(
-            f"iperf3 -b: each of {test.streams} connections sends {rate} at most; this scenario "
+            f"iperf3 -b: each of {test.streams} connections sends at most {rate}; this scenario "
             "does not limit them",
             above_bps=test.target_bps * test.streams * len(test.directions),
         )
@@ -272,13 +273,13 @@ def add_flow(top: Node, draft: Draft) -> None:
     test, name = _Test(top), top.source.short
     both = len(test.directions) > 1
     direction = "both" if both else next(iter(test.directions))
-    how = {"upload": "no reverse", "download": "reverse = 1", "both": "both ways at once"}[
+    how = {"upload": "no reverse", "download": "reverse = 1", "both": "both directions at once"}[
         direction
     ]
     flow = {
         "stations": Said("station", ""),
         "direction": Said(
-            direction, f"{name}: start.test_start: {how}; the client is taken for the station"
+            direction, f"{name}: start.test_start: {how}; the client is taken as the station"
         ),
     }
     if test.streams > 1 and not test.is_udp:
@@ -306,7 +307,7 @@ def add_flow(top: Node, draft: Draft) -> None:
 def _bulk(test: _Test, name: str) -> Said:
     """Return a transfer; with a rate per connection, the sender writes a block at a time (-l)."""
     if test.target is None:
-        return Said({"kind": "bulk"}, f"{name}: as much as TCP takes")
+        return Said({"kind": "bulk"}, f"{name}: as much as TCP can send")
     size = test.test.get("blksize").number(least=1.0, most=2.0**30)
     # iperf3 -b R/N sends N blocks in a row; `fq` sends about a millisecond at a time.
     burst = test.test.get("burst").number(least=0.0, most=1000.0) or 1.0
@@ -332,8 +333,8 @@ def _mark(test: _Test, name: str, draft: Draft) -> None:
             draft.tables.pop("mac.classify", None)
         draft.unread.append(
             f"{name}: start.test_start.tos = {tos}: {category}, and an earlier test has {given}: "
-            f"AC_BE carries all {'UDP' if test.is_udp else 'TCP'} here, so that the one with the "
-            "better mark gets less than in the test, and the other more"
+            f"the scenario sends all {'UDP' if test.is_udp else 'TCP'} in AC_BE, so the test with "
+            "the higher priority gets less than measured, and the other one more"
         )
         return
     if category == "AC_BE":
@@ -361,8 +362,8 @@ def _udp(test: _Test, name: str, draft: Draft) -> Said:
     packet = size + _HEADERS
     if packet > _MOST_PACKET:
         draft.unread.append(
-            f"{name}: datagrams of {size:.0f} B are fragmented by IP: packets of {_USUAL} B stand "
-            "instead, at the same rate"
+            f"{name}: IP fragments datagrams of {size:.0f} B; the scenario has packets of "
+            f"{_USUAL} B at the same rate"
         )
         packet, size = float(_USUAL), float(_USUAL - _HEADERS)
     text = f"{rate * packet / size:.0f} b/s" if rate else "saturated"
@@ -382,8 +383,8 @@ def _tcp(test: _Test, name: str, draft: Draft) -> Said:
         mss = fixed - _TIMESTAMPS
     if mss and mss + _TCP_HEADERS > _MOST_PACKET:
         draft.unread.append(
-            f"{name}: segments of {mss:.0f} B do not fit into a frame of 802.11: those of Linux "
-            "stand instead"
+            f"{name}: segments of {mss:.0f} B do not fit into an 802.11 frame; Linux's default "
+            "MSS is used"
         )
     elif mss:
         table["mss"] = f"{mss:.0f} B"
@@ -397,8 +398,10 @@ def _tcp(test: _Test, name: str, draft: Draft) -> Said:
         table["congestion"] = _CONGESTION[sender]
         told.append("end.sender_tcp_congestion")
     elif sender:
-        draft.unknown.append(f"congestion control {sender}: the one of Linux stands instead, CUBIC")
+        draft.unknown.append(f"congestion control {sender}: CUBIC, Linux's default, is used")
     else:
-        draft.unknown.append(f"the congestion control, which {name} does not tell: CUBIC stands")
+        draft.unknown.append(
+            f"the congestion control, which {name} does not report: CUBIC is assumed"
+        )
     about = f"{name}: {', '.join(told)}; " if told else ""
-    return Said(table, f"{about}the rest as Linux has it")
+    return Said(table, f"{about}otherwise Linux defaults")

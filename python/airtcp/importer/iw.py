@@ -73,7 +73,7 @@ def _sections(source: Source) -> list[_Station]:
         elif (match := _VALUE.match(line)) and found:
             found[-1].values[match[1].strip()] = match[2] or ""
         elif not (found and line[:1].isspace()):
-            raise source.error(f"line {number}", "is no line of iw station dump or survey dump")
+            raise source.error(f"line {number}", "is not a line of iw station dump or survey dump")
     return found
 
 
@@ -106,7 +106,7 @@ def _told(group: str, one: _Station) -> list[str]:
     lines = []
     if sent and again is not None:
         failures = "" if failed is None else f", {failed:.0f} given up"
-        lines.append(f"{group}: {again / (sent + again):.1%} of frames sent were retries{failures}")
+        lines.append(f"{group}: {again / (sent + again):.1%} of sent frames are retries{failures}")
     for key in ("signal", "tx bitrate", "rx bitrate", "expected throughput"):
         if key in one.values:
             lines.append(f"{group}: {key} {one.values[key]}")
@@ -118,7 +118,7 @@ def _channel(one: _Station) -> list[str]:
     if not active or busy is None:
         return []
     parts = [f"busy {busy / active:.1%}"]
-    for key, word in (("transmit", "sends"), ("receive", "receives")):
+    for key, word in (("transmit", "transmits"), ("receive", "receives")):
         if (value := one.number(f"channel {key} time")) is not None:
             parts.append(f"{word} {value / active:.1%}")
     return [f"channel at {one.values.get('frequency', '?')}: {', '.join(parts)} of the time"]
@@ -161,7 +161,7 @@ def _rate(one: _Station) -> _Rate:
 
 def _parsed(key: str, text: str) -> _Rate:
     match = _RATE.match(text)
-    why = f"{key} {text or 'not told'}"
+    why = f"{key} {text or 'unknown'}"
     if match is None:
         return _Rate("", (), why)
     width = int(match["width"] or 20)
@@ -184,7 +184,7 @@ def add_stations(source: Source, draft: Draft) -> None:
     groups = _groups(source)
     if not groups:
         raise source.error(
-            "", "has no station; allowed: iw station dump; a survey of channels is for --measured"
+            "", "has no station; allowed: iw station dump (use a channel survey with --measured)"
         )
     name = source.short
     draft.names.append(name)
@@ -204,10 +204,12 @@ def add_stations(source: Source, draft: Draft) -> None:
             }
         )
         if any(_RU.search(rate) for one in stations for rate in one.values.values()):
-            draft.unread.append(f"{group}: OFDMA, which is not modelled: the rate is of a part")
+            draft.unread.append(
+                f"{group}: OFDMA; the last rate is of a resource unit, not of the whole channel"
+            )
     if any("mesh plink" in one.values for of in groups.values() for one in of):
-        draft.unread.append(f"{name}: mesh plink: peers of a mesh, which is not modelled")
-    draft.unknown.append(f"{name}: rates are the rates of the last frames, which change")
+        draft.unread.append(f"{name}: mesh plink: mesh peers, which are not modelled")
+    draft.unknown.append(f"{name}: rates are those of the last frames, which vary")
     told = measurement(source)
     draft.measured += list(told.others)
 
@@ -264,7 +266,7 @@ def _keys(rate: _Rate, group: str, name: str, draft: Draft) -> dict[str, Said]:
     lacks = (known and _is_dsss(rate) and not is_low) or rate.form in _LACKS.get(band, ())
     widest = int(phy["channel_width"].value.split()[0]) if "channel_width" in phy else _WIDEST
     if not rate.keys or is_newer or lacks or rate.width_mhz > widest:
-        draft.unread.append(f"{group}: {why}: no rate of this radio; the highest stands")
+        draft.unread.append(f"{group}: {why}: not a rate of this radio; the highest is used")
         return {}
     if len(rate.keys) == 4:
         mcs, streams, width, guard_ns = rate.keys

@@ -46,5 +46,5 @@ def tell_newer(tos: int, place: str, draft: Draft) -> None:
     newer = _CATEGORIES[_NEWER.get(tos >> 2, priority_of(tos))]
     if newer != (older := category_of(tos)):
         draft.unread.append(
-            f"{place}: {older} up to Linux 6.7, as here; {newer} since 6.8 (RFC 8325)"
+            f"{place}: {older} up to Linux 6.7, as used here; {newer} since 6.8 (RFC 8325)"
         )

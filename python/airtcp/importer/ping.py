@@ -14,7 +14,7 @@ from airtcp.results.measured import Measurement
 _NUMBER: Final = r"\d+(?:[.,]\d+)?"
 #: The time of a response. Words differ by language; `=` or `<` and the unit stay.
 _TRIP: Final = re.compile(rf"\w\s?[=<]\s?({_NUMBER})\s?(?:ms|мс(?:ек)?|毫秒|ミリ秒)(?!\w)")
-#: What else stands in a response: of Linux and BSD, of Windows, and of Windows over IPv6.
+#: Other parts of a response: of Linux and BSD, of Windows, and of Windows over IPv6.
 _RESPONSE: Final = re.compile(
     rf"(?i)\b(?:ttl|hlim|seq|icmp_[rs]eq)=\d|: \w+[=<]{_NUMBER}ms\s*$|time[=<]"
 )
@@ -29,7 +29,7 @@ _FPING_ROW: Final = re.compile(r"^(\S+)\s+:((?: (?:\d+(?:\.\d+)?|-))+)\s*$")
 _SUMMARY: Final = re.compile(
     r"= (\d+)\D+= ?(\d+)\D+= ?\d+|^\D*(\d+)\D+?[,，]\D*(\d+)\D+?[,，].*\d\s?%|= (\d+)/(\d+)/\d+%"
 )
-#: The least, mean and longest round trip of a summary.
+#: The shortest, mean and longest round trip of a summary.
 _EXTREMES: Final = re.compile(rf"min/avg/max\S* = ({_NUMBER})/({_NUMBER})/({_NUMBER})")
 _HOST: Final = re.compile(r"^PING (\S+)")
 _LOST: Final = re.compile(r"(?i)no answer yet|request timed out|request timeout|unreachable")
@@ -114,7 +114,7 @@ def read_ping(source: Source) -> Pings:
         elif not _TRIP.search(line) and (
             (match := _SUMMARY.search(line)) or _EXTREMES.search(line)
         ):
-            # fping -Q sums up again and again.
+            # fping -Q repeats its summary.
             sent, came = (int(one) for one in match.groups() if one) if match else (0, 0)
             summary = (summary or 0) + sent - came if match else summary
             summed += sent
@@ -126,13 +126,13 @@ def read_ping(source: Source) -> Pings:
     if len(hosts) > 1:
         raise source.error("", f"has pings of {len(hosts)} hosts; allowed: one host in a file")
     if not trips:
-        raise source.error("", "has no answer of a ping")
+        raise source.error("", "has no ping response")
     total = sum(count for _, count in means)
     mean = sum(mean * count for mean, count in means) / total if means else None
     if numbers and summary is None:
         lost = max(lost, max(numbers) - min(numbers) + 1 - len(numbers))
     elif not numbers:
-        # Windows counts the answers of routers that do not know the host as received.
+        # Windows counts "unreachable" replies of routers as received.
         lost = max(_unanswered(source.text), lost if summary is None else summary)
     else:
         lost = summary or 0
@@ -151,8 +151,8 @@ def measurement(pings: Pings) -> Measurement:
         rest = f"mean {_shown(pings.mean_ms)}, longest {_shown(pings.at(1.0))}"
     else:
         count = len(pings.trips_ms) + pings.lost
-        rest = f"half within {_shown(pings.at(0.5))}, 95 % within {_shown(pings.at(0.95))}"
-    text = f"pings: least {least}, {rest}, {pings.lost} of {count} lost"
+        rest = f"median {_shown(pings.at(0.5))}, p95 {_shown(pings.at(0.95))}"
+    text = f"pings: shortest {least}, {rest}, {pings.lost} of {count} lost"
     return Measurement(pings.source.short, {}, others=(text,))
 
 
@@ -162,9 +162,10 @@ def add_path(pings: Pings, draft: Draft) -> None:
     least = pings.at(0.0)
     if least < _LEAST_MS:
         draft.unknown.append(
-            f"{pings.source.short}: the least ping takes {least:.3g} ms: no path behind the air"
+            f"{pings.source.short}: the shortest ping takes {least:.3g} ms: no path behind the "
+            "access point is assumed"
         )
         return
-    why = f"{pings.source.short}: half of the least ping, {least:.3g} ms"
+    why = f"{pings.source.short}: half of the shortest ping, {least:.3g} ms"
     for flow in draft.flows:
         flow.setdefault("path", Said([{"delay": time_text(least / 2e3)}], why))

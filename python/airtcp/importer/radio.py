@@ -12,11 +12,10 @@ _NO_RTS: Final = 2347
 _TIME_UNIT_NS: Final = 1_024_000
 
 UNKNOWN_PLACE: Final = (
-    "the rates that stations get: data go at the highest of the standard with one spatial stream, "
-    "unless keys below say otherwise; mcs, spatial_streams or place of a group of stations change "
-    "it"
+    "the rates of stations: the highest rate of the standard with one spatial stream is assumed, "
+    "unless keys below set another; to change it, set mcs, spatial_streams or place of a group"
 )
-UNKNOWN_AIR: Final = "losses, neighbours on the channel and the wired path: there are none"
+UNKNOWN_AIR: Final = "losses, neighbours on the channel and the wired path: none are assumed"
 
 
 def rts_threshold(draft: Draft, size: int, why: str) -> None:

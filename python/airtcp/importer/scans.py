@@ -26,7 +26,7 @@ _TERSE: Final = re.compile(r"^(?:[^:]*:)*[0-9A-F]{2}(?:\\:[0-9A-F]{2}){5}(?::|$)
 _IWLIST: Final = re.compile(rf"(?m)^ *Cell \d+ - Address: {MAC}")
 _AIRPORT: Final = re.compile(r"SSID BSSID +RSSI CHANNEL\b")
 _COUNT: Final = re.compile(r"\d{1,3}")
-#: What else `nmcli -t` prints and is no name of a network: mode, rate, width, bars, security.
+#: Fields of `nmcli -t` that are not the name of a network: mode, rate, width, bars, security.
 _NO_NAME: Final = re.compile(
     r"[*▂▄▆█_ ]*|Infra|Ad-Hoc|Mesh|N/A|--|yes|no|\d+ M(bit/s|Hz)|(WPA\d?|WEP|OWE|802\.1X)\b.*"
 )
@@ -117,9 +117,9 @@ def power_note(source: Source) -> str:
     """Return what the powers of a scan are if it has none in dBm; else ""."""
     kind = _kind(source)
     if kind == "netsh":
-        return "powers: Windows says percent, of which 100 is -50 dBm or more, and 0 is -100 dBm"
+        return "powers: in percent; 100 % is -50 dBm or more, 0 % is -100 dBm (Windows)"
     if kind in ("nmcli", "terse"):
-        return "powers: nmcli says percent, of which 100 is -40 dBm or more, and 0 is -100 dBm"
+        return "powers: in percent; 100 % is -40 dBm or more, 0 % is -100 dBm (nmcli)"
     return ""
 
 
@@ -140,7 +140,9 @@ def scanned(source: Source) -> list[Reading]:
 def _percent(source: Source, place: str, text: str) -> int:
     found = re.fullmatch(r"(\d{1,3}) ?%?", text.strip())
     if found is None or int(found[1]) > 100:
-        raise source.error(f"{place}: signal", f"{shown(text)} is none; allowed: 0 to 100 %")
+        raise source.error(
+            f"{place}: signal", f"{shown(text)} is not a percentage; allowed: 0 to 100 %"
+        )
     return int(found[1])
 
 
@@ -164,7 +166,7 @@ def _of_netsh(source: Source) -> Iterator[Reading]:
             (n for n in range(number + 1, len(lines)) if _NETSH.match(lines[n]) or not lines[n]),
             len(lines),
         )
-        # Lines that are further in count stations and load.
+        # Lines with a larger indent are about stations and load.
         own = [one for one in lines[number + 1 : end] if _indent(one) <= _indent(lines[number + 1])]
         values = [one.partition(":")[2].strip() for one in own]
 
@@ -207,7 +209,7 @@ def _rows(source: Source) -> Iterator[_Row]:
         if head[0] in ("IN-USE", "*") and cells[0] != "*":
             cells.insert(0, "")
         if len(cells) < head.index("SIGNAL") + 1:
-            raise source.error(f"line {number}", "has fewer columns than the head of nmcli")
+            raise source.error(f"line {number}", "has fewer columns than the header")
         yield number, dict(zip(head, cells, strict=False))
 
 
@@ -220,7 +222,10 @@ def _terse_rows(source: Source) -> Iterator[_Row]:
         counts = [one for one in cells if _COUNT.fullmatch(one)]
         addresses = [one for one in cells if re.fullmatch(r"[0-9A-F:]{17}", one)]
         if len(counts) < 2 or not addresses:
-            raise source.error(f"line {number}", "allowed: -f BSSID,SSID,CHAN,FREQ,SIGNAL of nmcli")
+            raise source.error(
+                f"line {number}",
+                "lacks columns; allowed: output of nmcli -t -f BSSID,SSID,CHAN,FREQ,SIGNAL",
+            )
         freq = next((one for one in cells if re.fullmatch(r"\d{4} MHz", one)), "")
         if freq and int(counts[1]) == channel_of(int(freq[:4])) != int(counts[0]):
             counts = [counts[1], counts[0]]
@@ -233,14 +238,14 @@ def _terse_rows(source: Source) -> Iterator[_Row]:
 def _of_nmcli(source: Source, number: int, row: dict[str, str]) -> Reading:
     place = f"line {number}"
     if not re.fullmatch(MAC, row["BSSID"]):
-        raise source.error(f"{place}: bssid", f"{shown(row['BSSID'])} is no MAC address")
+        raise source.error(f"{place}: bssid", f"{shown(row['BSSID'])} is not a MAC address")
     signal = _percent(source, place, row["SIGNAL"])
     freq = re.match(r"\d{4}", row.get("FREQ", ""))
     mhz = int(freq[0]) if freq else 0
     text = next((row[name] for name in ("CHAN", "KANAL", "CANAL") if name in row), "")
     channel = channel_of(mhz) if mhz else int(text) if _COUNT.fullmatch(text) else 0
     if not 1 <= channel <= 233:
-        raise source.error(f"{place}: channel", f"{shown(text)} is none; allowed: 1-233")
+        raise source.error(f"{place}: channel", f"{shown(text)} is not a channel; allowed: 1-233")
     return Reading(
         "here",
         row["BSSID"].lower(),
@@ -295,7 +300,7 @@ def _of_iw(source: Source) -> list[Reading]:
         signal = re.search(r"(?m)^[ \t]*signal: (-?\d+(?:\.\d+)?) dBm", block)
         mhz = re.search(r"(?m)^[ \t]*freq: (\d{4})", block)
         if match is None:
-            raise source.error(f"line {line}", "is no line of iw scan")
+            raise source.error(f"line {line}", "is not a line of iw scan")
         if signal is not None and mhz is not None:
             found.append(_of_bss(match[1], block, int(mhz[1]), float(signal[1])))
         line += block.count("\n")
@@ -312,7 +317,7 @@ def _of_bss(bssid: str, block: str, mhz: int, rssi_dbm: float) -> Reading:
     wide = re.search(r"(?m)^[ \t]*\* channel width: (\d)", block)
     second = re.search(r"(?m)^[ \t]*\* secondary channel offset: (above|below)", block)
     number = int(wide[1]) if wide else 0
-    # Without an operation element in 6 GHz the width is not told.
+    # In 6 GHz the width is unknown without an operation element.
     narrow = 20 if mhz < 5930 else 0
     width = {1: 80, 2: 160, 3: 160}.get(number, 40 if second else narrow)
     centers = [

@@ -63,7 +63,7 @@ def read(path: Path) -> Source:
                 data = file.read(MOST_BYTES + 1)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ScenarioError(
-            name, "", f"is damaged: {error}; allowed: a whole file, plain or gzip"
+            name, "", f"is damaged: {error}; allowed: a complete file, plain or gzip"
         ) from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
@@ -130,9 +130,9 @@ def parse_json(source: Source) -> Node:
             raise source.error(f"line {error.lineno}", message) from error
         raise source.error(f"line {error.lineno}", f"is not JSON: {error.msg}") from error
     except RecursionError as error:
-        raise source.error("", "is not JSON that can be read: it is nested too deeply") from error
+        raise source.error("", "is JSON that is nested too deeply") from error
     except ValueError as error:
-        raise source.error("", "is not JSON that can be read: a number is too long") from error
+        raise source.error("", "is JSON with a number that is too long") from error
     return Node(source, "", value)
 
 

@@ -99,7 +99,7 @@ def _readings(source: Source) -> list[Reading]:
             if any(map(str.strip, row)):
                 found.append(_row(source, reader.line_num, row, columns))
     except csv.Error as error:
-        raise source.error(f"line {reader.line_num}", f"is no CSV: {error}") from error
+        raise source.error(f"line {reader.line_num}", f"is not CSV: {error}") from error
     return [one for one in found if one is not None]
 
 
@@ -118,7 +118,7 @@ def _row(
 
     bssid = text("bssid").lower().replace("-", ":")
     if not _is_mac(bssid):
-        raise source.error(f"{place}: bssid", f"{shown(bssid)} is no MAC address")
+        raise source.error(f"{place}: bssid", f"{shown(bssid)} is not a MAC address")
     rssi = text("rssi").lower().removesuffix("dbm").strip().replace(",", ".")
     # airodump-ng writes -1 for a driver without powers.
     if rssi in ("", "-", "n/a", "-1"):
@@ -176,7 +176,9 @@ def add_survey(source: Source, draft: Draft) -> None:
     heard = {(one.place, one.bssid): one for one in readings if one.bssid in cells}
     places = list(dict.fromkeys(one.place for one in own if one.bssid in cells))
     if len(places) > _MOST_PLACES:
-        draft.unread.append(f"{name}: {len(places) - _MOST_PLACES} places after the first ones")
+        draft.unread.append(
+            f"{name}: {len(places) - _MOST_PLACES} places after the first {_MOST_PLACES}"
+        )
     groups = {place: f"place-{n}" for n, place in enumerate(places[:_MOST_PLACES], 1)}
     channels = {one.bssid: one.channel for one in readings}
     for bssid, cell in cells.items():
@@ -196,7 +198,9 @@ def add_survey(source: Source, draft: Draft) -> None:
             {
                 "name": Said(group, ""),
                 "count": Said(1, about),
-                "cell": Said(cells[best.bssid], f"the strongest of its network: {best.rssi_dbm:g}"),
+                "cell": Said(
+                    cells[best.bssid], f"the strongest of its network: {best.rssi_dbm:g} dBm"
+                ),
             }
         )
     # A cell needs a station, so add one nearby that sends nothing until it gets a flow.
@@ -221,9 +225,11 @@ def add_survey(source: Source, draft: Draft) -> None:
     if note := power_note(source):
         draft.unknown.append(f"{name}: {note}")
     draft.unknown += [
-        f"{name}: what access points receive of each other: as the place where one is strongest; "
-        "what stations receive of each other: as the weaker one of both receives the access point",
-        f"{name}: traffic of other networks: none, until the groups of their cells get a flow",
+        f"{name}: powers between access points: assumed as received at the place where one of the "
+        "two is strongest; powers between stations: as the weaker of their two signals from the "
+        "same access point",
+        f"{name}: traffic of other networks: none, until you add flows to the groups of their "
+        "cells",
     ]
 
 
@@ -233,7 +239,7 @@ def _say_phy(name: str, own: Sequence[Reading], draft: Draft) -> None:
     is_low = strongest.is_low
     why = f"{name}: the network with the strongest access point"
     if generation < 0:
-        draft.unknown.append(f"{name}: the standard, which it does not tell: 802.11ax stands")
+        draft.unknown.append(f"{name} has no standard: 802.11ax is assumed")
     # 802.11ac is not defined in 2.4 GHz.
     standard = _STANDARDS[0] if is_low and generation == 1 else _STANDARDS[generation]
     draft.say("phy", "standard", "802.11ax" if generation < 0 else standard, why)
@@ -241,7 +247,7 @@ def _say_phy(name: str, own: Sequence[Reading], draft: Draft) -> None:
     there = [one.width_mhz for one in own if one.band == strongest.band]
     width = min(max(there), {"2.4 GHz": 40, "5 GHz": 160}.get(strongest.band, 320))
     if not width:
-        draft.unknown.append(f"{name}: the channel width, which it does not tell: 20 MHz stands")
+        draft.unknown.append(f"{name} has no channel width: 20 MHz is assumed")
     draft.say("phy", "channel_width", f"{width or 20} MHz", why)
 
 
@@ -265,13 +271,13 @@ def _access_points(
     for one in order:
         reason = ""
         if one.band != strongest.band:
-            reason = "of another band"
+            reason = "in another band"
         elif is_low and any(0 < abs(one.channel - channel) < 5 for channel in mine):
-            reason = "on channels that overlap in part, which are not modelled"
+            reason = "on partially overlapping channels, which are not modelled"
         elif one.bssid not in own_bssids and is_low and one.channel not in mine:
             reason = "on channels that do not overlap"
         elif len(found) >= _MOST_APS:
-            reason = f"after the {_MOST_APS} strongest"
+            reason = f"weaker than the {_MOST_APS} strongest"
         if reason:
             left[reason] = left.get(reason, 0) + 1
         else:

@@ -64,8 +64,8 @@ def read_table(source: Source) -> Measurement:
             if slash and part not in _DIRECTIONS:
                 raise source.error(
                     place,
-                    f"of: {shown(of)} is none; allowed: download, upload, a group, or a group and "
-                    "a direction, such as laptop/download",
+                    f"of: {shown(of)} is not a scope; allowed: download, upload, a group, or a "
+                    "group and a direction, such as laptop/download",
                 )
             metric, of = _metric(source, place, (row["metric"] or "").strip(), of)
             texts = [row.get(name) or "" for name in _NUMBERS]
@@ -79,12 +79,12 @@ def read_table(source: Source) -> Measurement:
             known = values.setdefault(of, {})
             if metric in known:
                 about = f"{metric} of {of}" if of else metric
-                raise source.error(place, f"{about} is there already; allowed: one value of each")
+                raise source.error(place, f"{about} is given twice; allowed: one value of each")
             known[metric] = _interval(source, place, found)
     except csv.Error as error:
-        raise source.error(f"line {reader.line_num}", f"is no CSV: {error}") from error
+        raise source.error(f"line {reader.line_num}", f"is not CSV: {error}") from error
     if not values:
-        raise source.error("line 1", "has no values below it; allowed: one line for each metric")
+        raise source.error("line 1", "no values follow; allowed: one line for each metric")
     return Measurement(source.short, values)
 
 
@@ -100,7 +100,9 @@ def _metric(source: Source, place: str, text: str, of: str) -> tuple[str, str]:
         raise source.error(place, "metric: values of a cell cannot be compared yet")
     scope = "" if group is None else group if part == "all" else f"{group}/{part}"
     if scope and of:
-        raise source.error(place, f"of: {shown(of)} stands next to {shown(text)}; allowed: one")
+        raise source.error(
+            place, f"of: {shown(of)} cannot be combined with {shown(text)}; allowed: one of them"
+        )
     return metric.name, scope or of
 
 
@@ -112,11 +114,11 @@ def _interval(source: Source, place: str, found: list[float | None]) -> Interval
         return Interval(value, None, None, 1)
     if low is None or high is None or not low <= value <= high:
         raise source.error(
-            place, "low and high do not hold the value; allowed: low <= value <= high"
+            place, "value is not between low and high; allowed: low <= value <= high"
         )
     if runs is not None and not (runs.is_integer() and 2 <= runs <= _MOST_RUNS):
         raise source.error(
-            place, f"runs: {runs:g} have no interval; allowed: 2 to {_MOST_RUNS}, whole"
+            place, f"runs: {runs:g} gives no interval; allowed: a whole number, 2 to {_MOST_RUNS}"
         )
     # Half a width does not give the number of runs; there were at least two.
     return Interval(value, low, high, 2 if runs is None else int(runs))
@@ -136,7 +138,9 @@ def _number(
         except ConditionError as error:
             raise source.error(place, f"{name}: {error}") from error
     if not math.isfinite(value):
-        raise source.error(place, f"{name}: {shown(text)} is no number; allowed: a finite number")
+        raise source.error(
+            place, f"{name}: {shown(text)} is not a number; allowed: a finite number"
+        )
     if name == "value":
         # An interval of Student's t may reach below 0.
         _check(source, f"{place}: {name}", value, metric)
@@ -144,7 +148,7 @@ def _number(
 
 
 def _check(source: Source, place: str, value: float, metric: Metric) -> None:
-    """Refuse values that a metric never has: below 0 (but an R factor), and shares above 1."""
+    """Reject impossible values: below 0 (except R factors), and shares above 1."""
     if value < 0.0 and metric.name != "r_factor":
         raise source.error(place, f"{metric.short} is below 0; allowed: 0 or more")
     if metric.is_part and value > 1.0:

@@ -30,7 +30,7 @@ def together(measurements: Sequence[Measurement]) -> Measurement:
                 about = f"{METRICS[name].short}{f' of {of}' if of else ''}"
                 raise QuestionError(
                     f"{whose[of, name]} and {one.source} both have {about}; allowed: one value of "
-                    "each; a column `of` in a CSV file says of what a value is"
+                    "each; a column `of` in a CSV file names the group or direction of a value"
                 )
             whose[of, name] = one.source
         for of, of_scope in found.items():

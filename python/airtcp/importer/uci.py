@@ -29,13 +29,13 @@ _ORDER: Final = ("", "n", "ac", "ax", "be")
 _MODES: Final = ("ap", "sta", "adhoc", "mesh", "monitor", "wds", "mesh_point")
 _NO_MODEL: Final = {
     "sta": "a client: import the configuration of its access point",
-    "adhoc": "an ad-hoc network: airtcp has no model of it; nearest: an access point in the place "
-    "of one node",
-    "monitor": "a monitor: it sends no data",
+    "adhoc": "an ad-hoc network, which is not modelled; nearest: an access point in place of one "
+    "node",
+    "monitor": "a monitor, which sends no data",
 }
 _NO_MESH: Final = (
-    "a mesh: airtcp has no model of it; nearest: an access point, with a path that has the rate of "
-    "the hop behind it"
+    "a mesh, which is not modelled; nearest: an access point, with a path at the rate of the hop "
+    "behind it"
 )
 #: mac80211's burst limit for best effort if OpenWrt enables VHT.
 _BURST: Final = "2.0"
@@ -50,7 +50,7 @@ def read_uci(source: Source, wanted: str | None = None) -> Draft:
     sections = sections_of(source)
     radios = [one for one in sections if one.kind == "wifi-device"]
     if not radios:
-        raise source.error("", "has no radio; allowed: config wifi-device NAME, with its options")
+        raise source.error("", "has no radio; allowed: config wifi-device NAME with its options")
     names = [one.name for one in radios]
     if wanted is not None and wanted not in names:
         raise source.error("", f"has no radio {shown(wanted)}; allowed: {', '.join(names)}")
@@ -62,8 +62,8 @@ def read_uci(source: Source, wanted: str | None = None) -> Draft:
     others = [name for name in names if name != chosen.name]
     if others:
         draft.unknown.append(
-            f"other radios, which are networks of their own: {', '.join(others)}; this is "
-            f"{chosen.name}, and --radio takes another"
+            f"other radios, which are separate networks: {', '.join(others)}; this scenario is "
+            f"{chosen.name}, use --radio for another"
         )
     own = ifaces[chosen.name]
     if not chosen.is_on:
@@ -124,7 +124,7 @@ def _tell_interfaces(source: Source, ifaces: Sequence[Section], draft: Draft) ->
         draft.unread.append(f"interface with mode {mode} ({source.short}:{line}) {message}")
     if aps > 1:
         draft.unknown.append(
-            f"{aps} networks on this radio: the beacons and stations of one are in the scenario"
+            f"{aps} networks on this radio: only one's beacons and stations are in the scenario"
         )
 
 
@@ -146,7 +146,7 @@ def _radio(source: Source, section: Section, ifaces: Sequence[Section], draft: D
         width = int(match[2])
         if value.endswith(("_80", "+80")):
             width = 160
-            draft.unknown.append("80+80 MHz: one channel of 160 MHz stands instead")
+            draft.unknown.append("80+80 MHz: one channel of 160 MHz is used instead")
         amendment = max(own, asked, key=_ORDER.index)
         if width > 40 and amendment == "n":
             if not is_vendor:
@@ -166,7 +166,7 @@ def _radio(source: Source, section: Section, ifaces: Sequence[Section], draft: D
         )
     if band == "2.4 GHz" and amendment == "ac":
         amendment = "n"
-        draft.unknown.append(f"{_why(source, section, 'htmode')}: VHT is not part of 2.4 GHz")
+        draft.unknown.append(f"{_why(source, section, 'htmode')}: VHT does not exist in 2.4 GHz")
     off = _off(source, ifaces) if amendment and band != "6 GHz" else ""
     if not amendment or off:
         is_b = section.text("hwmode") == "11b" and "band" not in section.options
@@ -183,7 +183,7 @@ def _radio(source: Source, section: Section, ifaces: Sequence[Section], draft: D
     draft.say("phy", "channel_width", f"{width} MHz", said)
     if width == 40 and band == "2.4 GHz" and section.text("noscan") != "1":
         draft.unknown.append(
-            "40 MHz in 2.4 GHz: hostapd takes 20 MHz if its scan finds a network on these channels"
+            "40 MHz in 2.4 GHz: hostapd uses 20 MHz if its scan finds a network on these channels"
         )
     short = f"short_gi_{width}"
     if amendment in ("n", "ac") and section.text(short) == "0":
@@ -232,7 +232,7 @@ def _off(source: Source, ifaces: Sequence[Section]) -> str:
         if encryption.startswith("wep"):
             return f"{_cipher(source, one)}: hostapd turns HT and later off with WEP"
         if one.text("wmm") == "0":
-            return f"{_why(source, one, 'wmm')}: stations leave HT and later out without WMM"
+            return f"{_why(source, one, 'wmm')}: without WMM, stations do not use HT or later"
         if encryption.endswith("+tkip") and not re.search("ccmp|aes|gcmp", encryption):
             return f"{_cipher(source, one)}: hostapd turns HT and later off with TKIP"
         return ""
@@ -260,23 +260,25 @@ def _rates(source: Source, section: Section, draft: Draft, standard: str) -> Non
         draft.say("phy", "control_rate", "24 Mb/s", _why(source, section, "cell_density"))
     if section.text("legacy_rates") == "1" and standard != "802.11b":
         draft.unknown.append(
-            f"{_why(source, section, 'legacy_rates')}: control frames and beacons at rates of "
-            "802.11b; the draft has rates of OFDM instead"
+            f"{_why(source, section, 'legacy_rates')}: control frames and beacons use 802.11b "
+            "rates; the scenario has OFDM rates instead"
         )
 
 
 def _queue(source: Source, section: Section, draft: Draft, standard: str) -> None:
     """Write the queue and the burst of OpenWrt's own driver stack."""
     if _is_vendor(section):
-        draft.unknown.append("the access point's queue: a vendor's driver has one of its own")
+        draft.unknown.append("the access point's queue: a vendor's driver has its own")
         return
-    why = "OpenWrt's mac80211 does so; drivers with queues of their own do not"
+    why = "OpenWrt's mac80211 default; drivers with their own queues differ"
     is_modern = standard not in ("802.11a", "802.11b", "802.11g")
     is_vht = is_modern and draft.tables["phy"]["band"].value == "5 GHz" and standard != "802.11n"
     burst = section.text("tx_burst") or (_BURST if is_vht else "0")
     if not re.fullmatch(r"\d{1,3}(\.\d{1,3})?", burst, re.ASCII):
         place = f"line {section.options['tx_burst'][1]}: tx_burst"
-        raise source.error(place, f"{shown(burst)} is no time in milliseconds; allowed: 2.0")
+        raise source.error(
+            place, f"{shown(burst)} is not a time in milliseconds; allowed: such as 2.0"
+        )
     if float(burst) and is_modern:
         given = "tx_burst" in section.options
         said = _why(source, section, "tx_burst") if given else "OpenWrt's default with VHT"

@@ -78,7 +78,7 @@ def _shown(source: Source) -> list[Section]:
         words = _words(source, number, match[3], comments=False) if match else []
         if match is None or (match[2] and match[1] not in found):
             raise source.error(
-                f"line {number}", "is no line of uci show; allowed: wireless.NAME.OPTION='VALUE'"
+                f"line {number}", "is not a line of uci show; allowed: wireless.NAME.OPTION='VALUE'"
             )
         if match[2]:
             found[match[1]].options[match[2]] = (" ".join(words), number)
@@ -94,7 +94,7 @@ def _words(source: Source, number: int, text: str, *, comments: bool) -> list[st
     try:
         return shlex.split(text, comments=comments)
     except ValueError as error:
-        raise source.error(f"line {number}", "is no line of UCI: a quote is open") from error
+        raise source.error(f"line {number}", "is not valid UCI: a quote is not closed") from error
 
 
 def _of_status(top: Node) -> list[Section]:
@@ -145,6 +145,6 @@ def _configured(source: Source) -> list[Section]:
             case _:
                 raise source.error(
                     f"line {number}",
-                    "is no line of UCI; allowed: config TYPE NAME, then option NAME VALUE",
+                    "is not valid UCI; allowed: config TYPE NAME, then option NAME VALUE",
                 )
     return sections

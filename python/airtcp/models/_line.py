@@ -17,7 +17,8 @@ from airtcp.models.checks import Values
 
 #: States eliminated at once.
 _TOGETHER = 32
-#: They are left with probability 1. If the error of this exceeds the bound, eliminate one by one.
+#: The chain leaves these states with probability 1. If the computed probability differs by more
+#: than this bound, they are eliminated one by one.
 _WELL = 1e-12
 
 
@@ -59,10 +60,11 @@ def stationary_law(size: int, source: np.ndarray, target: np.ndarray, rates: Val
 
 
 def _visits(among: Values, leaving: Values) -> Values | None:
-    """Return the time spent in each of some states until all are left, from each of them.
+    """Return the mean time in each of some states until the chain leaves them, by start state.
 
-    Arguments are the rates `among` them and those of leaving. Returns None if the result is
-    inaccurate; that of a single state is accurate unless it is never left.
+    `among` has the rates between these states, and `leaving` the rates from each of them to all
+    other states. Returns None if the result is inaccurate. For a single state it is always
+    accurate, unless the chain never leaves it.
     """
     rates = among - np.diag(among.diagonal())
     try:

@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 Labels: TypeAlias = NDArray[np.signedinteger]
 
 _PARTS = (96, 48, 16)
-"""The parts of the wire's round trip, the finer first, by which times on it are told apart."""
+"""Resolutions of times on the wired link, in steps per round trip. If the finest one needs too many
+states, the next coarser one is tried."""
 _MOST_STATES = 3000
 _MOST_LOSSES = 3
-"""Races lost in a row, beyond which a node's counter has no smaller law."""
+"""Races lost in a row after which the distribution of a node's counter no longer changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +293,8 @@ def _races(w0: int) -> list[_Race]:
         )
         loses = old > drawn
         if not both[loses].sum() > 0.0:
-            # With a window of one or two slots nobody loses this often; the rest is never used.
+            # With a window of one or two slots no node loses so many races; later entries of
+            # `races` are never used.
             continue
         left = np.bincount((old - drawn - 1)[loses], weights=both[loses], minlength=w0)
         counters = left / left.sum()

@@ -29,7 +29,7 @@ from airtcp.models.checks import Values
 __all__ = ["Shares", "aggregate_time_s", "shares", "station_rate"]
 
 Sharing = Literal["packets", "ppdus", "airtime"]
-"""What all stations get alike: as many packets, as many PPDUs, or as much airtime."""
+"""The quantity of which all stations get the same amount."""
 
 PACKET_BYTES: Final = 1500
 SUBFRAME_BYTES: Final = 1544

@@ -72,7 +72,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """The MPDUs of each user, the duration of the PPDU, and of it with everything that follows."""
+    """The MPDUs of each user, and the durations of the PPDU and of the exchange that it begins."""
 
     mpdus: tuple[int, ...]
     ppdu_ns: int

@@ -42,15 +42,17 @@ __all__ = [
 
 _MOST_FLOWS = 100_000
 _STEP = 1.0 / 64.0
-"""Of the trapezoidal rule in `sojourn_tail`. Half of it changes no result by more than rounding,
-down to the smallest probabilities that a double can hold; four times as much is good to 1e-9."""
+"""The step of the trapezoidal rule in `sojourn_tail`. Halving it changes results only by rounding,
+down to the smallest probabilities that a double can hold. Four times the step is accurate to 1e-9.
+"""
 _LOWEST = -5.0
-"""Below, the integrand of `sojourn_tail` is less than e^-200 of what it adds up to."""
+"""The lower limit of the integral in `sojourn_tail`. Below it, the integrand is less than e^-200 of
+the result."""
 _LARGEST_EXPONENT = 800.0
-"""Beyond e^-800 nothing adds to a double, not even times 2 / (1 - rho)."""
+"""e^-800 is zero as a double, even when multiplied by 2 / (1 - rho)."""
 _CHUNK = 256
 _UNSEEN = 1e-18
-"""Below this probability a number of flows is left out of `engset_sojourn_tail`."""
+"""`engset_sojourn_tail` ignores numbers of flows with a smaller probability."""
 
 
 @dataclass(frozen=True, slots=True)

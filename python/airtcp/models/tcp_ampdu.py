@@ -38,10 +38,10 @@ __all__ = ["Throughput", "Times", "throughput"]
 AckAccess = Literal["contends", "none"]
 
 _MOST_PPDUS = 40
-"""A window of more PPDUs than this is taken for one of so many: by then it changes nothing."""
+"""Larger windows are reduced to this many PPDUs, because beyond it results no longer change."""
 _MOST_NODES = 4096
 _PLENTY = 3.0
-"""A wire whose windows could pass so many times as fast as the air lets them changes nothing."""
+"""A wired path does not matter if it alone would allow this many times the Wi-Fi throughput."""
 _FEW = 1e-9
 _RARE = 1e-15
 

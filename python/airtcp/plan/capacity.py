@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from airtcp.plan.axis import Axis
     from airtcp.scenario import Scenario
 
-#: The changes compete at these multiples of the capacity, until some help. Far beyond it the short
-#: runs of a first round tell large gains apart: close to it the office loses no packet in them and
-#: loads no page. A change with a small gain helps only close to it.
+#: The changes compete at these multiples of the capacity, until some help. At twice the capacity
+#: even short runs show which changes gain most; closer to it, the short runs of the office example
+#: have no losses and complete no page. A change with a small gain helps only close to the capacity.
 _BEYOND: Final = (2.0, 1.25)
 #: The work of the competition, in the core's counts: about two seconds of CPU time.
 _BUDGET: Final = 2e7

@@ -187,7 +187,7 @@ def _shown(bps: float) -> str:
 def _at_most(entry: Predicted, most: Most, flows: int) -> Predicted:
     if isinstance(entry.value, list) or entry.value * flows <= most.bps * (1.0 + _ROUNDING):
         return entry
-    # A bound does not depend on what makes the model's own value too low.
+    # Assumptions that make the model's value too low do not affect the bound, so drop them.
     left = [
         text
         for text in entry.broken

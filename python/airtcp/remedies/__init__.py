@@ -47,10 +47,10 @@ Cost = Literal["setting", "hardware", "spectrum", "usage", "research"]
 _MODERN: Final = "802.11n and later"
 #: Keys of wired links that remedies change, each with the key that must be present.
 _WIRES_WITH: Final = {"rate": "rate", "queue": "rate", "loss": "loss"}
-#: The keys of a group, or of a cell, that an older standard brings. The MCS stays: it says how far
-#: away a station is.
+#: The keys by which a group or a cell has an older standard. `mcs` is not one of them, because it
+#: follows from the distance of a station.
 OF_STANDARD: Final = ("standard", "channel_width", "guard_interval", "data_rate")
-#: The direction in which no channel width is left, by the word of `next`.
+#: Words of `next` that choose another channel width, with the word for error messages.
 _WIDTHS: Final = {"width": "wider", "width after next": "wider", "narrower": "narrower"}
 
 
@@ -318,7 +318,7 @@ def _next(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
             candidates = sorted(mhz for mhz in amendment.subcarriers if mhz > width)
             candidates = candidates[1:] if what == "width after next" else candidates
         if not candidates:
-            raise CannotBeAppliedError(f"there is none {_WIDTHS[what]}")
+            raise CannotBeAppliedError(f"there is no {_WIDTHS[what]} channel")
         changes[path] = f"{candidates[0]} MHz"
     return changes
 

@@ -42,15 +42,15 @@ class ResolvedScenario(Sparse):
     """An airtcp scenario."""
 
     title: str = key(
-        "What it is about.", default=follows("the name of the file, without its ending")
+        "Title of the scenario.", default=follows("the name of the file, without its ending")
     )
     phy: Phy = key("The physical layer, `[phy]`.")
     mac: Mac = key("Medium access.", default={})
-    classify: Classify = derived("That of `[mac]`; means nothing without EDCA.")
+    classify: Classify = derived("The classification of `[mac]`; only used with EDCA.")
     ap: AccessPoint = key("Access point; with several cells the first cell's.", default={})
     cells: tuple[Cell, ...] | None = key(
-        "Cells by name, `[cells.NAME]`: several access points. Where all nodes of a cell hear each "
-        "other and there is one, the resolved form has none.",
+        "Cells by name, `[cells.NAME]`: several access points. The resolved form has none if "
+        "there is one cell in which all nodes hear each other.",
         default=NO_CELLS,
         reads=dict[Name, written(Cell)],  # type: ignore[misc]
         sparse=True,
@@ -74,11 +74,11 @@ class ResolvedScenario(Sparse):
     )
     targets_: ClassVar[Key] = file_only(
         dict[str, str],
-        'The question: what shall hold, as `"GROUP/DIRECTION p95 METRIC" = "< QUANTITY"`. The '
-        "network is the same with and without, so it is no part of the resolved form.",
+        'Targets: conditions to meet, as `"GROUP/DIRECTION p95 METRIC" = "< QUANTITY"`. They do '
+        "not affect the simulation, so the resolved form does not contain them.",
         default=Default("the targets of its traffic profiles", {}),
     )
-    run: Run = key("The run.", default={})
+    run: Run = key("Run length, replications and precision.", default={})
 
     def __eq__(self, other: object) -> bool:
         """Return whether all fields are equal, regardless of the file."""

@@ -23,7 +23,7 @@ _Future = Any
 _PATIENCE_S: Final = 20.0
 #: Chunks submitted per thread of the cluster: one being run, one queued.
 _EACH: Final = 2
-#: A tenth of a second of two stations. Equal results show that the cores are equal.
+#: A scenario of two stations and 0.1 s. Workers with equal results have the same core.
 _PROBE: Final = """
 [phy]
 standard = "802.11b"

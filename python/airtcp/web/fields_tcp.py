@@ -1,7 +1,7 @@
 """The controls of a TCP connection, and the keys that a choice changes along with it.
 
-`airtcp.scenario` rejects some keys together. A congestion control chosen here therefore sets or
-removes the keys in its way, so that no choice ends in an error.
+`airtcp.scenario` rejects some keys together. So that no choice ends in an error, choosing a
+congestion control also sets or removes the keys that conflict with it.
 """
 
 from __future__ import annotations

@@ -7,12 +7,12 @@ from typing import Final
 
 from airtcp.importer.capture.stations import ServiceSet
 
-TOO_SHORT: Final = "too short, or kept too short"
+TOO_SHORT: Final = "too short, or cut off by the capture"
 WITHOUT_AP: Final = "between stations without an access point (mesh, ad-hoc, four addresses)"
 TO_GROUPS: Final = "multicast and broadcast, which are not modelled"
 WRONG_FCS: Final = "with a wrong FCS"
 EMPTY: Final = "without data (null frames)"
-TOO_MANY: Final = "of more stations than are kept"
+TOO_MANY: Final = "of stations beyond the maximum"
 OTHER_SETS: Final = "of other access points"
 
 

@@ -132,7 +132,9 @@ class _Buffer:
             try:
                 more = self._file.read1(max(_CHUNK, count - left))
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                self._damage.tell(f"the compressed file is damaged ({error}): its end is missing")
+                self._damage.tell(
+                    f"the compressed file is damaged ({error}), and its end is missing"
+                )
                 more = b""
             if not more:
                 break
@@ -169,7 +171,7 @@ def _pcap(
     while has(header_bytes):
         seconds, parts, kept, length = unpack(buffer.data, buffer.at)
         if kept > _MOST_RECORD or length > _MOST_BLOCK or parts * unit_ns >= 2_000_000_000:
-            damage.tell(f"{buffer.place}, a record's header is damaged: what follows is not read")
+            damage.tell(f"{buffer.place}, a record header is damaged; the rest is not read")
             return
         if not has(header_bytes + kept):
             damage.tell(f"{buffer.place}, the last record is cut off")
@@ -198,13 +200,11 @@ def _pcapng(buffer: _Buffer, damage: Damage) -> Iterator[Record]:
     while kind_bytes:
         if kind_bytes == _PCAPNG:
             if not buffer.has(8):
-                damage.tell(f"{buffer.place}, the file ends in the header of a section")
+                damage.tell(f"{buffer.place}, the file ends in a section header")
                 return
             magic = buffer.data[buffer.at + 4 : buffer.at + 8]
             if magic not in (b"\x1a\x2b\x3c\x4d", b"\x4d\x3c\x2b\x1a"):
-                damage.tell(
-                    f"{buffer.place}, the header of a section is damaged: what follows is not read"
-                )
+                damage.tell(f"{buffer.place}, a section header is damaged; the rest is not read")
                 return
             order, interfaces = (">" if magic == b"\x1a\x2b\x3c\x4d" else "<"), []
         if len(kind_bytes) < 4 or not buffer.has(4):
@@ -213,9 +213,7 @@ def _pcapng(buffer: _Buffer, damage: Damage) -> Iterator[Record]:
         (kind,) = struct.unpack(order + "I", kind_bytes)
         (total,) = struct.unpack_from(order + "I", buffer.data, buffer.at)
         if total < 12 or total % 4 or total > _MOST_BLOCK:
-            damage.tell(
-                f"{buffer.place}, the length of a block is damaged: what follows is not read"
-            )
+            damage.tell(f"{buffer.place}, the length of a block is damaged; the rest is not read")
             return
         if not buffer.has(total - 4):
             damage.tell(f"{buffer.place}, the last block is cut off")
@@ -225,13 +223,13 @@ def _pcapng(buffer: _Buffer, damage: Damage) -> Iterator[Record]:
         if kind == _INTERFACE:
             one = _interface(buffer.data[begin:end], order)
             if one is None or len(interfaces) >= _MOST_INTERFACES:
-                damage.tell(f"{buffer.place}, an interface is damaged: what follows is not read")
+                damage.tell(f"{buffer.place}, an interface is damaged; the rest is not read")
                 return
             interfaces.append(one)
         elif kind in (_ENHANCED, _PACKET, _SIMPLE):
             record = _packet(kind, buffer.data[begin:end], order, interfaces)
             if record is None:
-                damage.count("blocks with a packet that are damaged")
+                damage.count("damaged packet blocks")
             else:
                 yield record
         kind_bytes = buffer.take(4)

@@ -34,13 +34,13 @@ def read_capture(path: Path, progress: Progress = None) -> Network:
     if chosen is None or network.duration_ns <= 0:
         told = network.damage.told + network.account.lines() + _counted(network)
         if chosen is not None:
-            told.insert(0, "all frames have one time")
+            told.insert(0, "all frames have the same time")
         reason = f": {'; '.join(told[:3])}" if told else ""
-        seen = f"{network.frames} frames, and none" if network.frames else "no frame"
+        seen = f"{network.frames} frames, but none" if network.frames else "no frame"
         raise ScenarioError(
             str(path),
             "",
-            f"is a capture with {seen} from which a scenario follows{reason}; allowed: data frames "
+            f"is a capture with {seen} usable for a scenario{reason}; allowed: data frames "
             "of stations and an access point (802.11), or IP packets (Ethernet)",
         )
     return network
@@ -72,15 +72,16 @@ def add_capture(network: Network, draft: Draft) -> None:
     draft.names.append(name)
     form = "" if one.is_wired else radio.say_radio(network, one, draft, name)
     if not draft.has("phy", "standard"):
-        draft.say("phy", "standard", "802.11ax", "no rate was captured: a guess")
+        draft.say("phy", "standard", "802.11ax", "a guess, because no rate was captured")
         draft.unknown.append(
-            "the radio, as no frame has a rate: hostapd.conf or UCI beside the capture would say it"
+            "the radio, because no frame has a rate; import hostapd.conf or UCI together with the "
+            "capture"
         )
     control = sum(leave_out_control(station.transfers) for station in one.stations.values())
     if control:
         draft.unread.append(
-            f"{control} transfers of less than a thousandth of the bytes of one beside them that "
-            "never ended, as iperf3 has for control"
+            f"{control} transfers with less than a thousandth of the bytes of a simultaneous "
+            "endless one, such as iperf3's control connection"
         )
     rates = [
         (station, radio.choice_of(station, form) if form else None)
@@ -93,7 +94,7 @@ def add_capture(network: Network, draft: Draft) -> None:
         left = [station for group in groups[_MOST_GROUPS:] for station in group.stations]
         network.account.leave(_FEWEST, sum(sum(station.frames) for station in left))
         draft.unknown.append(
-            f"{len(groups) - _MOST_GROUPS} kinds of stations with least data: left out"
+            f"{len(groups) - _MOST_GROUPS} kinds of stations with the least data: left out"
         )
     _say_queue(one, groups, draft, name)
     draft.tables["stations"] = {}
@@ -104,11 +105,11 @@ def add_capture(network: Network, draft: Draft) -> None:
         draft.flows.append(
             {
                 "stations": Said("station", ""),
-                "direction": Said("download", "no traffic could be read: a guess"),
+                "direction": Said("download", "a guess, because no traffic could be read"),
                 "application": Said({"kind": "bulk"}, "a guess"),
             }
         )
-        draft.unknown.append("stations and traffic: one station that downloads stands there")
+        draft.unknown.append("stations and traffic: one station that downloads is assumed")
     _tell_rest(network, one, groups, draft)
     seconds = max(network.duration_ns / 1e9, 0.001)
     draft.say("run", "warmup", time_text(min(0.1 * seconds, 60.0)), "a tenth of the capture")
@@ -120,21 +121,23 @@ def _say_queue(one: ServiceSet, groups: list[Group], draft: Draft, name: str) ->
     filled = sum(station.told[DOWN].filled for station in one.stations.values())
     most, limit = max(one.wait.packets, default=0), one.wait.limit
     if one.is_wired:
-        draft.unknown.append("the access point's queue, which is behind the capture: it has none")
+        draft.unknown.append(
+            "the access point's queue, which a wired capture does not show: no limit is assumed"
+        )
     elif filled >= 3 and limit >= 5:
         why = (
-            f"{name}: {filled} segments were lost before the air; most answers then waited for as "
-            "many packets"
+            f"{name}: {filled} segments were dropped before the wireless link; at most of the "
+            "drops the queue held this many packets"
         )
         draft.say("ap", "queue", {"discipline": "fifo", "limit": limit}, why)
     elif not one.wait.packets:
         draft.unknown.append(
-            "the limit of the access point's queue: no TCP tells it; there is none"
+            "the limit of the access point's queue, which only TCP shows: no limit is assumed"
         )
     else:
         draft.unknown.append(
-            "the limit of the access point's queue: hardly a segment was lost before the air, and "
-            f"up to {most} packets went before an answer; there is none"
+            "the limit of the access point's queue: hardly any segment was dropped before the "
+            f"wireless link, and up to {most} packets were queued; no limit is assumed"
         )
 
 
@@ -149,7 +152,7 @@ def _add_group(network: Network, one: ServiceSet, group: Group, form: str, draft
     share = _errors(network, group)
     if share >= 0.001:
         table["frame_errors"] = Said(
-            f"{100 * share:.2g} %", "frames with a wrong FCS, alone on the air, that were repeated"
+            f"{100 * share:.2g} %", "retransmitted frames with a wrong FCS but without a collision"
         )
     draft.groups.append(table)
     for way in (DOWN, UP):
@@ -160,9 +163,9 @@ def _add_group(network: Network, one: ServiceSet, group: Group, form: str, draft
         if group.endless[way]:
             flow_ = {**flow, "name": Said(f"{name}-bulk-{_WAYS[way]}", "")}
             if group.endless[way] > 1:
-                flow_["connections"] = Said(group.endless[way], "of each station")
+                flow_["connections"] = Said(group.endless[way], "per station")
             flow_["application"] = Said(
-                {"kind": "bulk"}, "more than half of the capture, and under way at its end"
+                {"kind": "bulk"}, "more than half of the capture, and still active at its end"
             )
             _add_flow(draft, flow_, tcp, one)
         law = group.laws.get(way)
@@ -193,7 +196,7 @@ def _say_rate(group: Group, form: str, table: dict[str, Said], name: str) -> Non
         table["spatial_streams"] = Said(rate.streams, "")
         table["channel_width"] = Said(f"{rate.width_mhz} MHz", "")
     else:
-        table["mcs"] = Said(0, f"{why}: no MCS of this standard; the slowest stands")
+        table["mcs"] = Said(0, f"{why}: no MCS of this standard; the slowest is used")
 
 
 def _errors(network: Network, group: Group) -> float:
@@ -224,7 +227,7 @@ def _add_datagrams(
         why += f" of {min(one.smallest for one in each)} to {max(one.largest for one in each)} B"
     if is_one_size and size in _CODECS and abs(rate / (8 * size) - 50) < 2.5:
         application["codec"] = _CODECS[size]
-        why += ": 50 a second of this size are speech"
+        why += ": 50 per second of this size are speech"
         rate = 50 * 8 * size
     application["rate"] = f"{max(round(rate), 1)} b/s"
     draft.flows.append(
@@ -240,12 +243,12 @@ def _add_datagrams(
 def _application(law: Law, name: str, draft: Draft) -> tuple[dict[str, Any], str]:
     """Return the application for transfers, and the reason for it."""
     size = _law_text(draft, name, "size", law.sizes)
-    cut = f", {law.cut} of them cut off by the end" if law.cut else ""
+    cut = f", {law.cut} of them cut off by the end of the capture" if law.cut else ""
     why = f"{law.count} transfers{cut}"
     if law.starts:
         application: dict[str, Any] = {"kind": "bulk", "size": size}
         application["start"] = _law_text(draft, name, "start", law.starts)
-        return application, f"{why}, one of each station"
+        return application, f"{why}, one per station"
     if law.is_open:
         gaps = _law_text(draft, name, "interarrival", law.pauses)
         application = {"kind": "ftp", "interarrival": gaps, "size": size}
@@ -255,7 +258,7 @@ def _application(law: Law, name: str, draft: Draft) -> tuple[dict[str, Any], str
     request = laws.median(law.requests) if law.requests else 0
     if request:
         application["request"] = f"{request:.0f} B"
-        why += "; the median of requests"
+        why += "; request: the median"
     return application, why
 
 
@@ -276,7 +279,7 @@ def _add_flow(draft: Draft, flow: dict[str, Said], tcp: Said, one: ServiceSet) -
     wire_ns = one.wait.least_wire_ns
     if wire_ns > _WIRE_OF_NONE_NS:
         path = [{"delay": time_text(wire_ns / 2e9)}]
-        flow["path"] = Said(path, "half of the least time from a SYN to its answer")
+        flow["path"] = Said(path, "half of the shortest time from a SYN to its SYN-ACK")
     draft.flows.append(flow)
 
 
@@ -311,14 +314,14 @@ def _together(stations: list[Station], way: int) -> _Tcp:
 def _tcp(seen: _Tcp, draft: Draft, of: str) -> Said:
     """Return the TCP settings of a group's data in one direction."""
     if not seen.connections:
-        return Said({"preset": "linux"}, "no TCP header could be read: as Linux has it")
+        return Said({"preset": "linux"}, "Linux defaults, because no TCP header could be read")
     most = seen.connections / 2
     table: dict[str, Any] = {}
     why = []
     is_linux = seen.timestamps > most and seen.scaling > seen.syns / 2 and seen.sack > seen.syns / 2
     if is_linux and seen.syns:
         table["preset"] = "linux"
-        why.append("timestamps, window scaling and SACK: as Linux has it")
+        why.append("timestamps, window scaling and SACK, as in Linux")
     elif seen.syns and seen.sack > seen.syns / 2:
         table["variant"] = "sack"
     mss = _mss(seen)
@@ -328,7 +331,7 @@ def _tcp(seen: _Tcp, draft: Draft, of: str) -> Said:
         table["timestamps"] = True
     window = max(seen.windows, key=lambda one: (seen.windows[one], one), default=0)
     if 0 < window < 2 * max(mss, 1):
-        why.append(f"windows of up to {max(seen.windows)} B, which must have been scaled")
+        why.append(f"windows of up to {max(seen.windows)} B without their scale factor")
     elif window:
         table["receive_window"] = f"{window} B"
         if len(seen.windows) > 1:
@@ -336,12 +339,12 @@ def _tcp(seen: _Tcp, draft: Draft, of: str) -> Said:
         if seen.syns < seen.connections:
             why.append(
                 f"{seen.connections - seen.syns} connections without a SYN, whose windows may "
-                "have been scaled"
+                "be scaled"
             )
     if not is_linux:
         _say_acks(seen, table, why)
     if seen.syns == 0:
-        draft.unknown.append(f"the options of TCP of {of}: no SYN was captured")
+        draft.unknown.append(f"the TCP options of {of}: no SYN was captured")
     return Said(table, "; ".join(why) or f"{seen.connections} connections")
 
 
@@ -371,7 +374,7 @@ def _say_acks(seen: _Tcp, table: dict[str, Any], why: list[str]) -> None:
         timeout_ms = min(5 * round(laws.median(seen.delays) / 5e6), 500)
         if timeout_ms >= 20:
             policy["timeout"] = f"{timeout_ms} ms"
-            why.append(f"{len(seen.delays)} others waited for this time")
+            why.append(f"{len(seen.delays)} other ACKs were delayed by this time")
     table["delayed_ack"] = policy
 
 
@@ -388,13 +391,13 @@ def _tell_losses(network: Network, one: ServiceSet, draft: Draft) -> None:
             draft.measured.append(f"retries ({_WAYS[way]}): {retries} of {frames} data frames")
         if segments:
             draft.measured.append(
-                f"TCP ({_WAYS[way]}): {segments} segments, {repeated} came twice and {filled} had "
-                "been lost before they were captured"
+                f"TCP ({_WAYS[way]}): {segments} segments, of which {repeated} were captured twice "
+                f"and {filled} were lost before the capture"
             )
     if not network.bad_fcs and not one.is_wired:
         draft.unknown.append(
-            "losses without a collision: no frame with a wrong FCS is in the capture, and retries "
-            "may be of collisions; frame_errors of stations would say it"
+            "losses without a collision: the capture has no frame with a wrong FCS, and retries "
+            "may be due to collisions; set frame_errors of stations if you know them"
         )
 
 
@@ -404,33 +407,36 @@ def _tell_rest(network: Network, one: ServiceSet, groups: list[Group], draft: Dr
     _tell_goodput(one, seconds, draft)
     if one.is_wired:
         draft.unknown.append(
-            "stations: the ends that open connections stand for them, at the default rate"
+            "stations: the hosts that open connections are taken as stations, at the default rate"
         )
     else:
         own = draft.names_of("the access point", [one.name])
-        draft.unknown.append(f"other networks on the channel{own and f' of {own}'}: there are none")
+        draft.unknown.append(
+            f"other networks on the channel{own and f' of {own}'}: none are assumed"
+        )
         others = sum(other is not one and not other.is_wired for other in network.sets.values())
         if others:
             draft.unread.append(f"{others} other access point{'s'[: others > 1]} in the capture")
     has = {way: any(group.laws.get(way) for group in groups) for way in (UP, DOWN)}
     if any(has.values()):
         draft.unknown += [
-            "laws: of all stations of a group together, each value as likely; those that the end "
-            "cut off stand with the mean of longer ones",
-            "each transfer has a connection of its own; pauses of less than 0.2 s before a request "
-            "on the same connection are part of a transfer, and 1 s without data divides two",
+            "distributions: the values of all stations of a group together, equally likely; values "
+            "cut off by the end of the capture are replaced by the mean of longer ones",
+            "transfers: each has its own connection; a pause of less than 0.2 s before a request "
+            "on the same connection is part of a transfer, and 1 s without data separates two",
         ]
     if any("tcp" in flow for flow in draft.flows):
         draft.unknown.append(
-            "congestion control, which no packet tells: Reno stands, or CUBIC where TCP is Linux's"
+            "congestion control, which packets do not show: Reno is assumed, or CUBIC with TCP as "
+            "in Linux"
         )
     if one.wait.least_wire_ns < 0:
         draft.unknown.append(
-            "the path behind the access point: none, for no SYN and its answer were captured"
+            "the path behind the access point: none, because no SYN with its SYN-ACK was captured"
         )
     elif one.wait.least_wire_ns <= _WIRE_OF_NONE_NS:
         draft.unknown.append(
-            "the path behind the access point: none, as SYNs were answered at once"
+            "the path behind the access point: none, because SYN-ACKs followed SYNs at once"
         )
     small = [
         stream
@@ -442,7 +448,7 @@ def _tell_rest(network: Network, one: ServiceSet, groups: list[Group], draft: Dr
     if small:
         size = sum(stream.bytes for stream in small)
         draft.unread.append(
-            f"{len(small)} pairs of UDP ports with few datagrams or pauses, {size} B in all"
+            f"{len(small)} UDP port pairs with few datagrams or with pauses, {size} B in total"
         )
     if not one.is_wired:
         read = frames_of(one) - network.account.left.get(_FEWEST, 0)

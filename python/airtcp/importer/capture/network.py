@@ -34,7 +34,7 @@ _QUIC: Final = 443
 _DELIMITER: Final = 4
 #: Bytes of headers in an unreadable frame: LLC, IP, TCP with timestamps, and encryption.
 _OVERHEAD: Final = 8 + 20 + 32 + 16
-_PROTECTED: Final = "data frames are encrypted: their sizes and times alone are used"
+_PROTECTED: Final = "data frames are encrypted; only their sizes and times are used"
 
 
 class Network:
@@ -94,14 +94,14 @@ class Network:
         link, time_ns, data, length = record
         self.frames += 1
         if time_ns < 0:
-            self.damage.count("packets without a time: they have the time of the packet before")
+            self.damage.count("packets without a time; each gets the time of the previous one")
             time_ns = self._last_ns - self._shift_ns
         time_ns = self._clock(time_ns)
         if link in frames.WIRED:
             self._on_wire(link, time_ns, data)
             return
         if link not in frames.WIRELESS:
-            self.damage.count(f"frames of link type {link}, which is not read")
+            self.damage.count(f"frames of link type {link}, which is not supported")
             return
         self.wireless += 1
         radio, reference = NOTHING, -1
@@ -134,7 +134,7 @@ class Network:
         ahead = time_ns - self._last_ns
         if ahead < -_BACK_NS or ahead > _AHEAD_NS:
             way = "backwards" if ahead < 0 else "ahead by more than an hour"
-            self.damage.count(f"times at which the clock runs {way}: it goes on from there")
+            self.damage.count(f"jumps of the clock {way}, which are removed")
             self._shift_ns -= ahead
             time_ns = self._last_ns
         self._last_ns = time_ns
@@ -166,7 +166,7 @@ class Network:
                 self._beacon(data, at, length, radio)
             return
         if kind == 3:
-            self.damage.count("frames of an extension of 802.11, which are not read")
+            self.damage.count("802.11 extension frames, which are not supported")
             return
         way = flags & 3
         if way == 1:
@@ -205,7 +205,7 @@ class Network:
         if len(data) > at + 1 and data[at] >> 2 & 3 == 2:
             self.account.leave(account.TOO_SHORT)
         else:
-            self.damage.count("frames that are too short, or were kept too short")
+            self.damage.count("frames that are too short, or cut off by the capture")
 
     def _data_frame(
         self,
@@ -249,7 +249,7 @@ class Network:
             one.wait.sent_down += 1
         begin, end = at + header, at + size
         if number & 15 or flags & 4:
-            self.damage.count("fragments of frames, which are not put together")
+            self.damage.count("frame fragments, which are not reassembled")
             return
         if flags & 0x40:
             station.protected += 1
@@ -265,7 +265,7 @@ class Network:
             station.amsdu_bytes = max(station.amsdu_bytes, size - header)
             found = frames.subframes(data, begin, end)
             if found and found[-1][0] + found[-1][1] + 3 < end:
-                self.damage.count("A-MSDUs of which packets were not kept")
+                self.damage.count("A-MSDUs that the capture cut off")
             places = [place for place, _ in found]
         for place in places:
             self._packet(
@@ -322,7 +322,7 @@ class Network:
             return
         ports = data[at : at + 4]
         if _QUIC in (ports[0] << 8 | ports[1], ports[2] << 8 | ports[3]):
-            self.damage.count("packets of QUIC: bursts of them stand as transfers over TCP")
+            self.damage.count("QUIC packets; their bursts become TCP transfers")
             station.bursts[way].add(time_ns, total, 20 + 8 + 25, station.transfers[way])
             return
         known = station.datagrams[way]
@@ -330,7 +330,7 @@ class Network:
         stream = known.get(key)
         if stream is None:
             if self._datagrams >= MOST_DATAGRAMS:
-                self.damage.count("packets of more pairs of UDP ports than are kept")
+                self.damage.count("packets of UDP port pairs beyond the maximum")
                 return
             self._datagrams += 1
             stream = known[key] = Datagrams(time_ns)
@@ -349,7 +349,7 @@ class Network:
     ) -> None:
         source, target, _, at, length, _ = packet
         if len(data) < at + 16:
-            self.damage.count("TCP segments whose headers were not kept")
+            self.damage.count("TCP segments whose headers the capture cut off")
             return
         header = (data[at + 12] >> 4) * 4
         payload = length - header
@@ -405,7 +405,7 @@ class Network:
             self._connections = sum(len(station.connections) for station in stations)
             if self._connections < MOST_CONNECTIONS // 2:
                 return
-            self.damage.count("times at which more connections were open than are kept")
+            self.damage.count("times at which too many connections were open")
 
     def _new_station(self, bssid: bytes, address: bytes) -> Station | None:
         one = self.sets.get(bssid)
@@ -475,7 +475,7 @@ class Network:
             return
         source, target, protocol, place, _, total = packet
         if target[0] >= 224 or target[-1] == 255 or protocol not in (frames.TCP, frames.UDP):
-            self.damage.count("IP packets that are neither TCP nor UDP, or for a group")
+            self.damage.count("IP packets that are neither TCP nor UDP, or multicast")
             return
         if len(data) < place + 4:
             self.damage.count("IP packets whose headers are damaged, cut off, or of fragments")
@@ -488,7 +488,7 @@ class Network:
         else:
             way, address = (UP, source) if frames.asks(data, packet) else (DOWN, target)
             if len(stations) >= MOST_STATIONS:
-                self.damage.count("frames of more stations than are kept")
+                self.damage.count("frames of stations beyond the maximum")
                 return
             stations[address] = Station(frames.shown(address))
         station = stations[address]

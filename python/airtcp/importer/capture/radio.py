@@ -104,12 +104,12 @@ def say_radio(network: Network, one: ServiceSet, draft: Draft, name: str) -> str
     if form in _STANDARDS:
         standard, why = _STANDARDS[form], f"{name}: data frames in the format {form.upper()}"
         if not used:
-            why = f"{name}: beacons announce it; no rate of a data frame was kept"
+            why = f"{name}: announced in beacons; no rate of a data frame was captured"
     elif form == "ofdm":
         standard = "802.11g" if band == "2.4" else "802.11a"
         why = f"{name}: OFDM rates at {megahertz} MHz" if band else f"{name}: OFDM rates"
     else:
-        standard, why = "802.11b", f"{name}: DSSS rates alone"
+        standard, why = "802.11b", f"{name}: only DSSS rates"
     draft.say("phy", "standard", standard, f"{why}; {counts}")
     if form in _STANDARDS:
         if band:
@@ -136,7 +136,7 @@ def _say_format(used: dict[Sent, int], form: str, draft: Draft, name: str) -> No
     amendment = AMENDMENTS[_STANDARDS[form]]
     if guard_ns in amendment.guard_intervals_ns:
         share = 100 * guards[guard_ns] / sum(guards.values())
-        draft.say("phy", "guard_interval", f"{guard_ns} ns", f"{name}: of {share:.0f} % of bytes")
+        draft.say("phy", "guard_interval", f"{guard_ns} ns", f"{name}: {share:.0f} % of bytes")
 
 
 def _say_control(network: Network, form: str, draft: Draft, name: str) -> None:
@@ -153,10 +153,10 @@ def _say_control(network: Network, form: str, draft: Draft, name: str) -> None:
             continue
         text = "CTS and MAC ACKs" if key == "control_rate" else "Block ACKs"
         more = "" if len(often) == 1 else ", the highest of several"
-        draft.say("phy", key, mbps(max(often)), f"{name}: of {total} {text}{more}")
+        draft.say("phy", key, mbps(max(often)), f"{name}: {total} {text}{more}")
     if network.short_preambles + network.long_preambles and form in ("dsss", "ofdm"):
         is_short = network.short_preambles > network.long_preambles
-        why = f"{name}: of {network.short_preambles + network.long_preambles} DSSS frames"
+        why = f"{name}: {network.short_preambles + network.long_preambles} DSSS frames"
         draft.say("phy", "preamble", "short" if is_short else "long", why)
 
 
@@ -170,11 +170,11 @@ def _say_mac(network: Network, one: ServiceSet, form: str, draft: Draft, name: s
     frames = sum(sum(station.frames) for station in stations)
     if one.with_rts < 1 << 20:
         if one.without < one.with_rts:
-            why = f"{name}: data frames after an RTS have {one.with_rts} B and more"
+            why = f"{name}: data frames after an RTS have {one.with_rts} B or more"
             draft.say("mac", "rts_threshold", f"{one.without} B", why)
         else:
             draft.unknown.append(
-                "the RTS threshold: frames of the same size came after an RTS and without one"
+                "the RTS threshold: frames of the same size were sent with and without an RTS"
             )
     if one.beacons and one.beacon_units >= 1:
         beacon: dict[str, Any] = {
@@ -193,9 +193,9 @@ def _say_mac(network: Network, one: ServiceSet, form: str, draft: Draft, name: s
     if form not in _STANDARDS:
         if frames and sum(station.qos for station in stations) > frames // 2:
             draft.say("mac.edca", "preset", "wmm", f"{name}: QoS data frames")
-            draft.unknown.append("parameters of access categories: the draft has WMM's defaults")
+            draft.unknown.append("parameters of access categories: WMM's defaults are used")
         return
-    draft.unknown.append("parameters of access categories: the draft has the defaults")
+    draft.unknown.append("parameters of access categories: the defaults are used")
     amsdu = max((station.amsdu_bytes for station in stations), default=0)
     if amsdu:
         draft.say("mac.aggregation", "amsdu", f"{amsdu} B", f"{name}: the largest A-MSDU")

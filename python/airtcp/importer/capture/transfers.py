@@ -79,7 +79,7 @@ class Exchange:
         self.looks_ended = False
 
     def is_over(self, time_ns: int, side: int) -> bool:
-        """Tell whether data that `side` sends at this time begin another exchange."""
+        """Whether data that `side` sends at this time begin another exchange."""
         gap = time_ns - self.last_ns
         if side != self.turn:
             return side == self.first and gap >= SAME_TRANSFER_NS

@@ -44,8 +44,9 @@ class Cell(Table):
 
     name: str = derived("Name of the cell and, among nodes, of its access point.")
     streams: str | None = derived(
-        "Name of its access point's random streams. By default its own name; in a cell that no "
-        "other cell hears, the first of several draws as a single cell does.",
+        "Name of its access point's random streams, by default its own name. The first of "
+        "several cells has `ap`: if no other cell hears it, it draws the same numbers as a "
+        "single cell.",
         sparse=True,
     )
     channel: int | None = key(
@@ -71,8 +72,8 @@ class Cell(Table):
     )
     power: ClassVar[Key] = file_only(
         Dbm,
-        "Transmit power of its access point, where powers are known; `received` says what nodes "
-        "receive at the power of `[air]`.",
+        "Transmit power of its access point, if powers are known. Powers in `received` apply to "
+        "the power of `[air]`.",
         default=none("the power of `[air]`"),
     )
     ap: AccessPoint = key("Its access point. These keys override `[ap]`.", default={})
@@ -118,15 +119,17 @@ class PathLoss(Table):
     """The loss of signals with distance."""
 
     model: Literal["log-distance"] = key(
-        "`log-distance`: by `10 exponent` dB for each factor of 10 in distance.",
+        "`log-distance`: `10 exponent` dB more for each factor of 10 in distance.",
         default="log-distance",
     )
     at_1m_db: float = key(
-        "Loss over the first metre, and below.",
+        "Loss over the first metre, and at shorter distances.",
         default=follows("in free space: 40.2 dB in 2.4 GHz, 46.4 dB in 5 GHz, 47.9 dB in 6 GHz"),
         source="Friis, at 2.44, 5 and 5.95 GHz",
     )
-    exponent: float = key("2 in free space, 3 to 4 indoors.", default=3.5, ge=1, le=10)
+    exponent: float = key(
+        "Path loss exponent: 2 in free space, 3 to 4 indoors.", default=3.5, ge=1, le=10
+    )
     walls: tuple[Wall, ...] = key("Walls.", default=none())
 
 
@@ -188,8 +191,8 @@ class Air(Table):
 
     heard: ClassVar[Key] = file_only(
         Annotated[list[Annotated[list[Name], BeforeValidator(_pair)]], BeforeValidator(_pairs)],
-        "Pairs of cells of which all hear all, if they are on one channel. Within a cell all hear "
-        "all but for `hears`.",
+        "Pairs of cells on one channel whose nodes all hear each other. Within a cell all nodes "
+        "hear each other, except as `hears` says.",
         default=none("with several cells one of `heard`, `received` and `path_loss`"),
     )
     received: ClassVar[Key] = file_only(
@@ -197,59 +200,59 @@ class Air(Table):
         "Received power of each pair of nodes: a CSV file with the columns `from`, `to`, `dbm`, "
         "or a list of such rows. A node is a cell (its access point), a station such as "
         "`laptop/0`, or a whole group; rows of a station override rows of its group. A pair "
-        "without a row takes the power of the other direction. Without either, the nodes do not "
-        "hear each other.",
+        "without a row has the power of the other direction. With no row at all, the two nodes "
+        "do not hear each other.",
         default=none(),
     )
     path_loss: ClassVar[Key] = file_only(
-        written(PathLoss), "Received powers follow from positions.", default=none()
+        written(PathLoss), "Path loss, which gives received powers from positions.", default=none()
     )
     classes: tuple[int, ...] = derived(
-        "For each node (access points in the order of `cells`, then stations in the order of "
-        "their groups) its row of `received_dbm`. Nodes of one class hear, and are heard, "
-        "alike."
+        "The class of each node, which is its row in `received_dbm`: access points in the order "
+        "of `cells`, then stations in the order of their groups. Nodes of one class have the "
+        "same received powers."
     )
     received_dbm: tuple[tuple[float | None, ...], ...] = derived(
-        "Received power in dBm, by classes of sender and listener; null: nothing is heard. The "
-        "diagonal is what two nodes of a class hear of each other."
+        "Received power in dBm, by class of sender and of listener; null: nothing is heard. The "
+        "diagonal is for two nodes of the same class."
     )
     powers_known: bool = derived(
         "Whether received powers are known. If not, -50 marks nodes that hear each other, and "
         "every overlap of frames is a collision."
     )
     power_dbm: float = key(
-        "Transmit power of all nodes, but for access points that have one of their own.",
+        "Transmit power of all nodes, except access points with their own `power`.",
         default="20 dBm",
         reads=Dbm,
     )
     sense_dbm: float = key(
-        "A preamble is heard from here on.",
+        "The lowest received power at which a preamble is detected.",
         default="-82 dBm",
         reads=Dbm,
         source="IEEE 802.11-2020, 17.3.10.6",
     )
     energy_dbm: float = key(
-        "Any signal makes the medium busy from here on.",
+        "The lowest received power at which any signal makes the medium busy.",
         default="-62 dBm",
         reads=Dbm,
         source="IEEE 802.11-2020, 17.3.10.6",
     )
     noise_dbm: float = key(
-        "Noise of a receiver in 20 MHz, its noise figure included. Wider channels have more, and "
-        "`phy.implementation_loss` is added. The default has a noise figure of 7 dB.",
+        "Noise of a receiver in 20 MHz, including its noise figure. Wider channels have more, "
+        "and `phy.implementation_loss` is added. The default has a noise figure of 7 dB.",
         default="-94 dBm",
         reads=Dbm,
     )
     detect_ns: int = key(
-        "Time to detect a preamble: a node that starts within it does not yet know of the other "
-        "frame. At most the length of preamble and header.",
+        "Time to detect a preamble: a node that starts within this time does not know of the "
+        "other frame yet. At most the length of preamble and header.",
         default="4 us",
         source="IEEE 802.11-2020, 17.3.10.6",
     )
     capture_db: float | None = key(
         "Capture: a later frame that is stronger by this much is received instead of the "
         "earlier one.",
-        default=none("an earlier frame is held, whatever comes"),
+        default=none("the earlier frame is received in any case"),
         reads=Decibels,
     )
     obss_pd_dbm: float | None = key(

@@ -33,32 +33,32 @@ class Rules(Table):
         "A named set of the keys below. A key given explicitly overrides it.", default="standard"
     )
     immediate_access: bool = key(
-        "Send at once if the medium was idle for DIFS and no backoff is pending; `false`: always "
-        "a backoff.",
+        "Transmit without backoff if the medium was idle for DIFS and no backoff is pending; "
+        "`false`: always a backoff.",
         default=by_preset({"standard": True, "ns-2": False, "ns-3": True, "bianchi": False}),
         source="IEEE 802.11-2020, 10.3.4.2",
     )
     post_backoff: bool = key(
-        "A backoff after every success, also when the queue is empty.",
+        "A backoff after every success, even if the queue is empty.",
         default=by_preset({"standard": True, "ns-2": True, "ns-3": True, "bianchi": False}),
         source="IEEE 802.11-2020, 10.3.4.3",
     )
     post_backoff_after_drop: bool = key(
-        "The same after a drop at the retry limit.",
+        "A backoff after a drop at the retry limit, even if the queue is empty.",
         default=by_preset({"standard": True, "ns-2": False, "ns-3": True, "bianchi": False}),
         source="IEEE 802.11-2020, 10.3.4.3",
     )
     after_collision: AfterCollision = key(
-        "How long nodes that heard a collision wait, from its end.",
+        "How long nodes that heard a collision wait after its end.",
         default=by_preset(
             {"standard": "eifs", "ns-2": "eifs+difs", "ns-3": "difs", "bianchi": "difs"}
         ),
         source="IEEE 802.11-2020, 10.3.2.3.7",
     )
     colliders: Literal["ack-timeout+difs", "as-others", "as-heard"] = key(
-        "How long nodes that took part in a collision wait. `as-heard`: like all nodes that "
-        "heard it; but the one whose frame ended last waits for its response and then DIFS. "
-        'Setting `after_collision = "eifs+difs"` sets this key, too.',
+        "How long the senders of a collision wait. `as-heard`: as long as all nodes that heard "
+        "it, except that the sender whose frame ended last waits for its response and then DIFS. "
+        '`after_collision = "eifs+difs"` implies this value.',
         default=by_preset(
             {
                 "standard": "ack-timeout+difs",
@@ -70,17 +70,17 @@ class Rules(Table):
         source="IEEE 802.11-2020, 10.3.2.11",
     )
     arrival_before_own_ack: Literal["busy", "idle"] = key(
-        "State of the medium for a packet that arrives at the receiver of a data frame between "
-        "that frame and its MAC ACK (as a TCP ACK does that is generated at once). `busy`: it "
-        "starts a backoff. `idle`: it is sent DIFS after the MAC ACK without backoff.",
+        "State of the medium for a packet that is queued at the receiver of a data frame before "
+        "its MAC ACK begins, such as an immediate TCP ACK. `busy`: it draws a backoff. `idle`: "
+        "it is sent DIFS after the MAC ACK without backoff.",
         default=by_preset({"standard": "busy", "ns-2": "busy", "ns-3": "idle", "bianchi": "busy"}),
         source="IEEE 802.11-2020, 10.3.4.2",
     )
 
     weaker_before: Literal["interferes", "unnoticed"] = key(
-        "Interference on a frame whose preamble replaces that of a weaker one that began less "
-        "than `air.detect` earlier. It includes the weaker frame; or, until another frame "
-        "begins or ends, only what was on the air before both.",
+        "Interference on a frame that captured the receiver from a weaker frame that began less "
+        "than `air.detect` earlier. `interferes`: the weaker frame counts. `unnoticed`: until "
+        "another frame begins or ends, only signals from before both frames count.",
         default=by_preset(
             {
                 "standard": "interferes",
@@ -91,8 +91,8 @@ class Rules(Table):
         ),
     )
     failed_block_ack: Literal["resend", "block-ack-request"] = key(
-        "What follows a Block ACK that did not come: the frames go again, or a Block ACK request "
-        "asks for it.",
+        "What a sender does if the Block ACK is missing: send the frames again, or request the "
+        "Block ACK.",
         default=by_preset(
             {
                 "standard": "resend",
@@ -104,14 +104,14 @@ class Rules(Table):
         source="IEEE 802.11-2020, 10.25.6.7",
     )
     delivery: Literal["ppdu", "mpdu"] = key(
-        "When a receiver hands the frames of an A-MPDU on: at the end of the PPDU, or each at its "
-        "own end, so that TCP ACKs wait before the Block ACK is sent.",
+        "When a receiver delivers the frames of an A-MPDU: at the end of the PPDU, or each at "
+        "its own end, so that TCP ACKs are queued before the Block ACK is sent.",
         default=by_preset({"standard": "ppdu", "ns-2": "ppdu", "ns-3": "mpdu", "bianchi": "ppdu"}),
     )
     txop_protection: Literal["single", "multiple", "multiple+cf-end"] = key(
-        "Duration that frames of a limited TXOP announce (NAV): the current exchange, or the "
-        "TXOP up to its limit. `multiple+cf-end`: a CF-End frame returns the rest if there is "
-        "time for one.",
+        "Duration (NAV) that frames of a limited TXOP announce: the current exchange, or the "
+        "TXOP up to its limit. `multiple+cf-end`: a CF-End frame ends the reservation early if "
+        "there is time for one.",
         default=by_preset(
             {
                 "standard": "single",
@@ -123,14 +123,14 @@ class Rules(Table):
         source="IEEE 802.11-2020, 9.2.5.2, 10.23.2.10",
     )
     retry_limit_under_block_ack: bool = key(
-        "A frame that a Block ACK may acknowledge is given up at `short_retry_limit`; `false`: "
-        'never, and only CW goes back, as `cw_reset = "failures"` says.',
+        "Drop a frame under a Block ACK agreement at `short_retry_limit`; `false`: never drop "
+        'it, only reset CW as in `cw_reset = "failures"`.',
         default=by_preset({"standard": True, "ns-2": True, "ns-3": False, "bianchi": True}),
         source="IEEE 802.11-2020, 10.23.2.12",
     )
     cw_reset: Literal["drop", "failures"] = key(
-        "What resets CW to CWmin besides a success: a frame dropped at the retry limit, or one "
-        "more failure in a row than `short_retry_limit`, whichever frames failed.",
+        "What resets CW to CWmin, apart from a success: the drop of a frame at the retry limit, "
+        "or more than `short_retry_limit` consecutive failures, of any frames.",
         default=by_preset(
             {"standard": "drop", "ns-2": "drop", "ns-3": "failures", "bianchi": "drop"}
         ),
@@ -152,14 +152,14 @@ class Rules(Table):
     )
     short_gi_rounding: ClassVar[Key] = file_only(
         bool,
-        "Data with a guard interval of 400 ns end on a boundary of 4 us.",
+        "Data with a guard interval of 400 ns end at a multiple of 4 us.",
         default=by_preset({"standard": True, "ns-2": True, "ns-3": False, "bianchi": True}),
         source="IEEE 802.11-2020, 19.4.3, 21.4.3",
     )
     ht_mpdu_limit: ClassVar[Key] = file_only(
         bool,
-        "An MPDU in an A-MPDU of 802.11n has 4095 bytes at most: its delimiter has 12 bits for the "
-        "length.",
+        "An MPDU in an A-MPDU of 802.11n has at most 4095 bytes: its delimiter has 12 bits for "
+        "the length.",
         default=by_preset({"standard": True, "ns-2": True, "ns-3": False, "bianchi": True}),
         source="IEEE 802.11-2020, 9.7.1",
     )
@@ -206,7 +206,7 @@ class AccessParameters(Table):
         source="IEEE 802.11-2020, Table 9-155; `ap`: dot11QAPEDCATable",
     )
     txop_limit_ns: int = key(
-        "How long the frames may last that follow one access; 0: one frame.",
+        "Time limit for all frames of one access; 0: one frame.",
         default=follows(
             "3.264 ms (VO, BE, BK), 6.016 ms (VI) in b; 2.08 ms (VO), 4.096 ms (VI), "
             "2.528 ms (BE, BK) in a, g"
@@ -236,7 +236,7 @@ class Edca(Table):
 
     preset: ClassVar[Key] = file_only(
         Literal["standard", "wmm"],
-        "Where TXOP limits come from: `wmm`: 0 for best effort and background, as access points "
+        "Source of TXOP limits. `wmm`: 0 for best effort and background, as access points "
         "announce.",
         default=follows("`standard`; with 802.11n and later `wmm`"),
     )
@@ -265,13 +265,13 @@ class Beacon(Table):
     """Beacons of the access point. This table, even an empty one, enables them."""
 
     interval_ns: int = key(
-        "From one beacon to the next.",
+        "Time from one beacon to the next.",
         default="102.4 ms",
         gt=0,
         source="100 time units of 1.024 ms",
     )
     size_bits: int = key(
-        "The whole frame, MAC header and FCS included.",
+        "Size of the whole frame, including MAC header and FCS.",
         default=584,
         ge=336,
         le=10**5,
@@ -291,19 +291,19 @@ class Pcf(Table):
     """Contention-free periods, in which the access point polls. This table enables them."""
 
     interval_ns: int = key(
-        "From one contention-free period to the next: a multiple of the interval of beacons.",
-        default=follows("the interval of beacons, 102.4 ms"),
+        "Time from one contention-free period to the next: a multiple of the beacon interval.",
+        default=follows("the beacon interval, 102.4 ms"),
         gt=0,
         source="IEEE 802.11-2016, 10.4.2, CFPPeriod",
     )
     max_duration_ns: int = key(
-        "How long after the beacon was due a period is over at the latest.",
-        default=follows("half the interval of beacons"),
+        "Maximum time from when the beacon was due to the end of the period.",
+        default=follows("half the beacon interval"),
         gt=0,
         source="IEEE 802.11-2016, 10.4.4, CFPMaxDuration",
     )
     poll: Literal["round-robin"] = key(
-        "Which stations the access point polls, in turn.",
+        "The order in which the access point polls stations.",
         default="round-robin",
         source="IEEE 802.11-2016, 10.4, polling list",
     )
@@ -319,8 +319,8 @@ class Aggregation(Table):
         source="IEEE 802.11-2020, 9.4.2.55.3, 9.4.2.157.3; 802.11ax-2021, 26.6.1",
     )
     amsdu_bytes: int = key(
-        "Most bytes of an A-MSDU: several packets in one frame, which is lost or comes through as "
-        "a whole; 0: none. Most receivers announce 3839 or 7935 B in 802.11n.",
+        "Maximum size of an A-MSDU: several packets in one frame, which are lost or received "
+        "together; 0: no A-MSDUs. Most receivers announce 3839 or 7935 B in 802.11n.",
         default="0 B",
         reads=SizeBytes,
         source="IEEE 802.11-2020, 9.3.2.2, Table 9-25",
@@ -331,13 +331,13 @@ class Aggregation(Table):
         + "."
     )
     ppdu_time_ns: int = key(
-        "Most time of a PPDU.",
+        "Maximum duration of a PPDU.",
         default="5.484 ms",
         reads=ExchangeTimeNs,
         source="IEEE 802.11-2020, aPPDUMaxTime, Table 19-25",
     )
     block_ack_window: int = key(
-        "Frames that may be outstanding for one receiver.",
+        "Maximum number of outstanding frames per receiver.",
         default=follows(amended(lambda one: f"{one.window}")),
         ge=1,
         le=LARGEST_WINDOW,
@@ -353,22 +353,22 @@ class Ofdma(Table):
     """OFDMA in 802.11ax and 802.11be. This table, even an empty one, enables it downlink."""
 
     scheduler: Literal["round-robin"] = key(
-        "Which stations share a PPDU. `round-robin`: equal resource units of the smallest type of "
-        "which there are no more than stations with packets, in turns by airtime, as ns-3's "
-        "`RrMultiUserScheduler` does it.",
+        "Which stations share a PPDU. `round-robin`: stations with packets take turns by "
+        "airtime, in equal resource units, which are as small as possible but at most one per "
+        "station, as in ns-3's `RrMultiUserScheduler`.",
         default="round-robin",
         source="ns-3 3.44",
     )
     acknowledgment: Literal["mu-bar", "bar-sequence"] = key(
-        "How the stations acknowledge a PPDU. `mu-bar`: all at once after a trigger frame. The "
-        "data then need no immediate response, so a collision does not double the contention "
-        "window. `bar-sequence`: one after the other, from the second on after Block ACK requests; "
-        "a collision doubles the window.",
+        "How stations acknowledge a PPDU. `mu-bar`: all at once after a trigger frame. The data "
+        "then need no immediate response, so a collision does not double the contention window. "
+        "`bar-sequence`: one after the other, all but the first after a Block ACK request; a "
+        "collision doubles the window.",
         default="mu-bar",
         source="IEEE 802.11ax-2021, 26.4.4; IEEE 802.11-2020, 10.23.2.2",
     )
     block_ack_mcs: int = key(
-        "MCS of Block ACKs after a trigger frame, if the MCS of the data is not lower.",
+        "MCS of Block ACKs after a trigger frame, limited to the MCS of the data.",
         default=5,
         ge=0,
         le=11,
@@ -398,14 +398,14 @@ class Mac(Sparse):
         "RTS/CTS before frames (MAC header to FCS) longer than this.", default=none("never")
     )
     short_retry_limit: int = key(
-        "Transmissions at most of an RTS, or of a frame sent without one; 1: no retries.",
+        "Maximum number of transmissions of an RTS, or of a frame without RTS; 1: no retries.",
         default=7,
         ge=1,
         le=255,
         source="IEEE 802.11-2020, dot11ShortRetryLimit",
     )
     long_retry_limit: int = key(
-        "Transmissions at most of a frame sent after RTS/CTS.",
+        "Maximum number of transmissions of a frame after RTS/CTS.",
         default=4,
         ge=1,
         le=255,
@@ -413,18 +413,18 @@ class Mac(Sparse):
     )
     rules: Rules = key("Rules of DCF and EDCA.", default={})
     edca: Edca | None = key(
-        "Access categories.", default=none("the DCF; 802.11n and later have them all by default")
+        "Access categories.", default=none("the DCF; in 802.11n and later all defaults")
     )
     aggregation: Aggregation | None = key(
         "Aggregation of frames, in 802.11n and later.",
         default=follows("all defaults in 802.11n and later, else none"),
     )
     ofdma: Ofdma | None = key(
-        "PPDUs of the access point to several stations at once, in 802.11ax and later.",
+        "PPDUs from the access point to several stations at once, in 802.11ax and later.",
         default=none("every PPDU has one receiver"),
         sparse=True,
     )
-    cf_end_rate: Rate = derived("Rate of CF-Ends: the lowest mandatory one.")
+    cf_end_rate: Rate = derived("Rate of CF-Ends: the lowest mandatory rate.")
     classify: ClassVar[Key] = file_only(
         written(Classify), "Which traffic goes into which access category.", default={}
     )
@@ -432,5 +432,6 @@ class Mac(Sparse):
         "Beacons of the access point.", default=none("none; with `pcf` all defaults")
     )
     pcf: Pcf | None = key(
-        "The point coordination function, of 802.11, b, a and g.", default=none("the DCF alone")
+        "The point coordination function, in 802.11, 802.11b, a and g.",
+        default=none("only the DCF"),
     )

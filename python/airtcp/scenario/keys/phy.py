@@ -87,8 +87,10 @@ def _bits(meaning: str, *, default: Default | int, source: str) -> Any:
 class Protection(Table):
     """The frames before OFDM frames that keep 802.11b stations quiet."""
 
-    kind: Literal["cts-to-self", "rts-cts"] = derived("Which frames.")
-    rate: Rate = derived("Their rate: the highest basic rate of 802.11b, or `control_rate`.")
+    kind: Literal["cts-to-self", "rts-cts"] = derived("The kind of frames.")
+    rate: Rate = derived(
+        "The rate of the frames: the highest basic rate of 802.11b, or `control_rate`."
+    )
 
 
 class SharesFormat(Protocol):
@@ -122,7 +124,7 @@ class Phy(Table):
         Annotated[int, Field(ge=0, le=HIGHEST_MCS)],
         "Modulation and coding scheme of each spatial stream, which 802.11n and later have instead "
         f"of `data_rate`: 0 to {amended(lambda one: f'{one.highest_mcs}')}.",
-        default=follows("the highest that width and streams have"),
+        default=follows("the highest that width and streams allow"),
         source="IEEE 802.11-2020, 19.5, 21.5; 802.11ax-2021, 27.5",
     )
     spatial_streams: ClassVar[Key] = file_only(
@@ -137,9 +139,9 @@ class Phy(Table):
     )
     coding: ClassVar[Key] = file_only(
         Literal["bcc", "ldpc"],
-        "The code of data frames, convolutional (`bcc`) or LDPC. It chooses the error rates in "
-        "noise if `snr`, positions or powers are given; durations don't depend on it. 802.11a, b "
-        "and g have no LDPC. 1024-QAM with `bcc`, which the standard doesn't have, is ns-3's.",
+        "The code of data frames: convolutional (`bcc`) or LDPC. It selects the error rates in "
+        "noise if `snr`, positions or powers are given, and does not affect durations. 802.11a, "
+        "b and g have no LDPC. The standard has no 1024-QAM with `bcc`; airtcp uses ns-3's.",
         default=follows(
             f"{amended(lambda one: one.coding)}; `bcc` before, and with mac.rules.preset ns-3"
         ),
@@ -147,30 +149,30 @@ class Phy(Table):
     )
     error_model: ClassVar[Key] = file_only(
         Literal["tables", "nist"],
-        "The source of error rates in noise. `tables`: published curves of packet errors. `nist`: "
-        "an upper bound for a hard-decision decoder of convolutional codes, which needs 3 to 5 dB "
+        "The source of error rates in noise. `tables`: published packet error curves. `nist`: an "
+        "upper bound for a hard-decision decoder of convolutional codes, which needs 3 to 5 dB "
         "more.",
         default="tables",
         source="Patidar, Roy, Henderson and Chandramohan (2017); Pei and Henderson (2010)",
     )
     implementation_loss: ClassVar[Key] = file_only(
         Decibels,
-        "The implementation loss of receivers, which acts as so much more noise.",
+        "The implementation loss of receivers, which acts as additional noise.",
         default=follows("2 dB; 0 dB with `nist` or mac.rules.preset ns-3"),
         source="an assumption. IEEE 802.11-2020, 17.3.10.2 allows 5 dB, with a noise figure of 10 "
         "dB; 2 dB with the 7 dB of `air.noise` make MCS 7 8 to 10 dB more sensitive than required",
     )
     data_rate: Rate = key(
-        "Rate of data frames, one of the standard's; 802.11n and later have `mcs` instead.",
+        "Rate of data frames, a rate of the standard; 802.11n and later have `mcs` instead.",
         default=follows("the standard's highest"),
         reads=RateBps,
     )
     control_rate: Rate = key(
-        "Rate of RTS, CTS and MAC ACK, one of the standard's. A station never uses one above its "
-        "data rate.",
+        "Rate of RTS, CTS and MAC ACK, a rate of the standard. A station never uses a rate above "
+        "its data rate.",
         default=follows(
-            "the highest basic rate up to the data rate (basic: 1, 2; OFDM: 6, 12, 24 Mb/s); of an "
-            "MCS that rate counts which has its modulation and coding in 802.11a"
+            "the highest basic rate up to the data rate (basic: 1, 2; OFDM: 6, 12, 24 Mb/s); for "
+            "an MCS, up to the 802.11a rate with the same modulation and coding"
         ),
         reads=RateBps,
         source="IEEE 802.11-2020, 10.6.6.5.2",
@@ -184,7 +186,7 @@ class Phy(Table):
     )
     preamble: ClassVar[Key] = file_only(
         Literal["long", "short"],
-        "PLCP preamble of the rates 1, 2, 5.5 and 11 Mb/s; 1 Mb/s has the long one only.",
+        "PLCP preamble of the rates 1, 2, 5.5 and 11 Mb/s; 1 Mb/s always has the long one.",
         default="long",
         source="IEEE 802.11-2020, 16.2.2",
     )
@@ -214,7 +216,7 @@ class Phy(Table):
         source="IEEE 802.11-2020, 10.3.2.3.7, 10.3.7",
     )
     ack_timeout_ns: int = key(
-        "How long a sender waits for a CTS or ACK, from the end of its own frame.",
+        "How long a sender waits for a CTS or ACK after the end of its own frame.",
         default=follows(
             "SIFS + slot + aPHY-RX-START-Delay; with the rules of ns-2 SIFS + ACK + 4 us"
         ),
@@ -223,16 +225,18 @@ class Phy(Table):
     )
     dsss: DsssTiming | None = derived("Timing of the DSSS and CCK rates, if the standard has them.")
     ofdm: OfdmTiming | None = derived("Timing of the OFDM rates, if the standard has them.")
-    high_rate: HighRateTiming | None = derived("The same of 802.11n and later.")
+    high_rate: HighRateTiming | None = derived(
+        "Timing of the rates of 802.11n and later, if the standard has them."
+    )
     preamble_time: ClassVar[Key] = file_only(
         ExchangeTimeNs,
-        "Time of the preamble, for the modulation of `data_rate`.",
+        "Duration of the preamble, for the modulation of `data_rate`.",
         default=_formats(lambda ppdu: ppdu.preamble_time_ns),
         source="IEEE 802.11-2020, 16.2.2, Table 17-5",
     )
     plcp_header_time: ClassVar[Key] = file_only(
         ExchangeTimeNs,
-        "Time of the PLCP header (OFDM: of SIGNAL), for the modulation of `data_rate`.",
+        "Duration of the PLCP header (OFDM: SIGNAL), for the modulation of `data_rate`.",
         default=_formats(lambda ppdu: ppdu.plcp_header_time_ns),
         source="IEEE 802.11-2020, 16.2.2, Table 17-5",
     )
@@ -278,7 +282,7 @@ class Phy(Table):
     llc_bits: int = _bits("LLC and SNAP headers of a data frame.", default=64, source="RFC 1042")
     symbol_rounding: bool = key(
         "Round payloads up to whole microseconds (DSSS) or whole symbols (OFDM). `false`: bits "
-        "over rate, as papers do.",
+        "divided by rate, as in papers.",
         default=True,
         source="IEEE 802.11-2020, 16.2.3.6, 17.4.3",
     )

@@ -55,15 +55,15 @@ class AnyQueue(Table):
 
     discipline: str = key(
         "`fifo`: first in, first out, drop tail; `red`: the same with random early detection; "
-        "`per-flow`: TCP connections (and other flows) take turns, and the longest pays for an "
-        "overflow; `per-scenario-flow`: the same by the flows of the scenario; `codel`: first in, "
-        "first out, and packets that have waited for too long are dropped; `fq-codel`: flows take "
-        "turns by bytes, each with a CoDel queue; or one that was registered (`airtcp.queues`).",
+        "`per-flow`: TCP connections (and other flows) take turns, and an overflow drops from "
+        "the longest; `per-scenario-flow`: the same by flows of the scenario; `codel`: first in, "
+        "first out, and packets that wait too long are dropped; `fq-codel`: flows take turns by "
+        "bytes, each with a CoDel queue; or a registered discipline (`airtcp.queues`).",
         default="fifo",
         reads=Annotated[DisciplineName, own("queue discipline")],
     )
     limit: Annotated[int, Field(ge=1, le=10**9)] | None = key(
-        "Packets at most, including the one being sent.",
+        "Maximum number of packets, including the one being sent.",
         default=follows(
             "unlimited; `fq-codel`: 10240; `fifo` at an access point of 802.11n or later: 1000 "
             "(with `mac.rules.preset` of a simulator: unlimited)"
@@ -73,16 +73,16 @@ class AnyQueue(Table):
         source="RFC 8290, 5.2.1; the profile `vendor` of an access point",
     )
     mac_limit: int | None = key(
-        "Largest number of packets in the driver's ring below the discipline, including those "
-        "that the MAC holds. They count in `limit`, too.",
-        default=none("no ring: the MAC takes packets when it has got at the medium"),
+        "Maximum number of packets in the driver's ring below the discipline, including packets "
+        "that the MAC holds. They count towards `limit`, too.",
+        default=none("no ring: the MAC takes packets when it gains access"),
         ge=1,
         le=10**9,
         unit="packets",
     )
     ack_filter: Literal["conservative", "aggressive"] | None = key(
-        "Whether an older bare TCP ACK leaves the queue when a newer one comes that covers it; one "
-        'that is covered stays, with "aggressive" none.',
+        "Whether a newer TCP ACK without payload removes older ones that it covers. `true` keeps "
+        'one covered ACK, "aggressive" none.',
         default=False,
         reads=_AckFilter,
         source="Hoiland-Jorgensen, Taht, Morton (2018), 4.3",
@@ -105,34 +105,35 @@ class Red(Table):
         source="Floyd, Jacobson (1993)",
     )
     max_threshold: float = key(
-        "`red`: average length in packets from which on everything is dropped.",
+        "`red`: average length in packets from which everything is dropped.",
         default=15.0,
         gt=0,
         le=1e9,
         source="Floyd, Jacobson (1993)",
     )
     max_probability: float = key(
-        "`red`: dropping probability just below `max_threshold`.",
+        "`red`: drop probability just below `max_threshold`.",
         default=0.02,
         gt=0,
         le=1,
         source="Floyd, Jacobson (1993)",
     )
     weight: float = key(
-        "`red`: weight of a new length in the average.",
+        "`red`: weight of the current length in the average.",
         default=0.002,
         gt=0,
         le=1,
         source="Floyd, Jacobson (1993)",
     )
     ecn: bool = key(
-        "`red`, `codel`, `fq-codel`: whether packets whose transport knows ECN are marked instead "
-        "of dropped; by `red` below `max_threshold`, above it they are dropped.",
+        "`red`, `codel`, `fq-codel`: mark packets of transports with ECN instead of dropping "
+        "them; `red` marks below `max_threshold` and drops above it.",
         default=False,
         source="RFC 3168, 7; RFC 8289, 5.1",
     )
     idle_packet_time_ns: int = derived(
-        "The exchange of a packet of 1500 B: an empty queue is averaged once for each."
+        "The time between updates of the average while the queue is empty: the exchange of a "
+        "packet of 1500 B."
     )
 
 
@@ -146,20 +147,20 @@ class Codel(Table):
         source="RFC 8289, 4.3",
     )
     interval_ns: int = key(
-        "`codel`, `fq-codel`: for how long they must have, without a break, before one is dropped; "
+        "`codel`, `fq-codel`: how long the delay must exceed the target before the first drop; "
         "about a long round trip.",
         default="100 ms",
         reads=PositiveTimeNs,
         source="RFC 8289, 4.3",
     )
     ecn: bool = key(
-        "`red`, `codel`, `fq-codel`: whether packets whose transport knows ECN are marked instead "
-        "of dropped; by `red` below `max_threshold`, above it they are dropped.",
+        "`red`, `codel`, `fq-codel`: mark packets of transports with ECN instead of dropping "
+        "them; `red` marks below `max_threshold` and drops above it.",
         default=False,
         source="RFC 3168, 7; RFC 8289, 5.1",
     )
     control_law: Literal["square-root", "newton"] = key(
-        "`codel`, `fq-codel`: how the time between drops shrinks: by the square root of their "
+        "`codel`, `fq-codel`: how the time between drops decreases: by the square root of their "
         "number, or by one Newton step towards it, as in Linux and ns-3.",
         default="square-root",
         source="RFC 8289, 4.4; Linux 6, codel_impl.h",
@@ -176,15 +177,16 @@ class Fq(Table):
         source="RFC 8290, 5.2.4",
     )
     flows: int | None = key(
-        "`fq-codel`: hash buckets, in which flows may meet by chance.",
-        default=none("each flow has a queue of its own"),
+        "`fq-codel`: number of hash buckets; flows may share one by chance.",
+        default=none("each flow has its own queue"),
         ge=1,
         le=2**20,
         unit="queues",
         source="RFC 8290, 5.2.5",
     )
     drop_batch: int = key(
-        "`fq-codel`: packets at most that the longest queue loses when all is full: half of it.",
+        "`fq-codel`: maximum number of packets that an overflow drops from the longest queue; it "
+        "drops up to half of that queue.",
         default=64,
         ge=1,
         le=10**6,
@@ -192,9 +194,9 @@ class Fq(Table):
         source="RFC 8290, 4.1",
     )
     slow_below_bps: int | None = key(
-        "`fq-codel`, of `[ap]`: stations with a data rate below this have `slow_target` and "
-        "`slow_interval`, where each station has a queue of its own.",
-        default=none("none is slow"),
+        "`fq-codel`, of `[ap]`: stations with a data rate below this use `slow_target` and "
+        "`slow_interval`, if each station has its own queue.",
+        default=none("no station is slow"),
     )
     slow_target_ns: int = key(
         "`fq-codel`: the target of slow stations.",
@@ -214,7 +216,7 @@ class PlainQueue(AnyQueue):
     """A queue that drops packets only when it is full."""
 
     discipline: Literal["fifo", "per-flow", "per-scenario-flow"] = derived(
-        "In one line, or one for each connection or flow."
+        "One FIFO queue, or one queue per connection or flow."
     )
 
 
@@ -236,14 +238,14 @@ class FqCodelQueue(AnyQueue):
     """A CoDel queue for each flow. Flows take turns by bytes."""
 
     discipline: Literal["fq-codel"] = derived("FQ-CoDel.")
-    codel: Codel = derived("For how long packets may wait.")
+    codel: Codel = derived("How long packets may be queued.")
     fq: Fq = derived("How flows take turns.")
 
 
 class OwnQueue(AnyQueue):
     """A queue with a registered discipline."""
 
-    discipline: Literal["own"] = derived("A discipline of a user.")
+    discipline: Literal["own"] = derived("A registered discipline.")
     name: str = derived("Its name, with a hash of its code.")
 
     @property
@@ -266,8 +268,8 @@ class StandardAccess(Table):
     """How the access point accesses the medium."""
 
     scheme: Literal["standard"] = key(
-        "`standard`: as every station does; `adaptive-burst`: bursts without backoff, and windows "
-        "between them that are left to the stations; `fixed-burst`: the same with `packets` in "
+        "`standard`: as every station does; `adaptive-burst`: bursts without backoff, separated "
+        "by windows in which only stations transmit; `fixed-burst`: the same with `packets` in "
         "each burst.",
         default="standard",
         reads=AccessSchemeName,
@@ -278,8 +280,8 @@ class StandardAccess(Table):
 def _window_slots() -> Any:
     """Declare the window of both kinds of bursts."""
     return key(
-        "Bursts: virtual slots between them: idle slots, successes and collisions of stations, one "
-        "each.",
+        "Bursts: number of virtual slots between them. An idle slot, a success and a collision "
+        "of stations count as one slot each.",
         default=follows("aCWmin + 1"),
         ge=1,
         le=2**20,
@@ -297,8 +299,8 @@ class AdaptiveBurst(Table):
     scheme: Literal["adaptive-burst"] = derived("Bursts.")
     window_slots: int = _window_slots()
     target_active: int = key(
-        "`adaptive-burst`: stations that are to contend in the window (m*).",
-        default=follows("`window_slots` / 4, 1 at least"),
+        "`adaptive-burst`: number of stations that should contend in the window (m*).",
+        default=follows("`window_slots` / 4, at least 1"),
         ge=1,
         le=2**20,
         unit="stations",
@@ -315,8 +317,8 @@ class FixedBurst(Table):
     scheme: Literal["fixed-burst"] = derived("Bursts of a fixed length.")
     window_slots: int = _window_slots()
     packets: int = key(
-        "`fixed-burst`: packets of a burst.",
-        default=follows("`window_slots` / 2, 1 at least"),
+        "`fixed-burst`: packets per burst.",
+        default=follows("`window_slots` / 2, at least 1"),
         ge=1,
         le=2**20,
         unit="packets",
@@ -341,7 +343,7 @@ class Scheduler(Table):
 class OwnScheduler(Table):
     """A registered scheduler."""
 
-    kind: Literal["own"] = derived("A scheduler of a user.")
+    kind: Literal["own"] = derived("A registered scheduler.")
     name: str = derived("Its name, with a hash of its code.")
 
     @property
@@ -361,9 +363,9 @@ class AirtimeScheduler(Table):
         source="Hoiland-Jorgensen et al. (2017), 3.2",
     )
     aql_ns: int | None = key(
-        "Airtime of the packets for a station that at most are in the driver, by its data rate; "
-        "Linux has 5 to 12 ms.",
-        default=none("no packet leaves the discipline before its access"),
+        "Maximum airtime of a station's packets in the driver, at its data rate; Linux has 5 to "
+        "12 ms.",
+        default=none("packets stay in the discipline until their access"),
         reads=PositiveTimeNs,
     )
 
@@ -386,8 +388,8 @@ class AccessPoint(Sparse):
 
     profile: ClassVar[Key] = file_only(
         Annotated[str, NameOf("access-point")],
-        "Access points that are sold: a profile sets `queue` and `scheduler` where this table does "
-        "not. A `queue` with another discipline takes nothing from the profile's.",
+        "A common kind of access point. The profile sets `queue` and `scheduler` unless this "
+        "table does. If `queue` has another discipline, the profile's queue is ignored.",
         default=none(),
     )
     queue: Queue = key("Queue of packets to the stations.", default={}, reads=QueueForm)
@@ -399,7 +401,7 @@ class AccessPoint(Sparse):
     scheduler: AnyScheduler | None = key(
         "Which station an access serves, if one access carries several packets of one station. "
         "`oldest`: the station of the packet that arrived first; `round-robin`: each in turn; "
-        "`airtime` (any standard, may be a table): the station that has used the least airtime; "
+        "`airtime` (in any standard; may be a table): the station that has used least airtime; "
         "or a registered scheduler (`airtcp.schedulers`).",
         default=follows('"oldest" in 802.11n and later, else none: packets go one by one'),
         reads=SchedulerForm,
@@ -407,7 +409,7 @@ class AccessPoint(Sparse):
     links: tuple[RadioLink, ...] | None = key(
         "Links of an 802.11be access point that sends and receives on all of them at once (STR), "
         'such as `["5 GHz/80 MHz", "6 GHz/160 MHz"]`, instead of `band` and `channel_width` of '
-        "`[phy]`. Each band has one link at most, and 2.4 GHz none.",
+        "`[phy]`. At most one link per band, and none in 2.4 GHz.",
         default=none("one link, in the channel of `[phy]`"),
         source="IEEE 802.11be-2024, 35.3",
         reads=list[LinkForm],

@@ -21,7 +21,7 @@ Positive = Annotated[int, Field(ge=1)]
 class Segments(Written):
     """A size in segments of the flow's MSS."""
 
-    segments: Annotated[int, Field(ge=1, le=10**6)] = needed("How many segments.")
+    segments: Annotated[int, Field(ge=1, le=10**6)] = needed("Number of segments.")
 
 
 Window = Annotated[
@@ -68,21 +68,21 @@ class DelayedAck(Table):
         reads=Annotated[list[list[int]], AfterValidator(_checked_thresholds)],
     )
     timeout_ns: int = key(
-        "An ACK at the latest so long after a segment.",
+        "Maximum delay of an ACK after a segment.",
         default="200 ms",
         gt=0,
         source="RFC 1122, 4.2.3.2 (less than 500 ms; 200 ms as in BSD)",
     )
     adaptive: bool = key(
-        "As in Linux: 2 to 16 segments at the start and after a pause are acknowledged at once, "
-        "and the timeout follows the gaps between segments, from `timeout` up to 200 ms.",
+        "As in Linux: acknowledge 2 to 16 segments at the start and after a pause at once, and "
+        "adapt the timeout to the gaps between segments, from `timeout` up to 200 ms.",
         default=False,
         source="Linux 6, tcp_event_data_recv",
     )
     policy: str | None = key(
-        "A policy of one's own, by the name under which it was registered (`airtcp.acks`); "
-        "`timeout` bounds its delays. Not together with the other keys.",
-        default=none("none: the keys above say it all"),
+        "Name of a registered policy (`airtcp.acks`); `timeout` bounds its delays. Not together "
+        "with the other keys.",
+        default=none("none: the keys above define the policy"),
         reads=Annotated[str, only_own("ACK policy")],
     )
 
@@ -102,20 +102,20 @@ class AdaptiveSkip(Table):
 
     most_: ClassVar[Key] = file_only(
         Annotated[int, Field(ge=1, le=1000)],
-        "Number of ACKs left out in a row before one is sent. Instead of `skip`.",
+        "Maximum number of consecutive ACKs left out. Instead of `skip`.",
         default=4,
     )
     calm: int = key(
-        "Adapt the number of ACKs left out: one more after each unanswered frame of the "
-        "station, one fewer after this many answered in a row.",
+        "Number of consecutive acknowledged frames of the station after which one ACK fewer is "
+        "left out. Each failed frame adds one.",
         default=100,
         ge=1,
         le=10**6,
         unit="frames",
     )
     acks_per_window: int = key(
-        "Leave at least this many ACKs for each sender window; the window is estimated from the "
-        "ACKs since the last loss.",
+        "Minimum number of ACKs per sender window. The window is estimated from the ACKs since "
+        "the last loss.",
         default=2,
         ge=1,
         le=1000,
@@ -126,14 +126,14 @@ class AckSkip(Table):
     """ACKs that the receiver leaves out: paper G, section II.D."""
 
     skip: int = key(
-        "How many are left out of `skip` + 1 ACKs that `delayed_ack` asks for in a row; the last "
-        "one is sent. Not together with `adaptive`.",
-        default=follows("must be given; with `adaptive` its `most`"),
+        "Number of consecutive ACKs left out: of `skip` + 1 ACKs due by `delayed_ack` only the "
+        "last one is sent. Not together with `adaptive`.",
+        default=follows("required; with `adaptive` the value of `most`"),
         reads=Annotated[int, Field(ge=0, le=1000)],
     )
     adaptive: AdaptiveSkip | None = key(
-        "Not always `skip`, but more while the station's frames get no answer, fewer after a loss "
-        "and while the window may be small.",
+        "Adapt the number of ACKs left out: more while frames of the station fail, fewer after a "
+        "TCP loss and while the window may be small.",
         default=none("always `skip`"),
         source="paper G, section V",
     )
@@ -200,27 +200,28 @@ class Receiver(Table):
     )
     delayed_ack: DelayedAck = key("ACK policy.", default=follows("as at the sending end"))
     ack_skip: AckSkip | None = key(
-        "ACKs that are left out.", default=follows("as at the sending end; with a preset none")
+        "ACKs that the receiver leaves out.",
+        default=follows("as at the sending end; with a preset none"),
     )
     tack: Tack | None = key(
-        "ACKs by time.", default=follows("as at the sending end; with a preset none")
+        "TACK acknowledgments.", default=follows("as at the sending end; with a preset none")
     )
     sack_: ClassVar[Key] = file_only(
         bool,
-        "Whether the receiver sends SACK blocks. Without them a sender with `sack` or `rack` "
-        "recovers as one with `newreno`.",
+        "Whether the receiver sends SACK blocks. Without them, a sender with `sack` or `rack` "
+        "recovers as with `newreno`.",
         default=follows("true with `sack` and `rack`"),
         source="RFC 2018, 2",
     )
     timestamps_: ClassVar[Key] = file_only(
         bool,
-        "Whether it knows timestamps, which segments have if both ends do.",
+        "Whether it supports timestamps. Segments have them if both ends do.",
         default=follows("as at the sending end"),
         source="RFC 7323, 3.2",
     )
     window_scaling_: ClassVar[Key] = file_only(
         bool,
-        "Whether it scales windows, as SYNs say if both ends do.",
+        "Whether it supports window scaling. SYNs have the option if both ends do.",
         default=follows("as at the sending end"),
         source="RFC 7323, 2.2",
     )

@@ -14,8 +14,8 @@ class Run(Table):
 
     # Longer than slow start of ten flows over an unlimited queue.
     warmup_ns: int | None = key(
-        "Simulated and not counted; `auto`: found by MSER-5, from pilot runs. By default 0 if all "
-        "traffic is transfers of a given size, which have no steady state.",
+        "Simulated time before the measurement; `auto`: found by MSER-5 in pilot runs. The "
+        "default is 0 if all traffic is transfers of a given size, which have no steady state.",
         default="10 s",
         reads=Annotated[int | Literal["auto"], *time_or("auto")],
     )
@@ -27,13 +27,13 @@ class Run(Table):
     )
     seed: int = key("Seed of all randomness.", default=1, ge=0, lt=2**63)
     precision: float | None = key(
-        "Instead of `replications`: go on until each headline interval is this narrow (half width "
-        "over mean).",
+        "Instead of `replications`: add runs until each headline interval is this narrow (half "
+        "width over mean).",
         default=none(),
         reads=Percent,
     )
     max_replications: int = key(
-        "Largest number of replications with `precision`.", default=1000, ge=2, le=10**6
+        "Maximum number of replications with `precision`.", default=1000, ge=2, le=10**6
     )
     confidence: float = key("Level of the confidence intervals.", default=0.95, gt=0, lt=1)
 

@@ -52,9 +52,9 @@ class ControlledRate(Sparse):
     """One of the rates that rate control chooses from."""
 
     rate: Rate = derived("Rate of data frames.")
-    control_rate: Rate = derived("Rate of its RTS, CTS and MAC ACK.")
+    control_rate: Rate = derived("Rate of RTS, CTS and MAC ACK at this data rate.")
     error_rate: float = derived(
-        "Share of frames with a packet of 1500 bytes that is lost at it; bits are lost "
+        "Share of frames with a packet of 1500 bytes that is lost at this rate; bits are lost "
         "independently."
     )
     needs_db: float | None = derived("Required SINR, if powers are known.", sparse=True)
@@ -64,10 +64,10 @@ class RateControl(Table):
     """Minstrel-HT: the rates that a station tries, the lowest first."""
 
     rates: tuple[ControlledRate, ...] = derived(
-        "The MCSs up to `mcs`; as in ns-3 with all longer guard intervals, too."
+        "The MCSs up to `mcs`; with ns-3's rules also with all longer guard intervals."
     )
     rules: Literal["linux", "ns-3"] = derived(
-        "The implementation whose rules it follows, by `mac.rules.preset`."
+        "The implementation that it follows, from `mac.rules.preset`."
     )
 
 
@@ -79,7 +79,7 @@ class StationGroup(Sparse):
 
     profile: ClassVar[Key] = file_only(
         Annotated[str, NameOf("device")],
-        "A device profile. It sets keys that this table does not give, and brings flows.",
+        "A device profile. It sets keys that this table does not give, and adds flows.",
         default=none(),
     )
     place: ClassVar[Key] = file_only(
@@ -90,8 +90,8 @@ class StationGroup(Sparse):
     )
     traffic: ClassVar[Key] = file_only(
         list[Annotated[str, NameOf("traffic")]],
-        "What each station does: a flow, or several, for each, called `laptop-web` in a group "
-        "`laptop`. An empty list: nothing.",
+        "Traffic of each station: one or more traffic profiles. A flow of the group `laptop` is "
+        "called `laptop-web`. An empty list: no traffic.",
         default=follows("set by the profile, else none"),
     )
     tcp: ClassVar[Key] = file_only(
@@ -103,9 +103,9 @@ class StationGroup(Sparse):
         default=follows("set by each traffic profile"),
     )
     name: str = key("Name of the group; station i is called `name/i`. Not `ap`.", reads=Name)
-    count: int = key("How many stations.", ge=1, le=100_000)
+    count: int = key("Number of stations.", ge=1, le=100_000)
     cell: int | None = key(
-        "The cell that they are in: of its access point, counted from 0 on.",
+        "The cell of the stations; in the resolved form the index of its access point.",
         default=follows("the only one"),
         reads=Name,
         sparse=True,
@@ -117,9 +117,9 @@ class StationGroup(Sparse):
     )
     distance: ClassVar[Key] = file_only(
         Metres,
-        "The distance of each station from its access point, instead of `positions`. The stations "
-        "are spread around it. With one cell, `[air]` and the position of the access point may be "
-        "left out.",
+        "The distance of each station from its access point, instead of `positions`. The "
+        "stations are spread around it. With one cell, you may omit `[air]` and the position of "
+        "the access point.",
         default=none(),
     )
     out_of_range: tuple[int, ...] | None = derived(
@@ -129,12 +129,12 @@ class StationGroup(Sparse):
     )
     hears: ClassVar[Key] = file_only(
         list[Name],
-        "Stations of other groups that a station hears, and that hear it. A station always "
-        "hears its own group and its access point.",
+        "Other groups whose stations these stations hear, and vice versa. A station always hears "
+        "its own group and its access point.",
         default=follows("all groups of its cell, and of cells that `air.heard` pairs with it"),
     )
     needs: Needs | None = derived(
-        "What their frames need to be received, where powers are known.", sparse=True
+        "The SINR that their frames need to be received, if powers are known.", sparse=True
     )
     standard: ClassVar[Key] = file_only(
         Annotated[StandardName, in_any_case(*STANDARDS)],
@@ -146,7 +146,8 @@ class StationGroup(Sparse):
         source="IEEE 802.11-2020, 10.6",
     )
     pair: Pair | None = derived(
-        "What they and the access point share, where that is less than `[phy]` and `[mac]` say.",
+        "The capabilities that they share with the access point, if these are less than in "
+        "`[phy]` and `[mac]`.",
         sparse=True,
     )
     links: ClassVar[Key] = file_only(
@@ -162,7 +163,8 @@ class StationGroup(Sparse):
     )
     mcs: ClassVar[Key] = file_only(
         Annotated[int, Field(ge=0, le=HIGHEST_MCS)],
-        "The same in 802.11n and later: MCS of data frames from and to these stations.",
+        "MCS of data frames from and to these stations, in 802.11n and later instead of "
+        "`data_rate`.",
         default=follows("the value of `[phy]`"),
     )
     spatial_streams: ClassVar[Key] = file_only(
@@ -186,8 +188,7 @@ class StationGroup(Sparse):
         "802.11g cell."
     )
     frame_errors: FrameErrors | None = key(
-        "Frames from and to these stations that are lost without a collision: a share of all, or "
-        "a table.",
+        "Share of frames from and to these stations that are lost without a collision, or a table.",
         default=none("none are lost"),
         reads=FrameErrorsForm,
     )
@@ -199,23 +200,23 @@ class StationGroup(Sparse):
         source="Linux, mac80211",
     )
     rate_control: RateControl | None = key(
-        "How the MCS of frames from and to these stations is chosen. `fixed`: it is `mcs`. "
-        "`minstrel-ht`: it is found by sending, up to `mcs`. `ideal`: the highest, up to `mcs`, at "
-        "which noise corrupts less than one bit in a million. It needs `snr`, positions or powers.",
+        "How the MCS of frames from and to these stations is chosen. `fixed`: always `mcs`. "
+        "`minstrel-ht`: Minstrel-HT, up to `mcs`. `ideal`: the highest MCS, up to `mcs`, at "
+        "which noise corrupts less than one bit in a million. It needs `snr`, positions or "
+        "powers.",
         default="fixed",
         reads=Literal["fixed", "minstrel-ht", "ideal"],
     )
     error_table: ClassVar[Key] = file_only(
         dict[str, Share],
         'Frame loss by MCS for packets of 1500 bytes, such as `{ 0 = "0 %", 7 = "20 %" }`. An '
-        "MCS that is not listed has the loss of the next lower one that is. Bits are lost "
-        "independently.",
+        "unlisted MCS has the loss of the next lower listed one. Bits are lost independently.",
         default=none("none are lost"),
     )
     snr: ClassVar[Key] = file_only(
         Decibels,
-        "Error rates by the SNR in a subcarrier, in white noise, as `phy.error_model`, "
-        "`phy.coding` and `phy.implementation_loss` say.",
+        "SNR per subcarrier in white noise. It determines error rates, together with "
+        "`phy.error_model`, `phy.coding` and `phy.implementation_loss`.",
         default=none("none are lost"),
     )
     queue: Queue = key("Queue of packets to the access point.", default={}, reads=QueueForm)

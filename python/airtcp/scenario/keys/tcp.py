@@ -58,20 +58,21 @@ class TcpRules(Table):
         "A named set of the keys below. A key given explicitly overrides it.", default="standard"
     )
     loss_window: Literal["flight-size", "cwnd"] = key(
-        "What a loss multiplies by `aimd.decrease`: the data in flight, or the window.",
+        "The quantity that a loss multiplies by `aimd.decrease`: the data in flight, or the "
+        "window.",
         default=by_preset(
             {"standard": "flight-size", "ns-2": "cwnd", "linux": "cwnd", "ns-3": "cwnd"}
         ),
         source="RFC 5681, (4)",
     )
     fast_retransmit_once_per_window: bool = key(
-        "With `reno`, no second fast retransmit until all is acknowledged that was sent before the "
-        "first. `newreno` and `sack` have none anyway.",
+        "With `reno`, no second fast retransmit until all data sent before the first one is "
+        "acknowledged. `newreno` and `sack` never have one.",
         default=by_preset({"standard": False, "ns-2": True, "linux": False, "ns-3": False}),
         source="RFC 5681, 3.2",
     )
     slow_start_limit: int = key(
-        "Largest number of segments that slow start adds to the window per ACK. 0: as many as "
+        "Maximum number of segments that slow start adds to the window per ACK. 0: as many as "
         "the ACK covers.",
         default=by_preset({"standard": 1, "ns-2": 1, "linux": 0, "ns-3": 0}),
         ge=0,
@@ -80,19 +81,19 @@ class TcpRules(Table):
         unit="segments",
     )
     rto_floor: Literal["timeout", "variation"] = key(
-        "What `min_rto` bounds: the whole retransmission timeout, or the part added to the "
-        "smoothed round-trip time.",
+        "Lower bound set by `min_rto`: of the whole retransmission timeout, or of the part added "
+        "to the smoothed round-trip time.",
         default=by_preset(
             {"standard": "timeout", "ns-2": "timeout", "linux": "variation", "ns-3": "timeout"}
         ),
         source="RFC 6298, (2.4)",
     )
     timers: Literal["exact", "linux"] = key(
-        "When the sender's timers expire: as the RFCs compute, or as in Linux with a tick of "
-        "`clock_granularity`. In Linux the tail-probe and reordering timers expire 2 ms later "
-        "(the probe of a single segment `min_rto` later), and long timers are coarser. If an "
-        "ACK covers many segments, RACK.rtt is that of the segment sent last, or in Linux of "
-        "the segment with the highest number.",
+        "When the sender's timers expire: as in the RFCs, or as in Linux with a tick of "
+        "`clock_granularity`. In Linux the tail-loss-probe and reordering timers expire 2 ms "
+        "later (the probe of a single segment `min_rto` later), and long timers are coarser. If "
+        "an ACK covers many segments, RACK.rtt is measured from the segment sent last, or in "
+        "Linux from the segment with the highest number.",
         default=by_preset(
             {"standard": "exact", "ns-2": "exact", "linux": "linux", "ns-3": "exact"}
         ),
@@ -100,51 +101,52 @@ class TcpRules(Table):
         "calc_wheel_index",
     )
     reno_growth: Literal["per-ack", "per-byte"] = key(
-        'What makes the window of `congestion = "reno"` a segment larger in congestion avoidance: '
-        "as many ACKs as it has segments, or a window of acknowledged bytes, however many ACKs "
-        "that takes; slow start ends at its threshold then, and not beyond.",
+        'When the window of `congestion = "reno"` grows by a segment in congestion avoidance: '
+        "after as many ACKs as it has segments, or after a window of acknowledged bytes. With "
+        "bytes, slow start also ends exactly at its threshold.",
         default=by_preset(
             {"standard": "per-ack", "ns-2": "per-ack", "linux": "per-byte", "ns-3": "per-ack"}
         ),
         source="RFC 5681, (3); 3.1 and RFC 3465, 2.1; Linux 6, tcp_reno_cong_avoid",
     )
     cubic_growth: Literal["standard", "linux"] = key(
-        'How the window of `congestion = "cubic"` grows: `linux` looks ahead by the least round '
-        "trip and not by the smoothed one, in whole segments, and gains at least a segment for 20 "
-        "before the first loss.",
+        'Growth of the window of `congestion = "cubic"`. `linux` predicts by the minimum instead '
+        "of the smoothed round trip, counts in whole segments, and before the first loss grows "
+        "by at least one segment per 20.",
         default=by_preset(
             {"standard": "standard", "ns-2": "standard", "linux": "linux", "ns-3": "linux"}
         ),
         source="RFC 9438, 4.2 to 4.5",
     )
     hystart: Literal["linux", "ns-3"] = key(
-        'What `slow_start = "hystart"` takes for a queue: `ns-3` a smoothed round trip of twice '
-        "the least one and a train as long as that, `linux` an eighth more and, unless paced, "
-        "half as long.",
+        'When `slow_start = "hystart"` detects a queue. `ns-3`: the smoothed round trip is twice '
+        "the minimum, or an ACK train lasts as long as the minimum. `linux`: the round trip "
+        "exceeds the minimum by an eighth, or a train lasts half the minimum (with pacing the "
+        "whole minimum).",
         default=by_preset({"standard": "linux", "ns-2": "linux", "linux": "linux", "ns-3": "ns-3"}),
         source="Linux 6, hystart_update; ns-3.44, TcpCubic",
     )
     bbr1: Literal["linux", "ns-3"] = key(
-        'What `congestion = "bbr1"` sends beyond its model. `linux`: three bursts of a '
-        "millisecond and what is acknowledged at once. `ns-3`: three segments and what one ACK "
-        "covers, each segment paced, with round-trip times in whole milliseconds.",
+        'Data that `congestion = "bbr1"` sends in addition to its model. `linux`: three bursts '
+        "of a millisecond, and what is acknowledged at once. `ns-3`: three segments and what one "
+        "ACK covers, with each segment paced, and round-trip times in whole milliseconds.",
         default=by_preset({"standard": "linux", "ns-2": "linux", "linux": "linux", "ns-3": "ns-3"}),
         source="Linux 6, tcp_bbr.c; ns-3.44, TcpBbr",
     )
     segmentation: Literal["single", "linux-single", "linux"] = key(
-        "In which pieces a sender hands data on, and which ask for an ACK (PSH), which a receiver "
-        "with `delayed_ack.adaptive` sends at once. `linux`, with `rack`, has several segments in "
-        "a buffer (GSO), which waits a millisecond for more of them while acknowledgments come, "
-        "and whose last one asks, as the last of a transfer. `linux-single` has no buffers, as "
-        "older senders: there the last segment asks, and each that fills more than half of the "
-        "window since the last that did.",
+        "How a sender groups segments, and which of them have PSH; a receiver with "
+        "`delayed_ack.adaptive` acknowledges these at once. `linux`, with `rack`: buffers of "
+        "several segments (GSO), held for up to a millisecond while ACKs arrive; the last "
+        "segment of a buffer and of a transfer has PSH. `linux-single`: no buffers, as in older "
+        "senders; the last segment has PSH, and each that fills more than half of the window "
+        "since the last PSH.",
         default=by_preset(
             {"standard": "single", "ns-2": "single", "linux": "linux", "ns-3": "single"}
         ),
         source="Linux 6, tcp_tso_autosize, tcp_tso_should_defer, forced_push; RFC 9293, 3.9.1.2",
     )
     restart_after_idle: bool = key(
-        "The window falls to the initial one when nothing was sent for a retransmission timeout.",
+        "Reset the window to the initial one after an idle period of a retransmission timeout.",
         default=True,
         source="RFC 5681, 4.1",
     )
@@ -172,8 +174,8 @@ class Tcp(Table):
 
     preset_: ClassVar[Key] = file_only(
         Literal["rfc", "linux"],
-        "A named set of all other keys. A key given explicitly overrides it. `linux` is Linux 6 "
-        "with its defaults; `rfc` is the other defaults listed here.",
+        "A named set of all other keys. A key given explicitly overrides it. `linux`: the "
+        "defaults of Linux 6; `rfc`: the defaults listed here.",
         default="rfc",
     )
     variant: RecoveryName = key(
@@ -184,25 +186,25 @@ class Tcp(Table):
     )
     congestion: AnyCongestion = key(
         "Congestion control: `reno` (RFC 5681) with the factors of `aimd`; `cubic` (RFC 9438) "
-        "with its own; `bbr` (version 3) and `bbr1` (version 1, as in Linux), which follow a "
-        "model of the path and need `rack` and `pacing`.",
+        "with its own; `bbr` (version 3) and `bbr1` (version 1, as in Linux), which model the "
+        "path and need `rack` and `pacing`.",
         default="reno",
         reads=AnyCongestion,
         source="RFC 5681, 3.1; RFC 9438; draft-ietf-ccwg-bbr; "
         "draft-cardwell-iccrg-bbr-congestion-control-00",
     )
     slow_start: SlowStartName = key(
-        "How slow start ends without a loss: only at the threshold (`standard`), or when "
-        "acknowledgments indicate a queue, as in Linux or with a slower growth in between. All "
-        "but `standard` time each segment, as `rack` does.",
+        "How slow start ends without a loss: only at the threshold (`standard`), or when ACKs "
+        "indicate a queue: as in Linux (`hystart`), or with slower growth in between "
+        "(`hystart++`). All except `standard` time each segment, as `rack` does.",
         default=follows('"standard"; "hystart" with preset linux, cubic and rack'),
         reads=SlowStartName,
         source="RFC 5681, 3.1; Linux 6, tcp_cubic.c; RFC 9406",
     )
     pacing: bool = key(
-        "Segments leave at twice the rate of the window in slow start and 1.2 times in avoidance, "
-        "in bursts of a millisecond, and not as soon as the window lets them; with `rack` only. "
-        "`bbr` and `bbr1` have rates of their own.",
+        "Pace segments at twice the rate of the window in slow start and 1.2 times in congestion "
+        "avoidance, in bursts of a millisecond. Only with `rack`. `bbr` and `bbr1` have their "
+        "own rates.",
         default=follows("false; true with bbr and bbr1"),
         reads=bool,
         source="Linux 6, tcp_update_pacing_rate",
@@ -214,7 +216,7 @@ class Tcp(Table):
         source="RFC 9293, 3.7.1 (MTU 1500)",
     )
     header_bits: int = key(
-        "TCP and IP headers of a segment; `timestamps` adds 96.",
+        "TCP and IP headers of a segment; `timestamps` adds 96 bits.",
         default=320,
         ge=0,
         le=960,
@@ -240,15 +242,16 @@ class Tcp(Table):
         reads=Window,
         source="RFC 5681, 3.1",
     )
-    aimd: Aimd = key("How the congestion window grows and shrinks.", default={})
+    aimd: Aimd = key("Growth and reduction of the congestion window.", default={})
     rules: TcpRules = key("Rules of loss recovery.", default={})
     handshake: Literal["three-way", "two-way", "none"] = key(
-        "`two-way`: a SYN from the data sender and its ACK, as in ns-2. `none`: data at once.",
+        "`two-way`: a SYN from the data sender and its ACK, as in ns-2. `none`: data are sent at "
+        "once.",
         default="three-way",
         source="RFC 9293, 3.5",
     )
     initial_rto_ns: int = key(
-        "Retransmission timeout before the first measurement.",
+        "Retransmission timeout before the first RTT measurement.",
         default="1 s",
         gt=0,
         source="RFC 6298, (2.1)",
@@ -265,8 +268,8 @@ class Tcp(Table):
     delayed_ack: DelayedAck = key("ACK policy of the receiver.", default={})
     ack_skip: AckSkip | None = key("ACKs that the receiver leaves out.", default=none())
     mac_feedback: MacFeedback | None = key(
-        "What the MAC reports to a sender in a station. The frames of a server are the access "
-        "point's.",
+        "Losses that the MAC reports to a sender in a station. Data of a server are sent by the "
+        "access point, which reports nothing.",
         default=none(),
         source="paper G, section V",
     )
@@ -281,38 +284,38 @@ class Tcp(Table):
         "if it differs. none: the keys of the connection apply to both ends."
     )
     tack: Tack | None = key(
-        "ACKs by time if a round trip holds many segments, instead of `delayed_ack`. Its "
-        "`timeout` then applies to a last segment that none follows.",
+        "TACK acknowledgments instead of `delayed_ack`: by time if a round trip holds many "
+        "segments. The timeout of `delayed_ack` then applies to the last segment before a pause.",
         default=none(),
         source="Li et al. (2020)",
     )
     timestamps: bool = key(
         "Each segment has a timestamps option, 12 bytes in addition to `header_bits`. "
-        "Retransmissions are then timed, too.",
+        "Retransmissions give RTT samples, too.",
         default=False,
         source="RFC 7323, 3",
     )
     window_scaling: bool = key(
-        "Each SYN has a window scale option, 4 bytes in addition to `header_bits`. Windows "
-        "above 65535 B need one on the air; if you leave it out, its bytes are not counted.",
+        "Each SYN has a window scale option, 4 bytes in addition to `header_bits`. Real windows "
+        "above 65535 B need it; without it, airtcp does not count its bytes.",
         default=False,
         source="RFC 7323, 2",
     )
     ecn: bool = key(
-        "Both ends negotiate ECN. A mark reduces the window as a loss does, once per round "
-        "trip. A queue of the path must have `ecn`, too.",
+        "Both ends negotiate ECN. A mark reduces the window as a loss does, once per round trip. "
+        "A queue on the path must have `ecn`, too.",
         default=False,
         source="RFC 3168, 6.1",
     )
     small_queue: bool = key(
-        "No more of a connection waits in the queue of its station, and in the MAC, than leaves at "
-        "its pace in 8 ms, but two segments; the queues of access point and links are not the "
-        "sender's own.",
+        "TCP small queues: a connection has at most as much data in its station's queue and MAC "
+        "as it sends in 8 ms at its current rate, and at least two segments. Queues of access "
+        "points and links are not affected.",
         default=False,
         source="Linux 6, tcp_small_queue_check; mac80211, tx_sk_pacing_shift",
     )
     pad_last_segment: bool = key(
-        "Fill the last segment of a transfer up to the MSS, as ns-2 does.", default=False
+        "Pad the last segment of a transfer to the MSS, as ns-2 does.", default=False
     )
 
     @property

@@ -35,14 +35,14 @@ class Bulk(Sparse):
         "Size of the transfer.", default=none("endless"), reads=SizeDistribution
     )
     start: distributions.Distribution = key(
-        "When it starts, counted from the beginning of the simulation.",
+        "Start time, counted from the beginning of the simulation.",
         default="0 s",
         reads=TimeDistribution,
     )
     rate_bps: int | None = key(
-        "Payload that the program writes per second, as `iperf3 -b` does: it sends a block "
+        "Payload per second that the program writes, as with `iperf3 -b`: it writes a block "
         "whenever the average since the start is below the rate, and so catches up after a delay.",
-        default=none("as fast as TCP takes it"),
+        default=none("as fast as TCP can send"),
         sparse=True,
     )
     block_bytes: int | None = key(
@@ -60,16 +60,16 @@ class Page(Table):
     """
 
     objects: distributions.Distribution = key(
-        "How many objects a page has, its document included.", reads=CountDistribution
+        "Number of objects of a page, including the document.", reads=CountDistribution
     )
     size: distributions.Distribution | None = key(
-        "Size of a whole page: its objects share it in proportion to what they draw by the "
-        "`size` of the application.",
+        "Size of a whole page. Its objects share it in proportion to sizes drawn from the "
+        "application's `size`.",
         default=none("the sum of its objects"),
         reads=SizeDistribution,
     )
     connections: int = key(
-        "How many connections are used at once at most.",
+        "Maximum number of connections used at once.",
         default=6,
         ge=1,
         le=256,
@@ -80,7 +80,7 @@ class Page(Table):
 class Web(Table):
     """ON/OFF: a transfer, then a think time, and so on."""
 
-    kind: Literal["web"] = key("Transfers and think times in turn.")
+    kind: Literal["web"] = key("Alternating transfers and think times.")
     profile: ClassVar[Key] = file_only(
         Literal["web-2025"],
         "A named set of defaults for all other keys. `web-2025` is a typical page of 2025.",
@@ -88,15 +88,15 @@ class Web(Table):
         source="HTTP Archive, Web Almanac 2025",
     )
     size: distributions.Distribution = key(
-        "Size of a transfer; of an object of a page.", reads=SizeDistribution
+        "Size of a transfer, or of an object of a page.", reads=SizeDistribution
     )
     think_time: distributions.Distribution = key(
-        "From the end of a transfer to the beginning of the next one, and before the first.",
+        "Time from the end of a transfer to the beginning of the next one, and before the first.",
         reads=TimeDistribution,
     )
     request_bytes: int = key("Size of the GET request before each transfer.", default="0 B")
     page: Page | None = key(
-        "A transfer is a page of several objects, each asked for by a request.",
+        "Make each transfer a page of several objects, with a request for each.",
         default=none("one object"),
     )
 
@@ -104,23 +104,23 @@ class Web(Table):
 class Replay(Table):
     """Transfers that start at the times in a log, without waiting for each other."""
 
-    kind: Literal["replay"] = key("The transfers of a file, at their times.")
+    kind: Literal["replay"] = key("The transfers of a log, at their times.")
     file: ClassVar[Key] = file_only(
         Annotated[str, Field(min_length=1)],
-        "A web server's access log (Common, Combined, JSON lines), or a CSV file with the columns "
-        "`time` (seconds, or a date) and `size` (bytes), and `client` if it has one. Ending .gz: "
-        "compressed. Relative to the scenario file. Clients are given to the stations of the group "
-        "in turn, in the order of their first transfer; without clients transfers are.",
+        "A web server's access log (Common, Combined, JSON lines), or a CSV file with the "
+        "columns `time` (seconds, or a date), `size` (bytes) and optionally `client`. Ending "
+        ".gz: compressed. Relative to the scenario file. Clients are assigned to the stations of "
+        "the group in turn, in the order of their first transfer; without clients, transfers are.",
     )
     begin: ClassVar[Key] = file_only(
         TimeS,
-        "Start of the simulation after the first transfer of the file; earlier transfers are "
-        "left out.",
+        "Time after the first transfer of the file at which the simulation starts; earlier "
+        "transfers are ignored.",
         default="0 s",
     )
     transfers: tuple[tuple[tuple[float, float], ...], ...] = derived(
-        "For each station of the group in turn: when each of its transfers begins, in seconds from "
-        "the beginning of the simulation, and its bytes."
+        "For each station of the group, its transfers: start in seconds from the beginning of "
+        "the simulation, and bytes."
     )
     request_bytes: int = key("Size of the GET request before each transfer.", default="0 B")
 
@@ -140,7 +140,7 @@ class Udp(Table):
     """UDP packets without flow control."""
 
     kind: Literal["udp"] = key("Packets without flow control.")
-    packet_bytes: int = key("Size of the IP packet, its 28 bytes of headers included.")
+    packet_bytes: int = key("Size of the IP packet, including its 28 bytes of headers.")
     rate_bps: int | None = key(
         "Constant bit rate of IP packets, evenly spaced; `saturated`: there is always a packet to "
         "send.",
@@ -162,11 +162,11 @@ class Call(Table):
 
     kind: Literal["call"] = key("Speech and video over UDP.")
     profile: ClassVar[Key] = file_only(
-        Literal["call"], "The same as this kind of application.", default=none()
+        Literal["call"], "Same as this kind of application.", default=none()
     )
     codec: Literal["G.711", "G.729A"] = key(
-        "How speech is encoded: 50 packets/s of 200 B (G.711) or 60 B (G.729A), headers of IP, UDP "
-        "and RTP included.",
+        "Codec of the speech: 50 packets/s of 200 B (G.711) or 60 B (G.729A), including headers "
+        "of IP, UDP and RTP.",
         default="G.711",
     )
     video_bps: int | None = key(
@@ -183,11 +183,11 @@ class FtpMessages(Table):
     As measured with ProFTPD in paper H, Table II: 48, 392, 272, 704 and 184 bits.
     """
 
-    pasv_bytes: int = derived('"PASV" and the end of a line.')
-    reply_227_bytes: int = derived("Entering passive mode, with address and port.")
-    retr_bytes: int = derived("RETR (or STOR of an upload) and the name of a file.")
-    reply_150_bytes: int = derived("Opening the data connection.")
-    reply_226_bytes: int = derived("Transfer complete.")
+    pasv_bytes: int = derived("PASV and the end of the line.")
+    reply_227_bytes: int = derived("227: entering passive mode, with address and port.")
+    retr_bytes: int = derived("RETR (or STOR for an upload) and a file name.")
+    reply_150_bytes: int = derived("150: opening the data connection.")
+    reply_226_bytes: int = derived("226: transfer complete.")
 
 
 class Ftp(Table):
@@ -196,7 +196,7 @@ class Ftp(Table):
     kind: Literal["ftp"] = key("Transfers that do not wait for each other.")
     interarrival: distributions.Distribution = key(
         "Time from the start of one transfer of a station to the start of the next, and before "
-        "the first. Exponential: a Poisson process.",
+        "the first. An exponential time is a Poisson process.",
         reads=TimeDistribution,
     )
     size: distributions.Distribution = key("Size of a transfer.", reads=SizeDistribution)
@@ -236,11 +236,13 @@ class Loss(Table):
     """Losses on a link, of packets with payload, counted separately in each direction."""
 
     rate: float | None = key(
-        "This share is lost, each packet alike.", default=none("they are counted"), reads=Percent
+        "Share of packets lost, independently of each other.",
+        default=none("counted by `every`"),
+        reads=Percent,
     )
     every: int | None = key(
-        "One packet in this many is lost, the last of them.",
-        default=none("they are drawn by `rate`"),
+        "Every how many packets one is lost: the last one.",
+        default=none("random by `rate`"),
         ge=2,
         le=10**12,
         unit="packets",
@@ -260,8 +262,8 @@ LossForm: Any = Annotated[
 class Link(Table):
     """A wired link, the same in both directions."""
 
-    rate_bps: int | None = key("Its rate.", default=none("no serialisation"))
-    delay_ns: int = key("Its propagation delay.", default="0 s")
+    rate_bps: int | None = key("Rate of the link.", default=none("no serialization delay"))
+    delay_ns: int = key("Propagation delay.", default="0 s")
     queue: Queue = key(
         "Queue at each end, including the packet being sent: its limit, or a table like `[ap]`.",
         default=none("first in, first out without limit"),
@@ -294,13 +296,13 @@ class Flow(Table):
     )
     purpose: ClassVar[Key] = file_only(
         Purpose,
-        "What users wait for with it, by which its result is judged.",
+        "What its users wait for, which determines its default targets.",
         default=follows("set by the profile, else none"),
     )
     connections: ClassVar[Key] = file_only(
         Annotated[int, Field(ge=1, le=256)],
-        "Number of such flows, named with -1, -2, ...; each has its own TCP connection. Not for "
-        "`udp`, `call` and `replay`.",
+        "Number of parallel flows, named with -1, -2, ...; each has its own TCP connection. Not "
+        "for `udp`, `call` and `replay`.",
         default=1,
     )
 
@@ -318,10 +320,10 @@ class Flow(Table):
         reads=Literal["download", "upload", "both"],
     )
     start_spread_ns: int = key(
-        "Each of these flows begins at random within this time, all times alike, drawn for each "
-        "flow of its own. Only where nothing else says when: `bulk` without `start`, and `udp` "
-        "without a rate. A user of the web thinks first, transfers of `ftp` come at random, "
-        "`replay` has its times, and packets of a rate are out of step with others anyway.",
+        "Start each of these flows at a random time, uniform within this period. Only for flows "
+        "without a start of their own: `bulk` without `start`, and `udp` without a rate. Web "
+        "users think first, `ftp` transfers arrive at random, `replay` has its times, and "
+        "packets at a rate are out of step anyway.",
         default=follows('"100 ms"; "0 s" with mac.rules.preset ns-2 or bianchi'),
     )
     application: Application = key(
@@ -337,7 +339,7 @@ class Flow(Table):
             BeforeValidator(_ApplicationInput()),
         ],
     )
-    tcp: Tcp | None = key("TCP of the flow; none with `udp`.", default={})
+    tcp: Tcp | None = key("TCP of the flow; not for `udp`.", default={})
     path: tuple[Link | str, ...] = key(
         "Wired links from the access point to the server, in order: each a table, or the name of "
         "one of `[links.NAME]`.",
