@@ -188,7 +188,7 @@ def test_a_row_of_one_station_stands_above_its_group_in_any_order() -> None:
         ("x/3,ap,-70", 'there is no node "x/3"'),
         ("ap,x/1,-6o", '"-6o" is not a received power; allowed: dBm such as -50'),
         ("ap,x/1,", '"" is not a received power'),
-        ("ap,x/1", "has 2 fields; allowed: as many as the head, with from, to, dbm"),
+        ("ap,x/1", "has 2 fields; allowed: as many as the header line, with from, to, dbm"),
         ("ap,x/1,-60,-61", "has 4 fields; allowed: as many as the head"),
         ("ap,x,-51", 'repeats the power of "ap" at "x"; allowed: once'),
         ("ap,ap,-51", 'gives the power of "ap" at itself; allowed: two nodes, or a group'),

@@ -110,8 +110,8 @@ def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
     )
     shares = page.page.locator(".shares")
     card = page.page.locator("section", has=shares)
-    card.get_by_text("The chain has no number here: 802.11ax").wait_for()
-    assert "by the chain" not in shares.inner_text()
+    card.get_by_text("The Markov chain does not apply: 802.11ax").wait_for()
+    assert "(Markov chain)" not in shares.inner_text()
     grip = page.page.get_by_role("button", name=re.compile("^Access point of law"))
     grip.scroll_into_view_if_needed()
     box = grip.bounding_box()
@@ -120,10 +120,10 @@ def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
     page.page.mouse.down()
     page.page.mouse.move(x - 1500, y, steps=4)
     # Far away it meets no other, of which the chain is sure; words follow before the mouse is up.
-    shares.get_by_text("law 100 % by the chain").wait_for()
-    shares.get_by_text("tax 100 % by the chain").wait_for()
-    card.get_by_text("No access point hears another.").wait_for()
-    assert card.get_by_text("The chain has no number here").count() == 0
+    shares.get_by_text("law 100 % (Markov chain)").wait_for()
+    shares.get_by_text("tax 100 % (Markov chain)").wait_for()
+    card.get_by_text("No access point hears another one.").wait_for()
+    assert card.get_by_text("The Markov chain does not apply").count() == 0
     page.page.mouse.up()
     moved = airtcp.load(page.page.locator("#toml").input_value())
     told = floor.told(moved)
@@ -195,12 +195,12 @@ def test_a_floor_plan_lies_below_the_map_at_its_size_in_metres(opened: Any) -> N
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
 def test_cells_are_told_at_a_glance_before_anything_was_run(opened: Any) -> None:
     page: Page = opened(packed({"example": "three-cells"}))
-    card = page.page.locator("section", has_text="By cell, by a quick simulation").last
+    card = page.page.locator("section", has_text="By cell (quick simulation)").last
 
     card.get_by_text("it defers to left and right, which do not hear each other").wait_for()
     assert card.locator("tbody tr").count() == 3
     shares = page.page.locator(".shares")
-    assert re.search("middle .* by the chain, .* % simulated", shares.inner_text())
+    assert re.search(r"middle .* \(Markov chain\), .* % simulated", shares.inner_text())
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")

@@ -133,7 +133,7 @@ def test_a_link_that_programs_cut_off_is_told_of_and_its_history_left_out(opened
     noise = "".join(f"# {chance.getrandbits(256):x}\n" for _ in range(200))
     put(page, MIX + noise)
     page.page.locator("#share").click()
-    told = page.page.locator(".problem .notice", has_text="many programs cut it off")
+    told = page.page.locator(".problem .notice", has_text="many programs truncate it")
     told.wait_for()
     address = page.page.evaluate("navigator.clipboard.readText()")
     assert f"{len(address)} characters" in told.inner_text()

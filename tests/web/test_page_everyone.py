@@ -118,7 +118,7 @@ def cells(page: Page) -> list[str]:
     return ["Scenario", "Explore", "Timeline"]
 
 
-STARTS = {"Explore": "Simulate", "Plan": "Find the end", "Timeline": "Show"}
+STARTS = {"Explore": "Simulate", "Plan": "Find the capacity", "Timeline": "Show"}
 
 
 def begin(page: Page, name: str) -> None:
@@ -152,7 +152,7 @@ def has_ended(page: Page, name: str) -> None:
         page.page.get_by_role("button", name="Simulate the curve").wait_for()
     elif name == "Plan":
         begin(page, name)
-        page.page.locator("main .depth", has_text="The answer").wait_for(timeout=120_000)
+        page.page.locator("main .depth", has_text="Result").wait_for(timeout=120_000)
     elif name == "Timeline":
         begin(page, name)
         page.page.locator(".now").wait_for()

@@ -44,7 +44,7 @@ def test_a_plan_without_an_answer_is_told_in_words_of_the_page(opened: Any) -> N
     unit = page.page.get_by_label("Unit of the bound")
     unit.select_option("Mb/s")
     page.page.uncheck("#plan-remedies")
-    page.page.get_by_role("button", name="Find the end").click()
+    page.page.get_by_role("button", name="Find the capacity").click()
 
     said = page.page.locator("main .actions .notice").inner_text()
 
@@ -86,7 +86,7 @@ def test_a_time_that_is_out_of_range_is_held_at_its_field(opened: Any) -> None:
         page.page.get_by_text("allowed: 0 to 5000 ms").wait_for()
         assert begin.input_value() == wrong
         page.page.get_by_role("button", name="Show").click()
-        page.page.locator("main .notice", has_text="There is no time to begin at").wait_for()
+        page.page.locator("main .notice", has_text="The start time is not valid").wait_for()
     begin.fill("200")
     page.page.keyboard.press("Tab")
 

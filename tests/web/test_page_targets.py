@@ -241,7 +241,7 @@ def test_one_remedy_that_was_not_tried_is_one(opened: Any) -> None:
     ]
     page.context.route("**/api/remedies", lambda route: route.fulfill(json={"remedies": listed}))
     page.page.get_by_text("Try more remedies").click()
-    page.page.get_by_text("1 that does not fit").wait_for()
+    page.page.get_by_text("1 that does not apply").wait_for()
 
 
 def test_a_slider_of_the_scenario_before_leaves_the_new_one_as_it_is(
@@ -270,7 +270,7 @@ def test_the_curve_of_a_target_has_its_bound_and_becomes_sharper(
     page.option("Curve", "desk goodput per flow")
     chart = page.page.locator(".picture .chart")
     chart.locator(".boundname", has_text="1 Mb/s").wait_for()
-    sharper = page.page.locator(".depth-told", has_text="Becoming sharper")
+    sharper = page.page.locator(".depth-told", has_text="Refining")
     sharper.wait_for(timeout=120_000)
     # Of 8 and 2: 5, 10, 15 and so on, four of five at desks.
     seen = page.page.locator(".picture .points circle title")
@@ -340,10 +340,10 @@ def test_a_server_that_is_gone_says_what_is_kept(opened: Any) -> None:
     before = shown(page)
     page.context.route("**/api/**", lambda route: route.abort())
     page.page.get_by_role("button", name="Set a target").click()
-    page.page.locator(".editor [role=alert]", has_text="stay here").wait_for()
+    page.page.locator(".editor [role=alert]", has_text="keeps the scenario").wait_for()
     assert shown(page) == before
     page.page.get_by_role("button", name="Simulate", exact=True).click()
-    page.page.locator(".run .notice.bad", has_text="Start airtcp web again").wait_for()
+    page.page.locator(".run .notice.bad", has_text="Restart airtcp web").wait_for()
     page.context.unroute("**/api/**")
     page.page.get_by_role("button", name="Simulate", exact=True).click()
     simulated(page)
@@ -358,7 +358,7 @@ def test_a_plan_is_built_from_a_target_with_what_carries_further(
     page.page.get_by_role("button", name="Plan", exact=True).click()
     page.page.get_by_label("From a target").select_option("desk flow_goodput > 1 Mb/s")
     page.page.locator(".asked", has_text='--until "desk flow_goodput < 1 Mb/s"').wait_for()
-    page.page.get_by_role("button", name="Find the end").click()
+    page.page.get_by_role("button", name="Find the capacity").click()
     lead = page.page.locator("main .lead", has_text="Supports")
     lead.wait_for(timeout=120_000)
     expected = airtcp.plan(airtcp.load(MIX), vary="stations", until="desk flow_goodput < 1 Mb/s")
@@ -401,7 +401,7 @@ def test_the_page_prints_the_numbers_of_the_python(opened: Any, seed: int) -> No
     # Of what was simulated each row has its metric's estimate, as the command line prints it.
     labels = {one.label: name for name, one in METRICS.items()}
     simulation = result.simulation.metrics
-    numbers = printed(page, "Models beside simulation")
+    numbers = printed(page, "Models and simulation")
     assert len(numbers) > 2
     for label, _, _, told, *_ in numbers:
         if label == "goodput of the least flow":

@@ -1,4 +1,4 @@
-"""A few milliseconds of the air, held to the airtime that is counted and to the rules."""
+"""A few milliseconds of the channel, checked against the counted airtime and the rules."""
 
 import itertools
 import re

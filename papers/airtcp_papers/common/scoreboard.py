@@ -1,6 +1,6 @@
 """The scoreboard: each figure and table of the papers, and how its claims came out.
 
-The numbers of all claims, as they were last looked at, are in `claims.json` (quick runs) and
+The latest numbers of all claims are in `claims.json` (quick runs) and
 `claims-long.json` (longer runs, by command), so the scoreboard is whole before anything is made.
 """
 

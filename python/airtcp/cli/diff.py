@@ -22,7 +22,7 @@ First = Annotated[
     typer.Argument(metavar="A", help="A scenario file, or - for standard input.", allow_dash=True),
 ]
 Details = Annotated[
-    bool, typer.Option("--details", help="Also metrics of queues, TCP and the MAC.")
+    bool, typer.Option("--details", help="Also show metrics of queues, TCP and the MAC.")
 ]
 Second = Annotated[
     Path | None,

@@ -22,16 +22,14 @@ def example(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="The example to write; without it, they are listed.", autocompletion=_names
+            help="The example to write. Default: list the examples.", autocompletion=_names
         ),
     ] = None,
     to: Annotated[
         Path,
-        typer.Option(
-            "--to", metavar="DIR", help="Write it into this directory.", show_default=False
-        ),
+        typer.Option("--to", metavar="DIR", help="Directory to write to.", show_default=False),
     ] = Path(),
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     json: Annotated[
         bool, typer.Option("--json", help="Print the list as JSON, and nothing else.")
     ] = False,

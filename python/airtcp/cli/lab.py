@@ -21,7 +21,7 @@ _CHECK = "check"
 def lab(
     name: Annotated[
         str | None,
-        typer.Argument(help="The sheet to write, or check; without it, sheets are listed."),
+        typer.Argument(help="The sheet to write or check. Default: list the sheets."),
     ] = None,
     files: Annotated[
         list[Path] | None,
@@ -32,9 +32,7 @@ def lab(
     ] = None,
     to: Annotated[
         Path,
-        typer.Option(
-            "--to", metavar="DIR", help="Write it into this directory.", show_default=False
-        ),
+        typer.Option("--to", metavar="DIR", help="Directory to write to.", show_default=False),
     ] = Path(),
     threads: Threads = None,
     force: Force = False,

@@ -83,9 +83,7 @@ Details = Annotated[
 ]
 Explain = Annotated[
     bool,
-    typer.Option(
-        "--explain", help="Print how each assumption that does not hold changes the answer."
-    ),
+    typer.Option("--explain", help="Print how each broken assumption changes the result."),
 ]
 Glance = Annotated[
     bool | None,

@@ -72,7 +72,7 @@ Objective = Annotated[
     ),
 ]
 Begin = Annotated[
-    str | None, typer.Option("--from", metavar="VALUE", help="Begin the search here.")
+    str | None, typer.Option("--from", metavar="VALUE", help="Start of the search range.")
 ]
 Remedies = Annotated[
     bool,
@@ -91,7 +91,7 @@ Limit = Annotated[
         "--limit", metavar="TIME", help="Stop after this time and print what is known by then."
     ),
 ]
-End = Annotated[str | None, typer.Option("--to", metavar="VALUE", help="End the search here.")]
+End = Annotated[str | None, typer.Option("--to", metavar="VALUE", help="End of the search range.")]
 
 
 def plan(

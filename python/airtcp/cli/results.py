@@ -168,14 +168,14 @@ def plot(
     y: Annotated[str, typer.Option("--y", metavar="METRIC", help="The metric to draw.")],
     x: Annotated[
         str | None,
-        typer.Option("--x", metavar="AXIS", help="The axis of the sweep to draw it over."),
+        typer.Option("--x", metavar="AXIS", help="Axis of the sweep for the x axis."),
     ] = None,
     by: Annotated[
         str | None,
         typer.Option(
             "--by",
             metavar="AXIS",
-            help="Another axis: a line, or a row of a heat map, for each of its values.",
+            help="Second axis of the sweep: one line, or one row of a heat map, per value.",
         ),
     ] = None,
     kind: Annotated[
@@ -183,7 +183,9 @@ def plot(
     ] = "line",
     where: Annotated[
         str | None,
-        typer.Option("--where", metavar="CONDITION", help="Draw only rows that meet this, in SQL."),
+        typer.Option(
+            "--where", metavar="CONDITION", help="Draw only rows that meet this SQL condition."
+        ),
     ] = None,
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE", help="The picture to write (.png or .svg).")

@@ -19,7 +19,7 @@ Set = Annotated[
     typer.Option(
         "--set",
         metavar="PATH=VALUE",
-        help="Override a key of the scenario: stations.laptop.count=40; none takes it out. "
+        help="Override a key of the scenario: stations.laptop.count=40; none removes it. "
         "Repeatable.",
     ),
 ]

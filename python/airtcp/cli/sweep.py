@@ -40,10 +40,12 @@ To = Annotated[
 ]
 DryRun = Annotated[
     bool,
-    typer.Option("--dry-run", help="Only say how many points there are and how long they take."),
+    typer.Option(
+        "--dry-run", help="Print the number of points and the expected time; run nothing."
+    ),
 ]
 Yes = Annotated[
-    bool, typer.Option("--yes", help="Start without a question, however many runs there are.")
+    bool, typer.Option("--yes", help="Don't ask for confirmation, however many runs there are.")
 ]
 
 Dask = Annotated[
@@ -71,7 +73,9 @@ Over = Annotated[
         help="A key to search, and its values: a list, or { from = 1, to = 9 }. Repeatable.",
     ),
 ]
-Trials = Annotated[int, typer.Option("--trials", min=1, help="How many points a search tries.")]
+Trials = Annotated[
+    int, typer.Option("--trials", min=1, help="Number of points that the search tries.")
+]
 
 #: Failed points listed one by one.
 _MOST_FAILED = 3

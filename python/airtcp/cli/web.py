@@ -16,7 +16,7 @@ Host = Annotated[
     str, typer.Option("--host", help="Address to listen on; any but loopback needs --token.")
 ]
 Port = Annotated[
-    int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0: any that is free.")
+    int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 picks a free one.")
 ]
 Token = Annotated[
     str | None,
@@ -32,7 +32,7 @@ Runs = Annotated[
 Waiting = Annotated[
     int,
     typer.Option(
-        "--queue", min=1, max=10000, help="Simulations that may wait; further ones are refused."
+        "--queue", min=1, max=10000, help="Simulations that may be queued; more are rejected."
     ),
 ]
 RunTime = Annotated[

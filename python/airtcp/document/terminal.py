@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
@@ -28,7 +29,7 @@ _STYLES: Final = {
 _BETWEEN: Final = "  "
 #: Details in a heading that are dropped first on narrow terminals.
 _BRACKETS: Final = re.compile(r" \([^()]*\)")
-#: From this width on, long names are truncated; on narrower terminals they wrap.
+#: From this width on, long names in the first column are truncated; below it they wrap.
 _WRAPPED: Final = 80
 
 
@@ -110,22 +111,24 @@ def _table(table: Table, width: int) -> Iterator[tuple[str, State]]:
         shrink(longest())
 
     def line(cells: Sequence[str]) -> Iterator[str]:
-        """Yield the cells side by side.
+        """Yield the cells side by side; a long cell wraps to the next line.
 
-        Below `_WRAPPED` columns a long name wraps to the next line.
+        From `_WRAPPED` columns on, a long name in the first column is truncated instead.
         """
-        first, more = shown[0], [""]
-        if width < _WRAPPED and len(cells[first]) > widths[first]:
-            more = textwrap.wrap(cells[first], widths[first], subsequent_indent="  ")
-        told = []
-        for place in shown:
-            cell = more[0] if place == first and more[0] else cells[place]
-            if len(cell) > widths[place]:
-                cell = f"{cell[: widths[place] - 1]}…"
-            right = table.columns[place].right
-            told.append(f"{cell:>{widths[place]}}" if right else f"{cell:{widths[place]}}")
-        yield _BETWEEN.join(told)
-        yield from more[1:]
+        name = cells[shown[0]]
+        if width >= _WRAPPED and len(name) > widths[shown[0]]:
+            name = f"{name[: widths[shown[0]] - 1]}…"
+        wrapped = [
+            textwrap.wrap(text, widths[place], subsequent_indent="  ") or [""]
+            for place, text in zip(
+                shown, [name, *(cells[place] for place in shown[1:])], strict=True
+            )
+        ]
+        for row in zip_longest(*wrapped, fillvalue=""):
+            yield _BETWEEN.join(
+                f"{text:{'>' if table.columns[place].right else '<'}{widths[place]}}"
+                for place, text in zip(shown, row, strict=True)
+            )
 
     for text in line([column.head for column in table.columns]):
         yield text, "bold"

@@ -1,5 +1,5 @@
-"""The English of answers: functions that turn numbers and identifiers into parts of a document.
+"""Words of results: functions that turn numbers and identifiers into parts of a document.
 
-words      names of metrics, groups, causes and changes, and the format of values run        the
-screen of `airtcp run`
+`words` has the names of metrics, groups, causes and changes, and the format of values. `run`,
+`plan` and `diff` build the screens of these commands, and `access_point` describes access points.
 """

@@ -335,7 +335,7 @@ def predicted(result: Prediction) -> Iterator[Part]:
     verdict = None if result.glance is None else glanced(scenario, result.glance)
     if verdict is not None and verdict.targets:
         text, state = headline(verdict)
-        yield Lines([(f"{text} by a quick simulation; airtcp run decides", state)])
+        yield Lines([(f"{text} (quick simulation); use airtcp run", state)])
 
 
 def _airtime_line(result: Simulated) -> str:

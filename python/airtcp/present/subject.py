@@ -273,7 +273,7 @@ def _tcp_extras(tcp: Tcp) -> Iterator[str]:
         kept = ", without a window reduction" if tcp.mac_feedback.give_up == "freeze" else ""
         yield f"the MAC reports dropped frames{kept}"
     if tcp.rules.preset != "standard":
-        yield f"rules of {tcp.rules.preset}"
+        yield f"{tcp.rules.preset.replace('linux', 'Linux')} rules"
     if tcp.congestion != "reno":
         yield CONGESTION[tcp.congestion].name
     if tcp.slow_start != "standard":

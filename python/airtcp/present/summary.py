@@ -228,7 +228,7 @@ def _too_short(glance: Glance) -> str:
     causes = {
         "transfers": "transfers take longer",
         "windows": "TCP windows still grow at its end",
-        "sawteeth": "TCP windows rise and fall more slowly",
+        "sawteeth": "TCP windows need longer to rise and fall",
         "readers": "few pages or files were requested",
     }
     if not glance.short_for:

@@ -106,7 +106,7 @@ def _sizes_of_log(path: Path, file: io.BufferedIOBase) -> Empirical:
     if not sizes:
         raise DataFileError(
             f'"{path}" has no sizes; '
-            "allowed: a log with at least one answer of status 200 and a size above 0"
+            "allowed: a log with at least one response with status 200 and a size above 0"
         )
     return _empirical({float(size): count for size, count in sizes.items()})
 

@@ -107,7 +107,9 @@ def _row(
 ) -> tuple[str, str, float]:
     """Check and convert a row. Raises ValueError with what is wrong."""
     if len(row) != 3:
-        raise ValueError(f"has {len(row)} fields; allowed: as many as the head, with from, to, dbm")
+        raise ValueError(
+            f"has {len(row)} fields; allowed: as many as the header line, with from, to, dbm"
+        )
     sender, listener, power = row
     for name in (sender, listener):
         if name not in parts:

@@ -237,8 +237,8 @@ def _category(
     if given.aifs < pifs:
         raise InvalidError(
             (*here, "aifs"),
-            f"is {format_time_ns(given.aifs)}; others need a slot to hear the MAC ACKs and "
-            "next frames of a TXOP, which follow after a SIFS of "
+            f"is {format_time_ns(given.aifs)}; other nodes need a slot to hear the MAC ACKs "
+            "and next frames of a TXOP, which follow after a SIFS of "
             f"{format_time_ns(phy.sifs_ns)}; allowed: {format_time_ns(pifs)} (PIFS) or more",
         )
     if given.cw_min > given.cw_max:

@@ -122,8 +122,8 @@ def _check_duration(mac: Written, scenario: ResolvedScenario, pcf: Pcf, beacon: 
     if pcf.max_duration_ns > most:
         raise InvalidError(
             here,
-            f"{said}, and a beacon comes every {format_time_ns(beacon.interval_ns)}, before which "
-            f"one exchange must have contended; allowed: {format_time_ns(most)} or less",
+            f"{said}, and a beacon comes every {format_time_ns(beacon.interval_ns)}; "
+            f"one exchange must contend before it; allowed: {format_time_ns(most)} or less",
         )
 
 

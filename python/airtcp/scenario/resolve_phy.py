@@ -86,8 +86,8 @@ def resolve_phy(
     if phy.difs < pifs:
         raise InvalidError(
             ("phy", "difs"),
-            f"is {format_time_ns(phy.difs)}; others need a slot to hear the MAC ACKs, which "
-            f"follow after a SIFS of {format_time_ns(phy.sifs)}; allowed: "
+            f"is {format_time_ns(phy.difs)}; other nodes need a slot to hear the MAC ACKs, "
+            f"which follow after a SIFS of {format_time_ns(phy.sifs)}; allowed: "
             f"{format_time_ns(pifs)} (PIFS) or more",
         )
     if phy.cw_min > phy.cw_max:

@@ -142,7 +142,8 @@ def _check_model(tcp: Written, here: Path) -> None:
             written = str(wanted).lower() if wanted is True else f'"{wanted}"'
             raise InvalidError(
                 (*here, key),
-                f'does not go with congestion = "{tcp.congestion}"; allowed: {key} = {written}',
+                f'cannot be combined with congestion = "{tcp.congestion}"; '
+                f"allowed: {key} = {written}",
             )
 
 

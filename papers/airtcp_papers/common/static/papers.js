@@ -1,5 +1,5 @@
-// The papers: every figure and table, with sliders over what its models know, the paper's own curves
-// beside them, points that are simulated on demand, and the scenario behind it for the explorer.
+// The papers: every figure and table, with sliders for the models' parameters, the paper's own curves,
+// points that are simulated on demand, and the figure's scenario for the explorer.
 
 import { isAbort, post } from "./api.js";
 import { curves, legend, responsive } from "./chart.js";
@@ -141,7 +141,7 @@ export function view(app) {
     }
   }
 
-  /** What the figure asks for, as the sliders stand. */
+  /** The request for the figure with the sliders' current values. */
   function question() {
     return JSON.stringify({ item: shown.item, values: app.state.paperValues });
   }
@@ -158,16 +158,16 @@ export function view(app) {
   }
 
   function drawn(width, height) {
-    if (!told) return h("p", { class: "empty" }, "Asking the models …");
+    if (!told) return h("p", { class: "empty" }, "Computing models …");
     return curves({
       series: [...told.series, ...points()], x: told.x, y: told.y,
       label: `${shown.title}: ${told.y.label} over ${told.x.label}. ${told.words}`,
     }, width, height);
   }
 
-  /** Take the scenario behind the figure, with what the sliders say now, to the explorer. */
+  /** Open the figure's scenario, with the sliders' current values, in the explorer. */
   async function openScenario() {
-    // Who is quick clicks before the answer to the last move is here: what is told is of an earlier one.
+    // A fast user clicks before the answer to the last move arrives; `told` is from an earlier move.
     for (let waited = null; waited !== answering;) {
       waited = answering;
       await waited;
@@ -181,12 +181,12 @@ export function view(app) {
   function showMade() {
     const outcome = made.get(shown.item);
     if (!outcome) { replace(result); return; }
-    // What the picture above has already need not be drawn twice.
+    // Do not repeat points that the picture above shows.
     const twice = outcome.points.length > 0 && movable?.curves;
-    replace(result, h("h3", {}, "As it is reproduced"),
+    replace(result, h("h3", {}, "Reproduction"),
       h("p", {}, outcome.found),
       outcome.svg && !twice && h("img", { class: "reproduced", alt: `${shown.title}: ${outcome.found}`, src: `data:image/svg+xml;base64,${btoa(unescape(encodeURIComponent(outcome.svg)))}` }),
-      h("details", {}, h("summary", {}, "The numbers"), table(outcome.head, outcome.rows.map((row) => row.map((cell) => (typeof cell === "number" ? String(Number(cell.toPrecision(6))) : String(cell)))), { caption: shown.title })));
+      h("details", {}, h("summary", {}, "Values"), table(outcome.head, outcome.rows.map((row) => row.map((cell) => (typeof cell === "number" ? String(Number(cell.toPrecision(6))) : String(cell)))), { caption: shown.title })));
   }
 
   return { element, show, alone: true, leave: () => asking?.abort() };

@@ -1,5 +1,5 @@
-// The cause of missed targets and the changes tried: before and after, who wins and loses,
-// the lines for equipment; a remedy is put into the scenario's file, and taken out again by undo.
+// The cause of missed targets and the changes tried: values before and after, effects on groups, and
+// configuration lines. Applying a change edits the scenario file; undo reverts it.
 
 import { bars } from "./bars.js";
 import { announce, fold, h, replace } from "./dom.js";
@@ -20,7 +20,7 @@ export function advice(app) {
       if (told) for (const one of told.remedies) tried(app, { title: one.title, line: one.line, words: one.words });
       replace(body, busy && h("p", { class: "muted loading" }, "Trying changes on the same random numbers …"),
         told && told.causes.map((line) => h("p", {}, `Cause: ${line}`)),
-        told && !told.remedies.length && h("p", {}, told.tried ? `None of ${told.tried} changes tried is worth making.` : "No change was tried."),
+        told && !told.remedies.length && h("p", {}, told.tried ? `None of the ${told.tried} changes tried helps.` : "No change was tried."),
         told && told.remedies.map((one) => remedy(app, {
           ...one, best: one.name === told.best, what: one.label,
           picture: one.before.mean !== null && one.after.mean !== null && bars([
@@ -38,7 +38,7 @@ export function advice(app) {
     const list = app.tried ?? [];
     history.hidden = !done.length && !list.length;
     replace(history, h("summary", {}, "History: what was changed and tried"),
-      done.length > 0 && [h("h3", {}, "Changed, the last first"),
+      done.length > 0 && [h("h3", {}, "Changes, newest first"),
         h("ol", {}, done.slice(0, 20).map((one) => h("li", {}, one.what || "a change"))),
         h("div", { class: "buttons" }, h("button", { type: "button", onclick: () => app.undo() }, "Undo the last change"),
           app.history.future.length > 0 && h("button", { type: "button", onclick: () => app.redo() }, "Redo"))],
@@ -48,7 +48,7 @@ export function advice(app) {
   return { element, show };
 }
 
-// So many changes are on the first screen.
+// Number of changes on the first screen.
 const MOST = 3;
 
 /** The cause and the best changes, each with the targets that it meets and its cost. */
@@ -56,26 +56,26 @@ export function changes(app, told, busy) {
   if (busy) return h("p", { class: "muted loading" }, "Trying changes …");
   if (!told) return null;
   return [told.causes.map((line) => h("p", { class: "cause" }, `Cause: ${line}`)),
-    !told.remedies.length && told.tried > 0 && h("p", { class: "muted" }, `${told.tried} changes tried: none is worth making.`),
+    !told.remedies.length && told.tried > 0 && h("p", { class: "muted" }, `None of the ${told.tried} changes tried helps.`),
     h("ol", { class: "changes" }, told.remedies.slice(0, MOST).map((one) => h("li", {},
       h("span", { class: one.name === told.best ? "best" : null }, one.title), h("span", { class: `verdict ${one.outcome}` }, one.words),
       h("span", { class: "harms" }, one.costs), applies(app, one))))];
 }
 
-/** The button that puts a change into the file. */
+/** The button that applies a change to the file. */
 function applies(app, one) {
   return h("button", { type: "button", class: one.best ? "primary" : "", "aria-label": `Apply: ${one.title}`, onclick: () => {
     put(app, one.set, one.title);
-    announce(`${one.title}: in the scenario. Undo takes it out.`);
+    announce(`Applied: ${one.title}. Undo reverts it.`);
   } }, "Apply");
 }
 
-/** Keep in mind that a remedy was tried, and what came of it; the last first, each once. */
+/** Add a tried change and its result to the history: newest first, each once. */
 export function tried(app, one) {
   app.tried = [one, ...(app.tried ?? []).filter((other) => other.line !== one.line)].slice(0, 40);
 }
 
-/** A remedy with its picture, whom it touches, and how to have it, under a heading of a level. */
+/** A change with its picture, its effects on groups, and how to apply it, under a heading of a level. */
 export function remedy(app, one, level = "h3") {
   return h("article", { class: `remedy ${one.outcome ? `is-${one.outcome.split(" ")[0]}` : ""}` },
     h("div", { class: "card-head" }, h(level, {}, one.best && h("span", { class: "best" }, "Best: "), one.title), h("span", { class: `verdict ${one.outcome ?? ""}` }, one.words)),
@@ -83,15 +83,15 @@ export function remedy(app, one, level = "h3") {
     one.suffices && h("p", {}, one.suffices),
     felt("Also better", one.wins), felt("Worse", one.loses),
     one.cost && h("p", { class: "harms" }, one.cost),
-    one.hurts?.length > 0 && h("p", { class: "harms" }, `Badly served then: ${one.hurts.join(", ")}`),
+    one.hurts?.length > 0 && h("p", { class: "harms" }, `Makes worse: ${one.hurts.join(", ")}`),
     h("div", { class: "buttons" }, Object.keys(one.set ?? {}).length > 0 && applies(app, one),
-      h("span", { class: "muted" }, [...(one.where ?? []), one.research ? "an idea of research, which no equipment has" : "", one.source].filter(Boolean).join("; "))),
-    h("details", {}, h("summary", {}, one.equipment?.length ? "Lines for the equipment" : "As an option of the command line"),
-      one.equipment?.length > 0 && lines(app, "For the equipment", one.equipment.join("\n")),
-      one.settings && lines(app, "For the command line", one.settings)));
+      h("span", { class: "muted" }, [...(one.where ?? []), one.research ? "research idea, no product has it" : "", one.source].filter(Boolean).join("; "))),
+    h("details", {}, h("summary", {}, one.equipment?.length ? "Configuration lines" : "Command-line option"),
+      one.equipment?.length > 0 && lines(app, "Configuration", one.equipment.join("\n")),
+      one.settings && lines(app, "Command-line option", one.settings)));
 }
 
-/** Put changes into the file. A common number of all stations is written into it first. */
+/** Apply changes to the file. A number set for all stations is written to the groups first. */
 export function put(app, changes, what) {
   if (app.state.stations === null) { app.change(changes, what); return; }
   const text = app.scenario.toml;

@@ -1,9 +1,9 @@
-// What the server is asked. A refusal is a Problem, whose message is meant for people.
+// Requests to the server. A rejection is a Problem, whose message is meant for users.
 
-const GONE = "The server does not answer: airtcp web has ended, or the network is gone. The scenario and all that is shown stay here,"
-  + " and the address keeps the scenario. Start airtcp web again, or wait for the network; then go on where you were.";
+const GONE = "The server does not respond: airtcp web has ended, or there is no network. This page keeps the scenario and the results,"
+  + " and the address contains the scenario. Restart airtcp web, or wait for the network, and continue.";
 
-/** Why there is no answer: a message, and the control that it is about. */
+/** An error: its message, and the control that it concerns. */
 export class Problem extends Error {
   constructor({ message, key = "", field = "", more = [], text = null, line = null }, status = 0) {
     super(message);
@@ -16,12 +16,12 @@ export function get(path) {
   return answered(fetch(path, { headers: { accept: "application/json" } }));
 }
 
-/** POST a body of JSON; `keepalive`: it arrives though the page is closed. */
+/** POST a JSON body; with `keepalive` it arrives even if the page is closed. */
 export function post(path, body, signal = undefined, keepalive = false) {
   return answered(fetch(path, { ...asked(body, signal), keepalive }));
 }
 
-/** A POST of which the newest counts: earlier ones are aborted and never answered; `stop()` aborts the last one. */
+/** A POST that aborts the previous one, so that only the newest is answered; `stop()` aborts the last one. */
 export function newest() {
   let controller = null;
   const ask = (path, body) => {
@@ -33,7 +33,7 @@ export function newest() {
   return ask;
 }
 
-/** POST a body, and hand on each line of JSON that comes back as it comes. */
+/** POST a body, and pass on each line of JSON of the response as it arrives. */
 export async function stream(path, body, signal, take) {
   const response = await reached(fetch(path, asked(body, signal)));
   if (!response.ok) throw await refused(response);
@@ -48,13 +48,13 @@ export async function stream(path, body, signal, take) {
   }
 }
 
-/** Upload a file, as it is. */
+/** Upload a file unchanged. */
 export function upload(file) {
   const type = "application/octet-stream";
   return answered(fetch("/api/uploads", { method: "POST", headers: { "content-type": type }, body: file }));
 }
 
-/** Whether an error only says that nobody waits for the answer any more. */
+/** Whether an error only means that the request was aborted. */
 export function isAbort(error) {
   return error.name === "AbortError";
 }
@@ -83,6 +83,6 @@ async function refused(response) {
   try {
     return new Problem((await response.json()).problem, response.status);
   } catch {
-    return new Problem({ message: `The server answers with status ${response.status}.` }, response.status);
+    return new Problem({ message: `The server responded with status ${response.status}.` }, response.status);
   }
 }

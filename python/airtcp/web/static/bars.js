@@ -1,12 +1,12 @@
-// Bars that stand beside each other on one scale from zero, with intervals: before and after, ends.
+// Bars on a common scale from zero, with intervals, such as values before and after.
 
 import { h, s } from "./dom.js";
 
 const WIDE = 1000, HIGH = 20;
 
 /**
- * Rows of { name, mean, low, high, text, tone }: a bar to the mean, a whisker from low to high. Of
- * what is known from below alone the bar reaches to `low`, and its end is open.
+ * Rows of { name, mean, low, high, text, tone }: a bar to the mean, a whisker from low to high. With
+ * only a lower bound, the bar ends at `low` and is open.
  */
 export function bars(rows, label) {
   const ends = rows.flatMap((one) => [one.mean, one.low, one.high]).filter(Number.isFinite);

@@ -1,14 +1,14 @@
-// The best verdict that exists for each scenario, by its key: of a quick simulation, of the trial of a change, of a run.
+// The most reliable verdict on each scenario, by its key: from a quick simulation, the trial of a change, or a run.
 
 const verdictOf = new Map();
 const DEPTHS = ["glance", "trial", "sofar", "simulation"];
 
-/** The best verdict of a scenario with its depth, if there is one. */
+/** The most reliable verdict on a scenario with its depth, if there is one. */
 export function best(key) {
   return verdictOf.get(key);
 }
 
-/** Keep the verdict of a scenario if it is the best so far. */
+/** Keep the verdict on a scenario if it is the most reliable so far. */
 export function keep(key, verdict, depth) {
   const before = verdictOf.get(key);
   const rank = DEPTHS.indexOf(depth);
@@ -16,7 +16,7 @@ export function keep(key, verdict, depth) {
   verdictOf.set(key, { verdict, depth, rank });
 }
 
-/** True if a verdict leaves a target open that another one meets, and finds no miss. */
+/** True if a verdict is inconclusive about a target that another one meets, and misses none. */
 function isLess(now, before) {
   const met = new Set(before.targets.filter((one) => one.state === "holds").map((one) => one.target));
   return !(now.state === "fails" && before.state !== "fails")

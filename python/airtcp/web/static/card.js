@@ -1,16 +1,16 @@
-// A result on a card, as an image: title, verdict, three numbers of one line each, the picture of the network, and how
-// sure they are. It has the colours of the light page, since it goes elsewhere. A page that came without TLS from another
-// machine has no clipboard: the image is saved there instead.
+// A result as an image to share: title, verdict, three numbers with one line each, a picture of the network, and the
+// reliability. It always has the colours of the light theme. A page loaded without TLS from another machine has no
+// clipboard, so the image is saved instead.
 
 import { announce, fileName, h, save } from "./dom.js";
 
 const WIDTH = 1200, HEIGHT = 630, EDGE = 60, MUTED = "#56606c";
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif";
 const INKS = { holds: "#11734b", fails: "#b3261e", unknown: MUTED };
-// Where the picture of the network is.
+// Position of the picture of the network.
 const PICTURE = { x: EDGE, y: 290, width: WIDTH - 2 * EDGE, height: 260 };
 
-/** Two buttons that send a card on, with `show(card)`; there is none before a simulation. `picture()` is an SVG element or null. */
+/** Two buttons to share a card, with `show(card)`; hidden before a simulation. `picture()` is an SVG element or null. */
 export function sendable(picture) {
   let card = null;
   const button = (id, label, act) => {
@@ -21,12 +21,12 @@ export function sendable(picture) {
     } }, label);
     return made;
   };
-  const element = h("div", { class: "buttons", hidden: true, role: "group", "aria-label": "Send the result on" },
+  const element = h("div", { class: "buttons", hidden: true, role: "group", "aria-label": "Share the result" },
     button("copy-card", "Copy card", copy), button("save-card", "Save card", keep));
   return { element, show: (now) => { card = now; element.hidden = !now; } };
 }
 
-/** Copy the image and the text of a card together, or save the image where a browser refuses. */
+/** Copy the image and the text of a card together, or save the image if the browser cannot copy it. */
 async function copy(card, drawn) {
   try {
     await navigator.clipboard.write([new ClipboardItem({
@@ -35,7 +35,7 @@ async function copy(card, drawn) {
     return "Copied";
   } catch {
     keep(card, drawn);
-    return "Saved: no image can be copied here";
+    return "Saved: images cannot be copied here";
   }
 }
 
@@ -70,7 +70,7 @@ async function image(card, picture) {
   card.sure.split(/ (?=Note: )/).forEach((line, index) => put(line, HEIGHT - 44 + 24 * index, { size: 18, colour: MUTED }));
   return new Promise((resolve) => { canvas.toBlob(resolve, "image/png"); });
 
-  /** A text in one line on a base line: smaller where it is long, and cut off where it is too long for two thirds of the size. */
+  /** A text in one line: smaller if it is long, and truncated if it does not fit at two thirds of the size. */
   function put(text, y, { size, weight = 400, colour: ink = "#1c2127", x = EDGE, wide = WIDTH - 2 * EDGE }) {
     const set = (now) => { pen.font = `${weight} ${now}px ${FONT}`; };
     set(size);
@@ -82,7 +82,7 @@ async function image(card, picture) {
   }
 }
 
-/** An SVG of the page as an image of its own, in the colours of the light page: rules of a theme are within @media. */
+/** An SVG of the page as a separate image, in the colours of the light theme: rules of a theme are within @media. */
 async function light(picture) {
   const svg = picture.cloneNode(true);
   const { width, height } = picture.viewBox.baseVal;

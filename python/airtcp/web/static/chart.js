@@ -1,12 +1,12 @@
 // Pictures: curves with points and intervals, bars of airtime, distributions. SVG, in the colours of
-// the style sheet; each has a label that says in words what it shows.
+// the style sheet; each has a label that describes it in words.
 
 import { fresh, h, s } from "./dom.js";
 import { logTicks, scale, short, ticks, unitOf } from "./scale.js";
 
 const LEFT = 62, RIGHT = 16, TOP = 14, BOTTOM = 44;
 
-/** A picture that is drawn anew whenever its box has another width. */
+/** A picture that is redrawn if the width of its box changes. */
 export function responsive(draw, height = 320) {
   const box = h("div", { class: "picture" });
   let width = 0;
@@ -29,9 +29,9 @@ export function responsive(draw, height = 320) {
 /**
  * Lines, points with intervals, bounds and marks over an axis.
  * `series`: { name, kind: "line"|"points"|"both", colour, dash, joined, data: [{x, y, low, high}] };
- * A series that is `cut` lets its intervals reach out of the picture: its means fill it.
- * `x.names`: what stands at 0, 1, ... of an axis of texts;
- * `mark`: { x, y, text } is where one stands; `bound`: { y, text }; `band`: { low, high } of x.
+ * The y axis covers all intervals, but only the means of a series that is `cut`.
+ * `x.names`: the labels at 0, 1, ... of an axis of texts;
+ * `mark`: { x, y, text }, the current value; `bound`: { y, text }; `band`: { low, high } of x.
  */
 export function curves({ series, x, y, mark = null, bound = null, band = null, label, least = 0 }, width, height) {
   const values = series.flatMap((one) => one.data);
@@ -80,7 +80,7 @@ export function curves({ series, x, y, mark = null, bound = null, band = null, l
     s("g", { "clip-path": `url(#${clip})` }, [...series].sort((a, b) => Boolean(b.dash) - Boolean(a.dash)).map((one) => drawn(one, at, up))));
 }
 
-/** What lines and points of a picture are. */
+/** The legend of lines and points. */
 export function legend(series) {
   return h("ul", { class: "legend", "aria-hidden": "true" }, series.map((one) => h("li", {},
     s("svg", { width: 26, height: 12, class: "chart" },
@@ -89,7 +89,7 @@ export function legend(series) {
     one.name)));
 }
 
-/** The mark of a point: a dot, or a hollow diamond for a number that a paper prints. */
+/** The mark of a point: a dot, or a hollow diamond for a number printed in a paper. */
 function marked(series, x, y, r, ...children) {
   if (series.mark !== "diamond") return s("circle", { cx: x, cy: y, r }, ...children);
   const half = 1.4 * r;
@@ -131,7 +131,7 @@ function drawn(one, at, up) {
   const path = data.map((point, index) => `${index ? "L" : "M"}${at(point.x).toFixed(2)} ${up(point.y).toFixed(2)}`).join("");
   const line = s("path", { class: `line ${one.colour} ${one.dash ? "dashed" : ""}`, d: path });
   if (one.kind !== "line") {
-    // A value that is known from below alone is an arrow from its bound.
+    // A lower bound is an arrow.
     const isBound = (point) => Number.isFinite(point.low) && !Number.isFinite(point.high);
     const bounds = one.data.filter(isBound);
     return [one.kind === "both" && one.joined && line, s("g", { class: `points ${one.colour}` }, bounds.map((point) => s("path", {
@@ -143,7 +143,7 @@ function drawn(one, at, up) {
   return line;
 }
 
-/** Ticks of which none stands on another. */
+/** Ticks without overlaps. */
 function thin(values, place, room) {
   const kept = [];
   for (const value of values) {

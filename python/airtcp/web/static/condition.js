@@ -1,11 +1,11 @@
-// A condition chosen from what a scenario can measure: of whom, which statistic, metric and bound.
-// Only what is possible is offered; a bound out of range is held at its field, with the reason.
+// Choose a condition that a scenario can measure: scope, statistic, metric and bound. Only possible
+// choices are offered. A bound out of range stays in its field, with the reason.
 
 import { field, fresh, h, options, replace } from "./dom.js";
 
 /**
- * A builder of conditions, with `show(scopes)`, `set(condition)` and `value()`. `broken`: the
- * condition is what must not happen, else what shall hold. `changed` is told of each choice.
+ * A builder of conditions, with `show(scopes)`, `set(condition)` and `value()`. `broken`: a stop
+ * condition (must not hold), otherwise a target. `changed` is called after each choice.
  */
 export function builder({ broken = false, changed = () => {} } = {}) {
   const scope = select("of", () => { showMetrics(); changed(); });
@@ -38,7 +38,7 @@ export function builder({ broken = false, changed = () => {} } = {}) {
     const listed = here()?.metrics ?? [];
     const group = (label, some) => some.length > 0 && h("optgroup", { label }, options(some.map((one) => [one.metric, one.label])));
     const was = metric.select.value;
-    replace(metric.select, group("Asked most", listed.filter((one) => one.first)), group("More", listed.filter((one) => !one.first)));
+    replace(metric.select, group("Most common", listed.filter((one) => one.first)), group("More", listed.filter((one) => !one.first)));
     if (listed.some((one) => one.metric === was)) metric.select.value = was;
     showMetric();
   }
@@ -55,7 +55,7 @@ export function builder({ broken = false, changed = () => {} } = {}) {
     check();
   }
 
-  /** Say what is wrong with the bound, at its field; true if nothing is. */
+  /** Check the bound and show the error at its field; true if there is none. */
   function check() {
     const one = about();
     const number = Number(bound.value.trim().replace(",", "."));
@@ -63,8 +63,8 @@ export function builder({ broken = false, changed = () => {} } = {}) {
     const asIs = number * factor();
     let wrong = "";
     if (!bound.value.trim() || !Number.isFinite(number)) wrong = "a number is needed";
-    else if (number < 0) wrong = "never below 0; allowed: more";
-    else if (sign.textContent === "<" && asIs === 0) wrong = "nothing is below 0; allowed: more than 0";
+    else if (number < 0) wrong = "the metric is never below 0; allowed: 0 or more";
+    else if (sign.textContent === "<" && asIs === 0) wrong = "the metric is never below 0; allowed: more than 0";
     else if (asIs > most || (asIs === most && sign.textContent === ">")) wrong = `allowed: 0 to ${plain(most / factor())}${unit.select.value ? ` ${unit.select.value}` : ""}`;
     reason.textContent = wrong;
     boundField.classList.toggle("bad", Boolean(wrong));
@@ -73,14 +73,14 @@ export function builder({ broken = false, changed = () => {} } = {}) {
     return !wrong;
   }
 
-  /** Show a condition, as `name` and `bound` or as a text; true if it is one of those offered. */
+  /** Show a condition, as `name` and `bound` or as a text; true if it can be chosen here. */
   function set({ name, limit }) {
     const words = name.split(" ");
     const short = words.pop();
     const word = ["mean", "p50", "p90", "p95", "p99"].includes(words.at(-1)) ? words.pop() : "mean";
     // A group, or "cell" and its name.
     const group = words.join(" ");
-    // A group with one direction is offered as a whole.
+    // A group with one direction is listed without the direction.
     const of = scopes.find((each) => each.value === group) ?? scopes.find((each) => each.value === group.split("/")[0]);
     const one = of?.metrics.find((each) => each.metric === short.replace(/_(s|bps)$/, ""));
     if (!one || !one.statistics.includes(word)) return false;
@@ -97,7 +97,7 @@ export function builder({ broken = false, changed = () => {} } = {}) {
     return check();
   }
 
-  /** The condition as { name, limit }, null while it is none. */
+  /** The condition as { name, limit }, null while it is incomplete. */
   function value() {
     const one = about();
     if (!one || !check()) return null;

@@ -1,5 +1,5 @@
-// The controls of a scenario: sliders over values, choices, the file itself. What they do is said to
-// `changed(path, value, field, option)`; what the server says of the scenario is shown by `show`.
+// The controls of a scenario: sliders, choices, and the file. Each change calls `changed(path, value,
+// field, option)`; `show` displays the server's description of the scenario.
 
 import { field as labelled, fresh, h, options as choices, replace } from "./dom.js";
 
@@ -54,7 +54,7 @@ export function controls({ changed }) {
   return { element, show, problem, clear };
 }
 
-/** A slider over the values of a field, with the present one in words. */
+/** A slider over the values of a field, with the current value as text. */
 export function slider(field, changed, { large = false } = {}) {
   const id = fresh("slider");
   const output = h("output", { for: id, class: "value" });
@@ -114,7 +114,7 @@ function marker(element, input, message) {
   };
 }
 
-/** What a section is about, whatever its group is called. */
+/** The subject of a section, independent of its group's name. */
 function kind(section) {
   return section.split(":")[0];
 }

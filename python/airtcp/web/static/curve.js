@@ -1,5 +1,5 @@
-// A curve over one slider, at once: models where they apply, glances where they do not, which become
-// sharper while nobody touches anything; points of the simulation on it, as they come.
+// A curve over one slider, shown at once: models if they apply, otherwise quick simulations, which
+// become longer while the user does nothing. Simulated points are added as they arrive.
 
 import { isAbort, post, stream } from "./api.js";
 import { curves, legend, responsive } from "./chart.js";
@@ -10,19 +10,19 @@ import { change } from "./state.js";
 
 const MODEL_METRICS = ["goodput_bps", "flow_goodput_bps", "transfer_time_s"];
 const POINTS = 7;
-// A glance is looked at so many times longer each time nobody has touched anything for a while.
+// Each idle period repeats the quick simulations with this many times the work.
 const SHARPER = [3, 9];
 const REST_MS = 2500;
 export const TARGET = "target: ";
 
-// What was computed stays while the page is open: going back costs nothing.
+// Results are cached while the page is open.
 const modelsOf = new Map();
 const glancesOf = new Map();
 const pointsOf = new Map();
 
 /**
- * The card of the curve. `predicted()` is the answer at the present value; `slid()` is told when the
- * slider below the curve has moved. `chosen()` fixes { axis, metric, bound }: such a card is open and has no controls.
+ * The card of the curve. `predicted()` is the answer at the current value; `slid()` is called when the
+ * slider below the curve has moved. `chosen()` fixes { axis, metric, bound }; such a card is open and has no controls.
  */
 export function curve(app, { predicted = () => null, slid = () => {}, chosen = null }) {
   const picker = h("div", { class: "pickers" });
@@ -47,11 +47,11 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
       show();
     },
   });
-  const element = chosen ? Object.assign(h("section", { class: "card" }, h("h2", {}, "Known so far, from models and quick simulations"), picture, key, depth, values), { open: true })
+  const element = chosen ? Object.assign(h("section", { class: "card" }, h("h2", {}, "Preliminary: from models and quick simulations"), picture, key, depth, values), { open: true })
     : fold("Along one slider", picker, picture, key, depth, large, h("div", { class: "actions" }, several), values);
   element.addEventListener("toggle", () => element.open && app.scenario && show());
 
-  /** The source without what the slider under the curve says. */
+  /** The source without the value of the slider below the curve. */
   function base() {
     return without(app.source(), axis?.path);
   }
@@ -62,7 +62,7 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
     return store.get(id);
   }
 
-  /** What is known of the present value by its curve, or null. */
+  /** The curve's answer at the current value, or null. */
   function known() {
     if (!axis) return null;
     const value = axis.path === "stations" ? app.state.stations : app.state.changes[axis.path];
@@ -70,7 +70,7 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
     return told?.words ? told : null;
   }
 
-  /** A run of the scenario itself is a point of the curve. */
+  /** Add a run of the scenario itself as a point of the curve. */
   function keep(from, told) {
     if (axis && axis.value !== null) put(keyOf(from, axis.path), axis.value, { metrics: told.metrics, verdict: told.verdict });
   }
@@ -97,7 +97,7 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
     return "transfer_time_s" in there ? "transfer_time_s" : "goodput_bps";
   }
 
-  /** The target whose curve is shown, as the last answer told of it; null for a metric. */
+  /** The target whose curve is shown, from the last answer; null for a metric. */
   function target() {
     const name = metric();
     if (!name.startsWith(TARGET)) return null;
@@ -129,7 +129,7 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
     return many ? `${candidate.section}: ${candidate.label}` : candidate.label;
   }
 
-  /** Metrics that a model, a glance or a simulation has here. */
+  /** Metrics with a value from a model, a quick simulation or a simulation. */
   function metrics() {
     const names = new Set(MODEL_METRICS);
     for (const told of here(modelsOf).values()) for (const name of [...Object.keys(told.values), ...Object.keys(told.glance)]) names.add(name);
@@ -166,7 +166,7 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
     picture.redraw();
   }
 
-  /** Ask for the curve, point by point; the newest curve wins. Then, while nobody moves, for more. */
+  /** Request the curve, point by point; the newest request wins. Then, while idle, longer simulations. */
   function ask() {
     clearTimeout(resting);
     if (!axis) return;
@@ -181,7 +181,7 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
     if (next !== undefined && !document.hidden) resting = setTimeout(() => axis && read(id, next, here(glancesOf)), REST_MS);
   }
 
-  /** True where models do not have what is shown at every value of the slider. */
+  /** True if models lack the shown metric at some value of the slider. */
   function needsGlance() {
     const name = metric();
     const modelled = [...here(modelsOf).values()];
@@ -200,12 +200,12 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
     const mine = { id, controller, times };
     reading = mine;
     refused = "";
-    // That it becomes sharper is said before the first line comes.
+    // Show the note about refinement before the first line arrives.
     soon();
     stream("/api/curve", { source: base(), axis: axis.path, values: wanted, times }, controller.signal, (line) => {
       if (line.answer) there.set(JSON.stringify(wanted[line.index]), { ...line.answer, times });
       else {
-        // A value at which nothing can be told is not asked again.
+        // Do not ask again for a value without an answer.
         if (!there.has(JSON.stringify(wanted[line.index]))) there.set(JSON.stringify(wanted[line.index]), { values: {}, glance: {}, verdict: null, times });
         there.get(JSON.stringify(wanted[line.index])).times = times;
         refused = line.problem?.message ?? refused;
@@ -224,7 +224,7 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
     return axis.options.find((option) => JSON.stringify(option.value) === text)?.number ?? (typeof value === "number" ? value : NaN);
   }
 
-  /** What an answer says of what is shown: { mean, low, high, text }, or undefined. */
+  /** The shown metric in an answer: { mean, low, high, text }, or undefined. */
   function said(told, name = metric()) {
     if (!told) return undefined;
     if (name.startsWith(TARGET)) {
@@ -234,7 +234,7 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
     return told.metrics ? told.metrics[name] : told.glance[name];
   }
 
-  /** What the longest look says where no model has a word. */
+  /** The longest quick simulation's value if no model has one. */
   function glanceAt(value) {
     const text = JSON.stringify(value);
     if (here(modelsOf).get(text)?.values[metric()]) return undefined;
@@ -259,9 +259,9 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
   }
 
   function draw(width, height) {
-    // Before the first scenario is there nothing is known of its sliders.
+    // Sliders are unknown until the first scenario is loaded.
     if (!app.scenario) return h("p", { class: "loading" }, "Reading the scenario …");
-    if (!axis) return h("p", { class: "muted" }, "This scenario has no slider that a curve could run over.");
+    if (!axis) return h("p", { class: "muted" }, "This scenario has no slider for a curve.");
     const goal = target();
     const name = metric();
     const about = goal ?? app.start.metrics[name];
@@ -282,9 +282,9 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
   }
 
   function waiting(label) {
-    if (reading) return "Asking the models, or simulating for a moment …";
-    if (refused) return `No point of this curve can be told at once: ${refused}`;
-    return `A look of a moment does not see ${label} here. “Simulate the curve” looks as long as the file says.`;
+    if (reading) return "Computing models or quick simulations …";
+    if (refused) return `No point of this curve is available yet: ${refused}`;
+    return `A quick simulation is too short to measure ${label} here. “Simulate the curve” runs as long as the file says.`;
   }
 
   function unitOfAxis() {
@@ -294,7 +294,7 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
     return /(s|min|h)$/.test(text) ? "s" : "";
   }
 
-  /** Draw once for all points that have come since the last frame. */
+  /** Draw once for all points that have arrived since the last frame. */
   function soon() {
     if (drawing) return;
     drawing = requestAnimationFrame(() => {
@@ -311,9 +311,9 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
     replace(key, legend(shown));
     const marks = shown.flatMap((one) => one.data);
     const notes = [
-      marks.some((one) => !Number.isFinite(one.y) && Number.isFinite(one.low)) && "An arrow is a bound: it is at least that.",
-      marks.some((one) => one.unsteady) && "A hollow point is of runs that are too short for a steady state.",
-      reading?.times > 1 && "Becoming sharper …",
+      marks.some((one) => !Number.isFinite(one.y) && Number.isFinite(one.low)) && "An arrow is a lower bound.",
+      marks.some((one) => one.unsteady) && "A hollow point comes from runs too short for a steady state.",
+      reading?.times > 1 && "Refining …",
     ].filter(Boolean);
     depth.textContent = notes.join(" ");
     const name = metric();

@@ -1,9 +1,9 @@
-// Elements made of tags, attributes and children. Text is text: nothing is ever read as HTML.
+// Create elements from tags, attributes and children. Text is never parsed as HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
 let count = 0;
 
-/** An HTML element; `on...` attributes are listeners, `null` and `false` ones are left out. */
+/** An HTML element; `on...` attributes are listeners, `null` and `false` attributes are omitted. */
 export function h(tag, attributes = {}, ...children) {
   return filled(document.createElement(tag), attributes, children);
 }
@@ -19,7 +19,7 @@ export function fresh(prefix) {
   return `${prefix}-${count}`;
 }
 
-/** Put children in the place of those of an element; the focus stays at what has its name. */
+/** Replace the children of an element; the focus moves to the new child with the same name. */
 export function replace(element, ...children) {
   const held = document.activeElement !== element && element.contains(document.activeElement) ? document.activeElement : null;
   // Asked for now: once it is taken out, a choice has no label any more.
@@ -31,13 +31,13 @@ export function replace(element, ...children) {
   if (held && document.activeElement !== held) (held.isConnected ? held : equals()[place])?.focus({ preventScroll: true });
 }
 
-/** The name by which a user knows an element again after it was made anew, whatever it offers to choose by then. */
+/** A name that identifies an element after it was recreated, independent of its current options. */
 function name(element) {
   const label = element.labels?.[0]?.textContent.replace(element.textContent, "");
   return element.ariaLabel ?? label ?? element.textContent;
 }
 
-/** A part of a view that is closed at first. */
+/** A part of a view that is collapsed at first. */
 export function fold(title, ...children) {
   return h("details", { class: "card fold" }, h("summary", {}, h("h2", {}, title)), children);
 }
@@ -53,29 +53,29 @@ export function options(list, chosen = null) {
   return list.map((one) => [one].flat()).map(([value, text = value]) => h("option", { value, selected: chosen === null ? null : value === chosen }, text));
 }
 
-/** Something that went wrong, in words. */
+/** An error message. */
 export function bad(text) {
   return h("p", { class: "notice bad" }, text);
 }
 
-/** Save a content as a file, by the browser's own download. */
+/** Save content as a file through the browser's download. */
 export function save(content, name, type) {
   const link = h("a", { href: URL.createObjectURL(new Blob([content], { type })), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-/** A title as the name of a file without its ending. */
+/** A file name without its extension, made from a title. */
 export function fileName(title) {
   return title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").toLowerCase() || "airtcp";
 }
 
-/** Tell a screen reader what has changed. */
+/** Announce a change to screen readers. */
 export function announce(text) {
   document.getElementById("status").textContent = text;
 }
 
-/** A table of text; columns in `numbers` are set to the right. */
+/** A table of text; columns in `numbers` are right-aligned. */
 export function table(head, rows, { numbers = [], caption = "", mark = null } = {}) {
   const cell = (tag, column, text) => {
     const attributes = { class: numbers.includes(column) ? "number" : null };

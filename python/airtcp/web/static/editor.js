@@ -1,11 +1,11 @@
-// The view where a scenario is made: its groups and flows, all of its keys, and its file beside them.
+// The view to edit a scenario: its groups and flows, all of its keys, and its file next to them.
 
 import { announce, fresh, h, replace } from "./dom.js";
 import { entry } from "./entry.js";
 import { floor } from "./floor.js";
 import { keys } from "./keys.js";
 
-/** The view. It is there before a scenario is, and where a file is none. */
+/** The view. It also exists before a scenario is loaded, and if the file is not a scenario. */
 export function editor(app) {
   const groups = h("div", { class: "groups" });
   const map = floor(app);
@@ -15,7 +15,7 @@ export function editor(app) {
   const element = h("div", { class: "maker" },
     h("div", { class: "making" },
       h("section", { class: "card", "aria-labelledby": "groups-head" },
-        h("h1", { id: "groups-head", class: "title" }, "Who is there, and what they do"),
+        h("h1", { id: "groups-head", class: "title" }, "Stations and their traffic"),
         groups, adding, refused), map.element,
       all.element),
     app.file.element);
@@ -47,7 +47,7 @@ export function editor(app) {
     if (!adding.childElementCount) replace(adding, devices());
     if (key) groups.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
     if (path && action) {
-      // Where what had the focus is gone, the next one has it.
+      // If the focused element is gone, focus the next one.
       const next = [...groups.querySelectorAll("[data-action]")];
       (element.querySelector(`[data-path="${CSS.escape(path)}"][data-action="${action}"]`) ?? next[Math.min(place, next.length - 1)])?.focus();
     }
@@ -84,7 +84,7 @@ export function editor(app) {
     }, label);
   }
 
-  /** A choice of traffic that a group gets. */
+  /** A choice of traffic to add to a group. */
   function traffic(group) {
     const id = fresh("traffic");
     const select = h("select", { id }, app.start.profiles.traffic.map((one) => h("option", { value: one.name, title: one.meaning }, `${one.name}: ${one.meaning}`)));

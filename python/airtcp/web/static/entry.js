@@ -1,5 +1,5 @@
-// A field whose value the server takes or refuses: what is refused stays in the field with the
-// reason, and the scenario stays as it was.
+// A field whose value the server accepts or rejects. A rejected value stays in the field with the
+// reason, and the scenario does not change.
 
 import { announce, options as choices, fresh, h, replace } from "./dom.js";
 import { isAbort } from "./api.js";
@@ -51,7 +51,7 @@ export function entry(app, { path, label, options = null, number = null, placeho
     replace(reason);
   }
 
-  /** Show the value that the scenario has; a value that was refused stays where it is. */
+  /** Show the scenario's value; a rejected value stays in the field. */
   function update(text) {
     present = text;
     if (held !== null || (document.activeElement === input && !options)) return;

@@ -1,4 +1,4 @@
-// The first view: verdict and answer in words, a curve over one slider, what is wrong and what helps.
+// The first view: verdict, results in words, a curve over one slider, causes and fixes.
 
 import { advice, changes, lines } from "./advice.js";
 import { isAbort, newest, post } from "./api.js";
@@ -13,14 +13,14 @@ import { network } from "./network.js";
 import { remedies } from "./remedies.js";
 import { verdict } from "./verdict.js";
 
-// So many lines of a scenario's description stand open below the answer.
+// Lines of a scenario's description that are not collapsed.
 const MOST_LINES = 4;
-// A scenario that rests so long is simulated until its targets are decided.
+// After this time without a change, the scenario is simulated until its targets are decided.
 const REST_MS = 1000;
-// A slider that is still moved asks for no look: the answer comes first.
+// While a slider moves there is no quick simulation of targets; the answer comes first.
 const SETTLED_MS = 200;
 
-// What was computed stays while the page is open: going back costs nothing.
+// Results are cached while the page is open.
 // Results of runs are kept by scenario; `unwanted` are those whose run was stopped.
 const resultOf = new Map();
 const unwanted = new Set();
@@ -80,17 +80,17 @@ export function explore(app) {
   const air = h("div");
   const share = fold("Share", h("div", { class: "actions" }, card.element, report), commands);
   const first = h("section", { class: "card first", "aria-labelledby": "answer-head" },
-    h("h1", { id: "answer-head", class: "visually-hidden" }, "The answer"),
+    h("h1", { id: "answer-head", class: "visually-hidden" }, "Result"),
     h("div", { class: "decision" }, judged.head, one),
     h("div", { class: "split" }, h("div", {}, picture.element, map.element), judged.element), fixes, air);
   const all = fold("All results", result, models);
-  const element = h("div", {}, paper, first, fold("In words", words), wrong.element, along.element, all, helped.element, share);
+  const element = h("div", {}, paper, first, fold("Summary", words), wrong.element, along.element, all, helped.element, share);
 
   const here = () => JSON.stringify(app.source());
   const keyOf = (source) => app.keys.get(JSON.stringify(source)) ?? JSON.stringify(source);
   const key = () => keyOf(app.source());
 
-  /** A slider was moved: what is known is shown at once, the rest is asked for. */
+  /** A slider was moved: show cached results at once, and request the rest. */
   function moved(signal) {
     clearTimeout(resting);
     looking.stop();
@@ -120,14 +120,14 @@ export function explore(app) {
       words.removeAttribute("aria-busy");
       judged.stay();
       replace(words, error.status === 0 ? bad(error.message)
-        : h("p", { class: "lead" }, error.field || error.key ? "This is not a scenario yet: see what is said of it." : error.message));
+        : h("p", { class: "lead" }, error.field || error.key ? "This scenario is not valid yet: see the message at the key." : error.message));
     });
   }
 
   function show() {
     paper.replaceChildren(h("strong", {}, app.scenario.title), ["", ...app.scenario.subject].join("; "));
     prediction ??= along.known() ?? predictionOf.get(here()) ?? null;
-    // Whoever comes from another view finds nothing asked yet.
+    // After another view was shown, nothing has been requested yet.
     if (!prediction && asked !== here()) moved();
     along.show();
     showWords();
@@ -138,7 +138,7 @@ export function explore(app) {
     helped.show();
   }
 
-  /** The answer at once, with the lights of the longest look that was taken. */
+  /** The immediate answer, with the target states of the longest quick simulation so far. */
   function lit() {
     const lights = lightsOf.get(here());
     return prediction && {
@@ -147,7 +147,7 @@ export function explore(app) {
     };
   }
 
-  /** Look at the targets for a moment if models answered, then simulate until they are decided. */
+  /** If models answered, run a quick simulation for the targets; then simulate until they are decided. */
   function look() {
     clearTimeout(resting);
     if (!prediction || resultOf.has(key())) return;
@@ -189,10 +189,10 @@ export function explore(app) {
       replace(words, h("p", { class: "depth" }, alone(prediction) ? "A quick simulation says" : "The models say"),
         lit().words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
         notes, subject());
-    } else if (!words.childElementCount) replace(words, h("p", { class: "lead loading" }, "Asking the models …"));
+    } else if (!words.childElementCount) replace(words, h("p", { class: "lead loading" }, "Computing models …"));
   }
 
-  /** The scenario in words; one of many flows folds what follows its first line. */
+  /** The scenario in words; with many flows, all but the first line are collapsed. */
   function subject() {
     const [network, ...more] = app.scenario?.subject ?? [""];
     if (more.length <= MOST_LINES) return h("p", { class: "muted" }, [network, ...more].join("; "));
@@ -204,18 +204,18 @@ export function explore(app) {
     const told = resultOf.get(key());
     const cells = told ? told.cells : (lightsOf.get(here()) ?? prediction)?.cells;
     showPicture(cells?.shares);
-    if (!told) { replace(result, cells && byCell(cells, "By cell, by a quick simulation")); return; }
+    if (!told) { replace(result, cells && byCell(cells, "By cell (quick simulation)")); return; }
     const groups = Object.entries(told.group_airtime);
     replace(result,
       cells && byCell(cells, "By cell"),
       told.groups && h("section", {}, h("h3", {}, "By group"),
         table(told.groups.head, told.groups.rows, { numbers: told.groups.head.map((_, index) => index).slice(1), caption: "Results by group" })),
-      groups.length > 1 && h("section", {}, h("h3", {}, "Where the airtime goes"), airtime(groups.map(([name, parts]) => ({ name, parts })))),
-      told.times && h("section", {}, h("h3", {}, "How long transfers take"), distribution(told.times)),
-      h("section", {}, h("h3", {}, told.rows.some((row) => row[2]) ? "Models beside simulation" : "What was simulated"),
-        table(["metric", "model", "source", "simulation", "difference", ""], told.rows, { numbers: [1, 3, 4], mark: 5, caption: "Models beside simulation" }),
+      groups.length > 1 && h("section", {}, h("h3", {}, "Airtime by group"), airtime(groups.map(([name, parts]) => ({ name, parts })))),
+      told.times && h("section", {}, h("h3", {}, "Transfer times"), distribution(told.times)),
+      h("section", {}, h("h3", {}, told.rows.some((row) => row[2]) ? "Models and simulation" : "Simulated metrics"),
+        table(["metric", "model", "source", "simulation", "difference", ""], told.rows, { numbers: [1, 3, 4], mark: 5, caption: "Models and simulation" }),
         told.cautions.map((line) => h("p", { class: "notice" }, line)),
-        h("details", {}, h("summary", {}, "Does it make sense?"), h("dl", {}, told.sanity.map(([name, text]) => h("div", {}, h("dt", {}, name), h("dd", {}, text)))))));
+        h("details", {}, h("summary", {}, "Plausibility checks"), h("dl", {}, told.sanity.map(([name, text]) => h("div", {}, h("dt", {}, name), h("dd", {}, text)))))));
   }
 
   /** The network as a picture, or the map of its cells. */
@@ -237,27 +237,27 @@ export function explore(app) {
     const data = times.parts.map((part, index) => ({ x: Math.max(times.seconds[index], 1e-6), y: part }));
     return responsive((width, height) => curves({
       series: [{ name: "transfers", kind: "line", colour: "simulated", data }],
-      x: { label: "transfer time", unit: "s", log: true }, y: { label: "done by then", unit: "share" },
+      x: { label: "transfer time", unit: "s", log: true }, y: { label: "fraction completed", unit: "share" },
       label: `Distribution of ${times.count} transfer times`,
     }, width, height), 260);
   }
 
   function showModels() {
-    // What was simulated takes the place of a glance.
+    // Simulated results replace a quick simulation.
     models.hidden = !prediction || !prediction.best.length || (alone(prediction) && resultOf.has(key()));
     if (models.hidden) { replace(models); return; }
     const broken = prediction.broken;
     if (alone(prediction)) {
-      replace(models, h("h3", {}, "What a quick simulation says"),
-        table(["metric", "value", "source"], lit().best, { numbers: [1], caption: "What a quick simulation says" }));
+      replace(models, h("h3", {}, "Quick simulation"),
+        table(["metric", "value", "source"], lit().best, { numbers: [1], caption: "Values of the quick simulation" }));
       return;
     }
     replace(models, h("h3", {}, Object.keys(prediction.glance).length ? "Models and a quick simulation" : "Models"),
-      table(["metric", "value", "source"], prediction.best, { numbers: [1], caption: "What the best model says" }),
+      table(["metric", "value", "source"], prediction.best, { numbers: [1], caption: "Values of the best model" }),
       prediction.rows.length > prediction.best.length && h("details", {}, h("summary", {}, `All ${prediction.rows.length} values of models`),
-        table(["metric", "value", "source"], prediction.rows, { numbers: [1], caption: "What every model says" })),
+        table(["metric", "value", "source"], prediction.rows, { numbers: [1], caption: "Values of every model" })),
       broken.length
-        ? h("details", { open: broken.length < 4 }, h("summary", {}, `Assumptions that this scenario breaks: ${broken.length}`),
+        ? h("details", { open: broken.length < 4 }, h("summary", {}, `Broken assumptions: ${broken.length}`),
           h("ul", {}, broken.map(([, sentence, sources]) => h("li", {}, sentence, sources.length ? h("span", { class: "muted" }, ` (${sources.join("; ")})`) : null))))
         : h("p", { class: "muted" }, "The scenario meets every assumption of the models."));
   }
@@ -280,7 +280,7 @@ export function explore(app) {
   };
 }
 
-/** True where no model has a word and a glance answers. */
+/** True if no model has a value and a quick simulation answers. */
 function alone(prediction) {
   return prediction.uncovered !== null && Object.keys(prediction.glance).length > 0;
 }

@@ -1,5 +1,4 @@
-// The file of a scenario, to read and to change: what is typed is taken when the typing rests, and a
-// file that is no scenario has the line marked that says so.
+// The scenario file as an editor. Text is applied after a pause in typing; an error marks its line.
 
 import { fresh, h, replace, save } from "./dom.js";
 
@@ -34,7 +33,7 @@ export function file(app) {
     resting = setTimeout(take, REST_MS);
   }
 
-  /** Take what is typed at once, if anything is. */
+  /** Apply typed text at once, if there is any. */
   function take() {
     if (!resting) return;
     clearTimeout(resting);
@@ -48,7 +47,7 @@ export function file(app) {
     put(text);
   }
 
-  /** Put a text in the place of what is there, but not of what is being typed. */
+  /** Replace the text, unless the user is typing. */
   function put(text) {
     if (resting || area.value === text) return;
     const { selectionStart, selectionEnd, scrollTop } = area;

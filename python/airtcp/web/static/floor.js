@@ -1,16 +1,16 @@
-// The map: access points and stations, walls, who hears whom, and each cell's share of what it has
-// alone, by the chain of cells and as simulated. An access point that has a place is moved by dragging
-// it, or by arrow keys, and the chain follows, unless it has no number. Two clicks draw a wall.
+// The map: access points and stations, walls, who hears whom, and each cell's share of its isolated
+// goodput, by the Markov chain and as simulated. An access point with a position can be dragged or moved
+// by arrow keys, and the chain's shares follow if it has any. Two clicks draw a wall.
 
 import { announce, fresh, h, replace, s } from "./dom.js";
 
 const WIDTH = 560, HEIGHT = 260, EDGE = 44, STEP_M = 1;
-// What is written is no smaller where the card is narrow, and the map no higher where it is wide.
+// Text keeps its size on a narrow card, and the map its height on a wide one.
 const LARGEST = 1.35;
-// Of a wall that is drawn if the file has none.
+// Loss of a drawn wall if the file has no other wall.
 const LOSS = "8 dB";
 
-/** The card of the map, with `show(map, shares)`: of a scenario without cells it is hidden. */
+/** The card of the map, with `show(map, shares)`; hidden for a scenario without cells. */
 export function floor(app) {
   const body = h("div");
   const notes = h("div");
@@ -25,18 +25,18 @@ export function floor(app) {
   let dragged = null;
   let wide = WIDTH;
   let drawn = null;
-  // Where the wall begins that is being drawn, in metres and in the picture.
+  // Start of the wall being drawn, in metres and in the picture.
   let corner = null;
   // The image below the map, with its height as a part of its width. Its upper left corner is at 0, 0.
   let plan = null;
 
-  /** Lay an image below the map. It stays on this page: a scenario has no key for it. */
+  /** Show an image below the map. It exists only on this page: a scenario has no key for it. */
   async function lay() {
     const [file] = chosen.files;
     if (!file) return;
     const image = new Image();
     image.src = await new Promise((resolve) => { Object.assign(new FileReader(), { onload: (event) => resolve(event.target.result) }).readAsDataURL(file); });
-    await image.decode().then(() => { plan = { url: image.src, part: image.height / image.width }; }, () => { announce("This file is no image."); });
+    await image.decode().then(() => { plan = { url: image.src, part: image.height / image.width }; }, () => { announce("This file is not an image."); });
     width.hidden = !plan;
     if (plan) draw(...drawn);
   }
@@ -44,23 +44,23 @@ export function floor(app) {
   /** The size of the image in metres. */
   const sizeOfPlan = () => (plan && metres.valueAsNumber > 0 ? { width: metres.valueAsNumber, height: metres.valueAsNumber * plan.part } : null);
 
-  /** Take the pen, or lay it down. */
+  /** Start or stop drawing a wall. */
   function take(now) {
     pen.ariaPressed = String(now);
     corner = null;
     body.classList.toggle("drawing", now);
     body.querySelector(".drawn")?.remove();
-    if (now) announce("Click where the wall begins and where it ends.");
+    if (now) announce("Click both ends of the wall.");
   }
 
-  /** Where an event is: in the picture, and on the floor to the metre. */
+  /** Position of an event: in the picture, and in whole metres. */
   function placeOf(event, svg, frame) {
     const box = svg.getBoundingClientRect();
     const [px, py] = [(event.clientX - box.left) * wide / box.width, (event.clientY - box.top) * HEIGHT / box.height];
     return { px, py, x: Math.round(frame.x + (px - frame.left) / frame.scale), y: Math.round(frame.y + (py - frame.top) / frame.scale) };
   }
 
-  /** A corner of a wall: the first one, or the last. */
+  /** An end of a wall: the first or the last one. */
   function cornered(event, svg, map, frame) {
     if (pen.ariaPressed !== "true") return;
     const spot = placeOf(event, svg, frame);
@@ -73,7 +73,7 @@ export function floor(app) {
     const walls = [...map.walls, [corner.x, corner.y, spot.x, spot.y, map.walls.at(-1)?.[4] ?? LOSS]];
     take(false);
     app.change({ "air.path_loss.walls": walls.map(([x, y, x2, y2, loss]) => ({ from: [x, y], to: [x2, y2], loss })) }, "a wall");
-    announce(`A wall of ${walls.at(-1)[4]} from ${walls.at(-1).slice(0, 2)} to ${walls.at(-1).slice(2, 4)} metres`);
+    announce(`Added a wall of ${walls.at(-1)[4]} from ${walls.at(-1).slice(0, 2)} to ${walls.at(-1).slice(2, 4)} metres`);
   }
 
   new ResizeObserver(([entry]) => {
@@ -102,7 +102,7 @@ export function floor(app) {
       h("ul", { class: "shares" }, listed(map, shares)));
   }
 
-  /** While an access point is dragged it stays under the hand: lines and words follow. */
+  /** While an access point is dragged it follows the pointer, and lines and text are updated. */
   function update(map, shares) {
     const fresh_ = picture(map, shares, dragged.frame);
     const old = body.querySelector("svg");
@@ -181,25 +181,25 @@ export function floor(app) {
   return { element, show };
 }
 
-/** Lists what each cell has of its goodput alone. */
+/** List each cell's share of its isolated goodput. */
 function listed(map, shares) {
   const told = map.cells.filter((cell) => share(cell, shares));
-  return told.length ? [h("li", {}, "Of what each has alone:"), ...told.map((cell) => h("li", {}, h("strong", {}, cell.name), ` ${share(cell, shares)}`))] : [];
+  return told.length ? [h("li", {}, "Share of isolated goodput:"), ...told.map((cell) => h("li", {}, h("strong", {}, cell.name), ` ${share(cell, shares)}`))] : [];
 }
 
 function share(cell, shares) {
   const percent = (value) => `${(100 * value).toPrecision(value < 0.1 ? 2 : 3)} %`;
-  const parts = [cell.share !== null && `${percent(cell.share)} by the chain`, shares[cell.name]].filter(Boolean);
+  const parts = [cell.share !== null && `${percent(cell.share)} (Markov chain)`, shares[cell.name]].filter(Boolean);
   return parts.join(", ");
 }
 
 function words(map) {
   const name = (place) => map.nodes[place].name;
   const pairs = map.hears.map(([one, other]) => `${name(one)} and ${name(other)}`);
-  const heard = map.cells.length < 2 ? "" : pairs.length ? `Access points that hear each other: ${pairs.slice(0, 6).join("; ")}${pairs.length > 6 ? `, and ${pairs.length - 6} more pairs` : ""}. ` : "No access point hears another. ";
+  const heard = map.cells.length < 2 ? "" : pairs.length ? `Access points that hear each other: ${pairs.slice(0, 6).join("; ")}${pairs.length > 6 ? `, and ${pairs.length - 6} more pairs` : ""}. ` : "No access point hears another one. ";
   const deaf = map.deaf.length ? `${map.deaf.length} ${map.deaf.length === 1 ? "pair" : "pairs"} of one cell ${map.deaf.length === 1 ? "does" : "do"} not hear each other. ` : "";
-  const where = map.placed ? `Drag an access point${map.silence ? "" : ": the chain follows"}; stations drawn around it come along.` : "The file says who hears whom, not where: the places are for the eye.";
-  const chain = map.cells.some((one) => one.share !== null) ? ` The chain takes it that each cell would send ${100 * map.busy} % of the time alone.` : map.silence ? ` The chain has no number here: ${map.silence}. A simulation says what each keeps.` : "";
+  const where = map.placed ? `Drag an access point to move it${map.silence ? "" : " and update the shares"}; stations drawn around it move with it.` : "The file says who hears whom, but has no positions; the picture chooses them.";
+  const chain = map.cells.some((one) => one.share !== null) ? ` The Markov chain assumes that each isolated cell sends ${100 * map.busy} % of the time.` : map.silence ? ` The Markov chain does not apply: ${map.silence}. Simulate to get the shares.` : "";
   return `${heard}${deaf}${where}${chain}`;
 }
 
@@ -207,7 +207,7 @@ function key(kind, text) {
   return h("li", {}, s("svg", { class: "floor key", width: 22, height: 8, viewBox: "0 0 22 8" }, s("line", { class: kind, x1: 1, x2: 21, y1: 4, y2: 4 })), text);
 }
 
-/** The part of the floor that is drawn, and by what. */
+/** The visible part of the floor, and its scale. */
 function frameOf(map, wide, plan) {
   if (!map.placed) return null;
   const xs = [...map.nodes.map((one) => one.x), ...map.walls.flatMap((one) => [one[0], one[2]]), ...plan ? [0, plan.width] : []];
@@ -217,17 +217,17 @@ function frameOf(map, wide, plan) {
   return { x, y, scale, left: (wide - scale * (Math.max(...xs) - x)) / 2, top: (HEIGHT - scale * (Math.max(...ys) - y)) / 2 };
 }
 
-/** A function from nodes to places of the picture: theirs, or a row of cells with stations around. */
+/** A function from nodes to positions in the picture: their own, or a row of cells with stations around. */
 function placer(map, frame, wide) {
   if (map.placed) return ({ x, y }) => ({ x: frame.left + (x - frame.x) * frame.scale, y: frame.top + (y - frame.y) * frame.scale });
   const room = wide / map.cells.length;
   const own = map.cells.map((_, cell) => map.nodes.map((_one, place) => place).filter((place) => !map.nodes[place].ap && map.nodes[place].cell === cell));
-  // Cells that hear each other past a third one are not in one line with it.
+  // Shift cells vertically, so that a line between two cells does not cross a third one.
   const lift = (cell) => (map.cells.length > 2 && map.hears.some(([one, other]) => Math.abs(one - other) > 1) ? (cell % 2 ? -30 : 30) : 0);
   return (node, place) => {
     const centre = { x: room * (node.cell + 0.5), y: HEIGHT / 2 + lift(node.cell) };
     if (node.ap) return centre;
-    // Two are not in one line with their access point.
+    // Two stations are not in line with their access point.
     const many = own[node.cell].length;
     const turn = many === 2 ? Math.PI * (own[node.cell].indexOf(place) ? 5 : 1) / 6 : 2 * Math.PI * own[node.cell].indexOf(place) / many + Math.PI / 2;
     const far = Math.min(room / 3, 62);

@@ -1,13 +1,13 @@
-// A map: a number for each pair of steps of two axes, as colour and as text where there is room.
+// A heat map: a number for each pair of steps of two axes, as a colour, and as text if there is room.
 
 import { fresh, h, s } from "./dom.js";
 import { short, unitOf } from "./scale.js";
 
-// From dark blue to yellow with lightness that only grows, so that it can be told without colours.
+// From dark blue to yellow with increasing lightness, so that it is readable without colours.
 const STOPS = [[0, 34, 78], [53, 69, 108], [102, 105, 112], [148, 142, 119], [200, 184, 102], [254, 232, 56]];
 const TOP = 8, BOTTOM = 48, RIGHT = 8, ROW = 40;
 
-/** The map in a width. */
+/** The map at a width. */
 export function heat(told, width) {
   const { across, up, cells } = told;
   const [least, most] = range(cells);
@@ -37,7 +37,7 @@ export function heat(told, width) {
   s("text", { class: "name", transform: `translate(12 ${(TOP + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, up.label));
 }
 
-/** What the colours of a map mean. */
+/** The colour scale of a map. */
 export function scaleOf(told) {
   const [least, most] = range(told.cells);
   const [factor, unit] = unitOf(Math.max(Math.abs(least), Math.abs(most)), told.unit);
@@ -64,7 +64,7 @@ function css(colour) {
   return `rgb(${colour.join(" ")})`;
 }
 
-/** Whether white can be read on it better than black: relative luminance of WCAG 2. */
+/** Whether white is more readable on it than black: relative luminance of WCAG 2. */
 function isDark(colour) {
   const [red, green, blue] = colour.map((one) => {
     const part = one / 255;

@@ -1,17 +1,17 @@
-// Runs: handed in, watched, stopped. Each has a bar that shows how far it is.
+// Submit, watch and stop runs, each with a progress bar.
 
 import { get, post, Problem } from "./api.js";
 import { announce, h, replace } from "./dom.js";
 
 const PAUSE_MS = 250;
-// Who is far back in line asks more seldom, and who is not answered asks again so many times.
+// Poll less often if the run is far back in the queue; repeat an unanswered request this many times.
 const LONGEST_PAUSE_MS = 2000;
 const TRIES = 5;
 const PLACES = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
 
 /**
- * A button that starts a run, a bar while it is under way, a button that stops it. `begin(true)` starts a run that
- * nobody requested: it waits behind requested ones, `cancel()` ends it without a word, and so does leaving the page.
+ * A button that starts a run, a progress bar, and a button that stops it. `begin(true)` starts an automatic run: it
+ * waits behind requested ones, and `cancel()` or leaving the page ends it without a message.
  */
 export function runner({ label, body, take, done = () => {}, quiet = false }) {
   const start = h("button", { type: "button", class: quiet ? "" : "primary", onclick: () => begin() }, label);
@@ -57,12 +57,12 @@ export function runner({ label, body, take, done = () => {}, quiet = false }) {
         bar.value = told.progress;
         if (!mine.stopped) words.textContent = waiting(told);
         if (told.state !== "waiting" && told.state !== "running") {
-          end(told.state === "stopped" ? "Stopped: what had ended is shown." : "");
+          end(told.state === "stopped" ? "Stopped. Showing the finished part." : "");
           if (told.state === "done" && !auto) announce(`${label}: done`);
           done(told.state, asked);
           return;
         }
-        // Who waits behind the runs of others may ask for this one.
+        // A run that waits in the queue can be requested explicitly.
         if (auto && told.state === "waiting" && !start.isConnected) stop.before(start);
         await pause(Math.min(LONGEST_PAUSE_MS, PAUSE_MS * (1 + told.place)));
       }
@@ -84,19 +84,19 @@ export function runner({ label, body, take, done = () => {}, quiet = false }) {
   return Object.assign(shown, { begin, cancel, busy: () => current !== null });
 }
 
-/** Leave a run: what is sent arrives though the page is closed. */
+/** Leave a run; the request arrives even if the page is closed. */
 function leave({ id }) {
   if (id) post(`/api/jobs/${id}/stop`, {}, undefined, true).catch(() => {});
 }
 
-/** How a run stands; a server that does not answer for a moment is asked again. */
+/** The state of a run; repeats the request if the server does not respond. */
 async function heard(id, seen, words) {
   for (let tried = 1; ; tried += 1) {
     try {
       return await get(`/api/jobs/${id}?seen=${seen}`);
     } catch (error) {
       if (error.status || tried === TRIES) throw error;
-      words.textContent = "the server does not answer; asking again …";
+      words.textContent = "the server does not respond; retrying …";
       await pause(1000 * tried);
     }
   }

@@ -1,4 +1,4 @@
-// All keys of a scenario, found by words: names with one line each, which open to meaning, values and a field.
+// Search all keys of a scenario: one line per key, which expands to its meaning, values and a field.
 
 import { newest } from "./api.js";
 import { announce, h, replace } from "./dom.js";
@@ -13,7 +13,7 @@ export function keys(app) {
   const count = h("p", { class: "muted", role: "status" });
   const element = h("section", { class: "card", "aria-labelledby": "keys-head" },
     h("h2", { id: "keys-head" }, "All keys"),
-    h("div", { class: "entry" }, h("label", { for: "key-search" }, "Find a key by its name or by what is said of it"), input),
+    h("div", { class: "entry" }, h("label", { for: "key-search" }, "Search keys by name or description"), input),
     count, found);
   let fields = new Map();
   const asking = newest();
@@ -51,7 +51,7 @@ export function keys(app) {
     const more = told.count > told.keys.length ? `, of ${told.count}` : "";
     const noun = told.keys.length === 1 ? "key" : "keys";
     const kind = words ? `${told.keys.length} ${noun}${more}` : `${told.keys.length} ${noun} of the file${more}`;
-    replace(count, told.count ? kind : `No key has “${words}”.`);
+    replace(count, told.count ? kind : `No key matches “${words}”.`);
     if (!told.count) announce(count.textContent);
   }
 
@@ -63,7 +63,7 @@ export function keys(app) {
     return h("li", {}, h("details", {}, h("summary", {}, h("code", {}, one.path), h("span", { class: "key-line" }, line)),
       field.element,
       h("p", { class: "muted" }, one.meaning, " ",
-        h("span", { class: "holds" }, [`Holds ${one.holds}`, `default: ${one.default}`, one.source].filter(Boolean).join("; "), "."))));
+        h("span", { class: "holds" }, [`Value: ${one.holds}`, `default: ${one.default}`, one.source].filter(Boolean).join("; "), "."))));
   }
 
   return { element, show: () => { if (open) ask(); } };

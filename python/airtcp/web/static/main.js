@@ -1,4 +1,4 @@
-// The page: one state, which the address keeps, and the views that show it.
+// The page: one state, stored in the address, and the views that show it.
 
 import { get, isAbort, post, upload } from "./api.js";
 import { controls } from "./controls.js";
@@ -17,7 +17,7 @@ const app = {
   state: structuredClone(FIRST),
   start: null,
   scenario: null,
-  // By source, as JSON: the key of the scenario, under which results are kept.
+  // The scenario's key for cached results, by source as JSON.
   keys: new Map(),
   notice: "",
   history: new History(),
@@ -27,7 +27,7 @@ const main = document.getElementById("main");
 let view = null;
 let asking = null;
 let address = "";
-// The file or example that the controls were made of.
+// The file or example from which the controls were made.
 let described = "";
 let remembering = 0;
 let rebuilding = Promise.resolve();
@@ -41,8 +41,8 @@ const undoButton = h("button", { type: "button", class: "quiet", onclick: () => 
 const chooser = h("select", { id: "example", onchange: () => begin({ example: chooser.value }, "another example") });
 
 /**
- * Change the state, then have everything follow it. `local`: the scenario stays as it is. `what`
- * tells the history of the change.
+ * Change the state and update everything. `local`: the scenario does not change. `what` describes the
+ * change in the history.
  */
 app.update = (edit, { local = false, what = "" } = {}) => {
   const before = structuredClone(source(app.state));
@@ -52,21 +52,21 @@ app.update = (edit, { local = false, what = "" } = {}) => {
   if (local) view?.show();
   else refresh();
 };
-/** Put values at key paths, null to take a key out. */
+/** Set values at key paths; null removes a key. */
 app.change = (changes, what) => app.update((state) => {
   for (const [path, value] of Object.entries(changes)) change(state, path, value);
 }, { what });
-/** Put a text in the place of the scenario. */
+/** Replace the scenario's text. */
 app.edit = (text, what) => app.update((state) => {
   Object.assign(state, { text, example: null, changes: {}, stations: null });
 }, { what });
-/** Add, copy, remove or rename a group or a flow. Rejects with a Problem where that cannot be. */
+/** Add, copy, remove or rename a group or a flow. Rejects with a Problem if that is impossible. */
 app.restructure = (edit, what) => {
   const mine = rebuilding.then(async () => {
     for (;;) {
       const before = JSON.stringify(app.source());
       const { text, path } = await post("/api/edit", { source: JSON.parse(before), edit });
-      // What was moved in the meantime is not lost: the edit is made once more, of that.
+      // The scenario has changed in the meantime: repeat the edit on the new one.
       if (JSON.stringify(app.source()) !== before) continue;
       app.edit(text, what);
       return path;
@@ -77,7 +77,7 @@ app.restructure = (edit, what) => {
 };
 app.undo = () => step(app.history.undo(structuredClone(app.source())));
 app.redo = () => step(app.history.redo(structuredClone(app.source())));
-/** Take another state as a whole, its view included. */
+/** Load another state, including its view. */
 app.go = (state) => {
   app.history.push(structuredClone(app.source()), "another scenario");
   app.state = state;
@@ -87,7 +87,7 @@ app.go = (state) => {
   main.focus();
 };
 app.source = () => source(app.state);
-/** True while the controls are still those of another file: their keys may be none of this one. */
+/** True while the controls belong to another file: this one may lack their keys. */
 app.isPending = () => described !== origin();
 const origin = () => JSON.stringify([app.state.text, app.state.example]);
 app.problem = showProblem;
@@ -110,7 +110,7 @@ async function boot() {
     h("div", { class: "buttons" }, h("button", { type: "button", onclick: blank }, "Blank"), uploadButton(), undoButton),
     filesHere, problemBox), all);
   document.getElementById("share").addEventListener("click", share);
-  // What is behind the # is the state: a jump within the page must not take its place.
+  // The fragment (#) is the state, so a jump within the page must not replace it.
   document.querySelector(".skip").addEventListener("click", (event) => {
     event.preventDefault();
     main.focus();
@@ -119,7 +119,7 @@ async function boot() {
   await follow();
 }
 
-/** Load the views of installed extensions. They stand before the store. */
+/** Load the views of installed extensions. They come before the store. */
 async function addViews(views) {
   const { store: last } = VIEWS;
   delete VIEWS.store;
@@ -127,7 +127,7 @@ async function addViews(views) {
   VIEWS.store = last;
 }
 
-/** Take the state from the address. */
+/** Load the state from the address. */
 async function follow() {
   let broken = "";
   try {
@@ -141,7 +141,7 @@ async function follow() {
   }
   address = location.hash.slice(1);
   if (!Object.hasOwn(VIEWS, app.state.view)) {
-    broken = `This link is broken: there is no view "${app.state.view}" here. Shown is Explore instead.`;
+    broken = `This link is broken: there is no view "${app.state.view}". Showing Explore instead.`;
     app.state.view = "explore";
   }
   showView();
@@ -149,7 +149,7 @@ async function follow() {
   if (broken) replace(problemBox, bad(broken));
 }
 
-/** Take a source of the history. */
+/** Load a source from the history. */
 function step(before) {
   if (!before) return;
   Object.assign(app.state, structuredClone(before));
@@ -164,21 +164,21 @@ function begin(part, what) {
   }, { what });
 }
 
-/** Begin a scenario of one group, where scenarios are made. */
+/** Start a scenario with one group, in the view to edit scenarios. */
 function blank() {
   begin({ text: BLANK, example: null, view: "scenario" }, "a blank scenario");
   showView();
   main.focus();
-  // How many there are is what is typed first.
+  // Focus the number of stations, which users type first.
   view.begin();
 }
 
-/** A control was moved. What an option cannot stand beside goes with it, and comes back when it may. */
+/** A control was moved. An option also removes conflicting keys, and restores them once they are valid. */
 function fieldChanged(path, value, field, option = {}) {
   if (app.isPending()) return;
   app.update((state) => {
     if (path.endsWith(".count") && state.stations !== null) {
-      // The others stay where the common slider has put them.
+      // Other groups keep the numbers that the common slider set.
       for (const one of app.scenario.fields) if (one.path.endsWith(".count")) state.changes[one.path] = one.value;
       state.stations = null;
     }
@@ -188,7 +188,7 @@ function fieldChanged(path, value, field, option = {}) {
   }, { what: path });
 }
 
-/** Ask what the scenario is now; the newest question wins. */
+/** Request the scenario's description; the newest request wins. */
 async function refresh() {
   asking?.abort();
   asking = new AbortController();
@@ -219,7 +219,7 @@ async function refresh() {
   }
 }
 
-/** Grey what was there while the scenario is none. */
+/** Grey out old content while the scenario is invalid. */
 function trouble(error) {
   app.trouble = error;
   document.getElementById("layout").classList.toggle("stale", error !== null);
@@ -228,7 +228,7 @@ function trouble(error) {
 function showProblem(error) {
   const there = panel.problem(error);
   const text = error.key ? `${error.key}: ${error.message}` : error.message;
-  replace(problemBox, bad(there ? `Not a scenario that can be asked about: ${text}` : text));
+  replace(problemBox, bad(there ? `The scenario is not valid: ${text}` : text));
 }
 
 function showView() {
@@ -247,7 +247,7 @@ function showView() {
   view = VIEWS[app.state.view][1](app);
   document.getElementById("layout").classList.toggle("alone", Boolean(view.alone));
   document.getElementById("layout").classList.toggle("editing", Boolean(view.hasFile));
-  // The file is beside whatever is looked at: in the view that is made for it, else on the left.
+  // The file is next to every view: in its own view inside, otherwise on the left.
   fileHere.hidden = Boolean(view.hasFile);
   if (!view.hasFile) fileHere.append(app.file.element);
   replace(main, view.element);
@@ -258,13 +258,13 @@ function remember() {
   remembering = setTimeout(written, 120);
 }
 
-/** Put the state into the address. */
+/** Store the state in the address. */
 async function written() {
   address = await encode(app.state, app.history.past, app.tried);
   history.replaceState(null, "", `#${address}`);
 }
 
-// Programs for mail and chat cut longer links off.
+// Mail and chat programs truncate longer links.
 const LONGEST_LINK = 8000;
 
 async function share() {
@@ -272,13 +272,13 @@ async function share() {
   await copied(location.href, document.getElementById("share"));
   const uploaded = Object.keys(app.state.files);
   const care = [
-    location.href.length > LONGEST_LINK && `This link has ${location.href.length} characters, and many programs cut it off. Send the scenario file instead: whoever opens it on the page has the scenario.`,
-    uploaded.length > 0 && `Not in the link: ${uploaded.join(", ")}. Whoever opens the link uploads them once more.`,
+    location.href.length > LONGEST_LINK && `This link has ${location.href.length} characters, and many programs truncate it. Send the scenario file instead, which can be opened on the page.`,
+    uploaded.length > 0 && `Not in the link: ${uploaded.join(", ")}. Whoever opens the link has to upload them again.`,
   ].filter(Boolean);
   if (care.length) replace(problemBox, care.map((line) => h("p", { class: "notice" }, line)));
 }
 
-/** Copy a text, and say on the button that it is done. */
+/** Copy a text, and confirm on the button. */
 async function copied(text, button) {
   const label = button.textContent;
   try {
@@ -301,7 +301,7 @@ function uploadButton() {
   return h("span", {}, input, h("label", { for: "upload", class: "button" }, "Open a file …"));
 }
 
-/** A scenario file is shown; any other is kept on the server for a scenario that names it. */
+/** Open a scenario file; upload any other file, for a scenario that names it. */
 async function take(chosen) {
   replace(problemBox);
   try {
@@ -315,13 +315,13 @@ async function take(chosen) {
     }
     const { id } = await upload(chosen);
     app.update((state) => { state.files[chosen.name] = id; useFile(state, chosen.name); });
-    announce(`${chosen.name} is here`);
+    announce(`Uploaded ${chosen.name}`);
   } catch (error) {
     showProblem(error);
   }
 }
 
-/** Which uploaded files a scenario may name, and how it does. */
+/** List uploaded files, and how a scenario can use them. */
 function showFiles() {
   const names = Object.keys(app.state.files);
   const used = (name) => JSON.stringify(app.state.changes).includes(JSON.stringify(name)) || Boolean(app.state.text?.includes(`"${name}"`));
@@ -330,7 +330,7 @@ function showFiles() {
       : h("span", { class: "muted" }, " is here. The scenario file may name it: ", h("code", {}, `size = { distribution = "empirical", file = "${name}" }`))))));
 }
 
-/** Put an uploaded log in the place of the sizes of the first flow of web pages, if there is one. */
+/** Use an uploaded log for the sizes of the first web flow, if there is one. */
 function useFile(state, name) {
   const field = app.scenario?.fields.find((one) => one.path.endsWith(".application") && one.text === "web");
   if (field && !name.toLowerCase().includes(".csv")) {

@@ -1,6 +1,6 @@
-// The network of one cell as a picture: groups of stations, the nearer the closer to the access point, with their link
-// rate, who misses a target, wired links with their load, and the airtime as a ring. A click on a group adds a station,
-// and a drag or an arrow key moves it where its file has a place or a distance.
+// The network of one cell as a picture: groups of stations at a distance from the access point, with link rates and
+// missed targets, wired links with their load, and the airtime as a ring. A click on a group adds a station; a drag or
+// an arrow key moves the group if its file has a place or a distance.
 
 import { put } from "./advice.js";
 import { PARTS, responsive } from "./chart.js";
@@ -10,7 +10,7 @@ const ROW = 58, EDGE = 12, NEAREST = 64, RING = 26, MOST_DOTS = 24, DRAG_PX = 5,
 
 /** The picture, with `show(network, { airtime, missed, loads })`: `missed` are names of groups. */
 export function network(app) {
-  const box = h("div", { title: "Click a group: one more station. Drag it: nearer or farther." });
+  const box = h("div", { title: "Click a group to add a station. Drag it nearer or farther." });
   const element = h("section", { class: "card network", hidden: true, "aria-label": "The network" }, box);
   let net = null;
   let about = {};
@@ -30,7 +30,7 @@ export function network(app) {
     } else again();
   }
 
-  /** Draw once more; the focus stays at its group. */
+  /** Redraw; the focus stays at its group. */
   function again() {
     const path = box.contains(document.activeElement) && document.activeElement.dataset.path;
     picture.redraw();

@@ -1,5 +1,5 @@
-// How far a scenario carries: a condition that must not happen, chosen from what can be measured,
-// what grows, and the answer as a picture, with the remedies that carry it further.
+// Capacity: choose a stop condition and what to increase; shows the answer as a picture, with the
+// changes that raise the capacity.
 
 import { remedy, tried } from "./advice.js";
 import { newest } from "./api.js";
@@ -22,34 +22,34 @@ export function plan(app) {
   const axisOf = h("select", { id: "plan-axis", onchange: () => app.update((state) => { state.planAxis = axisOf.value; }, { local: true }) });
   const begin = h("select", { id: "plan-from", onchange: () => showCommand() });
   const end = h("select", { id: "plan-to", onchange: () => showCommand() });
-  const ends = h("div", { class: "row" }, field("from, where nothing happens yet", begin), field("to", end));
+  const ends = h("div", { class: "row" }, field("from (condition does not hold)", begin), field("to", end));
   const withRemedies = h("input", { type: "checkbox", id: "plan-remedies", checked: true, onchange: () => showCommand() });
   const result = h("div");
-  // Before the end is sought: the curve of what was asked, as far as models and quick runs know it.
+  // Before the search: the curve of the condition's metric, from models and quick simulations.
   const before = curve(app, { chosen: () => ({ axis: axis?.path, metric: metricOf() }) });
   let axis = null;
   let asked = null;
   const asking = newest();
 
   const element = h("div", {},
-    h("section", { class: "card first" }, h("h1", { class: "title" }, "How far does it carry?"),
-      h("p", { class: "muted" }, "The last number of stations, or value of a slider, at which the condition does not hold yet; the simulator decides."),
-      fromTarget, h("h2", {}, "It carries until"), form.element, problem,
-      h("div", { class: "row" }, field("What grows", axisOf)), ends,
-      h("div", { class: "switch" }, withRemedies, h("label", { for: "plan-remedies" }, "Try remedies, too: which ones carry it further (takes longer)")),
+    h("section", { class: "card first" }, h("h1", { class: "title" }, "Capacity"),
+      h("p", { class: "muted" }, "The largest number of stations, or the last value of a slider, before the stop condition holds. The simulator decides."),
+      fromTarget, h("h2", {}, "Stop condition"), form.element, problem,
+      h("div", { class: "row" }, field("Increase", axisOf)), ends,
+      h("div", { class: "switch" }, withRemedies, h("label", { for: "plan-remedies" }, "Also try changes that raise the capacity (takes longer)")),
       sentence,
       h("div", { class: "actions" }, runner({
-        label: "Find the end", body,
+        label: "Find the capacity", body,
         take: (message, from) => {
           if (!message.result) return;
           found.set(keyOf(from.source, from.until, from.axis), message.result);
-          for (const one of message.result.remedies) tried(app, { line: `${one.title}: ${one.answer ? `carries to ${one.answer.value_text}` : one.words}` });
+          for (const one of message.result.remedies) tried(app, { line: `${one.title}: ${one.answer ? `capacity ${one.answer.value_text}` : one.words}` });
           show();
         },
       }))),
     before.element, result);
 
-  /** The curve of the condition if it is that of a target, else null: that of a metric. */
+  /** The curve to show: the condition's target, or null for its metric. */
   function metricOf() {
     const listed = conditionsOf.get(JSON.stringify(app.source()));
     const target = [...listed?.targets ?? [], ...listed?.usual ?? []].find((one) => isSame(broken(one.text), parts(app.state.until)));
@@ -58,20 +58,20 @@ export function plan(app) {
 
   function body() {
     const made = form.value();
-    if (!made) throw new Error("The bound is not one yet: see what is said of it.");
+    if (!made) throw new Error("The bound is not valid: see the message at its field.");
     const job = { kind: "plan", source: app.source(), until: app.state.until, axis: axis.path, values: [], names: withRemedies.checked ? ["all"] : [] };
     if (!counts(axis)) job.values = [begin, end].map((one) => axis.options[Number(one.value)].value);
     return job;
   }
 
-  /** What was chosen becomes the condition of the state. */
+  /** Store the chosen condition in the state. */
   function choose() {
     const made = form.value();
     if (!made) return;
     app.update((state) => { state.until = `${made.name} ${made.limit}`; }, { local: true });
   }
 
-  /** Offer what this scenario can be asked about. */
+  /** Offer the conditions that this scenario can measure. */
   function offer() {
     const id = JSON.stringify(app.source());
     const listed = conditionsOf.get(id);
@@ -82,7 +82,7 @@ export function plan(app) {
       form.show(listed.scopes);
       const first = !app.state.until || !form.set(parts(app.state.until));
       if (first) {
-        // What was asked of another scenario may not exist here; its first target does.
+        // The condition of another scenario may not exist here, so use the first target.
         if (all.length) form.set(broken(all[0].text));
         const made = form.value();
         app.state.until = made ? `${made.name} ${made.limit}` : "";
@@ -107,7 +107,7 @@ export function plan(app) {
     if (!element.contains(document.activeElement) || !form.element.contains(document.activeElement)) offer();
     replace(axisOf, options(axes.map((one) => [one.path, `${one.section}: ${one.label}`]), axis.path));
     ends.hidden = counts(axis);
-    // A search goes from a number to a number: "unbounded" is none.
+    // Both ends of a search are numbers, so leave out "unbounded".
     const values = axis.options.flatMap((one, index) => (one.number === null ? [] : [[String(index), one.text]]));
     if (begin.dataset.path !== axis.path) {
       begin.dataset.path = axis.path;
@@ -135,27 +135,27 @@ export function plan(app) {
     const vain = all.filter((one) => !carries(one));
     const shown = (one) => remedy(app, { ...one, what: shift(one), outcome: { gains: "helps", loses: "harms" }[one.verdict] ?? "" });
     replace(result,
-      h("section", { class: "card" }, h("p", { class: "depth" }, "The answer"), told.words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
-        told.stopped === "time" && h("p", { class: "notice" }, "The time was over: shown is what is known. A longer --run-time of the server, or a shorter run.duration, tells more."),
+      h("section", { class: "card" }, h("p", { class: "depth" }, "Result"), told.words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
+        told.stopped === "time" && h("p", { class: "notice" }, "The time limit was reached, so the result is incomplete. Use a longer --run-time of the server, or a shorter run.duration."),
         h("p", { class: "muted" }, told.depth)),
       told.curves.map((curve) => h("section", { class: "card" }, h("h2", {}, curve.condition), picture(told, curve))),
-      told.remedies.length > 0 && h("section", { class: "card" }, h("h2", {}, "What carries further"), further(told),
+      told.remedies.length > 0 && h("section", { class: "card" }, h("h2", {}, "Changes that raise the capacity"), further(told),
         all.filter(carries).map(shown),
-        vain.length > 0 && h("details", {}, h("summary", {}, `${vain.length} that carry no further, or of which the runs cannot tell`), vain.map(shown)),
-        told.left_out.length > 0 && h("details", {}, h("summary", {}, `${told.left_out.length} that do not fit here`), h("ul", {}, told.left_out.map((line) => h("li", {}, line))))));
+        vain.length > 0 && h("details", {}, h("summary", {}, `${vain.length} without a significant gain`), vain.map(shown)),
+        told.left_out.length > 0 && h("details", {}, h("summary", {}, `${told.left_out.length} that do not apply`), h("ul", {}, told.left_out.map((line) => h("li", {}, line))))));
   }
 
-  /** How far it carries as it is, and with each remedy of which the end was sought. */
+  /** The capacity as it is, and with each change whose capacity was searched. */
   function further(told) {
     const rows = told.remedies.filter((one) => one.answer);
     if (!told.answer || !rows.length) return null;
     const row = (name, answer, tone) => ({ name, tone, mean: answer.value, low: answer.low, high: answer.high, text: interval(answer) });
-    return h("div", {}, h("p", { class: "muted" }, `${named(told.label)} at the end, with the interval:`),
+    return h("div", {}, h("p", { class: "muted" }, `Capacity (${named(told.label)}), with the interval:`),
       bars([row("as it is", told.answer, ""), ...rows.map((one) => row(one.title, one.answer, { gains: "good", "costs others": "mixed", loses: "bad" }[one.verdict] ?? ""))],
-        "How far it carries, as it is and with remedies"));
+        "Capacity, as it is and with changes"));
   }
 
-  /** What a key path is called among the sliders. */
+  /** The name of a key path's slider. */
   function named(path) {
     const slider = app.scenario.axes.find((one) => one.path === path);
     return slider ? `${slider.section}: ${slider.label}` : path;
@@ -183,7 +183,7 @@ export function plan(app) {
   return { element, show, leave: () => { asking.stop(); before.leave(); } };
 }
 
-/** True if two conditions are one: a group with one direction is named with it or without, a fraction with % or without. */
+/** True if two conditions are equal. A group with one direction may be named with or without it, a fraction with or without %. */
 function isSame(one, other) {
   const plain = ({ name, limit }) => name.replace(/\/(down|up)load/, "") + limit.replace(/([-+0-9.e]+) ?%/, (_, number) => Number((number / 100).toPrecision(6)));
   return plain(one) === plain(other) && (one.name === other.name || !(one.name.includes("/") && other.name.includes("/")));
@@ -195,7 +195,7 @@ function parts(text) {
   return { name, limit };
 }
 
-/** What must not happen where a target shall hold. */
+/** The stop condition that is the opposite of a target. */
 function broken(text) {
   const { name, limit } = parts(text);
   return { name, limit: limit.startsWith("<") ? `>${limit.slice(1)}` : `<${limit.slice(1)}` };
@@ -210,7 +210,7 @@ function shift(one) {
   return [one.moved && `supports ${one.moved}`, one.limited_by && `limited by ${one.limited_by}`].filter(Boolean).join("; ");
 }
 
-/** What models say where something was simulated: beyond it their curve would hide the rest. */
+/** The models' values within the simulated range; beyond it their curve would dwarf the rest. */
 function near(data, simulated) {
   const xs = simulated.map((one) => one.x);
   return data.filter((one) => one.x >= Math.min(...xs) && one.x <= Math.max(...xs));

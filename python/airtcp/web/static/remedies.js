@@ -1,4 +1,4 @@
-// Any remedies to try, alone or together: the scenario before and after, on common random numbers.
+// Try any remedies, alone or together: the scenario before and after, on common random numbers.
 
 import { remedy, tried } from "./advice.js";
 import { newest } from "./api.js";
@@ -15,7 +15,7 @@ export function remedies(app) {
   const result = h("div");
   const details = h("details", { class: "card fold", ontoggle: () => details.open && ask() },
     h("summary", {}, h("h2", {}, "Try more remedies")),
-    h("p", { class: "muted" }, "Switch on what you could change; then the scenario is simulated without and with it, on the same random numbers."),
+    h("p", { class: "muted" }, "Select changes. The scenario is simulated without and with them, on the same random numbers."),
     list,
     runner({
       label: "Try: simulate before and after",
@@ -48,7 +48,7 @@ export function remedies(app) {
           if (event.target.checked) state.remedies.push(one.name);
         }, { local: true }) }),
         h("label", { for: id }, one.title, h("span", { class: "muted" }, ` ${one.where.join(", ")}; ${one.source}`)));
-    }), others.length > 0 && h("details", {}, h("summary", {}, `${others.length} that ${others.length === 1 ? "does" : "do"} not fit`),
+    }), others.length > 0 && h("details", {}, h("summary", {}, `${others.length} that ${others.length === 1 ? "does" : "do"} not apply`),
       h("ul", {}, others.map((one) => h("li", {}, `${one.title}: ${one.reason}`)))));
   }
 
@@ -59,13 +59,13 @@ export function remedies(app) {
     if (!told) { replace(result); return; }
     for (const word of ["better", "worse"]) told[word] = told.felt.filter((one) => one.verdict === word).map((one) => `${one.label} ${one.a.text} → ${one.b.text}`);
     const sentence = [told.better.length && `better: ${told.better.join("; ")}`, told.worse.length && `worse: ${told.worse.join("; ")}`].filter(Boolean).join(". ");
-    tried(app, { line: `${told.title}: ${sentence || "no difference that these runs can tell"}` });
+    tried(app, { line: `${told.title}: ${sentence || "no significant difference"}` });
     replace(result, remedy(app, { ...told, words: "", picture: told.felt.map((one) => h("div", {},
       h("p", { class: "bars-head" }, one.label, " ", h("span", { class: `verdict ${one.verdict.replaceAll(" ", "-")}` }, one.verdict)),
       bars([{ name: "before", ...one.a }, { name: "after", ...one.b, tone: tones[one.verdict] }], `${one.label}, before and after`))) }),
-    h("details", {}, h("summary", {}, "All changes that are separated from chance"),
+    h("details", {}, h("summary", {}, "All significant changes"),
       table(told.head, told.rows, { numbers: [2, 3, 4, 5], mark: 6, caption: "All changes" }), told.rest && h("p", { class: "muted" }, told.rest)),
-    h("h4", {}, "Where the airtime goes"), airtime([{ name: "before", parts: told.airtime.a }, { name: "after", parts: told.airtime.b }]),
+    h("h4", {}, "Airtime"), airtime([{ name: "before", parts: told.airtime.a }, { name: "after", parts: told.airtime.b }]),
     h("p", { class: "muted" }, `${told.pairs} pairs of replications on the same random numbers.`));
   }
 

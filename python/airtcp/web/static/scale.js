@@ -1,4 +1,4 @@
-// Axes of pictures: ticks at round values, units that fit, logarithms where values span decades.
+// Axes of pictures: ticks at round values, suitable units, logarithmic if values span decades.
 
 const PREFIXES = {
   s: [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]],
@@ -6,7 +6,7 @@ const PREFIXES = {
   B: [[1e6, "MB"], [1e3, "kB"], [1, "B"]],
 };
 
-/** Factor and name of the unit in which the largest of some values reads well. */
+/** Factor and name of a unit that suits the largest of some values. */
 export function unitOf(largest, unit) {
   const choices = PREFIXES[unit];
   if (!choices) return [1, unit === "1" ? "" : unit];
@@ -24,7 +24,7 @@ export function ticks(least, largest, most = 6) {
   return found;
 }
 
-/** Powers of ten and what lies between, where there are few powers. */
+/** Powers of ten, with values in between if there are few powers. */
 export function logTicks(least, largest) {
   const found = [];
   const decades = Math.log10(largest / least);
@@ -38,7 +38,7 @@ export function logTicks(least, largest) {
   return found;
 }
 
-/** A number with as few digits as tell it. */
+/** A number with as few digits as needed. */
 export function short(value) {
   if (value === 0) return "0";
   const size = Math.abs(value);
@@ -46,7 +46,7 @@ export function short(value) {
   return String(Number(value.toPrecision(4)));
 }
 
-/** A function from values to places. */
+/** A function from values to positions. */
 export function scale(from, to, log = false) {
   const by = log ? Math.log : (value) => value;
   const [a, b] = from.map(by);

@@ -1,23 +1,23 @@
-// Everything that a link shares: the scenario, what is looked at, and how. It is kept behind the # of
-// the address, packed, so that it never reaches the server's log and a long scenario fits.
+// Everything that a link shares: the scenario, the view, and its settings. It is stored compressed in
+// the fragment (#) of the address, so that it never reaches the server's log and a long scenario fits.
 //
-// The scenario is a file. A state has its text (or the example that it is) and, until the next text,
-// values at key paths that the server writes into it with its comments kept; `app.scenario.toml` is
-// the file as it now is, which the command line runs to equal numbers. Views change it so:
+// The scenario is a file. A state has its text (or the name of an example) and changed values at key
+// paths, which the server writes into the text, keeping comments. `app.scenario.toml` is the resulting
+// file, for which the command line gives equal numbers. Views change it with:
 //
-//   app.change({ "stations.desk.count": 40 }, "40 desks")    values at key paths, null to take out
+//   app.change({ "stations.desk.count": 40 }, "40 desks")    values at key paths, null to remove
 //   app.edit(text, "another file")                           a whole text
 //   await app.restructure({ op: "copy", path: "stations.desk" }, "desk copied")   groups and flows
-//   app.undo(), app.redo()                                   app.history.past and .future tell of what
+//   app.undo(), app.redo()                                   app.history.past and .future describe them
 //
-// restructure also sets a key to what --set would read: { op: "set", path, text }; it rejects with a
-// Problem and leaves the scenario as it is where that is none. `app.trouble` is the Problem of a file
-// that is no scenario, else null.
+// restructure also sets a key from text as --set does: { op: "set", path, text }. If the result is not a
+// scenario, it rejects with a Problem and changes nothing. `app.trouble` is the Problem of an invalid
+// file, otherwise null.
 //
-// Each is one entry of app.history: the source that was there before, and what was done to it.
+// Each change is one entry of app.history: the previous source, and a description of the change.
 
 const VERSION = "1";
-// The views of extensions have such names, too; main.js knows which ones there are.
+// Views of extensions have names of this form, too; main.js has their list.
 const VIEW = /^[a-z]{1,20}$/;
 
 export const FIRST = {
@@ -34,17 +34,17 @@ export function source(state) {
   return { example: text === null ? example : null, text, changes, stations, files };
 }
 
-/** What a link means that names no example: the first one of the pages that made such links. */
+/** The example of a link without one: the first example of the pages that made such links. */
 const UNNAMED = "web-hotspot";
 
-// An address so long, or a shorter one, has a history: mail and chat cut off some that are longer.
+// The longest address that contains a history; mail and chat programs truncate longer ones.
 const LONGEST_WITH_HISTORY = 2000;
-// So many changes and trials, the last ones, are in an address if they fit.
+// Maximum number of latest changes and trials in an address.
 const HISTORIES = [20, 5, 0];
 
 /**
- * A state as text for an address, with the last changes and what was tried where they are short. It
- * names its example, whichever comes first later.
+ * A state as text for an address, with the latest changes and trials if they are short enough. It names
+ * its example, because the default example may change.
  */
 export async function encode(state, past = [], tried = []) {
   const kept = Object.fromEntries(Object.entries(state).filter(([name, value]) =>
@@ -61,7 +61,7 @@ async function packed(kept) {
   return `${VERSION}${base64(await through(bytes, new CompressionStream("deflate-raw")))}`;
 }
 
-/** The state of an address, `past` and `tried` of its history, or an error that says what is wrong. */
+/** The state of an address, with `past` and `tried` of its history. Throws an error for a broken link. */
 export async function decode(text) {
   if (!text) return { state: structuredClone(FIRST), past: [], tried: [] };
   let kept;
@@ -70,17 +70,17 @@ export async function decode(text) {
     const bytes = await through(bytes64(text.slice(1)), new DecompressionStream("deflate-raw"));
     kept = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    throw new Error("This link is broken: what is behind its # cannot be read. Shown is the first scenario instead.");
+    throw new Error("This link is broken: the part after # cannot be read. Showing the first scenario instead.");
   }
   const { past = [], tried = [], ...rest } = isTable(kept) ? kept : {};
   const state = { ...structuredClone(FIRST), example: UNNAMED, ...rest };
   if (!valid(state) || !isHistory(past, tried)) {
-    throw new Error("This link is broken: it is of no scenario. Shown is the first scenario instead.");
+    throw new Error("This link is broken: it contains no scenario. Showing the first scenario instead.");
   }
   return { state, past, tried: tried.map((line) => ({ line })) };
 }
 
-/** Set a key path of the scenario; what stood below it goes. */
+/** Set a key path of the scenario; changes of keys below it are dropped. */
 export function change(state, path, value) {
   for (const key of Object.keys(state.changes)) {
     if (key === path || key.startsWith(`${path}.`)) delete state.changes[key];
@@ -88,17 +88,17 @@ export function change(state, path, value) {
   state.changes[path] = value;
 }
 
-// What a control is moved by within so long a time is one entry of the history.
+// Moves of one control within this time are one entry of the history.
 const ONE_MOVE_MS = 1500;
 const MOST_KEPT = 200;
 
-/** The scenarios that were there before, oldest first, and those that undo took back, next first. */
+/** Previous scenarios, oldest first, and scenarios that were undone, next first. */
 export class History {
   past = [];
   future = [];
   #last = { what: "", at: -Infinity };
 
-  /** Keep the source that a change has replaced, and what the change was called. */
+  /** Store the source that a change has replaced, and the change's description. */
   push(before, what, now = performance.now()) {
     const on = what !== "" && what === this.#last.what && now - this.#last.at < ONE_MOVE_MS;
     this.#last = { what, at: now };
@@ -108,12 +108,12 @@ export class History {
     if (this.past.length > MOST_KEPT) this.past.shift();
   }
 
-  /** The source before the last change in the place of `now`, or null. */
+  /** Replace `now` by the source before the last change, or return null. */
   undo(now) {
     return this.#step(this.past, this.future, now);
   }
 
-  /** The source that undo took back last, or null. */
+  /** The source that was undone last, or null. */
   redo(now) {
     return this.#step(this.future, this.past, now);
   }

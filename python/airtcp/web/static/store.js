@@ -1,4 +1,4 @@
-// A store of a sweep: a metric over its axes, as lines with intervals or as a map.
+// A store of a sweep: a metric over its axes, as lines with intervals or as a heat map.
 
 import { newest, post } from "./api.js";
 import { curves, legend, responsive } from "./chart.js";
@@ -42,7 +42,7 @@ export function store(app) {
     const asked = app.state.store;
     const here = known.find((one) => one.name === asked.name) ?? known[0];
     if (asked.name && asked.name !== here.name) {
-      replace(problem, bad(`There is no store "${asked.name}" here; shown is ${here.name}.`));
+      replace(problem, bad(`There is no store "${asked.name}". Showing ${here.name} instead.`));
     } else replace(problem);
     if (here.problem || !here.axes.length || !here.metrics.length) {
       replace(title, here.problem ?? "This store has no rows yet.");
@@ -59,12 +59,12 @@ export function store(app) {
       known.length > 1 && storeChoice(here),
       choice("metric", "Show", here.metrics.map((one) => [one.name, one.label]), now.y, (value) => { asked.y = value; }),
       choice("x", "Over", here.axes.map((one) => [one.name, one.name]), now.x, (value) => { asked.x = value; asked.by = now.by === value ? now.x : now.by; }),
-      here.axes.length > 1 && choice("by", now.kind === "heat" ? "Upwards" : "A line for each", [
-        ...(now.kind === "heat" ? [] : [["", "nothing: averaged"]]),
+      here.axes.length > 1 && choice("by", now.kind === "heat" ? "Vertical axis" : "One line per", [
+        ...(now.kind === "heat" ? [] : [["", "none (average)"]]),
         ...here.axes.filter((one) => one.name !== now.x && (now.kind === "heat" || one.count <= MOST_LINES)).map((one) => [one.name, one.name]),
       ], now.by ?? "", (value) => { asked.by = value; }),
       here.axes.length > 1 && choice("kind", "As", KINDS, now.kind, (value) => { asked.kind = value; }),
-      others.map((one) => choice(`where ${one.name}`, `Where ${one.name} is`, [["", "anything: averaged"], ...one.steps.map((step, index) => [String(index), step.text])],
+      others.map((one) => choice(`where ${one.name}`, `Where ${one.name} is`, [["", "all (average)"], ...one.steps.map((step, index) => [String(index), step.text])],
         one.name in now.where ? String(one.steps.findIndex((step) => step.value === now.where[one.name])) : "",
         (value) => {
           if (value === "") delete asked.where[one.name];
@@ -87,7 +87,7 @@ export function store(app) {
   }
 
   function again() {
-    return h("div", { class: "field last" }, h("button", { type: "button", class: "quiet", "data-role": "again", onclick: load }, "Read it again"));
+    return h("div", { class: "field last" }, h("button", { type: "button", class: "quiet", "data-role": "again", onclick: load }, "Reload"));
   }
 
   async function ask(now) {
@@ -121,7 +121,7 @@ export function store(app) {
   return { element, show, alone: true, leave: newestLook.stop };
 }
 
-/** What is looked at, with what was left open chosen. */
+/** The current choices, with defaults for open ones. */
 function filled(here, { y, x, by, kind, where }) {
   const axes = here.axes.map((one) => one.name);
   const metrics = here.metrics.map((one) => one.name);

@@ -1,5 +1,5 @@
-// A few milliseconds of the air: a row for each node, its frames, who counts down, who collides, and how
-// the windows of TCP move. Played, stepped and slowed.
+// A few milliseconds of the channel: one row per node with frames, backoff and collisions, and the TCP
+// windows. It can be played, stepped and slowed down.
 
 import { curves, legend, responsive } from "./chart.js";
 import { field, fresh, h, options, replace, s } from "./dom.js";
@@ -13,9 +13,9 @@ const KINDS = {
 };
 const LENGTHS = [2, 5, 10, 20, 50, 100];
 const SPEEDS = [[0.0002, "5000 times slower"], [0.001, "1000 times slower"], [0.004, "250 times slower"], [0.02, "50 times slower"]];
-// As far as a server plays a run.
+// The latest time that a server simulates for a timeline.
 const LATEST_MS = 5000;
-// A scenario that rests so long is shown by itself, unless its run was stopped or failed.
+// After this time without a change, the timeline starts automatically, unless its run was stopped or failed.
 const REST_MS = 500;
 const found = new Map();
 const unwanted = new Set();
@@ -35,7 +35,7 @@ export function timeline(app) {
   const run = runner({
     label: "Show",
     body: () => {
-      if (reason.textContent) throw new Error("There is no time to begin at: see what is said of it.");
+      if (reason.textContent) throw new Error("The start time is not valid: see the message at its field.");
       return { kind: "timeline", source: app.source(), begin_ms: app.state.timeline.begin, length_ms: app.state.timeline.length };
     },
     take: (message, asked) => {
@@ -46,8 +46,8 @@ export function timeline(app) {
     done: (state, asked) => { if (state !== "done" && asked) unwanted.add(idOf(asked.source, asked.begin_ms, asked.length_ms)); },
   });
   const element = h("div", {},
-    h("section", { class: "card first" }, h("h1", { class: "title" }, "A few milliseconds of the air"),
-      h("p", { class: "muted" }, "Who counts down, who sends, who collides, and how TCP's windows move: one replication of the scenario, frame by frame."),
+    h("section", { class: "card first" }, h("h1", { class: "title" }, "A few milliseconds of the channel"),
+      h("p", { class: "muted" }, "Backoff, transmissions, collisions and TCP windows of one replication, frame by frame."),
       h("div", { class: "row" },
         field("From (ms after the start)", begin, { below: reason }), field("Length", length)),
       h("div", { class: "actions" }, run)),
@@ -57,7 +57,7 @@ export function timeline(app) {
     app.update((state) => { state.timeline[name] = value; }, { local: true });
   }
 
-  /** Take a time to begin at, or hold what is none at its field. */
+  /** Apply a start time, or show the error at its field. */
   function taken() {
     const good = begin.value !== "" && begin.validity.valid;
     begin.setAttribute("aria-invalid", String(!good));
@@ -93,9 +93,9 @@ export function timeline(app) {
     const box = responsive((width) => {
       drawn = picture(told, Math.max(width, 640) - NAME);
       move(at);
-      // The names stay where they are while the rest is moved along.
+      // The names stay in place while the rest scrolls.
       return h("div", { class: "with-names" }, namesOf(told),
-        h("div", { class: "film", tabindex: "0", role: "region", "aria-label": "Timeline of the air" }, drawn.element));
+        h("div", { class: "film", tabindex: "0", role: "region", "aria-label": "Timeline of the channel" }, drawn.element));
     });
     const windows = windowsOf(told);
     replace(result, h("section", { class: "card" },
@@ -105,7 +105,7 @@ export function timeline(app) {
         h("label", { for: pace, class: "visually-hidden" }, "Speed"),
         h("select", { id: pace, onchange: (event) => { speed = Number(event.target.value); } }, options(SPEEDS, speed))),
       slider, label, box, key(told), windows,
-      h("p", { class: "muted" }, `Replication 0, seed ${told.seed}, from ${told.begin_ms} ms on. ${told.frames.some((one) => one.heard) ? "A bar at the foot of a row is a frame of another that this node hears, in the colour of lost frames where it hears it disturbed; an outline, where it senses it and receives another, or sends." : "Numbers in gaps are backoff slots that a node has left, worked out from when it sends next."}`)));
+      h("p", { class: "muted" }, `Replication 0, seed ${told.seed}, from ${told.begin_ms} ms on. ${told.frames.some((one) => one.heard) ? "A bar at the bottom of a row is another node's frame that this node hears, in the colour of lost frames if it cannot decode it. An outline means that the node only senses the frame, because it receives another one or transmits." : "Numbers in gaps are a node's remaining backoff slots, computed from its next transmission."}`)));
     element.controls = { label, play, slider };
     move(at);
   }
@@ -120,7 +120,7 @@ export function timeline(app) {
     drawn.cursor(at);
   }
 
-  /** The next time at which something begins or ends. */
+  /** The next time at which a frame or gap begins or ends. */
   function step(direction) {
     const times = [...new Set(told.frames.flatMap((one) => [one.begin, one.end]).concat(told.gaps.map((one) => one.count)))]
       .filter((one) => one >= 0 && one <= told.length_us).sort((a, b) => a - b);
@@ -149,7 +149,7 @@ export function timeline(app) {
     app.update((state) => { state.timeline.at = Math.round(at); }, { local: true });
   }
 
-  /** End the run that nobody requested: the scenario is another one now. */
+  /** End the automatic run, because the scenario has changed. */
   function moved() {
     clearTimeout(resting);
     run.cancel();
@@ -162,7 +162,7 @@ function idOf(source, begin, length) {
   return JSON.stringify([source, begin, length]);
 }
 
-/** The congestion windows of a few flows, those that move most. */
+/** The congestion windows of the few flows that change most. */
 function windowsOf(told) {
   if (!told.windows.length) return null;
   const colours = ["model", "simulated", "second", "third", "fourth"];
@@ -176,14 +176,14 @@ function windowsOf(told) {
     legend(series));
 }
 
-/** The names of the nodes, a row each. */
+/** The names of the nodes, one per row. */
 function namesOf(told) {
   const height = HEAD + ROW * told.nodes.length + 6;
   return s("svg", { viewBox: `0 0 ${NAME} ${height}`, width: NAME, height, class: "chart air names", "aria-hidden": "true" },
     told.nodes.map((name, node) => s("text", { class: "node", x: NAME - 8, y: HEAD + ROW * node + 20, "text-anchor": "end" }, name.length > 13 ? `${name.slice(0, 12)}…` : name)));
 }
 
-/** The picture, and how its cursor is moved. */
+/** The picture, and a function that moves its cursor. */
 function picture(told, width) {
   const height = HEAD + ROW * told.nodes.length + 6;
   const x = (time) => LEFT + (time / told.length_us) * (width - LEFT - RIGHT);
@@ -193,7 +193,7 @@ function picture(told, width) {
   const ticks = Array.from({ length: Math.floor(most / stepUs) + 1 }, (_, index) => index * stepUs);
   const cursor = s("line", { class: "cursor", x1: x(0), x2: x(0), y1: HEAD - 6, y2: height });
   const element = s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "chart air", role: "img",
-    "aria-label": `Frames of ${told.nodes.length} nodes in ${most / 1000} ms. Step through them with the buttons above; each step is told in words.` },
+    "aria-label": `Frames of ${told.nodes.length} nodes in ${most / 1000} ms. Step through them with the buttons above; each step is described in words.` },
   ticks.map((time) => [
     s("line", { class: "grid", x1: x(time), x2: x(time), y1: HEAD - 4, y2: height }),
     s("text", { class: "tick", x: x(time), y: 14, "text-anchor": time === 0 ? "start" : "middle" }, `${time / 1000}${time === 0 ? " ms" : ""}`)]),
@@ -230,23 +230,23 @@ function picture(told, width) {
   };
 }
 
-/** What happens at a time, in a sentence. */
+/** Describe the events at a time in a sentence. */
 function sentence(told, time) {
   const clock = `${(time / 1000).toFixed(3)} ms: `;
   const now = told.frames.filter((one) => one.begin <= time && time < one.end);
   if (now.length > 1 && now[0].heard) return `${clock}${now.map((one) => words(told, one)).join("; ")}.`;
-  if (now.length > 1) return `${clock}${now.map((one) => told.nodes[one.node]).join(" and ")} send at once: they collide.`;
+  if (now.length > 1) return `${clock}${now.map((one) => told.nodes[one.node]).join(" and ")} transmit at the same time and collide.`;
   if (now.length) return `${clock}${words(told, now[0])}.`;
   const gap = told.gaps.find((one) => one.begin <= time && time < one.end);
-  if (!gap && told.frames.some((one) => one.heard)) return `${clock}nobody sends.`;
+  if (!gap && told.frames.some((one) => one.heard)) return `${clock}no transmission.`;
   if (gap) {
-    if (time < gap.count) return `${clock}the air is idle; everyone waits for DIFS (AIFS, EIFS after what was not understood).`;
+    if (time < gap.count) return `${clock}the channel is idle; all nodes wait for DIFS or AIFS (EIFS after an undecodable frame).`;
     const passed = Math.floor((time - gap.count) / told.slot_us);
     const counting = Object.entries(gap.left).map(([node, left]) => [told.nodes[Number(node)], left - passed]).sort((a, b) => a[1] - b[1]).slice(0, 4);
     return `${clock}idle slots pass; ${counting.map(([name, left]) => `${name} has ${Math.max(0, left)} left`).join(", ")}.`;
   }
   const next = told.frames.find((one) => one.begin > time);
-  return next ? `${clock}SIFS, before the answer.` : `${clock}nothing more is sent.`;
+  return next ? `${clock}SIFS before the response.` : `${clock}no further transmission.`;
 }
 
 function words(told, frame) {
@@ -254,16 +254,16 @@ function words(told, frame) {
   const what = `${KINDS[frame.kind]}${frame.mpdus > 1 ? `, ${frame.mpdus} MPDUs` : ""}${frame.text ? ` (${frame.mpdus > 1 ? "the first: " : ""}${frame.text})` : ""}`;
   const how = frame.rate ? ` at ${frame.rate / 1e6} Mb/s` : "";
   const took = `${(frame.end - frame.begin).toFixed(1)} µs`;
-  return `${told.nodes[frame.node]} sends ${what} to ${to}${how}, ${took}${frame.retry ? ", once more" : ""}${frame.bad ? ": it is lost" : ""}${ears(told, frame)}`;
+  return `${told.nodes[frame.node]} sends ${what} to ${to}${how}, ${took}${frame.retry ? ", retransmission" : ""}${frame.bad ? ", lost" : ""}${ears(told, frame)}`;
 }
 
-/** Those who hear a frame, where not all hear all. */
+/** The nodes that hear a frame, if not all nodes hear each other. */
 function ears(told, frame) {
   if (!frame.heard) return "";
   const names = (nodes) => nodes.filter((one) => one !== frame.to).map((one) => told.nodes[one]);
   const [heard, lost] = [names(frame.heard), names(frame.lost)];
   const also = heard.length ? `; ${heard.join(", ")} ${heard.length > 1 ? "hear" : "hears"} it too` : "";
-  return lost.length ? `${also}; ${lost.join(", ")} ${lost.length > 1 ? "hear" : "hears"} it disturbed` : also;
+  return lost.length ? `${also}; ${lost.join(", ")} ${lost.length > 1 ? "hear" : "hears"} it but cannot decode it` : also;
 }
 
 function key(told) {

@@ -1,4 +1,4 @@
-// The verdict as headline, and a light for each target: set, changed and removed by choosing.
+// The verdict as a headline, and a row for each target, which can be set, changed and removed.
 
 import { isAbort, post } from "./api.js";
 import { builder } from "./condition.js";
@@ -10,7 +10,7 @@ const MARKS = { holds: "✓", fails: "✗", unknown: "?" };
 const STATES = { holds: "met", fails: "missed", unknown: "inconclusive" };
 const WIDE = 200;
 
-/** A bar whose middle is the bound: it ends at twice the bound, open if there is more, or only a lower bound. */
+/** A bar with the bound in the middle. It ends at twice the bound, open for larger values and lower bounds. */
 function against(one) {
   const value = one.value ?? one.low;
   const length = Number.isFinite(value) && one.bound > 0 ? Math.min(value / one.bound, 2) * WIDE / 2 : 0;
@@ -19,13 +19,13 @@ function against(one) {
     s("path", { class: "bound", d: `M${WIDE / 2} 0V16` }));
 }
 
-/** The name of a target as `[targets]` has it, and its bound. */
+/** The name of a target as in `[targets]`, and its bound. */
 export function nameOf(target) {
   const [, name, limit] = /^(.*?)\s*([<>].*)$/.exec(target.text ?? target.target);
   return { name, limit };
 }
 
-/** Headline (`head`), lights and editor, with `show(verdict, depth)`; `look(text)` shows a target's curve. */
+/** Headline (`head`), targets and editor, with `show(verdict, depth)`; `look(text)` shows a target's curve. */
 export function verdict(app, { look }) {
   const head = h("div", { class: "verdict-head" });
   const lights = h("ul", { class: "lights" });
@@ -33,19 +33,19 @@ export function verdict(app, { look }) {
   const more = h("summary");
   const rest = h("details", { class: "more", hidden: true }, more, folded);
   const form = builder();
-  const choices = h("fieldset", { class: "plain", "aria-label": "What shall hold" }, form.element);
+  const choices = h("fieldset", { class: "plain", "aria-label": "Target" }, form.element);
   const save = h("button", { type: "submit", class: "primary" }, "Set this target");
   const cancel = h("button", { type: "button", onclick: () => open(null) }, "Cancel");
   const wrong = h("p", { class: "bad-field", role: "alert" });
   const editor = h("form", { class: "editor", hidden: true, onsubmit: (event) => { event.preventDefault(); keep(); } },
-    h("h2", {}, "What shall hold"), choices, wrong, h("div", { class: "buttons" }, save, cancel));
+    h("h2", {}, "Target"), choices, wrong, h("div", { class: "buttons" }, save, cancel));
   const add = h("button", { type: "button", class: "quiet", onclick: () => open({}) }, "Set a target …");
   const element = h("div", { class: "verdict-box" }, lights, rest, h("div", { class: "buttons" }, add), editor);
   let told = null;
   let editing = null;
   let opened = "";
 
-  /** Grey what was said of another scenario, while there is no answer to this one. */
+  /** Grey out the verdict on the previous scenario until this one has an answer. */
   function stay(other = true) {
     for (const one of [head, element]) one.classList.toggle("before", other);
   }
@@ -83,11 +83,11 @@ export function verdict(app, { look }) {
     wrong.textContent = "";
     if (one === null) { add.focus(); return; }
     save.textContent = one.target ? "Change this target" : "Set this target";
-    // Nobody chooses from what is not there yet.
+    // The choices are not loaded yet.
     save.disabled = choices.disabled = true;
     post("/api/conditions", { source: app.source() }).then((listed) => {
       save.disabled = choices.disabled = false;
-      // A group is what people ask about first.
+      // Most targets are about a group, so select one first.
       form.show(listed.scopes, (listed.scopes.find((of) => of.metrics[0]?.metric === "packet_delay" && of.value) ?? listed.scopes[1] ?? listed.scopes[0]).value);
       if (one.target) form.set(nameOf(one));
       form.focus();
@@ -113,7 +113,7 @@ export function verdict(app, { look }) {
     add.focus();
   }
 
-  /** All targets that are judged: usual ones are written down as soon as one of them is changed. */
+  /** All judged targets. Changing a default target writes all of them to the file. */
   function all() {
     return new Map((told?.targets ?? []).map((one) => { const { name, limit } = nameOf(one); return [name, limit]; }));
   }
