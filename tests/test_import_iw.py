@@ -25,7 +25,7 @@ RADIOS = {
     "a": ("54.0 MBit/s", "\tfreq: 5180\n", ("a", "", "")),
     "g": ("54.0 MBit/s", "", ("g", "", "the band")),
     "none": ("(unknown)", "", ("ax", "", "the standard")),
-    "mesh": ("65.0 MBit/s MCS 7", "\tmesh plink:\tESTAB\n", ("n", "", "peers of a mesh")),
+    "mesh": ("65.0 MBit/s MCS 7", "\tmesh plink:\tESTAB\n", ("n", "", "mesh peers")),
 }
 
 
@@ -81,5 +81,5 @@ def test_a_rate_that_the_radio_does_not_have_is_a_line(
 
     text = scenario_of([path, written(tmp_path, dump)])
 
-    assert "no rate of this radio" in text.replace("\n#  ", "")
+    assert "not a rate of this radio" in text.replace("\n#  ", "")
     assert tomllib.loads(text)["stations"] == [{"name": "station", "count": 1}]

@@ -98,7 +98,7 @@ def test_encrypted_frames_are_told(captures: Path) -> None:
         ("ipx_rip.pcap", "frames without an IP packet"),
         ("logistics_multicast.pcapng", "for a group"),
         ("http.pcap", "all frames have one time"),
-        ("sipmsg.log", "of none of the kinds"),
+        ("sipmsg.log", "not a kind of file"),
     ],
 )
 def test_others_are_refused_with_the_reason(captures: Path, name: str, said: str) -> None:

@@ -110,7 +110,7 @@ def test_an_uploaded_file_is_what_a_scenario_may_name(web: Web) -> None:
     assert str(web.temporary) not in json.dumps(told)
 
     gone = source | {"files": {"sizes.csv": "0" * 64}}
-    assert "upload it once more" in message(web.ask("api/scenario", {"source": gone})[1])
+    assert "upload it again" in message(web.ask("api/scenario", {"source": gone})[1])
 
 
 def test_an_uploaded_table_is_replayed(web: Web) -> None:
@@ -263,7 +263,7 @@ def test_runs_queue_are_refused_are_killed_and_end_in_time(small: Web) -> None:
     # The next one is none the worse for it, and ends when its time is over.
     late = small.ended(waiting[0][1]["id"], 20)
     assert late["state"] == "failed"
-    assert "longer than 6 s" in late["messages"][-1]["problem"]["message"]
+    assert "longer than the limit of 6 s" in late["messages"][-1]["problem"]["message"]
     # Sliders go on, also after one of those who answer has gone, and no answer is lost.
     for pid in small.workers("models"):
         os.kill(pid, signal.SIGKILL)
@@ -322,7 +322,7 @@ def test_mutated_bodies_never_break_the_server(web: Web, number: int, seed: int)
         statuses[status] = statuses.get(status, 0) + 1
         text = told if isinstance(told, str) else json.dumps(told)
         assert status != 500, (path, content)
-        assert "a mistake of airtcp" not in text, (path, content)
+        assert "an internal error of airtcp" not in text, (path, content)
         assert "Traceback" not in text
         if status == 202:
             web.ask(f"api/jobs/{told['id']}/stop", {})
@@ -368,7 +368,7 @@ def uploaded(web: Web, chance: random.Random, logs: list[bytes]) -> bool:
     assert status in (200, 422), told
     assert "Traceback" not in json.dumps(told)
     assert str(web.temporary) not in json.dumps(told)
-    assert "a mistake of airtcp" not in json.dumps(told), (content, changes)
+    assert "an internal error of airtcp" not in json.dumps(told), (content, changes)
     return status == 200
 
 

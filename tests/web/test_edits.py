@@ -188,9 +188,12 @@ def test_targets_follow_the_name_of_their_group_and_go_with_it() -> None:
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        ({"op": "remove", "path": "stations.nope"}, "is no group and no flow of this scenario"),
-        ({"op": "remove", "path": "phy"}, "is no group and no flow of this scenario"),
-        ({"op": "rename", "path": "stations.desk", "name": "far"}, "is there already"),
+        (
+            {"op": "remove", "path": "stations.nope"},
+            "is neither a group nor a flow of this scenario",
+        ),
+        ({"op": "remove", "path": "phy"}, "is neither a group nor a flow of this scenario"),
+        ({"op": "rename", "path": "stations.desk", "name": "far"}, "already exists"),
         ({"op": "rename", "path": "flows.desk-web", "name": "x"}, "is traffic of the stations"),
         ({"op": "add", "path": "phy", "entry": {}}, "allowed: stations, flows"),
         ({"op": "add", "path": "stations", "entry": {"profile": "nope"}}, "there is no device"),

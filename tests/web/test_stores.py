@@ -97,13 +97,13 @@ def test_the_command_draws_the_same(web: Web, store: Path) -> None:
     [
         ({"store": "../small"}, "allowed: small"),
         ({"store": "/etc"}, "allowed: small"),
-        ({"y": "seed"}, "no metric"),
-        ({"y": "goodput_bps; DROP"}, "no metric"),
-        ({"x": "point"}, '"point" is no axis'),
+        ({"y": "seed"}, "not a metric"),
+        ({"y": "goodput_bps; DROP"}, "not a metric"),
+        ({"x": "point"}, '"point" is not an axis'),
         ({"x": COUNT, "by": COUNT}, "both axes are the same"),
         ({"by": None, "kind": "heat"}, "second axis"),
         ({"where": {RATE: 7}}, "no rows"),
-        ({"where": {"1=1 --": 7}}, "no axis"),
+        ({"where": {"1=1 --": 7}}, "not an axis"),
         ({"kind": "pie"}, "kind"),
         ({"made": {}}, "made"),
     ],
@@ -163,4 +163,4 @@ def test_a_store_that_has_gone_says_so_and_what_to_do(tmp_path: Path) -> None:
     told = stores.listed({"mine": tmp_path / "gone"})["stores"]
     assert told[0]["name"] == "mine"
     assert 'the store "mine" is no longer where it was' in told[0]["problem"]
-    assert "put it back, then read it again" in told[0]["problem"]
+    assert "put it back, then reload" in told[0]["problem"]

@@ -166,7 +166,7 @@ def test_workers_that_cannot_live_are_not_started_for_ever(
 @with_papers
 def test_an_answer_that_takes_too_long_says_so(folder: Path) -> None:
     said = pool_of(1, folder, lambda pool: pool.ask("papers", {}), answer_s=0.01)
-    assert said == {"failed": "no answer within 0.01 s, which is the most here"}
+    assert said == {"failed": "no answer within 0.01 s, which is the limit"}
 
 
 def test_answers_are_known_by_their_bytes_and_refusals_are_not(

@@ -32,14 +32,14 @@ __all__ = ["Cycle", "Exchanges", "Observed", "bursts_of_law", "goodput", "observ
 
 _MOST = 2.0**20
 _PLAYED = 64
-"""Up to so many slots and stations (8) is played out; beyond, fluctuations are a small part."""
+"""Simulate (8) up to this number of slots and stations; beyond it, fluctuations are small."""
 
 _MOST_STATIONS = 1e6
 _TAIL = 1e-15
 """Outcomes of a window that are less likely are left out."""
 
 _ANEW = 1e-5
-"""Once in so many windows: no digit that is shown depends on it."""
+"""Once in this number of windows: too rare to change a displayed digit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class Cycle:
 def observed(
     contending: ArrayLike, *, cw_min: int = 31, cw_max: int = 1023, attempts: int = 7
 ) -> Observed:
-    """Return the virtual slots of `contending` stations, without the access point.
+    """Return the mean virtual slots that `contending` stations produce, without the access point.
 
     A virtual slot is an idle slot or a transmission. Counters decrease only in idle slots: a
     station with a frozen counter waits for an idle slot after each transmission, unlike in

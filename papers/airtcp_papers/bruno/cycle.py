@@ -1,4 +1,4 @@
-"""Extract the cycles of a bursting access point from a capture of the air.
+"""Extract the cycles of a bursting access point from a capture of its frames.
 
 This is independent of the simulator's count of virtual slots: it parses pcap and frames, and counts
 slots from the times between frames. A burst ends when stations transmit, or when the access point

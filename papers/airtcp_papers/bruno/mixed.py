@@ -1,4 +1,4 @@
-"""Measure paper B's further work: bursts beside stations that have data of their own to send."""
+"""Measure paper B's further work: bursts, with stations that also send data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DELAY: Final = "packet_delay_p95_s"
 _MS: Final = 1e-3
 _OFTEN: Final = {"run.replications": 20}
 _TEN, _TWENTY = 10, 20
-#: m*, and bursts of 2 m* packets whatever the stations do.
+#: m*, and constant bursts of 2 m* packets.
 _TARGET: Final = 8
 _FIXED: Final[dict[str, Any]] = {
     "ap.access": {"scheme": "fixed-burst", "window_slots": 32, "packets": 2 * _TARGET}

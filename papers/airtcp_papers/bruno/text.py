@@ -1,4 +1,4 @@
-"""Measure what paper B states in its text alone: windows, PCF, ACKs of a burst, active stations."""
+"""Measure paper B's statements without a figure: windows, PCF, ACKs of a burst, active stations."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from airtcp.stats import Interval
 from airtcp_papers.common.item import Value
 from airtcp_papers.common.measure import words
 
-#: The claims of each paper, in its room; `claims.md` says what the keys mean.
+#: The claims of each paper, in its folder; `claims.md` describes the keys.
 FILES: Final = tuple(
     Path(__file__).parents[1] / room / "claims.toml"
     for room in ("miorandi", "bruno", "leith", "hoekstra", "gopal")
@@ -363,7 +363,7 @@ def _widened(value: Value) -> Value:
 
 
 def _answer(claim: Claim, values: Mapping[str, Value]) -> Judgement:
-    """Return the verdict from our values, whatever the paper's own runs could resolve."""
+    """Return the verdict from our values, regardless of the precision of the paper's runs."""
     ours = values[claim.value]
     plain = _holds(claim, ours)
     if plain:

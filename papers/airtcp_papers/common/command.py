@@ -167,7 +167,7 @@ def _make(chosen: list[Item], settings: Any, out: Path, *, quiet: bool) -> list[
         with _progress(len(chosen), quiet) as progress:
             made = make(chosen, settings, out, progress)
     except KeyboardInterrupt:
-        # Before the first item begins there is no folder, and nothing to keep.
+        # Before the first item begins there is no folder yet, so nothing can be lost.
         if out.is_dir():
             write_pages(out)
             note("finished items are kept; run the same command to continue")

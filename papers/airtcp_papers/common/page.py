@@ -1,4 +1,4 @@
-"""The page's view of the papers: what its script asks, and its runs."""
+"""The Papers view of the web page: the questions of its script, and its runs."""
 
 from __future__ import annotations
 

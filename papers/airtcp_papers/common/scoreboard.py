@@ -1,4 +1,4 @@
-"""The scoreboard: each figure and table of the papers, and how its claims came out.
+"""The scoreboard: each figure and table of the papers, and the verdicts on its claims.
 
 The latest numbers of all claims are in `claims.json` (quick runs) and
 `claims-long.json` (longer runs, by command), so the scoreboard is whole before anything is made.
@@ -65,7 +65,7 @@ def kept() -> tuple[Judgement, ...]:
 
 
 def with_kept(judgements: Iterable[Judgement]) -> list[Judgement]:
-    """Return judgements of which those that were not made have the kept numbers."""
+    """Return judgements; those whose items were not made use the stored numbers."""
     known = {one.claim.id: one for one in kept()}
     return [known[one.claim.id] if one.verdict == "not made" else one for one in judgements]
 
@@ -80,7 +80,7 @@ class Row:
 
     @property
     def counts(self) -> dict[Verdict, int]:
-        """The number of claims with each verdict, without those that none has."""
+        """The number of claims per verdict, without verdicts that no claim has."""
         told = list(self.verdicts.values())
         return {verdict: told.count(verdict) for verdict in VERDICTS if verdict in told}
 

@@ -1,4 +1,4 @@
-"""Measure what paper G states in its text alone: after how many segments skipping begins."""
+"""Measure paper G's statements without a figure: after how many segments skipping begins."""
 
 from __future__ import annotations
 

@@ -469,7 +469,7 @@ def _broken(transfers: Transfers) -> Iterator[str]:
 
 
 def _collisions(transfers: Transfers) -> Iterator[str]:
-    """Report EIFS in the model's collisions if nobody waits it, and if it matters."""
+    """Report that the model's collisions include EIFS, if no node waits for it and it matters."""
     connections = transfers.connections
     rules, phy = connections.scenario.mac.rules, connections.scenario.phy
     if connections.count > 1 or rules.colliders == "as-others" or rules.after_collision != "eifs":

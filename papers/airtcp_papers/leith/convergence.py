@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _FLOWS: Final = ("a/0", "b/0")
 _WIRE: Final = "wire to server"
 _INTERVAL_S: Final = 0.05
-#: Longer than the round trips here including their queues, shorter than an epoch.
+#: Longer than a round trip including queues, shorter than a congestion epoch.
 _SAME_OVERFLOW_S: Final = 0.4
 _MOST_EPOCHS: Final = 60
 #: Number of runs in the paper.
@@ -338,7 +338,7 @@ def _peak_off(simulation: Simulation, found: Mapping[str, Any]) -> Interval:
     return off(student_interval(peaks), _ROOM + packets)
 
 
-#: Room in a station's queue, packets, and the length of a run, seconds (`_AIR`).
+#: Limit of a station's queue in packets, and the duration of a run in seconds (`_AIR`).
 _ROOM: Final = 50
 _RUN_S: Final = 300.0
 

@@ -114,7 +114,7 @@ def _epochs(item: str, file: str, decrease: float, increase: float) -> Movable:
 
 
 def _of_air(item: str, decrease: float, increase: float) -> Movable:
-    """Return a figure of two uploads with the air as bottleneck, which only a simulation has."""
+    """Return a figure of two uploads with the channel as bottleneck, which no model covers."""
     return Movable(
         item,
         (

@@ -1,4 +1,4 @@
-"""Measure what paper L states in its text alone: infrequent ACKs, and few packets in flight."""
+"""Measure paper L's statements without a figure: infrequent ACKs, and few packets in flight."""
 
 from __future__ import annotations
 

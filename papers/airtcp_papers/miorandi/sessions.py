@@ -300,7 +300,7 @@ _TEN = 10
 def delays_of_thinkers(
     *, users: float = _TEN, size: float = MEAN_BYTES, d: float = 1, w0: float = W0
 ) -> list[Series]:
-    """Fig. 9: the queueing model over the mean think time, likewise."""
+    """Fig. 9: the queueing model over the mean think time."""
     return _models(_THINKS_S, (int(users),), _THINKS_S, size, d, w0)
 
 

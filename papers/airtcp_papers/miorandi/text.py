@@ -1,4 +1,4 @@
-"""Measure what paper M states in its text alone: feedback, RTS/CTS, fairness, delayed ACKs."""
+"""Measure paper M's statements without a figure: feedback, RTS/CTS, fairness, delayed ACKs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LITTLE, _MUCH = 4, 40
 _WINDOW: Final = 20
 #: The longest timer of RFC 1122 4.2.3.2: longer than the sender's.
 _LONGEST: Final = "500 ms"
-#: Files of which a window of 30 packets holds all, and of more than ten windows.
+#: Files that fit into a window of 30 packets, and files of more than ten windows.
 _MICE_BYTES: Final = 30e3
 _ELEPHANTS_BYTES: Final = 300e3
 _BUFFER: Final = 30

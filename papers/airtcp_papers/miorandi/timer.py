@@ -1,6 +1,6 @@
 """Paper M, section 4.3: what acknowledging only every fourth or fifth segment gains many users.
 
-The paper gives a delayed-ACK timer of 40 ms beside Table 3, for one station. For many stations it
+The paper gives a delayed-ACK timer of 40 ms with Table 3, for one station. For many stations it
 names none.
 """
 

@@ -169,9 +169,10 @@ class Tree:
         return self._known[metric]
 
     def _shared_out(self, metric: str) -> dict[_Place, Estimate] | None:
-        """Distribute the gaps of a metric from the whole down; None if no part can take one.
+        """Adjust the estimates of parts so that they add up, from the whole network down.
 
-        If a part has no mean, nothing can add up, and each place keeps its own estimate.
+        Returns None if no part can be adjusted. If a part has no mean, parts cannot add up, and
+        each one keeps its own estimate.
         """
         told = {place: one.of(metric) for place, one in self._of.items()}
         if any(None in (one.interval.mean, *one.values) for one in told.values()):

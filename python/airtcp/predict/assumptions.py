@@ -71,8 +71,8 @@ def senders(scenario: ResolvedScenario) -> Iterator[str]:
     if any(tcp.tack is not None for tcp in connections):
         yield (
             "an ACK for every d segments; here ACKs also wait for a fraction of the minimum "
-            "round trip (TACK): fewer of them are sent, but a window that is no longer than "
-            f"that waits for them; {UNKNOWN}"
+            "round trip (TACK): fewer ACKs are sent, but a window no longer than this fraction "
+            "waits for its ACK; {UNKNOWN}"
         )
     if any(tcp.mac_feedback is not None for tcp in connections):
         yield (

@@ -383,6 +383,6 @@ def _anomaly_broken(
         )
     if nodes > 2:
         yield (
-            "every sender in a collision is charged for it, though they lose the same time; "
+            "the time of a collision counts once per colliding sender, though it passes only once; "
             "goodput is too low, most with many senders"
         )

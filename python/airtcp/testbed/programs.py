@@ -112,7 +112,8 @@ def program_of(real: RealFlow, seed: int, *, name: str) -> Program:
         raise ScenarioError(
             name,
             f"{where}.application.rate",
-            "programs of transfers with a size write as fast as TCP takes; allowed in a testbed: "
+            "programs send transfers with a size as fast as TCP accepts the data; allowed in a "
+            "testbed: "
             f"a rate without size, or {simulated}",
         )
     if kind == "ftp" and application["control"] is not None:

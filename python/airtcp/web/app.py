@@ -97,7 +97,9 @@ class Holding:
         def hold(size: int) -> None:
             nonlocal held
             if size > self._left:
-                raise _RefusedError(503, "too much is being sent at a time; try again in a moment")
+                raise _RefusedError(
+                    503, "too many bytes of requests at a time; try again in a moment"
+                )
             self._left -= size
             held += size
 
@@ -122,7 +124,7 @@ class Server:
         self.jobs = Jobs(folder, limits)
         self._key = secrets.token_bytes(32)
         of_views = {name: one.body for view in views() for name, one in view.questions.items()}
-        #: The forms of questions, by name.
+        #: The schema of each question's body, by the name of the question.
         self.questions: Mapping[str, type[BaseModel]] = _QUESTIONS | of_views
         self._scripts = {view.script.name: view.script for view in views()}
 
@@ -268,7 +270,7 @@ class Server:
         question = self.jobs.get(request.path_params["id"])
         if question is None:
             raise _RefusedError(
-                404, "there is no such run: it ended long ago, or the server was started anew"
+                404, "run not found: it ended long ago, or the server was restarted"
             )
         return question
 
@@ -285,7 +287,7 @@ class Server:
         """Return the validated body of a request. Raises _RefusedError."""
         kind = request.headers.get("content-type", "").partition(";")[0].strip()
         if kind != "application/json":
-            raise _RefusedError(415, "a body of this kind is not read; allowed: application/json")
+            raise _RefusedError(415, "unsupported content type; allowed: application/json")
         content = await _content(request, self.limits.body_bytes)
         try:
             return form.model_validate_json(content)

@@ -92,7 +92,7 @@ def tcp_fields(
 
 
 def default(chosen: Any, present: str) -> str:
-    """Label the default with its value, if it is chosen."""
+    """Return the label of the default; with its value if no other value is chosen."""
     return f"default: {present}" if chosen is None and present else "default"
 
 
@@ -118,7 +118,7 @@ def _settle(
     if not control.has_aimd and "aimd" in tcp:
         clashing.add("aimd")
     option["also"] = [f"{path}.{key}" for key in _DISPUTED if key in clashing]
-    # Keys removed for another control are valid again, if this one and the variant allow them.
+    # Restore keys that another congestion control excluded, if this one and the variant have them.
     back = set()
     if not control.needs:
         back |= {"variant"} | ({"ecn"} if marked else set())

@@ -97,9 +97,11 @@ class Guard:
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         if self._token is None and not is_loopback(_host(headers.get("host", ""))):
-            return _refused(403, "this server answers on loopback alone: use http://127.0.0.1")
+            return _refused(
+                403, "this server accepts only loopback addresses: use http://127.0.0.1"
+            )
         if scope["method"] not in ("GET", "HEAD") and not _own(headers):
-            return _refused(403, "only pages of this server may ask for this")
+            return _refused(403, "only pages of this server may send this request")
         if self._token is None:
             return None
         return self._identify(scope, headers)

@@ -142,7 +142,7 @@ class Jobs:
         Raises FullError.
         """
         if len(self._questions) >= self._limits.questions:
-            raise FullError("too many have asked for runs at a time; try again in a moment")
+            raise FullError("too many users request runs at a time; try again in a moment")
         asker = Asker(address, browser)
         self._asked += 1
         job = self._alike.get(key)
@@ -187,7 +187,7 @@ class Jobs:
         own = sum(asker in job.askers for job in waiting)
         if own >= self._limits.own:
             raise FullError(
-                f"{_runs(own, ' of this browser')} already, and no more may; stop one, or "
+                f"{_runs(own, ' of this browser')} already, which is the limit; stop one, or "
                 "try again when one has ended"
             )
         if len(waiting) >= self._limits.queue:
@@ -200,15 +200,17 @@ class Jobs:
                 giving = self._most_of(waiting, asker)
             if giving is None:
                 raise FullError(
-                    f"{_runs(len(waiting))} already, and no more may; nothing is lost on the page: "
-                    "try again in a moment"
+                    f"{_runs(len(waiting))} already, which is the limit; the page keeps your "
+                    "input: try again in a moment"
                 )
             waiting.remove(giving)
-            why = "the server is busy" if giving.auto else "others asked for runs who had fewer"
+            why = (
+                "the server is busy" if giving.auto else "users with fewer waiting runs come first"
+            )
             self._fail(giving, f"{why}; try again in a moment")
         job = Job(str(self._asked), body, held=len(json.dumps(body)))
         if job.held + sum(one.held for one in waiting) > self._limits.held_bytes:
-            raise FullError("runs that wait are too large together; try again in a moment")
+            raise FullError("the waiting runs are too large together; try again in a moment")
         return job
 
     def _most_of(self, waiting: Sequence[Job], asker: Asker) -> Job | None:
@@ -319,9 +321,9 @@ class Jobs:
                 while line := await worker.line():
                     self._take(job, worker, line)
         except TimeoutError:
-            self._fail(job, f"it took longer than {self._limits.run_s:g} s, which is the most here")
+            self._fail(job, f"it took longer than the limit of {self._limits.run_s:g} s")
         except ValueError:
-            self._fail(job, "the run told more than any should")
+            self._fail(job, "the output of the run exceeds the limit")
         finally:
             for stopper in stoppers:
                 stopper.cancel()

@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from airtcp.web.limits import Limits
 
-#: The longest line of a worker: all points of a plan, and more.
+#: The maximum length of a line of output from a worker; all points of a plan fit.
 _LONGEST_LINE: Final = 64 * 2**20
 #: The overhead of a cached answer: its hash, and its place in the cache.
 _BESIDE: Final = 400
@@ -266,16 +266,16 @@ class ModelPool:
                     return worker, said
             except TimeoutError:
                 await worker.end()
-                why = f"no answer within {self._limits.answer_s:g} s, which is the most here"
+                why = f"no answer within {self._limits.answer_s:g} s, which is the limit"
                 return None, {"failed": why}
             except ConnectionError:
                 pass  # it has ended; without a line it has too
             except ValueError:
                 await worker.end()
-                return None, {"failed": "no answer: it is longer than any should be"}
+                return None, {"failed": "no answer: it exceeds the size limit"}
             status = await worker.end()
         why = (
-            f"no answer: the process that works it out has ended {_MOST_TRIES} times (status "
-            f"{status}); it may need more memory than there is"
+            f"no answer: the worker process has ended {_MOST_TRIES} times (status {status}); "
+            "it may need more memory than is available"
         )
         return None, {"failed": why}

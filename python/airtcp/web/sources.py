@@ -112,7 +112,7 @@ def shares(scenario: Scenario, total: int) -> dict[str, int]:
     groups = scenario.stations
     if not len(groups) <= total <= MOST_STATIONS:
         raise QuestionError(
-            f"{total} is no number of stations here; allowed: {len(groups)} to {MOST_STATIONS}"
+            f"{total} is not a valid number of stations; allowed: {len(groups)} to {MOST_STATIONS}"
         )
     counts = shared_out(total, [group.count for group in groups])
     return {
@@ -126,7 +126,7 @@ def at(source: Source, axis: str, value: Any) -> Source:
         changes = {key: one for key, one in source.changes.items() if key != axis}
         return source.model_copy(update={"changes": changes | {axis: value}})
     if type(value) is not int:
-        raise QuestionError(f"{value!r:.60} is no number of stations; allowed: a whole number")
+        raise QuestionError(f"{value!r:.60} is not a number of stations; allowed: a whole number")
     return source.model_copy(update={"stations": value})
 
 
@@ -272,7 +272,9 @@ def _path(name: str, source: Source, uploads: Path) -> Path:
         path = uploads / source.files[name] / ("table.csv" if _is_table(name) else "log")
         if path.is_file():
             return path
-        raise ScenarioError(_NAME, "", f'the file "{name}" is no longer here; upload it once more')
+        raise ScenarioError(
+            _NAME, "", f'the file "{name}" is no longer on the server; upload it again'
+        )
     packaged = {file for item in _examples() for file in item.files if not file.endswith(".toml")}
     if name in packaged:
         return Path(str(directory() / name))

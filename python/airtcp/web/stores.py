@@ -116,7 +116,7 @@ def look(body: Mapping[str, Any], stores: Mapping[str, Path]) -> dict[str, Any]:
     }
     if asked.kind == "heat":
         if lines is None:
-            raise QuestionError("a heat map needs a second axis; allowed: one that runs upwards")
+            raise QuestionError("a heat map needs a second axis; allowed: a vertical axis")
         return told | _map(found, intervals, up, across, lines)
     return told | _lines(found, intervals, up, across, lines)
 
@@ -155,15 +155,17 @@ def _described(name: str, found: Results) -> dict[str, Any]:
 
 def _check_axes(found: Results, asked: Look) -> None:
     if not len(found):
-        raise QuestionError("the store has no rows of that yet; allowed: other steps of its axes")
+        raise QuestionError(
+            "the store has no rows for these values yet; allowed: other values of its axes"
+        )
     axes = [column.name for column in found.axes]
     for name in (asked.x, asked.by):
         if name is not None and name not in axes:
-            raise QuestionError(f'"{name}" is no axis; allowed: {", ".join(axes)}')
+            raise QuestionError(f'"{name}" is not an axis; allowed: {", ".join(axes)}')
     if asked.y not in found.metrics:
-        raise QuestionError(f'"{asked.y}" is no metric of this store; allowed: those that it has')
+        raise QuestionError(f'"{asked.y}" is not a metric of this store; allowed: its metrics')
     if asked.by == asked.x:
-        raise QuestionError("both axes are the same; allowed: two, or one alone")
+        raise QuestionError("both axes are the same; allowed: two different axes, or one")
     steps = 1 if asked.by is None else len(found.table.column(asked.by).unique())
     if asked.kind == "line" and steps > _MOST_LINES:
         raise QuestionError(
@@ -249,7 +251,7 @@ def _where(found: Results, where: Mapping[str, Any]) -> Results:
     table = found.table
     for name, wanted in where.items():
         if name not in [column.name for column in found.axes]:
-            raise QuestionError(f'"{name}" is no axis; allowed: one of the store\'s')
+            raise QuestionError(f'"{name}" is not an axis; allowed: an axis of the store')
         values = table.column(name).to_pylist()
         table = table.filter(pa.array([value == wanted for value in values], pa.bool_()))
     return replace(found, table=table) if where else found
@@ -262,8 +264,8 @@ def _opened(name: str, folder: Path) -> Results:
     except OutputError as error:
         if not folder.exists():
             raise OutputError(
-                f'the store "{name}" is no longer where it was when airtcp web began; nothing else '
-                "is lost: put it back, then read it again"
+                f'the store "{name}" is no longer where it was when airtcp web started: put it '
+                "back, then reload"
             ) from None
         raise OutputError(str(error).replace(str(folder), name)) from None
 

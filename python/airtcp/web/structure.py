@@ -91,7 +91,7 @@ def _words(entry: Mapping[str, Any], flow: Flow, origin: str) -> str:
 def _add(document: tomlkit.TOMLDocument, plain: _Table, edit: Edit) -> str:
     table, entry = edit.path, dict(edit.entry)
     if table not in ("stations", "flows"):
-        raise QuestionError(f'nothing is added to "{table}"; allowed: stations, flows')
+        raise QuestionError(f'nothing can be added to "{table}"; allowed: stations, flows')
     word = entry.get("profile") or (entry.get("application") or {}).get("kind", "")
     wish = str(word) if table == "stations" else f"{entry.get('stations')}-{word}"
     name = _fresh(str(entry.get("name") or wish or "station"), _names(plain, table))
@@ -142,7 +142,7 @@ def _remove(document: tomlkit.TOMLDocument, plain: _Table, edit: Edit) -> str:
         _take_out(document, lambda flow: brought.get(str(flow.get("name"))) == word)
         return ""
     if len(plain["stations"]) == 1:
-        raise QuestionError(f'"{name}" is the only group; allowed: to add another one first')
+        raise QuestionError(f'"{name}" is the only group; add another one first')
     brought = _brought(_of(plain, "stations", name))
     _take_out(document, lambda flow: flow.get("stations") == name or flow.get("name") in brought)
     del there["stations"][place_of(edit.path, plain)[1]]
@@ -154,13 +154,13 @@ def _remove(document: tomlkit.TOMLDocument, plain: _Table, edit: Edit) -> str:
 def _rename(document: tomlkit.TOMLDocument, plain: _Table, edit: Edit) -> str:
     table, name = _split(plain, edit.path)
     if edit.name in _names(plain, table):
-        raise QuestionError(f'"{edit.name}" is there already; allowed: another name')
+        raise QuestionError(f'"{edit.name}" already exists; allowed: another name')
     if table == "flows":
         owners = [one["name"] for one in plain.get("stations") or [] if name in _brought(one)]
         if owners:
             raise QuestionError(
-                f'"{name}" is traffic of the stations "{owners[0]}", which give it its name; '
-                "allowed: another name of these, or of a flow that is no traffic of a profile"
+                f'"{name}" is traffic of the stations "{owners[0]}" and is named after them; '
+                "allowed: rename the stations, or a flow that is listed in the file"
             )
         put(document, (*place_of(edit.path, plain), "name"), edit.name)
         return f"flows.{edit.name}"
@@ -189,7 +189,7 @@ _OPERATIONS: Final[Mapping[str, Callable[[tomlkit.TOMLDocument, _Table, Edit], s
 def _split(plain: _Table, path: str) -> tuple[str, str]:
     table, _, name = path.partition(".")
     if table not in ("stations", "flows") or name not in _names(plain, table):
-        raise QuestionError(f'"{path}" is no group and no flow of this scenario')
+        raise QuestionError(f'"{path}" is neither a group nor a flow of this scenario')
     return table, name
 
 

@@ -66,9 +66,9 @@ class Uploads:
                     raise UploadError(f"the file is too large unpacked; allowed: {_mib(most)}")
                 content = unpacker.unconsumed_tail
         except zlib.error:
-            raise UploadError("the file is not what gzip makes; allowed: a whole .gz") from None
+            raise UploadError("the file is not in gzip format; allowed: a whole .gz") from None
         if not unpacker.eof:
-            raise UploadError("the file ends before its end; allowed: a whole .gz")
+            raise UploadError("the gzip data is truncated; allowed: a whole .gz")
         return b"".join(parts)
 
     def _make_room(self, size: int) -> None:

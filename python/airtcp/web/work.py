@@ -238,7 +238,7 @@ def _points(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
     from airtcp.run.simulate import simulate
 
     if job.axis is None or not job.values:
-        raise QuestionError("an axis and values are missing; allowed: a curve's")
+        raise QuestionError("a curve needs an axis and values")
     for index, value in enumerate(job.values):
         scenario = sources.read(sources.at(job.source, job.axis, value), uploads).scenario
 

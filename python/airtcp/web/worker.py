@@ -80,7 +80,7 @@ def _answer(request: dict[str, Any], uploads: Path, stores: Mapping[str, Path]) 
     except AirtcpError as error:
         return {"problem": work.problem(error, request["body"])}
     except MemoryError:
-        return {"failed": "it takes more memory than this server grants"}
+        return {"failed": "it needs more memory than the server allows"}
     except Exception as error:
         return {"failed": _told(error)}
 
@@ -140,7 +140,7 @@ def _ended(
     except AirtcpError as error:
         return {"problem": work.problem(error, request["body"])}
     except MemoryError:
-        return {"failed": "it takes more memory than this server grants"}
+        return {"failed": "it needs more memory than the server allows"}
     except Exception as error:
         # Some libraries turn an interrupt into an error of their own.
         return {"stopped": True} if asked else {"failed": _told(error)}
@@ -158,7 +158,7 @@ def _told(error: Exception) -> str:
     import traceback
 
     traceback.print_exc()
-    return f"a mistake of airtcp ({type(error).__name__}); the server's log has more"
+    return f"an internal error of airtcp ({type(error).__name__}); see the server's log"
 
 
 def _end_with_input() -> None:

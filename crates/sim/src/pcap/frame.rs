@@ -123,7 +123,7 @@ impl Frame {
         let duration = cf.map_or(header.duration, |_| DURATION_IN_CFP);
         let direction = if from_ap { FROM_DS } else { TO_DS };
         let retry = if header.retry { RETRY } else { 0 };
-        // Table 9-26: receiver, transmitter, and the end beyond the access point.
+        // Table 9-26: receiver, transmitter, and the source or destination behind the access point.
         let addresses = if from_ap { [station, bssid, distant] } else { [bssid, station, distant] };
         self.begin(kind, direction | retry, duration);
         self.head.extend(addresses.as_flattened());

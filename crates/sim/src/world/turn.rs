@@ -178,8 +178,8 @@ fn arrived(connection: &Connection, side: Side) -> AppEvent {
     AppEvent::Arrived { tag: connection.tag, side, end: connection.seen_from(side) }
 }
 
-/// Sends everything that one end of connection `id` has to send. If packets are dropped, it stops
-/// and returns the place.
+/// Sends everything that one end of connection `id` has to send. Stops if packets are dropped, and
+/// returns where.
 #[inline(always)]
 fn send_all<const STAMPED: bool>(
     config: &Config,

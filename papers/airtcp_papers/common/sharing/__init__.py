@@ -284,7 +284,7 @@ def traffic_of(scenario: ResolvedScenario) -> Traffic:
 def network_of(scenario: ResolvedScenario, flow: Flow, capacity_bps: float | None) -> Network:
     """Return the scenario's network for transfers like those of `flow`.
 
-    The capacity does not depend on how often transfers come, so the models are evaluated at a light
+    The capacity does not depend on the arrival rate, so the models are evaluated at a light
     load. Raises QuestionError if no model has a capacity.
     """
     if capacity_bps is not None:

@@ -32,7 +32,7 @@ __all__ = [
 
 _MOST_SEGMENTS = 1e6
 _LARGEST_POWER = 40
-"""Windows up to 2^40 are tried: the best one grows as n does, and n past 10^10 means nothing."""
+"""Try windows up to 2^40: the best one grows with n, and n above 10^10 is meaningless."""
 _AT_ONCE = 10
 """How many candidates for the best window one call of a model gets, less one."""
 

@@ -1,1 +1,1 @@
-"""What `airtcp predict` says by paper M, and what its models of other papers share with it."""
+"""Predictions by paper M, and functions that models of other papers share with it."""

@@ -41,7 +41,7 @@ def endless_window(connections: Connections) -> Iterator[str]:
 
 
 def lone_window(connections: Connections) -> Iterator[str]:
-    """Report windows that are not W* >> d with one endless download."""
+    """Report that the window of the only endless download is not much larger than d."""
     window, d = connections.windows[0], connections.every
     if window < 10 * d:
         yield (

@@ -258,7 +258,7 @@ class Network:
                 station.bursts[way].add(time_ns, size - header, _OVERHEAD, station.transfers[way])
             return
         if len(data) < begin + 28 and end > begin + 28:
-            self.damage.count("IP packets whose headers are damaged, cut off, or of fragments")
+            self.damage.count("IP packets with damaged or truncated headers, or fragments")
             return
         places = [begin]
         if is_qos and tid & 0x80:
@@ -312,7 +312,7 @@ class Network:
         packet = frames.packet(kind, data, at)
         if packet is None:
             if kind in (0x0800, 0x86DD):
-                self.damage.count("IP packets whose headers are damaged, cut off, or of fragments")
+                self.damage.count("IP packets with damaged or truncated headers, or fragments")
             return
         source, target, protocol, at, _length, total = packet
         if protocol == frames.TCP:
@@ -468,7 +468,7 @@ class Network:
         if packet is None:
             of_ip = kind in (0x0800, 0x86DD)
             self.damage.count(
-                "IP packets whose headers are damaged, cut off, or of fragments"
+                "IP packets with damaged or truncated headers, or fragments"
                 if of_ip
                 else "frames without an IP packet"
             )
@@ -478,7 +478,7 @@ class Network:
             self.damage.count("IP packets that are neither TCP nor UDP, or multicast")
             return
         if len(data) < place + 4:
-            self.damage.count("IP packets whose headers are damaged, cut off, or of fragments")
+            self.damage.count("IP packets with damaged or truncated headers, or fragments")
             return
         stations = self._wired.stations
         if source in stations:

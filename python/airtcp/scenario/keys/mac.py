@@ -78,8 +78,8 @@ class Rules(Table):
     )
 
     weaker_before: Literal["interferes", "unnoticed"] = key(
-        "Interference on a frame that captured the receiver from a weaker frame that began less "
-        "than `air.detect` earlier. `interferes`: the weaker frame counts. `unnoticed`: until "
+        "Interference by a weaker frame that began less than `air.detect` before the frame that "
+        "captured the receiver. `interferes`: the weaker frame counts. `unnoticed`: until "
         "another frame begins or ends, only signals from before both frames count.",
         default=by_preset(
             {
