@@ -114,7 +114,7 @@ def is_scan(source: Source) -> bool:
 
 
 def power_note(source: Source) -> str:
-    """Return what the powers of a scan are if it has none in dBm; else ""."""
+    """Explain the unit of a scan's powers; "" if they are in dBm."""
     kind = _kind(source)
     if kind == "netsh":
         return "powers: in percent; 100 % is -50 dBm or more, 0 % is -100 dBm (Windows)"

@@ -65,8 +65,9 @@ class Zones:
 class FixedPoint:
     """The solution; one value per class on the last axis.
 
-    `tau`: probability that a node transmits in a slot in which it may. `p`: that it collides.
-    `drop`: that a frame reaches the retry limit. `n`, `aifs`: as given. `zones`: everything else.
+    `tau` is the probability that a node transmits in a slot in which it may transmit. `p` is the
+    probability that a transmission collides, and `drop` that a frame reaches the retry limit. `n`
+    and `aifs` are the arguments. `zones` has the probabilities in each AIFS zone.
     """
 
     n: Values
@@ -129,7 +130,7 @@ class _Ordered:
         return visits
 
     def collide(self) -> Values:
-        """Return the collision probability of each class, in this order."""
+        """Return the collision probability of each class, in the order of the classes."""
         p = []
         for c in range(self.n.shape[-1]):
             visits = self.visits(c)

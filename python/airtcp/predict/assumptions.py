@@ -47,10 +47,10 @@ def senders(scenario: ResolvedScenario) -> Iterator[str]:
     if probing:
         waits = max(tcp.delayed_ack.timeout_ns for tcp in probing)
         yield (
-            "duplicate ACKs and timeouts detect losses; here variant is rack, which uses "
-            "time and sends a probe after two round trips without an ACK: the same if "
-            "nothing is lost and no ACK is that late, but the delayed-ACK timer may hold one "
-            f"for up to {format_time_ns(waits)}; {UNKNOWN}"
+            "duplicate ACKs and timeouts detect losses; here variant is rack, which detects them "
+            "by time and sends a probe after two round trips without an ACK. Without losses and "
+            "late ACKs nothing differs, but the delayed-ACK timer may hold an ACK for up to "
+            f"{format_time_ns(waits)}; {UNKNOWN}"
         )
     if any(tcp.slow_start != "standard" for tcp in connections):
         yield (

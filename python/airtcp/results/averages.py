@@ -188,7 +188,7 @@ def of_flows(
 
 
 def _moved(values: Sequence[float], may_move: Sequence[bool], wanted: float) -> list[float]:
-    """Scale values to a sum: those that may move in proportion, or all if that is impossible."""
+    """Scale values to the sum `wanted`: only those that may move or, if that fails, all."""
     if not any(values):
         return list(values)
     kept = math.fsum(value for value, moves in zip(values, may_move, strict=True) if not moves)

@@ -92,7 +92,7 @@ class Written(BaseModel):
 
     @classmethod
     def allowed_keys(cls) -> list[str]:
-        """Return the keys as written, in the order of the documentation."""
+        """Return the names of the keys in a file, in the order of the documentation."""
         return list(cls.model_fields)
 
     def given(self, name: str) -> bool:

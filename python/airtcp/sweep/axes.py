@@ -293,7 +293,7 @@ def _range(table: _Range, where: tuple[str, ...]) -> list[Any]:
     if kind is not _number(getattr(table, "from"), where)[1] or span.log:
         raise InvalidError(
             (*where, "step"),
-            ("has another unit than `from`; allowed: a step of the same kind, on a linear scale"),
+            "is another quantity than `from`; allowed: a step of its quantity, on a linear scale",
         )
     if step * (span.high - span.low) <= 0:
         raise InvalidError(

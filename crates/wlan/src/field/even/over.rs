@@ -73,8 +73,8 @@ pub(super) fn survey(all: &[Sent], sifs: Duration, now: Time) -> Option<Survey> 
     Some(Survey { idle, tail: Some(tail) })
 }
 
-/// Returns how long no response of `all` is on the air between two instants, after the ends of all
-/// data.
+/// Returns the time between two instants in which no response of `all` is on the air. Both instants
+/// come after the end of all data.
 #[inline(never)]
 fn idle_beside_answers(all: &[Sent], sifs: Duration, (from, to): (Time, Time)) -> Duration {
     let (mut at, mut idle) = (from, Duration::ZERO);
