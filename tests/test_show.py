@@ -57,7 +57,7 @@ def test_the_command_prints_what_a_key_came_from() -> None:
     # -67 dBm in 80 MHz: MCS 3 wants -68, MCS 4 -64; -75: MCS 0 wants -76, MCS 1 -73.
     assert "mcs = 3  # place edge, -67 dBm in 80 MHz" in result.stdout
     assert "mcs = 0  # place far, -75 dBm in 80 MHz" in result.stdout
-    assert "# traffic video: watches a film" in result.stdout
+    assert "# traffic video: streams a film" in result.stdout
     assert 'title = "standard input"' in result.stdout
     assert '\nrequest = "500 B"\n' in result.stdout
 

@@ -262,7 +262,7 @@ def test_a_resolved_form_that_the_core_refuses_is_a_simulation_error() -> None:
         def with_run(self, **_: Any) -> "Odd":
             return self
 
-        def to_json(self) -> str:
+        def for_core(self) -> str:
             return json.dumps({"title": "half a scenario"})
 
     odd = Odd.model_construct(**dict(web()))

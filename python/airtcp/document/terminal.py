@@ -119,7 +119,7 @@ def _table(table: Table, width: int) -> Iterator[tuple[str, State]]:
         if width >= _WRAPPED and len(name) > widths[shown[0]]:
             name = f"{name[: widths[shown[0]] - 1]}…"
         wrapped = [
-            textwrap.wrap(text, widths[place], subsequent_indent="  ") or [""]
+            textwrap.wrap(text, max(1, widths[place]), subsequent_indent="  ") or [""]
             for place, text in zip(
                 shown, [name, *(cells[place] for place in shown[1:])], strict=True
             )

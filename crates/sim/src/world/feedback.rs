@@ -4,6 +4,10 @@
 //! A connection learns only about its own frames. The end that sends acknowledgments learns at
 //! once, even if it is the server, where a real network could not tell it: this is the upper bound
 //! of the gain. The data sender learns if it is the station, because the MAC is its own.
+//!
+//! In one cell a connection learns of a collision when it begins. In several cells it learns when
+//! the response is missing, as a real station does. An ACK that the delayed-ACK timer sends in
+//! between may be skipped in one of them and not in the other.
 
 use airtcp_wlan::ContenderId;
 
