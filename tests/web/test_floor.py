@@ -129,7 +129,7 @@ def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
     told = floor.told(moved)
     # A pixel is as far as the map had it that was drawn last while the mouse moved.
     assert told["nodes"][0]["x"] < -20
-    assert "# 40: a channel of its own" in page.page.locator("#toml").input_value()
+    assert "# 40: a separate channel" in page.page.locator("#toml").input_value()
 
     # The keyboard moves it, too, and keeps it.
     grip.focus()

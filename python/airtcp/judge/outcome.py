@@ -344,7 +344,14 @@ def outcome_of(
         tuple(
             _unreached(one)
             if is_out_of_range(result.scenario, one.target.condition)
-            else _target(one, state, known.get(one.target.text), level, _lasting_s(one, result))
+            else _target(
+                one,
+                state,
+                known.get(one.target.text),
+                level,
+                # What a run prints counts transfers in progress already.
+                None if careful else _lasting_s(one, result),
+            )
             for one, state in zip(judged, states, strict=True)
             # A change of the traffic may bring default targets of its own.
             if base is None or one.target.text in known
