@@ -15,6 +15,9 @@ from airtcp.web.limits import Limits
 PORT = 8765
 #: The most open connections; beyond, uvicorn answers with status 503.
 _MOST_CONNECTIONS = 512
+#: A browser may use an idle connection again until then. If the server closes it just then, as
+#: after uvicorn's 5 s a page's next change, the request is lost.
+_KEEP_ALIVE_S = 75
 
 
 def serve(
@@ -64,6 +67,7 @@ def serve(
             timeout_graceful_shutdown=2,
             h11_max_incomplete_event_size=64 * 1024,
             limit_concurrency=_MOST_CONNECTIONS,
+            timeout_keep_alive=_KEEP_ALIVE_S,
         )
         server = uvicorn.Server(config)
         if ready is not None:
