@@ -137,11 +137,9 @@ class Distribution:
 
         If too many samples did not end, return the longest time observed; None without samples.
         """
-        ended, at_risk = self.ended.sum(axis=0), self.at_risk.sum(axis=0)
-        if not at_risk.size:
+        if not self.at_risk.size:
             return None
-        hazard = np.divide(ended, at_risk, out=np.zeros_like(ended), where=at_risk > 0.0)
-        row = 1.0 - np.cumprod(1.0 - np.minimum(1.0, hazard))
+        row = self._shares[0]
         found = self._at(row, self._place(row, q), q)
         return float(self.high_s[-1]) if found is None else found
 

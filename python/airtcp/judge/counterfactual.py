@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import ScenarioError
@@ -41,6 +42,16 @@ PROBLEMS: Final = (
     "without",
     "load",
 )
+#: Settings of access points and stations whose absence is a counterfactual: table and key.
+_SETTINGS: Final = {
+    "bursts": ("ap", "access"),
+    "rts": ("mac", "rts_threshold"),
+    "protection": ("phy", "protection"),
+    "beacons": ("mac", "beacon"),
+    "ofdma": ("mac", "ofdma"),
+    "aggregation": ("mac", "aggregation"),
+    "edca": ("mac", "edca"),
+}
 #: A window and a rate large enough to limit nothing.
 _WINDOW: Final = "64 MiB"
 _RATE: Final = "100 Gb/s"
@@ -92,13 +103,8 @@ def counterfactuals(base: Scenario, wanted: Container[str] | None = None) -> lis
 
 def _all(base: Scenario) -> Iterator[tuple[str, tuple[str, ...], dict[str, Any]]]:
     names = [group.name for group in base.stations]
-    yield "bursts", (), _edited(base, lambda data: _drop(data, "ap", "access"))
-    yield "rts", (), _edited(base, lambda data: _drop(data, "mac", "rts_threshold"))
-    yield "protection", (), _edited(base, lambda data: _drop(data, "phy", "protection"))
-    yield "beacons", (), _edited(base, lambda data: _drop(data, "mac", "beacon"))
-    yield "ofdma", (), _edited(base, lambda data: _drop(data, "mac", "ofdma"))
-    yield "aggregation", (), _edited(base, lambda data: _drop(data, "mac", "aggregation"))
-    yield "edca", (), _edited(base, lambda data: _drop(data, "mac", "edca"))
+    for problem, (table, key) in _SETTINGS.items():
+        yield problem, (), _edited(base, partial(_drop, table=table, key=key))
     yield "hidden", (), _edited(base, _all_hear)
     if base.cells is not None and len(base.cells) > 1:
         for place, cell in enumerate(base.cells):

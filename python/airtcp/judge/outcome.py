@@ -50,6 +50,8 @@ NEAR: Final = 0.05
 _SINGLE: Final = 0.15
 #: The fewest replications whose intervals decide.
 _INTERVALS: Final = 2
+#: The times of pages and transfers, which short runs cut off.
+_LASTING: Final = ("page_time", "transfer_time")
 #: An undecided target counts as met or missed if the other is less likely than this.
 _SURELY: Final = 0.1
 #: The largest factor by which the run's own value corrects a ratio of a short run, up or down.
@@ -87,16 +89,14 @@ class TargetOutcome:
     @property
     def likely(self) -> State:
         """The state; if intervals do not decide, by the miss probability."""
-        if self.state != "unknown":
+        if self.state != "unknown" or _SURELY <= self.miss <= 1.0 - _SURELY:
             return self.state
-        return (
-            "holds" if self.miss < _SURELY else "fails" if self.miss > 1.0 - _SURELY else "unknown"
-        )
+        return "holds" if self.miss < _SURELY else "fails"
 
     @property
     def is_of_transfers(self) -> bool:
         """True for a target of page or transfer times."""
-        return read_condition(self.text).metric.startswith(("page_time", "transfer_time"))
+        return read_condition(self.text).metric.startswith(_LASTING)
 
     def times(self, factors: Mapping[str, float]) -> TargetOutcome:
         """Return this target with its ratio multiplied by the factor of its text, if it has one."""
@@ -178,8 +178,7 @@ class Outcome:
     @property
     def readers(self) -> frozenset[tuple[str, str]]:
         """The groups that fetch pages or files now and then: they get the goodput they ask for."""
-        lasting = ("page_time", "transfer_time")
-        return frozenset(who for who, one in self.delay_metrics.items() if one.startswith(lasting))
+        return frozenset(who for who, one in self.delay_metrics.items() if one.startswith(_LASTING))
 
     def calmer(self, known: Outcome) -> Outcome:
         """Return this outcome with delays no longer than those of the same variant in longer runs.
@@ -411,7 +410,7 @@ def _lasting_s(judged: Judged, result: SimulationResult | Comparison) -> float |
     """
     condition = judged.target.condition
     base, q = PERCENTILES.get(condition.metric, ("", 0.0))
-    if base not in ("page_time", "transfer_time") or judged.interval.mean is None:
+    if base not in _LASTING or judged.interval.mean is None:
         return None
     traffic = Traffic(result.simulation.runs, result.scenario, condition.group, condition.part)
     found = distribution(traffic, base)

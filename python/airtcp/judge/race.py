@@ -93,10 +93,11 @@ class Race:
 
     `base` is the scenario after its warm-up was found. `asked` are the cells with a target for
     their share of the goodput that they have in isolation. `targets` replaces the scenario's own
-    targets. `place` distinguishes races on the same `points`. Changes are added to the best
-    finalist up to the work `limit`. `known` is the outcome of the unchanged scenario in the whole
-    run, which corrects short runs. `standings` has the results by name (`AS_IS` for the unchanged
-    scenario). `left_out` has the names for which the budget had no room.
+    targets. `place` distinguishes races on the same `points`. `limit` is the work up to which
+    dropped changes are reconsidered and others are added to the best finalist; with 0 none are
+    added, and reconsidering has no limit. `known` is the outcome of the unchanged scenario in the
+    whole run, which corrects short runs. `standings` has the results by name (`AS_IS` for the
+    unchanged scenario). `left_out` has the names for which the budget had no room.
     """
 
     base: Scenario
@@ -398,13 +399,10 @@ class Race:
             base=base,
             targets=self.targets,
         )
-        if [group.count for group in scenario.stations] != [
-            group.count for group in self.base.stations
-        ]:
-            of_base = {group.name: group.count for group in self.base.stations}
-            found = found.for_as_many(
-                {group.name: of_base[group.name] / group.count for group in scenario.stations}
-            )
+        of_base = {group.name: group.count for group in self.base.stations}
+        found = found.for_as_many(
+            {group.name: of_base[group.name] / group.count for group in scenario.stations}
+        )
         run = scenario.run
         return Standing(candidate, found, tuple(runs), run.duration_ns / 1e9, scenario)
 
