@@ -1,17 +1,34 @@
 """Captures of scenarios, and captures that nobody should have written.
 
-Knows ten scenarios, how their captures are made, and how bytes of a file are spoiled. Does not know
-what comes of them.
+Knows ten scenarios, how their captures are made, and how bytes of a file are spoiled. Writes and
+reads small text files. Does not know what comes of them.
 """
 
 from __future__ import annotations
 
 import random
 import struct
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+from airtcp.importer.files import scenario_of
 
 _BULK = 'application = { kind = "bulk" }'
+
+
+def written(directory: Path, text: str, name: str = "file") -> Path:
+    """Write a text into a file of a directory, and return its path."""
+    path = directory / name
+    path.write_text(text)
+    return path
+
+
+def read(directory: Path, *texts: str) -> dict[str, Any]:
+    """Import texts as files, and return the scenario's tables."""
+    paths = [written(directory, text, f"file-{n}") for n, text in enumerate(texts)]
+    return tomllib.loads(scenario_of(paths))
 
 
 def _web(mean: str, think: str, more: str = "") -> str:

@@ -15,6 +15,7 @@ from airtcp.cli.commands import app
 from airtcp.exceptions import AirtcpError, QuestionError, ScenarioError
 from airtcp.importer.files import measurement_of, scenario_of
 from airtcp.scenario import loads
+from imported import written
 from typer.testing import CliRunner
 
 FILES = Path(__file__).parents[1] / "docs" / "howto" / "import"
@@ -32,12 +33,6 @@ FLENT = {
     },
     "metadata": {"NAME": "rrul", "LENGTH": 20},
 }
-
-
-def written(directory: Path, text: str, name: str = "file") -> Path:
-    path = directory / name
-    path.write_text(text)
-    return path
 
 
 def read(*paths: Path, radio: str | None = None) -> dict[str, Any]:

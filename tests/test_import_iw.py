@@ -8,13 +8,7 @@ from pathlib import Path
 import pytest
 from airtcp.exceptions import ScenarioError
 from airtcp.importer.files import scenario_of
-
-
-def written(directory: Path, text: str, name: str = "file") -> Path:
-    path = directory / name
-    path.write_text(text)
-    return path
-
+from imported import written
 
 #: The rate of a station, lines of its dump: standard, band ("" if none is written), and a line.
 RADIOS = {

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 from airtcp.exceptions import ScenarioError
-from airtcp.importer.files import measurement_of, scenario_of
+from airtcp.importer.files import measurement_of
+from imported import read, written
 
 PING = """PING server.example (192.0.2.1) 56(84) bytes of data.
 64 bytes from 192.0.2.1: icmp_seq=1 ttl=60 time=21.0 ms
@@ -19,17 +18,6 @@ PING = """PING server.example (192.0.2.1) 56(84) bytes of data.
 4 packets transmitted, 3 received, 25% packet loss, time 3004ms
 rtt min/avg/max/mdev = 20.000/45.500/95.500/1.0 ms
 """
-
-
-def written(directory: Path, text: str, name: str = "file") -> Path:
-    path = directory / name
-    path.write_text(text)
-    return path
-
-
-def read(directory: Path, *texts: str) -> dict[str, Any]:
-    paths = [written(directory, text, f"file-{n}") for n, text in enumerate(texts)]
-    return tomllib.loads(scenario_of(paths))
 
 
 def test_another_tool_s_log_is_no_ping(tmp_path: Path) -> None:

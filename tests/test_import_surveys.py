@@ -11,6 +11,7 @@ from airtcp.cli.commands import app
 from airtcp.exceptions import QuestionError, ScenarioError
 from airtcp.importer.files import measurement_of, scenario_of
 from airtcp.scenario import loads
+from imported import read, written
 from typer.testing import CliRunner
 
 PLANNED = """Place,SSID,BSSID,Channel,Signal (dBm),Width,PHY Mode
@@ -68,17 +69,6 @@ CHANNELS = """Survey data from wlan0
 \tchannel receive time:\t\t300 ms
 \tchannel transmit time:\t\t100 ms
 """
-
-
-def written(directory: Path, text: str, name: str = "file") -> Path:
-    path = directory / name
-    path.write_text(text)
-    return path
-
-
-def read(directory: Path, *texts: str) -> dict[str, Any]:
-    paths = [written(directory, text, f"file-{n}") for n, text in enumerate(texts)]
-    return tomllib.loads(scenario_of(paths))
 
 
 def powers(found: dict[str, Any]) -> dict[tuple[str, str], float]:
