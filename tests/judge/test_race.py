@@ -210,7 +210,7 @@ def test_goodput_is_not_corrected() -> None:
 
 
 def test_a_change_improves_what_a_short_run_does_not_show_as_missed() -> None:
-    """The run misses by 1.5, its first seconds with short pages meet by .75; a change gives .3."""
+    """The whole run is at 1.5 of the bound, a short one at .75, and at .3 with a change."""
     base, now = pages(0.75), pages(0.3)
     factors = base.corrections(pages(1.5))
 

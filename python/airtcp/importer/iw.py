@@ -32,7 +32,7 @@ _STANDARDS: Final = {"HT": "802.11n", "VHT": "802.11ac", "HE": "802.11ax", "EHT"
 _ORDER: Final = ("", *_STANDARDS)
 #: Four streams in 40 MHz, in Mb/s; 802.11ad begins above.
 _FASTEST_HT: Final = 600.0
-#: Formats that a band does not have; in 6 GHz only management frames are older than HE.
+#: Formats of data frames that a band does not have. "" is the format without HT.
 _LACKS: Final = {"2.4 GHz": ("VHT",), "6 GHz": ("", "HT", "VHT")}
 #: Only 6 GHz has channels of this width, in MHz.
 _WIDEST: Final = 320

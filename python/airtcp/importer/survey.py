@@ -52,7 +52,7 @@ _STANDARDS: Final = ("802.11n", "802.11ac", "802.11ax", "802.11be")
 
 
 def _head(source: Source) -> tuple[str, dict[str, list[int]]]:
-    """Return the delimiter and the places of known columns, by the first two lines."""
+    """Return the delimiter, and the positions of the known columns, from the first two lines."""
     lines = source.text.lstrip().splitlines()[:2]
     first = lines[0].strip()
     if " / " in first:

@@ -113,9 +113,9 @@ impl Turns {
 mod tests {
     use super::*;
 
-    /// With 1 to 41 media, and some more, and times in pseudo-random order, often equal, the first turn has the
-    /// earliest time and then the lowest number. The second is the one that would be first without
-    /// it.
+    /// With 1 to 41 media, and some more, and times in pseudo-random order, often equal, the first
+    /// turn has the earliest time and then the lowest number. The second is the one that would be
+    /// first without it.
     #[test]
     fn first_is_the_earliest_and_of_several_the_lowest() {
         for number in (1..=41_u32).chain([64, 65, 150, 1_000]) {

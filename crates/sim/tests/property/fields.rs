@@ -1,5 +1,6 @@
-//! Outcomes and captures of several cells stay what they were, to the last bit: twelve floors by
-//! digest, with hidden stations, captures of the receiver, RTS/CTS, access categories and A-MPDUs.
+//! Outcomes and captures of several cells stay equal to the last bit. The test compares digests of
+//! twelve floors with hidden stations, captures of the receiver, RTS/CTS, access categories and
+//! A-MPDUs.
 //! `make same` compares more, from Python. If a change is intended, replace `fields.txt` by what
 //! the test prints.
 
