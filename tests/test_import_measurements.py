@@ -4,10 +4,6 @@ import copy
 import gzip
 import json
 import re
-import shutil
-import socket
-import subprocess
-import time
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +12,7 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.cli.commands import app
+from airtcp.compare import with_measured
 from airtcp.exceptions import QuestionError, ScenarioError
 from airtcp.importer.files import drafts_of, measurement_of, measurement_of_all, scenario_of
 from airtcp.importer.marks import category_of
@@ -118,6 +115,49 @@ def test_a_rate_above_the_capacity_changes_nothing(tmp_path: Path) -> None:
     assert goodput({}, tmp_path, iperf3(target_bitrate=10**8), radio) == pytest.approx(
         free, rel=0.05
     )
+
+
+@pytest.mark.parametrize(
+    ("test", "arrived", "size", "streams"),
+    [
+        ({"bytes": 8 * 2**20}, 8 * 2**20, 8 * 2**20, 1),
+        ({"blocks": 64, "blksize": 131072}, 8 * 2**20, 8 * 2**20, 1),
+        # The connections share it.
+        ({"bytes": 8 * 2**20, "num_streams": 4}, 8 * 2**20, 2 * 2**20, 4),
+        # The client ended when all was written, and half had arrived.
+        ({"bytes": 8 * 2**20}, 4 * 2**20, 4 * 2**20, 1),
+    ],
+)
+def test_a_test_of_a_size_is_a_transfer_with_an_end(
+    tmp_path: Path, test: dict[str, Any], arrived: int, size: int, streams: int
+) -> None:
+    told = iperf3(8 * arrived / 2.0, duration=0, **test)
+    told["end"]["sum_received"] |= {"bytes": arrived}
+    path = written(tmp_path, told)
+    scenario = loads(scenario_of([written(tmp_path, AC, "hostapd.conf"), path]))
+
+    result = with_measured(airtcp.compare(scenario, replications=2), measurement_of(path))
+
+    application: Any = scenario.flows[0].application
+    assert scenario.run.warmup_ns == 0
+    assert (application.size.mean(), len(scenario.flows)) == (size, streams)
+    assert result.simulation.is_done
+    # Its time is compared: means over 10 s would be those of a network that is idle.
+    assert result.measured is not None
+    rows = {row.metric: row for row in result.measured.rows}
+    assert rows["transfer_time_s"].measured.mean == 2.0
+    assert (rows["transfer_time_s"].simulation.mean or 9.0) < 8 * size * streams / 100e6
+    assert "goodput_bps" not in rows
+    assert rows["tcp_retransmissions"].measured.mean == 0.0
+
+
+def test_a_size_of_both_directions_is_no_size(tmp_path: Path) -> None:
+    told = iperf3(bytes=2**20, bidir=1)
+    told["end"]["sum_received_bidir_reverse"] = told["end"]["sum_received"]
+    text = scenario_of([written(tmp_path, told)])
+
+    assert "size" not in tomllib.loads(text)["flows"][0]["application"]
+    assert "-n or -k with --bidir" in text
 
 
 def beside(directory: Path, scenario: str, *measured: Path) -> dict[str, Any]:
@@ -437,52 +477,6 @@ def test_what_is_of_no_known_kind_is_said_with_the_kinds(tmp_path: Path) -> None
             scenario_of([written(tmp_path, text, "x.txt")])
         assert "not a kind of file" in caught.value.message
         assert wanted in caught.value.message
-
-
-#: Options of a real iperf3 with what its JSON must become.
-REAL = {
-    "rate": (["-b", "20M"], "application"),
-    "streams": (["-P", "3"], "connections"),
-    "reverse": (["-R"], "direction"),
-    "mark": (["-S", "0x20"], ""),
-    "mss": (["-M", "1000"], "tcp"),
-    "window": (["-w", "64K"], "tcp"),
-    "reno": (["-C", "reno"], "tcp"),
-    "udp": (["-u", "-b", "5M"], "application"),
-    "bytes": (["-n", "3M"], "direction"),
-    "omit": (["-O", "1"], "direction"),
-    "both": (["--bidir"], "direction"),
-    "pacing": (["--fq-rate", "20M"], ""),  # 3.12 does not say it
-}
-
-
-@pytest.mark.verify
-@pytest.mark.parametrize("name", REAL)
-def test_a_real_iperf3_is_read(tmp_path: Path, name: str) -> None:
-    program = shutil.which("iperf3")
-    if program is None:
-        pytest.skip("iperf3 is missing")
-    options, key = REAL[name]
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port = str(one.getsockname()[1])
-    server = subprocess.Popen([program, "-s", "-1", "-p", port], stdout=subprocess.DEVNULL)
-    try:
-        time.sleep(0.3)
-        client = [program, "-c", "127.0.0.1", "-p", port, "-J", *options]
-        client += [] if name == "bytes" else ["-t", "1"]
-        done = subprocess.run(client, capture_output=True, text=True, timeout=20, check=False)
-    finally:
-        server.kill()
-        server.wait()
-    path = written(tmp_path, done.stdout)
-
-    text = scenario_of([path])
-
-    assert "unknown to iperf3" not in text
-    assert not key or key in tomllib.loads(text)["flows"][0]
-    assert (name == "mark") == ("[mac.classify]" in text)
-    assert measurement_of(path).values
 
 
 def test_test_parameters_that_no_series_shows_are_named(tmp_path: Path) -> None:

@@ -115,10 +115,12 @@ def with_measured(comparison: Comparison, measurement: Measurement) -> Compariso
 
     Each measured metric that was also simulated gets a row: the difference of simulation and models
     from the measured value, with a verdict. A measurement of one direction is compared with the
-    only group that has flows in it. Event counts are scaled to the simulated measurement time.
+    only group that has flows in it. Event counts are scaled to the simulated measurement time,
+    unless all traffic is jobs that have ended: those have no means over time either.
     """
     from dataclasses import replace
 
+    from airtcp.results.jobs import OF_IDLE_TIME
     from airtcp.results.measured import Measured, MeasuredRow
     from airtcp.stats import Interval, joint
 
@@ -127,6 +129,7 @@ def with_measured(comparison: Comparison, measurement: Measurement) -> Compariso
     counted = dict(measurement.values)
     if measurement.counts and measurement.duration_s:
         longer = comparison.scenario.run.duration_ns / 1e9 / measurement.duration_s
+        longer = 1.0 if comparison.simulation.is_done else longer
         counts = {
             name: Interval(count * longer, None, None, 1)
             for name, count in measurement.counts.items()
@@ -136,7 +139,9 @@ def with_measured(comparison: Comparison, measurement: Measurement) -> Compariso
         of, simulated = _scope(comparison, direction)
         for name, measured in values.items():
             beside = simulated.get(name)
-            if beside is None or beside.mean is None:
+            if name in OF_IDLE_TIME and comparison.simulation.is_done:
+                without.append(f"{name}{_plural(direction)}: the transfers end; their times count")
+            elif beside is None or beside.mean is None:
                 groups = comparison.simulation.groups
                 group = direction.partition("/")[0]
                 is_absent = group not in ("", *_DIRECTIONS, *groups)

@@ -7,6 +7,7 @@ both at once.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -21,6 +22,12 @@ from airtcp.stats import Interval
 
 #: Linux's names of congestion controls, and their names in scenarios.
 _CONGESTION: Final = {"reno": "reno", "cubic": "cubic", "bbr": "bbr1"}
+#: A transfer of which less than this arrived counts with what arrived.
+_WHOLE: Final = 0.95
+#: A transfer of a given size is simulated for this many times what it took, and at least this long,
+#: so that a slower one ends too.
+_PATIENCE: Final = 4.0
+_LEAST_S: Final = 10.0
 #: Bytes of the headers of IPv4 and UDP (RFC 791, RFC 768).
 _HEADERS: Final = 28
 #: Suffixes of the sums by direction: the test's own direction, and the other one of `--bidir`.
@@ -154,6 +161,24 @@ class _Test:
         return bool(self.top.get("start", "accepted_connection").value)
 
     @property
+    def job(self) -> tuple[float, str] | None:
+        """The payload of a TCP test of a given size (-n, -k), and its key; None for other tests.
+
+        The client ends the test when it has written all; what arrived by then may be less. With
+        `--bidir` the first direction that has sent all ends the other one: no size is known.
+        """
+        key = "bytes" if self.test.get("bytes").number() else "blocks"
+        size = self.test.get(key).number(least=0.0, most=2.0**50) or 0.0
+        if key == "blocks":
+            size *= self.test.get("blksize").number(least=1.0, most=2.0**30) or 0.0
+        if not size or self.is_udp or len(self.directions) > 1:
+            return None
+        arrived = self.sums("").get("bytes").number(least=0.0) or size
+        if arrived < _WHOLE * size:
+            return arrived, f"end.sum_received.bytes, of {size:.0f} B"
+        return size, f"start.test_start.{key}"
+
+    @property
     def duration_s(self) -> float:
         """The measured time, without the omitted part."""
         return self.sums("").get("seconds").needed(least=1e-3, most=1e7)
@@ -181,6 +206,8 @@ def measurement(top: Node) -> Measurement:
             )
         elif test.is_udp:
             found |= _of_udp(sums)
+        if test.job is not None and found:
+            found["transfer_time_s"] = Interval(test.duration_s, None, None, 1)
         if not test.is_udp and (round_trip := _round_trip(test, direction)) is not None:
             found["rtt_s"] = round_trip
         values[direction] = found
@@ -299,6 +326,16 @@ def add_flow(top: Node, draft: Draft) -> None:
         "warmup": (omitted, "start.test_start.omit"),
         "duration": (test.duration_s, "the seconds of end.sum_received"),
     }
+    if test.job is not None:
+        long = "time enough for the transfer to end"
+        times = {"duration": (max(_PATIENCE * test.duration_s, _LEAST_S), long)}
+        if omitted:
+            draft.unread.append(f"{name}: start.test_start.omit: the transfer begins without it")
+    elif not test.is_udp and (test.test.get("bytes").value or test.test.get("blocks").value):
+        draft.unread.append(
+            f"{name}: -n or -k with --bidir: the first direction that has sent all ends the test; "
+            "both send for the measured time"
+        )
     for key, (seconds, where) in times.items():
         text = time_text(seconds)
         draft.say("run", key, text, f"{name}: {where}")
@@ -306,16 +343,23 @@ def add_flow(top: Node, draft: Draft) -> None:
 
 def _bulk(test: _Test, name: str) -> Said:
     """Return a transfer; with a rate per connection, the sender writes a block at a time (-l)."""
+    table: dict[str, Any] = {"kind": "bulk"}
+    about = "as much as TCP can send"
+    if test.job is not None:
+        size, about = test.job
+        table["size"] = f"{math.ceil(size / test.streams)} B"
+        about += f", shared by {test.streams} connections" if test.streams > 1 else ""
     if test.target is None:
-        return Said({"kind": "bulk"}, f"{name}: as much as TCP can send")
-    size = test.test.get("blksize").number(least=1.0, most=2.0**30)
+        return Said(table, f"{name}: {about}")
+    written = test.test.get("blksize").number(least=1.0, most=2.0**30)
     # iperf3 -b R/N sends N blocks in a row; `fq` sends about a millisecond at a time.
     burst = test.test.get("burst").number(least=0.0, most=1000.0) or 1.0
     bps = test.target_bps or 0.0
     is_paced = test.target.path.endswith(("fqrate", "fq_rate"))
-    block = max(bps / 8e3, 2.0 * _ETHERNET_MSS) if is_paced else (size or 2.0**17) * burst
-    table: dict[str, Any] = {"kind": "bulk", "rate": f"{bps:.0f} b/s", "block": f"{block:.0f} B"}
-    return Said(table, f"{name}: {test.target.path} = {bps:.0f}, start.test_start.blksize")
+    block = max(bps / 8e3, 2.0 * _ETHERNET_MSS) if is_paced else (written or 2.0**17) * burst
+    table |= {"rate": f"{bps:.0f} b/s", "block": f"{block:.0f} B"}
+    sized = f", {about}" if "size" in table else ""
+    return Said(table, f"{name}: {test.target.path} = {bps:.0f}, start.test_start.blksize{sized}")
 
 
 def _mark(test: _Test, name: str, draft: Draft) -> None:

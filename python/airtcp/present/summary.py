@@ -18,6 +18,7 @@ from airtcp.results import (
     Simulation,
 )
 from airtcp.results.glance import SOURCE
+from airtcp.results.jobs import OF_IDLE_TIME
 from airtcp.results.least import LEAST, metric_text
 
 if TYPE_CHECKING:
@@ -46,12 +47,6 @@ HEADLINES: Final = (
 
 #: Further metrics of a quick simulation that the table shows.
 _GLANCED: Final = ("packet_delay_s", "packet_loss", "rtt_s")
-
-#: Metrics left out when all jobs have ended: their means include the idle time afterwards.
-_OF_IDLE_TIME: Final = {
-    *("goodput_bps", "flow_goodput_bps", "active_flows", "channel_utilization"),
-    *("ap_queue_packets", "mean_backlogged_nodes"),
-}
 
 #: The label for the endless flow with the lowest goodput.
 _LEAST_FLOW: Final = "goodput of the least flow"
@@ -129,7 +124,7 @@ def comparison_lines(result: Comparison) -> list[Line]:
 def headlines_of(simulation: Simulation) -> list[str]:
     """Return the headline metrics that are meaningful for this simulation."""
     if simulation.is_done:
-        return [name for name in HEADLINES if name not in _OF_IDLE_TIME]
+        return [name for name in HEADLINES if name not in OF_IDLE_TIME]
     if simulation.counts["transfers"]:
         return list(HEADLINES)
     return [name for name in HEADLINES if name != "active_flows"]
@@ -157,7 +152,7 @@ def prediction_lines(prediction: Prediction) -> list[Line]:
             for line in job_lines(simulation)
         ]
         if simulation.is_done:
-            tabled = [name for name in tabled if name not in _OF_IDLE_TIME]
+            tabled = [name for name in tabled if name not in OF_IDLE_TIME]
     for name in _in_order([*prediction.model, *tabled, _OF_CELLS]):
         label = metric(name).label
         if name == _OF_CELLS:
@@ -252,7 +247,7 @@ def simulation_lines(simulation: Simulation) -> list[Line]:
         hidden |= {name for name in metrics if name.startswith("failed_ppdu_ratio")}
         hidden.add("mpdu_error_ratio")
     if simulation.is_done:
-        hidden |= _OF_IDLE_TIME
+        hidden |= OF_IDLE_TIME
     return [
         *job_lines(simulation),
         *(

@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 _WAYS: Final = ("download", "upload")
+#: Metrics without a meaning once all jobs have ended: their means include the idle time afterwards.
+OF_IDLE_TIME: Final = frozenset(
+    {
+        *("goodput_bps", "flow_goodput_bps", "active_flows", "channel_utilization"),
+        *("ap_queue_packets", "mean_backlogged_nodes"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
