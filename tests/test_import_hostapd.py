@@ -13,6 +13,7 @@ from airtcp.importer.files import scenario_of
 from airtcp.importer.hostapd import read_hostapd
 from airtcp.importer.options import options_of
 from airtcp.importer.source import Source
+from debian import fetch_program
 
 GUIDE = Path(__file__).parents[1] / "docs" / "howto" / "import" / "hostapd.conf"
 _AC = (
@@ -266,12 +267,24 @@ HELD_OUT = {
 }
 
 
+@pytest.fixture(scope="module", params=["installed", "sid"])
+def hostapd(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The command of hostapd 2.10 or so, and of 2.11 or later."""
+    if request.param == "installed":
+        found = shutil.which("hostapd", path="/usr/sbin:/sbin:/usr/bin:/usr/local/sbin")
+        return [found] if found else pytest.skip("hostapd is missing")
+    libraries = ["libc6", "libssl3t64", "libnl-3-200", "libnl-genl-3-200", "libnl-route-3-200"]
+    libraries += ["zlib1g", "libzstd1"]
+    directory = tmp_path_factory.mktemp("hostapd")
+    return fetch_program(directory, "sid", "usr/sbin/hostapd", "hostapd", *libraries)
+
+
 @pytest.mark.verify
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", [*OFF, *ON, *HELD_OUT, "the guide"])
-def test_hostapd_turns_off_what_the_scenario_has_not(tmp_path: Path, name: str) -> None:
-    program = shutil.which("hostapd", path="/usr/sbin:/sbin:/usr/bin:/usr/local/sbin")
-    if program is None:
-        pytest.skip("hostapd is missing")
+def test_hostapd_turns_off_what_the_scenario_has_not(
+    tmp_path: Path, hostapd: list[str], name: str
+) -> None:
     texts = {key: text for key, (text, _) in (OFF | ON).items()} | HELD_OUT
     text = GUIDE.read_text() if name == "the guide" else texts[name]
     standard = phy(tmp_path, text)["standard"]
@@ -280,7 +293,7 @@ def test_hostapd_turns_off_what_the_scenario_has_not(tmp_path: Path, name: str) 
     path.write_text("interface=wlan0\ndriver=none\n" + without)
 
     # It runs until it is ended; what it turns off is said before that.
-    command = ["timeout", "2", program, str(path)]
+    command = ["timeout", "2", *hostapd, str(path)]
     said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
     assert "errors found" not in said
