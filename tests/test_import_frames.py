@@ -5,6 +5,7 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 import time
 import tomllib
 import zlib
@@ -16,6 +17,7 @@ from airtcp.exceptions import ScenarioError
 from airtcp.importer.capture.draft import read_capture
 from airtcp.importer.files import drafts_of, scenario_of
 from imported import pcap
+from test_memory import PRINT_PEAK
 from typer.testing import CliRunner
 
 AP, OTHER, GROUP = (bytes.fromhex(one) for one in ("020000000001", "020000000099", "01005e000001"))
@@ -325,3 +327,45 @@ def test_tshark_counts_as_many_data_frames(tmp_path: Path, seed: int) -> None:
         path.write_bytes(content[: random.Random(seed).randrange(len(content) // 2, len(content))])
 
     assert accounted(scenario_of([path])) == shark(path)
+
+
+def long(path: Path, size: int) -> None:
+    """Write a capture of at least so many bytes: the same frames again and again, 200 us apart."""
+    draw = random.Random(1)
+    told = [radiotap(draw, n % 5, has_fcs=False) + any_frame(draw, n) for n in range(20_000)]
+    with path.open("wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 127))
+        number = 0
+        while out.tell() < size:
+            for frame in told:
+                number += 1
+                seconds, us = divmod(200 * number, 10**6)
+                out.write(struct.pack("<IIII", seconds, us, len(frame), len(frame)) + frame)
+
+
+#: Prints the peak memory of a process that read a capture, and how often it told its progress.
+READ = f"""import sys
+from pathlib import Path
+from airtcp.importer.capture.draft import read_capture
+told = []
+read_capture(Path(sys.argv[1]), told.append)
+{PRINT_PEAK}
+print(len(told))
+"""
+
+
+@pytest.mark.verify
+@pytest.mark.timeout(1800)
+def test_memory_stays_level_over_a_gigabyte(tmp_path: Path) -> None:
+    peaks = []
+    for size in (10**8, 10**9):
+        path = tmp_path / "long.pcap"
+        long(path, size)
+        command = [sys.executable, "-c", READ, str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        path.unlink()
+        peak, times = map(int, done.stdout.split())
+        peaks.append(peak)
+        # A bar that moves by a hundredth at least.
+        assert times >= 100
+    assert peaks[1] < 1.1 * peaks[0] < 100e6
