@@ -16,7 +16,7 @@ from airtcp.importer.draft import Draft, Said, time_text
 from airtcp.importer.marks import category_of, priority_of, tell_newer
 from airtcp.importer.options import unfollowed
 from airtcp.importer.samples import mean_over_time
-from airtcp.importer.source import Node, Source
+from airtcp.importer.source import Node, Source, without_addresses
 from airtcp.results.measured import Measurement, Unfollowed
 from airtcp.stats import Interval
 
@@ -82,7 +82,7 @@ class _Test:
 
     def __init__(self, top: Node) -> None:
         if error := top.get("error").text():
-            raise top.source.error("error", f"iperf3 did not finish: {error}")
+            raise top.source.error("error", f"iperf3 did not finish: {without_addresses(error)}")
         test = top.get("start", "test_start")
         if not test.table():
             raise top.source.error("start.test_start", "is missing; allowed: iperf3 -J of a client")

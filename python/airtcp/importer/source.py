@@ -28,6 +28,16 @@ KINDS: Final = (
     "channel, rssi), a log of ping or fping"
 )
 _SHOWN: Final = 40
+#: A MAC address, an IPv6 address, an IPv4 address.
+_ADDRESS: Final = re.compile(
+    r"(?i)(?<![0-9a-f])(?:[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}"
+    r"|(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}|(?:[0-9a-f]{1,4}:)+(?::[0-9a-f]{1,4})+|\d{1,3}(?:\.\d{1,3}){3})(?![0-9a-f])"
+)
+
+
+def without_addresses(text: str) -> str:
+    """Return a text from a file, or a file's name, with the word "address" for each address."""
+    return _ADDRESS.sub("address", text)
 
 
 @dataclass(frozen=True)
@@ -39,8 +49,8 @@ class Source:
 
     @property
     def short(self) -> str:
-        """The name without its directory, for comments."""
-        return one_line(Path(self.name).name)
+        """The name without its directory and without addresses, for comments."""
+        return without_addresses(one_line(Path(self.name).name))
 
     def error(self, place: str, message: str) -> ScenarioError:
         """Return an error about a place in the file: a line, or a path of keys."""

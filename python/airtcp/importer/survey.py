@@ -118,7 +118,7 @@ def _row(
 
     bssid = text("bssid").lower().replace("-", ":")
     if not _is_mac(bssid):
-        raise source.error(f"{place}: bssid", f"{shown(bssid)} is not a MAC address")
+        raise source.error(f"{place}: bssid", "is not a MAC address")
     rssi = text("rssi").lower().removesuffix("dbm").strip().replace(",", ".")
     # airodump-ng writes -1 for a driver without powers.
     if rssi in ("", "-", "n/a", "-1"):

@@ -15,6 +15,7 @@ from airtcp.importer.capture.network import Network
 from airtcp.importer.capture.stations import ServiceSet, Station
 from airtcp.importer.capture.transfers import DOWN, UP, leave_out_control
 from airtcp.importer.draft import Draft, Said, time_text
+from airtcp.importer.source import without_addresses
 
 _WAYS: Final = ("upload", "download")
 #: If there are more groups than this, those with the fewest bytes are left out as stray stations.
@@ -28,7 +29,7 @@ _FEWEST: Final = "of kinds of stations with least data"
 
 def read_capture(path: Path, progress: Progress = None) -> Network:
     """Read a capture. Raises ScenarioError if nothing in it can be read."""
-    network = Network(path.name)
+    network = Network(without_addresses(path.name))
     network.read(path, progress)
     chosen = _chosen(network)
     if chosen is None or network.duration_ns <= 0:
