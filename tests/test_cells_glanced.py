@@ -12,7 +12,7 @@ from airtcp.prediction import predict
 from airtcp.present import summary
 from airtcp.present.cells import sentences
 from airtcp.results.glance import Glance
-from airtcp.run.glance import BUDGET, glance
+from airtcp.run.glance import BUDGET, TIMES, glance
 from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario, load, loads
 from airtcp.web import views
@@ -21,7 +21,7 @@ from commands import call
 from wing import with_papers
 
 MIDDLE = (
-    "Cell middle gets 5.2 % of its isolated goodput: it defers to left and right, which do not "
+    "Cell middle gets 4.9 % of its isolated goodput: it defers to left and right, which do not "
     "hear each other."
 )
 
@@ -69,7 +69,7 @@ def test_cells_alone_are_half_as_much_work_again_and_change_no_bit_of_all_togeth
     assert without.alone == {}
     assert without.metrics == row.metrics
     assert row.cells["middle"].goodput_bps == without.cells["middle"].goodput_bps
-    assert 0 < row.events - without.events < 0.75 * BUDGET
+    assert 0 < row.events - without.events < 0.75 * TIMES * BUDGET
 
 
 def test_cells_that_change_places_have_intervals_as_wide_as_that() -> None:
@@ -128,7 +128,7 @@ def test_the_command_has_a_line_for_each_cell_and_the_sentence(tmp_path: Path) -
     lines = told.stdout.splitlines()
     (at,) = [place for place, line in enumerate(lines) if "goodput of cell middle" in line]
     assert lines[at].split()[-3:] == ["chain", "of", "clusters"]
-    assert lines[at + 1].split()[:4] == ["1.27", "±", "0.40", "Mb/s"]
+    assert lines[at + 1].split()[:4] == ["1.20", "±", "0.19", "Mb/s"]
     assert MIDDLE in " ".join(told.stdout.split())
 
     asked = call("predict", file, "--glance", "--json")
@@ -144,29 +144,31 @@ def test_the_page_has_what_the_command_tells() -> None:
     for shown in (views.prediction(told), views.lights(told)):
         cells = shown["cells"]
         assert [line[0] for line in cells["rows"]] == ["left", "middle", "right"]
-        assert cells["rows"][1][1] == "1.27 ± 0.40 Mb/s"
+        assert cells["rows"][1][1] == "1.20 ± 0.19 Mb/s"
         assert cells["sentences"] == [MIDDLE]
         assert cells["shares"] == {
             "left": "hardly disturbed, simulated",
-            "middle": "5.2 % simulated",
+            "middle": "4.9 % simulated",
             "right": "hardly disturbed, simulated",
         }
     # Cells that change places get little in one replication and much in the next.
     offices = views.prediction(predict(example("three-offices")))
     assert not any("of its isolated goodput" in line for line in offices["words"])
-    assert set(offices["cells"]["shares"]) <= {"law", "tax", "art"}
+    assert set(offices["cells"]["shares"].values()) == {"not known from a quick simulation"}
     assert views.prediction(predict(loads(cell(1)), glance=True))["cells"] is None
 
 
 @with_papers
 def test_a_longer_look_takes_its_words_along_where_nothing_else_answers() -> None:
     """The page would tell of one cell by the first look, and beside it by the longest."""
-    longer = views.lights(predict(example("three-offices"), glance=True, times=3))
+    text = (directory() / "three-cells.toml").read_text()
+    newer = loads(text.replace("802.11a", "802.11n"))
+    longer = views.lights(predict(newer, glance=True, times=4))
 
     assert longer["cells"]["sentences"]
     assert set(longer["cells"]["sentences"]) < set(longer["words"])
     shown = {row[0]: row[1] for row in longer["best"]}
-    assert shown["goodput of cell tax"] == longer["cells"]["rows"][1][1]
+    assert shown["goodput of cell middle"] == longer["cells"]["rows"][1][1]
     assert "words" not in views.lights(predict(example("three-cells"), glance=True))
 
 

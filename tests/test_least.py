@@ -23,7 +23,7 @@ def hidden() -> SimulationResult:
 
 
 def test_a_quick_simulation_names_the_flow_that_starves() -> None:
-    seen = glance(EXAMPLES / "hidden-uploads.toml")
+    seen = glance(EXAMPLES / "hidden-uploads.toml", times=1)
     least = least_bps(seen.simulation.runs, seen.scenario)
 
     mean = seen.metrics["flow_goodput_bps"].mean

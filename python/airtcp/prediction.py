@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def predict(
-    scenario: ResolvedScenario | str | Path, *, glance: bool | None = None, times: int = 1
+    scenario: ResolvedScenario | str | Path, *, glance: bool | None = None, times: int | None = None
 ) -> Prediction:
     """Predict by models, best first for each metric, or by a quick simulation where none fits.
 
@@ -34,8 +34,8 @@ def predict(
 
     If no model has a goodput, or none the time of transfers that end, airtcp runs a short
     simulation with intervals (`airtcp.glance`). Its result is in `glance`. True always runs it;
-    False never does. It does `times` the default amount of work. Without the compiled core, as in a
-    browser, it runs only with True.
+    False never does. `times` is its amount of work, as in `airtcp.glance`. Without the compiled
+    core, as in a browser, it runs only with True.
 
     If the quick simulation fails, for example because transfers arrive faster than the network can
     carry them, `unanswered` and `uncovered` have the reason. With `glance=True` the errors of
@@ -57,14 +57,14 @@ def predict(
     if not glance:
         return said
     from airtcp.results.glance import SOURCE
-    from airtcp.run.glance import can_look
+    from airtcp.run.glance import TIMES, can_look
     from airtcp.run.glance import glance as look
 
     if not is_asked_for and not can_look():
         return said
 
     try:
-        return replace(said, glance=look(scenario, times=times))
+        return replace(said, glance=look(scenario, times=times or TIMES))
     except AirtcpError as error:
         if is_asked_for:
             raise

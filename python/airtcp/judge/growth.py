@@ -75,7 +75,7 @@ class _Looks:
         """Run a quick simulation with `stations` stations. Raises _TooMuchError."""
         if self.taken >= _MOST or self._left < BUDGET + _BESIDE:
             raise _TooMuchError
-        seen = glance(self._scenario.with_stations(stations), alone=self._asks_alone)
+        seen = glance(self._scenario.with_stations(stations), times=1, alone=self._asks_alone)
         self.taken += 1
         self._left -= max(seen.events, BUDGET) + _BESIDE
         shortfalls = [(_shortfall(seen, target.condition), target) for target in self._targets]

@@ -110,7 +110,8 @@ class Glance:
     def seldom(self) -> tuple[str, ...]:
         """The cells to which others leave so few turns that a quick simulation is too short.
 
-        If there is one, no value has an interval: all means cover only this simulation.
+        If there is one, a longer run may rank the cells differently, and no cell has
+        `share_of_alone`.
         """
         return self._short.seldom
 

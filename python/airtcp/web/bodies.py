@@ -93,7 +93,7 @@ class Search(_Body):
 class Curve(_Body):
     """A question about a scenario at several values of a key, or of the number of stations.
 
-    With `times` a quick simulation answers at every value, with this multiple of the default work;
+    With `times` a quick simulation answers at every value, with this work as in `airtcp.glance`;
     with 0 only where models do not answer.
     """
 
@@ -104,10 +104,10 @@ class Curve(_Body):
 
 
 class Lights(_Body):
-    """A question about targets, answered by a quick simulation with `times` the default work."""
+    """A question about targets, answered by a quick simulation with the work `times`."""
 
     source: Source
-    times: int = Field(default=1, ge=1, le=MOST_TIMES)
+    times: int | None = Field(default=None, ge=1, le=MOST_TIMES)
 
 
 class Nothing(_Body):

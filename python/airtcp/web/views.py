@@ -117,7 +117,7 @@ def _glanced_cells(predicted: Prediction) -> dict[str, Any] | None:
     found = _cells(predicted.scenario, seen.cells, glanced=True)
     if found is not None and len(seen.cells) > 1:
         for name in seen.cells:
-            disturbed = name in seen.disturbed
+            disturbed = seen.seldom or name in seen.disturbed
             words = (
                 "not known from a quick simulation" if disturbed else "hardly disturbed, simulated"
             )
