@@ -50,3 +50,36 @@ def test_without_a_store_a_sample_is_shown_and_a_named_store_replaces_it(store: 
     named = listed({"small": store})
     assert not named["sample"]
     assert [one["name"] for one in named["stores"]] == ["small"]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here (make setup-system)")
+def test_a_press_that_is_half_done_when_points_arrive_is_not_lost(opened: Any) -> None:
+    """Chromium drops a click if its element was taken out between button down and button up."""
+    page = opened(packed({"example": "persistent-downloads"}))
+    page.page.locator(".values tr").nth(1).wait_for(state="attached")
+    summary = page.page.locator(".values summary")
+    is_open = page.page.locator(".values").evaluate("(one) => one.open")
+    summary.hover()
+    page.page.mouse.down()
+    # Another metric draws the picture and the table again.
+    page.page.locator("#metric").evaluate(
+        "(one) => { one.value = 'flow_goodput_bps'; one.dispatchEvent(new Event('change')); }"
+    )
+    page.page.locator("#metric option[value=flow_goodput_bps]:checked").wait_for(state="attached")
+    page.page.mouse.up()
+    assert page.page.locator(".values").evaluate("(one) => one.open") is not is_open
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here (make setup-system)")
+def test_a_capacity_is_searched_once_its_condition_is_known(opened: Any) -> None:
+    page = opened()
+    held: list[Any] = []
+    page.page.route("**/api/conditions", lambda route: held.append(route))
+    page.page.locator("#views button", has_text="Plan").click()
+    search = page.page.get_by_role("button", name="Find the capacity")
+    search.wait_for()
+    assert search.is_disabled()
+    page.page.unroute("**/api/conditions")
+    for one in held:
+        one.continue_()
+    page.page.locator("button:enabled", has_text="Find the capacity").wait_for()

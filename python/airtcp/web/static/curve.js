@@ -29,7 +29,8 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
   const picture = responsive(draw);
   const key = h("div");
   const large = h("div", { class: "main-slider" });
-  const values = h("details", { class: "values" });
+  const caption = h("summary", {}, "The values as a table");
+  const values = h("details", { class: "values" }, caption);
   const depth = h("p", { class: "muted depth-told", "aria-live": "polite" });
   let axis = null;
   let mover = null;
@@ -306,7 +307,8 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
   function redraw() {
     if (!app.scenario) return;
     picture.redraw();
-    if (!axis) { replace(key); replace(values); return; }
+    values.hidden = !axis;
+    if (!axis) { replace(key); return; }
     const shown = series();
     replace(key, legend(shown));
     const marks = shown.flatMap((one) => one.data);
@@ -323,10 +325,8 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
       return [option.text, here(modelsOf).get(text)?.values[name]?.text ?? "", (needsGlance() && glanceAt(option.value)?.text) || "",
         point ? `${point.text}${point.unsteady ? " (not steady)" : ""}` : ""];
     }).filter(([, ...told]) => told.some(Boolean));
-    const { open } = values;
-    replace(values, h("summary", {}, "The values as a table"),
+    replace(values, caption,
       table([nameOf(axis), "models", "quick simulation", "simulation"], rows, { numbers: [0, 1, 2, 3], caption: "Values of the curve" }));
-    values.open = open;
   }
 
   return {

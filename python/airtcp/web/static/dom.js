@@ -19,14 +19,20 @@ export function fresh(prefix) {
   return `${prefix}-${count}`;
 }
 
-/** Replace the children of an element; the focus moves to the new child with the same name. */
+/**
+ * Replace the children of an element; the focus moves to the new child with the same name. A child that stays is not
+ * taken out, even for a moment: a press on it that is half done would be lost.
+ */
 export function replace(element, ...children) {
   const held = document.activeElement !== element && element.contains(document.activeElement) ? document.activeElement : null;
   // Asked for now: once it is taken out, a choice has no label any more.
   const wanted = held && name(held);
   const equals = () => [...element.querySelectorAll(held.tagName)].filter((one) => name(one) === wanted);
   const place = held && equals().indexOf(held);
-  element.replaceChildren(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false));
+  const nodes = children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false)
+    .map((one) => (one instanceof Node ? one : document.createTextNode(one)));
+  for (const child of [...element.childNodes]) if (!nodes.includes(child)) child.remove();
+  nodes.forEach((node, index) => { if (element.childNodes[index] !== node) element.insertBefore(node, element.childNodes[index] ?? null); });
   // One that was put back is there, but was taken out for a moment, which costs it the focus.
   if (held && document.activeElement !== held) (held.isConnected ? held : equals()[place])?.focus({ preventScroll: true });
 }

@@ -11,7 +11,8 @@ const PLACES = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh
 
 /**
  * A button that starts a run, a progress bar, and a button that stops it. `begin(true)` starts an automatic run: it
- * waits behind requested ones, and `cancel()` or leaving the page ends it without a message.
+ * waits behind requested ones, and `cancel()` or leaving the page ends it without a message. `ready(false)` disables the
+ * button until all that the run needs is known.
  */
 export function runner({ label, body, take, done = () => {}, quiet = false }) {
   const start = h("button", { type: "button", class: quiet ? "" : "primary", onclick: () => begin() }, label);
@@ -81,7 +82,7 @@ export function runner({ label, body, take, done = () => {}, quiet = false }) {
   }
 
   addEventListener("pagehide", cancel);
-  return Object.assign(shown, { begin, cancel, busy: () => current !== null });
+  return Object.assign(shown, { begin, cancel, busy: () => current !== null, ready: (is) => { start.disabled = !is; } });
 }
 
 /** Leave a run; the request arrives even if the page is closed. */

@@ -30,6 +30,17 @@ export function plan(app) {
   let axis = null;
   let asked = null;
   const asking = newest();
+  const search = runner({
+    label: "Find the capacity", body,
+    take: (message, from) => {
+      if (!message.result) return;
+      found.set(keyOf(from.source, from.until, from.axis), message.result);
+      for (const one of message.result.remedies) tried(app, { line: `${one.title}: ${one.answer ? `capacity ${one.answer.value_text}` : one.words}` });
+      show();
+    },
+  });
+  // The stop condition may be that of another scenario, until this one's are known.
+  search.ready(false);
 
   const element = h("div", {},
     h("section", { class: "card first" }, h("h1", { class: "title" }, "Capacity"),
@@ -38,15 +49,7 @@ export function plan(app) {
       h("div", { class: "row" }, field("Increase", axisOf)), ends,
       h("div", { class: "switch" }, withRemedies, h("label", { for: "plan-remedies" }, "Also try changes that raise the capacity (takes longer)")),
       sentence,
-      h("div", { class: "actions" }, runner({
-        label: "Find the capacity", body,
-        take: (message, from) => {
-          if (!message.result) return;
-          found.set(keyOf(from.source, from.until, from.axis), message.result);
-          for (const one of message.result.remedies) tried(app, { line: `${one.title}: ${one.answer ? `capacity ${one.answer.value_text}` : one.words}` });
-          show();
-        },
-      }))),
+      h("div", { class: "actions" }, search)),
     before.element, result);
 
   /** The curve to show: the condition's target, or null for its metric. */
@@ -75,6 +78,7 @@ export function plan(app) {
   function offer() {
     const id = JSON.stringify(app.source());
     const listed = conditionsOf.get(id);
+    search.ready(listed);
     if (listed) {
       const all = [...listed.targets, ...listed.usual.filter((one) => !listed.targets.length)];
       fromTarget.hidden = !all.length;
