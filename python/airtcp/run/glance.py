@@ -81,12 +81,12 @@ def glance(
 ) -> Glance:
     """Run a quick simulation: intervals from a few short runs, in tens of milliseconds.
 
-    `scenario` is a scenario, or any argument of `airtcp.load`. `seed` replaces its seed. `times`
-    is the amount of work in units of 270,000 events: four times the work halves the width of
-    intervals. For a scenario with a steady state, the run measures this state, whatever warm-up and measured time
-    the scenario sets. Transfers that end once and for all, and those of a log, have no steady
-    state: the run then covers the scenario's own warm-up and measured time from the beginning, as
-    far as the budget goes. The result depends only on scenario and seed.
+    `scenario` is a scenario, or any argument of `airtcp.load`. `seed` replaces its seed. `times` is
+    the amount of work in units of 270,000 events: four times the work halves the width of
+    intervals. For a scenario with a steady state, the run measures this state, whatever warm-up and
+    measured time the scenario sets. Transfers that end once and for all, and those of a log, have
+    no steady state: the run then covers the scenario's own warm-up and measured time from the
+    beginning, as far as the budget goes. The result depends only on scenario and seed.
 
     With several cells, the disturbed cells with the least goodput, at most eight, are also
     simulated alone: `cells` then has their `share_of_alone`. This takes half as much work again, or
