@@ -14,10 +14,10 @@ import pytest
 from airtcp.amounts import percent
 from airtcp.difference import diff
 from airtcp.examples import directory
+from airtcp.messages.diff import separated
 from airtcp.present import report
 from airtcp.present.cautions import cautions
 from airtcp.present.cells import airtime_parts, by_cell_of_both, known_share, sentences
-from airtcp.present.difference import rows
 from airtcp.present.plot import pictures
 from airtcp.present.sense import extent, sanity
 from airtcp.results import Simulation
@@ -119,11 +119,11 @@ def test_the_goodput_of_one_flow_is_told_once_in_a_difference() -> None:
     of = example("three-cells", **{"run.replications": 6})
     found = diff(of, of.vary({"mac.rts_threshold": "0 B"}))
 
-    told = [(row.metric, row.of) for row in rows(found)]
-    assert ("goodput", "reader") in told
-    assert ("goodput per flow", "reader") not in told
+    told = [(row.metric, row.group) for row in separated(found)]
+    assert ("goodput_bps", "reader") in told
+    assert ("flow_goodput_bps", "reader") not in told
     # Of three flows the mean is another number than the sum.
-    assert {("goodput, all flows", "all"), ("goodput per flow", "all")} <= set(told)
+    assert {("goodput_bps", None), ("flow_goodput_bps", None)} <= set(told)
 
 
 def test_a_cell_alone_has_nothing_of_the_others() -> None:

@@ -36,25 +36,47 @@ def parts(found: Difference, subject: Sequence[str], *, everything: bool = False
     yield Heading(subject[0] if subject else "No key differs", aside)
     yield Lines([*((line, "dim") for line in subject[1:]), *decision(found)])
     ranked = [one for one in found.ranked() if one.change.separated]
-    felt = [one for one in ranked if one.is_felt]
-    large = [one for one in felt if one.is_noticed]
-    shown = large if everything else _first(large)
-    table = rows(shown)
-    if table is not None:
-        yield table
-    # A change that nobody feels is neither better nor worse.
-    folded = {
-        f"Less than {100.0 * NOTICED:g} %": [one for one in felt if not one.is_noticed],
-        "Queues, TCP, MAC": [one for one in ranked if not one.is_felt],
-    }
-    for head, some in folded.items() if everything else ():
-        told = rows(some, judged=False)
-        if told is not None:
-            yield Note(head)
-            yield told
+    shown = ranked if everything else _first([one for one in ranked if one.is_noticed])
+    yield from tables(shown)
     rest = rest_line(found, 0 if everything else len(ranked) - len(shown))
     if rest:
         yield Lines([(rest, "dim")])
+
+
+def separated(found: Difference) -> list[Ranked]:
+    """Return the significant changes, largest first. The goodput of a single flow appears once."""
+    ranked = found.ranked()
+    goodputs = {
+        (one.group, one.part): (one.change.a.mean, one.change.b.mean)
+        for one in ranked
+        if one.metric == "goodput_bps"
+    }
+    return [
+        one
+        for one in ranked
+        if one.change.separated
+        and (
+            one.metric != "flow_goodput_bps"
+            or goodputs.get((one.group, one.part)) != (one.change.a.mean, one.change.b.mean)
+        )
+    ]
+
+
+def tables(ranked: Sequence[Ranked]) -> Iterator[Part]:
+    """Yield changes that users notice, then small ones, then those of queues, TCP and the MAC."""
+    # A change that nobody feels is neither better nor worse.
+    for head, some in {
+        "": [one for one in ranked if one.is_noticed],
+        f"Less than {100.0 * NOTICED:g} %": [
+            one for one in ranked if one.is_felt and not one.is_noticed
+        ],
+        "Queues, TCP, MAC": [one for one in ranked if not one.is_felt],
+    }.items():
+        table = rows(some, judged=not head)
+        if table is not None:
+            if head:
+                yield Note(head)
+            yield table
 
 
 def decision(found: Difference) -> Iterator[tuple[str, State]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.amounts import percent, quantity, quantity_with_interval
+from airtcp.amounts import percent
+from airtcp.document.markup import html as html_of
 from airtcp.document.page import document, origin, table
 from airtcp.files import prepare, write_files
 from airtcp.labels import flows_of, label_of
@@ -33,14 +33,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from airtcp.estimates.steadiness import Steadiness
-    from airtcp.results.differences import Change, Difference, Ranked
+    from airtcp.results.differences import Difference, Ranked
 
 #: The most rows of a table for people, and bars of a picture.
 MOST_ROWS: Final = 20
-#: The number of folded details listed by name.
-_MOST_DETAILS: Final = 5
-#: Larger increases are shown as a multiple.
-_TIMES: Final = 2.0
 #: Longer lists of values are not shown.
 _LONG: Final = 40
 #: Follows from positions, walls, powers and channels, which are not in the resolved form.
@@ -50,8 +46,6 @@ _MOST_KEYS: Final = 6
 
 CAPTION: Final = "What changes from A to B: paired differences relative to A, with their intervals."
 
-HEAD: Final = ("metric", "of", "A", "B", "B - A", "", "")
-
 _COLOURS: Final = {
     "better": GREEN,
     "worse": VERMILION,
@@ -59,35 +53,6 @@ _COLOURS: Final = {
     "hardly different": GREY,
     "not separated": GREY,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row of the table of changes, in the columns of `HEAD`.
-
-    `told` is the metric with its scope.
-    """
-
-    metric: str
-    of: str
-    a: str
-    b: str
-    difference: str
-    relative: str
-    verdict: str
-    told: str
-
-    def cells(self) -> tuple[str, ...]:
-        """Return the columns."""
-        return (
-            self.metric,
-            self.of,
-            self.a,
-            self.b,
-            self.difference,
-            self.relative,
-            self.verdict,
-        )
 
 
 def changed_lines(difference: Difference) -> list[str]:
@@ -126,47 +91,6 @@ def _ended(difference: Difference, precision: float) -> str:
         return f"reached: {asked}"
     why = "interrupted" if difference.stopped == "interrupted" else "stopped at the maximum"
     return f"{why} before this precision was reached: {asked}"
-
-
-def rows(difference: Difference, *, felt: bool | None = None) -> list[Row]:
-    """Return the significant changes: those that users notice, then details, largest first.
-
-    `felt` selects only the changes that users notice, or only the others. If there is one flow, its
-    goodput appears once.
-    """
-    ranked = difference.ranked()
-    goodputs = {(one.group, one.part): one.change for one in ranked if one.metric == "goodput_bps"}
-    return [
-        _row(one)
-        for one in ranked
-        if one.change.separated
-        and felt in (None, one.is_felt)
-        and (one.metric != "flow_goodput_bps" or _is_of_several(one, goodputs))
-    ]
-
-
-def _is_of_several(one: Ranked, goodputs: Mapping[tuple[str | None, str | None], Change]) -> bool:
-    """Whether the goodput per flow differs from the goodput of all flows in the same scope."""
-    of_all = goodputs.get((one.group, one.part))
-    return of_all is None or (of_all.a.mean, of_all.b.mean) != (
-        one.change.a.mean,
-        one.change.b.mean,
-    )
-
-
-def folded(details: list[Row]) -> str:
-    """List the metrics of details that are not shown."""
-    names = list(dict.fromkeys(row.metric for row in details))
-    text = "; ".join(names[:_MOST_DETAILS])
-    more = f"; and {len(names) - _MOST_DETAILS} more" if len(names) > _MOST_DETAILS else ""
-    return f"Details of queues, TCP and the MAC differ (use --details): {text}{more}."
-
-
-def relative_text(relative: float | None) -> str:
-    """Format a relative change: "+12.3 %", "8.6 times A"; "" for None."""
-    if relative is None:
-        return ""
-    return f"{1.0 + relative:.2g} times A" if relative >= _TIMES else percent(relative, signed=True)
 
 
 def rest(difference: Difference) -> str | None:
@@ -265,18 +189,12 @@ def html(difference: Difference, svg: str | None) -> str:
     parts.append("<ul class='subject'>")
     parts += [f"<li>{escape(line)}</li>" for line in subject(difference)]
     parts.append("</ul>")
-    found, details = (rows(difference, felt=felt) for felt in (True, False))
-    if found:
-        parts.append(table(HEAD, [row.cells() for row in found], numbers={2, 3, 4, 5}))
-    if details:
-        shown = table(HEAD, [row.cells() for row in details], numbers={2, 3, 4, 5})
-        parts.append(f"<details><summary>Queues, TCP, the MAC</summary>{shown}</details>")
+    changes = list(html_of(words.tables(words.separated(difference))))
+    parts += changes or ["<p class='note'>No metric differs beyond chance.</p>"]
     of_cells = by_cell_of_both(difference.a.simulation, difference.b.simulation)
     if of_cells is not None:
         numbers = set(range(1, len(of_cells.head)))
         parts += ["<h2>Cells, A → B</h2>", table(of_cells.head, of_cells.rows, numbers=numbers)]
-    if not found and not details:
-        parts.append("<p class='note'>No metric differs beyond chance.</p>")
     if svg is not None:
         shown = drawing.inlined(svg, "difference", CAPTION)
         parts.append(f"<figure>{shown}<figcaption>{escape(CAPTION)}</figcaption></figure>")
@@ -286,28 +204,6 @@ def html(difference: Difference, svg: str | None) -> str:
     for name, one in (("A", difference.a), ("B", difference.b)):
         parts += origin(f"Where {name} comes from", one.to_dict()["provenance"])
     return document(title, parts)
-
-
-def _row(one: Ranked) -> Row:
-    metric, change = METRICS[one.metric], one.change
-    return Row(
-        metric=metric.label if one.group is None else metric.label.removesuffix(", all flows"),
-        of=_of(one),
-        a=quantity(change.a.mean, metric.unit),
-        b=quantity(change.b.mean, metric.unit),
-        difference=quantity_with_interval(change.difference, metric.unit),
-        relative=relative_text(one.relative),
-        verdict=one.noticed_verdict,
-        told=_told(one),
-    )
-
-
-def _of(one: Ranked) -> str:
-    if one.group is None:
-        return "all"
-    if one.part in ("all", "cell"):
-        return flows_of(one.group, one.part)
-    return f"{one.group}, {one.part}"
 
 
 def _told(one: Ranked) -> str:

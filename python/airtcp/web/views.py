@@ -260,10 +260,12 @@ _FELT = (
 
 def changes(found: Difference) -> dict[str, Any]:
     """Return before and after: what each group notices, and all significant changes."""
-    from airtcp.present.difference import HEAD, MOST_ROWS, rest, rows, subject
+    from airtcp.messages import diff as words
+    from airtcp.present.difference import MOST_ROWS, rest, subject
     from airtcp.results.differences import Ranked
 
-    listed = rows(found)
+    listed = words.separated(found)
+    table = words.rows(listed[:MOST_ROWS])
     felt = [
         {
             "label": label_of(METRICS[metric], flows_of(group, part)),
@@ -283,8 +285,8 @@ def changes(found: Difference) -> dict[str, Any]:
     return {
         "felt": felt,
         "subject": subject(found),
-        "head": ["before" if one == "A" else "after" if one == "B" else one for one in HEAD],
-        "rows": [list(row.cells()) for row in listed[:MOST_ROWS]],
+        "head": [] if table is None else [column.head.strip() for column in table.columns],
+        "rows": [] if table is None else table.rows,
         "more": max(0, len(listed) - MOST_ROWS),
         "rest": rest(found),
         "airtime": {
