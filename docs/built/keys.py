@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import tables
 from airtcp.scenario import ResolvedScenario, resolve, schema
@@ -128,9 +128,12 @@ def presets(table: type[Table]) -> str:
     """Lists the values that each preset of a table of rules stands for."""
     rules = {name: key.default.of_preset for name, key in declarations(table).items()}
     known = {name: values for name, values in rules.items() if values is not None}
-    names = next(iter(known.values()))
     rows = [
-        [f"`{text(name)}`", *(_cell(values[name]) for values in known.values())] for name in names
+        [
+            f"`{text(name)}`",
+            *(_cell(values.get(name, values["standard"])) for values in known.values()),
+        ]
+        for name in get_args(get_type_hints(table)["preset"])
     ]
     return tables.markdown(["`preset`", *(f"`{name}`" for name in known)], rows)
 

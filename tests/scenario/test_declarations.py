@@ -30,7 +30,7 @@ class Example(Table):
     """A table."""
 
     preset: Literal["standard", "peer"] = key("A set.", default="standard")
-    switch: bool = key("A rule.", default=by_preset({"standard": True, "peer": False}))
+    switch: bool = key("A rule.", default=by_preset(True, {"peer": False}))
     timeout_ns: int = key("A time.", default="200 ms", gt=0, source="RFC 1122, 4.2.3.2")
     rate_bps: int | None = key("A rate.", default=none("no limit"))
     share: float | None = key("A share.", default=none(), reads=Percent)

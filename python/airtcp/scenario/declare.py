@@ -57,15 +57,13 @@ def follows(words: str) -> Default:
     return Default(words)
 
 
-def by_preset(values: Mapping[str, JsonValue]) -> Default:
-    """Return a default that depends on the `preset` of the table; "standard" is for all others."""
-    standard = values["standard"]
-    others: dict[str, list[str]] = {}
-    for preset, value in values.items():
-        if value != standard:
-            others.setdefault(text(value), []).append(preset)
-    named = "; ".join(f"{', '.join(presets)}: {value}" for value, presets in others.items())
-    return Default(f"{text(standard)} ({named})", of_preset=values)
+def by_preset(standard: JsonValue, others: Mapping[str, JsonValue]) -> Default:
+    """Return a default that differs from `standard` with some values of the table's `preset`."""
+    named: dict[str, list[str]] = {}
+    for preset, value in others.items():
+        named.setdefault(text(value), []).append(preset)
+    told = "; ".join(f"{', '.join(presets)}: {value}" for value, presets in named.items())
+    return Default(f"{text(standard)} ({told})", of_preset={"standard": standard, **others})
 
 
 def text(value: JsonValue) -> str:

@@ -35,45 +35,36 @@ class Rules(Table):
     immediate_access: bool = key(
         "Transmit without backoff if the medium was idle for DIFS and no backoff is pending; "
         "`false`: always a backoff.",
-        default=by_preset({"standard": True, "ns-2": False, "ns-3": True, "bianchi": False}),
+        default=by_preset(True, {"ns-2": False, "bianchi": False}),
         source="IEEE 802.11-2020, 10.3.4.2",
     )
     post_backoff: bool = key(
         "A backoff after every success, even if the queue is empty.",
-        default=by_preset({"standard": True, "ns-2": True, "ns-3": True, "bianchi": False}),
+        default=by_preset(True, {"bianchi": False}),
         source="IEEE 802.11-2020, 10.3.4.3",
     )
     post_backoff_after_drop: bool = key(
         "A backoff after a drop at the retry limit, even if the queue is empty.",
-        default=by_preset({"standard": True, "ns-2": False, "ns-3": True, "bianchi": False}),
+        default=by_preset(True, {"ns-2": False, "bianchi": False}),
         source="IEEE 802.11-2020, 10.3.4.3",
     )
     after_collision: AfterCollision = key(
         "How long nodes that heard a collision wait after its end.",
-        default=by_preset(
-            {"standard": "eifs", "ns-2": "eifs+difs", "ns-3": "difs", "bianchi": "difs"}
-        ),
+        default=by_preset("eifs", {"ns-2": "eifs+difs", "ns-3": "difs", "bianchi": "difs"}),
         source="IEEE 802.11-2020, 10.3.2.3.7",
     )
     colliders: Literal["ack-timeout+difs", "as-others", "as-heard"] = key(
         "How long the senders of a collision wait. `as-heard`: as long as all nodes that heard "
         "it, except that the sender whose frame ended last waits for its response and then DIFS. "
         '`after_collision = "eifs+difs"` implies this value.',
-        default=by_preset(
-            {
-                "standard": "ack-timeout+difs",
-                "ns-2": "as-heard",
-                "ns-3": "ack-timeout+difs",
-                "bianchi": "as-others",
-            }
-        ),
+        default=by_preset("ack-timeout+difs", {"ns-2": "as-heard", "bianchi": "as-others"}),
         source="IEEE 802.11-2020, 10.3.2.11",
     )
     arrival_before_own_ack: Literal["busy", "idle"] = key(
         "State of the medium for a packet that is queued at the receiver of a data frame before "
         "its MAC ACK begins, such as an immediate TCP ACK. `busy`: it draws a backoff. `idle`: "
         "it is sent DIFS after the MAC ACK without backoff.",
-        default=by_preset({"standard": "busy", "ns-2": "busy", "ns-3": "idle", "bianchi": "busy"}),
+        default=by_preset("busy", {"ns-3": "idle"}),
         source="IEEE 802.11-2020, 10.3.4.2",
     )
 
@@ -81,65 +72,42 @@ class Rules(Table):
         "Interference by a weaker frame that began less than `air.detect` before the frame that "
         "captured the receiver. `interferes`: the weaker frame counts. `unnoticed`: until "
         "another frame begins or ends, only signals from before both frames count.",
-        default=by_preset(
-            {
-                "standard": "interferes",
-                "ns-2": "interferes",
-                "ns-3": "unnoticed",
-                "bianchi": "interferes",
-            }
-        ),
+        default=by_preset("interferes", {"ns-3": "unnoticed"}),
     )
     failed_block_ack: Literal["resend", "block-ack-request"] = key(
         "What a sender does if the Block ACK is missing: send the frames again, or request the "
         "Block ACK.",
-        default=by_preset(
-            {
-                "standard": "resend",
-                "ns-2": "resend",
-                "ns-3": "block-ack-request",
-                "bianchi": "resend",
-            }
-        ),
+        default=by_preset("resend", {"ns-3": "block-ack-request"}),
         source="IEEE 802.11-2020, 10.25.6.7",
     )
     delivery: Literal["ppdu", "mpdu"] = key(
         "When a receiver delivers the frames of an A-MPDU: at the end of the PPDU, or each at "
         "its own end, so that TCP ACKs are queued before the Block ACK is sent.",
-        default=by_preset({"standard": "ppdu", "ns-2": "ppdu", "ns-3": "mpdu", "bianchi": "ppdu"}),
+        default=by_preset("ppdu", {"ns-3": "mpdu"}),
     )
     txop_protection: Literal["single", "multiple", "multiple+cf-end"] = key(
         "Duration (NAV) that frames of a limited TXOP announce: the current exchange, or the "
         "TXOP up to its limit. `multiple+cf-end`: a CF-End frame ends the reservation early if "
         "there is time for one.",
-        default=by_preset(
-            {
-                "standard": "single",
-                "ns-2": "single",
-                "ns-3": "multiple+cf-end",
-                "bianchi": "single",
-            }
-        ),
+        default=by_preset("single", {"ns-3": "multiple+cf-end"}),
         source="IEEE 802.11-2020, 9.2.5.2, 10.23.2.10",
     )
     retry_limit_under_block_ack: bool = key(
         "Drop a frame under a Block ACK agreement at `short_retry_limit`; `false`: never drop "
         'it, only reset CW as in `cw_reset = "failures"`.',
-        default=by_preset({"standard": True, "ns-2": True, "ns-3": False, "bianchi": True}),
+        default=by_preset(True, {"ns-3": False}),
         source="IEEE 802.11-2020, 10.23.2.12",
     )
     cw_reset: Literal["drop", "failures"] = key(
         "What resets CW to CWmin, apart from a success: the drop of a frame at the retry limit, "
         "or more than `short_retry_limit` consecutive failures, of any frames.",
-        default=by_preset(
-            {"standard": "drop", "ns-2": "drop", "ns-3": "failures", "bianchi": "drop"}
-        ),
+        default=by_preset("drop", {"ns-3": "failures"}),
         source="IEEE 802.11-2020, 10.3.3, 10.23.2.2",
     )
     vht_sig_b: ClassVar[Key] = file_only(
         bool,
         "A VHT PPDU to one receiver has VHT-SIG-B.",
-        default=by_preset({"standard": True, "ns-2": True, "ns-3": False, "bianchi": True}),
+        default=by_preset(True, {"ns-3": False}),
         source="IEEE 802.11-2020, 21.3.2",
     )
     he_ltf: ClassVar[Key] = file_only(
@@ -153,20 +121,20 @@ class Rules(Table):
     short_gi_rounding: ClassVar[Key] = file_only(
         bool,
         "Data with a guard interval of 400 ns end at a multiple of 4 us.",
-        default=by_preset({"standard": True, "ns-2": True, "ns-3": False, "bianchi": True}),
+        default=by_preset(True, {"ns-3": False}),
         source="IEEE 802.11-2020, 19.4.3, 21.4.3",
     )
     ht_mpdu_limit: ClassVar[Key] = file_only(
         bool,
         "An MPDU in an A-MPDU of 802.11n has at most 4095 bytes: its delimiter has 12 bits for "
         "the length.",
-        default=by_preset({"standard": True, "ns-2": True, "ns-3": False, "bianchi": True}),
+        default=by_preset(True, {"ns-3": False}),
         source="IEEE 802.11-2020, 9.7.1",
     )
     he_tail: ClassVar[Key] = file_only(
         bool,
         "HE and EHT data end with tail bits, as with a convolutional code; LDPC has none.",
-        default=by_preset({"standard": False, "ns-2": False, "ns-3": True, "bianchi": False}),
+        default=by_preset(False, {"ns-3": True}),
         source="IEEE 802.11ax-2021, 27.3.12.5",
     )
 

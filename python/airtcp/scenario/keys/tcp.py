@@ -60,21 +60,19 @@ class TcpRules(Table):
     loss_window: Literal["flight-size", "cwnd"] = key(
         "The quantity that a loss multiplies by `aimd.decrease`: the data in flight, or the "
         "window.",
-        default=by_preset(
-            {"standard": "flight-size", "ns-2": "cwnd", "linux": "cwnd", "ns-3": "cwnd"}
-        ),
+        default=by_preset("flight-size", {"ns-2": "cwnd", "linux": "cwnd", "ns-3": "cwnd"}),
         source="RFC 5681, (4)",
     )
     fast_retransmit_once_per_window: bool = key(
         "With `reno`, no second fast retransmit until all data sent before the first one is "
         "acknowledged. `newreno` and `sack` never have one.",
-        default=by_preset({"standard": False, "ns-2": True, "linux": False, "ns-3": False}),
+        default=by_preset(False, {"ns-2": True}),
         source="RFC 5681, 3.2",
     )
     slow_start_limit: int = key(
         "Maximum number of segments that slow start adds to the window per ACK. 0: as many as "
         "the ACK covers.",
-        default=by_preset({"standard": 1, "ns-2": 1, "linux": 0, "ns-3": 0}),
+        default=by_preset(1, {"linux": 0, "ns-3": 0}),
         ge=0,
         le=1000,
         source="RFC 5681, (2)",
@@ -83,9 +81,7 @@ class TcpRules(Table):
     rto_floor: Literal["timeout", "variation"] = key(
         "Lower bound set by `min_rto`: of the whole retransmission timeout, or of the part added "
         "to the smoothed round-trip time.",
-        default=by_preset(
-            {"standard": "timeout", "ns-2": "timeout", "linux": "variation", "ns-3": "timeout"}
-        ),
+        default=by_preset("timeout", {"linux": "variation"}),
         source="RFC 6298, (2.4)",
     )
     timers: Literal["exact", "linux"] = key(
@@ -94,9 +90,7 @@ class TcpRules(Table):
         "later (the probe of a single segment `min_rto` later), and long timers are coarser. If "
         "an ACK covers many segments, RACK.rtt is measured from the segment sent last, or in "
         "Linux from the segment with the highest number.",
-        default=by_preset(
-            {"standard": "exact", "ns-2": "exact", "linux": "linux", "ns-3": "exact"}
-        ),
+        default=by_preset("exact", {"linux": "linux"}),
         source="RFC 8985, 6.2 and 7.2; Linux 6, tcp_schedule_loss_probe, tcp_rack_advance, "
         "calc_wheel_index",
     )
@@ -104,18 +98,14 @@ class TcpRules(Table):
         'When the window of `congestion = "reno"` grows by a segment in congestion avoidance: '
         "after as many ACKs as it has segments, or after a window of acknowledged bytes. With "
         "bytes, slow start also ends exactly at its threshold.",
-        default=by_preset(
-            {"standard": "per-ack", "ns-2": "per-ack", "linux": "per-byte", "ns-3": "per-ack"}
-        ),
+        default=by_preset("per-ack", {"linux": "per-byte"}),
         source="RFC 5681, (3); 3.1 and RFC 3465, 2.1; Linux 6, tcp_reno_cong_avoid",
     )
     cubic_growth: Literal["standard", "linux"] = key(
         'Growth of the window of `congestion = "cubic"`. `linux` predicts by the minimum instead '
         "of the smoothed round trip, counts in whole segments, and before the first loss grows "
         "by at least one segment per 20.",
-        default=by_preset(
-            {"standard": "standard", "ns-2": "standard", "linux": "linux", "ns-3": "linux"}
-        ),
+        default=by_preset("standard", {"linux": "linux", "ns-3": "linux"}),
         source="RFC 9438, 4.2 to 4.5",
     )
     hystart: Literal["linux", "ns-3"] = key(
@@ -123,14 +113,14 @@ class TcpRules(Table):
         "the minimum, or an ACK train lasts as long as the minimum. `linux`: the round trip "
         "exceeds the minimum by an eighth, or a train lasts half the minimum (with pacing the "
         "whole minimum).",
-        default=by_preset({"standard": "linux", "ns-2": "linux", "linux": "linux", "ns-3": "ns-3"}),
+        default=by_preset("linux", {"ns-3": "ns-3"}),
         source="Linux 6, hystart_update; ns-3.44, TcpCubic",
     )
     bbr1: Literal["linux", "ns-3"] = key(
         'Data that `congestion = "bbr1"` sends in addition to its model. `linux`: three bursts '
         "of a millisecond, and what is acknowledged at once. `ns-3`: three segments and what one "
         "ACK covers, with each segment paced, and round-trip times in whole milliseconds.",
-        default=by_preset({"standard": "linux", "ns-2": "linux", "linux": "linux", "ns-3": "ns-3"}),
+        default=by_preset("linux", {"ns-3": "ns-3"}),
         source="Linux 6, tcp_bbr.c; ns-3.44, TcpBbr",
     )
     segmentation: Literal["single", "linux-single", "linux"] = key(
@@ -140,9 +130,7 @@ class TcpRules(Table):
         "segment of a buffer and of a transfer has PSH. `linux-single`: no buffers, as in older "
         "senders; the last segment has PSH, and each that fills more than half of the window "
         "since the last PSH.",
-        default=by_preset(
-            {"standard": "single", "ns-2": "single", "linux": "linux", "ns-3": "single"}
-        ),
+        default=by_preset("single", {"linux": "linux"}),
         source="Linux 6, tcp_tso_autosize, tcp_tso_should_defer, forced_push; RFC 9293, 3.9.1.2",
     )
     restart_after_idle: bool = key(
