@@ -66,7 +66,10 @@ def assert_distribution(result: FlowResult, expected: np.ndarray[Any, Any], widt
     """Every probability that is not small lies within its interval."""
     for k, probability in enumerate(expected):
         if probability > 0.01:
-            measured = result.active_probability(k)
+            shares = [run.answer["active_distribution"] for run in result.runs]
+            measured = student_interval(
+                [one[k] if k < len(one) else 0.0 for one in shares], result.confidence
+            )
             assert contains(measured, float(probability), width=width), (k, probability, measured)
 
 
@@ -196,9 +199,9 @@ def test_one_source_is_never_slowed_down() -> None:
         Uniform(low=1.0, high=2.0), sources=1, think_times=Exponential(mean=1.0),
         capacity=4.0, jobs=1000, keep_jobs=True,
     )  # fmt: skip
-    sizes, sojourns = result.jobs()
 
-    np.testing.assert_allclose(sojourns, sizes / 4.0, rtol=1e-9)
+    for run in result.runs:
+        np.testing.assert_allclose(run.sojourns_s, run.sizes / 4.0, rtol=1e-9)
     assert result.slowdown.mean == pytest.approx(1.0)
 
 
@@ -273,7 +276,7 @@ def test_packets_and_flows_carry_the_same_transfers() -> None:
         keep_jobs=True,
     )
 
-    sizes, _ = flows.jobs()
+    (run,) = flows.runs
     goodput = packets.metrics["goodput_bps"].mean
-    assert sum(math.ceil(size) for size in sizes) == pytest.approx(goodput * 1000 / 8, abs=1)
+    assert sum(math.ceil(size) for size in run.sizes) == pytest.approx(goodput * 1000 / 8, abs=1)
     assert flows.work_per_s.mean == pytest.approx(goodput / 8, rel=0.02)

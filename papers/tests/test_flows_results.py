@@ -4,7 +4,6 @@ Does not know whether its numbers are right (`test_flows`).
 """
 
 import doctest
-import json
 import math
 import subprocess
 import sys
@@ -24,7 +23,6 @@ from airtcp.run import flow_core
 from airtcp_papers.common import flows
 from airtcp_papers.common.flows import (
     FlowResult,
-    Histogram,
     closed_processor_sharing,
     processor_sharing,
 )
@@ -37,63 +35,50 @@ def test_quantiles_are_exact_to_the_bins() -> None:
     result = processor_sharing(
         HYPEREXPONENTIAL, capacity=1.0, load=0.5, jobs=50_000, replications=3, keep_jobs=True
     )
-    sizes, sojourns = result.jobs()
 
-    assert len(sizes) == len(sojourns) == 150_000
     for q in (0.01, 0.5, 0.9, 0.999):
-        exact = np.quantile(sojourns, q)
-        assert result.sojourn_histogram().quantile(q) == pytest.approx(exact, rel=1 / 200)
-        exact = np.quantile(sojourns / sizes, q)
-        assert result.slowdown_histogram().quantile(q) == pytest.approx(exact, rel=1 / 200)
         each = [np.quantile(run.sojourns_s, q) for run in result.runs]
         assert result.sojourn_quantile_s(q).mean == pytest.approx(np.mean(each), rel=1 / 200)
-        each = [np.quantile(run.sojourns_s / run.sizes, q) for run in result.runs]
-        assert result.slowdown_quantile(q).mean == pytest.approx(np.mean(each), rel=1 / 200)
-    assert result.sojourn_histogram().counts.sum() == 150_000
-    assert result.sojourn_s.mean == pytest.approx(sojourns.mean())
-    assert result.slowdown.mean == pytest.approx((sojourns / sizes).mean())
-
-
-def test_histograms_are_put_together_bin_by_bin() -> None:
-    first = {"low": [1.0, 4.0], "high": [2.0, 5.0], "counts": [1, 2]}
-    second = {"low": [2.0, 4.0], "high": [3.0, 5.0], "counts": [3, 4]}
-
-    histogram = Histogram.of([first, second])
-
-    assert histogram.low.tolist() == [1.0, 2.0, 4.0]
-    assert histogram.high.tolist() == [2.0, 3.0, 5.0]
-    assert histogram.counts.tolist() == [1, 3, 6]
-    # The first number of ten ends the first bin; the seventh is half way through the last.
-    assert [histogram.quantile(q) for q in (0.0, 0.1, 0.4, 0.7, 1.0)] == [1, 2, 3, 4.5, 5]
     with pytest.raises(ValueError, match="q must lie between 0 and 1"):
-        histogram.quantile(1.1)
+        result.sojourn_quantile_s(1.1)
+    times = [run.sojourns_s.mean() for run in result.runs]
+    assert result.sojourn_s.mean == pytest.approx(np.mean(times))
+    slowdowns = [(run.sojourns_s / run.sizes).mean() for run in result.runs]
+    assert result.slowdown.mean == pytest.approx(np.mean(slowdowns))
+
+
+def test_a_quantile_lies_within_its_bin() -> None:
+    """The first number of ten ends the first bin; the seventh is half way through the last."""
+    bins = {"low": [1.0, 2.0, 4.0], "high": [2.0, 3.0, 5.0], "counts": [1, 3, 6]}
+    found = [flows._quantile(bins, q) for q in (0.0, 0.1, 0.4, 0.7, 1.0)]
+    assert found == [1, 2, 3, 4.5, 5]
 
 
 def test_answers_depend_on_the_seed_and_nothing_else() -> None:
-    def run(**other: Any) -> dict[str, Any]:
+    def run(**other: Any) -> list[dict[str, Any]]:
         arguments = {"capacity": 1.0, "load": 0.9, "jobs": 3000, "replications": 4} | other
-        answer = processor_sharing(PARETO, **arguments).to_dict()
-        return {name: value for name, value in answer.items() if name not in ("wall_s", "cpu_s")}
+        return [one.answer for one in processor_sharing(PARETO, **arguments).runs]
 
     first = run(threads=1)
 
     assert run(threads=4) == first
     assert run(keep_jobs=True) == first
-    assert run(seed=2)["metrics"] != first["metrics"]
+    assert run(seed=2) != first
 
 
 def test_the_nth_job_is_the_same_whatever_the_capacity() -> None:
     # Ten seconds apart nobody meets anybody, so jobs end in the order in which they come.
-    def run(capacity: float) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        return processor_sharing(
+    slow, fast = (
+        processor_sharing(
             Uniform(low=1.0, high=2.0), capacity=capacity, interarrival=Deterministic(value=10.0),
             jobs=1000, replications=2, keep_jobs=True,
-        ).jobs()  # fmt: skip
+        ).runs
+        for capacity in (1.0, 2.0)
+    )  # fmt: skip
 
-    slow, fast = run(1.0), run(2.0)
-
-    assert (slow[0] == fast[0]).all()
-    np.testing.assert_allclose(slow[1], 2 * fast[1], rtol=1e-9)
+    for one, other in zip(slow, fast, strict=True):
+        assert (one.sizes == other.sizes).all()
+        np.testing.assert_allclose(one.sojourns_s, 2 * other.sojourns_s, rtol=1e-9)
 
 
 def test_replications_are_independent_of_how_many_there_are() -> None:
@@ -116,21 +101,6 @@ def test_warm_up_is_a_tenth_unless_said_otherwise() -> None:
     assert run(0).counts["completed"] == run(500).counts["completed"] == 2000
     # An arrival and a departure for each job.
     assert run(500).counts["events"] > run(0).counts["events"] + 1800
-
-
-def test_results_are_plain_json() -> None:
-    result = closed_processor_sharing(
-        PARETO, sources=3, think_times=Exponential(mean=1.0), capacity=[1.0, 2.0], jobs=100
-    )
-    answer = json.loads(result.to_json())
-
-    assert answer == json.loads(json.dumps(result.to_dict()))
-    assert answer["system"]["kind"] == "closed"
-    assert answer["metrics"]["slowdown"] == result.slowdown.to_dict()
-    assert answer["metrics"]["sojourn_p90_s"] == result.sojourn_quantile_s(0.9).to_dict()
-    assert answer["by_size"][0]["slowdown"] == result.by_size[0].slowdown.to_dict()
-    assert answer["counts"]["completed"] == 1000
-    assert answer["generator"] == flow_core.GENERATOR
 
 
 # Questions that are refused
@@ -191,16 +161,6 @@ def test_bad_arguments_of_the_closed_system_are_named() -> None:
 def test_sizes_must_be_a_law(sizes: Any) -> None:
     with pytest.raises(TypeError, match="sizes must be a distribution"):
         processor_sharing(sizes, capacity=1.0, load=0.5)
-
-
-def test_jobs_that_were_not_kept_cannot_be_asked_for() -> None:
-    result = processor_sharing(PARETO, capacity=1.0, load=0.5, jobs=10)
-
-    with pytest.raises(ValueError, match="keep_jobs=True"):
-        result.jobs()
-    with pytest.raises(ValueError, match="jobs must be at least 0"):
-        result.active_probability(-1)
-    assert result.active_probability(10**6).mean == 0.0
 
 
 def test_a_violated_law_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,16 +15,12 @@ from __future__ import annotations
 
 import json
 import operator
-import time
-from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from airtcp import __version__
 from airtcp.distributions import Distribution
-from airtcp.results import canonical_json
 from airtcp.run import flow_core
 from airtcp.stats import Interval, student_interval
 from numpy.typing import ArrayLike, NDArray
@@ -149,46 +145,6 @@ def closed_processor_sharing(
     return _simulate(system, jobs, warmup_jobs, seed, replications, threads, confidence, keep_jobs)
 
 
-@dataclass(frozen=True, eq=False)
-class Histogram:
-    """The counts of numbers between `low` (included) and `high`, without empty bins.
-
-    Bins are at most 1/256 of their lower end wide.
-    """
-
-    low: FloatArray
-    high: FloatArray
-    counts: NDArray[np.int64]
-
-    def quantile(self, q: float) -> float:
-        """Return the `q` quantile of the numbers, exact to the width of the bin.
-
-        Raises ValueError if `q` is not between 0 and 1.
-        """
-        if not 0.0 <= q <= 1.0:
-            raise ValueError(f"q must lie between 0 and 1, not {q}")
-        ranks = np.cumsum(self.counts)
-        rank = q * float(ranks[-1])
-        index = min(int(np.searchsorted(ranks, rank)), len(ranks) - 1)
-        share = 1.0 - (float(ranks[index]) - rank) / float(self.counts[index])
-        return float(self.low[index] + share * (self.high[index] - self.low[index]))
-
-    @classmethod
-    def of(cls, bins: Iterable[dict[str, Any]]) -> Histogram:
-        """Merge the bins of several replications."""
-        high: dict[float, float] = {}
-        counts: Counter[float] = Counter()
-        for each in bins:
-            high.update(zip(each["low"], each["high"], strict=True))
-            counts.update(dict(zip(each["low"], each["counts"], strict=True)))
-        low = sorted(high)
-        return cls(
-            low=np.array(low),
-            high=np.array([high[end] for end in low]),
-            counts=np.array([counts[end] for end in low], dtype=np.int64),
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class SizeClass:
     """The completed jobs with sizes from `low`, a power of two, to below `high`, the next one.
@@ -231,9 +187,8 @@ class FlowResult:
         counts: `offered`, `blocked`, `completed` while measured; `events`, warm-up included.
         warmup_jobs: jobs of a replication that were not measured.
         confidence: the level of all intervals.
-        version, seed, generator: with `system`, all that is needed to reproduce the result.
-        wall_s, cpu_s: the time spent.
-        runs: the single replications; not part of the JSON.
+        seed, generator: with `system`, all that is needed to reproduce the result.
+        runs: the single replications.
     """
 
     system: dict[str, Any]
@@ -248,93 +203,20 @@ class FlowResult:
     counts: dict[str, int]
     warmup_jobs: int
     confidence: float
-    version: str
     seed: int
     generator: str
-    wall_s: float
-    cpu_s: float
     runs: tuple[FlowReplication, ...] = field(repr=False)
-
-    def active_probability(self, jobs: int) -> Interval:
-        """Return the fraction of time with exactly `jobs` jobs present.
-
-        Raises ValueError below 0.
-        """
-        k = whole("jobs", jobs, 0)
-        shares = [run.answer["active_distribution"] for run in self.runs]
-        samples = [share[k] if k < len(share) else 0.0 for share in shares]
-        return student_interval(samples, self.confidence)
 
     def sojourn_quantile_s(self, q: float) -> Interval:
         """Return the `q` quantile of the sojourn time in seconds; exact to 1/256 per replication.
 
         Raises ValueError if `q` is not between 0 and 1.
         """
-        return self._quantile("sojourn_histogram", q)
-
-    def slowdown_quantile(self, q: float) -> Interval:
-        """Return the `q` quantile of the slowdown; exact to 1/256 per replication.
-
-        Raises ValueError if `q` is not between 0 and 1.
-        """
-        return self._quantile("slowdown_histogram", q)
-
-    def sojourn_histogram(self) -> Histogram:
-        """Return the sojourn times of all replications."""
-        return Histogram.of(run.answer["sojourn_histogram"] for run in self.runs)
-
-    def slowdown_histogram(self) -> Histogram:
-        """Return the slowdowns of all replications."""
-        return Histogram.of(run.answer["slowdown_histogram"] for run in self.runs)
-
-    def jobs(self) -> tuple[FloatArray, FloatArray]:
-        """Return sizes and sojourn times in seconds of all jobs, by replication and departure time.
-
-        Raises ValueError unless the jobs were kept.
-        """
-        if not all(len(run.sizes) for run in self.runs):
-            raise ValueError("the jobs were not kept: simulate with keep_jobs=True")
-        sizes = np.concatenate([run.sizes for run in self.runs])
-        return sizes, np.concatenate([run.sojourns_s for run in self.runs])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data, without the single replications."""
-        intervals = {name: getattr(self, name).to_dict() for name in _INTERVALS}
-        quantiles = {
-            f"sojourn_p{percent}_s": self.sojourn_quantile_s(percent / 100).to_dict()
-            for percent in (50, 90, 99)
-        }
-        return {
-            "system": self.system,
-            "metrics": intervals | quantiles,
-            "active_distribution": self.active_distribution.tolist(),
-            "by_size": [asdict(each) for each in self.by_size],
-            "counts": self.counts,
-            "replications": len(self.runs),
-        } | {name: getattr(self, name) for name in _PLAIN}
-
-    def to_json(self) -> str:
-        """Return the result as canonical JSON.
-
-        Equal results are equal bytes, except for `wall_s` and `cpu_s`.
-        """
-        return canonical_json(self.to_dict())
-
-    def _quantile(self, histogram: str, q: float) -> Interval:
-        samples = [Histogram.of([run.answer[histogram]]).quantile(q) for run in self.runs]
+        samples = [_quantile(run.answer["sojourn_histogram"], q) for run in self.runs]
         return student_interval(samples, self.confidence)
 
 
-_INTERVALS = (
-    "sojourn_s",
-    "slowdown",
-    "active",
-    "completed_per_s",
-    "work_per_s",
-    "blocked_fraction",
-)
 _COUNTS = ("offered", "blocked", "completed", "events")
-_PLAIN = ("warmup_jobs", "confidence", "version", "seed", "generator", "wall_s", "cpu_s")
 
 
 def _simulate(
@@ -359,10 +241,7 @@ def _simulate(
         sojourns, sizes = (np.frombuffer(numbers, dtype="<f8") for numbers in kept)
         return FlowReplication(index, json.loads(answer), sojourns, sizes)
 
-    wall_start, cpu_start = time.perf_counter(), time.process_time()
     runs = replicate(one, replications, threads, control)
-    wall_s, cpu_s = time.perf_counter() - wall_start, time.process_time() - cpu_start
-
     answers = [run.answer for run in runs]
 
     def over(value: Callable[[dict[str, Any]], float | None]) -> Interval:
@@ -381,13 +260,23 @@ def _simulate(
         counts={name: sum(answer[name] for answer in answers) for name in _COUNTS},
         warmup_jobs=warmup,
         confidence=confidence,
-        version=__version__,
         seed=seed,
         generator=flow_core.GENERATOR,
-        wall_s=wall_s,
-        cpu_s=cpu_s,
         runs=runs,
     )
+
+
+def _quantile(bins: dict[str, Any], q: float) -> float:
+    """Return the `q` quantile of numbers in bins, of which none is empty."""
+    if not 0.0 <= q <= 1.0:
+        raise ValueError(f"q must lie between 0 and 1, not {q}")
+    counts = np.asarray(bins["counts"])
+    ranks = np.cumsum(counts)
+    rank = q * float(ranks[-1])
+    index = min(int(np.searchsorted(ranks, rank)), len(ranks) - 1)
+    share = 1.0 - (float(ranks[index]) - rank) / float(counts[index])
+    low, high = bins["low"][index], bins["high"][index]
+    return float(low + share * (high - low))
 
 
 def _by_size(answers: list[dict[str, Any]], confidence: float) -> tuple[SizeClass, ...]:
