@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import duration, quantity, quantity_with_interval, scaled
 from airtcp.document.page import document, origin, table
-from airtcp.files import prepare, write_files
 from airtcp.messages.run import equipment, settings
 from airtcp.present import drawing
 from airtcp.present.drawing import BLUE, GREY, ORANGE, legend_above, new_figure, styled
@@ -217,16 +216,9 @@ def write(plan: ChannelPlan, directory: Path) -> None:
 
     Raises OutputError.
     """
-    prepare(directory)
-    figure = picture(plan)
-    svg = drawing.svg(figure)
-    files = {
-        "report.html": html(plan, svg).encode(),
-        "results.json": (plan.to_json() + "\n").encode(),
-        "channels.svg": svg.encode(),
-        "channels.png": drawing.png(figure),
-    }
-    write_files(directory, files)
+    drawing.write(
+        directory, pictures(plan), lambda svgs: html(plan, svgs["channels"]), plan.to_json()
+    )
 
 
 def html(plan: ChannelPlan, svg: str) -> str:

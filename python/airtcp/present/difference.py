@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp.amounts import percent
 from airtcp.document.markup import html as html_of
 from airtcp.document.page import document, origin, table
-from airtcp.files import prepare, write_files
 from airtcp.labels import flows_of, label_of
 from airtcp.messages import diff as words
 from airtcp.metrics import METRICS
@@ -168,17 +167,13 @@ def write(difference: Difference, directory: Path) -> None:
 
     Raises OutputError.
     """
-    prepare(directory)
-    figure = picture(difference)
-    svg = None if figure is None else drawing.svg(figure)
-    files = {
-        "report.html": html(difference, svg).encode(),
-        "results.json": (difference.to_json() + "\n").encode(),
-    }
-    if figure is not None and svg is not None:
-        files["difference.svg"] = svg.encode()
-        files["difference.png"] = drawing.png(figure)
-    write_files(directory, files)
+    drawn = picture(difference)
+    drawing.write(
+        directory,
+        {} if drawn is None else {"difference": drawn},
+        lambda svgs: html(difference, svgs.get("difference")),
+        difference.to_json(),
+    )
 
 
 def html(difference: Difference, svg: str | None) -> str:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import quantity
+from airtcp.files import prepare, remove_files, write_files
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,6 +90,31 @@ def svg(figure: Figure) -> str:
 def svgs(figures: Mapping[str, Figure]) -> dict[str, str]:
     """Return the figures as SVG, to share between file and page: drawing is the slowest step."""
     return {name: svg(figure) for name, figure in figures.items()}
+
+
+def write(
+    directory: Path,
+    figures: Mapping[str, Figure],
+    page: Callable[[Mapping[str, str]], str],
+    results: str,
+    known: Collection[str] = (),
+) -> list[Path]:
+    """Write report.html, results.json and the pictures (PNG and SVG) into a directory.
+
+    `page` returns the HTML with the pictures as SVG. Pictures of an earlier result, whose names are
+    in `known`, are removed. Each file is written to a temporary name and renamed, so a reader never
+    sees a partial file. Returns the paths, report first. Raises OutputError.
+    """
+    prepare(directory)
+    drawn = svgs(figures)
+    files = {"report.html": page(drawn).encode(), "results.json": (results + "\n").encode()}
+    for name, figure in figures.items():
+        files[f"{name}.svg"] = drawn[name].encode()
+        files[f"{name}.png"] = png(figure)
+    paths = write_files(directory, files)
+    gone = set(known) - set(figures)
+    remove_files(directory, (f"{name}.{suffix}" for name in gone for suffix in ("svg", "png")))
+    return paths
 
 
 def inlined(document: str, name: str, label: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from airtcp.amounts import scaled
 from airtcp.document.markup import html as html_of
 from airtcp.document.page import document, origin
-from airtcp.files import prepare, write_files
 from airtcp.messages import plan as words
 from airtcp.present import drawing
 from airtcp.present.drawing import (
@@ -93,17 +93,7 @@ def write(plan: Plan, directory: Path) -> None:
 
     Raises OutputError.
     """
-    prepare(directory)
-    figures = pictures(plan)
-    svgs = drawing.svgs(figures)
-    files = {
-        "report.html": html(plan, svgs).encode(),
-        "results.json": (plan.to_json() + "\n").encode(),
-    }
-    for name, figure in figures.items():
-        files[f"{name}.svg"] = svgs[name].encode()
-        files[f"{name}.png"] = drawing.png(figure)
-    write_files(directory, files)
+    drawing.write(directory, pictures(plan), lambda svgs: html(plan, svgs), plan.to_json())
 
 
 def pictures(plan: Plan) -> dict[str, Figure]:
@@ -115,7 +105,7 @@ def pictures(plan: Plan) -> dict[str, Figure]:
     return found
 
 
-def html(plan: Plan, svgs: dict[str, str]) -> str:
+def html(plan: Plan, svgs: Mapping[str, str]) -> str:
     """Return the page of a plan as one self-contained HTML document, with its pictures as SVG."""
     title = plan.scenario.title or "Untitled scenario"
     parts = [f"<h1>{escape(title)}</h1>"]

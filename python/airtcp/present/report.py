@@ -11,7 +11,6 @@ from html import escape
 from pathlib import Path
 
 from airtcp.document.page import definitions, document, items, origin, table
-from airtcp.files import prepare, remove_files, write_files
 from airtcp.present import drawing, plot, summary
 from airtcp.present.answered import advised, answered, beside_measured, grouped
 from airtcp.present.cautions import cautions
@@ -30,30 +29,22 @@ def write(
     written: str | None = None,
     command: Sequence[str] | None = None,
 ) -> list[Path]:
-    """Write results.json, report.html and the pictures (PNG and SVG) of a result.
+    """Write results.json, report.html and the pictures of a result, as `drawing.write` does.
 
     `written` is the text of the scenario file. `command` is the command line to record in the
-    provenance. Each file is written to a temporary name and renamed, so a reader never sees a
-    partial file. Pictures of an earlier result that this one lacks are removed. Returns the paths,
-    report first. Raises OutputError.
+    provenance. Returns the paths, report first. Raises OutputError.
     """
-    prepare(directory)
     figures = {} if isinstance(result, Prediction) else plot.pictures(result)
-    svgs = drawing.svgs(figures)
     told = result.to_dict()
     if command is not None:
         told["provenance"]["command"] = list(command)
-    files = {
-        "report.html": html(result, svgs, written).encode(),
-        "results.json": (canonical_json(told) + "\n").encode(),
-    }
-    for name, figure in figures.items():
-        files[f"{name}.svg"] = svgs[name].encode()
-        files[f"{name}.png"] = drawing.png(figure)
-    paths = write_files(directory, files)
-    gone = set(plot.CAPTIONS) - set(figures)
-    remove_files(directory, (f"{name}.{suffix}" for name in gone for suffix in ("svg", "png")))
-    return paths
+    return drawing.write(
+        directory,
+        figures,
+        lambda svgs: html(result, svgs, written),
+        canonical_json(told),
+        plot.CAPTIONS,
+    )
 
 
 def html(result: Result, svgs: Mapping[str, str], written: str | None = None) -> str:
