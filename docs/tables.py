@@ -40,6 +40,22 @@ def found(page: str, name: str) -> str:
     return match[1]
 
 
+def cells(path: Path, name: str) -> list[list[str]]:
+    """Reads the rows of a table of the page at `path`, without its head."""
+    rows = found(whole(path), name).splitlines()[2:]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+
+
+def number(cell: str) -> float:
+    """Reads the number that a cell begins with."""
+    return float(cell.split()[0].rstrip("%"))
+
+
+def numbers(path: Path, name: str) -> dict[str, list[float]]:
+    """Reads the number that each cell of a table begins with, by the first cell of its row."""
+    return {first: [*map(number, others)] for first, *others in cells(path, name)}
+
+
 def put(page: str, name: str, table: str) -> str:
     """Puts `table` into its place on a page. ValueError if there is no such place."""
     pattern = re.compile(

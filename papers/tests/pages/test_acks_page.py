@@ -1,26 +1,17 @@
 """The text of docs/papers/acks.md holds of its tables."""
 
-import re
 from pathlib import Path
 
 import pytest
 import tables
 
-PAGE = tables.whole(Path(__file__).parents[3] / "docs" / "papers" / "acks.md")
-
-
-def table(name: str) -> dict[str, list[float]]:
-    """The first number of each cell, by the first cell of its line."""
-    match = re.search(rf"(?s)<!-- table {re.escape(name)}: begins -->\n(.*?)\n\n<!-- table", PAGE)
-    assert match is not None
-    lines = [line.strip("| ").split(" | ") for line in match[1].strip().splitlines()[2:]]
-    return {way: [float(cell.split()[0]) for cell in cells] for way, *cells in lines}
+PAGE = Path(__file__).parents[3] / "docs" / "papers" / "acks.md"
 
 
 def test_the_closed_form_is_the_limit() -> None:
     """No way gains more with one station than a sender has whom nothing answers but the MAC."""
-    for standard, (base, bound, most, *_) in table("limits").items():
-        ways = table(standard)
+    for standard, (base, bound, most, *_) in tables.numbers(PAGE, "limits").items():
+        ways = tables.numbers(PAGE, standard)
         found = ways.pop("an ACK for every two segments")
         assert base == found[0] < bound
         assert max(gain[0] for gain in ways.values()) < most
@@ -29,22 +20,23 @@ def test_the_closed_form_is_the_limit() -> None:
 
 def test_who_wins_where() -> None:
     for standard in ("802.11b", "802.11g"):
-        ways, (_, _, most, *_) = table(standard), table("limits")[standard]
+        ways = tables.numbers(PAGE, standard)
+        _, _, most, *_ = tables.numbers(PAGE, "limits")[standard]
         for thinned in ("an ACK for every eight", "G: three of four left out"):
             assert min(ways[thinned][:3]) > 0.6 * most
             assert ways[thinned][3] < ways[thinned][2]
         for way in ("ACK filter", "ACK filter, aggressive"):
             assert max(ways[way][:3]) < 2.6
             assert ways[way][3] > 2.3
-    ways = table("802.11n")
+    ways = tables.numbers(PAGE, "802.11n")
     assert all(0 < gain < 4 for name in ways if name.startswith("ACK") for gain in ways[name])
     for standard in ("802.11b", "802.11g", "802.11n"):
-        *_, uploads = table(standard)["L: ACKs go first (AC_VO)"]
+        *_, uploads = tables.numbers(PAGE, standard)["L: ACKs go first (AC_VO)"]
         assert -6 < uploads < -3
 
 
 def test_bbr_leaves_tack_little_to_leave_out() -> None:
-    ways = table("bbr")
+    ways = tables.numbers(PAGE, "bbr")
     assert max(map(abs, ways["802.11b, TACK, four in a least round trip"])) < 1.0
     for standard in ("802.11g", "802.11n"):
         one_download, _, one_upload, _ = ways[f"{standard}, an ACK for every eight"]

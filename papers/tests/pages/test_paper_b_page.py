@@ -1,27 +1,15 @@
 """The text of docs/papers/paper-b.md holds of its tables."""
 
-import re
 from pathlib import Path
 
 import pytest
 import tables
 
-PAGE = tables.whole(Path(__file__).parents[3] / "docs" / "papers" / "paper-b.md")
-
-
-def rows(name: str) -> dict[str, list[float]]:
-    """The numbers of the table `name` on the page, by the first cell of each row."""
-    match = re.search(rf"(?s)<!-- table {name}: begins -->\n(.*?)\n\n<!-- table", PAGE)
-    assert match is not None
-    lines = [line.strip("|").split("|") for line in match[1].strip().splitlines()[2:]]
-    return {
-        first.strip(): [float(cell.split()[0].rstrip("%")) for cell in cells]
-        for first, *cells in lines
-    }
+PAGE = Path(__file__).parents[3] / "docs" / "papers" / "paper-b.md"
 
 
 def test_what_is_said_of_downloads() -> None:
-    table = rows("downloads")
+    table = tables.numbers(PAGE, "downloads")
     kept = {name: cells[1] for name, cells in table.items()}
     active = {name: (cells[2], cells[3]) for name, cells in table.items()}
     scenario = "as in the scenario"
@@ -39,7 +27,7 @@ def test_what_is_said_of_downloads() -> None:
 
 
 def test_what_is_said_of_datagrams() -> None:
-    table = rows("datagrams")
+    table = tables.numbers(PAGE, "datagrams")
 
     assert table["7"][0] == pytest.approx(74, abs=0.5)
     assert table["3"][0] < 59 < table["4"][0]
@@ -47,7 +35,7 @@ def test_what_is_said_of_datagrams() -> None:
 
 
 def test_what_is_said_of_bursts() -> None:
-    table = rows("bursts")
+    table = tables.numbers(PAGE, "bursts")
     gains = [cells[2] for cells in table.values()]
 
     assert max(gains) == pytest.approx(15.0, abs=1.5)

@@ -1,24 +1,17 @@
 """The text of docs/papers/paper-g.md holds of its tables."""
 
-import re
 from pathlib import Path
 
 import pytest
 import tables
+from tables import number
 
-PAGE = tables.whole(Path(__file__).parents[3] / "docs" / "papers" / "paper-g.md")
+PAGE = Path(__file__).parents[3] / "docs" / "papers" / "paper-g.md"
 
 
 def rows(name: str) -> dict[str, list[str]]:
     """The cells of the table `name` on the page, by the first of each row."""
-    match = re.search(rf"(?s)<!-- table {name}: begins -->\n(.*?)\n\n<!-- table", PAGE)
-    assert match is not None
-    lines = [line.strip("|").split("|") for line in match[1].strip().splitlines()[2:]]
-    return {first.strip(): [cell.strip() for cell in cells] for first, *cells in lines}
-
-
-def number(cell: str) -> float:
-    return float(cell.split()[0])
+    return {first: others for first, *others in tables.cells(PAGE, name)}
 
 
 def test_what_is_said_of_skipping() -> None:
