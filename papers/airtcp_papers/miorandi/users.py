@@ -107,11 +107,6 @@ class Users:
         """Return the mean transfer time, scaled, in seconds."""
         return student_interval(self.times_s, self.simulation.confidence)
 
-    @property
-    def plain_time_s(self) -> Interval:
-        """Return the measured mean transfer time, not scaled."""
-        return self.simulation.metrics[TIME]
-
     def over(self, other: Users) -> Interval:
         """Return the ratio of this mean time to another's, over pairs of replications."""
         pairs = zip(self.times_s, other.times_s, strict=True)

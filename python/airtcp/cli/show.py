@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 #: The least width of a column of words other than the first before a table becomes lines.
 _LEAST_WORDS: Final = 20
-#: The least width for metric names before a table of changes is dropped.
-_LEAST_NAME: Final = 20
 #: Width of output to a pipe if COLUMNS is not set.
 _PIPE_WIDTH: Final = 120
 

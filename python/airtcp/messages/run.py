@@ -29,7 +29,6 @@ Simulated = Comparison | SimulationResult
 
 #: Maximum numbers of targets and changes listed; the rest is counted.
 _TARGETS: Final = 8
-_MET: Final = 2
 _CHANGES: Final = 4
 #: Longer configurations are folded.
 _LINES: Final = 6

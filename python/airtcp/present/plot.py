@@ -73,9 +73,6 @@ CAPTIONS: Final[dict[str, str]] = {
     "windows": "Congestion windows in replication 0, up to the receive windows.",
 }
 
-#: Pictures that need a trace.
-TRACED: Final = ("flow-goodput", "windows")
-
 #: The parts of `airtime_parts` from useful to idle: key, label, color.
 AIRTIME: Final = (
     ("data", "data", BLUE),

@@ -51,9 +51,8 @@ _PAIR_UNDER_WAY: Final = 24
 _SERVED: Final = 0.3
 #: Overhead of a packet in bits: headers, and its share of a channel access.
 _OVERHEAD_BITS: Final = 1_600
-#: More queued datagrams, or more active transfers of one flow, end a run (`world/sockets.rs`).
+#: More queued datagrams end a run (`world/sockets.rs`).
 _MOST_DATAGRAMS: Final = 4_000_000
-_MOST_TRANSFERS: Final = 100_000
 #: The bytes kept of a completed replication: per record of a flow or station, and per group.
 _KEPT_RECORD: Final = 150
 _KEPT_GROUP: Final = 20_000

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from airtcp.results.trace import Trace
     from airtcp.scenario import ResolvedScenario
 
-#: The latest start of a timeline: everything before it must be simulated and recorded too.
-MOST_BEGIN_S: Final = 5.0
 #: How much to simulate beyond the end, to see who sends next, as a multiple of the length.
 _AHEAD: Final = 4
 _MOST_FRAMES: Final = 2000

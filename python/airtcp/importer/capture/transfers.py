@@ -41,11 +41,6 @@ class Transfers:
         self.sizes.append(size)
         self.requests.append(request)
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether there are no transfers of any kind."""
-        return not (self.begins or self.cut or self.endless)
-
 
 def leave_out_control(each: list[Transfers]) -> int:
     """Remove transfers with almost none of a station's bytes; return their number.
