@@ -1,7 +1,7 @@
 """Measures what stands around the core: starting the command, loading, one tiny simulation.
 
-Knows the calls and their budgets. CPU time of all threads, user and system, the least of several:
-noise only ever adds. What a command imports is held by `tests/test_imports.py`, not here.
+CPU time of all threads, user and system, the least of several: noise only ever adds. What a command
+imports is held by `tests/test_imports.py`, not here.
 
     .venv/bin/python benches/around.py           # measure and print; status 1 if over budget
     .venv/bin/python benches/around.py --write   # and replace the table of benches/README.md

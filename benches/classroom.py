@@ -1,9 +1,8 @@
 """Measures a class on the page of `airtcp web`: thirty browsers that simulate at once, three times.
 
-Knows what a page asks for when `Simulate` is pressed and while it waits. Half of the browsers ask
-for what another asks for, as in a class that is told what to try; ten browsers with ten different
-runs come before, to compare with. Meanwhile one more browser moves a slider. No run is known from
-an earlier round: each has its own seeds.
+Half of the browsers ask for what another asks for, as in a class that is told what to try; ten
+browsers with ten different runs come before, to compare with. Meanwhile one more browser moves a
+slider. No run is known from an earlier round: each has its own seeds.
 
     .venv/bin/python benches/classroom.py            # measure and print; status 1 if over budget
     .venv/bin/python benches/classroom.py --write    # and replace the table of benches/README.md

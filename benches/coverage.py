@@ -1,8 +1,8 @@
 """Measures how often the interval that `airtcp plan` states holds the truth.
 
-Knows what is measured and how. For each of some cases one sweep finds the end by brute force, every
-value with many replications; then plans on other seeds, each as a user would ask for it, state
-their intervals. An interval of 95 % should hold the truth 19 times of 20; at least 17 is asked.
+For each of some cases one sweep finds the end by brute force, every value with many replications;
+then plans on other seeds, each as a user would ask for it, state their intervals. An interval of 95
+% should hold the truth 19 times of 20; at least 17 is asked.
 
     .venv/bin/python benches/coverage.py           # all cases, about half an hour of two processors
     .venv/bin/python benches/coverage.py pages     # one

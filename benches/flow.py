@@ -1,9 +1,9 @@
 """Measures the flow-level simulator beside Ciw's processor-sharing node, on the same systems.
 
-Knows what is measured and how; judges nothing. Both simulate M/G/1-PS at the same load with the
-same law of sizes in the same call, one thread each, and both are measured in CPU time from the
-empty system to the last number, so that the ratio means something on any machine. Their random
-numbers are their own: they are to agree within their intervals.
+Both simulate M/G/1-PS at the same load with the same law of sizes in the same call, one thread
+each, and both are measured in CPU time from the empty system to the last number, so that the ratio
+means something on any machine. Their random numbers are their own: they are to agree within their
+intervals.
 
     .venv/bin/python benches/flow.py           # a table, about a minute
     .venv/bin/python benches/flow.py --quick   # fewer jobs

@@ -7,8 +7,6 @@ and CPU time is the best of some runs, both disciplines in turns.
 
     .venv/bin/python benches/fq_codel.py           # this checkout, built
     .venv/bin/python benches/fq_codel.py --write   # and put the table into README.md
-
-Knows what is counted and how; judges nothing.
 """
 
 from __future__ import annotations

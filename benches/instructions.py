@@ -12,8 +12,6 @@ busy one. Needs valgrind and rustc.
     .venv/bin/python benches/instructions.py Linux office     # lines that have one of these words
     .venv/bin/python benches/instructions.py --profiled       # the core of `make wheel` beside it
     .venv/bin/python benches/instructions.py --quotient       # 100 downloads over 10, by CPU time
-
-Knows what is counted and how; judges nothing.
 """
 
 from __future__ import annotations

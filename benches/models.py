@@ -1,7 +1,6 @@
 """Measures how fast the models answer, and holds them to what a slider needs.
 
-Knows the calls and their budgets; simulates nothing. Python and its libraries are loaded before the
-clock starts.
+Python and its libraries are loaded before the clock starts.
 
     .venv/bin/python benches/models.py           # measure and print; status 1 if over budget
     .venv/bin/python benches/models.py --write   # and replace the table of benches/README.md

@@ -10,8 +10,6 @@ pages, whose sizes and pauses they draw for themselves.
     sh validation/ns3/build.sh
     .venv/bin/python benches/office.py            # minutes
     .venv/bin/python benches/office.py --write    # and put the table into README.md
-
-Knows what is measured and how; judges nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Measures the CPU time of `airtcp plan` of the guide's cafe with remedies, beside another version.
 
-Knows the question and how versions take turns, each in a process of its own, so that what imports
-take counts. A version is a checkout whose core has been built.
+Versions take turns, each in a process of its own, so that what imports take counts. A version is a
+checkout whose core has been built.
 
     .venv/bin/python benches/plan.py                          # this one
     .venv/bin/python benches/plan.py CHECKOUT --seeds 1 2 3   # this one and another, in turns

@@ -1,7 +1,4 @@
-"""Puts what was measured into `benches/README.md` or another page, where marks say whose it is.
-
-Knows the marks. Does not know what is measured.
-"""
+"""Puts what was measured into `benches/README.md` or another page, where marks say whose it is."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 An item alone costs what it computes and what it takes from the store, where another item may have
 put it; all of them together cost each simulation once. Beside other load a second of CPU time does
 less, up to half as much: a yardstick, ten endless downloads, is timed before each item, and its
-median stands below the table. Knows CPU time, and the verdicts that come out with the seed; nothing
-of what items do. Items of the testbed are left out: they take real time.
+median stands below the table. Items of the testbed are left out: they take real time.
 
     .venv/bin/python benches/reproduce.py FOLDER              # all, into an empty folder
     .venv/bin/python benches/reproduce.py FOLDER --seed 7 H.fig1 L

@@ -1,7 +1,7 @@
 """Writes the resolved forms of the benchmarks' scenarios, which Rust's benchmark and tests read.
 
-Knows which scenario files they are of, and where they go. They have every key as it is declared
-now, and are no part of git: `make build` writes them after a change of keys.
+They have every key as it is declared now, and are no part of git: `make build` writes them after a
+change of keys.
 
     .venv/bin/python benches/resolve.py
 """

@@ -10,8 +10,6 @@ starve are correlated. A single run of ns-3 is told by whether it lies among air
     sh validation/ns3/build.sh
     .venv/bin/python benches/several_cells.py            # minutes
     .venv/bin/python benches/several_cells.py --write    # and put the table into README.md
-
-Knows what is measured and how; judges nothing.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Measures a sweep of 10,000 small points: what one costs beyond the core, what a second core does.
 
-Knows one sweep and its budgets. CPU time, user and system, is of this process and of those beside
-it. What a second core does is said by the clock, the best of several rounds in which one core and
-two take turns, and beside it what the core alone gains by a second one in the same rounds: on a
-machine that others use too, no sweep gains more than that. Independent of these others is what must
-happen before the first chunk and after the last one, which is for one core alone: with it, Amdahl's
-law says what two cores would do if nobody else used them.
+CPU time, user and system, is of this process and of those beside it. What a second core does is
+said by the clock, the best of several rounds in which one core and two take turns, and beside it
+what the core alone gains by a second one in the same rounds: on a machine that others use too, no
+sweep gains more than that. Independent of these others is what must happen before the first chunk
+and after the last one, which is for one core alone: with it, Amdahl's law says what two cores would
+do if nobody else used them.
 
     .venv/bin/python benches/sweep.py            # measure and print; status 1 if over budget
     .venv/bin/python benches/sweep.py --write    # and replace the table of benches/README.md

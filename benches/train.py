@@ -7,8 +7,6 @@ of fast: so the scenarios of `make same`, which have every feature, run as well,
 captures; and the flow-level simulator.
 
     python benches/train.py      # 8 s of a processor with any other core
-
-Knows what is run and for how long; what comes out is judged by others.
 """
 
 from __future__ import annotations

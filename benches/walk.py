@@ -11,7 +11,7 @@ without optimisation, with all that it calls).
     .venv/bin/python benches/walk.py --checkout DIR   # the source of another
     .venv/bin/python benches/walk.py --all            # the looks, too
 
-Needs valgrind and cargo. Knows what is called and how often; not in which order.
+Needs valgrind and cargo.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Measures the page of `airtcp web` under load and abuse, on the machine that also asks.
 
-Knows what a page asks for when a slider is moved, and the bounds that are promised. The server runs
-as people start it; 20 pages are 20 clients that ask what a page asks and give up what a newer move
-has overtaken, since 20 browsers would measure themselves; paint and sliders of one page are
-measured in Chromium, where there is one.
+The server runs as people start it; 20 pages are 20 clients that ask what a page asks and give up
+what a newer move has overtaken, since 20 browsers would measure themselves; paint and sliders of
+one page are measured in Chromium, where there is one.
 
     .venv/bin/python benches/web.py            # measure and print; status 1 if over budget
     .venv/bin/python benches/web.py --write    # and replace the table of benches/README.md

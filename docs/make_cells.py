@@ -2,7 +2,7 @@
 
 Examples as they are, with fixed seeds, and the changes that the page tells of. Of the two hidden
 uploads, which of them wins is a matter of chance: the larger and the smaller of each replication
-are told. Knows no numbers.
+are told.
 
     .venv/bin/python docs/make_cells.py   # half a minute
 """

@@ -1,8 +1,6 @@
 """Measures what a chunk costs on a Dask cluster, and writes what 1,000 cores would give.
 
-Knows one sweep, a cluster of two processes here, and the table of sweeps.md.
-
-    .venv/bin/python docs/make_cluster.py
+Run `.venv/bin/python docs/make_cluster.py`.
 """
 
 from __future__ import annotations

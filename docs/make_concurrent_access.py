@@ -1,7 +1,7 @@
 """Make the table of docs/papers/concurrent-access.md: ways to split downloads over two cells.
 
-Knows the marker between which the table stands; the points are those of `airtcp reproduce
-H.concurrent`, with fewer jobs. Seeds are fixed, so that whoever runs this gets the same table.
+Points are those of `airtcp reproduce H.concurrent`, with fewer jobs. Seeds are fixed, so that
+whoever runs this gets the same table.
 
     .venv/bin/python docs/make_concurrent_access.py
 """

@@ -1,6 +1,6 @@
 """Makes the notebooks of the gallery: each is written from its cells here, and executed.
 
-Knows stories as text and code. What a notebook shows is what its code gives; it takes seconds.
+What a notebook shows is what its code gives; it takes seconds.
 
     .venv/bin/python docs/make_gallery.py                  # all of them
     .venv/bin/python docs/make_gallery.py trace sweep      # those that are named

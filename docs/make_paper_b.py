@@ -1,7 +1,7 @@
 """Make the tables of docs/papers/paper-b.md: what moves the numbers that paper B states.
 
-Knows the variations behind the tables, and the markers between which they stand. Scenarios are
-those of `airtcp reproduce B`; seeds are fixed, so that whoever runs this gets the same tables.
+Scenarios are those of `airtcp reproduce B`; seeds are fixed, so that whoever runs this gets the
+same tables.
 
     .venv/bin/python docs/make_paper_b.py
 """

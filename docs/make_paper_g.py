@@ -1,7 +1,7 @@
 """Make the tables of paper-g.md: what uploads gain from skipped ACKs, and what moves that.
 
-Knows the variations behind the tables, and the markers between which they stand. The scenario is
-that of `airtcp reproduce G`; seeds are fixed, so that whoever runs this gets the same tables.
+The scenario is that of `airtcp reproduce G`; seeds are fixed, so that whoever runs this gets the
+same tables.
 
     .venv/bin/python docs/make_paper_g.py
 """

@@ -1,7 +1,7 @@
 """Make the tables of paper-h.md: transfer times beside paper H's model, and what is between.
 
-Knows the variations behind the tables, and the markers between which they stand. The scenario is
-that of `airtcp reproduce H`; seeds are fixed, so that whoever runs this gets the same tables.
+The scenario is that of `airtcp reproduce H`; seeds are fixed, so that whoever runs this gets the
+same tables.
 
     .venv/bin/python docs/make_paper_h.py         # all tables, some minutes
     .venv/bin/python docs/make_paper_h.py cycle   # one of them

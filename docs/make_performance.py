@@ -1,6 +1,6 @@
 """Measures how cost and memory grow inside one run: table and picture of performance.md.
 
-Knows cells of 10 to 5,000 stations with two flows each. Every cell runs in a process of its own, so
+Cells have 10 to 5,000 stations with two flows each. Every cell runs in a process of its own, so
 that its peak memory is its own; CPU time is the least of several, for noise only adds.
 
     .venv/bin/python docs/make_performance.py

@@ -1,8 +1,6 @@
 """Make picture and tables of the README, and those of the demo in models.md.
 
-Knows: which examples these are, the markers between which the tables stand, and from which page one
-of them is taken: what peers take for the same. Knows no numbers: scenario and seed decide them, so
-that whoever runs this gets the same answers.
+Scenario and seed decide the numbers, so that whoever runs this gets the same answers.
 
     .venv/bin/python docs/make_readme.py
 """

@@ -1,9 +1,9 @@
 """Make the scoreboard of the papers, the tables of their figures and the files of claims.
 
-Knows the claims, and judges the numbers that were found when they were last looked at
-(claims.json in airtcp_papers); tests compare the verdicts with those they hold the claims to.
-Those of items that only longer runs decide are kept apart, by command (claims-long.json), and go
-first. Makes no item: `make verify` does.
+Judges the numbers that were found when the claims were last looked at (claims.json in
+airtcp_papers); tests compare the verdicts with those they hold the claims to. Those of items that
+only longer runs decide are kept apart, by command (claims-long.json), and go first. Makes no item:
+`make verify` does.
 
     .venv/bin/airtcp reproduce all claims --quick --json > FILE
     .venv/bin/python docs/make_scoreboard.py FILE   # keeps its numbers, or those of items

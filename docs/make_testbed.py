@@ -1,10 +1,10 @@
 """Make the tables and pictures of testbed.md: the kernel's TCP beside the simulation.
 
-Knows the tables; scenarios and runs are those of validation/testbed. Real time and a real kernel:
-whoever runs this gets other numbers, and on a busy machine worse ones. Each row says how late
-packets were, whether that is to be trusted, and the load of the machine, which has other work.
-Where there can be no testbed, nothing is made. Paper H's downloads are those of `airtcp reproduce
-H`, and are kept in out/reproduce as those are.
+Scenarios and runs are those of validation/testbed. Real time and a real kernel: whoever runs this
+gets other numbers, and on a busy machine worse ones. Each row says how late packets were, whether
+that is to be trusted, and the load of the machine, which has other work. Where there can be no
+testbed, nothing is made. Paper H's downloads are those of `airtcp reproduce H`, and are kept in
+out/reproduce as those are.
 
     .venv/bin/python docs/make_testbed.py             # half an hour, on an idle machine
     .venv/bin/python docs/make_testbed.py transfers   # one of the tables

@@ -1,8 +1,8 @@
 """Make the tables of validation.md: simulation against Bianchi's model, ns-2 and ns-3.
 
-Knows: the scenarios behind the tables, and the markers on the page between which they stand. Takes
-the peers' numbers and scenarios from validation/peers and validation/cells and all others from the
-installed airtcp; scenarios and seeds are fixed, so that whoever runs this gets the same tables.
+Takes the peers' numbers and scenarios from validation/peers and validation/cells and all others
+from the installed airtcp; scenarios and seeds are fixed, so that whoever runs this gets the same
+tables.
 
     .venv/bin/python docs/make_validation.py
 """

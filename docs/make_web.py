@@ -1,6 +1,5 @@
 """Make the picture of the page in its guide: an example that was simulated, in Chromium.
 
-Knows which example, which controls are used, and how large the window is. Knows no numbers.
 Chromium draws letters a little otherwise from version to version, so that no test compares pixels.
 
     .venv/bin/python docs/make_web.py

@@ -1,7 +1,6 @@
 """Writes manual pages of `airtcp` and of each of its commands, in section 1.
 
-Knows how a manual page is set (groff_man(7)); what the pages say is the help of the command line,
-word for word. Knows nothing of where the pages are installed.
+What the pages say is the help of the command line, word for word, set as groff_man(7) has it.
 
     python docs/man.py out/man
 """

@@ -1,8 +1,4 @@
-"""Scenarios of which every card of a model is asked, and other values of their keys.
-
-Knows texts and values: among them each assumption can break. Does not know what cards say
-(`test_predict_cards`).
-"""
+"""Scenarios of which every card of a model is asked, and other values of their keys."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Processes that tests start: they begin as from a terminal, and none outlives who started it.
-
-Knows processes and signals. Does not know what they run, nor which test asks.
-"""
+"""Processes that tests start: they begin as from a terminal, and none outlives who started it."""
 
 import os
 import resource

@@ -1,8 +1,4 @@
-"""Captures of scenarios, and captures that nobody should have written.
-
-Knows ten scenarios, how their captures are made, and how bytes of a file are spoiled. Writes and
-reads small text files. Does not know what comes of them.
-"""
+"""Captures of scenarios, and captures that nobody should have written."""
 
 from __future__ import annotations
 

@@ -5,10 +5,10 @@
 
 `at`: the moment is the NUMBERth call of the function in the main thread, so it is hit on any
 machine, however busy that is. `evenly`: the command is run once to its end, and then TIMES times
-with the signal at moments that are spread evenly over all that it does: over the first calls
-of functions with which another part of airtcp goes on. Each is a process of its own, forked from
-one that has imported all, in a copy of FOLDER/input with its number as name, beside which
-NUMBER.json says how it ended. Knows nothing of commands.
+with the signal at moments that are spread evenly over all that it does: over the first calls of
+functions with which another part of airtcp goes on. Each is a process of its own, forked from one
+that has imported all, in a copy of FOLDER/input with its number as name, beside which NUMBER.json
+says how it ended.
 """
 
 import json

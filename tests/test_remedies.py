@@ -1,7 +1,4 @@
-"""Remedies: what they change; how equipment applies them is in `test_remedies_lines`.
-
-Does not know which helps most (`test_remedies_ranked`).
-"""
+"""Remedies: what they change; how equipment applies them is in `test_remedies_lines`."""
 
 from typing import Any, get_args
 

@@ -1,6 +1,6 @@
 """Rows of the reference tables from independent runs of a peer. Needs nothing but Python.
 
-Knows the columns: group, parameters, metric, mean, half width of the 95 % interval, number of runs.
+Columns: group, parameters, metric, mean, half width of the 95 % interval, number of runs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The tables of docs/explanation/models.md about the cards: answers and keys of each model.
-
-Knows how a card is shown; everything else is in the cards of `airtcp.predict`.
-"""
+"""The tables of docs/explanation/models.md about the cards: answers and keys of each model."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The tables of docs/reference/keys.md: keys, presets, numbers of the standards.
-
-Knows where each table of the schema stands in a file. Does not know keys: they are declared in
-`airtcp.scenario.keys`.
-"""
+"""The tables of docs/reference/keys.md: keys, presets, numbers of the standards."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The tables of docs/reference/profiles.md and targets.md: what profiles set, and default targets.
-
-Knows how a record is shown, and no record.
-"""
+"""Tables of docs/reference/profiles.md and targets.md: what profiles set, and default targets."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The tables of docs/reference/results.md: metrics, flows and stations, from their declarations.
-
-Knows how a declaration is shown, and no metric.
-"""
+"""The tables of docs/reference/results.md: metrics, flows and stations, from their declarations."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The table of docs/howto/plan.md: the remedies of the catalogue.
-
-Knows how a remedy is shown, and no remedy.
-"""
+"""The table of docs/howto/plan.md: the remedies of the catalogue."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The table of resolved-form.md: every field of the resolved form.
-
-Knows how JSON shows a type. Does not know fields: they are declared in `airtcp.scenario.keys` and
-`airtcp.distributions`.
-"""
+"""The table of resolved-form.md: every field of the resolved form."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Writes who made airtcp into the paper and the package, from the one file that is filled in.
 
-Knows CITATION.cff (authors with `given-names`, `family-names`, `affiliation`, `orcid`, `email`, or
-a `name`; `doi`), and where its people stand elsewhere: the front matter of paper.md and `authors`
-of pyproject.toml. Everything else there stays as it is.
+Reads CITATION.cff (authors with `given-names`, `family-names`, `affiliation`, `orcid`, `email`, or
+a `name`; `doi`), and changes the front matter of paper.md and `authors` of pyproject.toml.
+Everything else there stays as it is.
 
     python docs/publication/authors.py            write
     python docs/publication/authors.py --check    exit status 1 where they differ

@@ -1,7 +1,4 @@
-"""Flow-level simulation: what a result has, what it depends on, and what cannot be asked.
-
-Does not know whether its numbers are right (`test_flows`).
-"""
+"""Flow-level simulation: what a result has, what it depends on, and what cannot be asked."""
 
 import doctest
 import math

@@ -1,7 +1,6 @@
 """CUBIC by RFC 9438 in Python: a second writing of the core's, for equal bits.
 
-Knows windows in segments and seconds in binary64, in the order of operations of the core's. Does
-not know how Linux's steps grow.
+Windows are in segments and seconds in binary64, in the order of operations of the core's.
 """
 
 import math

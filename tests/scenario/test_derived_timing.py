@@ -1,8 +1,4 @@
-"""Timing that follows from other keys: DIFS, EIFS, ACK timeouts, symbols, control rates.
-
-Knows the arithmetic of the standards. Does not know what a file says of other things
-(`test_scenario_files`).
-"""
+"""Timing that follows from other keys: DIFS, EIFS, ACK timeouts, symbols, control rates."""
 
 import math
 from dataclasses import replace

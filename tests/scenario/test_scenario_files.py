@@ -1,7 +1,4 @@
-"""Whole scenario files: every valid one resolves, to what its keys say.
-
-Does not know the timing that follows from keys (`test_derived_timing`).
-"""
+"""Whole scenario files: every valid one resolves, to what its keys say."""
 
 import json
 import tomllib

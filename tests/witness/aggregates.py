@@ -1,8 +1,7 @@
 """A reader of captures of 802.11n and later, and the cells that it reads.
 
 Shares nothing with the writer, nor with that of `captures`, which knows frames that go alone: it
-knows radiotap's fields, and the frames of IEEE 802.11-2020, clause 9. Does not know what must hold
-of them (`test_pcap_aggregates`).
+knows radiotap's fields, and the frames of IEEE 802.11-2020, clause 9.
 """
 
 from __future__ import annotations

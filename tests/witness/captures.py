@@ -1,7 +1,6 @@
 """Captures to look at, and a reader of them that shares nothing with the writer.
 
-Knows pcap with radiotap, as their documents have them, and as much of 802.11, IPv4 and TCP as the
-tests ask about. What lasts how long is written down here once more, from the standard.
+What lasts how long is written down here once more, from the standard.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A capture of 802.11n, ac and ax: A-MPDUs, Block ACKs and requests, by own code and by tshark.
-
-Does not know how a capture is read (`aggregates`).
-"""
+"""A capture of 802.11n, ac and ax: A-MPDUs, Block ACKs and requests, by own code and by tshark."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Two saturated senders with backoff stages, exactly: the Markov chain of the DCF, solved.
 
 Nobody assumes anything here: no decoupling, no slot that all may use. Everybody waits the same
-after a success as after a collision (the rules "bianchi"), so that slots are common to both. Knows
-contention windows and retry limits; durations are the caller's.
+after a success as after a collision (the rules "bianchi"), so that slots are common to both.
 
 Just before the countdown goes on, the state is one of
 - (s, r): the last transmission succeeded; its sender draws afresh from stage 0, the other is at

@@ -1,7 +1,4 @@
-"""What the witnesses share beside `peers.samples`: whether two samples differ.
-
-Knows no protocol and no reference: each test brings its own scenario and its own bound.
-"""
+"""What the witnesses share beside `peers.samples`: whether two samples differ."""
 
 from __future__ import annotations
 

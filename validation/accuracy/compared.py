@@ -1,7 +1,4 @@
-"""The comparison of every model with simulations on a grid.
-
-Knows how near is close and how near is fair. Knows no grid, and not how a table looks.
-"""
+"""The comparison of every model with simulations on a grid."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
 """Glances beside long runs of the same scenarios: the examples, an office, and random mixtures.
 
-Knows what was stored of long runs, and when these tell whether an interval holds. Does not know how
-a table looks.
-
-    nice -n 19 .venv/bin/python validation/accuracy/glances.py      # the long runs again: an hour
+`nice -n 19 .venv/bin/python validation/accuracy/glances.py` makes the long runs again: an hour.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""The small grids of scenarios on which models are compared with simulations.
-
-Knows the points, the metrics they are asked about, and the reason where a model leaves the
-simulation. Knows no answer: `compared.py` asks for those.
-"""
+"""The small grids of scenarios on which models are compared with simulations."""
 
 from __future__ import annotations
 

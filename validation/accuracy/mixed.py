@@ -1,7 +1,6 @@
 """Random scenarios that mix what closed forms keep apart: the web, bulk transfers, calls, FTP.
 
-Knows how such a scenario is drawn from a number, and that the same number gives the same one for
-ever. Does not know what is asked of it.
+A number gives the same scenario for ever.
 """
 
 from __future__ import annotations

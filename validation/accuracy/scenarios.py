@@ -1,8 +1,4 @@
-"""The scenarios of the grids on which models are compared with simulations.
-
-Knows how a scenario file of each kind is written. Does not know the points of a grid, nor what is
-asked of it.
-"""
+"""The scenarios of the grids on which models are compared with simulations."""
 
 from __future__ import annotations
 

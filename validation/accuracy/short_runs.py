@@ -4,8 +4,7 @@
 
 All replications of a run begin alike, and twenty seconds are short for deep queues and for windows
 of endless connections: their intervals are as narrow as if they were right. The scenarios and the
-long runs are those of glances. Knows when an interval or a bound holds. Does not know how a table
-looks.
+long runs are those of glances.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The ways to have fewer TCP ACKs, or to send them first, on common random numbers.
 
-Knows the scenarios, and the goodput that the air carries without ACKs. Every way has the same
-seeds, so that any difference is the way's. Does not know tables: docs/make_acks.py makes them.
+Every way has the same seeds, so that any difference is the way's.
 """
 
 from __future__ import annotations

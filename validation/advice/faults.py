@@ -1,9 +1,8 @@
 """Faults planted into healthy networks: a cause, its strength, and what it does to one group.
 
-Knows what people do wrong, or suffer from, and what a group feels of it. Does not know what airtcp
-would say. A planted fault is one that hurts: the metric of its group is twice as bad as without it,
-or worse (of ACKs a tenth); networks and strengths that hurt less are drawn again. The seeds of the
-table stand in `SEEDS`.
+A planted fault is one that hurts: the metric of its group is twice as bad as without it, or worse
+(of ACKs a tenth); networks and strengths that hurt less are drawn again. The seeds of the table
+stand in `SEEDS`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Healthy networks, drawn at random, into which faults are planted.
 
-Knows what people run: offices, homes, cafes, rooms full of uploads, as scenario files. Each has
-what such a network needs to be well: calls go first, queues are managed, windows are large enough,
-nobody is far away. Knows nothing of faults or of advice.
+Each has what such a network needs to be well: calls go first, queues are managed, windows are large
+enough, nobody is far away.
 """
 
 from __future__ import annotations

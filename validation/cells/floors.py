@@ -1,7 +1,5 @@
 """The scenarios of the rows: topologies with received powers, and the rules of who made them.
 
-Knows ns-3's names of modes, and what its MAC and its TCP were set to. Knows no row and no bound.
-
 The set-up: `MatrixPropagationLossModel` with the powers of `links` in dBm, a pair that is not named
 is not heard; channels of 20 MHz in 5 GHz; sensitivity -82, energy detection -62, noise -94 dBm, 16
 dBm of power, with OBSS-PD 20; queues of 1000 packets at access points; TCP with SACK and

@@ -1,7 +1,5 @@
 """The rows of the real ns-3 3.44 and of the second witness, and how near ours have to be.
 
-Knows files, metrics and bounds. Does not know what a scenario is made of: `floors` does.
-
 The second witness is saturated DCF over any graph of who hears whom, written apart from all else.
 It is not independent of ns-3: three rules were found by fitting it to ns-3's rows (4 us of deafness
 at a start, EIFS after a preamble that was locked, 8 transmissions). Who

@@ -1,7 +1,4 @@
-"""The laws of every answer, whatever the scenario, and numbers that must exist.
-
-Knows answers as JSON, and messages. Does not know how a command was run.
-"""
+"""The laws of every answer, whatever the scenario, and numbers that must exist."""
 
 from __future__ import annotations
 

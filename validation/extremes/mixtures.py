@@ -1,7 +1,6 @@
 """Scenario files that are valid and as mixed as can be: features that are seldom together.
 
-Knows which keys go together, so that a file is not refused; each file follows from a seed and its
-number alone. Does not know how they are run, nor what is right of their answers.
+Keys go together, so that no file is refused; each file follows from a seed and its number alone.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The judgement of explanations of planted gaps: the first that is told, and the planted one.
 
-Knows measurements and explanations. Prints a row for each seed of the table, or of those that are
-given, such as `1 30`:
+Prints a row for each seed of the table, or of those that are given, such as `1 30`:
 
     .venv/bin/python validation/gaps/explained.py
 """

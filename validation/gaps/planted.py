@@ -1,10 +1,9 @@
 """Measurements of networks in which one thing is not as their scenario says, drawn at random.
 
-Knows what people do not know of their networks: a rate, a neighbour, losses, a wire, a queue. Does
-not know what airtcp would say. A change is planted by other means than those by which airtcp tries
-it, where there are any: a neighbour is a cell of its own. It shows: some measured value is
-off by a factor of 1.4, beyond both intervals; changes that show less are drawn again. The
-seeds of the table stand in `SEEDS`, and were fixed before a network was drawn from them.
+A change is planted by other means than those by which airtcp tries it, where there are any: a
+neighbour is a cell of its own. It shows: some measured value is off by a factor of 1.4, beyond both
+intervals; changes that show less are drawn again. The seeds of the table stand in `SEEDS`, and were
+fixed before a network was drawn from them.
 """
 
 from __future__ import annotations

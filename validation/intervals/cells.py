@@ -1,12 +1,9 @@
 """The cells in which it is measured how often confidence intervals hold the truth.
 
-Knows systems, how long and how often they are observed, the metrics, and when a cell fails; was
-written down before any estimate was judged by it. Knows no estimate and no truth.
-
-A system is a cell of Wi-Fi or a processor, a law of sizes and a load. A block of it is what a user
-would run: 20 replications on a seed of its own, the first 5 of which are the block of 5. A cell is
-a system, 5 or 20 replications, and a metric; its coverage is the share of blocks whose interval
-holds the truth.
+All this was written down before any estimate was judged by it. A system is a cell of Wi-Fi or a
+processor, a law of sizes and a load. A block of it is what a user would run: 20 replications on a
+seed of its own, the first 5 of which are the block of 5. A cell is a system, 5 or 20 replications,
+and a metric; its coverage is the share of blocks whose interval holds the truth.
 """
 
 from __future__ import annotations

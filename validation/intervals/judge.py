@@ -1,8 +1,4 @@
-"""The coverage of the cells: the share of intervals that hold the truth, and the cause of misses.
-
-Knows blocks, truths and the rules of `cells`. Knows estimates by what `airtcp.Simulation` says of
-replications, as a user would be told.
-"""
+"""The coverage of the cells: the share of intervals that hold the truth, and causes of misses."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Cells of what people run: readers of today's pages, alone and in an office beside calls.
 
-Knows their scenarios, windows and metrics, which are those of the examples that airtcp comes with;
-was written down before any of them had run (the percentile was added when page times came to be
-pooled). Rules and loads are those of `cells`.
+Scenarios, windows and metrics are those of the examples that airtcp comes with; they were written
+down before any of them had run (the percentile was added when page times came to be pooled). Rules
+and loads are those of `cells`.
 """
 
 from __future__ import annotations

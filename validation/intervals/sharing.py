@@ -1,9 +1,9 @@
 """A processor that sources share, in plain Python, and what is known of it exactly.
 
-Knows a closed system: sources think, bring a transfer, which gets an equal share of the capacity
-with all that are there, and think again. Knows nothing of Wi-Fi nor of estimates. `crates/flow` has
-the same system, measured in jobs; here a window of time is measured as the packet simulator does,
-and what was drawn in it and has not ended is told, too.
+In a closed system sources think, bring a transfer, which gets an equal share of the capacity with
+all that are there, and think again. `crates/flow` has the same system, measured in jobs; here a
+window of time is measured as the packet simulator does, and what was drawn in it and has not ended
+is told, too.
 
 Truths: mean time and goodput are those of a product form, whatever the law of sizes (Baskett,
 Chandy, Muntz and Palacios, Open, Closed, and Mixed Networks of Queues with Different Classes of

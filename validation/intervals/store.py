@@ -1,8 +1,8 @@
 """Blocks of replications on disk, so that estimates can be judged again without simulating.
 
-Knows files, one SQLite file for each system, and what is kept of a replication: what estimators may
-read. Knows no estimate. A block is there as a whole or not at all, so a run that was ended goes on
-where it stopped. Times are kept as float32, which moves a percentile by a part in 10^7.
+Each system has one SQLite file with what estimators may read of its replications. A block is there
+as a whole or not at all, so a run that was ended goes on where it stopped. Times are kept as
+float32, which moves a percentile by a part in 10^7.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """The true values of all metrics of a system, and how well they are known.
 
-Knows long runs, and what is known exactly of the processor.
-
 A long run of a system begins after five of its windows and lasts for twenty, so that what is in
 progress at its ends matters by a twentieth of what it does to a window. Long runs are estimated as
 any runs are, and may be so because three witnesses agree: on the processor the values are those of

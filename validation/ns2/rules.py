@@ -1,7 +1,6 @@
 """The rules of ns-2's 802.11, seen from the times in its trace. Prints one finding after the other.
 
-Knows: the instants at which a frame may start under each rule, and how to find them in a trace.
-Knows nothing of airtcp. The findings are the ground of README.md beside this file.
+The findings are the ground of README.md beside this file.
 
     python3 rules.py
 """

@@ -1,8 +1,7 @@
 """Run ns-2 on one point of a scenario, over several seeds, and print the rows of the table.
 
-Knows: how to start scenario.tcl, and how to read ns-2's wireless trace. Knows nothing of
-airtcp. The rows have the columns of rows.csv: group, parameters, metric, mean, half width of the
-95 % interval, number of runs.
+The rows have the columns of rows.csv: group, parameters, metric, mean, half width of the 95 %
+interval, number of runs.
 
     python3 run.py persistent --stations 5 --window 1 --seeds 10
     python3 run.py web --stations 20 --window 1 --sizes exp --seeds 5

@@ -1,7 +1,6 @@
 """The CPU time that ns-2 takes for a MAC exchange, without any trace. Prints JSON.
 
-Knows: how to start scenario.tcl with its counters on, and how to ask the system for the CPU time of
-a child. Knows nothing of airtcp; a benchmark runs it beside its own.
+A benchmark runs it beside its own.
 
     python3 speed.py --stations 10 --window 1000 --seconds 100
 """

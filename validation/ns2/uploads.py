@@ -1,8 +1,7 @@
 """Run ns-2 on uploads as in paper G, over several seeds, and print the rows of uploads.csv.
 
-Knows: how to start uploads.tcl and what it prints. Knows nothing of airtcp. `goodput_bps` is the
-file over its time, or what arrived in 1000 s; one of two ACKs is left out from the first packet
-on, since that is what an unmodified ns-2 can do.
+`goodput_bps` is the file over its time, or what arrived in 1000 s; one of two ACKs is left out from
+the first packet on, since that is what an unmodified ns-2 can do.
 
     python3 uploads.py --delay 15ms --skip 1 --retries off --seeds 10
     python3 uploads.py --defaults 2002 --seeds 31

@@ -1,9 +1,8 @@
 """Run ns-3 on points of 802.11n, ac and ax, and print the rows of the table.
 
-Knows how to start `modern` (build.sh makes it), and that parameters of a point are its options.
-Knows nothing of airtcp. A run ends once the interval of the goodput over its batches of time is
-within 1 %. With `runs=N` a row is the mean over N runs, instead of over the batches of one: for
-Minstrel-HT, whose order of samples is drawn once in a run.
+Parameters of a point are the options of `modern` (build.sh makes it). A run ends once the interval
+of the goodput over its batches of time is within 1 %. With `runs=N` a row is the mean over N runs,
+instead of over the batches of one: for Minstrel-HT, whose order of samples is drawn once in a run.
 
     python3 modern.py "standard=ac dir=up stations=5 udp=1" "standard=n window=16 delay=0.001"
 """

@@ -1,7 +1,6 @@
 """Run ns-3 on one point of a group, over several runs, and print the rows of the table.
 
-Knows: how to start `cell` (build.sh makes it), and what the parameters of tests/reference/ns3.csv
-mean. Knows nothing of airtcp.
+Parameters are those of tests/reference/ns3.csv; build.sh makes `cell`.
 
     python3 run.py tcp-download --stations 5 --every 2 --runs 5
     python3 run.py tcp-upload-dcf --stations 10 --ap-queue 20 --duration 200

@@ -1,7 +1,7 @@
 """The points of ns-2 2.35: what scenario each is here, under ns-2's rules, and what to compare.
 
-Knows the groups of tests/reference/ns2.csv and how they were made (the README there), and which
-keys say what ns-2 does otherwise than the standard (validation/ns2/README.md).
+The README in tests/reference says how the groups of ns2.csv were made, validation/ns2/README.md
+what ns-2 does otherwise than the standard.
 """
 
 from __future__ import annotations

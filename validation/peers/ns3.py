@@ -1,7 +1,7 @@
 """The points of ns-3 3.44: what scenario each is here, under ns-3's rules, and what to compare.
 
-Knows the groups of tests/reference/ns3.csv and how they were made (the README there). The rules are
-the preset `[mac.rules] preset = "ns-3"`.
+The README in tests/reference says how the groups of ns3.csv were made. The rules are the preset
+`[mac.rules] preset = "ns-3"`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The points of ns-3 on 802.11n, ac, ax and be: what scenario each is here, under ns-3's rules.
 
-Knows the groups of tests/reference/ns3_modern.csv and ns3_be.csv, and how they were made (the
-README there), and those of validation/ns3/modern.csv, group `long`, of runs that went on until the
-interval of their goodput was 1 %.
+The README in tests/reference says how the groups of ns3_modern.csv and ns3_be.csv were made. Those
+of validation/ns3/modern.csv, group `long`, are of runs that went on until the interval of their
+goodput was 1 %.
 """
 
 from __future__ import annotations

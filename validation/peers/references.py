@@ -1,7 +1,6 @@
 """Rows that a peer has made.
 
-Knows where they are, and their form: tests/reference holds what others made, validation more.
-Knows no scenario and no bound.
+tests/reference holds what others made, validation more.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Scenarios run to plain answers, and the samples and intervals that come of them.
-
-Knows no protocol, no peer and no bound.
-"""
+"""Scenarios run to plain answers, and the samples and intervals that come of them."""
 
 from __future__ import annotations
 

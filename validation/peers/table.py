@@ -1,10 +1,9 @@
 """Every stored row of ns-2 and ns-3 beside airtcp on the same point under the peer's rules.
 
-    .venv/bin/python validation/compare.py
-
-Knows what counts as the same: the joint 95 % interval (the root of the sum of the squares of both
-half widths), or, where chance is small, a part of the quantity. Knows no reason for a difference:
-docs/explanation/accuracy.md has those.
+The same is what lies within the joint 95 % interval (the root of the sum of the squares of both
+half widths), or, where chance is small, within a part of the quantity. docs/explanation/accuracy.md
+has the reasons for differences.
+`validation/compare.py` prints them.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     make same-store                                    store anew: with a commit marked Results:
     .venv/bin/python validation/same/same.py --outcomes DIR      write the outcomes, for a diff
 
-Knows the compiled core and how an outcome becomes a digest. Every scenario is run for two seeds,
-each alone, and once more with a trace and a capture, which must change nothing.
+Every scenario is run for two seeds, each alone, and once more with a trace and a capture, which
+must change nothing.
 
 **What is compared.** An outcome is taken apart into parts (metrics, counts, flows, ...), and each
 part into values under paths such as `flows[].goodput_bps`. digests.json lists the paths that

@@ -1,6 +1,5 @@
 """The scenarios whose outcomes are to stay the same bit for bit: the repository's, and random ones.
 
-Knows which files there are, and how a random scenario is put together. Knows nothing of outcomes.
 The random scenarios are scenario files in text: what the resolved form has beside it does not
 matter, and a key that is added later keeps its default in them.
 """

@@ -1,8 +1,4 @@
-"""The pictures of docs/howto/testbed.md: simulation and real TCP, one over the other.
-
-Knows how they are drawn, and how tshark tells the arrivals at a station. Does not know which
-scenarios they are of.
-"""
+"""The pictures of docs/howto/testbed.md: simulation and real TCP, one over the other."""
 
 from __future__ import annotations
 

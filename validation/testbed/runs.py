@@ -1,8 +1,7 @@
 """The runs of the kernel's TCP beside simulations of the same scenarios.
 
-Knows the scenarios, and which of several runs counts: the first of at most three that is to be
-trusted, or else the one that was least late; the goodput of a run does not choose it. Does not know
-tables: docs/make_testbed.py makes them.
+Of several runs counts the first of at most three that is to be trusted, or else the one that was
+least late; the goodput of a run does not choose it.
 """
 
 from __future__ import annotations
