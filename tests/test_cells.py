@@ -28,7 +28,6 @@ from airtcp.scenario.alone import cell_alone
 from airtcp.stats import Interval
 from airtcp.web.timeline import timeline
 from bases import cell
-from commands import call
 from wing import with_papers
 
 SHORT = {"run.warmup": "1 s", "run.duration": "4 s", "run.replications": 2}
@@ -405,22 +404,6 @@ def test_the_timeline_tells_who_hears_a_frame() -> None:
         one["begin"] < other["begin"] < one["end"]
         for one, other in itertools.pairwise(shown["frames"])
     )
-
-
-@pytest.mark.parametrize("columns", ["40", "80", "120"])
-def test_the_screen_has_the_cells_at_any_width(
-    columns: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("COLUMNS", columns)
-    file = tmp_path / "row.toml"
-    file.write_text(example("three-cells").to_toml())
-
-    result = call("run", file, "--no-advice")
-
-    assert result.exit_code == 0
-    assert "of isolated" in result.stdout
-    assert "do not hear each other" in " ".join(result.stdout.split())
-    assert max(map(len, result.stdout.splitlines())) <= int(columns)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import airtcp
 import pytest
-from airtcp.cli import show
 from airtcp.cli.commands import app
 from airtcp.document import Table
 from airtcp.estimates.steadiness import Steadiness
@@ -399,23 +398,6 @@ def test_standard_input_is_read_once(file: Path) -> None:
     )
     # Both networks are of one reading: what is wrong with it is not that it is empty.
     assert "is missing" not in once.stderr
-
-
-@pytest.mark.parametrize("columns", [60, 120, 200])
-def test_no_number_is_cut_off(
-    columns: int,
-    fewer: Difference,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-
-    show.difference(fewer)
-
-    shown = capsys.readouterr().out
-    assert not re.search(r"\d…", shown)
-    assert max(map(len, shown.splitlines())) <= columns
-    assert ("difference" in shown) or columns == 60
 
 
 def test_one_pair_says_that_it_has_no_interval(file: Path) -> None:

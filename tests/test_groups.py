@@ -7,7 +7,6 @@ import airtcp
 import pytest
 from airtcp import simulate
 from airtcp.amounts import quantity_with_interval
-from airtcp.cli import show
 from airtcp.estimates import improved_groups
 from airtcp.metrics import METRICS, Scope, metrics_of
 from airtcp.present.groups import by_group
@@ -220,26 +219,6 @@ def test_one_group_in_one_direction_has_no_table() -> None:
     lone = scenario.model_copy(update={"flows": scenario.flows[:1]})
 
     assert by_group(simulate(lone).simulation) is None
-
-
-@pytest.mark.parametrize("columns", [40, 120])
-def test_the_terminal_shows_groups_within_its_width(
-    columns: int,
-    result: SimulationResult,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-
-    show.result(result)
-
-    lines = capsys.readouterr().out.splitlines()
-    first = next(index for index, line in enumerate(lines) if line.startswith("group"))
-    shown = "\n".join(lines[first : lines.index("Counters", first)])
-    assert "…" not in shown
-    assert max(len(line.rstrip()) for line in shown.splitlines()) <= columns
-    for text in ("near ↓", "far ↑", "Mb/s"):
-        assert text in shown
 
 
 def test_values_are_the_samples_of_plain_intervals(simulation: Simulation) -> None:
