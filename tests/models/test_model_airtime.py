@@ -4,7 +4,6 @@ import dataclasses
 from fractions import Fraction
 from math import ceil
 
-import numpy as np
 import pytest
 from airtcp.models.airtime import (
     DsssTiming,
@@ -40,13 +39,6 @@ def test_80211b_long_preamble(
     assert ppdu_time_ns(phy_80211b, rate, 8 * size_bytes) == microseconds * 1000
 
 
-def test_cck_payloads_round_up_to_microseconds(phy_80211b: Phy) -> None:
-    """The payload alone, preamble and header of 192 us taken off: ceil(8 x / 11)."""
-    times = ppdu_time_ns(phy_80211b, DSSS_11, 8 * np.array([1023, 1024, 1025, 1026]))
-
-    assert (times - 192_000).tolist() == [744_000, 745_000, 746_000, 747_000]
-
-
 def test_short_preamble_saves_96_us(phy_80211b: Phy) -> None:
     short = dataclasses.replace(phy_80211b, dsss=DsssTiming(72_000, 24_000))
     saved = ppdu_time_ns(phy_80211b, DSSS_11, 8184) - ppdu_time_ns(short, DSSS_11, 8184)
@@ -69,17 +61,6 @@ def test_ofdm_at_54_and_6_us_more_in_80211g(
 
     assert ppdu_time_ns(phy_80211a, OFDM_54, bits) == microseconds * 1000
     assert ppdu_time_ns(phy_80211g, OFDM_54, bits) == (microseconds + 6) * 1000
-
-
-def test_without_rounding_a_frame_ends_on_the_next_nanosecond(
-    phy_80211b: Phy, phy_80211g: Phy
-) -> None:
-    dsss = dataclasses.replace(phy_80211b, symbol_rounding=False)
-    ofdm = dataclasses.replace(phy_80211g, symbol_rounding=False)
-
-    # 8592 / 11 us = 781090.909... ns; (22 + 8592) / 54 us = 159518.5... ns.
-    assert ppdu_time_ns(dsss, DSSS_11, 8592) == 192_000 + 781_091
-    assert ppdu_time_ns(ofdm, OFDM_54, 8592) == 20_000 + 159_519 + 6_000
 
 
 def test_mpdu_adds_mac_header_and_llc(phy_80211b: Phy) -> None:

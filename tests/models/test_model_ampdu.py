@@ -169,15 +169,6 @@ def test_komondors_table(n: int) -> None:
     assert rate == pytest.approx(mbps, rel=0.005, abs=0.005)
 
 
-def test_every_number_of_senders_between_komondors_lies_between_its_rows() -> None:
-    counts = np.arange(1, 51)
-    point = fixed_point(counts, 16, 0)
-    rate = saturation(point, komondor()).success_rate_per_s / counts
-
-    assert (np.diff(rate) < 0).all()
-    assert (np.diff(point.p) > 0).all()
-
-
 def simulated(most: int, window: int, error: float, rounds: int = 20_000) -> float:
     """The window itself, MPDU by MPDU."""
     draws = np.random.default_rng(1)

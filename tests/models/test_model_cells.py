@@ -50,28 +50,6 @@ def graph(cells: int, edges: Edges) -> NDArray[np.bool_]:
     return matrix
 
 
-def goodputs(cells: int, edges: Edges) -> list[float]:
-    """Goodputs in Mb/s."""
-    found = clusters(graph(cells, edges), TIMES, w0=16, m=6, retries=7)
-    return list(found.successes_per_s * BITS / 1e6)
-
-
-@pytest.mark.parametrize(
-    ("cells", "edges", "expected"),
-    [
-        (2, PAIR, [15.04, 15.04]),
-        (3, TRIANGLE, [9.80, 9.80, 9.80]),
-        (3, row(3), [26.7, 2.77, 26.7]),
-        (4, row(4), [20.1, 9.59, 9.59, 20.1]),
-        (4, STAR, [0.35, 29.5, 29.5, 29.5]),
-    ],
-)
-def test_known_digits_of_small_graphs(cells: int, edges: Edges, expected: list[float]) -> None:
-    digits = [0.05 if one > 20 else 0.005 for one in expected]
-
-    assert np.all(np.abs(np.subtract(goodputs(cells, edges), expected)) <= digits)
-
-
 def in_full(adjacent: NDArray[np.bool_], begins: list[float]) -> NDArray[np.float64]:
     """The shares of time in which cells send, by a dense system of sets of busy cells."""
     cells = range(len(adjacent))
@@ -171,22 +149,6 @@ def test_what_independent_sets_lack_of_komondor_are_winners_of_one_slot(
     rows = komondor_of(graph, frames)
 
     assert rows.winners() == pytest.approx(rows.mbps, abs=bound)
-
-
-@pytest.mark.parametrize("graph", ["chain2", "chain4", "chain5", "star4"])
-def test_slots_that_are_counted_give_what_the_chain_does(graph: str) -> None:
-    rows = komondor_of(graph, 1)
-
-    assert rows.counted() == pytest.approx(rows.winners(), abs=0.35)
-
-
-def test_the_star_of_komondor_is_not_met() -> None:
-    rows = komondor_of("star4", 1)
-
-    assert rows.mbps[0] == 2.69
-    assert rows.independent_sets()[0] == pytest.approx(0.45, abs=0.01)
-    assert rows.winners()[0] == pytest.approx(0.61, abs=0.01)
-    assert rows.counted()[0] < 0.8
 
 
 def test_cells_apart_have_the_channel_alone() -> None:

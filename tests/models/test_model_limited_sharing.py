@@ -1,7 +1,4 @@
-"""Processor sharing with a limit, and of few sources: numbers and losses, by balance equations.
-
-Does not know times in a queue without a limit (`test_model_processor_sharing`).
-"""
+"""Processor sharing with a limit, and of few sources: numbers and losses, by balance equations."""
 
 import math
 
@@ -13,8 +10,6 @@ from airtcp.models.processor_sharing import (
     engset_distribution,
     limited,
     limited_distribution,
-    mean_sojourn,
-    number_distribution,
 )
 
 
@@ -42,35 +37,12 @@ def test_limit_against_the_balance_equations(rho: float, limit: int) -> None:
     assert result.mean_sojourn_s == pytest.approx(0.5 * flows / (rho * (1 - pi[-1])), rel=1e-9)
 
 
-@pytest.mark.parametrize("rho", [0.3, 0.78, 0.95])
-def test_a_high_limit_is_none(rho: float) -> None:
-    result = limited(rho, 2000, 0.312)
-
-    assert result.blocking < 1e-40
-    assert result.mean_flows == pytest.approx(rho / (1 - rho), rel=1e-12)
-    assert result.mean_sojourn_s == pytest.approx(mean_sojourn(0.312, rho), rel=1e-12)
-    assert limited_distribution(rho, 2000)[:50] == pytest.approx(
-        number_distribution(np.arange(50), rho), rel=1e-11
-    )
-
-
 def test_no_load_and_no_limit_is_too_much() -> None:
     result = limited([1e-30, 1e15], [100_000, 100_000])
 
     assert result.mean_sojourn_s == pytest.approx([1.0, 1e5])
     assert result.blocking == pytest.approx([0.0, 1.0])
     assert result.carried == pytest.approx([1e-30, 1.0], rel=1e-12, abs=0.0)
-
-
-@pytest.mark.parametrize("load", [0.5, 8.0, 20.0])
-def test_erlang_loss_formula(load: float) -> None:
-    """Each flow at its own full speed: (a^K / K!) / sum a^k / k!; nobody slows anybody."""
-    terms = [load**k / math.factorial(k) for k in range(11)]
-    result = limited(load, 10, speeds=range(1, 11))
-
-    assert result.blocking == pytest.approx(terms[-1] / sum(terms))
-    assert result.full == result.blocking
-    assert result.mean_sojourn_s == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("ratio", [0.1, 1.0, 5.0])
@@ -99,14 +71,6 @@ def test_few_sources_that_share_against_the_balance_equations(limit: int) -> Non
     assert result.mean_flows == pytest.approx(np.dot(np.arange(limit + 1), pi))
     idle = sources - np.arange(limit + 1)
     assert result.blocking == pytest.approx(idle[-1] * pi[-1] / np.dot(idle, pi), abs=1e-12)
-
-
-def test_many_sources_with_little_each_are_poisson() -> None:
-    """The twentieth flow finds 1 - 1/100000, ..., 1 - 19/100000 of the load: 0.2 % less in all."""
-    many, poisson = engset(100_000, 0.78 / 100_000, 20), limited(0.78, 20)
-
-    assert many.blocking == pytest.approx(poisson.blocking * (1 - 0.0019), rel=1e-4)
-    assert many.mean_flows == pytest.approx(poisson.mean_flows, rel=1e-3)
 
 
 def test_limits_broadcast() -> None:
