@@ -56,12 +56,6 @@ def test_matrix_by_the_rules_of_aimd() -> None:
     )
 
 
-def test_columns_of_the_matrix_add_up_to_1() -> None:
-    flows = FLOWS | {"weight": 1.0}
-
-    assert aimd_matrix(**flows).sum(axis=0) == pytest.approx(1.0, abs=1e-14)
-
-
 def test_epoch_is_the_time_in_which_every_flow_grows_back() -> None:
     windows = peak_windows(**FLOWS, total=500.0)
     given_up = FLOWS["loss_probability"] * (1 - FLOWS["beta"]) * windows
@@ -76,21 +70,6 @@ def test_second_eigenvalue_is_that_of_the_matrix() -> None:
     assert values[-1] == pytest.approx(1.0, abs=1e-12)
     assert second_eigenvalue(**FLOWS) == pytest.approx(values[-2], abs=1e-12)
     assert kept[-2] < second_eigenvalue(**FLOWS) < kept[-1]
-
-
-def test_two_flows_have_a_closed_second_eigenvalue() -> None:
-    """(alpha_2 b_1 + alpha_1 b_2) / (alpha_1 + alpha_2), with the weights in alpha."""
-    alpha, beta, weight = np.array([3.0, 0.7]), np.array([0.5, 0.9]), np.array([2.0, 5.0])
-    steps = alpha * weight
-    closed = (steps[1] * beta[0] + steps[0] * beta[1]) / steps.sum()
-
-    assert second_eigenvalue(alpha, beta, weight=weight) == pytest.approx(closed, rel=1e-12)
-
-
-@pytest.mark.parametrize("n", [2, 3, 10])
-def test_equal_beta_is_the_eigenvalue(n: int) -> None:
-    """Whatever alpha: the backoff factor alone decides (section 5.2)."""
-    assert second_eigenvalue(np.arange(1.0, n + 1), 0.7) == pytest.approx(0.7, abs=1e-12)
 
 
 def test_standard_tcp_settles_in_4_epochs() -> None:
@@ -110,38 +89,6 @@ def test_history_forgets_its_start_at_the_rate_of_the_eigenvalue() -> None:
     assert history.sum(axis=1) == pytest.approx(40.0, rel=1e-12)
     needed = convergence_epochs([1.0, 1.0], 0.5)
     assert np.flatnonzero(off < 0.05)[0] == np.ceil(needed)
-
-
-def test_a_larger_beta_settles_later() -> None:
-    """Fig. 10: beta_2 = 0.95 with alpha_2 = 0.2 takes 22 epochs instead of 4."""
-    slow = convergence_epochs([1.0, 0.2], [0.5, 0.95])
-
-    assert slow == pytest.approx(np.log(0.05) / np.log(0.875), rel=1e-12)
-    assert slow > 5 * convergence_epochs([1.0, 1.0], 0.5)
-
-
-def test_losses_drawn_at_random_have_these_means() -> None:
-    """L10: flows that lose in an epoch with probability lambda, apart; 20000 epochs, fixed seed.
-
-    The mean of the drawn matrices is the matrix of the mean: 4 standard errors of 100 batches.
-    """
-    rng = np.random.default_rng(2)
-    alpha, beta = np.array([4.0, 1.0]), np.array([0.5, 0.8])
-    loss = np.array([0.9, 0.4])
-    copies, epochs = 100, 400
-    window = np.broadcast_to(peak_windows(alpha, beta, loss, total=100.0), (copies, 2)).copy()
-    total = np.zeros((copies, 2))
-    for epoch in range(-50, epochs):
-        lost = np.where(rng.random(window.shape) < loss, 1 - beta, 0.0) * window
-        window = window - lost + alpha / alpha.sum() * lost.sum(axis=1, keepdims=True)
-        total += window if epoch >= 0 else 0.0
-    means = total / epochs
-    error = means.std(axis=0, ddof=1) / np.sqrt(copies)
-
-    expected = peak_windows(alpha, beta, loss, total=100.0)
-    assert np.all(np.abs(means.mean(axis=0) - expected) < 4 * error)
-    assert np.all(error < 0.005 * expected)
-    assert expected[0] / expected[1] == pytest.approx(4 / (0.9 * 0.5) * (0.4 * 0.2) / 1)
 
 
 def test_footnote_2() -> None:
@@ -180,14 +127,6 @@ def test_bottleneck_changes_abruptly() -> None:
     assert result.flow_bps[:, 0] / result.flow_bps[:, 1] == pytest.approx([4, 4, 1, 1])
     assert result.goodput_bps == pytest.approx(np.minimum(wired, 5e6))
     assert result.jain_index == pytest.approx([25 / 34, 25 / 34, 1, 1])
-
-
-def test_wireless_shares_do_not_depend_on_aimd() -> None:
-    """Fig. 7, 8b: alpha, beta and RTT change nothing where the wireless hop is the bottleneck."""
-    shares = np.stack([wired_shares([1, 0.2], [0.5, b], 0.1).flow_share for b in (0.5, 0.95)])
-    result = uploads(10e6, 5e6, shares)
-
-    assert np.all(result.flow_bps == 2.5e6)
 
 
 def test_scenarios_along_further_axes() -> None:

@@ -65,33 +65,6 @@ def test_exact_fractions(others: int, w0: int) -> None:
     )
 
 
-def test_drawn_backoffs() -> None:
-    """A million draws of four nodes over 32 slots: each count within four standard deviations."""
-    runs = 1_000_000
-    draws = np.sort(np.random.default_rng(1).integers(0, 32, size=(runs, 4)), axis=1)
-    counted = (
-        float(np.mean((draws[:, 1:] == draws[:, :-1]).any(axis=1))),
-        float(np.mean(draws[:, 0] == draws[:, 1])),
-    )
-
-    result = simultaneous_send(3, 32)
-    for share, expected in zip(counted, (result.any_two, result.next_transmission), strict=True):
-        assert abs(share - expected) < 4 * math.sqrt(expected * (1 - expected) / runs)
-    assert result.any_two / result.next_transmission == pytest.approx(2.88, abs=0.01)
-
-
-def test_the_next_transmission_is_the_safer_one() -> None:
-    """Two equal backoffs may well be behind an earlier one; never the other way round."""
-    result = simultaneous_send(np.arange(100), [[1], [7], [32], [1024]])
-
-    assert result.others.shape == result.w0.shape == (4, 100)
-    assert np.all(result.next_transmission <= result.any_two + 1e-15)
-    assert np.all(result.next_transmission >= 0)
-    assert np.all(result.any_two <= 1)
-    assert np.all(np.diff(result.next_transmission, axis=1) >= -1e-15)
-    assert np.all(np.diff(result.any_two, axis=1) >= -1e-15)
-
-
 def test_ends() -> None:
     assert any_two_coincide(0, 32) == next_transmission_collides(0, 32) == 0
     assert any_two_coincide([31, 32, 10**15], 32) == pytest.approx([1, 1, 1], abs=1e-12)

@@ -11,10 +11,8 @@ from airtcp.exceptions import ConvergenceError, ModelError
 from airtcp.models import bianchi
 from airtcp.models.airtime import Phy
 from airtcp.models.bianchi import SlotTimes
-from airtcp.models.edca import zones
 from airtcp_papers.leith.model import (
     CORRECTED,
-    PAPER,
     Parameters,
     Variant,
     best_window,
@@ -117,50 +115,6 @@ def test_solution_satisfies_1_to_9(variant: Variant, hold_slots: int) -> None:
     assert state.q_data == pytest.approx((1 - t1) * (1 - hold) * n * t2 * others)  # (8)
     assert d * state.q_ack == pytest.approx(float(state.q_data), rel=1e-12)  # (9)
     assert state.q_idle + state.q_ack + state.q_data + state.q_collision == pytest.approx(1.0)
-
-
-def test_equation_5_as_printed_is_off() -> None:
-    """L1, L2: with the inner sum to W - 1 and no 1/(1-p), (5) is far from the chain's P_hold."""
-    state, w, m = contention(10, 32, 5, 2), 32, 5
-    p = float(state.p)
-    printed = 1 - float(state.b_000) * sum(
-        (2**i * w - k) * p**i / (2**i * w) for i in range(m + 1) for k in range(w)
-    )
-
-    assert printed > float(state.p_hold) + 0.1
-
-
-def test_stations_are_bianchis() -> None:
-    """The remark after (5): p and tau_2 are those of Bianchi, whatever D."""
-    point = bianchi.fixed_point([1, 2, 20], 32, 5)
-    state = contention([1, 2, 20], 32, 5, [[0], [3]])
-
-    assert np.all(state.p == point.p)
-    assert np.all(state.tau_2 == point.tau)
-
-
-@pytest.mark.parametrize("n", [2, 10, 40])
-def test_only_the_corrected_form_balances(n: int) -> None:
-    """What the chain says gets through, n tau_2 (1-P_hold) (1-p), is Q(0,1) with L5 alone."""
-    sent = {}
-    for name, variant in (("paper", PAPER), ("corrected", CORRECTED)):
-        state = contention(n, 32, 5, 2, variant)
-        through = n * state.tau_2 * (1 - state.p_hold) * (1 - state.p)
-        sent[name] = float(through / state.q_data), float(state.tau_1)
-
-    assert sent["corrected"][0] == pytest.approx(1.0, abs=1e-12)
-    assert sent["paper"][0] == pytest.approx(1 / (1 - sent["paper"][1]), rel=1e-12)
-
-
-def test_printed_7_counts_collisions_of_the_access_point_as_successes() -> None:
-    """L4: of the slots with an ACK as printed, the share in which a station sends too."""
-    printed = contention([2, 10], 32, 5, 2)
-    none = (1 - printed.tau_2) ** printed.n
-    clear = printed.p_hold + (1 - printed.p_hold) * none
-
-    assert 1 - clear == pytest.approx([0.0797, 0.1611], abs=5e-5)
-    exclusive = dataclasses.replace(PAPER, ap_success="exclusive")
-    assert np.all(contention([2, 10], 32, 5, 2, exclusive).q_data < printed.q_data)
 
 
 def test_throughput_by_hand() -> None:
@@ -277,19 +231,6 @@ def test_delayed_ack_of_the_simplified_model() -> None:
     assert payloads[0] - payloads[1] == pytest.approx(FIGURES.t_s2_s / 2, rel=1e-10)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_fewer_acks_raise_throughput_towards_bianchi(variant: Variant) -> None:
-    d = np.array([1.0, 2.0, 4.0, 100.0, 1e6])
-    result = throughput(10, 32, 5, 0, FIGURES, variant, d=d)
-    alone = bianchi.saturation(
-        bianchi.fixed_point(10, 32, 5),
-        SlotTimes(FIGURES.slot_s, FIGURES.t_s1_s, FIGURES.t_c_s, FIGURES.payload_s),
-    )
-
-    assert np.all(np.diff(result.utilization) > 0)
-    assert result.utilization[-1] == pytest.approx(float(alone.utilization), rel=1e-5)
-
-
 @pytest.mark.parametrize("d", [1, 2])
 def test_full_and_simplified_model_agree_as_figures_4_and_5_show(d: int) -> None:
     """Within 5 % from 2 to 40 flows at the standard CWmin: the paper draws them close together."""
@@ -334,64 +275,6 @@ def test_best_window_of_the_simplified_model_is_near_bianchis_optimum() -> None:
 
     assert np.all(best <= most * (1 + 1e-12))
     assert best == pytest.approx(most, rel=1e-3)
-
-
-def test_best_window_of_many_stations_is_large() -> None:
-    best = best_window([1, 10, 1000], 5, 2, FIGURES)
-
-    assert best.w0[0] == 1.0
-    assert best.w0[2] / best.w0[1] == pytest.approx(100, rel=0.1)
-
-
-def simulate_holds(
-    n: int, w0: int, m: int, hold_slots: int, tau_1: float, *, copies: int, slots: int
-) -> dict[str, float]:
-    """Stations that hold after busy slots, an access point that sends with tau_1 in any slot."""
-    rng = np.random.default_rng(5)
-    stage = np.zeros((copies, n), dtype=np.int64)
-    counter = rng.integers(0, w0, stage.shape)
-    since = np.zeros(copies, dtype=np.int64)
-    seen = dict.fromkeys(("hold", "idle", "ack", "data", "sent", "lost"), 0.0)
-    for step in range(-slots // 10, slots):
-        counting = since >= hold_slots
-        ap = rng.random(copies) < tau_1
-        sends = counting[:, np.newaxis] & (counter == 0)
-        senders = sends.sum(axis=1)
-        collided = sends & (senders + ap > 1)[:, np.newaxis]
-        if step >= 0:  # the first tenth is a warm-up
-            seen["hold"] += np.sum(~counting)
-            seen["idle"] += np.sum((senders == 0) & ~ap)
-            seen["ack"] += np.sum((senders == 0) & ap)
-            seen["data"] += np.sum((senders == 1) & ~ap)
-            seen["sent"] += sends.sum()
-            seen["lost"] += collided.sum()
-        stage = np.where(collided, np.minimum(stage + 1, m), np.where(sends, 0, stage))
-        counter = np.where(sends, rng.integers(0, w0 * 2**stage), counter - counting[:, np.newaxis])
-        since = np.where((senders > 0) | ap, 0, since + 1)
-    total = copies * slots
-    return {name: seen[name] / total for name in ("hold", "idle", "ack", "data")} | {
-        "p": seen["lost"] / seen["sent"]
-    }
-
-
-def test_corrected_form_against_simulated_slots() -> None:
-    """L3, L4, L5: P_hold, Q and p of 5 stations, 1.2 million slots; the ACKs match the data."""
-    state = contention(5, 16, 4, 2, CORRECTED)
-    seen = simulate_holds(5, 16, 4, 2, float(state.tau_1), copies=200, slots=6000)
-
-    assert state.p_hold == pytest.approx(seen["hold"], rel=0.01)
-    assert state.q_idle == pytest.approx(seen["idle"], rel=0.01)
-    assert state.q_ack == pytest.approx(seen["ack"], rel=0.02)
-    assert state.q_data == pytest.approx(seen["data"], rel=0.02)
-    assert state.p == pytest.approx(seen["p"], rel=0.02)
-    assert seen["ack"] == pytest.approx(seen["data"], rel=0.02)
-
-
-def test_visits_per_hold_sums_powers() -> None:
-    q = 0.83
-
-    assert visits_per_hold(1 - q, 4) == pytest.approx(sum(q**-j for j in range(1, 5)))
-    assert visits_per_hold([0.0, 0.3], 0).tolist() == [0.0, 0.0]
 
 
 def test_arguments_broadcast_and_scalars_give_floats() -> None:
@@ -472,27 +355,3 @@ def test_any_input_gives_probabilities_or_an_error(
         assert 0.0 <= getattr(state, name) <= 1.0 + 1e-12, name
     assert 0.0 <= result.utilization <= FIGURES.payload_s / FIGURES.t_s1_s
     assert math.isfinite(result.slot_s)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_small_windows_have_a_solution(variant: Variant) -> None:
-    """Corners where p is near 1, or where nobody but the access point could be heard."""
-    n, w0, m, hold_slots, d = np.meshgrid(
-        [1, 1.5, 2, 30, 100], [1, 2, 3], [0, 1, 5], [0, 1, 20], [1, 10]
-    )
-    state = contention(n, w0, m, hold_slots, variant, d=d)
-
-    assert d * state.q_ack == pytest.approx(state.q_data, rel=1e-9, abs=1e-12)
-    assert state.q_idle + state.q_ack + state.q_data + state.q_collision == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("hold_slots", [0, 1, 2, 5, 40])
-def test_waiting_for_a_longer_aifs_is_the_hold_of_paper_l(hold_slots: int) -> None:
-    """One node with a short AIFS, n with a long one: their share is 1 - P_hold of L3."""
-    n, tau_1, tau_2 = 6, 0.08, 0.03
-    p_s = (1 - tau_1) * (1 - tau_2) ** (n - 1)
-    share = zones([1, n], [tau_1, tau_2], [0, hold_slots]).share[1]
-
-    assert 1 - share == pytest.approx(
-        float(hold_probability(tau_1, tau_2, p_s, hold_slots)), abs=1e-12
-    )

@@ -219,20 +219,6 @@ def test_collision_charged_once(n: int) -> None:
     assert paper.t_w_s / better.t_w_s == pytest.approx(mean, rel=1e-9)
 
 
-def test_basic_access_collisions_last_as_long_as_the_longest_frame(phy_80211b: Phy) -> None:
-    """Two nodes: the access point is always one of them. Many: mostly two TCP ACKs collide."""
-    basic = Parameters.from_phy(
-        phy_80211b, mss_bytes=1000, header_bits=320, retry_limit=7, rts_threshold_bytes=None
-    )
-    result = contention([2, 60], basic, CORRECTED)
-    data, ack = 192 + 783, 192 + 56
-
-    assert result.t_coll_s[0] * 1e6 == pytest.approx(50 + data + 10)
-    assert 50 + ack + 10 < result.t_coll_s[1] * 1e6 < 50 + 0.2 * data + 0.8 * ack + 10
-    # DATA 975 + SIFS 10 + MAC ACK 248 + DIFS 50.
-    assert basic.t_tcp_data_s * 1e6 == pytest.approx(1283)
-
-
 def test_how_often_a_collision_contains_the_access_point(phy_80211b: Phy) -> None:
     """Three nodes: of the collisions of two, two in three; of those of all three, all."""
     basic = Parameters.from_phy(
@@ -245,14 +231,6 @@ def test_how_often_a_collision_contains_the_access_point(phy_80211b: Phy) -> Non
     data, ack = 192 + 783, 192 + 56
 
     assert result.t_coll_s * 1e6 == pytest.approx(60 + share * data + (1 - share) * ack)
-
-
-def test_drops_grow_with_nodes() -> None:
-    """Fig. 2: P_drop rises with n_b and stays below P_C."""
-    result = contention(np.arange(1, 51), TABLE_1, PAPER)
-
-    assert np.all(np.diff(result.p_drop) > 0)
-    assert np.all(result.p_drop[1:] < result.p_c[1:])
 
 
 def test_windows_of_one_slot() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 from airtcp.models.coupled_sharing import coupled_sources
-from airtcp.models.processor_sharing import engset
 from airtcp_papers.miorandi.model import (
     CORRECTED,
     PAPER,
@@ -189,52 +188,6 @@ def test_flow_balance(stations: int, think: float, size: float, seed: int) -> No
     )
 
 
-def test_constant_capacity_is_the_classical_closed_queue() -> None:
-    """C_k = C: machine repair. Mean value analysis: R_N = (1 + Q_(N-1)) / mu, Q = N R / (R + Z)."""
-    mu, think, queue = 2e6 / 240_000, 3.0, 0.0
-    for n in range(1, 41):
-        response = (1 + queue) / mu
-        queue = n * response / (response + think)
-        result = processor_sharing(n, np.full(n, 2e6), think, 30_000)
-
-        assert result.transfer_s == pytest.approx(response, rel=1e-10)
-        assert result.mean_active == pytest.approx(queue, rel=1e-10)
-
-
-def test_limits_of_think_time() -> None:
-    """Long think times: alone on the channel. Short ones: all N share C_N."""
-    capacities = capacity(20, TABLE_1)
-    light = processor_sharing(20, capacities, 1e9, 30_000)
-    heavy = processor_sharing(20, capacities, 1e-9, 30_000)
-
-    assert light.transfer_s == pytest.approx(240_000 / capacities[0], rel=1e-6)
-    assert heavy.transfer_s == pytest.approx(20 * 240_000 / capacities[19], rel=1e-6)
-    assert heavy.goodput_bps == pytest.approx(capacities[19], rel=1e-6)
-
-
-def test_thousands_of_stations_do_not_overflow() -> None:
-    result = session_delay([1000, 3000], TABLE_1, think_time_s=10.0, mean_size_bytes=30_000)
-    # Far beyond saturation the cycle is N E[X] / C: N = lambda_bar (transfer + think).
-    saturated = np.array([1000, 3000]) * 240_000 / capacity(3000, TABLE_1)[[999, 2999]] - 10
-
-    # What is left of it, a part in a million, is that C_k falls a little with k.
-    assert result.transfer_s == pytest.approx(saturated, rel=1e-5)
-
-
-def test_delay_grows_with_stations_and_shrinks_with_think_time() -> None:
-    """Figs. 8 and 9."""
-    by_stations = session_delay(
-        np.arange(1, 41), TABLE_1, think_time_s=10.0, mean_size_bytes=30_000
-    )
-    by_think = session_delay(
-        10, TABLE_1, think_time_s=np.linspace(0.5, 20, 40), mean_size_bytes=30_000
-    )
-
-    assert np.all(np.diff(by_stations.session_s) > 0)
-    assert np.all(np.diff(by_think.session_s) < 0)
-    assert by_stations.session_s == pytest.approx(by_stations.transfer_s + setup_time(TABLE_1))
-
-
 def test_vectorised_equals_one_by_one() -> None:
     stations, think = np.array([1, 4, 30]), np.array([[1.0], [10.0]])
     table = session_delay(stations, TABLE_1, think_time_s=think, mean_size_bytes=30_000)
@@ -322,16 +275,6 @@ def test_the_mean_over_a_law_with_delayed_acks_is_the_mean_of_draws() -> None:
     assert np.mean(session_time(sizes, TABLE_1, CORRECTED, d=2)) == pytest.approx(mean, rel=0.011)
 
 
-def test_long_sessions_are_as_fast_as_endless_ones_with_delayed_acks() -> None:
-    """One station with W* = d takes turns with the access point: (12), M11 corrected."""
-    size = 1e9
-    time = float(session_time(size, TABLE_1, CORRECTED, d=3))
-
-    endless = capacity(1, TABLE_1, CORRECTED, d=3)[0]
-
-    assert 8 * size / time == pytest.approx(float(endless), rel=1e-5)
-
-
 def test_many_stations_with_delayed_acks_have_the_capacities_of_12() -> None:
     said = session_delay(5, TABLE_1, CORRECTED, think_time_s=1.0, mean_size_bytes=30_000, d=2.0)
 
@@ -356,24 +299,3 @@ def test_sources_of_one_queue_are_those_of_paper_m() -> None:
 
     assert found.mean_sojourn_s[0] == pytest.approx(float(theirs.session_s), rel=1e-9)
     assert found.mean_jobs[0] == pytest.approx(float(theirs.mean_active), rel=1e-9)
-
-
-def test_few_sources_are_the_queue_of_paper_m() -> None:
-    """M (16), (17): 40 stations, 30000 bytes at 2.3 Mb/s, 10 s of think time."""
-    service = 8 * 30_000 / 2.3e6
-    stations = np.array([1, 5, 20, 40])
-    paper_m = processor_sharing(stations, [2.3e6] * 40, 10.0, 30_000)
-    result = engset(stations, service / 10.0, mean_service_s=service)
-
-    assert result.mean_flows == pytest.approx(paper_m.mean_active)
-    assert result.mean_sojourn_s == pytest.approx(paper_m.transfer_s)
-    assert result.blocking == pytest.approx(np.zeros(4))
-    assert result.carried / service == pytest.approx(paper_m.arrival_rate_per_s)
-
-
-def test_few_sources_with_state_dependent_speed_are_the_queue_of_paper_m() -> None:
-    speeds = np.array([1.0, 1.3, 1.2, 0.9])
-    paper_m = processor_sharing(4, 1e6 * speeds, 1.0, 125_000)
-    result = engset(4, 1.0, speeds=speeds)
-
-    assert result.mean_sojourn_s == pytest.approx(paper_m.transfer_s)

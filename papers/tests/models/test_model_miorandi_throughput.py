@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 from airtcp.exceptions import ConvergenceError
-from airtcp.models.heusse import tcp_downloads
 from airtcp_papers.miorandi.model import (
     CORRECTED,
     PAPER,
@@ -45,15 +44,6 @@ def test_equation_8_counts_backoff_in_slots() -> None:
     assert single_station(4, TABLE_1).goodput_bps == pytest.approx(8000 / cycle)
 
 
-def test_delayed_acks_raise_throughput_towards_data_alone() -> None:
-    d = np.array([1.0, 2.0, 4.0, 100.0, 1e9])
-    goodput = single_station(d, TABLE_1).goodput_bps
-    limit = 8000 / (TABLE_1.t_tcp_data_s + TABLE_1.mean_first_backoff_s)
-
-    assert np.all(np.diff(goodput) > 0)
-    assert goodput[-1] == pytest.approx(limit, rel=1e-6)
-
-
 @pytest.mark.parametrize("n_c", [1, 2, 7, 100, 5000])
 @pytest.mark.parametrize("d", [1, 2, 5])
 def test_backlogged_distribution(n_c: int, d: int) -> None:
@@ -70,20 +60,6 @@ def test_backlogged_distribution_as_printed() -> None:
     assert backlogged_distribution(3, 2) == pytest.approx(
         [(5 / 6) ** 3, 3 * (5 / 6) ** 2 / 6, 3 * (5 / 6) / 36, 1 / 216]
     )
-
-
-def test_equation_10_is_equation_12_with_d_1() -> None:
-    """Summed here term by term as (10) is printed."""
-    for n_c in (2, 5, 20):
-        states = contention(np.arange(1, n_c + 2), TABLE_1)
-        cycle = n_c * (
-            TABLE_1.t_tcp_data_s + TABLE_1.t_tcp_ack_s + 2 * states.t_tbo_s + 2 * states.t_w_s
-        )
-        summed = 8000 * np.sum(backlogged_distribution(n_c) / cycle)
-        result = throughput(n_c, TABLE_1)
-
-        assert result.flow_goodput_bps == pytest.approx(summed, rel=1e-12)
-        assert result.goodput_bps == pytest.approx(n_c * summed, rel=1e-12)
 
 
 def test_equation_12_for_delayed_acks() -> None:
@@ -124,15 +100,6 @@ def test_collision_probability_is_that_of_the_mean_number_of_backlogged() -> Non
     assert result.collision_probability[1].tolist() == pytest.approx(
         collision_probability([2, 1.5], TABLE_1).tolist()
     )
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_total_throughput_hardly_depends_on_connections(variant: Variant) -> None:
-    """Fig. 5: from two connections on, it falls by less than 1 % up to a thousand."""
-    goodput = throughput(np.arange(2, 1001), TABLE_1, variant).goodput_bps
-
-    assert np.all(np.diff(goodput) < 0)
-    assert goodput[-1] / goodput[0] > 0.99
 
 
 def test_capacity_is_the_throughput_of_k_connections() -> None:
@@ -179,7 +146,6 @@ def test_phi_falls_with_the_window() -> None:
 # an RTS of 160 bits and backoff over 0 .. 30; by (n_c, d), or by d for one connection.
 NS2_WINDOW_D = {(5, 1): 2.41326e6, (20, 1): 2.41374e6, (10, 2): 2.94893e6, (10, 4): 3.31155e6}
 NS2_LARGE_WINDOW = {1: 2.41908e6, 2: 2.95194e6, 4: 3.31174e6}
-NS2_ONE_PACKET = 2.32786e6
 NS2_TABLE = dataclasses.replace(Parameters.table_1(rts="standard"), w0=31, w_max=1023)
 
 
@@ -210,27 +176,6 @@ def test_bias_against_ns2_with_one_station(d: int, measured: float) -> None:
 
     assert -0.013 < paper < -0.004
     assert 0.002 < better < 0.01
-
-
-def test_bias_against_ns2_with_one_packet() -> None:
-    """W* = 1: 2 to 3 % low, for in ns-2 what is left of a post-backoff is the next backoff.
-
-    Two backlogged nodes (M11 as printed) are further off, to the other side.
-    """
-    alternating = float(throughput(1, NS2_TABLE, CORRECTED).goodput_bps) / NS2_ONE_PACKET - 1
-    printed = float(throughput(1, NS2_TABLE, PAPER).goodput_bps) / NS2_ONE_PACKET - 1
-
-    assert -0.03 < alternating < -0.02
-    assert 0.02 < printed < 0.03
-
-
-def test_collision_probability_of_ns2() -> None:
-    """Two backlogged nodes, W = 1000: ns-2 has 0.0602, between 1/b and 1/(b+1) (M6)."""
-    renewal = collision_probability(2, NS2_TABLE, PAPER)
-    bianchi_like = collision_probability(2, NS2_TABLE, CORRECTED)
-
-    assert bianchi_like < 0.0602 < renewal
-    assert renewal - bianchi_like < 0.004
 
 
 @pytest.mark.parametrize(
@@ -267,28 +212,3 @@ def test_no_root_is_an_error_here_too() -> None:
     with pytest.raises(ConvergenceError, match="stages='normalised'"):
         throughput(50, dataclasses.replace(TABLE_1, m=1), PAPER)
     assert throughput(50, dataclasses.replace(TABLE_1, m=1), CORRECTED).goodput_bps > 0
-
-
-@pytest.mark.parametrize(("d", "gap"), [(1, 0.025), (2, 0.021)])
-def test_tcp_beside_figure_5_of_paper_m(d: int, gap: float) -> None:
-    """M17, named as ours: "backlogged", "whole", a collided RTS, Table 1 with 160 bits of RTS.
-
-    Two to twenty connections; it hears of no doubled windows and lies a little above M (12).
-    """
-    table = Parameters.table_1(rts="standard")
-    n_c = np.arange(2, 21)
-    result = tcp_downloads(
-        n_c,
-        table.tcp_payload_bits,
-        data_s=table.t_tcp_data_s,
-        tcp_ack_s=table.t_tcp_ack_s,
-        cw_min=31,
-        slot_s=table.slot_s,
-        d=d,
-        collision_s=table.difs_s + table.rts_s + table.sifs_s,
-        backoff="whole",
-    )
-    reference = throughput(n_c, table, CORRECTED, d=d).goodput_bps
-
-    assert result.contenders == pytest.approx(1 + 1 / d)
-    assert result.goodput_bps / reference - 1 == pytest.approx(gap, abs=0.005)
