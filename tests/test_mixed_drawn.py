@@ -80,7 +80,10 @@ def answers(data: dict[str, Any], threads: int) -> list[str]:
 
 @pytest.mark.parametrize(
     "numbers",
-    [range(40), pytest.param(range(40, 1040), marks=pytest.mark.verify)],
+    [
+        range(40),
+        pytest.param(range(40, 1040), marks=[pytest.mark.verify, pytest.mark.timeout(3600)]),
+    ],
     ids=["few", "many"],
 )
 def test_drawn_networks_keep_the_laws_on_any_number_of_threads(numbers: range) -> None:
