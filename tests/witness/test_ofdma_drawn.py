@@ -103,6 +103,41 @@ def test_many_drawn_networks_break_no_law() -> None:
         _holds(seed, uplink=True)
 
 
+def _as_scheduled(network: dict[str, Any]) -> None:
+    """Round robin, and a schedule of the choices that it made, are equal in bits."""
+    network["run"] |= {"replications": 1}
+    turns = airtcp.simulate(airtcp.load(network), trace=True).simulation.runs[0]
+    schedule: list[list[str]] = []
+    then = None
+    assert turns.trace is not None
+    ppdus = turns.trace.ppdus()
+    for time_s, queue, receiver in zip(ppdus.time_s, ppdus.queue, ppdus.receiver, strict=True):
+        if not str(queue).startswith("ap"):
+            continue
+        if time_s != then:
+            schedule.append([])
+        schedule[-1].append(str(receiver))
+        then = time_s
+    # What is never served is behind the last turn that was taken.
+    stations = [f"{one['name']}/{at}" for one in network["stations"] for at in range(one["count"])]
+    schedule += [[one] for one in stations]
+    network["mac"]["ofdma"] |= {"scheduler": "fixed", "schedule": schedule}
+    fixed = airtcp.simulate(airtcp.load(network)).simulation.runs[0]
+    assert len(schedule) > len(stations) + 20
+    assert fixed.answer["metrics"] == turns.answer["metrics"]
+    assert fixed.answer["airtime"] == turns.answer["airtime"]
+
+
+def test_a_schedule_of_round_robins_choices_gives_the_same_bits() -> None:
+    """Among PPDUs in a trace are those after Block ACK requests, and those of other categories."""
+    networks = [drawn(seed) for seed in range(32)]
+    fit = [one for one in networks if "edca" not in one["mac"]]
+    fit = [one for one in fit if one["mac"]["ofdma"]["acknowledgment"] == "mu-bar"]
+    assert len(fit) == 8
+    for one in fit:
+        _as_scheduled(one)
+
+
 def test_stations_that_also_send_long_txops_do_not_lend_theirs_to_the_access_point() -> None:
     """A trigger after a collision ends an access of the access point, whatever the last TXOP was.
 

@@ -95,11 +95,14 @@ pub struct AggregationConfig {
 }
 
 /// OFDMA (IEEE 802.11ax-2021, 26.5.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OfdmaConfig {
     /// Who shares a PPDU.
     pub scheduler: OfdmaScheduler,
+    /// The users of each PPDU with [`OfdmaScheduler::Fixed`]: stations of the access point, from 0.
+    #[serde(default)]
+    pub turns: Vec<Vec<usize>>,
     /// How its users acknowledge it.
     pub acknowledgment: OfdmaAcknowledgment,
     /// The highest MCS of Block ACKs in a trigger-based PPDU.
@@ -128,6 +131,8 @@ pub enum OfdmaUplink {
 pub enum OfdmaScheduler {
     /// Equal resource units, in turns (`RrMultiUserScheduler` of ns-3).
     RoundRobin,
+    /// As the scenario says, one PPDU after the other.
+    Fixed,
 }
 
 /// How the users of a PPDU acknowledge it (IEEE 802.11ax-2021, 26.4.4).

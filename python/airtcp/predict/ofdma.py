@@ -79,6 +79,8 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
         return "stations contend with PPDUs to several stations; the model covers only downloads"
     if scenario.mac.ofdma is not None and scenario.mac.ofdma.uplink == "trigger":
         return "the access point asks stations for reports; the model of OFDMA has no triggers"
+    if scenario.mac.ofdma is not None and scenario.mac.ofdma.scheduler == "fixed":
+        return "the stations of a PPDU are scheduled; the model of OFDMA covers round robin"
     if any(group.frame_errors is not None for group in scenario.stations):
         return "frames are lost by errors; the model of OFDMA has none"
     users, payloads = _users(scenario)

@@ -31,7 +31,7 @@ from .resolve_mac import (
     resolve_scheduler,
     with_categories,
 )
-from .resolve_ofdma import check_ofdma
+from .resolve_ofdma import with_ofdma
 from .resolve_pair import check_standards, phy_of, resolve_pair, within_cells
 from .resolve_pcf import check_pcf
 from .resolve_phy import controlled_rates, station_cw_min, station_rates
@@ -110,8 +110,7 @@ def resolve_scenario(scenario: Written, *, title: str, base: FilePath) -> Resolv
         result = result.with_run(warmup_ns=0)
     check_txop_limits(mac, result)
     check_pcf(mac, result)
-    check_ofdma(mac, result)
-    return result
+    return with_ofdma(mac, result)
 
 
 def _cells(scenario: Written, mac: Written, phy: Phy, hearing: Hearing | None) -> tuple[Cell, ...]:

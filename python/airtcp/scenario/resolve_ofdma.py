@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from ..amendments import AMENDMENTS
 from ..choices import DISCIPLINES
@@ -11,18 +12,96 @@ from .quantities import Written
 from .resolved import ResolvedScenario
 
 _HERE: Path = ("mac", "ofdma")
+_SCHEDULE: Path = (*_HERE, "schedule")
+#: The number of resource units of 26 tones by channel width in MHz (IEEE 802.11ax-2021, Table
+#: 27-8).
+_MOST_USERS: Final = {20: 9, 40: 18, 80: 37, 160: 74}
 
 
-def check_ofdma(mac: Written, scenario: ResolvedScenario) -> None:
-    """Reject a scenario whose PPDUs to several stations airtcp does not simulate.
+def with_ofdma(mac: Written, scenario: ResolvedScenario) -> ResolvedScenario:
+    """Return a scenario with the schedule of its PPDUs to several stations, if it has one.
 
     Raises:
         InvalidError: the first key that does not fit, why, and what is allowed.
     """
     if scenario.mac.ofdma is None:
-        return
+        return scenario
     for path, found, allowed in _unfit(mac, scenario):
         raise InvalidError(path, f"{found}; allowed: {allowed}")
+    if mac.ofdma.schedule is None:
+        return scenario
+    ofdma = scenario.mac.ofdma.model_copy(update={"turns": _turns(mac, scenario)})
+    own = scenario.mac.model_copy(update={"ofdma": ofdma})
+    return scenario.model_copy(update={"mac": own})
+
+
+def _turns(mac: Written, scenario: ResolvedScenario) -> tuple[tuple[int, ...], ...]:
+    """Return the schedule with stations as numbers from 0 in the order of groups."""
+    stations = _stations(scenario)
+    return tuple(
+        tuple(one for name in turn for one in stations[name]) for turn in mac.ofdma.schedule
+    )
+
+
+def _stations(scenario: ResolvedScenario) -> dict[str, range]:
+    """Return the numbers of each group, and of each station by `group/index`."""
+    known: dict[str, range] = {}
+    first = 0
+    for group in scenario.stations:
+        known[group.name] = range(first, first + group.count)
+        known |= {
+            f"{group.name}/{at}": range(first + at, first + at + 1) for at in range(group.count)
+        }
+        first += group.count
+    return known
+
+
+def _unfit_schedule(mac: Written, scenario: ResolvedScenario) -> Iterator[tuple[Path, str, str]]:
+    schedule = mac.ofdma.schedule
+    if mac.ofdma.scheduler != "fixed":
+        if schedule is not None:
+            yield (
+                _SCHEDULE,
+                "round-robin has no schedule",
+                'without this key, or scheduler = "fixed"',
+            )
+        return
+    if schedule is None:
+        names = ", ".join(f'"{group.name}"' for group in scenario.stations)
+        yield _SCHEDULE, "is missing", f"a list for each PPDU, such as [[{names}]]"
+        return
+    stations = _stations(scenario)
+    rate = scenario.stations[0].data_rate.high
+    most = _MOST_USERS.get(rate.channel_width_mhz if rate is not None else 0, 0)
+    for place, turn in enumerate(schedule):
+        here = (*_SCHEDULE, place)
+        for name in turn:
+            if name not in stations:
+                allowed = ", ".join(f'"{group.name}"' for group in scenario.stations)
+                yield (
+                    here,
+                    f'"{name}" is no station',
+                    f'{allowed}, or one of them as in "{scenario.stations[0].name}/0"',
+                )
+                return
+        users = [one for name in turn for one in stations[name]]
+        if len(set(users)) < len(users):
+            yield here, "a station is named twice", "each station once in a PPDU"
+        if len(users) > most:
+            width = rate.channel_width_mhz if rate is not None else 0
+            yield (
+                here,
+                f"{len(users)} stations",
+                f"at most {most}, the resource units in {width} MHz",
+            )
+    named = {one for turn in schedule for name in turn for one in stations[name]}
+    for group in scenario.stations:
+        if not named.issuperset(stations[group.name]):
+            yield (
+                _SCHEDULE,
+                f"the lists leave out stations of {group.name}, which would wait for the others",
+                "lists with all stations",
+            )
 
 
 def _unfit(mac: Written, scenario: ResolvedScenario) -> Iterator[tuple[Path, str, str]]:
@@ -52,6 +131,7 @@ def _unfit(mac: Written, scenario: ResolvedScenario) -> Iterator[tuple[Path, str
     yield from _unfit_uplink(scenario)
     yield from _unfit_access_point(scenario)
     yield from _unfit_stations(scenario, sorted(amendment.user_signal.common_bits))
+    yield from _unfit_schedule(mac, scenario)
 
 
 def _unfit_uplink(scenario: ResolvedScenario) -> Iterator[tuple[Path, str, str]]:

@@ -58,7 +58,7 @@ impl Beacons {
             is_received: false,
             payload: (),
         };
-        let requests = mac.ofdma.and_then(|one| one.access_interval);
+        let requests = mac.ofdma.as_ref().and_then(|one| one.access_interval);
         let next_request = requests.map_or(Time::NEVER, |interval| Time::ZERO + interval);
         Self {
             queue,

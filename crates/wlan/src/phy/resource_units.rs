@@ -42,6 +42,15 @@ impl Division {
         let (subcarriers, &units) = SUBCARRIERS.into_iter().zip(*units).find(fits)?;
         Some(Self { subcarriers, units })
     }
+
+    /// Returns the division of a channel with the largest resource units of which there is one for
+    /// each of `users`; `None` if there are never as many.
+    pub(crate) fn for_all(width_mhz: u16, users: usize) -> Option<Self> {
+        let (_, units) = UNITS.iter().find(|(width, _)| *width == width_mhz)?;
+        let fits = |&(_, &units): &(u64, &usize)| units >= users;
+        let (subcarriers, &units) = SUBCARRIERS.into_iter().zip(*units).filter(fits).last()?;
+        Some(Self { subcarriers, units })
+    }
 }
 
 /// The signal field that describes the users of a PPDU: HE-SIG-B (27.3.11.8) or EHT-SIG

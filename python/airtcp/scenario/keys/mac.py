@@ -317,15 +317,26 @@ class Aggregation(Table):
     block_ack_request_bits: int = derived("A Block ACK request (9.3.1.7).", unit="bits")
 
 
-class Ofdma(Table):
+class Ofdma(Sparse):
     """OFDMA in 802.11ax and 802.11be. This table, even an empty one, enables it downlink."""
 
-    scheduler: Literal["round-robin"] = key(
+    scheduler: Literal["round-robin", "fixed"] = key(
         "Which stations share a PPDU. `round-robin`: stations with packets take turns by "
         "airtime, in equal resource units, which are as small as possible but at most one per "
-        "station, as in ns-3's `RrMultiUserScheduler`.",
+        "station, as in ns-3's `RrMultiUserScheduler`. `fixed`: as `schedule` says.",
         default="round-robin",
         source="ns-3 3.44",
+    )
+    schedule: ClassVar[Key] = file_only(
+        Annotated[list[Annotated[list[str], Field(min_length=1)]], Field(min_length=1)],
+        "For `fixed`: the stations of one PPDU after the other, from the beginning again after the "
+        'last, such as `[["near"], ["far/0", "far/1"]]`. The name of a group stands for all '
+        "its stations. Stations without packets are left out, and the others get equal resource "
+        "units, as large as possible. Each access category goes through it by itself.",
+        default=none("`round-robin` chooses"),
+    )
+    turns: tuple[tuple[int, ...], ...] | None = derived(
+        "`schedule`, with stations as numbers from 0 in the order of groups.", sparse=True
     )
     acknowledgment: Literal["mu-bar", "bar-sequence"] = key(
         "How stations acknowledge a PPDU. `mu-bar`: all at once after a trigger frame. The data "

@@ -9,7 +9,7 @@ use airtcp_kernel::{Duration, Time};
 
 use super::assembly::{Limits, breaks_window, fill, set_arrivals};
 use super::{Aggregate, Sends};
-use crate::config::{Delivery, MacConfig, OfdmaAcknowledgment, OfdmaConfig, OfdmaScheduler};
+use crate::config::{Delivery, MacConfig, OfdmaAcknowledgment, OfdmaConfig};
 use crate::contention::{ContenderConfig, Retry};
 use crate::events::{Began, MacEvent, Supply};
 use crate::exchange::{Air, Desk, OnAir, Roles};
@@ -18,7 +18,7 @@ use crate::phy::{Division, HighRate, PhyConfig};
 use crate::sequence::dcf::FrameTimes;
 use crate::sequence::ht::HtExchange;
 use crate::station::{ContenderId, EVERYBODY, StationId};
-use scheduler::RoundRobin;
+use scheduler::Scheduler;
 use uplink::Uplink;
 
 /// Size of an MU-BAR trigger in bits: frame control, duration, two addresses, common information and
@@ -41,7 +41,7 @@ pub(super) struct Ofdma<P> {
 #[derive(Debug)]
 struct OfdmaQueue<P> {
     by: ContenderId,
-    scheduler: RoundRobin,
+    scheduler: Scheduler,
     /// The users of the PPDU that is assembled or on the air.
     users: Vec<User<P>>,
     /// When their frames arrive, in order: the time, the user's place, and the number of packets.
@@ -72,13 +72,13 @@ impl<P> Ofdma<P> {
         roles: &Roles,
         contenders: &[ContenderConfig],
     ) -> Option<Box<Self>> {
-        let config = mac.ofdma?;
-        let OfdmaScheduler::RoundRobin = config.scheduler;
+        let config = mac.ofdma.clone()?;
         let own = (0..).zip(contenders).filter(|(_, one)| roles.is_access_point(one.station));
         let queues = own.map(|(by, one)| OfdmaQueue {
             by,
-            scheduler: RoundRobin::new(
-                roles.receivers(one.station).filter(|&one| !roles.is_access_point(one)),
+            scheduler: Scheduler::new(
+                &config,
+                roles.receivers(one.station).filter(|&one| !roles.is_access_point(one)).collect(),
             ),
             users: Vec::new(),
             arrivals: Vec::new(),
@@ -86,11 +86,11 @@ impl<P> Ofdma<P> {
             trigger: FrameTimes::default(),
         });
         Some(Box::new(Self {
-            config,
             sifs: phy.sifs,
             propagation_delay: phy.propagation_delay,
             queues: queues.collect(),
-            uplink: Uplink::new(config, roles, contenders),
+            uplink: Uplink::new(&config, roles, contenders),
+            config,
         }))
     }
 
@@ -149,19 +149,19 @@ impl<P: Clone> Aggregate<P> {
         }
         let Some((division, stations)) = chosen else { return false };
         let Some(ofdma) = &mut self.ofdma else { return false };
-        let (ofdma_config, delay) = (ofdma.config, ofdma.propagation_delay);
+        let delay = ofdma.propagation_delay;
         let hop = delay + ofdma.sifs;
         if let Some(uplink) = ofdma.uplink.as_mut().filter(|one| one.by == by) {
             uplink.follows_users = true;
         }
-        let Some(own) = ofdma.queue(by) else { return false };
+        let Some(own) = ofdma.queues.iter_mut().find(|one| one.by == by) else { return false };
         let queue = &mut self.queues[by as usize];
         let peers = &mut self.peers[by as usize];
         let class_of = |receiver| air.roles.class_of(receiver);
         let rate_of = |receiver| self.exchanges[class_of(receiver) as usize].high_rate().0;
         let preamble = HighRate::preamble_to(stations.iter().map(|&one| rate_of(one)));
         let classes: Vec<u32> = stations.iter().map(|&one| class_of(one)).collect();
-        let mut answers = UserAnswers::new(ofdma_config, hop, stations.len());
+        let mut answers = UserAnswers::new(&ofdma.config, hop, stations.len());
         let mut data = Duration::ZERO;
         debug_assert!(own.users.is_empty(), "an exchange ends before the next begins");
         for (&receiver, class) in stations.iter().zip(classes) {
@@ -351,8 +351,8 @@ impl<P: Clone> Aggregate<P> {
 
 /// What follows a PPDU to several users: a trigger frame and a common response, or Block ACKs and
 /// requests in sequence.
-struct UserAnswers {
-    config: OfdmaConfig,
+struct UserAnswers<'a> {
+    config: &'a OfdmaConfig,
     hop: Duration,
     trigger_bits: u64,
     /// The airtime of the trigger frame and of the longest Block ACK in a resource unit.
@@ -363,8 +363,8 @@ struct UserAnswers {
     span: Duration,
 }
 
-impl UserAnswers {
-    fn new(config: OfdmaConfig, hop: Duration, users: usize) -> Self {
+impl<'a> UserAnswers<'a> {
+    fn new(config: &'a OfdmaConfig, hop: Duration, users: usize) -> Self {
         let trigger_bits = TRIGGER_BITS.0 + TRIGGER_BITS.1 * users as u64;
         let [trigger, response, sequence, span] = [Duration::ZERO; 4];
         Self { config, hop, trigger_bits, trigger, response, sequence, span }

@@ -93,7 +93,7 @@ enum Response {
 impl Uplink {
     /// Creates the state; `None` if stations send only by EDCA.
     pub(super) fn new(
-        config: OfdmaConfig,
+        config: &OfdmaConfig,
         roles: &Roles,
         contenders: &[ContenderConfig],
     ) -> Option<Self> {
