@@ -255,8 +255,15 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
 
     done = CliRunner().invoke(app, ["import", str(UCI), "--out", str(path), "--force"])
 
-    assert done.stdout == f"wrote {path}\ntry: airtcp run {path}\n"
+    # The screen says that the file has to be read, and what was ignored.
+    said = "  4 assumptions: see the top of the file\n"
+    assert done.stdout == f"wrote {path}\n{said}try: airtcp run {path}\n"
     assert airtcp.load(path).phy.standard == "802.11n"
+    old = written(tmp_path, "hw_mode=a\nchannel=36\nieee80211n=1\nwmm_enabled=0\n", "old.conf")
+    told = CliRunner().invoke(app, ["import", str(old), "--out", str(path), "--force"])
+    assert "  ignored: ieee80211n=1 has no effect: old.conf:4: wmm_enabled=0" in told.stdout
+    silent = CliRunner().invoke(app, ["import", str(old), "--out", str(path), "--force", "-q"])
+    assert silent.stdout == f"wrote {path}\ntry: airtcp run {path}\n"
 
 
 def _bytes_changed(draw: random.Random, data: bytes) -> bytes:

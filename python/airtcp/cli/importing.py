@@ -11,6 +11,7 @@ import typer
 from airtcp.cli.options import Force, Quiet
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import note
+from airtcp.exceptions import one_line
 
 if TYPE_CHECKING:
     from airtcp.importer.draft import Draft
@@ -50,6 +51,7 @@ KeepNames = Annotated[
 #: Smaller files are read in less than a second.
 _LARGE_BYTES = 10**7
 _MOST_NAMES = 8
+_MOST_IGNORED = 5
 
 
 def import_(
@@ -99,8 +101,21 @@ def import_(
         for draft, path in zip(drafts, outs, strict=True):
             laws = f", and {len(draft.files)} distributions next to it" if draft.files else ""
             print(f"wrote {path}{laws}")
+            if not quiet:
+                _tell_doubts(draft)
         print(f"try: airtcp run {out}")
         _tell_names(drafts, quiet=quiet)
+
+
+def _tell_doubts(draft: Draft) -> None:
+    """Print what the scenario ignores of its files, and how many things it assumes."""
+    for line in draft.unread[:_MOST_IGNORED]:
+        print(f"  ignored: {one_line(line)}")
+    ignored, assumed = len(draft.unread) - _MOST_IGNORED, len(draft.unknown)
+    more = [f"{ignored} more ignored"] if ignored > 0 else []
+    more += [f"{assumed} assumption{'s'[: assumed > 1]}"] if assumed else []
+    if more:
+        print(f"  {', '.join(more)}: see the top of the file")
 
 
 def _tell_names(drafts: list[Draft], *, quiet: bool) -> None:

@@ -76,7 +76,7 @@ def write(options: Options, draft: Draft) -> str:
     standard = {"5 GHz": "802.11a"}.get(band, "802.11b" if mode == "b" else "802.11g")
     draft.say("phy", "standard", standard, off or why)
     if asked:
-        draft.unknown.append(f"{asked[0]}=1 has no effect: {off}")
+        draft.unread.append(f"{asked[0]}=1 has no effect: {off}")
     return standard
 
 

@@ -37,7 +37,8 @@ def read_capture(path: Path, progress: Progress = None) -> Network:
         if chosen is not None:
             told.insert(0, "all frames have the same time")
         reason = f": {'; '.join(told[:3])}" if told else ""
-        seen = f"{network.frames} frames, but none" if network.frames else "no frame"
+        plural = "s"[: network.frames != 1]
+        seen = f"{network.frames} frame{plural}, but none" if network.frames else "no frame"
         raise ScenarioError(
             str(path),
             "",
