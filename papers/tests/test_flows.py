@@ -225,7 +225,7 @@ def test_every_law_of_a_scenario_can_be_simulated(sizes: Distribution) -> None:
 
 @pytest.mark.verify
 def test_against_ciw() -> None:
-    bench = Path(__file__).parents[1] / "benches" / "flow.py"
+    bench = Path(__file__).parents[2] / "benches" / "flow.py"
     done = subprocess.run(
         [sys.executable, str(bench), "--json"], capture_output=True, text=True, check=True
     )
