@@ -125,7 +125,7 @@ def put(page: Page, text: str, name: str = "quick.toml") -> None:
     if titled:
         page.page.wait_for_function(
             "(title) => document.title.startsWith(title)"
-            " || document.querySelector('.problem .notice')",
+            " || document.querySelector('.problem .notice, .bad-field .line')",
             arg=titled[1],
         )
 

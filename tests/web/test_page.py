@@ -206,7 +206,8 @@ def test_the_file_is_taken_along_changed_and_used(opened: Any, tmp_path: Path) -
     assert page.page.locator("#example").input_value() == ""
     page.page.get_by_role("button", name="Scenario", exact=True).click()
     page.page.fill("#toml", "[phy")
-    page.page.locator(".problem .notice", has_text="is not TOML").wait_for()
+    page.page.locator(".file-card .bad-field", has_text="is not TOML").wait_for()
+    assert page.page.get_by_text("is not TOML").count() == 1
 
 
 def test_a_log_takes_the_place_of_the_sizes(opened: Any) -> None:

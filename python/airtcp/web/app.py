@@ -36,6 +36,7 @@ from airtcp.web.bodies import (
     Nothing,
     Restructure,
     Search,
+    Typed,
     first_problem,
 )
 from airtcp.web.guard import Guard
@@ -57,6 +58,7 @@ _QUESTIONS: Final[dict[str, type[BaseModel]]] = {
     "scenario": Ask,
     "edit": Restructure,
     "keys": Search,
+    "complete": Typed,
     "predict": Ask,
     "lights": Lights,
     "conditions": Ask,

@@ -90,6 +90,12 @@ class Search(_Body):
     words: Annotated[str, Field(max_length=200)] = ""
 
 
+class Typed(_Body):
+    """A question about completions at a place: the text of a scenario before it."""
+
+    before: _Text
+
+
 class Curve(_Body):
     """A question about a scenario at several values of a key, or of the number of stations.
 

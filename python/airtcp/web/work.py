@@ -21,7 +21,7 @@ from airtcp.plan.axis import STATIONS
 from airtcp.scenario import toml_text
 from airtcp.scenario.expand import named
 from airtcp.web import fields, judged, planned, sources, stores, views
-from airtcp.web.bodies import Ask, Curve, Job, Lights, Restructure, Search, Source
+from airtcp.web.bodies import Ask, Curve, Job, Lights, Restructure, Search, Source, Typed
 
 if TYPE_CHECKING:
     from airtcp.results import Comparison
@@ -120,6 +120,13 @@ def _keys(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
     asked = Search.model_validate(body)
     read = sources.read(asked.source, uploads)
     return keys(read.scenario, named(tomllib.loads(read.text)), asked.words)
+
+
+def _complete(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
+    """Return the keys or values that may stand at a place of a text."""
+    from airtcp.web.complete import complete
+
+    return complete(Typed.model_validate(body).before)
 
 
 def _predict(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
@@ -348,6 +355,7 @@ _QUESTIONS: Final = {
     "scenario": _scenario,
     "edit": _edit,
     "keys": _keys,
+    "complete": _complete,
     "predict": _predict,
     "lights": _lights,
     "conditions": _conditions,

@@ -1,5 +1,6 @@
 // The scenario file as an editor. Text is applied after a pause in typing; an error marks its line.
 
+import { completion } from "./complete.js";
 import { fresh, h, replace, save } from "./dom.js";
 
 const REST_MS = 500;
@@ -16,19 +17,25 @@ stations = [
 export function file(app) {
   const said = fresh("file");
   const area = h("textarea", {
-    id: "toml", spellcheck: "false", wrap: "off", rows: 26, autocapitalize: "off", autocomplete: "off",
+    id: "toml", spellcheck: "false", rows: 26, autocapitalize: "off", autocomplete: "off",
     "aria-label": "Scenario file (TOML)", "aria-describedby": said, oninput: typed,
+    onscroll: () => { mirror.scrollTop = area.scrollTop; },
   });
+  // The same text below the area, with the same line breaks: it marks a line and knows where the caret is.
+  const mirror = h("pre", { "aria-hidden": "true" });
   const trouble = h("div", { id: said });
   const copy = h("button", { type: "button", class: "quiet", onclick: () => app.copied(area.value, copy) }, "Copy");
   const element = h("section", { class: "card file-card", "aria-labelledby": "file-head" },
     h("div", { class: "card-head" }, h("h2", { id: "file-head" }, "The file"),
       h("div", { class: "buttons" }, copy,
         h("button", { type: "button", class: "quiet", onclick: () => save(area.value, "scenario.toml", "application/toml") }, "Download"))),
-    area, trouble);
+    h("div", { class: "code-area" }, mirror, area, completion(area, caret)), trouble);
+  let marked = null;
   let resting = 0;
 
   function typed() {
+    // The mark stays at its line until the text was read again.
+    mark(marked);
     clearTimeout(resting);
     resting = setTimeout(take, REST_MS);
   }
@@ -54,6 +61,7 @@ export function file(app) {
     area.value = text;
     if (document.activeElement === area) area.setSelectionRange(selectionStart, selectionEnd);
     area.scrollTop = scrollTop;
+    mark(marked);
   }
 
   function problem(error) {
@@ -67,24 +75,35 @@ export function file(app) {
   }
 
   function mark(line) {
-    area.classList.toggle("marked", line !== null);
-    area.style.setProperty("--line", line === null ? 0 : line - 1);
-    if (line === null) area.removeAttribute("aria-invalid");
-    else {
-      area.setAttribute("aria-invalid", "true");
-      const height = parseFloat(getComputedStyle(area).lineHeight);
-      const top = (line - 1) * height;
-      if (document.activeElement !== area && (top < area.scrollTop || top > area.scrollTop + area.clientHeight - height)) {
-        area.scrollTop = Math.max(0, top - area.clientHeight / 2);
-      }
-    }
+    marked = line;
+    area.ariaInvalid = line === null ? null : "true";
+    const [begin, end] = ends(line ?? 1);
+    const lit = h("mark", {}, area.value.slice(begin, end));
+    replace(mirror, line !== null && [area.value.slice(0, begin), lit, area.value.slice(end), "\n"]);
+    const isSeen = lit.offsetTop >= area.scrollTop && lit.offsetTop < area.scrollTop + area.clientHeight - lit.offsetHeight;
+    if (line !== null && document.activeElement !== area && !isSeen) area.scrollTop = Math.max(0, lit.offsetTop - area.clientHeight / 2);
+    mirror.scrollTop = area.scrollTop;
+  }
+
+  /** The place below the caret, and the height of its line, in pixels. */
+  function caret() {
+    const at = h("span", {}, "\u200b");
+    replace(mirror, area.value.slice(0, area.selectionStart), at, area.value.slice(area.selectionStart), "\n");
+    const spot = { x: at.offsetLeft, y: at.offsetTop + at.offsetHeight - area.scrollTop, line: at.offsetHeight };
+    mark(marked);
+    return spot;
+  }
+
+  /** Begin and end of a line in the text. */
+  function ends(line) {
+    const lines = area.value.split("\n");
+    const begin = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
+    return [begin, begin + (lines[line - 1] ?? "").length];
   }
 
   function go(line) {
-    const lines = area.value.split("\n");
-    const begin = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
     area.focus();
-    area.setSelectionRange(begin, begin + (lines[line - 1] ?? "").length);
+    area.setSelectionRange(...ends(line));
   }
 
   return { element, show, problem, take };

@@ -213,9 +213,13 @@ async function refresh() {
   } catch (error) {
     if (isAbort(error)) return;
     described = origin();
-    showProblem(error);
     trouble(error);
     app.file.problem(error);
+    // The file shows its error at the line, so the page does not repeat it.
+    if (app.file.element.checkVisibility()) {
+      panel.problem(error);
+      replace(problemBox);
+    } else showProblem(error);
   }
 }
 
