@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import airtcp
 import pytest
@@ -13,6 +12,7 @@ from airtcp.examples import directory, examples
 from airtcp.metrics import METRICS
 from airtcp.present.answer import first_lines
 from airtcp.scenario import Scenario
+from airtcp.web import parts
 from browsing import CHROMIUM
 from serving import QUICK, Web
 
@@ -221,16 +221,8 @@ def test_an_axis_of_all_stations_keeps_the_mix_whole(web: Web) -> None:
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
-def test_shares_of_the_airtime_are_written_as_on_a_terminal(opened: Any) -> None:
+def test_shares_of_the_airtime_are_written_as_on_a_terminal() -> None:
     """All of the time is no hundredth of it: 99.96 % are 100.0 %."""
     shares = [0.9996, 0.3, 0.0336, 0.00443, 0.00004]
-    page = opened().page
-    told = page.evaluate(
-        """async (shares) => {
-            const { airtime } = await import('/static/chart.js');
-            return shares.map((idle) => airtime([{ name: 'all', parts: { idle } }])
-                .querySelector('.legend li').textContent);
-        }""",
-        shares,
-    )
+    told = [parts.airtime([("all", {"idle": one})])[-1][-1][-1] for one in shares]
     assert told == [f"idle and backoff {percent(one)}" for one in shares]

@@ -6,6 +6,7 @@ edited in the text of the scenario.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import gcd
@@ -102,6 +103,8 @@ def fields(scenario: Scenario, written: Mapping[str, Any]) -> list[Field]:
 def axes(controls: Sequence[Field], mix: Sequence[int] = ()) -> list[Field]:
     """Return the controls that can be the axis of a curve, all stations first.
 
+    Each also has a `name` that no other one has, and the `unit` of its numbers.
+
     `mix` has the original numbers of stations per group, if the controls show scaled ones.
     """
     counts = [int(one["value"]) for one in controls if one["path"].endswith(".count")]
@@ -109,9 +112,28 @@ def axes(controls: Sequence[Field], mix: Sequence[int] = ()) -> list[Field]:
     if len(counts) > 1:
         total = sum(counts)
         values = _totals(tuple(mix) or tuple(counts))
-        everyone = slider("Stations", "stations", "All stations", total, f"{total}", values)
-        return [everyone, *found]
-    return found
+        found.insert(0, slider("Stations", "stations", "All stations", total, f"{total}", values))
+    labels = [one["label"] for one in found]
+    return [
+        one
+        | {
+            "name": one["label"]
+            if labels.count(one["label"]) == 1
+            else f"{one['section']}: {one['label']}",
+            "unit": _unit(one),
+        }
+        for one in found
+    ]
+
+
+def _unit(axis: Field) -> str:
+    """Return the unit of the numbers of an axis."""
+    text = next((one["value"] for one in axis["options"] if isinstance(one["value"], str)), "")
+    if text.endswith("b/s"):
+        return "b/s"
+    if re.search(r"[KM]?i?B$", text, re.IGNORECASE):
+        return "B"
+    return "s" if re.search(r"(s|min|h)$", text) else ""
 
 
 @lru_cache(maxsize=64)

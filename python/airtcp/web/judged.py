@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import quantity_with_interval
 from airtcp.conditions import read_condition
@@ -16,9 +16,10 @@ from airtcp.judge.targets import targets_of
 from airtcp.labels import flows_of, label_of
 from airtcp.messages import run as told
 from airtcp.messages import words
-from airtcp.metrics import METRICS
+from airtcp.metrics import METRICS, Metric
 from airtcp.results.verdict import Judged, Target, Verdict
 from airtcp.stats import Interval
+from airtcp.web import parts
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario, Scenario
 
 Json = dict[str, Any]
+
+#: The number of changes on the first screen.
+_MOST_FIRST: Final = 3
 
 
 def key(scenario: ResolvedScenario) -> str:
@@ -98,16 +102,70 @@ def advice(found: Advice | None, scenario: Scenario | None = None) -> Json | Non
     """
     if found is None:
         return None
-    best = found.best
+    best = None if found.best is None else found.best.name
+    causes = [words.cause(one) for one in found.causes[:1]]
+    trials = [_trial(one, scenario) for one in found.trials]
+    unfit = [f"{name}: {why}" for name, why in found.unfit.items()]
     return {
-        "causes": [words.cause(one) for one in found.causes[:1]],
-        "remedies": [_trial(one, scenario) for one in found.trials],
-        "best": None if best is None else best.name,
+        "causes": causes,
+        "remedies": trials,
+        "best": best,
+        "first": _first(causes, trials, best, found.tried),
+        "parts": _all(causes, trials, best, unfit, found.tried),
         "recommended": found.recommended is not None,
         "tried": found.tried,
-        "unfit": [f"{name}: {why}" for name, why in found.unfit.items()],
+        "unfit": unfit,
         "interrupted": found.interrupted,
     }
+
+
+def _first(causes: list[str], trials: list[Json], best: str | None, tried: int) -> list[Any]:
+    """Return the cause and the best changes, each with the targets that it meets and its cost."""
+    rows = [
+        parts.part(
+            "li",
+            {},
+            parts.part("span", {"class": "best" if one["name"] == best else None}, one["title"]),
+            parts.part("span", {"class": f"verdict {one['outcome']}"}, one["words"]),
+            parts.part("span", {"class": "harms"}, one["costs"]),
+            parts.applies(one["title"], one["set"]),
+        )
+        for one in trials[:_MOST_FIRST]
+    ]
+    none = f"None of the {tried} changes tried helps."
+    return [
+        [parts.part("p", {"class": "cause"}, f"Cause: {line}") for line in causes],
+        parts.muted(none) if not trials and tried else None,
+        parts.part("ol", {"class": "changes"}, rows),
+    ]
+
+
+def _all(
+    causes: list[str], trials: list[Json], best: str | None, unfit: list[str], tried: int
+) -> list[Any]:
+    """Return the cause and every change that was tried, with values before and after."""
+    none = f"None of the {tried} changes tried helps." if tried else "No change was tried."
+    return [
+        [parts.part("p", {}, f"Cause: {line}") for line in causes],
+        parts.part("p", {}, none) if not trials else None,
+        [
+            parts.remedy(
+                one,
+                best=one["name"] == best,
+                what=one["label"],
+                picture=parts.change(
+                    one["before"],
+                    one["after"],
+                    one["outcome"],
+                    f"{one['label']}, before and after {one['title']}",
+                )
+                if one["before"]["mean"] is not None and one["after"]["mean"] is not None
+                else None,
+            )
+            for one in trials
+        ],
+        parts.fold(parts.doing(len(unfit), "apply"), parts.listed(unfit)) if unfit else None,
+    ]
 
 
 def _trial(one: Trial, scenario: Scenario | None) -> Json:
@@ -121,8 +179,8 @@ def _trial(one: Trial, scenario: Scenario | None) -> Json:
         "cost": words.COSTS[one.cost],
         "costs": told.costs(one),
         "suffices": None,
-        "before": interval(one.before, unit),
-        "after": interval(one.after, unit),
+        "before": interval(one.before, unit) | _text(one.before, metric),
+        "after": interval(one.after, unit) | _text(one.after, metric),
         "difference": interval(one.difference, unit),
         "settings": told.settings(one.set),
         "equipment": told.equipment(one.apply, one.notes),
@@ -131,6 +189,11 @@ def _trial(one: Trial, scenario: Scenario | None) -> Json:
         "key": None if scenario is None else key(scenario.vary(one.set)),
         "verdict": verdict(_tried(one)),
     }
+
+
+def _text(one: Interval, metric: Metric | None) -> Json:
+    """Return a value as text, fractions as percentages."""
+    return {} if metric is None or one.mean is None else {"text": words.value(one.mean, metric)}
 
 
 def _tried(one: Trial) -> Verdict:

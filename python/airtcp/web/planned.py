@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from airtcp.amounts import quantity_with_interval
 from airtcp.messages import plan as words
 from airtcp.messages.run import equipment, settings
-from airtcp.web import judged
+from airtcp.web import judged, parts
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
@@ -27,13 +27,14 @@ _WORDS = {
 }
 
 
-def plan(found: Plan) -> Json:
-    """Return the answer as text and numbers, a curve for each condition, and the remedies."""
-    told = [line for line, _ in words.lines(found)]
-    return {
-        "words": told,
+def plan(found: Plan, name: str | None = None) -> Json:
+    """Return the answer as text and numbers, a curve for each condition, and the remedies.
+
+    `name` is the page's name of the key that was searched.
+    """
+    told = {
+        "words": [line for line, _ in words.lines(found)],
         "unsteady": None if found.unsteady is None else str(found.unsteady["reason"]),
-        "depth": f"{found.runs} runs",
         "label": found.label,
         "answer": _answer(found, found.answer),
         "curves": [_curve(found, one) for one in found.conditions],
@@ -41,6 +42,99 @@ def plan(found: Plan) -> Json:
         "left_out": [f"{name}: {why}" for name, why in found.left_out.items()],
         "stopped": found.stopped,
     }
+    return told | {"parts": _parts(told, name or found.label, f"{found.runs} runs")}
+
+
+def _parts(told: Json, name: str, depth: str) -> list[Any]:
+    """Return the answer, a picture for each condition, and the changes, as parts of the page."""
+    limit = (
+        "The time limit was reached, so the result is incomplete. Use a longer --run-time of the "
+        "server, or a shorter run.duration."
+    )
+    part = parts.part
+    lines = [
+        part("p", {"class": None if place else "lead"}, line)
+        for place, line in enumerate(told["words"])
+    ]
+    answer = part(
+        "section",
+        {"class": "card"},
+        part("p", {"class": "depth"}, "Result"),
+        lines,
+        part("p", {"class": "notice"}, limit) if told["stopped"] == "time" else None,
+        parts.muted(depth),
+    )
+    pictures = [
+        part(
+            "section",
+            {"class": "card"},
+            part("h2", {}, curve["condition"]),
+            _picture(told, curve, name),
+        )
+        for curve in told["curves"]
+    ]
+    return [answer, pictures, _changes(told, name) if told["remedies"] else None]
+
+
+def _picture(told: Json, curve: Json, name: str) -> parts.Part:
+    answer = told["answer"]
+    sure = answer and answer["low"] is not None and answer["high"] is not None
+    points = [one | {"y": one["mean"]} for one in curve["simulation"]]
+    simulated = {
+        "name": "simulation, with interval",
+        "kind": "points",
+        "colour": "simulated",
+        "data": points,
+    }
+    return parts.curves(
+        f"{curve['label']} over {name}, with the bound {curve['bound_text']}. {told['words'][0]}",
+        320,
+        series=[simulated] if points else [],
+        x={"label": name, "unit": answer["unit"] if answer else ""},
+        y={"label": curve["label"], "unit": curve["unit"].replace("1", ""), "floor": 0},
+        bound={"y": curve["bound"], "text": curve["bound_text"]},
+        band={"low": answer["low"], "high": max(answer["high"], answer["low"])} if sure else None,
+        mark={"x": answer["value"], "y": None} if answer else None,
+    )
+
+
+def _changes(told: Json, name: str) -> parts.Part:
+    """Return the changes that raise the capacity, with the capacity of each, and the others."""
+
+    def shown(one: Json) -> parts.Part:
+        moved = [
+            one["moved"] and f"supports {one['moved']}",
+            one["limited_by"] and f"limited by {one['limited_by']}",
+        ]
+        return parts.remedy(one, what="; ".join(filter(None, moved)))
+
+    def row(title: str, answer: Json, tone: str) -> Json:
+        known = answer["low_text"] is not None or answer["high_text"] is not None
+        ends = f" ({answer['low_text'] or '?'} to {answer['high_text'] or '?'})" if known else ""
+        text = f"{answer['value_text']}{ends}"
+        return answer | {"name": title, "tone": tone, "mean": answer["value"], "text": text}
+
+    gaining = [one for one in told["remedies"] if one["verdict"] in ("gains", "costs others")]
+    vain = [one for one in told["remedies"] if one not in gaining]
+    searched = [one for one in told["remedies"] if one["answer"]]
+    rows = [row(one["title"], one["answer"], parts.tone(one["verdict"])) for one in searched]
+    label = "Capacity, as it is and with changes"
+    bars = [
+        parts.muted(f"Capacity ({name}), with the interval:"),
+        parts.bars([row("as it is", told["answer"], ""), *rows], label),
+    ]
+    out = told["left_out"]
+    return parts.part(
+        "section",
+        {"class": "card"},
+        parts.part("h2", {}, "Changes that raise the capacity"),
+        bars if told["answer"] and rows else None,
+        [shown(one) for one in gaining],
+        parts.fold(f"{len(vain)} without a significant gain", [shown(one) for one in vain])
+        if vain
+        else None,
+        parts.fold(parts.doing(len(out), "apply"), parts.listed(out)) if out else None,
+    )
 
 
 def refusal(message: str, *, chosen: bool) -> str:
@@ -80,7 +174,6 @@ def _curve(found: Plan, condition: Condition) -> Json:
         "condition": condition.text,
         "label": condition.label,
         "simulation": simulated,
-        "model": {},
     }
 
 
@@ -95,6 +188,7 @@ def _remedy(found: Plan, one: Gain) -> Json:
         "set": dict(one.changes),
         "settings": settings(one.changes),
         "verdict": one.verdict,
+        "outcome": {"gains": "helps", "loses": "harms"}.get(one.verdict, ""),
         "words": _WORDS[one.verdict],
         "answer": _answer(found, one.answer),
         "endless": one.endless,

@@ -17,14 +17,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import quantity_with_interval, scaled
 from airtcp.exceptions import OutputError, QuestionError
+from airtcp.web import parts
 from airtcp.web.bodies import Look
+from airtcp.web.heat import heat
 
 if TYPE_CHECKING:
     from airtcp.present.samples import Intervals, Side
     from airtcp.results import Results
 
+_COLOURS: Final = ("simulated", "model", "second", "third", "fourth", "fifth")
 #: The most lines: one per color.
-_MOST_LINES: Final = 6
+_MOST_LINES: Final = len(_COLOURS)
 #: The most steps of an axis to choose from; axes with more are averaged.
 _MOST_STEPS: Final = 200
 _MOST_CELLS: Final = 2500
@@ -109,7 +112,7 @@ def look(body: Mapping[str, Any], stores: Mapping[str, Path]) -> dict[str, Any]:
     samples = samples_of(found, up, across, lines)
     shown = [side.name for side in (up, across, lines) if side is not None]
     intervals = intervals_of(found, samples)
-    told = {
+    told: dict[str, Any] = {
         "kind": asked.kind,
         "caption": caption(found, asked.kind, shown, samples),
         "shell": _command(asked),
@@ -117,8 +120,41 @@ def look(body: Mapping[str, Any], stores: Mapping[str, Path]) -> dict[str, Any]:
     if asked.kind == "heat":
         if lines is None:
             raise QuestionError("a heat map needs a second axis; allowed: a vertical axis")
-        return told | _map(found, intervals, up, across, lines)
-    return told | _lines(found, intervals, up, across, lines)
+        told |= _map(found, intervals, up, across, lines)
+    else:
+        told |= _lines(found, intervals, up, across, lines)
+    return told | {"parts": _parts(told)}
+
+
+def _parts(told: dict[str, Any]) -> list[Any]:
+    """Return the picture of a metric with its values, as parts of the page."""
+    part = parts.part
+    name = told["label"] if told["kind"] == "heat" else told["y"]["label"]
+    values = parts.table(told["head"], told["rows"], told["caption"])
+    return [
+        part("h2", {}, name),
+        parts.muted(told["caption"]),
+        heat(told) if told["kind"] == "heat" else _picture(told),
+        parts.fold("The values as a table", values),
+        parts.code("On a terminal", told["shell"], "h3"),
+    ]
+
+
+def _picture(told: dict[str, Any]) -> parts.Part:
+    x, y, by = told["x"], told["y"], told["by"]
+    series = [
+        {
+            "name": f"{by} = {one['name']}" if by else one["name"],
+            "kind": "both",
+            "colour": colour,
+            "joined": x["names"] is None,
+            "data": one["data"],
+        }
+        for one, colour in zip(told["series"], _COLOURS, strict=False)
+    ]
+    each = f", a line for each {by}" if by else ""
+    label = f"{y['label']} over {x['label']}{each}. {told['caption']} The values are in the table."
+    return parts.curves(label, 360, legend=bool(by), series=series, x=x, y=y)
 
 
 def _described(name: str, found: Results) -> dict[str, Any]:

@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.airtime import Rate, ppdu_ns
 from airtcp.scenario import hearing
+from airtcp.web import sentences
 from airtcp.web.heard import heard
+from airtcp.web.parts import Part, curves, muted, part
 
 if TYPE_CHECKING:
     from airtcp.results.trace import Trace
@@ -104,7 +106,7 @@ def timeline(scenario: ResolvedScenario, begin_s: float, length_s: float) -> dic
     nodes = sorted({*aps, *(one.node for one in shown), *(one.to for one in shown if one.to >= 0)})
     place = {node: index for index, node in enumerate(nodes)}
     sensed = _sensed(scenario, nodes) if several else {}
-    return {
+    told: dict[str, Any] = {
         "begin_ms": begin_s * 1e3,
         "length_us": length_s * 1e6,
         "seed": run.seed,
@@ -141,6 +143,67 @@ def timeline(scenario: ResolvedScenario, begin_s: float, length_s: float) -> dic
         "slot_us": scenario.phy.slot_time_ns / 1e3,
         "windows": _windows(trace, begin_s, begin_s + length_s),
     }  # fmt: skip
+    for one in told["frames"]:
+        one |= {"name": sentences.KINDS[one["kind"]], "said": sentences.sent(told, one)}
+    told |= {"moments": sentences.moments(told), "steps": sentences.steps(told)}
+    return told | {"parts": [_key(several=several), _windows_part(told["windows"]), _note(told)]}
+
+
+def _key(*, several: bool) -> Part:
+    """Return the legend of the picture."""
+    frames = {"data": "data", "tcp-ack": "TCP ACK", "ack": "control frames", "data bad": "lost"}
+    ears = {"ear heard": "hears another", "ear sensed": "senses another"}
+    marks = ears if several else {"count": "counts down"}
+
+    def line(drawn: Part, name: str) -> Part:
+        size = {"width": 14, "height": 12, "class": "chart air"}
+        return part("li", {}, part("svg", size, drawn), name)
+
+    whole, low = {"width": 14, "height": 12, "rx": 2}, {"width": 14, "height": 6, "y": 3}
+    return part(
+        "ul",
+        {"class": "legend", "aria-hidden": "true"},
+        [
+            line(part("g", {"class": f"air-frame k-{kind}"}, part("rect", whole)), name)
+            for kind, name in frames.items()
+        ],
+        [line(part("rect", {"class": kind} | low), name) for kind, name in marks.items()],
+    )
+
+
+def _windows_part(windows: Sequence[Mapping[str, Any]]) -> Part | None:
+    """Return the congestion windows of the few flows that change most as a chart."""
+    colours = ("model", "simulated", "second", "third", "fourth")
+    series = []
+    for one, colour in zip(windows, colours, strict=False):
+        sizes = [size if size >= 0 else None for size in one["cwnd"]]
+        points = zip(one["times"], sizes, strict=True)
+        data = [{"x": time / 1e6, "y": size} for time, size in points]
+        series.append({"name": one["flow"], "kind": "line", "colour": colour, "data": data})
+    if not series:
+        return None
+    drawn = curves(
+        f"Congestion windows of {', '.join(one['name'] for one in series)}",
+        200,
+        series=series,
+        x={"label": "time", "unit": "s", "log": False},
+        y={"label": "window", "unit": "B"},
+    )
+    return part("div", {}, part("h2", {}, "Congestion windows"), drawn)
+
+
+def _note(told: Mapping[str, Any]) -> Part:
+    heard = (
+        "A bar at the bottom of a row is another node's frame that this node hears, in the color "
+        "of lost frames if it cannot decode it. An outline means that the node only senses the "
+        "frame, because it receives another one or transmits."
+    )
+    slots = (
+        "Numbers in gaps are a node's remaining backoff slots, computed from its next transmission."
+    )
+    text = heard if any("heard" in one for one in told["frames"]) else slots
+    where = f"Replication 0, seed {told['seed']}, from {told['begin_ms']:g} ms on."
+    return muted(f"{where} {text}")
 
 
 def _name(names: Sequence[str], node: int) -> str:

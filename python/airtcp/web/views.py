@@ -19,7 +19,7 @@ from airtcp.present.groups import by_group
 from airtcp.present.sense import sanity
 from airtcp.present.subject import subject
 from airtcp.scenario.profiles import devices, places, traffic
-from airtcp.web import card, judged, network
+from airtcp.web import card, judged, network, parts
 from airtcp.web.judged import interval
 
 if TYPE_CHECKING:
@@ -75,7 +75,34 @@ def prediction(predicted: Prediction) -> dict[str, Any]:
         "uncovered": predicted.uncovered,
         "subject": subject(predicted.scenario),
         "verdict": judged.verdict(_glanced(predicted)),
+        "models": _models(predicted),
     }
+
+
+def _models(predicted: Prediction) -> list[Any]:
+    """Return the values of models or of the quick simulation as parts of the page."""
+    head = ["metric", "value", "source"]
+    best, rows = _rows(summary.best_alone(predicted)), _rows(predicted)
+    seen = _glance(predicted)
+    if predicted.uncovered is not None and seen:
+        shown = parts.table(head, best, "Values of the quick simulation", numbers=[1])
+        return [parts.part("h3", {}, "Quick simulation"), shown]
+    broken = [
+        [sentence, f" ({'; '.join(sources)})" if sources else None]
+        for _, sentence, sources in _sentences(summary.broken(summary.best_alone(predicted).model))
+    ]
+    every = parts.table(head, rows, "Values of every model", numbers=[1])
+    told = parts.listed(
+        [text, parts.part("span", {"class": "muted"}, source)] for text, source in broken
+    )
+    return [
+        parts.part("h3", {}, "Models and a quick simulation" if seen else "Models"),
+        parts.table(head, best, "Values of the best model", numbers=[1]),
+        parts.fold(f"All {len(rows)} values of models", every) if len(rows) > len(best) else None,
+        parts.fold(f"Broken assumptions: {len(broken)}", told, opened=len(broken) < 4)
+        if broken
+        else parts.muted("The scenario meets every assumption of the models."),
+    ]
 
 
 def _rows(predicted: Prediction) -> list[list[str]]:
@@ -91,7 +118,11 @@ def lights(predicted: Prediction) -> dict[str, Any]:
     assert predicted.glance is not None, "it was asked for"
     alone: dict[str, Any] = {}
     if predicted.uncovered is not None:
-        alone = {"words": _words({}, predicted), "best": _rows(summary.best_alone(predicted))}
+        alone = {
+            "words": _words({}, predicted),
+            "best": _rows(summary.best_alone(predicted)),
+            "models": _models(predicted),
+        }
     return alone | {
         "glance": {
             name: predicted.glance.metrics[name].to_dict()
@@ -183,27 +214,20 @@ def comparison(result: Comparison, asked: Scenario | None = None) -> dict[str, A
     """
     simulation = result.simulation
     groups = by_group(simulation, least=1)
-    lines = summary.comparison_lines(summary.best_alone(result))
+    rows = [
+        [one.metric, one.model, one.source, one.simulation, one.difference, one.verdict]
+        for one in summary.comparison_lines(summary.best_alone(result))
+    ]
+    cells = _cells(result.scenario, simulation.cells)
     return {
         "words": first_lines(result),
-        "groups": None if groups is None else {"head": groups.head, "rows": groups.rows},
-        "cells": _cells(result.scenario, simulation.cells),
+        "cells": cells,
         "airtime": airtime_parts(simulation),
+        "airtime_bar": parts.airtime([("all", airtime_parts(simulation))]),
+        "parts": _results(result, rows, cells, groups),
         "loads": {} if asked is None else network.loads(asked, simulation),
-        "group_airtime": {
-            name: {part: one.mean for part, one in parts["airtime"].items()}
-            for name, parts in simulation.groups.items()
-            if "airtime" in parts
-        },
-        "rows": [
-            [one.metric, one.model, one.source, one.simulation, one.difference, one.verdict]
-            for one in lines
-        ],
         "metrics": point(simulation),
         "confidence": simulation.confidence,
-        "times": _times(simulation),
-        "sanity": [list(pair) for pair in sanity(result)],
-        "cautions": cautions(result),
         "broken": _sentences(summary.broken(summary.best_alone(result).model)),
         "verdict": judged.verdict(result.verdict, result),
         "advice": judged.advice(result.advice, asked),
@@ -214,6 +238,40 @@ def comparison(result: Comparison, asked: Scenario | None = None) -> dict[str, A
     }
 
 
+def _results(
+    result: Comparison, rows: list[list[str]], cells: Mapping[str, Any] | None, groups: Any
+) -> list[Any]:
+    """Return all results as parts of the page: by cell, by group, airtime, times, metrics."""
+    simulation = result.simulation
+    shares = [
+        (name, {part: one.mean for part, one in told["airtime"].items()})
+        for name, told in simulation.groups.items()
+        if "airtime" in told
+    ]
+    head = ["metric", "model", "source", "simulation", "difference", ""]
+    beside = any(row[2] for row in rows)
+    checks = [
+        parts.part("div", {}, parts.part("dt", {}, name), parts.part("dd", {}, text))
+        for name, text in sanity(result)
+    ]
+    return [
+        None if cells is None else cells["part"],
+        groups and _section("By group", parts.table(groups.head, groups.rows, "Results by group")),
+        _section("Airtime by group", parts.airtime(shares)) if len(shares) > 1 else None,
+        _times(simulation),
+        _section(
+            "Models and simulation" if beside else "Simulated metrics",
+            parts.table(head, rows, "Models and simulation", numbers=[1, 3, 4], mark=5),
+            [parts.part("p", {"class": "notice"}, line) for line in cautions(result)],
+            parts.fold("Plausibility checks", parts.part("dl", {}, checks)),
+        ),
+    ]
+
+
+def _section(head: str, *children: Any) -> parts.Part:
+    return parts.part("section", {}, parts.part("h3", {}, head), *children)
+
+
 def _cells(
     scenario: ResolvedScenario, cells: Mapping[str, CellResult], *, glanced: bool = False
 ) -> dict[str, Any] | None:
@@ -222,15 +280,25 @@ def _cells(
 
     table = by_cell(cells, glanced=glanced)
     told = sentences(scenario, cells, glanced=glanced)
+    title = "By cell (quick simulation)" if glanced else "By cell"
+    lines = [parts.part("p", {}, line) for line in told]
     if table is None:
-        return {"head": [], "rows": [], "sentences": told, "shares": {}} if told else None
+        shown = {"head": [], "rows": [], "sentences": told, "shares": {}}
+        return shown | {"part": _section(title, lines)} if told else None
     shares = {
         name: f"{share} simulated"
         for name, cell in cells.items()
         if cell.share_of_alone is not None
         and (share := glanced_share(cell) if glanced else known_share(cell.share_of_alone))
     }
-    return {"head": table.head, "rows": table.rows, "sentences": told, "shares": shares}
+    listed = parts.table(table.head, table.rows, "Results by cell")
+    return {
+        "head": table.head,
+        "rows": table.rows,
+        "sentences": told,
+        "shares": shares,
+        "part": _section(title, listed, lines),
+    }
 
 
 def point(simulation: Simulation) -> dict[str, Any]:
@@ -282,34 +350,58 @@ def changes(found: Difference) -> dict[str, Any]:
         for metric in _FELT
         if (change := parts.get(part, {}).get(metric)) is not None and change.difference.n > 0
     ]
+    head = [] if table is None else [column.head.strip() for column in table.columns]
+    both = {"before": found.a, "after": found.b}
+    pairs = f"{found.replications} pairs of replications on the same random numbers."
+    left = rest(found)
     return {
         "felt": felt,
         "subject": subject(found),
-        "head": [] if table is None else [column.head.strip() for column in table.columns],
-        "rows": [] if table is None else table.rows,
-        "more": max(0, len(listed) - MOST_ROWS),
-        "rest": rest(found),
-        "airtime": {
-            "a": airtime_parts(found.a.simulation),
-            "b": airtime_parts(found.b.simulation),
-        },
-        "pairs": found.replications,
+        "pictures": [_noticed(one) for one in felt],
+        "rest": [
+            parts.fold(
+                "All significant changes",
+                parts.table(head, table.rows, "All changes", numbers=[1, 2, 3]) if table else None,
+                parts.muted(left) if left else None,
+            ),
+            parts.part("h4", {}, "Airtime"),
+            parts.airtime([(name, airtime_parts(one.simulation)) for name, one in both.items()]),
+            parts.muted(pairs),
+        ],
     }
 
 
-def _times(simulation: Simulation) -> dict[str, Any] | None:
-    """Return quantiles of the transfer times of all replications together."""
+def _noticed(one: Mapping[str, Any]) -> parts.Part:
+    """Return a change that users notice as a picture."""
+    word = parts.part(
+        "span", {"class": f"verdict {one['verdict'].replace(' ', '-')}"}, one["verdict"]
+    )
+    return parts.part(
+        "div",
+        {},
+        parts.part("p", {"class": "bars-head"}, one["label"], " ", word),
+        parts.change(one["a"], one["b"], one["verdict"], f"{one['label']}, before and after"),
+    )
+
+
+def _times(simulation: Simulation) -> parts.Part | None:
+    """Return the distribution of the transfer times of all replications together."""
     import numpy as np
 
     times = simulation.transfer_times_s()
     if not len(times):
         return None
-    parts = np.concatenate([np.linspace(0.0, 0.99, _QUANTILES), [0.995, 0.999, 1.0]])
-    return {
-        "count": len(times),
-        "parts": parts.tolist(),
-        "seconds": np.quantile(times, parts).tolist(),
-    }
+    shares = np.concatenate([np.linspace(0.0, 0.99, _QUANTILES), [0.995, 0.999, 1.0]])
+    seconds = np.maximum(np.quantile(times, shares), 1e-6)
+    data = [{"x": x, "y": y} for x, y in zip(seconds.tolist(), shares.tolist(), strict=True)]
+    drawn = parts.curves(
+        f"Distribution of {len(times)} transfer times",
+        legend=False,
+        series=[{"name": "transfers", "kind": "line", "colour": "simulated", "data": data}],
+        x={"label": "transfer time", "unit": "s", "log": True},
+        y={"label": "fraction completed", "unit": "share"},
+    )
+    return _section("Transfer times", drawn)
 
 
 def _sentences(told: Iterable[tuple[str, list[str]]]) -> list[list[Any]]:

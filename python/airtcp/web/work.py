@@ -20,7 +20,7 @@ from airtcp.extensions import Tell
 from airtcp.plan.axis import STATIONS
 from airtcp.scenario import toml_text
 from airtcp.scenario.expand import named
-from airtcp.web import fields, judged, planned, sources, stores, views
+from airtcp.web import fields, judged, parts, planned, sources, stores, views
 from airtcp.web.bodies import Ask, Curve, Job, Lights, Restructure, Search, Source, Typed
 
 if TYPE_CHECKING:
@@ -285,14 +285,22 @@ def _compare_remedies(job: Job, uploads: Path, limit_s: float, tell: Tell) -> No
     alone = [(one, changed(scenario, one)) for one in chosen]
     wanted = [lines_for(one, each, scenario) for one, each in alone if isinstance(each, Changed)]
     lines = [line for one in wanted for line in equipment(one.by_tool, one.notes)]
-    told = {
-        "names": job.names,
-        "title": " and ".join(one.title for one in chosen),
+    title = " and ".join(one.title for one in chosen)
+    told: dict[str, Any] = {
+        "title": title,
         "set": written,
         "settings": settings(written),
         "equipment": lines,
     }
-    tell({"result": views.changes(found) | told})
+    shown = views.changes(found)
+    said = []
+    for word in ("better", "worse"):
+        felt = [one for one in shown["felt"] if one["verdict"] == word]
+        texts = [f"{one['label']} {one['a']['text']} → {one['b']['text']}" for one in felt]
+        said += [f"{word}: {'; '.join(texts)}"] if texts else []
+    told["line"] = f"{title}: {'. '.join(said) or 'no significant difference'}"
+    told["parts"] = [parts.remedy(told, picture=shown.pop("pictures")), shown.pop("rest")]
+    tell({"result": shown | told})
 
 
 def _plan(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
@@ -303,7 +311,8 @@ def _plan(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
     ends: list[Any] = [None, None]
     if len(job.values) == 2:
         ends = job.values
-    scenario = sources.read(job.source, uploads).scenario
+    read = sources.read(job.source, uploads)
+    scenario = read.scenario
     try:
         found = plan(
             scenario,
@@ -318,7 +327,9 @@ def _plan(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
         )
     except QuestionError as error:
         raise QuestionError(planned.refusal(str(error), chosen=bool(job.values))) from error
-    tell({"result": planned.plan(found)})
+    axes = fields.axes(fields.fields(scenario, read.written), [])
+    names = {one["path"]: f"{one['section']}: {one['label']}" for one in axes}
+    tell({"result": planned.plan(found, names.get(found.label))})
 
 
 def _timeline(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
@@ -328,7 +339,7 @@ def _timeline(job: Job, uploads: Path, limit_s: float, tell: Tell) -> None:
     tell({"result": timeline(scenario, job.begin_ms / 1e3, job.length_ms / 1e3)})
 
 
-def _commands(source: Source, changes: Mapping[str, Any]) -> dict[str, str]:
+def _commands(source: Source, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the command line and the Python code for this result."""
     file = f"{source.example or 'scenario'}.toml"
     sets = [f"--set {shlex.quote(_setting(path, one))}" for path, one in changes.items()]
@@ -337,12 +348,20 @@ def _commands(source: Source, changes: Mapping[str, Any]) -> dict[str, str]:
     if sets:
         inner = "".join(f"    {path!r}: {value!r},\n" for path, value in changes.items())
         python += f".vary({{\n{inner}}})"
+    python = f"import airtcp\n\n{python}\nprint(airtcp.predict(scenario))\n"
+    python += "print(airtcp.simulate(scenario))\n"
+    example = f"airtcp example {source.example}" if source.example and sets else ""
+    note = "With the scenario file of this page, downloaded as scenario.toml:"
     return {
-        "example": f"airtcp example {source.example}" if source.example and sets else "",
+        "example": example,
         "file": file,
         "shell": shell,
-        "python": f"import airtcp\n\n{python}\nprint(airtcp.predict(scenario))\n"
-        "print(airtcp.simulate(scenario))\n",
+        "python": python,
+        "parts": [
+            None if source.example else parts.muted(note),
+            parts.code("On a terminal", "\n".join(filter(None, [example, shell])), "h3"),
+            parts.code("In Python", python, "h3"),
+        ],
     }
 
 

@@ -96,36 +96,6 @@ function marked(series, x, y, r, ...children) {
   return s("path", { class: "diamond", d: `M${x} ${y - half}L${x + half} ${y}L${x} ${y + half}L${x - half} ${y}Z` }, ...children);
 }
 
-export const PARTS = [
-  ["data", "data"], ["tcp_ack", "TCP ACKs"], ["control", "control frames"],
-  ["collision", "collisions"], ["heard", "frames of other cells"], ["idle", "idle and backoff"],
-];
-
-/** Airtime as stacked bars: rows are { name, parts: { data: 0.5, ... } }. */
-export function airtime(rows) {
-  // As on a terminal.
-  const percent = (part) => `${(100 * part).toFixed(100 * part < 1 ? 2 : 1)} %`;
-  const present = PARTS.filter(([key]) => rows.some((row) => row.parts[key] > 0));
-  return h("div", { class: "airtime" },
-    rows.map((row) => {
-      let left = 0;
-      const told = PARTS.filter(([key]) => row.parts[key] > 0).map(([key, name]) => `${name} ${percent(row.parts[key])}`);
-      return h("div", { class: "bar-row" },
-        rows.length > 1 && h("span", { class: "bar-name" }, row.name),
-        s("svg", { class: "bar", viewBox: "0 0 1000 30", preserveAspectRatio: "none", role: "img", "aria-label": `Airtime${rows.length > 1 ? ` of ${row.name}` : ""}: ${told.join(", ")}` },
-          PARTS.map(([key]) => {
-            const share = row.parts[key] ?? 0;
-            const part = s("rect", { class: `part-${key}`, x: 1000 * left, width: 1000 * share, y: 0, height: 30 },
-              s("title", {}, `${PARTS.find(([one]) => one === key)[1]} ${percent(share)}`));
-            left += share;
-            return share > 0 && part;
-          })));
-    }),
-    h("ul", { class: "legend", "aria-hidden": "true" }, present.map(([key, name]) => h("li", {},
-      s("svg", { width: 12, height: 12, class: "chart" }, s("rect", { class: `part-${key}`, width: 12, height: 12, rx: 2 })),
-      rows.length === 1 ? `${name} ${percent(rows[0].parts[key] ?? 0)}` : name))));
-}
-
 function drawn(one, at, up) {
   const data = one.data.filter((point) => Number.isFinite(point.y)).sort((a, b) => a.x - b.x);
   const path = data.map((point, index) => `${index ? "L" : "M"}${at(point.x).toFixed(2)} ${up(point.y).toFixed(2)}`).join("");

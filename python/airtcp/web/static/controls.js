@@ -120,6 +120,6 @@ function kind(section) {
 }
 
 function opensFirst(section, index, count) {
-  if (window.matchMedia("(max-width: 60rem)").matches) return false;
+  if (window.matchMedia("(max-width: 60rem)").matches) return index === 0;
   return index < 2 || (count < 8 && !section.startsWith("Simulation") && !section.startsWith("Access"));
 }

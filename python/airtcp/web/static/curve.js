@@ -6,7 +6,6 @@ import { curves, legend, responsive } from "./chart.js";
 import { slider } from "./controls.js";
 import { fold, h, replace, table } from "./dom.js";
 import { runner } from "./jobs.js";
-import { change } from "./state.js";
 
 const MODEL_METRICS = ["goodput_bps", "flow_goodput_bps", "transfer_time_s"];
 const POINTS = 7;
@@ -15,10 +14,8 @@ const SHARPER = [3, 9];
 const REST_MS = 2500;
 export const TARGET = "target: ";
 
-// Results are cached while the page is open.
-const modelsOf = new Map();
-const glancesOf = new Map();
-const pointsOf = new Map();
+// Answers are kept while the page is open: by curve, then by value, { model, glance, point }.
+const answersOf = new Map();
 
 /**
  * The card of the curve. `predicted()` is the answer at the current value; `slid()` is called when the
@@ -44,7 +41,7 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
     body: () => ({ kind: "points", source: base(), axis: axis.path, values: spread(axis.options) }),
     take: (message, asked) => {
       if (!message.point) return;
-      put(keyOf(asked.source, asked.axis), message.point.value, message.point);
+      told(idOf(asked.source, asked.axis), message.point.value).point = message.point;
       show();
     },
   });
@@ -57,23 +54,24 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
     return without(app.source(), axis?.path);
   }
 
-  function here(store) {
-    const id = keyOf(app.source(), axis.path);
-    if (!store.has(id)) store.set(id, new Map());
-    return store.get(id);
+  /** What is known at a value of the slider. */
+  function at(value) {
+    return told(idOf(app.source(), axis.path), value);
   }
 
-  /** The curve's answer at the current value, or null. */
-  function known() {
+  const known = () => [...answersOf.get(idOf(app.source(), axis.path))?.values() ?? []];
+
+  /** The models' answer at the current value, or null. */
+  function current() {
     if (!axis) return null;
     const value = axis.path === "stations" ? app.state.stations : app.state.changes[axis.path];
-    const told = value !== undefined && value !== null && here(modelsOf).get(JSON.stringify(value));
-    return told?.words ? told : null;
+    const one = value !== undefined && value !== null && at(value).model;
+    return one?.words ? one : null;
   }
 
   /** Add a run of the scenario itself as a point of the curve. */
-  function keep(from, told) {
-    if (axis && axis.value !== null) put(keyOf(from, axis.path), axis.value, { metrics: told.metrics, verdict: told.verdict });
+  function keep(from, { metrics, verdict }) {
+    if (axis && axis.value !== null) told(idOf(from, axis.path), axis.value).point = { metrics, verdict };
   }
 
   function show() {
@@ -103,12 +101,8 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
     const name = metric();
     if (!name.startsWith(TARGET)) return null;
     const text = name.slice(TARGET.length);
-    const all = [...here(glancesOf).values(), ...here(pointsOf).values(), ...here(modelsOf).values()];
-    for (const told of all) {
-      const one = told.verdict?.targets.find((each) => each.target === text);
-      if (one) return one;
-    }
-    return { target: text, label: text, about: text, unit: "", bound: null };
+    const all = known().flatMap(({ model, glance, point }) => [glance, point, model].flatMap((one) => one?.verdict?.targets ?? []));
+    return all.find((each) => each.target === text) ?? { target: text, label: text, about: text, unit: "", bound: null };
   }
 
   function showPickers() {
@@ -122,21 +116,13 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
         now.startsWith(TARGET) && !targets.some((one) => TARGET + one.target === now) && h("option", { value: now, selected: true }, now.slice(TARGET.length)),
         h("optgroup", { label: "Metrics" }, metrics().map((name) => h("option", { value: name, selected: name === now }, app.start.metrics[name]?.label ?? name))))),
       h("label", {}, "over ", h("select", { id: "axis", onchange: choose("axis") },
-        app.scenario.axes.map((candidate) => h("option", { value: candidate.path, selected: candidate.path === axis.path }, nameOf(candidate))))));
-  }
-
-  function nameOf(candidate) {
-    const many = app.scenario.axes.filter((other) => other.label === candidate.label).length > 1;
-    return many ? `${candidate.section}: ${candidate.label}` : candidate.label;
+        app.scenario.axes.map((candidate) => h("option", { value: candidate.path, selected: candidate.path === axis.path }, candidate.name)))));
   }
 
   /** Metrics with a value from a model, a quick simulation or a simulation. */
   function metrics() {
-    const names = new Set(MODEL_METRICS);
-    for (const told of here(modelsOf).values()) for (const name of [...Object.keys(told.values), ...Object.keys(told.glance)]) names.add(name);
-    for (const told of here(glancesOf).values()) for (const name of Object.keys(told.glance)) names.add(name);
-    for (const told of here(pointsOf).values()) for (const name of Object.keys(told.metrics)) names.add(name);
-    for (const name of Object.keys(predicted()?.seen ?? {})) names.add(name);
+    const all = known().flatMap(({ model, glance, point }) => [model?.values, model?.glance, glance?.glance, point?.metrics]);
+    const names = new Set([...MODEL_METRICS, ...[...all, predicted()?.seen].flatMap((one) => Object.keys(one ?? {}))]);
     if (!metric().startsWith(TARGET)) names.add(metric());
     return Object.keys(app.start.metrics).filter((name) => names.has(name));
   }
@@ -151,17 +137,8 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
 
   function move(path, value, field) {
     if (app.isPending()) return;
-    app.update((state) => {
-      if (path === "stations") state.stations = value;
-      else {
-        if (path.endsWith(".count") && state.stations !== null) {
-          for (const other of app.scenario.fields) if (other.path.endsWith(".count")) state.changes[other.path] = other.value;
-          state.stations = null;
-        }
-        change(state, path, value);
-      }
-      state.axis = path;
-    }, { what: path });
+    app.state.axis = path;
+    app.move(path, value, field);
     axis = { ...field, value };
     slid();
     picture.redraw();
@@ -171,46 +148,44 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
   function ask() {
     clearTimeout(resting);
     if (!axis) return;
-    const id = keyOf(app.source(), axis.path);
+    const id = idOf(app.source(), axis.path);
     if (reading?.id === id) return;
     reading?.controller.abort();
     reading = null;
-    if (read(id, 0, here(modelsOf))) return;
-    if (!needsGlance()) return;
-    if (read(id, 1, here(glancesOf))) return;
-    const next = SHARPER.find((times) => missing(here(glancesOf), times).length);
-    if (next !== undefined && !document.hidden) resting = setTimeout(() => axis && read(id, next, here(glancesOf)), REST_MS);
+    if (read(id, 0) || !needsGlance() || read(id, 1)) return;
+    const next = SHARPER.find((times) => missing(times).length);
+    if (next !== undefined && !document.hidden) resting = setTimeout(() => axis && read(id, next), REST_MS);
   }
 
   /** True if models lack the shown metric at some value of the slider. */
   function needsGlance() {
     const name = metric();
-    const modelled = [...here(modelsOf).values()];
-    return name.startsWith(TARGET) || modelled.some((told) => !told.values[name]);
+    return name.startsWith(TARGET) || known().some(({ model }) => model && !model.values[name]);
   }
 
-  function missing(there, times) {
-    const options = axis.options.filter((option) => option.number !== null);
-    return options.map((option) => option.value).filter((value) => !((there.get(JSON.stringify(value))?.times ?? -1) >= times));
+  const numbered = () => axis.options.filter((option) => option.number !== null);
+
+  /** Values without an answer of models (`times` is 0), or of quick simulations of at least this work. */
+  function missing(times) {
+    return numbered().map((option) => option.value).filter((value) => !(at(value)[times ? "glance" : "model"]?.times >= times));
   }
 
-  function read(id, times, there) {
-    const wanted = missing(there, times);
+  function read(id, times) {
+    const wanted = missing(times);
     if (!wanted.length) return false;
+    const part = times ? "glance" : "model";
+    const path = axis.path;
     const controller = new AbortController();
     const mine = { id, controller, times };
     reading = mine;
     refused = "";
     // Show the note about refinement before the first line arrives.
     soon();
-    stream("/api/curve", { source: base(), axis: axis.path, values: wanted, times }, controller.signal, (line) => {
-      if (line.answer) there.set(JSON.stringify(wanted[line.index]), { ...line.answer, times });
-      else {
-        // Do not ask again for a value without an answer.
-        if (!there.has(JSON.stringify(wanted[line.index]))) there.set(JSON.stringify(wanted[line.index]), { values: {}, glance: {}, verdict: null, times });
-        there.get(JSON.stringify(wanted[line.index])).times = times;
-        refused = line.problem?.message ?? refused;
-      }
+    stream("/api/curve", { source: base(), axis: path, values: wanted, times }, controller.signal, ({ index, answer, problem }) => {
+      const there = told(id, wanted[index]);
+      // Do not ask again for a value without an answer.
+      there[part] = { ...answer ?? there[part] ?? { values: {}, glance: {}, verdict: null }, times };
+      refused = problem?.message ?? refused;
       if (reading === mine) soon();
     }).then(() => { if (reading === mine) { reading = null; show(); } })
       .catch((error) => {
@@ -226,32 +201,27 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
   }
 
   /** The shown metric in an answer: { mean, low, high, text }, or undefined. */
-  function said(told, name = metric()) {
-    if (!told) return undefined;
-    if (name.startsWith(TARGET)) {
-      const one = told.verdict?.targets.find((each) => each.target === name.slice(TARGET.length));
-      return one && { mean: one.value, low: one.low, high: one.high, text: one.measured };
-    }
-    return told.metrics ? told.metrics[name] : told.glance[name];
+  function said(one) {
+    const name = metric();
+    if (!one || !name.startsWith(TARGET)) return (one?.metrics ?? one?.glance)?.[name];
+    const goal = one.verdict?.targets.find((each) => each.target === name.slice(TARGET.length));
+    return goal && { mean: goal.value, low: goal.low, high: goal.high, text: goal.measured };
   }
 
   /** The longest quick simulation's value if no model has one. */
-  function glanceAt(value) {
-    const text = JSON.stringify(value);
-    if (here(modelsOf).get(text)?.values[metric()]) return undefined;
-    return said(here(glancesOf).get(text)) ?? said(here(modelsOf).get(text));
+  function glanceAt({ model, glance }) {
+    return model?.values[metric()] ? undefined : said(glance) ?? said(model);
   }
 
   function series() {
-    const name = metric();
-    const options = axis.options.filter((option) => option.number !== null);
-    const modelled = options.map((option) => {
-      const told = here(modelsOf).get(JSON.stringify(option.value))?.values[name];
-      return { x: option.number, y: told?.value ?? NaN, text: told?.text };
+    const point = (x, one) => ({ x, y: one?.mean, low: one?.low, high: one?.high, text: one?.text, unsteady: one?.unsteady });
+    const simulated = [...answersOf.get(idOf(app.source(), axis.path)) ?? []]
+      .map(([value, one]) => point(numberOf(JSON.parse(value)), said(one.point))).filter((one) => Number.isFinite(one.x));
+    const modelled = numbered().map(({ number, value }) => {
+      const one = at(value).model?.values[metric()];
+      return { x: number, y: one?.value, text: one?.text };
     });
-    const point = (x, told) => ({ x, y: told?.mean ?? NaN, low: told?.low ?? NaN, high: told?.high ?? NaN, text: told?.text, unsteady: told?.unsteady });
-    const simulated = [...here(pointsOf)].map(([value, told]) => point(numberOf(JSON.parse(value)), said(told))).filter((one) => Number.isFinite(one.x));
-    const glanced = needsGlance() ? options.map((option) => point(option.number, glanceAt(option.value))) : [];
+    const glanced = needsGlance() ? numbered().map(({ number, value }) => point(number, glanceAt(at(value)))) : [];
     return [
       { name: "models", kind: "line", colour: "model", data: modelled },
       { name: "quick simulation, with interval", kind: "both", joined: true, cut: true, colour: "glanced", data: glanced },
@@ -270,15 +240,14 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
     const shown = series();
     if (!shown.length) return h("p", { class: "empty" }, waiting(label));
     const x = numberOf(axis.value);
-    const at = shown[0].data.find((point) => point.x === x);
     return curves({
       series: shown,
-      x: { label: nameOf(axis), unit: unitOfAxis(), all: axis.options.map((option) => option.number).filter((one) => one !== null) },
+      x: { label: axis.name, unit: axis.unit, all: numbered().map((option) => option.number) },
       // No metric is negative, though an interval may reach below.
       y: { label, unit: about.unit === "1" ? "" : about.unit, floor: 0 },
       bound: goal?.bound != null ? { y: goal.bound, text: goal.wanted } : null,
-      mark: { x, y: at?.y ?? NaN },
-      label: `${label} over ${nameOf(axis)}: ${shown.map((one) => one.name).join(" and ")}. The values are in the table below.`,
+      mark: { x, y: shown[0].data.find((point) => point.x === x)?.y },
+      label: `${label} over ${axis.name}: ${shown.map((one) => one.name).join(" and ")}. The values are in the table below.`,
     }, width, height);
   }
 
@@ -286,13 +255,6 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
     if (reading) return "Computing models or quick simulations …";
     if (refused) return `No point of this curve is available yet: ${refused}`;
     return `A quick simulation is too short to measure ${label} here. “Simulate the curve” runs as long as the file says.`;
-  }
-
-  function unitOfAxis() {
-    const text = axis.options.find((option) => typeof option.value === "string")?.value ?? "";
-    if (/b\/s$/.test(text)) return "b/s";
-    if (/[KM]?i?B$/i.test(text) && !/b\/s/.test(text)) return "B";
-    return /(s|min|h)$/.test(text) ? "s" : "";
   }
 
   /** Draw once for all points that have arrived since the last frame. */
@@ -318,19 +280,18 @@ export function curve(app, { predicted = () => null, slid = () => {}, chosen = n
       reading?.times > 1 && "Refining …",
     ].filter(Boolean);
     depth.textContent = notes.join(" ");
-    const name = metric();
-    const rows = axis.options.map((option) => {
-      const text = JSON.stringify(option.value);
-      const point = said(here(pointsOf).get(text));
-      return [option.text, here(modelsOf).get(text)?.values[name]?.text ?? "", (needsGlance() && glanceAt(option.value)?.text) || "",
+    const rows = axis.options.map(({ value, text }) => {
+      const one = at(value);
+      const point = said(one.point);
+      return [text, one.model?.values[metric()]?.text ?? "", (needsGlance() && glanceAt(one)?.text) || "",
         point ? `${point.text}${point.unsteady ? " (not steady)" : ""}` : ""];
-    }).filter(([, ...told]) => told.some(Boolean));
+    }).filter(([, ...texts]) => texts.some(Boolean));
     replace(values, caption,
-      table([nameOf(axis), "models", "quick simulation", "simulation"], rows, { numbers: [0, 1, 2, 3], caption: "Values of the curve" }));
+      table([axis.name, "models", "quick simulation", "simulation"], rows, { numbers: [0, 1, 2, 3], caption: "Values of the curve" }));
   }
 
   return {
-    element, show, known, keep, redraw: () => picture.redraw(),
+    element, show, known: current, keep, redraw: () => picture.redraw(),
     look: (text) => {
       element.open = true;
       app.update((state) => { state.metric = TARGET + text; }, { local: true });
@@ -352,13 +313,17 @@ function without(source, path) {
   return now;
 }
 
-function keyOf(source, path) {
+function idOf(source, path) {
   return JSON.stringify([without(source, path), path]);
 }
 
-function put(id, value, told) {
-  if (!pointsOf.has(id)) pointsOf.set(id, new Map());
-  pointsOf.get(id).set(JSON.stringify(value), told);
+/** The answers of a curve at a value, which may be added to. */
+function told(id, value) {
+  if (!answersOf.has(id)) answersOf.set(id, new Map());
+  const answers = answersOf.get(id);
+  const text = JSON.stringify(value);
+  if (!answers.has(text)) answers.set(text, {});
+  return answers.get(text);
 }
 
 /** Some of the values of a slider, ends included. */

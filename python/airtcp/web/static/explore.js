@@ -1,15 +1,15 @@
 // The first view: verdict, results in words, a curve over one slider, causes and fixes.
 
-import { advice, changes, lines } from "./advice.js";
+import { advice } from "./advice.js";
 import { isAbort, newest, post } from "./api.js";
 import { best as bestOf, keep } from "./best.js";
 import { sendable } from "./card.js";
-import { airtime, curves, responsive } from "./chart.js";
 import { curve } from "./curve.js";
-import { announce, bad, fileName, fold, h, replace, save, table } from "./dom.js";
+import { announce, bad, fileName, fold, h, replace, save } from "./dom.js";
 import { floor } from "./floor.js";
 import { runner } from "./jobs.js";
 import { network } from "./network.js";
+import { made } from "./parts.js";
 import { remedies } from "./remedies.js";
 import { verdict } from "./verdict.js";
 
@@ -134,7 +134,7 @@ export function explore(app) {
     look();
     showResult();
     showModels();
-    showCommand();
+    replace(commands, made(app.scenario.commands.parts));
     helped.show();
   }
 
@@ -143,7 +143,7 @@ export function explore(app) {
     const lights = lightsOf.get(here());
     return prediction && {
       ...prediction, seen: lights?.glance, verdict: lights?.verdict ?? prediction.verdict,
-      words: lights?.words ?? prediction.words, best: lights?.words ? lights.best : prediction.best,
+      words: lights?.words ?? prediction.words, models: lights?.words ? lights.models : prediction.models,
     };
   }
 
@@ -179,8 +179,8 @@ export function explore(app) {
     card.show(told?.card ?? null);
     report.hidden = !told?.card;
     wrong.show(told?.advice ?? null, { busy: told?.depth === "sofar" });
-    replace(fixes, changes(app, told?.advice ?? null, told?.depth === "sofar"));
-    replace(air, told && airtime([{ name: "all", parts: told.airtime }]));
+    replace(fixes, told?.depth === "sofar" ? h("p", { class: "muted loading" }, "Trying changes …") : made(told?.advice?.first));
+    replace(air, made(told?.airtime_bar));
     if (told) {
       replace(words, h("p", { class: "depth" }, "The simulation says"),
         told.words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
@@ -204,18 +204,7 @@ export function explore(app) {
     const told = resultOf.get(key());
     const cells = told ? told.cells : (lightsOf.get(here()) ?? prediction)?.cells;
     showPicture(cells?.shares);
-    if (!told) { replace(result, cells && byCell(cells, "By cell (quick simulation)")); return; }
-    const groups = Object.entries(told.group_airtime);
-    replace(result,
-      cells && byCell(cells, "By cell"),
-      told.groups && h("section", {}, h("h3", {}, "By group"),
-        table(told.groups.head, told.groups.rows, { numbers: told.groups.head.map((_, index) => index).slice(1), caption: "Results by group" })),
-      groups.length > 1 && h("section", {}, h("h3", {}, "Airtime by group"), airtime(groups.map(([name, parts]) => ({ name, parts })))),
-      told.times && h("section", {}, h("h3", {}, "Transfer times"), distribution(told.times)),
-      h("section", {}, h("h3", {}, told.rows.some((row) => row[2]) ? "Models and simulation" : "Simulated metrics"),
-        table(["metric", "model", "source", "simulation", "difference", ""], told.rows, { numbers: [1, 3, 4], mark: 5, caption: "Models and simulation" }),
-        told.cautions.map((line) => h("p", { class: "notice" }, line)),
-        h("details", {}, h("summary", {}, "Plausibility checks"), h("dl", {}, told.sanity.map(([name, text]) => h("div", {}, h("dt", {}, name), h("dd", {}, text)))))));
+    replace(result, made(told ? told.parts : cells?.part));
   }
 
   /** The network as a picture, or the map of its cells. */
@@ -227,46 +216,10 @@ export function explore(app) {
     map.show(structure.network ? null : structure.map, shares);
   }
 
-  function byCell(cells, head) {
-    return h("section", {}, h("h3", {}, head),
-      cells.rows.length > 0 && table(cells.head, cells.rows, { numbers: cells.head.map((_, index) => index).slice(1), caption: "Results by cell" }),
-      cells.sentences.map((line) => h("p", {}, line)));
-  }
-
-  function distribution(times) {
-    const data = times.parts.map((part, index) => ({ x: Math.max(times.seconds[index], 1e-6), y: part }));
-    return responsive((width, height) => curves({
-      series: [{ name: "transfers", kind: "line", colour: "simulated", data }],
-      x: { label: "transfer time", unit: "s", log: true }, y: { label: "fraction completed", unit: "share" },
-      label: `Distribution of ${times.count} transfer times`,
-    }, width, height), 260);
-  }
-
   function showModels() {
     // Simulated results replace a quick simulation.
     models.hidden = !prediction || !prediction.best.length || (alone(prediction) && resultOf.has(key()));
-    if (models.hidden) { replace(models); return; }
-    const broken = prediction.broken;
-    if (alone(prediction)) {
-      replace(models, h("h3", {}, "Quick simulation"),
-        table(["metric", "value", "source"], lit().best, { numbers: [1], caption: "Values of the quick simulation" }));
-      return;
-    }
-    replace(models, h("h3", {}, Object.keys(prediction.glance).length ? "Models and a quick simulation" : "Models"),
-      table(["metric", "value", "source"], prediction.best, { numbers: [1], caption: "Values of the best model" }),
-      prediction.rows.length > prediction.best.length && h("details", {}, h("summary", {}, `All ${prediction.rows.length} values of models`),
-        table(["metric", "value", "source"], prediction.rows, { numbers: [1], caption: "Values of every model" })),
-      broken.length
-        ? h("details", { open: broken.length < 4 }, h("summary", {}, `Broken assumptions: ${broken.length}`),
-          h("ul", {}, broken.map(([, sentence, sources]) => h("li", {}, sentence, sources.length ? h("span", { class: "muted" }, ` (${sources.join("; ")})`) : null))))
-        : h("p", { class: "muted" }, "The scenario meets every assumption of the models."));
-  }
-
-  function showCommand() {
-    const told = app.scenario.commands;
-    const shell = [told.example, told.shell].filter(Boolean).join("\n");
-    replace(commands, told.file === "scenario.toml" && h("p", { class: "muted" }, "With the scenario file of this page, downloaded as scenario.toml:"),
-      lines(app, "On a terminal", shell, "h3"), lines(app, "In Python", told.python, "h3"));
+    replace(models, models.hidden ? null : made(lit().models));
   }
 
   return {

@@ -97,7 +97,7 @@ export function floor(app) {
   function draw(map, shares) {
     drawn = [map, shares];
     replace(body, picture(map, shares));
-    replace(notes, h("p", { class: "muted" }, words(map)),
+    replace(notes, h("p", { class: "muted" }, map.about),
       h("ul", { class: "legend", "aria-hidden": "true" }, map.hears.length > 0 && key("hears", "access points that hear each other"), map.deaf.length > 0 && key("deaf", "do not hear each other"), map.walls.length > 0 && key("wall", "wall")),
       h("ul", { class: "shares" }, listed(map, shares)));
   }
@@ -107,7 +107,7 @@ export function floor(app) {
     const fresh_ = picture(map, shares, dragged.frame);
     const old = body.querySelector("svg");
     for (const layer of ["lines", "dots", "told"]) old.querySelector(`.${layer}`).replaceWith(fresh_.querySelector(`.${layer}`));
-    replace(notes.querySelector("p"), words(map));
+    replace(notes.querySelector("p"), map.about);
     replace(notes.querySelector(".shares"), listed(map, shares));
   }
 
@@ -151,7 +151,7 @@ export function floor(app) {
       return ap;
     });
     const svg = s("svg", {
-      viewBox: `0 0 ${wide} ${HEIGHT}`, class: "floor", role: "group", "aria-label": words(map), onclick: (event) => cornered(event, svg, map, frame),
+      viewBox: `0 0 ${wide} ${HEIGHT}`, class: "floor", role: "group", "aria-label": map.about, onclick: (event) => cornered(event, svg, map, frame),
       onpointermove: (event) => {
         const end = corner && svg.querySelector(".drawn");
         const spot = end && placeOf(event, svg, frame);
@@ -193,16 +193,6 @@ function share(cell, shares) {
   return parts.join(", ");
 }
 
-function words(map) {
-  const name = (place) => map.nodes[place].name;
-  const pairs = map.hears.map(([one, other]) => `${name(one)} and ${name(other)}`);
-  const heard = map.cells.length < 2 ? "" : pairs.length ? `Access points that hear each other: ${pairs.slice(0, 6).join("; ")}${pairs.length > 6 ? `, and ${pairs.length - 6} more pairs` : ""}. ` : "No access point hears another one. ";
-  const deaf = map.deaf.length ? `${map.deaf.length} ${map.deaf.length === 1 ? "pair" : "pairs"} of one cell ${map.deaf.length === 1 ? "does" : "do"} not hear each other. ` : "";
-  const where = map.placed ? `Drag an access point to move it${map.silence ? "" : " and update the shares"}; stations drawn around it move with it.` : "The file says who hears whom, but has no positions; the picture chooses them.";
-  const chain = map.cells.some((one) => one.share !== null) ? ` The Markov chain assumes that each isolated cell sends ${100 * map.busy} % of the time.` : map.silence ? ` The Markov chain does not apply: ${map.silence}. Simulate to get the shares.` : "";
-  return `${heard}${deaf}${where}${chain}`;
-}
-
 function key(kind, text) {
   return h("li", {}, s("svg", { class: "floor key", width: 22, height: 8, viewBox: "0 0 22 8" }, s("line", { class: kind, x1: 1, x2: 21, y1: 4, y2: 4 })), text);
 }
@@ -217,20 +207,11 @@ function frameOf(map, wide, plan) {
   return { x, y, scale, left: (wide - scale * (Math.max(...xs) - x)) / 2, top: (HEIGHT - scale * (Math.max(...ys) - y)) / 2 };
 }
 
-/** A function from nodes to positions in the picture: their own, or a row of cells with stations around. */
+/** A function from nodes to positions in the picture: their own, or those that the server chose. */
 function placer(map, frame, wide) {
   if (map.placed) return ({ x, y }) => ({ x: frame.left + (x - frame.x) * frame.scale, y: frame.top + (y - frame.y) * frame.scale });
-  const room = wide / map.cells.length;
-  const own = map.cells.map((_, cell) => map.nodes.map((_one, place) => place).filter((place) => !map.nodes[place].ap && map.nodes[place].cell === cell));
-  // Shift cells vertically, so that a line between two cells does not cross a third one.
-  const lift = (cell) => (map.cells.length > 2 && map.hears.some(([one, other]) => Math.abs(one - other) > 1) ? (cell % 2 ? -30 : 30) : 0);
-  return (node, place) => {
-    const centre = { x: room * (node.cell + 0.5), y: HEIGHT / 2 + lift(node.cell) };
-    if (node.ap) return centre;
-    // Two stations are not in line with their access point.
-    const many = own[node.cell].length;
-    const turn = many === 2 ? Math.PI * (own[node.cell].indexOf(place) ? 5 : 1) / 6 : 2 * Math.PI * own[node.cell].indexOf(place) / many + Math.PI / 2;
-    const far = Math.min(room / 3, 62);
-    return { x: centre.x + far * Math.cos(turn), y: centre.y + far * Math.sin(turn) };
+  return (_node, place) => {
+    const [part, right, down] = map.spots[place];
+    return { x: part * wide + right, y: HEIGHT / 2 + down };
   };
 }

@@ -1,5 +1,6 @@
 // The page: one state, stored in the address, and the views that show it.
 
+import { put } from "./advice.js";
 import { get, isAbort, post, upload } from "./api.js";
 import { controls } from "./controls.js";
 import { announce, bad, h, replace } from "./dom.js";
@@ -110,6 +111,7 @@ async function boot() {
     h("div", { class: "buttons" }, h("button", { type: "button", onclick: blank }, "Blank"), uploadButton(), undoButton),
     filesHere, problemBox), all);
   document.getElementById("share").addEventListener("click", share);
+  main.addEventListener("click", pressed);
   // The fragment (#) is the state, so a jump within the page must not replace it.
   document.querySelector(".skip").addEventListener("click", (event) => {
     event.preventDefault();
@@ -117,6 +119,15 @@ async function boot() {
   });
   window.addEventListener("hashchange", () => location.hash.slice(1) !== address && follow());
   await follow();
+}
+
+/** A button of a part that the server described: it applies a change to the file, or copies a text. */
+function pressed({ target }) {
+  const button = target.closest("[data-apply], [data-copy]");
+  if (button?.dataset.copy) copied(button.dataset.copy, button);
+  if (!button?.dataset.apply) return;
+  put(app, JSON.parse(button.dataset.apply), button.dataset.what);
+  announce(`Applied: ${button.dataset.what}. Undo reverts it.`);
 }
 
 /** Load the views of installed extensions. They come before the store. */
@@ -177,6 +188,7 @@ function blank() {
 function fieldChanged(path, value, field, option = {}) {
   if (app.isPending()) return;
   app.update((state) => {
+    if (path === "stations") { state.stations = value; return; }
     if (path.endsWith(".count") && state.stations !== null) {
       // Other groups keep the numbers that the common slider set.
       for (const one of app.scenario.fields) if (one.path.endsWith(".count")) state.changes[one.path] = one.value;
@@ -187,6 +199,7 @@ function fieldChanged(path, value, field, option = {}) {
     change(state, path, value);
   }, { what: path });
 }
+app.move = fieldChanged;
 
 /** Request the scenario's description; the newest request wins. */
 async function refresh() {

@@ -3,7 +3,7 @@
 // an arrow key moves the group if its file has a place or a distance.
 
 import { put } from "./advice.js";
-import { PARTS, responsive } from "./chart.js";
+import { responsive } from "./chart.js";
 import { announce, h, s } from "./dom.js";
 
 const ROW = 58, EDGE = 12, NEAREST = 64, RING = 26, MOST_DOTS = 24, DRAG_PX = 5, LABEL = 112;
@@ -59,8 +59,8 @@ export function network(app) {
   function ring({ x, y }) {
     const around = { cx: x, cy: y, r: RING - 4, pathLength: 100 };
     let left = 0;
-    return [s("circle", { class: "ring", ...around }), PARTS.map(([key]) => {
-      const part = 100 * (about.airtime?.[key] ?? 0);
+    return [s("circle", { class: "ring", ...around }), Object.entries(about.airtime ?? {}).map(([key, share]) => {
+      const part = 100 * share;
       left += part;
       return part > 0 && s("circle", { class: `ring ring-${key}`, ...around, "stroke-dasharray": `${part} 100`, "stroke-dashoffset": part - left, transform: `rotate(-90 ${x} ${y})` });
     })];

@@ -1,14 +1,13 @@
 // Capacity: choose a stop condition and what to increase; shows the answer as a picture, with the
 // changes that raise the capacity.
 
-import { remedy, tried } from "./advice.js";
+import { tried } from "./advice.js";
 import { newest } from "./api.js";
-import { bars } from "./bars.js";
-import { curves, legend, responsive } from "./chart.js";
 import { builder } from "./condition.js";
 import { curve, TARGET } from "./curve.js";
 import { bad, field, h, options, replace } from "./dom.js";
 import { runner } from "./jobs.js";
+import { made } from "./parts.js";
 
 const found = new Map();
 const conditionsOf = new Map();
@@ -26,9 +25,11 @@ export function plan(app) {
   const withRemedies = h("input", { type: "checkbox", id: "plan-remedies", checked: true, onchange: () => showCommand() });
   const result = h("div");
   // Before the search: the curve of the condition's metric, from models and quick simulations.
-  const before = curve(app, { chosen: () => ({ axis: axis?.path, metric: metricOf() }) });
+  const before = curve(app, { chosen: () => ({ axis: axis?.path, metric: targetOf.has(app.state.until) ? TARGET + targetOf.get(app.state.until) : null }) });
   let axis = null;
   let asked = null;
+  // Targets by their stop conditions.
+  let targetOf = new Map();
   const asking = newest();
   const search = runner({
     label: "Find the capacity", body,
@@ -52,16 +53,8 @@ export function plan(app) {
       h("div", { class: "actions" }, search)),
     before.element, result);
 
-  /** The curve to show: the condition's target, or null for its metric. */
-  function metricOf() {
-    const listed = conditionsOf.get(JSON.stringify(app.source()));
-    const target = [...listed?.targets ?? [], ...listed?.usual ?? []].find((one) => isSame(broken(one.text), parts(app.state.until)));
-    return target ? TARGET + target.text : null;
-  }
-
   function body() {
-    const made = form.value();
-    if (!made) throw new Error("The bound is not valid: see the message at its field.");
+    if (!said()) throw new Error("The bound is not valid: see the message at its field.");
     const job = { kind: "plan", source: app.source(), until: app.state.until, axis: axis.path, values: [], names: withRemedies.checked ? ["all"] : [] };
     if (!counts(axis)) job.values = [begin, end].map((one) => axis.options[Number(one.value)].value);
     return job;
@@ -69,9 +62,15 @@ export function plan(app) {
 
   /** Store the chosen condition in the state. */
   function choose() {
-    const made = form.value();
-    if (!made) return;
-    app.update((state) => { state.until = `${made.name} ${made.limit}`; }, { local: true });
+    const text = said();
+    targets.value = targetOf.get(text) ?? "";
+    if (text) app.update((state) => { state.until = text; }, { local: true });
+  }
+
+  /** The condition in the form as a text, "" while it is not complete. */
+  function said() {
+    const one = form.value();
+    return one ? `${one.name} ${one.limit}` : "";
   }
 
   /** Offer the conditions that this scenario can measure. */
@@ -80,17 +79,18 @@ export function plan(app) {
     const listed = conditionsOf.get(id);
     search.ready(listed);
     if (listed) {
-      const all = [...listed.targets, ...listed.usual.filter((one) => !listed.targets.length)];
+      const all = listed.targets.length ? listed.targets : listed.usual;
       fromTarget.hidden = !all.length;
       replace(targets, options([["", "choose …"], ...all.map((one) => one.text)]));
       form.show(listed.scopes);
-      const first = !app.state.until || !form.set(parts(app.state.until));
-      if (first) {
-        // The condition of another scenario may not exist here, so use the first target.
-        if (all.length) form.set(broken(all[0].text));
-        const made = form.value();
-        app.state.until = made ? `${made.name} ${made.limit}` : "";
+      targetOf = new Map(all.map((one) => [form.set(broken(one.text)) && said(), one.text]));
+      // The condition of another scenario may not exist here, so use a target, first one that has a curve at once.
+      const first = all.find((one) => one.metric.startsWith("packet_delay")) ?? all[0];
+      if (!app.state.until || !form.set(parts(app.state.until))) {
+        if (first) form.set(broken(first.text));
+        app.state.until = said();
       }
+      targets.value = targetOf.get(app.state.until) ?? "";
       replace(problem);
       return;
     }
@@ -134,63 +134,10 @@ export function plan(app) {
     const told = found.get(keyOf(app.source(), app.state.until, axis.path));
     before.element.hidden = Boolean(told);
     if (!told) { replace(result); before.show(); return; }
-    const all = told.remedies;
-    const carries = (one) => one.verdict === "gains" || one.verdict === "costs others";
-    const vain = all.filter((one) => !carries(one));
-    const shown = (one) => remedy(app, { ...one, what: shift(one), outcome: { gains: "helps", loses: "harms" }[one.verdict] ?? "" });
-    replace(result,
-      h("section", { class: "card" }, h("p", { class: "depth" }, "Result"), told.words.map((line, index) => h("p", { class: index ? "" : "lead" }, line)),
-        told.stopped === "time" && h("p", { class: "notice" }, "The time limit was reached, so the result is incomplete. Use a longer --run-time of the server, or a shorter run.duration."),
-        h("p", { class: "muted" }, told.depth)),
-      told.curves.map((curve) => h("section", { class: "card" }, h("h2", {}, curve.condition), picture(told, curve))),
-      told.remedies.length > 0 && h("section", { class: "card" }, h("h2", {}, "Changes that raise the capacity"), further(told),
-        all.filter(carries).map(shown),
-        vain.length > 0 && h("details", {}, h("summary", {}, `${vain.length} without a significant gain`), vain.map(shown)),
-        told.left_out.length > 0 && h("details", {}, h("summary", {}, `${told.left_out.length} that do not apply`), h("ul", {}, told.left_out.map((line) => h("li", {}, line))))));
-  }
-
-  /** The capacity as it is, and with each change whose capacity was searched. */
-  function further(told) {
-    const rows = told.remedies.filter((one) => one.answer);
-    if (!told.answer || !rows.length) return null;
-    const row = (name, answer, tone) => ({ name, tone, mean: answer.value, low: answer.low, high: answer.high, text: interval(answer) });
-    return h("div", {}, h("p", { class: "muted" }, `Capacity (${named(told.label)}), with the interval:`),
-      bars([row("as it is", told.answer, ""), ...rows.map((one) => row(one.title, one.answer, { gains: "good", "costs others": "mixed", loses: "bad" }[one.verdict] ?? ""))],
-        "Capacity, as it is and with changes"));
-  }
-
-  /** The name of a key path's slider. */
-  function named(path) {
-    const slider = app.scenario.axes.find((one) => one.path === path);
-    return slider ? `${slider.section}: ${slider.label}` : path;
-  }
-
-  function picture(told, curve) {
-    const simulated = curve.simulation.map((one) => ({ x: one.x, y: one.mean ?? NaN, low: one.low ?? NaN, high: one.high ?? NaN, text: one.text }));
-    const shown = [
-      ...Object.values(curve.model).map((data) => ({ name: "models", kind: "line", dash: true, colour: "model", data: near(data, simulated) })),
-      { name: "simulation, with interval", kind: "points", colour: "simulated", data: simulated },
-    ].filter((one) => one.data.length);
-    const { answer } = told;
-    const sure = answer && answer.low !== null && answer.high !== null;
-    return h("div", {}, responsive((width, height) => curves({
-      series: shown,
-      x: { label: named(told.label), unit: answer?.unit ?? "" },
-      y: { label: curve.label, unit: curve.unit === "1" ? "" : curve.unit, floor: 0 },
-      bound: { y: curve.bound, text: curve.bound_text },
-      band: sure ? { low: answer.low, high: Math.max(answer.high, answer.low) } : null,
-      mark: answer ? { x: answer.value, y: NaN } : null,
-      label: `${curve.label} over ${named(told.label)}, with the bound ${curve.bound_text}. ${told.words[0]}`,
-    }, width, height)), legend(shown));
+    replace(result, made(told.parts));
   }
 
   return { element, show, leave: () => { asking.stop(); before.leave(); } };
-}
-
-/** True if two conditions are equal. A group with one direction may be named with or without it, a fraction with or without %. */
-function isSame(one, other) {
-  const plain = ({ name, limit }) => name.replace(/\/(down|up)load/, "") + limit.replace(/([-+0-9.e]+) ?%/, (_, number) => Number((number / 100).toPrecision(6)));
-  return plain(one) === plain(other) && (one.name === other.name || !(one.name.includes("/") && other.name.includes("/")));
 }
 
 /** A condition's name and bound. */
@@ -203,21 +150,6 @@ function parts(text) {
 function broken(text) {
   const { name, limit } = parts(text);
   return { name, limit: limit.startsWith("<") ? `>${limit.slice(1)}` : `<${limit.slice(1)}` };
-}
-
-function interval(answer) {
-  if (answer.low_text === null && answer.high_text === null) return answer.value_text;
-  return `${answer.value_text} (${answer.low_text ?? "?"} to ${answer.high_text ?? "?"})`;
-}
-
-function shift(one) {
-  return [one.moved && `supports ${one.moved}`, one.limited_by && `limited by ${one.limited_by}`].filter(Boolean).join("; ");
-}
-
-/** The models' values within the simulated range; beyond it their curve would dwarf the rest. */
-function near(data, simulated) {
-  const xs = simulated.map((one) => one.x);
-  return data.filter((one) => one.x >= Math.min(...xs) && one.x <= Math.max(...xs));
 }
 
 function keyOf(source, until, path) {

@@ -1,14 +1,12 @@
 // Try any remedies, alone or together: the scenario before and after, on common random numbers.
 
-import { remedy, tried } from "./advice.js";
+import { tried } from "./advice.js";
 import { newest } from "./api.js";
-import { bars } from "./bars.js";
-import { airtime } from "./chart.js";
-import { fresh, h, replace, table } from "./dom.js";
+import { fresh, h, replace } from "./dom.js";
 import { runner } from "./jobs.js";
+import { made } from "./parts.js";
 
 const found = new Map();
-const tones = { better: "good", worse: "bad" };
 
 export function remedies(app) {
   const list = h("div", { class: "switches" });
@@ -56,17 +54,8 @@ export function remedies(app) {
     if (!details.open && app.state.remedies.length) details.open = true;
     if (details.open) ask();
     const told = found.get(JSON.stringify([app.source(), app.state.remedies]));
-    if (!told) { replace(result); return; }
-    for (const word of ["better", "worse"]) told[word] = told.felt.filter((one) => one.verdict === word).map((one) => `${one.label} ${one.a.text} → ${one.b.text}`);
-    const sentence = [told.better.length && `better: ${told.better.join("; ")}`, told.worse.length && `worse: ${told.worse.join("; ")}`].filter(Boolean).join(". ");
-    tried(app, { line: `${told.title}: ${sentence || "no significant difference"}` });
-    replace(result, remedy(app, { ...told, words: "", picture: told.felt.map((one) => h("div", {},
-      h("p", { class: "bars-head" }, one.label, " ", h("span", { class: `verdict ${one.verdict.replaceAll(" ", "-")}` }, one.verdict)),
-      bars([{ name: "before", ...one.a }, { name: "after", ...one.b, tone: tones[one.verdict] }], `${one.label}, before and after`))) }),
-    h("details", {}, h("summary", {}, "All significant changes"),
-      told.rows.length > 0 && table(told.head, told.rows, { numbers: [1, 2, 3], caption: "All changes" }), told.rest && h("p", { class: "muted" }, told.rest)),
-    h("h4", {}, "Airtime"), airtime([{ name: "before", parts: told.airtime.a }, { name: "after", parts: told.airtime.b }]),
-    h("p", { class: "muted" }, `${told.pairs} pairs of replications on the same random numbers.`));
+    if (told) tried(app, { line: told.line });
+    replace(result, made(told?.parts));
   }
 
   return { element: details, show };

@@ -1,14 +1,11 @@
 // A store of a sweep: a metric over its axes, as lines with intervals or as a heat map.
 
 import { newest, post } from "./api.js";
-import { curves, legend, responsive } from "./chart.js";
-import { lines as copied } from "./advice.js";
-import { announce, bad, field, h, options, replace, table } from "./dom.js";
-import { heat, scaleOf } from "./heat.js";
+import { announce, bad, field, h, options, replace } from "./dom.js";
+import { made } from "./parts.js";
 
-const COLOURS = ["simulated", "model", "second", "third", "fourth", "fifth"];
 const FIRST_SHOWN = ["transfer_time_s", "goodput_bps", "flow_goodput_bps"];
-const MOST_LINES = COLOURS.length;
+const MOST_LINES = 6;
 const KINDS = [["line", "lines"], ["heat", "a heat map"]];
 
 export function store(app) {
@@ -106,16 +103,11 @@ export function store(app) {
   }
 
   function draw(told) {
-    result.hidden = false;
-    const map = told.kind === "heat";
     const open = result.querySelector("details")?.open ?? false;
-    replace(result,
-      h("h2", {}, map ? told.label : told.y.label), h("p", { class: "muted" }, told.caption),
-      map ? responsive((width) => heat(told, width), 420) : responsive((width, height) => lines(told, width, height), 360),
-      map ? scaleOf(told) : told.by && h("div", {}, h("h3", {}, told.by), legend(series(told))),
-      h("details", { open }, h("summary", {}, "The values as a table"),
-        table(told.head, told.rows, { numbers: told.head.map((_, index) => index).filter((index) => index > 0), caption: told.caption })),
-      !isSample && copied(app, "On a terminal", told.shell, "h3"));
+    result.hidden = false;
+    // A sample has no folder that a command could name.
+    replace(result, made(isSample ? told.parts.slice(0, -1) : told.parts));
+    result.querySelector("details").open = open;
   }
 
   return { element, show, alone: true, leave: newestLook.stop };
@@ -139,18 +131,4 @@ function filled(here, { y, x, by, kind, where }) {
     store: here.name, x: over, by: lines, kind: map ? "heat" : "line", where: Object.fromEntries(kept),
     y: metrics.includes(y) ? y : FIRST_SHOWN.find((one) => metrics.includes(one)) ?? metrics[0],
   };
-}
-
-function series(told) {
-  return told.series.map((one, index) => ({
-    name: one.name, kind: "both", colour: COLOURS[index], joined: told.x.names === null,
-    data: one.data.map((point) => ({ ...point, low: point.low ?? NaN, high: point.high ?? NaN })),
-  }));
-}
-
-function lines(told, width, height) {
-  return curves({
-    series: series(told), x: told.x, y: told.y,
-    label: `${told.y.label} over ${told.x.label}${told.by ? `, a line for each ${told.by}` : ""}. ${told.caption} The values are in the table below.`,
-  }, width, height);
 }

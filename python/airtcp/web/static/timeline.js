@@ -1,16 +1,12 @@
 // A few milliseconds of the channel: one row per node with frames, backoff and collisions, and the TCP
 // windows. It can be played, stepped and slowed down.
 
-import { curves, legend, responsive } from "./chart.js";
+import { responsive } from "./chart.js";
 import { field, fresh, h, options, replace, s } from "./dom.js";
 import { runner } from "./jobs.js";
+import { made } from "./parts.js";
 
 const NAME = 92, LEFT = 10, ROW = 34, HEAD = 26, RIGHT = 12;
-const KINDS = {
-  data: "data", "tcp ack": "TCP ACK", syn: "SYN", rts: "RTS", cts: "CTS", ack: "ACK", "block ack": "Block ACK",
-  "block ack request": "BAR", beacon: "beacon", "cf-end": "CF-End",
-  "cf-poll": "CF-Poll", "cf-ack": "CF-Ack", null: "Null", other: "frame",
-};
 const LENGTHS = [2, 5, 10, 20, 50, 100];
 const SPEEDS = [[0.0002, "5000 times slower"], [0.001, "1000 times slower"], [0.004, "250 times slower"], [0.02, "50 times slower"]];
 // The latest time that a server simulates for a timeline.
@@ -97,15 +93,13 @@ export function timeline(app) {
       return h("div", { class: "with-names" }, namesOf(told),
         h("div", { class: "film", tabindex: "0", role: "region", "aria-label": "Timeline of the channel" }, drawn.element));
     });
-    const windows = windowsOf(told);
     replace(result, h("section", { class: "card" },
       h("div", { class: "actions player" }, play,
         h("button", { type: "button", onclick: () => { stop(); move(step(-1)); } }, "◀ Step back"),
         h("button", { type: "button", onclick: () => { stop(); move(step(1)); } }, "Step ▶"),
         h("label", { for: pace, class: "visually-hidden" }, "Speed"),
         h("select", { id: pace, onchange: (event) => { speed = Number(event.target.value); } }, options(SPEEDS, speed))),
-      slider, label, box, key(told), windows,
-      h("p", { class: "muted" }, `Replication 0, seed ${told.seed}, from ${told.begin_ms} ms on. ${told.frames.some((one) => one.heard) ? "A bar at the bottom of a row is another node's frame that this node hears, in the colour of lost frames if it cannot decode it. An outline means that the node only senses the frame, because it receives another one or transmits." : "Numbers in gaps are a node's remaining backoff slots, computed from its next transmission."}`)));
+      slider, label, box, made(told.parts)));
     element.controls = { label, play, slider };
     move(at);
   }
@@ -115,17 +109,14 @@ export function timeline(app) {
     const { label, slider } = element.controls ?? {};
     if (!label || !drawn) return;
     slider.value = at;
-    label.textContent = sentence(told, at);
+    label.textContent = `${(at / 1000).toFixed(3)} ms: ${told.moments.findLast(([time]) => time <= at + 1e-6)?.[1] ?? ""}`;
     slider.setAttribute("aria-valuetext", `${(at / 1000).toFixed(3)} ms`);
     drawn.cursor(at);
   }
 
   /** The next time at which a frame or gap begins or ends. */
   function step(direction) {
-    const times = [...new Set(told.frames.flatMap((one) => [one.begin, one.end]).concat(told.gaps.map((one) => one.count)))]
-      .filter((one) => one >= 0 && one <= told.length_us).sort((a, b) => a - b);
-    return direction > 0 ? times.find((one) => one > at + 1e-6) ?? told.length_us
-      : times.findLast((one) => one < at - 1e-6) ?? 0;
+    return direction > 0 ? told.steps.find((one) => one > at + 1e-6) ?? told.length_us : told.steps.findLast((one) => one < at - 1e-6) ?? 0;
   }
 
   function start() {
@@ -160,20 +151,6 @@ export function timeline(app) {
 
 function idOf(source, begin, length) {
   return JSON.stringify([source, begin, length]);
-}
-
-/** The congestion windows of the few flows that change most. */
-function windowsOf(told) {
-  if (!told.windows.length) return null;
-  const colours = ["model", "simulated", "second", "third", "fourth"];
-  const series = told.windows.slice(0, colours.length).map((one, index) => ({
-    name: one.flow, kind: "line", colour: colours[index],
-    data: one.times.map((time, step) => ({ x: time / 1e6, y: one.cwnd[step] >= 0 ? one.cwnd[step] : NaN })),
-  }));
-  const label = `Congestion windows of ${series.map((one) => one.name).join(", ")}`;
-  return h("div", {}, h("h2", {}, "Congestion windows"),
-    responsive((width) => curves({ series, x: { label: "time", unit: "s", log: false }, y: { label: "window", unit: "B" }, label }, width, 200), 200),
-    legend(series));
 }
 
 /** The names of the nodes, one per row. */
@@ -213,9 +190,9 @@ function picture(told, width) {
     const from = Math.max(x(frame.begin), LEFT);
     const wide = Math.max(1.5, Math.min(x(frame.end), width - RIGHT) - from);
     if (x(frame.end) < LEFT) return null;
-    const name = KINDS[frame.kind];
+    const { name } = frame;
     return s("g", { class: `air-frame k-${frame.kind.replaceAll(" ", "-")} ${frame.bad ? "bad" : ""}` },
-      s("title", {}, words(told, frame)),
+      s("title", {}, frame.said),
       s("rect", { x: from, width: wide, y: row(frame.node) + 3, height: ROW - 9, rx: Math.min(3, wide / 3) }),
       wide > 8 * name.length && s("text", { x: from + wide / 2, y: row(frame.node) + 20, "text-anchor": "middle" }, frame.mpdus > 1 && wide > 8 * name.length + 40 ? `${name} × ${frame.mpdus}` : name));
   }), cursor);
@@ -228,47 +205,4 @@ function picture(told, width) {
       if (box && box.scrollWidth > box.clientWidth) box.scrollLeft = Math.max(0, x(time) - box.clientWidth / 2);
     },
   };
-}
-
-/** Describe the events at a time in a sentence. */
-function sentence(told, time) {
-  const clock = `${(time / 1000).toFixed(3)} ms: `;
-  const now = told.frames.filter((one) => one.begin <= time && time < one.end);
-  if (now.length > 1 && now[0].heard) return `${clock}${now.map((one) => words(told, one)).join("; ")}.`;
-  if (now.length > 1) return `${clock}${now.map((one) => told.nodes[one.node]).join(" and ")} transmit at the same time and collide.`;
-  if (now.length) return `${clock}${words(told, now[0])}.`;
-  const gap = told.gaps.find((one) => one.begin <= time && time < one.end);
-  if (!gap && told.frames.some((one) => one.heard)) return `${clock}no transmission.`;
-  if (gap) {
-    if (time < gap.count) return `${clock}the channel is idle; all nodes wait for DIFS or AIFS (EIFS after an undecodable frame).`;
-    const passed = Math.floor((time - gap.count) / told.slot_us);
-    const counting = Object.entries(gap.left).map(([node, left]) => [told.nodes[Number(node)], left - passed]).sort((a, b) => a[1] - b[1]).slice(0, 4);
-    return `${clock}idle slots pass; ${counting.map(([name, left]) => `${name} has ${Math.max(0, left)} left`).join(", ")}.`;
-  }
-  const next = told.frames.find((one) => one.begin > time);
-  return next ? `${clock}SIFS before the response.` : `${clock}no further transmission.`;
-}
-
-function words(told, frame) {
-  const to = frame.to === null || frame.to === undefined ? "everyone" : told.nodes[frame.to];
-  const what = `${KINDS[frame.kind]}${frame.mpdus > 1 ? `, ${frame.mpdus} MPDUs` : ""}${frame.text ? ` (${frame.mpdus > 1 ? "the first: " : ""}${frame.text})` : ""}`;
-  const how = frame.rate ? ` at ${frame.rate / 1e6} Mb/s` : "";
-  const took = `${(frame.end - frame.begin).toFixed(1)} µs`;
-  return `${told.nodes[frame.node]} sends ${what} to ${to}${how}, ${took}${frame.retry ? ", retransmission" : ""}${frame.bad ? ", lost" : ""}${ears(told, frame)}`;
-}
-
-/** The nodes that hear a frame, if not all nodes hear each other. */
-function ears(told, frame) {
-  if (!frame.heard) return "";
-  const names = (nodes) => nodes.filter((one) => one !== frame.to).map((one) => told.nodes[one]);
-  const [heard, lost] = [names(frame.heard), names(frame.lost)];
-  const also = heard.length ? `; ${heard.join(", ")} ${heard.length > 1 ? "hear" : "hears"} it too` : "";
-  return lost.length ? `${also}; ${lost.join(", ")} ${lost.length > 1 ? "hear" : "hears"} it but cannot decode it` : also;
-}
-
-function key(told) {
-  const ears = told.frames.some((one) => one.heard) ? [["ear heard", "hears another"], ["ear sensed", "senses another"]] : [["count", "counts down"]];
-  return h("ul", { class: "legend", "aria-hidden": "true" }, [["data", "data"], ["tcp-ack", "TCP ACK"], ["ack", "control frames"], ["data bad", "lost"]].map(([frame, what]) => h("li", {},
-    s("svg", { width: 14, height: 12, class: "chart air" }, s("g", { class: `air-frame k-${frame}` }, s("rect", { width: 14, height: 12, rx: 2 }))), what)),
-  ears.map(([kind, name]) => h("li", {}, s("svg", { width: 14, height: 12, class: "chart air" }, s("rect", { class: kind, width: 14, height: 6, y: 3 })), name)));
 }

@@ -54,7 +54,7 @@ export function verdict(app, { look }) {
     stay(false);
     told = now;
     head.className = `verdict-head ${now?.state ?? "none"}`;
-    replace(head, now ? [h("p", { class: "headline" }, now.headline), h("span", { class: "muted" }, DEPTHS[depth])]
+    replace(head, now ? [h("p", { class: "headline" }, now.headline), h("span", { class: "muted" }, DEPTHS[depth], depth === "glance" && now.state === "unknown" && ": too short to decide")]
       : h("p", { class: "headline" }, "No targets yet"));
     replace(lights, now?.targets.slice(0, now.shown).map(light));
     replace(folded, now?.targets.slice(now.shown).map(light));
