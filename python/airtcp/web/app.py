@@ -33,9 +33,9 @@ from airtcp.web.bodies import (
     Job,
     Lights,
     Look,
-    Nothing,
     Restructure,
     Search,
+    Shown,
     Typed,
     first_problem,
 )
@@ -63,7 +63,7 @@ _QUESTIONS: Final[dict[str, type[BaseModel]]] = {
     "lights": Lights,
     "conditions": Ask,
     "remedies": Ask,
-    "stores": Nothing,
+    "stores": Shown,
     "look": Look,
 }
 #: The cookie with the name that this server gave a browser. It identifies browsers that share an

@@ -116,8 +116,21 @@ class Lights(_Body):
     times: int | None = Field(default=None, ge=1, le=MOST_TIMES)
 
 
-class Nothing(_Body):
-    """A question without parameters."""
+class Choice(_Body):
+    """The choices of a page of a store's picture; None if open."""
+
+    name: _Word | None = None
+    y: _Word | None = None
+    x: _Word | None = None
+    by: Annotated[str, Field(max_length=200)] | None = None
+    kind: str = Field(default="line", max_length=20)
+    where: dict[_Word, Any] = Field(default_factory=dict, max_length=20)
+
+
+class Shown(_Body):
+    """A question about stores, with the choices of the page."""
+
+    asked: Choice = Choice()
 
 
 class Look(_Body):

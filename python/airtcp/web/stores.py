@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp.amounts import quantity_with_interval, scaled
 from airtcp.exceptions import OutputError, QuestionError
 from airtcp.web import parts
-from airtcp.web.bodies import Look
+from airtcp.web.bodies import Choice, Look
 from airtcp.web.heat import heat
+from airtcp.web.pickers import pickers
 
 if TYPE_CHECKING:
     from airtcp.present.samples import Intervals, Side
@@ -66,15 +67,20 @@ def stamp(folder: Path) -> int:
         return 0
 
 
-def listed(stores: Mapping[str, Path]) -> dict[str, Any]:
-    """Return axes with their steps, and metrics, of every store, or why one cannot be read."""
+def listed(stores: Mapping[str, Path], asked: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return axes with their steps, and metrics, of every store, or why one cannot be read.
+
+    With what a page may choose, after what it has chosen.
+    """
     told = []
     for name, folder in (stores or sample()).items():
         try:
             told.append(_described(name, _opened(name, folder)))
         except OutputError as error:
             told.append({"name": name, "problem": str(error)})
-    return {"stores": told, "sample": not stores}
+    chosen = Choice().model_dump() | dict(asked or {})
+    shown = pickers(told, chosen, is_sample=not stores, most_lines=_MOST_LINES)
+    return {"stores": told, "sample": not stores} | shown
 
 
 @lru_cache(maxsize=1)

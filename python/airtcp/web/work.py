@@ -21,7 +21,7 @@ from airtcp.plan.axis import STATIONS
 from airtcp.scenario import toml_text
 from airtcp.scenario.expand import named
 from airtcp.web import fields, judged, parts, planned, sources, stores, views
-from airtcp.web.bodies import Ask, Curve, Job, Lights, Restructure, Search, Source, Typed
+from airtcp.web.bodies import Ask, Curve, Job, Lights, Restructure, Search, Shown, Source, Typed
 
 if TYPE_CHECKING:
     from airtcp.results import Comparison
@@ -40,7 +40,7 @@ def question(
 ) -> dict[str, Any]:
     """Answer a question by name; `known` are the stores by name. Raises AirtcpError."""
     if name == "stores":
-        return stores.listed(known)
+        return stores.listed(known, Shown(asked=body.get("asked", {})).asked.model_dump())
     if name == "look":
         return stores.look(body, known)
     if name not in _QUESTIONS:
