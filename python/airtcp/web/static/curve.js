@@ -1,7 +1,7 @@
 // A curve over one slider, shown at once: models if they apply, otherwise quick simulations, which
 // become longer while the user does nothing. Simulated points are added as they arrive.
 
-import { isAbort, post, stream } from "./api.js";
+import { isAbort, stream } from "./api.js";
 import { curves, legend, responsive } from "./chart.js";
 import { slider } from "./controls.js";
 import { fold, h, replace, table } from "./dom.js";

@@ -7,7 +7,7 @@ import { h, s } from "./dom.js";
 export function made(part, make = h) {
   if (!Array.isArray(part)) return part;
   const [tag, attributes, ...children] = part;
-  if (typeof tag !== "string") return part.map((one) => made(one, make));
+  if (typeof tag !== "string" || attributes?.constructor !== Object) return part.map((one) => made(one, make));
   if (tag === "curves") {
     return h("div", {}, responsive((width, height) => curves(attributes, width, height), attributes.height),
       attributes.legend && legend(attributes.series));

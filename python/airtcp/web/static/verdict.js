@@ -20,7 +20,7 @@ function against(one) {
 }
 
 /** The name of a target as in `[targets]`, and its bound. */
-export function nameOf(target) {
+function nameOf(target) {
   const [, name, limit] = /^(.*?)\s*([<>].*)$/.exec(target.text ?? target.target);
   return { name, limit };
 }
