@@ -160,10 +160,10 @@ tests-of-python:
 	@$(PYTEST) -m 'not slow and not verify'
 	$(SAY) 'tests of Python have passed'
 
-# What tests use beside .venv: Wireshark's reader for captures, a browser and axe-core for the page, the programs of the
+# What tests use beside .venv: Wireshark's reader for captures, two browsers and axe-core for the page, the programs of the
 # testbed, and those that read the lines of remedies. A test whose program is missing is skipped, and says so.
-SYSTEM_PROGRAMS := tshark chromium iperf3 ip nginx proftpd hostapd iw nft tc sysctl
-SYSTEM_PACKAGES := tshark chromium iperf3 iproute2 nginx-light proftpd-core hostapd iw nftables procps
+SYSTEM_PROGRAMS := tshark chromium firefox-esr iperf3 ip nginx proftpd hostapd iw nft tc sysctl
+SYSTEM_PACKAGES := tshark chromium firefox-esr iperf3 iproute2 nginx-light proftpd-core hostapd iw nftables procps
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 AXE := 4.14.1
 
