@@ -71,7 +71,7 @@ def heat(told: dict[str, Any]) -> Part:
         name(across["label"], x=left + (_WIDTH - left) / 2, y=bottom + 38),
         name(up["label"], transform=middle),
     )  # fmt: skip
-    scroll = {"class": "scroll", "tabindex": "0", "role": "region", "aria-label": told["label"]}
+    scroll = {"class": "film", "tabindex": "0", "role": "region", "aria-label": told["label"]}
     return part("div", {}, part("div", scroll, picture), _scale(ends[0], ends[1], unit))
 
 
