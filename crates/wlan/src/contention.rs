@@ -21,6 +21,7 @@
 //! ```
 
 mod access_scheme;
+mod backoffs;
 mod contender;
 mod early_ends;
 mod failures;
@@ -28,7 +29,6 @@ mod group;
 mod listener;
 mod settings;
 mod slot_ring;
-mod strays;
 mod suspension;
 mod withdrawal;
 
@@ -42,11 +42,12 @@ use crate::counters::MacCounters;
 use crate::phy::PhyConfig;
 use crate::station::{ContenderId, StationId};
 use access_scheme::Bursts;
+pub(crate) use backoffs::{Backoffs, Senses};
+use backoffs::Stray;
 pub(crate) use contender::Contender;
 use contender::State;
 use listener::Listener;
 pub(crate) use settings::Settings;
-use strays::Stray;
 
 /// The state of contention.
 #[derive(Debug)]
@@ -83,7 +84,7 @@ impl Contention {
             has_shared_stations: contenders.windows(2).any(|two| two[0].station == two[1].station),
             contenders: contenders
                 .into_iter()
-                .map(|config| Contender::of_group(config, &listener.groups, settings.most_failures))
+                .map(|config| Contender::of_group(config, &listener.backoffs.groups, settings.most_failures))
                 .collect(),
             listener,
             settings,
@@ -107,23 +108,13 @@ impl Contention {
     /// Reports that `id` has a frame to send. Does nothing if it contends already or is on the air.
     /// `before_own_ack`: its station has received a data frame, and its MAC ACK has not begun.
     pub fn frame_queued(&mut self, id: ContenderId, now: Time, before_own_ack: bool) {
-        let Self { contenders, listener, settings, .. } = self;
-        let contender = &mut contenders[id as usize];
-        match contender.state {
-            State::PostBackoff { until, since } => {
-                let slot_time = settings.slot_time;
-                if listener.has_ended(contender.group, (until, since), now, slot_time) {
-                    self.begin_access(id, now, before_own_ack);
-                } else {
-                    listener.enter_ring(id, contender, until, slot_time);
-                }
-            }
-            State::Idle => self.begin_access(id, now, before_own_ack),
+        match self.contenders[id as usize].state {
             // A stray may have a frame already, unless it is in the post-backoff after a drop.
             State::Stray => self.frame_for_stray(id, now),
             State::Bursts => self.frame_for_burst(id, now),
             // At the end of its exchange the contender is asked for its next frame.
-            State::Backoff | State::Exchanging => {}
+            State::Backoff { .. } | State::Exchanging => {}
+            State::Idle | State::PostBackoff { .. } => self.begin_access(id, now, before_own_ack),
         }
     }
 
@@ -140,11 +131,13 @@ impl Contention {
         let contender = &mut self.contenders[id as usize];
         let listener = &mut self.listener;
         debug_assert!(listener.busy);
-        let busy_periods = listener.busy_periods;
-        let group = &mut listener.groups[contender.group];
+        let busy_periods = listener.backoffs.busy_periods;
+        let group = &mut listener.backoffs.groups[contender.group];
         let seems_idle = answering == Some(contender.station);
         let until = match contender.state {
-            State::PostBackoff { until, since } if until > group.slot || since == busy_periods => {
+            State::PostBackoff { until, since }
+                if until > group.slot || Some(since) == busy_periods =>
+            {
                 until
             }
             State::PostBackoff { .. } | State::Idle => {
@@ -153,7 +146,6 @@ impl Contention {
             }
             _ => return self.frame_queued(id, now, seems_idle),
         };
-        contender.state = State::Backoff;
         group.insert(id, contender, until);
     }
 
@@ -278,60 +270,52 @@ impl Contention {
         count(&mut contender.counters);
         // IEEE 802.11-2020, 10.3.3: CW is reset after every success.
         contender.cw = contender.cw_min;
-        contender.state = if is_burst {
-            State::Bursts
-        } else if has_frame || self.settings.post_backoff {
-            let group = &mut listener.groups[contender.group];
-            let until = group.slot + u64::from(contender.draw_backoff());
-            if has_frame {
-                group.insert(id, contender, until);
-                State::Backoff
-            } else {
-                State::PostBackoff { until, since: listener.busy_periods }
-            }
+        if is_burst {
+            contender.state = State::Bursts;
         } else {
-            State::Idle
-        };
+            listener.backoffs.back_off(id, contender, has_frame, self.settings.post_backoff);
+        }
         listener.find_next_access::<PLAIN>(self.settings.slot_time);
     }
 
-    /// Starts the access of a contender without a pending backoff, at `now`.
+    /// Starts the access of `id`, which has no frame, for a frame that comes at `now`.
     fn begin_access(&mut self, id: ContenderId, now: Time, before_own_ack: bool) {
         let Self { contenders, listener, settings, .. } = self;
         let contender = &mut contenders[id as usize];
-        let group = &listener.groups[contender.group];
         let nav = listener.nav.at(now, listener.idle_from);
-        if listener.busy || nav.is_some_and(|nav| nav.binds(contender.station)) {
-            // 10.3.4.2: the medium is busy, so the backoff procedure is followed.
+        let senses = if listener.busy || nav.is_some_and(|nav| nav.binds(contender.station)) {
             let seems_idle =
                 before_own_ack && settings.arrival_before_own_ack == ArrivalBeforeOwnAck::Idle;
-            let slots =
-                if seems_idle && settings.immediate_access { 0 } else { contender.draw_backoff() };
-            let until = group.slot + u64::from(slots);
-            listener.enter_ring(id, contender, until, settings.slot_time);
-            return;
-        }
-        let idle_from = nav.map_or(listener.idle_from, |nav| nav.ended);
-        let stray = if settings.immediate_access {
-            let from = settings.first_boundary(group.origin(idle_from), now);
-            Stray { contender: id, from, slots: 0, has_frame: true, immediate: true }
+            if seems_idle { Senses::IdleBeforeAck } else { Senses::Busy }
         } else {
-            let from = (now + group.aifs).max(group.origin(idle_from));
-            let slots = contender.draw_backoff();
-            Stray { contender: id, from, slots, has_frame: true, immediate: false }
+            Senses::Idle(nav.map_or(listener.idle_from, |nav| nav.ended))
         };
-        let access = stray.access_time(settings.slot_time);
-        listener.next_access = listener.next_access.min(access);
-        listener.add_stray(stray, contender);
+        listener.backoffs.frame_queued(id, contender, senses, now, settings);
+        listener.settle_next_access(settings.slot_time);
+    }
+
+    /// Gives `id`, which is a stray, a frame at `now`.
+    fn frame_for_stray(&mut self, id: ContenderId, now: Time) {
+        let Self { contenders, listener, settings, .. } = self;
+        let strays = &mut listener.backoffs.strays;
+        let place = strays.iter().position(|stray| stray.contender == id);
+        let place = place.expect("a contender in state Stray has an entry");
+        if !listener.busy && strays[place].access_time(Time::ZERO, settings.slot_time) < now {
+            strays.swap_remove(place);
+            contenders[id as usize].state = State::Idle;
+            return self.begin_access(id, now, false);
+        }
+        strays[place].has_frame = true;
+        listener.settle_next_access(settings.slot_time);
     }
 
     /// Gives `id`, which sends in bursts, a frame at `now`.
     fn frame_for_burst(&mut self, id: ContenderId, now: Time) {
         let Self { contenders, listener, settings, .. } = self;
         let contender = &contenders[id as usize];
-        let Listener { groups, bursts, busy, idle_from, next_access, .. } = listener;
+        let Listener { backoffs, bursts, busy, idle_from, next_access, .. } = listener;
         let Some(bursts) = bursts else { unreachable!("{id} sends in bursts") };
-        let group = &groups[contender.group];
+        let group = &backoffs.groups[contender.group];
         let from = if settings.immediate_access { now } else { now + group.aifs };
         bursts.frame_queued(now, *busy, from.max(group.origin(*idle_from)), settings.slot_time);
         if !*busy {

@@ -66,9 +66,9 @@ pub(crate) enum State {
     Idle,
     /// No frame; a backoff that ends in slot `until` of its group, drawn in busy period `since`.
     PostBackoff { until: u64, since: u64 },
-    /// A frame whose backoff is in the ring.
-    Backoff,
-    /// Counts slots from an instant of its own, see [`super::strays`].
+    /// A frame whose backoff ends in slot `until` of its group.
+    Backoff { until: u64 },
+    /// Counts slots from an instant of its own, see [`super::backoffs`].
     Stray,
     /// Sends in bursts instead of backing off, see [`super::access_scheme`].
     Bursts,

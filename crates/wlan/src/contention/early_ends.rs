@@ -49,14 +49,16 @@ impl Listener {
     /// Continues the backoff of `id`, which the NAV does not bind, from `now` on.
     fn count_as_before(&mut self, id: ContenderId, contenders: &mut [Contender], now: Time) {
         let contender = &contenders[id as usize];
-        let group = &mut self.groups[contender.group];
-        let (slots, has_frame) = match contender.state {
-            State::Backoff => (group.remove(id, contenders), true),
-            State::PostBackoff { until, .. } if until > group.slot => {
-                ((until - group.slot) as u32, false)
+        let group = &mut self.backoffs.groups[contender.group];
+        let (until, has_frame) = match contender.state {
+            State::Backoff { until } => {
+                group.remove(id, contenders);
+                (until, true)
             }
+            State::PostBackoff { until, .. } if until > group.slot => (until, false),
             _ => return,
         };
+        let slots = (until - group.slot) as u32;
         self.count_from(now, id, &mut contenders[id as usize], slots, has_frame);
     }
 
@@ -69,8 +71,8 @@ impl Listener {
         slots: u32,
         has_frame: bool,
     ) {
-        let from = self.groups[contender.group].origin(idle_from);
+        let from = self.backoffs.groups[contender.group].origin(idle_from);
         let stray = Stray { contender: id, from, slots, has_frame, immediate: false };
-        self.add_stray(stray, contender);
+        self.backoffs.add_stray(stray, contender);
     }
 }

@@ -34,7 +34,7 @@ impl Contention {
     ) {
         let Self { contenders, listener, settings, .. } = self;
         let contender = &mut contenders[id as usize];
-        let group = &mut listener.groups[contender.group];
+        let group = &mut listener.backoffs.groups[contender.group];
         let aifs = group.aifs;
         let heard = match settings.colliders {
             Colliders::AsOthers => true,
@@ -43,7 +43,6 @@ impl Contention {
         };
         if heard && has_frame && listener.bursts.is_none() {
             // It counts the same slots as all others.
-            contender.state = State::Backoff;
             let until = group.slot + u64::from(contender.draw_backoff());
             group.insert(id, contender, until);
             return;
@@ -102,7 +101,7 @@ impl Contention {
         has_frame: bool,
     ) {
         let contender = &self.contenders[id as usize];
-        let aifs = self.listener.groups[contender.group].aifs;
+        let aifs = self.listener.backoffs.groups[contender.group].aifs;
         let from = match self.settings.colliders {
             Colliders::AsOthers => end,
             Colliders::AsHeard | Colliders::AckTimeoutThenDifs => sent + self.settings.ack_timeout,
@@ -134,7 +133,7 @@ impl Contention {
         }
         let slots = contender.draw_backoff();
         let stray = Stray { contender: id, from, slots, has_frame, immediate: false };
-        listener.add_stray(stray, contender);
+        listener.backoffs.add_stray(stray, contender);
     }
 
     /// Counts an internal collision that `contender` lost; `retry` is what happens to its frame.
@@ -150,17 +149,8 @@ impl Contention {
     pub fn back_off_after_internal_collision(&mut self, id: ContenderId, has_frame: bool) {
         let Self { contenders, listener, settings, .. } = self;
         let contender = &mut contenders[id as usize];
-        if !has_frame && !settings.post_backoff_after_drop {
-            contender.state = State::Idle;
-            return;
-        }
-        let slot = listener.groups[contender.group].slot;
-        let until = slot + u64::from(contender.draw_backoff());
-        if has_frame {
-            listener.enter_ring(id, contender, until, settings.slot_time);
-        } else {
-            contender.state = State::PostBackoff { until, since: listener.busy_periods };
-        }
+        let post_backoff = settings.post_backoff_after_drop;
+        listener.backoffs.back_off(id, contender, has_frame, post_backoff);
     }
 
     /// Sets the medium idle after a collision whose frames have all ended at `end`.

@@ -5,9 +5,10 @@ use std::ops::{Index, IndexMut};
 
 use airtcp_kernel::{Duration, Time};
 
-use super::contender::{Contender, ContenderConfig};
-use super::slot_ring::SlotRing;
-use crate::station::ContenderId;
+use super::contender::{Contender, ContenderConfig, State};
+use super::settings::Settings;
+use super::slot_ring::{self, SlotRing};
+use crate::station::{ContenderId, StationId};
 
 /// No slot: no contender has a backoff.
 const NOBODY: u64 = u64::MAX;
@@ -38,9 +39,10 @@ impl Group {
         self.origin(idle_from) + slot_time * slot.saturating_sub(self.slot)
     }
 
-    /// Inserts a contender into the slot in which its backoff ends.
+    /// Inserts a contender with a frame into the slot in which its backoff ends.
     #[inline]
     pub(crate) fn insert(&mut self, id: ContenderId, contender: &mut Contender, slot: u64) {
+        contender.state = State::Backoff { until: slot };
         self.ring.insert(id, &mut contender.behind, slot);
         self.first = self.first.min(slot);
     }
@@ -57,11 +59,83 @@ impl Group {
         }
     }
 
-    /// Removes a contender from the slot in which its backoff ends. Returns its remaining slots.
-    pub(crate) fn remove(&mut self, id: ContenderId, mut contenders: &mut [Contender]) -> u32 {
-        let slot = self.ring.remove(id, &mut contenders, self.slot);
-        self.first = self.ring.first_from(self.slot).unwrap_or(NOBODY);
-        (slot - self.slot) as u32
+    /// Returns when the first backoff ends, as [`Self::next_access`], and whose it is; of several
+    /// the station with the lowest number.
+    #[inline]
+    pub(crate) fn first(
+        &self,
+        idle_from: Time,
+        slot_time: Duration,
+        contenders: &[Contender],
+    ) -> (Time, StationId) {
+        if self.first == NOBODY {
+            return (Time::NEVER, StationId::MAX);
+        }
+        let mut one = &contenders[self.ring.head(self.first) as usize];
+        let mut station = one.station;
+        while one.behind != slot_ring::NOBODY {
+            one = &contenders[one.behind as usize];
+            station = station.min(one.station);
+        }
+        (self.next_access(idle_from, slot_time), station)
+    }
+
+    /// Removes a contender from the slot in which its backoff ends. Its state is stale then.
+    #[inline]
+    pub(crate) fn remove(&mut self, id: ContenderId, mut contenders: &mut [Contender]) {
+        let State::Backoff { until } = contenders[id as usize].state else {
+            unreachable!("{id} has a backoff");
+        };
+        self.ring.remove(id, &mut contenders, until);
+        if until == self.first {
+            self.first = self.ring.first_from(until).unwrap_or(NOBODY);
+        }
+    }
+
+    /// Counts the passed slots when the medium becomes busy at `now`, plus the boundary slot once
+    /// the AIFS has passed. Returns whether any has passed.
+    #[inline]
+    pub(crate) fn passes(
+        &mut self,
+        now: Time,
+        idle_from: Time,
+        settings: &Settings,
+        contenders: &mut [Contender],
+    ) -> bool {
+        let has_passed = self.count(now, idle_from, settings.slot_time, settings.boundary_slots);
+        if self.first < self.slot {
+            self.catch_up(contenders);
+        }
+        has_passed
+    }
+
+    /// Lets the backoffs end in the current slot that have ended in slots that have passed.
+    #[cold]
+    fn catch_up(&mut self, mut contenders: &mut [Contender]) {
+        let mut ended = Vec::new();
+        while self.first < self.slot {
+            self.ring.take(self.first, &mut contenders, &mut ended);
+            self.first = self.ring.first_from(self.first).unwrap_or(NOBODY);
+        }
+        for id in ended {
+            self.insert(id, &mut contenders[id as usize], self.slot);
+        }
+    }
+
+    #[inline]
+    fn count(
+        &mut self,
+        now: Time,
+        idle_from: Time,
+        slot_time: Duration,
+        boundary_slots: u64,
+    ) -> bool {
+        let origin = self.origin(idle_from);
+        if now < origin {
+            return false;
+        }
+        self.slot += (now - origin) / slot_time + boundary_slots;
+        true
     }
 
     /// Counts the passed slots when the medium becomes busy because the first backoff has ended,
@@ -99,9 +173,7 @@ impl Group {
         if self.next_access(idle_from, slot_time) == now {
             return self.begin(boundary_slots, contenders, together);
         }
-        if now >= self.origin(idle_from) {
-            self.slot += (now - self.origin(idle_from)) / slot_time + boundary_slots;
-        }
+        self.count(now, idle_from, slot_time, boundary_slots);
         None
     }
 }

@@ -3,24 +3,19 @@
 use airtcp_kernel::{Duration, Time};
 
 use super::access_scheme::Bursts;
+use super::backoffs::Backoffs;
 use super::contender::{Contender, ContenderConfig, State};
 use super::group::Groups;
 use super::settings::Settings;
-use super::strays::Stray;
 use crate::medium::Nav;
 use crate::station::ContenderId;
 
 /// The medium as all contenders sense it.
 #[derive(Debug)]
 pub(super) struct Listener {
-    /// The contenders by AIFS.
-    pub(super) groups: Groups,
-    pub(super) strays: Vec<Stray>,
+    pub(super) backoffs: Backoffs,
     /// The contender that sends in bursts.
     pub(super) bursts: Option<Box<Bursts>>,
-    /// The number of busy periods so far. It distinguishes a post-backoff of zero slots drawn in
-    /// this busy period from one that has ended.
-    pub(super) busy_periods: u64,
     pub(super) busy: bool,
     /// When all inter-frame spaces begin after the last busy period.
     pub(super) idle_from: Time,
@@ -34,12 +29,10 @@ impl Listener {
     /// Creates the listener of these contenders at time zero with an idle medium.
     pub(super) fn new(contenders: &[ContenderConfig]) -> Self {
         Self {
-            groups: Groups::new(contenders),
-            strays: Vec::new(),
+            backoffs: Backoffs::new(contenders, Some(0)),
             bursts: (0..).zip(contenders).find_map(|(id, config)| {
                 config.bursts.map(|bursts| Box::new(Bursts::new(id, bursts, config.access.aifs)))
             }),
-            busy_periods: 0,
             busy: false,
             idle_from: Time::ZERO,
             nav: Nav::default(),
@@ -57,13 +50,11 @@ impl Listener {
         together: &mut Vec<ContenderId>,
     ) -> Option<ContenderId> {
         let now = self.next_access;
-        debug_assert!(!self.busy && now != Time::NEVER);
-        self.busy = true;
-        self.next_access = Time::NEVER;
-        self.busy_periods += 1;
+        debug_assert!(now != Time::NEVER);
+        self.becomes_busy();
         together.clear();
-        if self.strays.is_empty() && (PLAIN || self.bursts.is_none()) {
-            if let Some(group) = self.groups.only() {
+        if self.backoffs.strays.is_empty() && (PLAIN || self.bursts.is_none()) {
+            if let Some(group) = self.backoffs.groups.only() {
                 // Almost always under the DCF: the next access is in the only group.
                 let alone = group.begin(settings.boundary_slots, contenders, together)?;
                 contenders[alone as usize].begin();
@@ -82,6 +73,16 @@ impl Listener {
         Some(alone)
     }
 
+    #[inline(always)]
+    fn becomes_busy(&mut self) {
+        debug_assert!(!self.busy);
+        self.busy = true;
+        self.next_access = Time::NEVER;
+        if let Some(periods) = &mut self.backoffs.busy_periods {
+            *periods += 1;
+        }
+    }
+
     /// Counts the passed slots in all groups when the medium becomes busy at `now`. Returns a
     /// contender whose backoff ends at this instant, if there is one; others are added to
     /// `together`.
@@ -95,7 +96,7 @@ impl Listener {
     ) -> Option<ContenderId> {
         let (idle_from, slot_time) = (self.idle_from, settings.slot_time);
         let boundary_slots = settings.boundary_slots;
-        let Groups { first, others } = &mut self.groups;
+        let Groups { first, others } = &mut self.backoffs.groups;
         let mut alone =
             first.freeze(now, idle_from, slot_time, boundary_slots, contenders, together);
         for group in others {
@@ -119,10 +120,8 @@ impl Listener {
         contenders: &mut [Contender],
         together: &mut Vec<ContenderId>,
     ) -> Option<ContenderId> {
-        debug_assert!(!self.busy && now <= self.next_access);
-        self.busy = true;
-        self.next_access = Time::NEVER;
-        self.busy_periods += 1;
+        debug_assert!(now <= self.next_access);
+        self.becomes_busy();
         self.freeze(now, settings, contenders, together)
     }
 
@@ -138,7 +137,7 @@ impl Listener {
         together: &mut Vec<ContenderId>,
     ) -> Option<ContenderId> {
         let alone = self.freeze_groups(now, settings, contenders, together);
-        if !self.strays.is_empty() {
+        if !self.backoffs.strays.is_empty() {
             self.settle_strays(now, settings, contenders, together);
         }
         if let Some(bursts) = &mut self.bursts
@@ -168,10 +167,10 @@ impl Listener {
     /// Finds the next access on the idle medium.
     #[inline(always)]
     pub(super) fn find_next_access<const PLAIN: bool>(&mut self, slot_time: Duration) {
-        let mut next = self.groups.next_access(self.idle_from, slot_time);
-        for stray in &self.strays {
+        let mut next = self.backoffs.groups.next_access(self.idle_from, slot_time);
+        for stray in &self.backoffs.strays {
             if stray.has_frame {
-                next = next.min(stray.access_time(slot_time));
+                next = next.min(stray.access_time(Time::ZERO, slot_time));
             }
         }
         if let Some(bursts) = &self.bursts
@@ -182,44 +181,34 @@ impl Listener {
         self.next_access = next;
     }
 
-    /// Returns whether a post-backoff that ends in slot `until` of `group`, drawn in busy period
-    /// `since`, has ended before `now`. A post-backoff that ends exactly at `now` serves the new
-    /// frame.
-    pub(super) fn has_ended(
-        &self,
-        group: u32,
-        (until, since): (u64, u64),
-        now: Time,
-        slot_time: Duration,
-    ) -> bool {
-        let group = &self.groups[group];
-        if until <= group.slot && since != self.busy_periods {
-            // It reached zero before the last busy period began.
-            return true;
-        }
-        !self.busy && group.slot_start(until, self.idle_from, slot_time) < now
-    }
-
-    /// Lets `id` wait for slot `until` of its group.
-    pub(super) fn enter_ring(
-        &mut self,
-        id: ContenderId,
-        contender: &mut Contender,
-        until: u64,
-        slot_time: Duration,
-    ) {
-        contender.state = State::Backoff;
-        let group = &mut self.groups[contender.group];
-        group.insert(id, contender, until);
+    /// Finds the next access if the medium is idle.
+    pub(super) fn settle_next_access(&mut self, slot_time: Duration) {
         if !self.busy {
-            let access = group.slot_start(until, self.idle_from, slot_time);
-            self.next_access = self.next_access.min(access);
+            self.find_next_access::<false>(slot_time);
         }
     }
 
-    /// Adds a contender that counts from an instant of its own.
-    pub(super) fn add_stray(&mut self, stray: Stray, contender: &mut Contender) {
-        contender.state = State::Stray;
-        self.strays.push(stray);
+    /// Handles the strays when the medium becomes busy at `now`. Those whose backoff ends then are
+    /// added to `together`. The others join their group with their remaining slots.
+    #[cold]
+    fn settle_strays(
+        &mut self,
+        now: Time,
+        settings: &Settings,
+        contenders: &mut [Contender],
+        together: &mut Vec<ContenderId>,
+    ) {
+        self.backoffs.strays.retain(|stray| {
+            let access = stray.access_time(Time::ZERO, settings.slot_time);
+            if stray.has_frame && access == now {
+                together.push(stray.contender);
+            } else if !stray.has_frame && access <= now {
+                contenders[stray.contender as usize].state = State::Idle;
+            } else {
+                return true;
+            }
+            false
+        });
+        self.backoffs.settle_strays(|_| Time::ZERO, now, settings, contenders);
     }
 }

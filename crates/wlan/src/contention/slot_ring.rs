@@ -46,7 +46,13 @@ impl SlotRing {
         &mut self.occupied[place]
     }
 
-    /// Returns the bucket of `slot`.
+    /// Returns the first contender of `slot`.
+    #[inline]
+    pub(crate) fn head(&self, slot: u64) -> ContenderId {
+        self.heads[slot as usize & (self.heads.len() - 1)]
+    }
+
+    /// Returns the bucket of `slot`, to change it.
     #[inline]
     fn head_mut(&mut self, slot: u64) -> &mut ContenderId {
         let place = slot as usize & (self.heads.len() - 1);
@@ -85,27 +91,24 @@ impl SlotRing {
         unreachable!("{} contenders in the ring, but no bucket is occupied", self.len)
     }
 
-    /// Removes a contender and returns its slot. All contenders must be at or after `from`.
-    ///
-    /// # Panics
-    /// If the ring does not contain it.
-    #[cold]
-    pub(crate) fn remove(&mut self, id: ContenderId, all: &mut impl Linked, from: u64) -> u64 {
-        let mut slot = self.first_from(from).expect("the ring has the contender");
-        let mut others = Vec::new();
-        loop {
-            others.clear();
-            self.take(slot, all, &mut others);
-            let place = others.iter().position(|&one| one == id);
-            // Restore their order: the last is first again.
-            for &other in others.iter().rev().filter(|&&other| other != id) {
-                self.insert(other, all.behind(other), slot);
+    /// Removes a contender from `slot`, which has it.
+    #[inline]
+    pub(crate) fn remove(&mut self, id: ContenderId, all: &mut impl Linked, slot: u64) {
+        let behind = std::mem::replace(all.behind(id), NOBODY);
+        let head = self.head(slot);
+        if head != id {
+            let mut before = head;
+            while *all.behind(before) != id {
+                before = *all.behind(before);
             }
-            if place.is_some() {
-                return slot;
+            *all.behind(before) = behind;
+        } else {
+            *self.head_mut(slot) = behind;
+            if behind == NOBODY {
+                *self.word_mut(slot) &= !(1 << (slot % 64));
             }
-            slot = self.first_from(slot + 1).expect("the ring has the contender");
         }
+        self.len -= 1;
     }
 
     /// Removes and returns the contender of `slot` if it is the only one. The slot must be
@@ -174,8 +177,8 @@ mod tests {
         let (mut ring, mut links) = (SlotRing::new(1023), [NOBODY; 4]);
         fill(&mut ring, &mut links, &[(0, 100), (1, 700), (2, 700), (3, 700)]);
 
-        assert_eq!(ring.remove(2, &mut links, 90), 700);
-        assert_eq!(ring.remove(0, &mut links, 90), 100);
+        ring.remove(2, &mut links, 700);
+        ring.remove(0, &mut links, 100);
 
         assert_eq!(ring.first_from(90), Some(700));
         let mut taken = Vec::new();

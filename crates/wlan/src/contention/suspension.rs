@@ -23,7 +23,7 @@ impl Contention {
         debug_assert!(listener.bursts.is_none(), "an access point that polls sends no bursts");
         self.together.clear();
         self.internal_collisions.clear();
-        for stray in listener.strays.iter_mut().filter(|stray| stray.immediate) {
+        for stray in listener.backoffs.strays.iter_mut().filter(|stray| stray.immediate) {
             // A frame that arrived at this instant finds the NAV set, and needs a backoff.
             stray.from = stray.from.max(now + self.settings.slot_time);
         }
@@ -32,8 +32,7 @@ impl Contention {
         self.together.extend(alone);
         for id in self.together.drain(..) {
             let contender = &mut self.contenders[id as usize];
-            contender.state = State::Backoff;
-            let group = &mut listener.groups[contender.group];
+            let group = &mut listener.backoffs.groups[contender.group];
             group.insert(id, contender, group.slot);
         }
     }
@@ -44,15 +43,11 @@ impl Contention {
     pub(crate) fn settle_suspended(&mut self, id: ContenderId, now: Time, has_frame: bool) {
         let contender = &self.contenders[id as usize];
         match contender.state {
-            State::Backoff if !has_frame => {
-                let listener = &mut self.listener;
-                let group = &mut listener.groups[contender.group];
-                let until = group.slot + u64::from(group.remove(id, &mut self.contenders));
-                self.contenders[id as usize].state = if self.settings.post_backoff {
-                    State::PostBackoff { until, since: listener.busy_periods }
-                } else {
-                    State::Idle
-                };
+            State::Backoff { until } if !has_frame => {
+                self.listener.backoffs.frame_left(id, until, &mut self.contenders);
+                if !self.settings.post_backoff {
+                    self.contenders[id as usize].state = State::Idle;
+                }
             }
             State::Idle | State::PostBackoff { .. } if has_frame => {
                 self.frame_queued(id, now, false);

@@ -10,27 +10,20 @@ impl Contention {
     pub fn withdraw(&mut self, id: ContenderId) {
         let Self { contenders, listener, settings, .. } = self;
         match contenders[id as usize].state {
-            State::Backoff => {
-                let group = &mut listener.groups[contenders[id as usize].group];
-                let left = group.remove(id, contenders);
-                let until = group.slot + u64::from(left);
-                contenders[id as usize].state =
-                    State::PostBackoff { until, since: listener.busy_periods };
-            }
+            State::Backoff { until } => listener.backoffs.frame_left(id, until, contenders),
             State::Stray => {
-                let place = listener.strays.iter().position(|stray| stray.contender == id);
+                let strays = &mut listener.backoffs.strays;
+                let place = strays.iter().position(|stray| stray.contender == id);
                 let place = place.expect("a contender in state Stray has an entry");
-                if listener.strays[place].immediate {
-                    listener.strays.swap_remove(place);
+                if strays[place].immediate {
+                    strays.swap_remove(place);
                     contenders[id as usize].state = State::Idle;
                 } else {
-                    listener.strays[place].has_frame = false;
+                    strays[place].has_frame = false;
                 }
             }
             _ => return,
         }
-        if !listener.busy {
-            listener.find_next_access::<false>(settings.slot_time);
-        }
+        listener.settle_next_access(settings.slot_time);
     }
 }

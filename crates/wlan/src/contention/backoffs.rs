@@ -1,0 +1,323 @@
+//! The backoffs that one listener counts, in a cell or in a field. The groups count common slots.
+//! *Strays* count from an instant of their own until the medium becomes busy again: their frame
+//! found the medium idle, or they took part in the last collision of a cell, or its TXOP ended
+//! early. How the listener senses the medium comes with each call.
+
+use airtcp_kernel::{Duration, Time};
+
+use super::contender::{Contender, ContenderConfig, State};
+use super::group::{Group, Groups};
+use super::settings::Settings;
+use crate::station::{ContenderId, StationId};
+
+/// The backoffs at one listener.
+#[derive(Debug)]
+pub(crate) struct Backoffs {
+    /// The contenders by AIFS.
+    pub(crate) groups: Groups,
+    pub(crate) strays: Vec<Stray>,
+    /// The number of busy periods of a cell so far. It distinguishes a post-backoff of zero slots
+    /// drawn in this busy period from one that has ended. `None` in a field, where the slot
+    /// distinguishes them.
+    pub(crate) busy_periods: Option<u64>,
+}
+
+/// A contender that counts from an instant of its own. Also, the rest of a backoff that moves to
+/// another listener.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stray {
+    pub(crate) contender: ContenderId,
+    /// None of its slots begins before this instant.
+    pub(crate) from: Time,
+    /// The backoff.
+    pub(crate) slots: u32,
+    pub(crate) has_frame: bool,
+    /// Its frame found the medium idle. It needs a backoff only if the medium becomes busy before
+    /// its access.
+    pub(crate) immediate: bool,
+}
+
+/// How a listener senses the medium when a frame comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Senses {
+    Busy,
+    /// Idle by [`ArrivalBeforeOwnAck::Idle`](crate::config::ArrivalBeforeOwnAck::Idle), although
+    /// an exchange is running: the station will send its MAC ACK.
+    IdleBeforeAck,
+    /// Idle; inter-frame spaces begin at this instant.
+    Idle(Time),
+}
+
+impl Stray {
+    /// Returns when its backoff ends if the medium stays idle. AIFS ends at `origin`, or in a cell
+    /// at `from`.
+    #[inline]
+    pub(crate) fn access_time(&self, origin: Time, slot_time: Duration) -> Time {
+        self.from.max(origin) + slot_time * u64::from(self.slots)
+    }
+
+    /// Returns the slots left when the medium becomes busy at `now`, and the slots counted.
+    fn freeze(&self, origin: Time, now: Time, settings: &Settings) -> (u64, u64) {
+        let start = self.from.max(origin);
+        let counted = if now < start {
+            0
+        } else {
+            (now - start) / settings.slot_time + settings.boundary_slots
+        };
+        (u64::from(self.slots).saturating_sub(counted), counted)
+    }
+}
+
+impl Backoffs {
+    /// Creates the backoffs of these contenders; none counts.
+    pub(crate) fn new(contenders: &[ContenderConfig], busy_periods: Option<u64>) -> Self {
+        Self { groups: Groups::new(contenders), strays: Vec::new(), busy_periods }
+    }
+
+    /// Returns the number that distinguishes post-backoffs of zero slots.
+    #[inline]
+    fn period(&self, group: u32) -> u64 {
+        self.busy_periods.unwrap_or_else(|| self.groups[group].slot)
+    }
+
+    /// Returns whether a post-backoff that ends in slot `until` of `group`, drawn in period
+    /// `since`, had ended when the slots were last counted.
+    #[inline]
+    pub(crate) fn has_ended(&self, group: u32, (until, since): (u64, u64)) -> bool {
+        until <= self.groups[group].slot && since != self.period(group)
+    }
+
+    /// Starts contention for `id`, whose frame came at `now`. Does nothing if it has another frame.
+    /// A post-backoff that ends exactly at `now` serves the frame.
+    pub(crate) fn frame_queued(
+        &mut self,
+        id: ContenderId,
+        contender: &mut Contender,
+        senses: Senses,
+        now: Time,
+        settings: &Settings,
+    ) {
+        match contender.state {
+            State::PostBackoff { until, since } => {
+                let group = &self.groups[contender.group];
+                let is_over = self.has_ended(contender.group, (until, since))
+                    || matches!(senses, Senses::Idle(spaces)
+                        if group.slot_start(until, spaces, settings.slot_time) < now);
+                if is_over {
+                    self.begin_access(id, contender, senses, now, settings);
+                } else {
+                    self.wait_for(id, contender, until);
+                }
+            }
+            State::Idle => self.begin_access(id, contender, senses, now, settings),
+            State::Stray | State::Bursts | State::Backoff { .. } | State::Exchanging => {}
+        }
+    }
+
+    /// Starts the access of a contender without a pending backoff, at `now`.
+    pub(crate) fn begin_access(
+        &mut self,
+        id: ContenderId,
+        contender: &mut Contender,
+        senses: Senses,
+        now: Time,
+        settings: &Settings,
+    ) {
+        let group = &self.groups[contender.group];
+        let Senses::Idle(spaces) = senses else {
+            // 10.3.4.2: the medium is busy, so the backoff procedure is followed.
+            let at_once = senses == Senses::IdleBeforeAck && settings.immediate_access;
+            let until = group.slot + if at_once { 0 } else { u64::from(contender.draw_backoff()) };
+            return self.wait_for(id, contender, until);
+        };
+        let origin = group.origin(spaces);
+        let (from, slots) = if settings.immediate_access {
+            (settings.first_boundary(origin, now), 0)
+        } else {
+            ((now + group.aifs).max(origin), contender.draw_backoff())
+        };
+        let immediate = settings.immediate_access;
+        let stray = Stray { contender: id, from, slots, has_frame: true, immediate };
+        self.add_stray(stray, contender);
+    }
+
+    /// Starts the backoff of `id` after its exchange.
+    #[inline(always)]
+    pub(crate) fn back_off(
+        &mut self,
+        id: ContenderId,
+        contender: &mut Contender,
+        has_frame: bool,
+        post_backoff: bool,
+    ) {
+        if !has_frame && !post_backoff {
+            contender.state = State::Idle;
+            return;
+        }
+        let group = &mut self.groups[contender.group];
+        let until = group.slot + u64::from(contender.draw_backoff());
+        if has_frame {
+            group.insert(id, contender, until);
+        } else {
+            contender.state = State::PostBackoff { until, since: self.period(contender.group) };
+        }
+    }
+
+    /// Lets `id` wait for slot `until` of its group.
+    pub(crate) fn wait_for(&mut self, id: ContenderId, contender: &mut Contender, until: u64) {
+        self.groups[contender.group].insert(id, contender, until);
+    }
+
+    /// Lets the backoff of `id` until a slot go on without a frame.
+    #[cold]
+    pub(crate) fn frame_left(&mut self, id: ContenderId, until: u64, all: &mut [Contender]) {
+        let group = all[id as usize].group;
+        self.groups[group].remove(id, all);
+        all[id as usize].state = State::PostBackoff { until, since: self.period(group) };
+    }
+
+    /// Adds a contender that counts from an instant of its own.
+    pub(crate) fn add_stray(&mut self, stray: Stray, contender: &mut Contender) {
+        contender.state = State::Stray;
+        self.strays.push(stray);
+    }
+
+    /// Lets the strays join their groups with their remaining slots when the medium becomes busy at
+    /// `now`. `origin` is the end of a group's AIFS as in [`Stray::access_time`].
+    #[cold]
+    pub(crate) fn settle_strays(
+        &mut self,
+        origin: impl Fn(&Group) -> Time,
+        now: Time,
+        settings: &Settings,
+        contenders: &mut [Contender],
+    ) {
+        let mut strays = std::mem::take(&mut self.strays);
+        for stray in strays.drain(..) {
+            let contender = &mut contenders[stray.contender as usize];
+            let group = &mut self.groups[contender.group];
+            let (mut left, counted) = stray.freeze(origin(group), now, settings);
+            if stray.immediate {
+                // 10.3.4.2: the medium became busy before it was idle for DIFS.
+                left = u64::from(contender.draw_backoff());
+            }
+            let until = group.slot + left;
+            if stray.has_frame {
+                group.insert(stray.contender, contender, until);
+            } else if left > 0 || counted == 0 {
+                contender.state = State::PostBackoff { until, since: self.period(contender.group) };
+            } else {
+                contender.state = State::Idle;
+            }
+        }
+        self.strays = strays;
+    }
+}
+
+/// The medium as a listener of a field senses it differs from that of others, so a backoff can
+/// move, and the medium may become busy at any instant.
+impl Backoffs {
+    /// Counts the passed slots when the medium becomes busy at `now`; inter-frame spaces began at
+    /// `spaces`. Returns whether anything has changed.
+    #[inline]
+    pub(crate) fn freeze(
+        &mut self,
+        spaces: Time,
+        now: Time,
+        settings: &Settings,
+        contenders: &mut [Contender],
+    ) -> bool {
+        let mut changes = self.groups.first.passes(now, spaces, settings, contenders);
+        for group in &mut self.groups.others {
+            changes |= group.passes(now, spaces, settings, contenders);
+        }
+        if !self.strays.is_empty() {
+            self.settle_strays(|group| group.origin(spaces), now, settings, contenders);
+            return true;
+        }
+        changes
+    }
+
+    /// Returns when the first backoff ends if the medium stays idle, and whose it is; of several
+    /// the station with the lowest number.
+    #[inline]
+    pub(crate) fn first(
+        &self,
+        spaces: Time,
+        slot_time: Duration,
+        contenders: &[Contender],
+    ) -> (Time, StationId) {
+        let mut first = self.groups.first.first(spaces, slot_time, contenders);
+        for group in &self.groups.others {
+            first = first.min(group.first(spaces, slot_time, contenders));
+        }
+        for stray in &self.strays {
+            let contender = &contenders[stray.contender as usize];
+            let origin = self.groups[contender.group].origin(spaces);
+            first = first.min((stray.access_time(origin, slot_time), contender.station));
+        }
+        first
+    }
+
+    /// Returns when the backoff of `id` ends if it has a frame and the medium stays idle.
+    pub(crate) fn end(
+        &self,
+        id: ContenderId,
+        contender: &Contender,
+        spaces: Time,
+        slot_time: Duration,
+    ) -> Time {
+        let group = &self.groups[contender.group];
+        match contender.state {
+            State::Backoff { until } => group.slot_start(until, spaces, slot_time),
+            State::Stray => {
+                let stray = self.strays.iter().find(|stray| stray.contender == id);
+                let stray = stray.expect("a contender in state Stray has an entry");
+                stray.access_time(group.origin(spaces), slot_time)
+            }
+            _ => Time::NEVER,
+        }
+    }
+
+    /// Removes and returns what is left of the backoff of `id`, if anything is.
+    #[inline]
+    pub(crate) fn leave(
+        &mut self,
+        id: ContenderId,
+        contenders: &mut [Contender],
+    ) -> Option<Stray> {
+        let contender = &contenders[id as usize];
+        let (group, state) = (contender.group, contender.state);
+        let (until, has_frame) = match state {
+            State::Backoff { until } => {
+                self.groups[group].remove(id, contenders);
+                (until, true)
+            }
+            State::PostBackoff { until, since } if !self.has_ended(group, (until, since)) => {
+                (until, false)
+            }
+            State::Stray => {
+                let place = self.strays.iter().position(|stray| stray.contender == id);
+                let place = place.expect("a contender in state Stray has an entry");
+                return Some(self.strays.swap_remove(place));
+            }
+            _ => return None,
+        };
+        let slots = (until - self.groups[group].slot) as u32;
+        Some(Stray { contender: id, from: Time::ZERO, slots, has_frame, immediate: false })
+    }
+
+    /// Continues a backoff that was counted at another listener.
+    pub(crate) fn join(&mut self, left: Stray, contender: &mut Contender) {
+        if left.from > Time::ZERO || left.immediate {
+            return self.add_stray(left, contender);
+        }
+        let group = &mut self.groups[contender.group];
+        let until = group.slot + u64::from(left.slots);
+        if left.has_frame {
+            group.insert(left.contender, contender, until);
+        } else {
+            contender.state = State::PostBackoff { until, since: group.slot };
+        }
+    }
+}
