@@ -45,7 +45,7 @@ use access_scheme::Bursts;
 pub(crate) use backoffs::{Backoffs, Senses};
 use backoffs::Stray;
 pub(crate) use contender::Contender;
-use contender::State;
+pub(crate) use contender::State;
 use listener::Listener;
 pub(crate) use settings::Settings;
 
@@ -135,9 +135,7 @@ impl Contention {
         let group = &mut listener.backoffs.groups[contender.group];
         let seems_idle = answering == Some(contender.station);
         let until = match contender.state {
-            State::PostBackoff { until, since }
-                if until > group.slot || Some(since) == busy_periods =>
-            {
+            State::PostBackoff { until, since } if until > group.slot || since == busy_periods => {
                 until
             }
             State::PostBackoff { .. } | State::Idle => {

@@ -30,7 +30,6 @@ mod heard;
 mod hearing;
 mod listener;
 mod node;
-mod order;
 mod receiving;
 mod sharing;
 mod waiting;
@@ -41,7 +40,7 @@ use air::Air;
 use airtcp_kernel::{Duration, RandomStream, Time};
 
 use crate::config::{MacConfig, PairConfig};
-use crate::contention::{Contender, ContenderConfig, Settings};
+use crate::contention::{Backoffs, Contender, ContenderConfig, Settings};
 use crate::engine::{ByFrames, Engine};
 use crate::events::Supply;
 use crate::exchange::aggregate::Aggregate;
@@ -60,7 +59,6 @@ use hearing::{Hearing, Need};
 use listener::Listener;
 use node::{Node, Sends};
 use sharing::{Group, WORTH_SHARING};
-use waiting::{Queue, Waits};
 
 /// Configuration of a field.
 #[derive(Debug)]
@@ -213,11 +211,9 @@ impl<P: Clone> Field<P> {
         let originators: Vec<_> = contenders.iter().map(Originator::new).collect();
         let last_culprits = vec![node::Culprit::NOBODY; contenders.len()];
         let failures = vec![FailureCounts::default(); contenders.len()];
-        let queue = |config: ContenderConfig| Queue {
-            aifs: config.access.aifs,
-            waits: Waits::Idle,
-            contender: Contender::new(config, settings.most_failures),
-        };
+        let backoffs = Backoffs::new(&contenders, false);
+        let groups_of_queues = &backoffs.groups;
+        let queue = |config| Contender::of_group(config, groups_of_queues, settings.most_failures);
         let air = Air {
             settings_eifs,
             phy_header: header,
@@ -226,7 +222,7 @@ impl<P: Clone> Field<P> {
             queues: contenders.into_iter().map(queue).collect(),
             // Listeners of a group only ever schedule the NAV reset after an RTS.
             clock: Clock::new(if may_send_rts { listeners } else { stations }),
-            listeners: (0..listeners).map(|_| Listener::new()).collect(),
+            listeners: (0..listeners).map(|_| Listener::new(backoffs.clone())).collect(),
             reached: Key::new(Time::ZERO, Rank::Start),
             reached_by: 0,
             notices_ahead,
@@ -234,11 +230,10 @@ impl<P: Clone> Field<P> {
             last_start: Time::ZERO,
             together: Vec::new(),
             waited: Vec::new(),
-            winners: Vec::new(),
             heard: None,
             settings,
         };
-        let even = Even::new(is_even, (&air.nodes, &groups), (&air.queues, &roles), times);
+        let even = Even::new(is_even, (&air.nodes, &groups), (&backoffs, &roles), times);
         Self {
             needs: config.needs_db.iter().map(need).collect(),
             groups,

@@ -11,15 +11,15 @@ use super::settings::Settings;
 use crate::station::{ContenderId, StationId};
 
 /// The backoffs at one listener.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Backoffs {
     /// The contenders by AIFS.
     pub(crate) groups: Groups,
     pub(crate) strays: Vec<Stray>,
     /// The number of busy periods of a cell so far. It distinguishes a post-backoff of zero slots
-    /// drawn in this busy period from one that has ended. `None` in a field, where the slot
-    /// distinguishes them.
-    pub(crate) busy_periods: Option<u64>,
+    /// drawn in this busy period from one that has ended. In a field the slot distinguishes them.
+    pub(crate) busy_periods: u64,
+    is_of_cell: bool,
 }
 
 /// A contender that counts from an instant of its own. Also, the rest of a backoff that moves to
@@ -70,14 +70,15 @@ impl Stray {
 
 impl Backoffs {
     /// Creates the backoffs of these contenders; none counts.
-    pub(crate) fn new(contenders: &[ContenderConfig], busy_periods: Option<u64>) -> Self {
-        Self { groups: Groups::new(contenders), strays: Vec::new(), busy_periods }
+    pub(crate) fn new(contenders: &[ContenderConfig], is_of_cell: bool) -> Self {
+        let groups = Groups::new(contenders);
+        Self { groups, strays: Vec::new(), busy_periods: 0, is_of_cell }
     }
 
     /// Returns the number that distinguishes post-backoffs of zero slots.
     #[inline]
     fn period(&self, group: u32) -> u64 {
-        self.busy_periods.unwrap_or_else(|| self.groups[group].slot)
+        if self.is_of_cell { self.busy_periods } else { self.groups[group].slot }
     }
 
     /// Returns whether a post-backoff that ends in slot `until` of `group`, drawn in period
@@ -88,7 +89,7 @@ impl Backoffs {
     }
 
     /// Starts contention for `id`, whose frame came at `now`. Does nothing if it has another frame.
-    /// A post-backoff that ends exactly at `now` serves the frame.
+    /// A post-backoff that ends exactly at `now` serves the frame. Returns whether none did.
     pub(crate) fn frame_queued(
         &mut self,
         id: ContenderId,
@@ -96,26 +97,27 @@ impl Backoffs {
         senses: Senses,
         now: Time,
         settings: &Settings,
-    ) {
+    ) -> bool {
         match contender.state {
             State::PostBackoff { until, since } => {
                 let group = &self.groups[contender.group];
                 let is_over = self.has_ended(contender.group, (until, since))
                     || matches!(senses, Senses::Idle(spaces)
                         if group.slot_start(until, spaces, settings.slot_time) < now);
-                if is_over {
-                    self.begin_access(id, contender, senses, now, settings);
-                } else {
+                if !is_over {
                     self.wait_for(id, contender, until);
+                    return false;
                 }
             }
-            State::Idle => self.begin_access(id, contender, senses, now, settings),
-            State::Stray | State::Bursts | State::Backoff { .. } | State::Exchanging => {}
+            State::Idle => {}
+            State::Stray | State::Bursts | State::Backoff { .. } | State::Exchanging => return false,
         }
+        self.begin_access(id, contender, senses, now, settings);
+        true
     }
 
     /// Starts the access of a contender without a pending backoff, at `now`.
-    pub(crate) fn begin_access(
+    fn begin_access(
         &mut self,
         id: ContenderId,
         contender: &mut Contender,
@@ -164,7 +166,7 @@ impl Backoffs {
     }
 
     /// Lets `id` wait for slot `until` of its group.
-    pub(crate) fn wait_for(&mut self, id: ContenderId, contender: &mut Contender, until: u64) {
+    fn wait_for(&mut self, id: ContenderId, contender: &mut Contender, until: u64) {
         self.groups[contender.group].insert(id, contender, until);
     }
 
@@ -259,6 +261,22 @@ impl Backoffs {
         first
     }
 
+    /// True if a frame found the medium idle: its contender draws a backoff if the medium becomes
+    /// busy.
+    #[inline]
+    pub(crate) fn will_draw(&self) -> bool {
+        self.strays.iter().any(|stray| stray.immediate)
+    }
+
+    /// True if `contender` has a backoff here, with or without a frame.
+    pub(crate) fn has(&self, contender: &Contender) -> bool {
+        match contender.state {
+            State::Backoff { .. } | State::Stray => true,
+            State::PostBackoff { until, since } => !self.has_ended(contender.group, (until, since)),
+            _ => false,
+        }
+    }
+
     /// Returns when the backoff of `id` ends if it has a frame and the medium stays idle.
     pub(crate) fn end(
         &self,
@@ -277,6 +295,16 @@ impl Backoffs {
             }
             _ => Time::NEVER,
         }
+    }
+
+    /// Removes the backoff of `id`, which begins to send. Returns whether another may end before
+    /// that is detected: in the same slot, or in slots of its own.
+    #[inline]
+    pub(crate) fn begin(&mut self, id: ContenderId, contenders: &mut [Contender]) -> bool {
+        let others_differ = !self.strays.is_empty() || !self.groups.others.is_empty();
+        let first = self.groups.first.first_slot();
+        self.leave(id, contenders);
+        others_differ || self.groups.first.first_slot() == first
     }
 
     /// Removes and returns what is left of the backoff of `id`, if anything is.

@@ -85,7 +85,7 @@ impl Linked for &mut [Contender] {
 
 impl Contender {
     /// Creates a contender without a frame, in the group of its AIFS.
-    pub(super) fn of_group(
+    pub(crate) fn of_group(
         config: ContenderConfig,
         groups: &Groups,
         most_failures: Option<u32>,
@@ -111,6 +111,11 @@ impl Contender {
             backoffs,
             counters: MacCounters::default(),
         }
+    }
+
+    /// True if it has a frame, waiting or on the air.
+    pub(crate) fn has_frame(&self) -> bool {
+        !matches!(self.state, State::Idle | State::PostBackoff { .. })
     }
 
     /// Starts a transmission.

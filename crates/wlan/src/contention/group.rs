@@ -14,7 +14,7 @@ use crate::station::{ContenderId, StationId};
 const NOBODY: u64 = u64::MAX;
 
 /// The contenders with the same AIFS, and the slots that they count together.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Group {
     pub(crate) aifs: Duration,
     ring: SlotRing,
@@ -37,6 +37,12 @@ impl Group {
     #[inline]
     pub(crate) fn slot_start(&self, slot: u64, idle_from: Time, slot_time: Duration) -> Time {
         self.origin(idle_from) + slot_time * slot.saturating_sub(self.slot)
+    }
+
+    /// Returns the first slot in which a backoff ends, or [`NOBODY`].
+    #[inline]
+    pub(crate) fn first_slot(&self) -> u64 {
+        self.first
     }
 
     /// Inserts a contender with a frame into the slot in which its backoff ends.
@@ -179,7 +185,7 @@ impl Group {
 }
 
 /// The groups of a listener, shortest AIFS first.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Groups {
     /// Stored in place: under the DCF there is only one group, and it needs no lookup.
     pub(super) first: Group,

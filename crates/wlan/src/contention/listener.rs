@@ -29,7 +29,7 @@ impl Listener {
     /// Creates the listener of these contenders at time zero with an idle medium.
     pub(super) fn new(contenders: &[ContenderConfig]) -> Self {
         Self {
-            backoffs: Backoffs::new(contenders, Some(0)),
+            backoffs: Backoffs::new(contenders, true),
             bursts: (0..).zip(contenders).find_map(|(id, config)| {
                 config.bursts.map(|bursts| Box::new(Bursts::new(id, bursts, config.access.aifs)))
             }),
@@ -78,9 +78,7 @@ impl Listener {
         debug_assert!(!self.busy);
         self.busy = true;
         self.next_access = Time::NEVER;
-        if let Some(periods) = &mut self.backoffs.busy_periods {
-            *periods += 1;
-        }
+        self.backoffs.busy_periods += 1;
     }
 
     /// Counts the passed slots in all groups when the medium becomes busy at `now`. Returns a

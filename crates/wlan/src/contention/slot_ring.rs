@@ -16,7 +16,7 @@ pub(crate) trait Linked {
 }
 
 /// Buckets of contenders by absolute slot number.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SlotRing {
     /// A bit for each bucket that is not empty, 64 per word. The number of buckets is a power of
     /// two.

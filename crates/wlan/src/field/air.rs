@@ -8,9 +8,8 @@ use super::clock::{Clock, Key, Rank};
 use super::hearing::{Hearing, Power};
 use super::listener::{Listener, ListenerId, Lock};
 use super::node::{Frame, Kind, Known, NONE, Node};
-use super::waiting::Queue;
 use crate::config::WeakerBefore;
-use crate::contention::Settings;
+use crate::contention::{Contender, Settings};
 use crate::events::HeardBy;
 use crate::station::{ContenderId, StationId};
 
@@ -27,7 +26,7 @@ pub(super) struct Air {
     pub(super) nodes: Vec<Node>,
     /// The listeners: single stations, and groups of stations that hear alike and share a listener.
     pub(super) listeners: Vec<Listener>,
-    pub(super) queues: Vec<Queue>,
+    pub(super) queues: Vec<Contender>,
     pub(super) clock: Clock,
     /// The event that was played last; its station is `reached_by`.
     pub(super) reached: Key,
@@ -42,8 +41,6 @@ pub(super) struct Air {
     pub(super) together: Vec<ContenderId>,
     /// The stations that waited for the end of a frame; empty between events.
     pub(super) waited: Vec<StationId>,
-    /// Scratch memory for the stations that access the medium next.
-    pub(super) winners: Vec<StationId>,
     /// The stations that received the frame that ends, if the caller wants to know them.
     pub(super) heard: Option<Vec<HeardBy>>,
 }
@@ -94,7 +91,7 @@ impl Air {
         (place, power): (ListenerId, Power),
         (notice, certain): (Time, Power),
     ) -> bool {
-        let Self { listeners, nodes, queues, .. } = self;
+        let Self { listeners, nodes, .. } = self;
         let listener = &mut listeners[place as usize];
         let now = frame.start;
         if listener.energy > 0 || listener.is_busy {
@@ -105,11 +102,10 @@ impl Air {
             return false;
         }
         listener.hear((sender, power), now, notice);
+        let waiting = &listener.waiting;
         let is_loud =
-            power >= certain && listener.access > notice && listener.nav_reset == Time::NEVER;
-        let will_draw = |&id: &ContenderId| queues[id as usize].waits.will_draw();
-        let is_certain =
-            is_loud && (listener.order.is_some() || !listener.counting.iter().any(will_draw));
+            power >= certain && waiting.access > notice && listener.nav_reset == Time::NEVER;
+        let is_certain = is_loud && !waiting.backoffs.will_draw();
         if is_certain {
             listener.lock = Some(Lock::new(sender, power, frame, notice));
             listener.is_busy = true;
@@ -117,7 +113,7 @@ impl Air {
             if nodes[frame.to as usize].listener == place {
                 listener.bad.clear();
             }
-            if listener.access <= frame.end {
+            if listener.waiting.access <= frame.end {
                 self.forget_access(place);
             }
         }
@@ -179,9 +175,7 @@ impl Air {
         }
         if at < now {
             listener.noticed_at = Time::NEVER;
-            if !listener.counting.is_empty() {
-                self.freeze(place, at);
-            }
+            self.freeze(place, at);
         } else {
             self.settle_notice_at_once(place);
         }
@@ -193,9 +187,7 @@ impl Air {
         let listener = &mut self.listeners[place as usize];
         let at = std::mem::replace(&mut listener.noticed_at, Time::NEVER);
         if Key::new(at, Rank::Notice) <= self.reached {
-            if !listener.counting.is_empty() {
-                self.freeze(place, at);
-            }
+            self.freeze(place, at);
             return;
         }
         let lock = listener.lock.take().expect("what is noticed is received");
@@ -384,9 +376,9 @@ impl Air {
         let came = if frame.is_understood(first_bad, last_bad)
             || is_judged_apart && first_bad >= frame.header_end
         {
-            listener.eifs = Time::ZERO;
-            if !is_to && frame.announced > listener.nav.max(now) {
-                listener.nav = frame.announced;
+            listener.waiting.eifs = Time::ZERO;
+            if !is_to && frame.announced > listener.waiting.nav.max(now) {
+                listener.waiting.nav = frame.announced;
                 listener.nav_by = sender;
                 if frame.kind == Kind::Rts {
                     listener.nav_reset = now + *nav_timeout;
@@ -395,7 +387,7 @@ impl Air {
             }
             Came::Understood
         } else {
-            listener.eifs = now + *settings_eifs;
+            listener.waiting.eifs = now + *settings_eifs;
             Came::Lost
         };
         let is_idle = listener.is_busy && listener.sensed() < hearing.energy;

@@ -315,7 +315,7 @@ impl<P: Clone> Field<P> {
 
     /// Counts a failure of `by` at `station`, caused by `culprit` if there is one.
     pub(super) fn count_failure(&mut self, station: StationId, by: ContenderId, culprit: Culprit) {
-        let counters = &mut self.air.queues[by as usize].contender.counters;
+        let counters = &mut self.air.queues[by as usize].counters;
         if culprit == Culprit::NOBODY {
             counters.failures += 1;
             return;
@@ -336,7 +336,7 @@ impl<P: Clone> Field<P> {
 
     /// Returns the counters of a contender.
     pub fn counters(&self, contender: ContenderId) -> &MacCounters {
-        &self.air.queues[contender as usize].contender.counters
+        &self.air.queues[contender as usize].counters
     }
 
     /// Returns the failures of each queue.

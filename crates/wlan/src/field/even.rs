@@ -19,7 +19,6 @@ mod period;
 mod periods;
 mod seats;
 mod viewing;
-mod waiting;
 
 use airtcp_kernel::Time;
 
@@ -36,7 +35,6 @@ pub(super) use log::Times;
 use log::{FrameId, Sent};
 pub(super) use seats::Even;
 use seats::{Does, Seat};
-use waiting::Waits;
 
 /// The maximum number of events in one call.
 const MOST_AT_ONCE: u32 = 64;
@@ -94,16 +92,16 @@ impl<P: Clone> Field<P> {
         let Self { even, air, originators, frames, roles, mac, .. } = self;
         let seat = &mut even.seats[station as usize];
         let &mut Seat { by, group, .. } = seat;
-        (seat.does, seat.waits) = (Does::Sends, Waits::Exchanging);
+        seat.does = Does::Sends;
         let lane = &mut even.lanes[place as usize];
         let accesses = &mut even.accesses;
         accesses.forget(place);
-        if lane.begin() {
+        if lane.begin(by, &mut air.queues) {
             // A station whose slots are shifted may begin before it detects the frame.
-            lane.find_access(place, accesses, &air.settings);
+            lane.find_access(place, accesses, (&air.settings, &air.queues));
             lane.drops_late_access(place, accesses);
         }
-        air.queues[by as usize].contender.begin();
+        air.queues[by as usize].begin();
         let sent = if let Mac::Single = mac {
             let originator = &mut originators[by as usize];
             let mpdu = originator.hold(by, now, frames, supply);
@@ -234,19 +232,17 @@ impl<P: Clone> Field<P> {
                 }
             }
             lane.log.passes_alone();
-            lane.freezes(seats, &mut air.queues, &air.settings);
-            (lane.idle_from, lane.eifs) = (now, Time::ZERO);
+            lane.freezes(&mut air.queues, &air.settings);
+            (lane.waiting.idle_from, lane.waiting.eifs) = (now, Time::ZERO);
         }
         lane.under_way = 0;
-        let queue = &mut air.queues[by as usize];
-        let contender = &mut queue.contender;
+        let contender = &mut air.queues[by as usize];
         contender.counters.successes += 1;
         // IEEE 802.11-2020, 10.3.3: CW is reset after every success.
         contender.cw = contender.cw_min;
-        let seat = &mut seats[sender as usize];
-        seat.does = Does::Nothing;
-        seat.backs_off(lane, (has_next, air.settings.post_backoff), queue);
-        lane.find_access(place, accesses, &air.settings);
+        seats[sender as usize].does = Does::Nothing;
+        lane.waiting.backoffs.back_off(by, contender, has_next, air.settings.post_backoff);
+        lane.find_access(place, accesses, (&air.settings, &air.queues));
         #[cfg(any(test, feature = "testing"))]
         {
             even.whole += 1;
@@ -256,7 +252,7 @@ impl<P: Clone> Field<P> {
     /// Starts contention for `by`, whose queue was empty.
     fn queued_evenly(&mut self, by: ContenderId, now: Time) {
         let Self { even, air, .. } = self;
-        let station = air.queues[by as usize].contender.station;
+        let station = air.queues[by as usize].station;
         let limit = even.place_at(now);
         even.queued(station, (now, limit), &mut air.queues, &air.settings);
     }

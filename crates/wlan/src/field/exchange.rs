@@ -6,7 +6,7 @@ use airtcp_kernel::{Duration, Time};
 
 use super::clock::{Key, Rank};
 use super::listener::ListenerId;
-use super::node::{Exchange, Frame, Kind, Sends};
+use super::node::{Exchange, Frame, Kind, NONE, Sends};
 use super::{Field, Mac};
 use crate::contention::Retry;
 use crate::events::{Began, MacEvent, Supply};
@@ -31,14 +31,14 @@ impl<P: Clone> Field<P> {
             return self.air.forget_access(together);
         }
         self.listen_apart(station, now);
-        if together != station && self.air.listeners[together as usize].winners.is_empty() {
+        if together != station && self.air.listeners[together as usize].waiting.winner == NONE {
             self.air.find_access(together);
         }
         self.check_access(station, now);
         self.air.take_accesses(station, now);
         self.air.medium_busy(station, now);
         let by = *self.air.together.first().expect("an access is somebody's");
-        self.air.queues[by as usize].contender.begin();
+        self.air.queues[by as usize].begin();
         self.assemble(by, now, None, supply);
         if self.air.together.len() > 1 {
             self.others_collide(now, supply);
@@ -55,7 +55,7 @@ impl<P: Clone> Field<P> {
         for &other in &together[1..] {
             self.assemble(other, now, None, supply);
             let retry = self.failed(other, Failure::InternalCollision, false, now, supply);
-            let contender = &mut self.air.queues[other as usize].contender;
+            let contender = &mut self.air.queues[other as usize];
             contender.counters.internal_collisions += 1;
             contender.fail(retry);
             let has_frame = self.after_failure(other, retry, now, supply);
@@ -265,8 +265,7 @@ impl<P: Clone> Field<P> {
         (node.frame, node.sends) = (*frame, Sends::Soon);
         node.acts = Key::new(frame.start, Rank::Start);
         let listener = &mut self.air.listeners[station as usize];
-        listener.winners.clear();
-        listener.access = Time::NEVER;
+        (listener.waiting.access, listener.waiting.winner) = (Time::NEVER, NONE);
         self.air.set_clock(station);
     }
 
@@ -328,7 +327,7 @@ impl<P: Clone> Field<P> {
         if txop.is_open(now) {
             let start = now + self.frames.phy().sifs;
             if self.assemble(by, now, Some(txop.left(start)), supply) {
-                let counters = &mut self.air.queues[by as usize].contender.counters;
+                let counters = &mut self.air.queues[by as usize].counters;
                 counters.successes += 1;
                 counters.attempts += 1;
                 self.sends_next(station, (Kind::Data, by), now, supply);
@@ -354,8 +353,8 @@ impl<P: Clone> Field<P> {
         if listener.nav_reset == now {
             // 10.3.2.4: nothing has followed the RTS.
             listener.nav_reset = Time::NEVER;
-            listener.nav = now;
-            listener.idle_from = listener.idle_from.max(now);
+            listener.waiting.nav = now;
+            listener.waiting.idle_from = listener.waiting.idle_from.max(now);
             self.air.find_access(place);
             self.air.set_clock(place);
             return;
@@ -369,7 +368,8 @@ impl<P: Clone> Field<P> {
             node.waits_for_end = true;
             self.air.set_clock(place);
         } else {
-            listener.idle_from = listener.idle_from.max(now);
+            let waiting = &mut listener.waiting;
+            waiting.idle_from = waiting.idle_from.max(now);
             self.answer_missing(place, now, supply);
         }
     }
@@ -412,7 +412,7 @@ impl<P: Clone> Field<P> {
         }
         let retry = self.failed(by, failure, is_protected, now, supply);
         self.count_failure(station, by, culprit);
-        self.air.queues[by as usize].contender.fail(retry);
+        self.air.queues[by as usize].fail(retry);
         self.after_failure(by, retry, now, supply)
     }
 

@@ -21,7 +21,7 @@ impl<P: Clone> Field<P> {
         let own = &mut air.listeners[sender as usize];
         debug_assert!(!own.is_sending, "a station sends one frame at a time");
         own.is_sending = true;
-        let freezes = !std::mem::replace(&mut own.is_busy, true) && !own.counting.is_empty();
+        let freezes = !std::mem::replace(&mut own.is_busy, true);
         if let Some((_, strength)) = hearing.obss_pd
             && (air.nodes[sender as usize].is_restricted || !own.ignored.is_empty())
         {
@@ -107,9 +107,11 @@ impl<P: Clone> Field<P> {
             {
                 listener.lock = None;
                 listener.free_from = now;
-                listener.eifs = Time::ZERO;
+                listener.waiting.eifs = Time::ZERO;
                 listener.ignored.push((sender, lock.power));
-                air.restrict(one);
+                let mut all = groups.iter().zip(&hearing.groups.members);
+                let shared = all.find(|(group, _)| group.is_several && group.listener() == one);
+                air.restrict(one, shared.map_or(&[one], |(_, members)| members));
                 air.receives_no_more(one, now);
                 air.settle_idle(hearing, one, now);
             }

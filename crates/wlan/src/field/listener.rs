@@ -5,8 +5,9 @@ use airtcp_kernel::Time;
 
 use super::hearing::Power;
 use super::node::{Frame, NONE};
-use super::order::Order;
-use crate::station::{ContenderId, StationId};
+use super::waiting::Waiting;
+use crate::contention::Backoffs;
+use crate::station::StationId;
 
 /// The number of a listener. Listeners of single stations come first, then the shared ones of
 /// groups.
@@ -56,11 +57,6 @@ pub(super) struct Listener {
     pub(super) is_sending: bool,
     /// Whether it detects a busy medium, or sends.
     pub(super) is_busy: bool,
-    /// Ends of the last busy period or timeout (`idle_from`), of the NAV (`nav`), and of EIFS
-    /// before its final DIFS (`eifs`).
-    pub(super) idle_from: Time,
-    pub(super) nav: Time,
-    pub(super) eifs: Time,
     /// When a NAV set by an RTS is reset because no frame has followed.
     pub(super) nav_reset: Time,
     /// The station that set the NAV.
@@ -69,19 +65,12 @@ pub(super) struct Listener {
     pub(super) ignored: Vec<(StationId, Power)>,
     /// The times in which interference was too strong for a frame to this station.
     pub(super) bad: Vec<(Time, Time)>,
-    /// The queues that count slots, unordered.
-    pub(super) counting: Vec<ContenderId>,
-    /// Their order, if known. It stays valid while no queue is added or removed.
-    pub(super) order: Option<Order>,
-    /// The stations that access the medium next if it stays idle (stale if it was not), and when
-    /// they do; [`Time::NEVER`] if there are none.
-    pub(super) winners: Vec<StationId>,
-    pub(super) access: Time,
+    pub(super) waiting: Waiting,
 }
 
 impl Listener {
     /// Creates a listener at time zero with an idle medium.
-    pub(super) fn new() -> Self {
+    pub(super) fn new(backoffs: Backoffs) -> Self {
         Self {
             energy: 0,
             fresh: 0,
@@ -94,24 +83,12 @@ impl Listener {
             free_from: Time::ZERO,
             is_sending: false,
             is_busy: false,
-            idle_from: Time::ZERO,
-            nav: Time::ZERO,
-            eifs: Time::ZERO,
             nav_reset: Time::NEVER,
             nav_by: NONE,
             ignored: Vec::new(),
             bad: Vec::new(),
-            counting: Vec::new(),
-            order: None,
-            winners: Vec::new(),
-            access: Time::NEVER,
+            waiting: Waiting::new(backoffs),
         }
-    }
-
-    /// Returns when its inter-frame spaces begin if the medium stays idle.
-    #[inline]
-    pub(super) fn spaces_begin(&self) -> Time {
-        self.idle_from.max(self.nav).max(self.eifs)
     }
 
     /// Returns the power of all frames that it does not ignore.
@@ -183,7 +160,7 @@ impl Listener {
         self.lock = other.lock;
         self.free_from = other.free_from;
         self.is_busy = other.is_busy;
-        (self.idle_from, self.nav, self.eifs) = (other.idle_from, other.nav, other.eifs);
+        self.waiting.sense_as(&other.waiting);
         (self.nav_reset, self.nav_by) = (other.nav_reset, other.nav_by);
         self.ignored.clear();
         if !other.ignored.is_empty() {
@@ -210,10 +187,9 @@ impl Listener {
             && self.energy == other.energy
             && (self.free_from == other.free_from
                 || is_old(self.free_from) && is_old(other.free_from))
-            && (self.is_busy || self.spaces_begin() == other.spaces_begin())
-            && self.nav.max(now) == other.nav.max(now)
-            && (self.nav <= now || self.nav_by == other.nav_by)
-            && self.eifs.max(now) == other.eifs.max(now)
+            && (self.is_busy || self.waiting.spaces_begin() == other.waiting.spaces_begin())
+            && self.waiting.is_bound_as(&other.waiting, now)
+            && (self.waiting.nav <= now || self.nav_by == other.nav_by)
             && self.nav_reset == other.nav_reset
             && self.fresh(now) == other.fresh(now)
             && self.undetected_until.max(now) == other.undetected_until.max(now)

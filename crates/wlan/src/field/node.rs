@@ -127,8 +127,6 @@ pub(super) struct Node {
     /// Its first queue, and their number.
     pub(super) first: ContenderId,
     pub(super) queues: u32,
-    /// The number of its queues that count slots.
-    pub(super) counting: u32,
 }
 
 impl Node {
@@ -153,7 +151,6 @@ impl Node {
             waits_for_end: false,
             first,
             queues,
-            counting: 0,
         }
     }
 

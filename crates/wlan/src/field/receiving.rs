@@ -23,7 +23,7 @@ impl<P: Clone> Field<P> {
             Kind::Rts => {
                 // 10.3.2.9: no CTS while the NAV is set.
                 let listener = &self.air.listeners[station as usize];
-                if listener.nav <= now {
+                if listener.waiting.nav <= now {
                     self.gives_up_waiting(station, now, supply);
                     self.sends_next(station, (Kind::Cts, frame.by), now, supply);
                 } else {
@@ -118,7 +118,7 @@ impl<P: Clone> Field<P> {
                     };
                     let (whole, errors) =
                         one.receive(&mut desk, by, now, 0..all, overlapped, supply);
-                    let counters = &mut self.air.queues[by as usize].contender.counters;
+                    let counters = &mut self.air.queues[by as usize].counters;
                     counters.mpdus += whole;
                     counters.mpdu_errors += errors;
                     whole > errors

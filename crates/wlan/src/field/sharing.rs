@@ -8,7 +8,7 @@ use super::air::Air;
 use super::alike::Groups;
 use super::hearing::{GroupId, Hearing, Power};
 use super::listener::ListenerId;
-use super::node::Frame;
+use super::node::{Frame, NONE};
 use crate::station::StationId;
 
 /// The smallest group that is worth a shared listener.
@@ -154,9 +154,7 @@ impl<P: Clone> Field<P> {
 
     /// Moves `station` from its group's shared listener to one of its own.
     fn leave(&mut self, station: StationId, together: ListenerId) {
-        if self.air.nodes[station as usize].counting > 0 {
-            self.air.moves_apart(station, together);
-        }
+        self.air.move_backoffs(station, (together, station));
         let Self { air: Air { nodes, listeners, .. }, groups, .. } = self;
         let node = &mut nodes[station as usize];
         node.listener = station;
@@ -166,15 +164,10 @@ impl<P: Clone> Field<P> {
         let (own, of_groups) = listeners.split_at_mut(together as usize);
         let (own, shared) = (&mut own[station as usize], &mut of_groups[0]);
         own.sense_as(shared);
-        // The station has no frame, and its access is its only event.
-        if !node.acts.is_never() {
-            let place = shared.winners.iter().position(|&one| one == station);
-            shared.winners.swap_remove(place.expect("whose access is known wins it"));
-            own.winners.push(station);
-            own.access = shared.access;
-            if shared.winners.is_empty() {
-                shared.access = Time::NEVER;
-            }
+        let (own, shared) = (&mut own.waiting, &mut shared.waiting);
+        if shared.winner == station {
+            (own.access, own.winner) = (shared.access, station);
+            (shared.access, shared.winner) = (Time::NEVER, NONE);
         }
     }
 
@@ -226,11 +219,10 @@ impl Air {
         let listener = group.listener();
         node.listener = listener;
         let has_reset = std::mem::replace(&mut own.nav_reset, Time::NEVER) != Time::NEVER;
-        if !self.listeners[station as usize].counting.is_empty() {
-            self.moves_together(station, listener);
+        if self.move_backoffs(station, (station, listener)) {
+            self.forget_access(station);
+            self.find_access(listener);
         }
-        // Both have the same medium, so each access stays at its time.
-        self.merge_access(listener, station);
         if has_reset {
             self.set_clock(station);
             self.set_clock(listener);

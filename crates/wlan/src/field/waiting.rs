@@ -1,193 +1,124 @@
-//! The queues of a field that contend for the medium, and their remaining backoffs. The rules are
-//! those of [`contention`](crate::contention), applied to each station with the medium as it senses
-//! it.
+//! The queues of a field that contend for the medium. The rules are those of
+//! [`contention`](crate::contention), applied at each listener with the medium as it senses it.
 
 use airtcp_kernel::Time;
 
 use super::air::Air;
 use super::clock::{Key, Rank};
-use super::listener::{Listener, ListenerId};
+use super::listener::ListenerId;
 use super::node::{NONE, Node, Sends};
-use super::order::UNKNOWN;
 use crate::config::ArrivalBeforeOwnAck;
-use crate::contention::{Contender, Settings};
+use crate::contention::{Backoffs, Contender, Senses, Settings, State};
 use crate::station::{ContenderId, StationId};
 
-/// A queue that contends.
+/// The backoffs that a listener counts, and the spaces before their slots.
 #[derive(Debug)]
-pub(super) struct Queue {
-    pub(super) contender: Contender,
-    pub(super) aifs: airtcp_kernel::Duration,
-    pub(super) waits: Waits,
+pub(super) struct Waiting {
+    /// Ends of the last busy period or timeout (`idle_from`), of the NAV (`nav`), and of EIFS
+    /// before its final DIFS (`eifs`).
+    pub(super) idle_from: Time,
+    pub(super) nav: Time,
+    pub(super) eifs: Time,
+    /// When `winner` accesses the medium if it stays idle (stale if it did not); [`Time::NEVER`]
+    /// and [`NONE`] if no station does. Of several winners this is the one with the lowest number.
+    pub(super) access: Time,
+    pub(super) winner: StationId,
+    pub(super) backoffs: Backoffs,
 }
 
-/// The state of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Waits {
-    /// No frame, no backoff.
-    Idle,
-    /// A backoff, with a frame, or after a success or drop.
-    Counting(Backoff),
-    /// Its station sends for it, or waits for a response.
-    Exchanging,
-}
+impl Waiting {
+    /// Creates the state at time zero with an idle medium.
+    pub(super) fn new(backoffs: Backoffs) -> Self {
+        let (idle_from, nav, eifs) = (Time::ZERO, Time::ZERO, Time::ZERO);
+        Self { idle_from, nav, eifs, access: Time::NEVER, winner: NONE, backoffs }
+    }
 
-/// A remaining backoff.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Backoff {
-    pub(super) slots: u32,
-    pub(super) has_frame: bool,
-    /// No slot begins before this instant.
-    pub(super) from: Time,
-    /// The frame found the medium idle. It needs a backoff only if the medium becomes busy before
-    /// it is sent.
-    pub(super) immediate: bool,
-}
-
-impl Waits {
-    /// True if it draws a backoff when the medium becomes busy.
+    /// Returns when its inter-frame spaces begin if the medium stays idle.
     #[inline]
-    pub(super) fn will_draw(self) -> bool {
-        matches!(self, Self::Counting(Backoff { immediate: true, .. }))
+    pub(super) fn spaces_begin(&self) -> Time {
+        self.idle_from.max(self.nav).max(self.eifs)
     }
-}
 
-impl Backoff {
-    /// Creates a backoff that starts as soon as the medium allows.
-    pub(super) fn of(slots: u32, has_frame: bool) -> Self {
-        Self { slots, has_frame, from: Time::ZERO, immediate: false }
+    /// Copies the spaces of `other`.
+    pub(super) fn sense_as(&mut self, other: &Self) {
+        (self.idle_from, self.nav, self.eifs) = (other.idle_from, other.nav, other.eifs);
     }
-}
 
-impl Queue {
-    /// Returns when the slots of `backoff` begin.
+    /// True if both have the same NAV and EIFS at `now`.
+    pub(super) fn is_bound_as(&self, other: &Self, now: Time) -> bool {
+        let is_alike = |one: Time, other: Time| one.max(now) == other.max(now);
+        is_alike(self.nav, other.nav) && is_alike(self.eifs, other.eifs)
+    }
+
+    /// Counts the passed slots when the medium becomes busy at `now`. Returns whether anything has
+    /// changed.
     #[inline]
-    fn start(&self, listener: &Listener, backoff: Backoff) -> Time {
-        (listener.spaces_begin() + self.aifs).max(backoff.from)
+    pub(super) fn freeze(
+        &mut self,
+        now: Time,
+        settings: &Settings,
+        queues: &mut [Contender],
+    ) -> bool {
+        let spaces = self.spaces_begin();
+        self.backoffs.freeze(spaces, now, settings, queues)
     }
 
-    /// Returns when its backoff ends if the medium stays idle.
+    /// Returns the next access, and whose it is, if the medium stays idle.
     #[inline]
-    pub(super) fn end(&self, listener: &Listener, settings: &Settings, backoff: Backoff) -> Time {
-        self.start(listener, backoff) + settings.slot_time * u64::from(backoff.slots)
+    pub(super) fn look_up(&self, settings: &Settings, queues: &[Contender]) -> (Time, StationId) {
+        self.backoffs.first(self.spaces_begin(), settings.slot_time, queues)
     }
 
-    /// Counts the passed slots when the medium becomes busy at `now`. Returns whether anything is
-    /// left to count, and whether the backoff is unchanged because no slot has begun.
-    #[inline(always)]
-    fn freeze(&mut self, listener: &Listener, settings: &Settings, now: Time) -> (bool, bool) {
-        let Waits::Counting(backoff) = self.waits else { return (false, false) };
-        let start = self.start(listener, backoff);
-        if now < start {
-            let is_plain = backoff.from == Time::ZERO && !backoff.immediate;
-            return (is_plain || self.count(backoff, 0), is_plain);
+    /// Moves the backoff of `id` to `other`. Returns whether it has one.
+    pub(super) fn move_to(
+        &mut self,
+        other: &mut Self,
+        id: ContenderId,
+        queues: &mut [Contender],
+    ) -> bool {
+        let left = self.backoffs.leave(id, queues);
+        let contender = &mut queues[id as usize];
+        if let Some(left) = left {
+            other.backoffs.join(left, contender);
+        } else if contender.state != State::Exchanging {
+            contender.state = State::Idle;
         }
-        let counted = (now - start) / settings.slot_time + settings.boundary_slots;
-        (self.count(backoff, counted), false)
-    }
-
-    /// Counts `passed` slots. Returns false if nothing is left to count.
-    pub(super) fn has_counted(&mut self, passed: u32) -> bool {
-        let Waits::Counting(backoff) = self.waits else { return false };
-        passed == 0 || self.count(backoff, u64::from(passed))
-    }
-
-    /// Counts no slot while its station has an exchange. Returns false if nothing is left to count.
-    fn stands_still(&mut self) -> bool {
-        let Waits::Counting(backoff) = self.waits else { return false };
-        self.count(backoff, 0)
-    }
-
-    /// Counts `counted` slots. Returns false if nothing is left to count.
-    fn count(&mut self, backoff: Backoff, counted: u64) -> bool {
-        let left = if backoff.immediate {
-            // 10.3.4.2: the medium became busy before it was idle for DIFS.
-            self.contender.draw_backoff()
-        } else {
-            u64::from(backoff.slots).saturating_sub(counted) as u32
-        };
-        let is_over = !backoff.has_frame && counted > 0 && left == 0;
-        self.waits = if is_over {
-            Waits::Idle
-        } else {
-            Waits::Counting(Backoff::of(left, backoff.has_frame))
-        };
-        !is_over
+        left.is_some()
     }
 }
 
 impl Air {
     /// Starts contention for `id`, whose queue was empty. Does nothing if it contends already.
     pub(super) fn frame_queued(&mut self, id: ContenderId, now: Time) {
-        let queue = &self.queues[id as usize];
-        let place = self.nodes[queue.contender.station as usize].listener;
-        let waits = queue.waits;
+        let place = self.nodes[self.queues[id as usize].station as usize].listener;
         self.settle_notice(place, now);
-        if waits != Waits::Idle {
-            self.count_passed(place);
-        }
-        let queue = &mut self.queues[id as usize];
-        let node = &mut self.nodes[queue.contender.station as usize];
-        match queue.waits {
-            Waits::Idle => self.begin_access(id, now),
-            Waits::Counting(backoff) if !backoff.has_frame => {
-                let listener = &mut self.listeners[place as usize];
-                let is_counting = !listener.is_busy && !node.is_engaged();
-                if is_counting && queue.end(listener, &self.settings, backoff) < now {
-                    queue.waits = Waits::Idle;
-                    node.counting -= 1;
-                    let counting = &mut listener.counting;
-                    let one = counting.iter().position(|&one| one == id);
-                    counting.swap_remove(one.expect("what counts is among what counts"));
-                    self.begin_access(id, now);
-                } else {
-                    queue.waits = Waits::Counting(Backoff { has_frame: true, ..backoff });
-                    self.find_access(place);
-                }
-            }
-            Waits::Counting(_) | Waits::Exchanging => {}
-        }
-    }
-
-    /// Starts the access of a queue without a pending backoff, at `now`.
-    fn begin_access(&mut self, id: ContenderId, now: Time) {
         let Self { queues, nodes, listeners, settings, .. } = self;
         let queue = &mut queues[id as usize];
-        let node = &mut nodes[queue.contender.station as usize];
-        let place = node.listener;
+        if queue.has_frame() {
+            return;
+        }
+        let node = &mut nodes[queue.station as usize];
         let listener = &mut listeners[place as usize];
         let is_answering =
             node.sends == Sends::Soon && node.exchange.is_none() && !listener.is_busy;
-        let backoff = if is_answering
-            && settings.immediate_access
-            && settings.arrival_before_own_ack == ArrivalBeforeOwnAck::Idle
-        {
-            Backoff::of(0, true)
-        } else if listener.is_busy || node.is_engaged() || listener.nav > now {
-            // 10.3.4.2: the medium is busy, so the backoff procedure is followed.
-            Backoff::of(queue.contender.draw_backoff(), true)
+        let waiting = &mut listener.waiting;
+        let finds_idle = settings.arrival_before_own_ack == ArrivalBeforeOwnAck::Idle;
+        let senses = if is_answering && finds_idle {
+            Senses::IdleBeforeAck
+        } else if listener.is_busy || node.is_engaged() || waiting.nav > now {
+            Senses::Busy
         } else {
-            let origin = listener.spaces_begin() + queue.aifs;
-            if settings.immediate_access {
-                let from = settings.first_boundary(origin, now);
-                Backoff { slots: 0, has_frame: true, from, immediate: true }
-            } else {
-                let from = (now + queue.aifs).max(origin);
-                let slots = queue.contender.draw_backoff();
-                Backoff { slots, has_frame: true, from, immediate: false }
-            }
+            Senses::Idle(waiting.spaces_begin())
         };
-        queue.waits = Waits::Counting(backoff);
-        node.counting += 1;
-        node.is_restricted |= !listener.ignored.is_empty();
-        self.counts_at(place, id);
+        let begins = waiting.backoffs.frame_queued(id, queue, senses, now, settings);
+        node.is_restricted |= begins && !listener.ignored.is_empty();
         self.find_access(place);
     }
 
     /// Counts a success of `by`.
     #[inline]
     pub(super) fn succeeds(&mut self, by: ContenderId) {
-        let contender = &mut self.queues[by as usize].contender;
+        let contender = &mut self.queues[by as usize];
         contender.counters.successes += 1;
         // IEEE 802.11-2020, 10.3.3: CW is reset after every success.
         contender.cw = contender.cw_min;
@@ -197,23 +128,18 @@ impl Air {
     /// higher-priority queue.
     pub(super) fn back_off(&mut self, id: ContenderId, has_frame: bool, post_backoff: bool) {
         let queue = &mut self.queues[id as usize];
-        if has_frame || post_backoff {
-            let node = &mut self.nodes[queue.contender.station as usize];
-            node.counting += 1;
-            queue.waits = Waits::Counting(Backoff::of(queue.contender.draw_backoff(), has_frame));
-            let place = node.listener;
-            self.counts_at(place, id);
-        } else {
-            queue.waits = Waits::Idle;
-        }
+        let place = self.nodes[queue.station as usize].listener;
+        let backoffs = &mut self.listeners[place as usize].waiting.backoffs;
+        backoffs.back_off(id, queue, has_frame, post_backoff);
     }
 
-    /// Restricts the transmit power of the stations that contend at `place`, which ignores a frame
-    /// from now on, until their next TXOP has ended (IEEE Std 802.11ax-2021, 26.10.2.4).
-    pub(super) fn restrict(&mut self, place: ListenerId) {
-        for &id in &self.listeners[place as usize].counting {
-            let station = self.queues[id as usize].contender.station;
-            self.nodes[station as usize].is_restricted = true;
+    /// Restricts the transmit power of those of `stations` that contend at `place`, which ignores a
+    /// frame from now on, until their next TXOP has ended (IEEE Std 802.11ax-2021, 26.10.2.4).
+    pub(super) fn restrict(&mut self, place: ListenerId, stations: &[StationId]) {
+        for &station in stations {
+            if self.listens_as(station, place) && self.contends(station) {
+                self.nodes[station as usize].is_restricted = true;
+            }
         }
     }
 
@@ -221,16 +147,22 @@ impl Air {
     /// contends again.
     #[inline]
     pub(super) fn restriction_ends(&mut self, station: StationId) {
-        let node = &mut self.nodes[station as usize];
-        let ignores = !self.listeners[node.listener as usize].ignored.is_empty();
-        node.is_restricted = ignores && node.counting > 0;
+        let place = self.nodes[station as usize].listener;
+        let ignores = !self.listeners[place as usize].ignored.is_empty();
+        self.nodes[station as usize].is_restricted = ignores && self.contends(station);
+    }
+
+    /// True if a queue of `station` has a backoff, with or without a frame.
+    fn contends(&self, station: StationId) -> bool {
+        let node = &self.nodes[station as usize];
+        let backoffs = &self.listeners[node.listener as usize].waiting.backoffs;
+        node.contenders().any(|id| backoffs.has(&self.queues[id as usize]))
     }
 
     /// Sets the medium busy for `listener` at `now` and freezes its backoffs.
     #[inline]
     pub(super) fn medium_busy(&mut self, listener: ListenerId, now: Time) {
-        let one = &mut self.listeners[listener as usize];
-        if !std::mem::replace(&mut one.is_busy, true) && !one.counting.is_empty() {
+        if !std::mem::replace(&mut self.listeners[listener as usize].is_busy, true) {
             self.freeze(listener, now);
         }
     }
@@ -238,52 +170,15 @@ impl Air {
     /// Counts the passed slots of the queues at `place` when the medium becomes busy at `now`.
     #[inline]
     pub(super) fn freeze(&mut self, place: ListenerId, now: Time) {
-        let Self { listeners, nodes, settings, .. } = self;
-        let listener = &mut listeners[place as usize];
-        let is_exchanging = nodes.get(place as usize).is_some_and(|node| node.exchange.is_some());
-        if let Some(mut order) = listener.order {
-            let start = listener.spaces_begin() + order.aifs;
-            if !is_exchanging && now >= start {
-                order.passes((now - start) / settings.slot_time + settings.boundary_slots);
-                listener.order = Some(order);
-            } else if !is_exchanging && !listener.is_sending {
-                return;
-            }
-            if !listener.winners.is_empty() {
-                self.forget_access(place);
-            }
-        } else {
-            self.freeze_each(place, now);
-        }
-    }
-
-    /// Handles [`Self::freeze`] if the order of the queues is unknown.
-    #[inline(never)]
-    fn freeze_each(&mut self, place: ListenerId, now: Time) {
         let Self { listeners, nodes, queues, settings, .. } = self;
         let listener = &mut listeners[place as usize];
         let is_exchanging = nodes.get(place as usize).is_some_and(|node| node.exchange.is_some());
+        // No slot passes while the station has an exchange.
+        let now = if is_exchanging { Time::ZERO } else { now };
+        let changes = listener.waiting.freeze(now, settings, queues);
         // Usually no slot begins, for example between a frame and its response. Then the next
         // access stays where it was, or is looked up before.
-        let mut is_left_alone = !listener.is_sending && !is_exchanging;
-        let mut one = 0;
-        while let Some(&id) = listener.counting.get(one) {
-            let queue = &mut queues[id as usize];
-            let goes_on = if is_exchanging {
-                queue.stands_still()
-            } else {
-                let (goes_on, stays) = queue.freeze(listener, settings, now);
-                is_left_alone &= stays;
-                goes_on
-            };
-            if goes_on {
-                one += 1;
-            } else {
-                nodes[queue.contender.station as usize].counting -= 1;
-                listener.counting.swap_remove(one);
-            }
-        }
-        if !is_left_alone && !listener.winners.is_empty() {
+        if (changes || is_exchanging || listener.is_sending) && listener.waiting.winner != NONE {
             self.forget_access(place);
         }
     }
@@ -293,28 +188,32 @@ impl Air {
     pub(super) fn medium_idle(&mut self, listener: ListenerId, now: Time) {
         let one = &mut self.listeners[listener as usize];
         one.is_busy = false;
-        one.idle_from = one.idle_from.max(now);
-        if !one.counting.is_empty() {
-            self.find_access(listener);
-        }
+        one.waiting.idle_from = one.waiting.idle_from.max(now);
+        self.find_access(listener);
     }
 
     /// Cancels the next access of the stations that listen at `place`.
     pub(super) fn forget_access(&mut self, place: ListenerId) {
-        let listener = &mut self.listeners[place as usize];
-        listener.access = Time::NEVER;
-        if let [station] = listener.winners[..] {
-            listener.winners.clear();
-            return self.set_access(station, Time::NEVER);
+        self.has_access(place, (Time::NEVER, NONE));
+    }
+
+    /// Records the next access at `place`, and whose it is.
+    #[inline]
+    fn has_access(&mut self, place: ListenerId, (access, winner): (Time, StationId)) {
+        let waiting = &mut self.listeners[place as usize].waiting;
+        let other = std::mem::replace(&mut waiting.winner, winner);
+        waiting.access = access;
+        if other != NONE && other != winner {
+            self.set_access(other, Time::NEVER);
         }
-        while let Some(station) = self.listeners[place as usize].winners.pop() {
-            self.set_access(station, Time::NEVER);
+        if winner != NONE {
+            self.set_access(winner, access);
         }
     }
 
     /// Schedules the access of `station`, which has no frame on the air.
     #[inline(always)]
-    pub(super) fn set_access(&mut self, station: StationId, access: Time) {
+    fn set_access(&mut self, station: StationId, access: Time) {
         let node = &mut self.nodes[station as usize];
         debug_assert_eq!(node.sends, Sends::Nothing);
         node.acts = Key::new(access, Rank::Start);
@@ -323,113 +222,56 @@ impl Air {
     }
 
     /// Schedules the next access of the stations that listen at `place`.
+    #[inline]
     pub(super) fn find_access(&mut self, place: ListenerId) {
-        self.find_next_access(place);
-    }
-
-    /// Inlined version of [`Self::find_access`] for the ends of busy periods.
-    #[inline(always)]
-    pub(super) fn find_next_access(&mut self, place: ListenerId) {
-        let Self { listeners, nodes, .. } = self;
-        let listener = &mut listeners[place as usize];
+        let Self { listeners, nodes, queues, settings, .. } = self;
+        let listener = &listeners[place as usize];
         let is_engaged = || nodes.get(place as usize).is_some_and(Node::is_engaged);
-        if listener.is_busy || listener.counting.is_empty() || is_engaged() {
-            if !listener.winners.is_empty() {
-                self.forget_access(place);
-            }
-            return;
+        let waiting = &listener.waiting;
+        let next = if listener.is_busy || is_engaged() {
+            (Time::NEVER, NONE)
+        } else {
+            waiting.look_up(settings, queues)
+        };
+        if next != (waiting.access, waiting.winner) {
+            self.has_access(place, next);
         }
-        let Some(mut order) = listener.order else { return self.find_order(place) };
-        if order.first == UNKNOWN {
-            let Some(found) = self.find_first(place) else {
-                self.count_passed(place);
-                return self.find_access_anew(place);
-            };
-            order = found;
-        }
-        let Self { listeners, settings, .. } = self;
-        let listener = &mut listeners[place as usize];
-        if order.first == NONE {
-            if !listener.winners.is_empty() {
-                self.forget_access(place);
-            }
-            return;
-        }
-        if order.passed > order.slots {
-            // So many slots have passed since that other backoffs may be over, too.
-            self.count_passed(place);
-            return self.find_access_anew(place);
-        }
-        let left = settings.slot_time * u64::from(order.slots - order.passed);
-        let access = listener.spaces_begin() + order.aifs + left;
-        let is_first = matches!(listener.winners[..], [one] if one == order.first);
-        if listener.access == access && is_first {
-            return;
-        }
-        if !is_first {
-            if !listener.winners.is_empty() {
-                self.forget_access(place);
-            }
-            self.listeners[place as usize].winners.push(order.first);
-        }
-        self.listeners[place as usize].access = access;
-        self.set_access(order.first, access);
-    }
-
-    /// Schedules the next access of the stations that listen at `place` from scratch; some backoffs
-    /// may be over.
-    #[inline(never)]
-    fn find_access_anew(&mut self, place: ListenerId) {
-        if !self.listeners[place as usize].counting.is_empty() {
-            self.find_order(place);
-        } else if !self.listeners[place as usize].winners.is_empty() {
-            self.forget_access(place);
-        }
-    }
-
-    /// Merges the winners of `station` into those of `place`, where it listens from now on.
-    pub(super) fn merge_access(&mut self, place: ListenerId, station: StationId) {
-        let own = &mut self.listeners[station as usize];
-        let access = std::mem::replace(&mut own.access, Time::NEVER);
-        let mut winners = std::mem::take(&mut own.winners);
-        let of_others = self.listeners[place as usize].access;
-        if access < of_others {
-            self.forget_access(place);
-            self.listeners[place as usize].access = access;
-        } else if access > of_others {
-            for station in winners.drain(..) {
-                self.set_access(station, Time::NEVER);
-            }
-        }
-        self.listeners[place as usize].winners.append(&mut winners);
-        self.listeners[station as usize].winners = winners;
     }
 
     /// Lists the queues of `station` whose backoffs end at `now`, highest priority first. The
     /// station has its own listener. The other queues keep counting.
     pub(super) fn take_accesses(&mut self, station: StationId, now: Time) {
         self.together.clear();
-        self.count_passed(station);
-        let node = &mut self.nodes[station as usize];
-        let listener = &mut self.listeners[station as usize];
+        let Self { queues, nodes, listeners, settings, together, .. } = self;
+        let node = &mut nodes[station as usize];
+        let waiting = &mut listeners[station as usize].waiting;
+        let spaces = waiting.spaces_begin();
         for id in node.contenders() {
-            let queue = &mut self.queues[id as usize];
-            if let Waits::Counting(backoff) = queue.waits
-                && backoff.has_frame
-                && queue.end(listener, &self.settings, backoff) == now
-            {
-                queue.waits = Waits::Exchanging;
-                self.together.push(id);
+            let queue = &queues[id as usize];
+            if waiting.backoffs.end(id, queue, spaces, settings.slot_time) == now {
+                waiting.backoffs.leave(id, queues);
+                queues[id as usize].state = State::Exchanging;
+                together.push(id);
             }
         }
-        node.counting -= self.together.len() as u32;
         node.acts = Key::NEVER;
-        listener.winners.clear();
-        listener.access = Time::NEVER;
-        if node.counting == 0 {
-            listener.counting.clear();
-        } else {
-            listener.counting.retain(|id| !self.together.contains(id));
+        (waiting.access, waiting.winner) = (Time::NEVER, NONE);
+    }
+
+    /// Moves the backoffs of `station` from one listener to another, one of which is shared.
+    /// Returns whether it has any.
+    pub(super) fn move_backoffs(
+        &mut self,
+        station: StationId,
+        (from, to): (ListenerId, ListenerId),
+    ) -> bool {
+        let Ok([from, to]) = self.listeners.get_disjoint_mut([from as usize, to as usize]) else {
+            unreachable!("they are two");
+        };
+        let mut has_any = false;
+        for id in self.nodes[station as usize].contenders() {
+            has_any |= from.waiting.move_to(&mut to.waiting, id, &mut self.queues);
         }
+        has_any
     }
 }

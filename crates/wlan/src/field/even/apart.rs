@@ -27,7 +27,7 @@ impl<P: Clone> Field<P> {
         let (own, of_groups) = lanes.split_at_mut(together as usize);
         let (own, shared) = (&mut own[station as usize], &of_groups[0]);
         let under_way = own.log.part(&shared.log, station, since);
-        (own.idle_from, own.nav, own.eifs) = (start, Time::ZERO, Time::ZERO);
+        (own.waiting.idle_from, own.waiting.nav, own.waiting.eifs) = (start, Time::ZERO, Time::ZERO);
         (own.under_way, own.noticed, own.is_frozen) = (under_way, shared.noticed, false);
     }
 
@@ -52,11 +52,14 @@ impl<P: Clone> Field<P> {
         if seat.does != Does::Nothing {
             return;
         }
-        let group = seat.group;
+        let (group, by) = (seat.group, seat.by);
         let together = groups[group as usize].listener();
         let (own, of_groups) = lanes.split_at_mut(together as usize);
         let (own, shared) = (&mut own[station as usize], &mut of_groups[0]);
-        if shared.under_way > 0 || !own.knows_as(shared, now) {
+        if shared.under_way > 0
+            || own.waiting.spaces_begin() != shared.waiting.spaces_begin()
+            || !own.waiting.is_bound_as(&shared.waiting, now)
+        {
             return;
         }
         groups[group as usize].joins(station);
@@ -65,9 +68,7 @@ impl<P: Clone> Field<P> {
         }
         seat.lane = together;
         own.forget_access(station, accesses);
-        if let Some(backoff) = own.remove(station) {
-            shared.add(backoff);
-        }
-        shared.find_access(together, accesses, &air.settings);
+        own.waiting.move_to(&mut shared.waiting, by, &mut air.queues);
+        shared.find_access(together, accesses, (&air.settings, &air.queues));
     }
 }

@@ -103,7 +103,7 @@ impl<P: Clone> Field<P> {
             }
             _ => {
                 let lane = &mut self.even.lanes[station as usize];
-                lane.idle_from = lane.idle_from.max(now);
+                lane.waiting.idle_from = lane.waiting.idle_from.max(now);
                 self.answer_is_missing(station, now, supply);
             }
         }
@@ -150,14 +150,15 @@ impl<P: Clone> Field<P> {
         lane.is_frozen |= lane.is_noticed(limit);
         let has_frame = self.exchange_fails((station, by, Failure::NoAnswer, false), now, supply);
         let Self { even, air, .. } = self;
-        let waits = (has_frame, air.settings.post_backoff_after_drop);
-        let Even { seats, lanes, accesses, .. } = even;
+        let Even { lanes, accesses, .. } = even;
         let lane = &mut lanes[station as usize];
-        seats[station as usize].backs_off(lane, waits, &mut air.queues[by as usize]);
+        let post_backoff = air.settings.post_backoff_after_drop;
+        let queue = &mut air.queues[by as usize];
+        lane.waiting.backoffs.back_off(by, queue, has_frame, post_backoff);
         if lane.is_noticed(limit) {
             lane.forget_access(station, accesses);
         } else {
-            lane.find_access(station, accesses, &air.settings);
+            lane.find_access(station, accesses, (&air.settings, &air.queues));
             lane.drops_late_access(station, accesses);
         }
     }

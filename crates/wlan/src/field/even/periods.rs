@@ -36,9 +36,9 @@ impl<P: Clone> Field<P> {
     pub(super) fn settle_end(&mut self, place: ListenerId, now: Time) {
         let passed = self
             .read(place, |(log, own), times, viewers| log.read_to_end(own, (now, times), viewers));
-        let Self { even: Even { lanes, seats, .. }, air, .. } = self;
+        let Self { even: Even { lanes, .. }, air, .. } = self;
         let lane = &mut lanes[place as usize];
-        lane.freezes(seats, &mut air.queues, &air.settings);
+        lane.freezes(&mut air.queues, &air.settings);
         lane.period_ends(passed, now);
     }
 
@@ -48,7 +48,7 @@ impl<P: Clone> Field<P> {
     pub(super) fn period_ends(&mut self, place: ListenerId, now: Time) {
         self.settle_end(place, now);
         let Self { even: Even { lanes, accesses, .. }, air, .. } = self;
-        lanes[place as usize].find_access(place, accesses, &air.settings);
+        lanes[place as usize].find_access(place, accesses, (&air.settings, &air.queues));
     }
 
     /// Ends an exchange of a station of `group` at `now` at all listeners that hear it, except
@@ -80,13 +80,13 @@ impl<P: Clone> Field<P> {
     pub fn settle(&mut self, now: Time) {
         let limit = self.even.place_at(now);
         for place in 0..self.even.lanes.len() as ListenerId {
-            let Self { even: Even { lanes, seats, .. }, air, .. } = self;
+            let Self { even: Even { lanes, .. }, air, .. } = self;
             let lane = &mut lanes[place as usize];
             if lane.under_way == 0 {
                 continue;
             }
             if lane.is_noticed(limit) {
-                lane.freezes(seats, &mut air.queues, &air.settings);
+                lane.freezes(&mut air.queues, &air.settings);
             }
             self.read(place, |(log, own), times, viewers| {
                 log.read(own, (now, times), viewers);

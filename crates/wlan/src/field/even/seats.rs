@@ -5,14 +5,14 @@ use airtcp_kernel::{Duration, Time};
 use super::agenda::{Accesses, Agenda, Event};
 use super::lane::Lane;
 use super::log::{FrameId, Sent, Times};
-use super::waiting::Waits;
+use crate::config::ArrivalBeforeOwnAck;
+use crate::contention::{Backoffs, Contender, Senses, Settings};
 use crate::exchange::Roles;
 use crate::field::clock::{Key, Rank};
 use crate::field::hearing::GroupId;
 use crate::field::listener::ListenerId;
 use crate::field::node::{Culprit, NONE, Node};
 use crate::field::sharing::Group;
-use crate::field::waiting::Queue;
 use crate::station::{ContenderId, StationId};
 
 /// A position in the order of all events: the key of an event, and its station.
@@ -52,7 +52,6 @@ pub(super) struct Seat {
     /// Its queue.
     pub(super) by: ContenderId,
     pub(super) does: Does,
-    pub(super) waits: Waits,
     /// Its latest exchange, and the frame that overlapped its data, if any.
     pub(super) sent: Sent,
     pub(super) culprit: Culprit,
@@ -86,12 +85,12 @@ impl Does {
 }
 
 impl Even {
-    /// Creates the listeners of a field, if it is even, with the queues of its stations and their
-    /// groups.
+    /// Creates the listeners of a field, if it is even, with its stations and their groups; `backoffs`
+    /// are those of none.
     pub(in crate::field) fn new(
         is_even: bool,
         (nodes, groups): (&[Node], &[Group]),
-        (queues, roles): (&[Queue], &Roles),
+        (backoffs, roles): (&Backoffs, &Roles),
         times: Times,
     ) -> Self {
         let seats = (0..).zip(nodes).filter(|_| is_even).map(|(station, node)| Seat {
@@ -100,20 +99,14 @@ impl Even {
             cell: roles.cell(station),
             by: node.first,
             does: Does::Nothing,
-            waits: Waits::WithoutFrame,
             sent: Sent::NONE,
             culprit: Culprit::NOBODY,
             answered: NONE,
             timeout: Time::NEVER,
         });
         let seats: Vec<_> = seats.collect();
-        let aifs = |seat: &Seat| queues[seat.by as usize].aifs;
-        let mut lanes: Vec<_> = seats.iter().map(|seat| Lane::new(aifs(seat))).collect();
-        for group in groups.iter().filter(|_| is_even) {
-            // Access points come before the stations of their cells, and may have another AIFS.
-            let last = seats.iter().rfind(|seat| seat.lane == group.listener());
-            lanes.push(Lane::new(aifs(last.expect("a group has stations"))));
-        }
+        let listeners = if is_even { seats.len() + groups.len() } else { 0 };
+        let lanes: Vec<_> = (0..listeners).map(|_| Lane::new(backoffs.clone())).collect();
         Self {
             is_on: is_even,
             agenda: Agenda::new(),
@@ -205,5 +198,42 @@ impl Even {
         let lanes = &self.lanes;
         let access = self.accesses.find_first(|place| lanes[place as usize].access_event(place));
         self.next = if first.is_behind(access) { access } else { first };
+    }
+
+    /// Starts contention for the queue of `station`, which was empty, at `limit`.
+    pub(super) fn queued(
+        &mut self,
+        station: StationId,
+        (now, limit): (Time, Place),
+        queues: &mut [Contender],
+        settings: &Settings,
+    ) {
+        let Self { seats, lanes, accesses, times, .. } = self;
+        let Seat { lane: place, by, does, answered, .. } = seats[station as usize];
+        if queues[by as usize].has_frame() {
+            return;
+        }
+        let lane = &mut lanes[place as usize];
+        let is_busy = lane.is_noticed(limit);
+        let senses = if is_busy {
+            lane.freezes(queues, settings);
+            let finds_idle = does == Does::Answers
+                && settings.arrival_before_own_ack == ArrivalBeforeOwnAck::Idle
+                && {
+                    let answer = seats[answered as usize].sent.end + times.sifs;
+                    limit <= (Key::new(answer, Rank::Start), station)
+                };
+            if finds_idle { Senses::IdleBeforeAck } else { Senses::Busy }
+        } else if does != Does::Nothing || lane.waiting.nav > now {
+            Senses::Busy
+        } else {
+            Senses::Idle(lane.waiting.spaces_begin())
+        };
+        let backoffs = &mut lane.waiting.backoffs;
+        backoffs.frame_queued(by, &mut queues[by as usize], senses, now, settings);
+        if !is_busy {
+            lane.find_access(place, accesses, (settings, queues));
+            lane.drops_late_access(place, accesses);
+        }
     }
 }
