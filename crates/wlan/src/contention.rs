@@ -42,8 +42,8 @@ use crate::counters::MacCounters;
 use crate::phy::PhyConfig;
 use crate::station::{ContenderId, StationId};
 use access_scheme::Bursts;
-pub(crate) use backoffs::{Backoffs, Senses};
 use backoffs::Stray;
+pub(crate) use backoffs::{Backoffs, Senses};
 pub(crate) use contender::Contender;
 pub(crate) use contender::State;
 use listener::Listener;
@@ -84,7 +84,9 @@ impl Contention {
             has_shared_stations: contenders.windows(2).any(|two| two[0].station == two[1].station),
             contenders: contenders
                 .into_iter()
-                .map(|config| Contender::of_group(config, &listener.backoffs.groups, settings.most_failures))
+                .map(|config| {
+                    Contender::of_group(config, &listener.backoffs.groups, settings.most_failures)
+                })
                 .collect(),
             listener,
             settings,
@@ -128,23 +130,15 @@ impl Contention {
         now: Time,
         answering: Option<StationId>,
     ) {
-        let contender = &mut self.contenders[id as usize];
-        let listener = &mut self.listener;
+        let Self { contenders, listener, settings, .. } = self;
+        let contender = &mut contenders[id as usize];
         debug_assert!(listener.busy);
-        let busy_periods = listener.backoffs.busy_periods;
-        let group = &mut listener.backoffs.groups[contender.group];
         let seems_idle = answering == Some(contender.station);
-        let until = match contender.state {
-            State::PostBackoff { until, since } if until > group.slot || since == busy_periods => {
-                until
-            }
-            State::PostBackoff { .. } | State::Idle => {
-                let at_once = seems_idle && self.settings.immediate_access;
-                group.slot + if at_once { 0 } else { u64::from(contender.draw_backoff()) }
-            }
-            _ => return self.frame_queued(id, now, seems_idle),
-        };
-        group.insert(id, contender, until);
+        if contender.has_frame() {
+            return self.frame_queued(id, now, seems_idle);
+        }
+        let senses = if seems_idle { Senses::IdleBeforeAck } else { Senses::Busy };
+        listener.backoffs.frame_queued(id, contender, senses, now, settings);
     }
 
     /// Starts the transmissions of [`Self::next_access`]: freezes the backoffs and returns the

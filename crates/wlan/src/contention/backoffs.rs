@@ -90,6 +90,8 @@ impl Backoffs {
 
     /// Starts contention for `id`, whose frame came at `now`. Does nothing if it has another frame.
     /// A post-backoff that ends exactly at `now` serves the frame. Returns whether none did.
+    // Inlined: in a cell it is called while the medium is busy, above all.
+    #[inline(always)]
     pub(crate) fn frame_queued(
         &mut self,
         id: ContenderId,
@@ -105,18 +107,21 @@ impl Backoffs {
                     || matches!(senses, Senses::Idle(spaces)
                         if group.slot_start(until, spaces, settings.slot_time) < now);
                 if !is_over {
-                    self.wait_for(id, contender, until);
+                    self.groups[contender.group].insert(id, contender, until);
                     return false;
                 }
             }
             State::Idle => {}
-            State::Stray | State::Bursts | State::Backoff { .. } | State::Exchanging => return false,
+            State::Stray | State::Bursts | State::Backoff { .. } | State::Exchanging => {
+                return false;
+            }
         }
         self.begin_access(id, contender, senses, now, settings);
         true
     }
 
     /// Starts the access of a contender without a pending backoff, at `now`.
+    #[inline(always)]
     fn begin_access(
         &mut self,
         id: ContenderId,
@@ -125,13 +130,26 @@ impl Backoffs {
         now: Time,
         settings: &Settings,
     ) {
+        if let Senses::Idle(spaces) = senses {
+            return self.access_idle_medium((id, spaces), contender, now, settings);
+        }
+        // 10.3.4.2: the medium is busy, so the backoff procedure is followed.
+        let group = &mut self.groups[contender.group];
+        let at_once = senses == Senses::IdleBeforeAck && settings.immediate_access;
+        let slots = if at_once { 0 } else { contender.draw_backoff() };
+        group.insert(id, contender, group.slot + u64::from(slots));
+    }
+
+    /// Starts the access of a contender whose frame came at `now` to an idle medium.
+    #[inline(never)]
+    fn access_idle_medium(
+        &mut self,
+        (id, spaces): (ContenderId, Time),
+        contender: &mut Contender,
+        now: Time,
+        settings: &Settings,
+    ) {
         let group = &self.groups[contender.group];
-        let Senses::Idle(spaces) = senses else {
-            // 10.3.4.2: the medium is busy, so the backoff procedure is followed.
-            let at_once = senses == Senses::IdleBeforeAck && settings.immediate_access;
-            let until = group.slot + if at_once { 0 } else { u64::from(contender.draw_backoff()) };
-            return self.wait_for(id, contender, until);
-        };
         let origin = group.origin(spaces);
         let (from, slots) = if settings.immediate_access {
             (settings.first_boundary(origin, now), 0)
@@ -163,11 +181,6 @@ impl Backoffs {
         } else {
             contender.state = State::PostBackoff { until, since: self.period(contender.group) };
         }
-    }
-
-    /// Lets `id` wait for slot `until` of its group.
-    fn wait_for(&mut self, id: ContenderId, contender: &mut Contender, until: u64) {
-        self.groups[contender.group].insert(id, contender, until);
     }
 
     /// Lets the backoff of `id` until a slot go on without a frame.
@@ -309,11 +322,7 @@ impl Backoffs {
 
     /// Removes and returns what is left of the backoff of `id`, if anything is.
     #[inline]
-    pub(crate) fn leave(
-        &mut self,
-        id: ContenderId,
-        contenders: &mut [Contender],
-    ) -> Option<Stray> {
+    pub(crate) fn leave(&mut self, id: ContenderId, contenders: &mut [Contender]) -> Option<Stray> {
         let contender = &contenders[id as usize];
         let (group, state) = (contender.group, contender.state);
         let (until, has_frame) = match state {

@@ -108,7 +108,7 @@ impl Group {
         settings: &Settings,
         contenders: &mut [Contender],
     ) -> bool {
-        let has_passed = self.count(now, idle_from, settings.slot_time, settings.boundary_slots);
+        let has_passed = self.count(now, idle_from, settings);
         if self.first < self.slot {
             self.catch_up(contenders);
         }
@@ -129,18 +129,12 @@ impl Group {
     }
 
     #[inline]
-    fn count(
-        &mut self,
-        now: Time,
-        idle_from: Time,
-        slot_time: Duration,
-        boundary_slots: u64,
-    ) -> bool {
+    fn count(&mut self, now: Time, idle_from: Time, settings: &Settings) -> bool {
         let origin = self.origin(idle_from);
         if now < origin {
             return false;
         }
-        self.slot += (now - origin) / slot_time + boundary_slots;
+        self.slot += (now - origin) / settings.slot_time + settings.boundary_slots;
         true
     }
 
@@ -163,7 +157,7 @@ impl Group {
         alone
     }
 
-    /// Counts the passed slots when the medium becomes busy at `now`, plus `boundary_slots` once
+    /// Counts the passed slots when the medium becomes busy at `now`, plus the boundary slot once
     /// the AIFS has passed. Returns the contender whose backoff ends at this instant if there is
     /// only one; several are added to `together`.
     #[inline(always)]
@@ -171,15 +165,14 @@ impl Group {
         &mut self,
         now: Time,
         idle_from: Time,
-        slot_time: Duration,
-        boundary_slots: u64,
+        settings: &Settings,
         contenders: &mut [Contender],
         together: &mut Vec<ContenderId>,
     ) -> Option<ContenderId> {
-        if self.next_access(idle_from, slot_time) == now {
-            return self.begin(boundary_slots, contenders, together);
+        if self.next_access(idle_from, settings.slot_time) == now {
+            return self.begin(settings.boundary_slots, contenders, together);
         }
-        self.count(now, idle_from, slot_time, boundary_slots);
+        self.count(now, idle_from, settings);
         None
     }
 }

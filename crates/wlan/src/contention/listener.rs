@@ -92,13 +92,11 @@ impl Listener {
         contenders: &mut [Contender],
         together: &mut Vec<ContenderId>,
     ) -> Option<ContenderId> {
-        let (idle_from, slot_time) = (self.idle_from, settings.slot_time);
-        let boundary_slots = settings.boundary_slots;
+        let idle_from = self.idle_from;
         let Groups { first, others } = &mut self.backoffs.groups;
-        let mut alone =
-            first.freeze(now, idle_from, slot_time, boundary_slots, contenders, together);
+        let mut alone = first.freeze(now, idle_from, settings, contenders, together);
         for group in others {
-            let one = group.freeze(now, idle_from, slot_time, boundary_slots, contenders, together);
+            let one = group.freeze(now, idle_from, settings, contenders, together);
             if let Some(one) = one
                 && let Some(other) = alone.replace(one)
             {
