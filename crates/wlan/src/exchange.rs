@@ -38,16 +38,18 @@ pub(crate) use desk::Desk;
 pub(crate) use originator::Originator;
 pub(crate) use roles::Roles;
 
+use desk::loses;
+
 use crate::contention::{Access, Retry};
-use crate::events::Supply;
-use crate::frame::{Frames, UserPsdu};
+use crate::events::{MacEvent, Supply};
+use crate::frame::{Frames, Psdu, UserPsdu};
 use crate::medium::{Medium, Reception};
 use crate::sequence::dcf::FrameTimes;
 use crate::sequence::txop::Txop;
 use crate::station::{ContenderId, StationId};
 
-/// The exchange logic of a cell. The default methods are correct if the MAC holds only the frame
-/// that it sends of each queue.
+/// The exchange logic of a cell. The default methods play exchanges of one frame, of which the MAC
+/// holds only the frame that it sends of each queue.
 pub(crate) trait Exchange<P: Clone>: Sized {
     /// True if every transmission is an exchange after its own backoff: there are no beacons,
     /// contention-free periods, aggregates, bursts or TXOPs. A plain cell skips these checks at
@@ -63,12 +65,16 @@ pub(crate) trait Exchange<P: Clone>: Sized {
         now: Time,
         supply: &mut S,
     ) {
-        self.assemble(air, by, now, None, supply);
-        self.begins(air, by, now, supply);
+        if Self::PLAIN || air.goes_straight {
+            air.go_straight(self, by, now, supply);
+        } else {
+            self.begins(air, by, now, supply);
+        }
     }
 
     /// Decides what `by`, which has won access, sends, and holds it: frames to be retransmitted, or
     /// packets of its queue. Returns false if nothing fits into `left` of its TXOP.
+    #[inline(always)]
     fn assemble<S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -76,11 +82,17 @@ pub(crate) trait Exchange<P: Clone>: Sized {
         now: Time,
         left: Option<Duration>,
         supply: &mut S,
-    ) -> bool;
+    ) -> bool {
+        if let Some(left) = left {
+            return air.desk().takes_what_fits(by, now, left, supply);
+        }
+        air.originators[by as usize].hold(by, now, &air.frames, supply);
+        true
+    }
 
     /// Assembles what `by` sends, which has won access together with others. Returns the duration
     /// of its first frame.
-    #[inline]
+    #[inline(always)]
     fn first_frame<S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
@@ -93,13 +105,19 @@ pub(crate) trait Exchange<P: Clone>: Sized {
     }
 
     /// Starts the assembled exchange of `by` at `start`, when no other station sends.
+    #[inline]
     fn begins<S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
         by: ContenderId,
         start: Time,
         supply: &mut S,
-    );
+    ) {
+        let Air { originators, frames, roles, .. } = air;
+        let originator = &mut originators[by as usize];
+        let (_, times) = originator.begin(by, start, frames, roles, supply);
+        air.sends(by, start, times);
+    }
 
     /// Receives `by`'s transmission, or the next part of it. The exchange would end at `end`.
     fn arrives<S: Supply<P>>(
@@ -109,26 +127,52 @@ pub(crate) trait Exchange<P: Clone>: Sized {
         now: Time,
         end: Time,
         supply: &mut S,
-    );
+    ) {
+        let originator = &mut air.originators[by as usize];
+        let station = originator.station;
+        let mpdu = Psdu::only_of(&mut originator.psdu);
+        if loses(&mut air.errors, &air.roles, &air.frames, station, mpdu) {
+            air.data_lost(self, by, now, end, supply);
+            return;
+        }
+        // A duplicate if it was received in a contention-free period and only its acknowledgment
+        // was lost.
+        if !mpdu.is_received {
+            mpdu.is_received = true;
+            supply.on_event(now, MacEvent::Received { by, mpdu, came: None });
+        }
+        let from = mpdu.receiver;
+        air.medium.begin_alone(by, now);
+        air.answers(by, from, now, end);
+    }
 
     /// Processes the response to `by`'s transmission, and continues its TXOP.
+    #[inline(never)]
     fn answered<S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
         by: ContenderId,
         now: Time,
         supply: &mut S,
-    );
+    ) {
+        if let Some(start) = air.takes_ack(self, by, now, supply) {
+            self.gets_medium(air, by, start, supply);
+        }
+    }
 
     /// Counts a failure of what `by` holds. Returns whether it may be retransmitted.
+    #[inline(always)]
     fn failed<S: Supply<P>>(
         &mut self,
         air: &mut Air<P>,
         by: ContenderId,
         failure: Failure,
-        now: Time,
-        supply: &mut S,
-    ) -> Retry;
+        _now: Time,
+        _supply: &mut S,
+    ) -> Retry {
+        let is_after_rts = failure == Failure::NoAnswer && self.times(air, by).rts > Duration::ZERO;
+        if is_after_rts { air.retry_after_rts(by) } else { air.retry(by) }
+    }
 
     /// Returns whether `by` has something to send in addition to its queue and the PSDU that it
     /// holds.

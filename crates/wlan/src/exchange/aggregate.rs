@@ -224,6 +224,18 @@ impl<P: Clone> Aggregate<P> {
 }
 
 impl<P: Clone> Exchange<P> for Aggregate<P> {
+    #[inline(always)]
+    fn gets_medium<S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        by: ContenderId,
+        now: Time,
+        supply: &mut S,
+    ) {
+        self.assemble(air, by, now, None, supply);
+        self.begins(air, by, now, supply);
+    }
+
     #[inline]
     fn assemble<S: Supply<P>>(
         &mut self,

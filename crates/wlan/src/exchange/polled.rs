@@ -19,16 +19,14 @@
 //!
 //! [`turns`] decides which station the access point polls.
 
-mod contended;
 mod fate;
 mod turns;
 
 use airtcp_kernel::{Duration, Time};
 
 use super::roles::{Roles, first_of_access_point};
-use super::single::Single;
 use super::txop_ends::CF_END_BITS;
-use super::{Air, OnAir};
+use super::{Air, Exchange, OnAir};
 use crate::config::{MacConfig, PollOrder};
 use crate::contention::ContenderConfig;
 use crate::events::{Began, CfFrame, MacEvent, Supply};
@@ -41,8 +39,6 @@ use turns::{Round, Turn};
 /// The exchange logic of a cell with contention-free periods.
 #[derive(Debug)]
 pub(crate) struct Polled {
-    /// The exchanges between two periods.
-    contended: Single<false>,
     interval: Duration,
     max_duration: Duration,
     pifs: Duration,
@@ -95,6 +91,20 @@ struct Sending {
     start: Time,
 }
 
+impl<P: Clone> Exchange<P> for Polled {
+    #[cold]
+    fn beacon_is_due<S: Supply<P>>(&mut self, air: &mut Air<P>, now: Time, supply: &mut S) {
+        if !self.begins_contention_free(air, now, supply) {
+            air.beacon_is_due(now);
+        }
+    }
+
+    #[cold]
+    fn contention_free_step<S: Supply<P>>(&mut self, air: &mut Air<P>, now: Time, supply: &mut S) {
+        self.go_on(air, now, supply);
+    }
+}
+
 impl Polled {
     /// Creates the exchange logic; `None` without contention-free periods.
     pub(crate) fn new(
@@ -112,7 +122,6 @@ impl Polled {
             queues[contender.station as usize] = id;
         }
         Some(Box::new(Self {
-            contended: Single,
             interval: config.interval,
             max_duration: config.max_duration,
             pifs: phy.sifs + phy.slot_time,
