@@ -10,7 +10,7 @@ use airtcp_kernel::Time;
 use airtcp_wlan::{Cell, CellCounters, ContenderId, Engine, Field, MacCounters};
 
 use crate::packet::Packet;
-use crate::world::{OverField, World};
+use crate::world::{Over, World};
 pub(crate) use numbers::Numbers;
 pub(crate) use several::Several;
 
@@ -34,12 +34,12 @@ impl Steps for Cell<Packet> {
 
     #[inline(always)]
     fn advance(&mut self, now: Time, world: &mut World<'_>) {
-        self.advance(now, world);
+        self.advance(now, &mut Over::<false>(world));
     }
 
     #[inline(always)]
     fn frames_ready(&mut self, now: Time, world: &mut World<'_>) {
-        self.frames_ready(now, world);
+        self.frames_ready(now, &mut Over::<false>(world));
     }
 }
 
@@ -51,12 +51,12 @@ impl Steps for Field<Packet> {
 
     #[inline(always)]
     fn advance(&mut self, now: Time, world: &mut World<'_>) {
-        self.advance(now, &mut OverField(world));
+        self.advance(now, &mut Over::<true>(world));
     }
 
     #[inline(always)]
     fn frames_ready(&mut self, now: Time, world: &mut World<'_>) {
-        self.frames_ready(now, &mut OverField(world));
+        self.frames_ready(now, &mut Over::<true>(world));
     }
 }
 
@@ -82,8 +82,8 @@ impl Medium {
     /// Starts contention for the queues that `world` reports.
     pub(crate) fn frames_ready(&mut self, now: Time, world: &mut World<'_>) {
         match self {
-            Self::Cell(cell) => cell.frames_ready(now, world),
-            Self::Field(field) => field.frames_ready(now, &mut OverField(world)),
+            Self::Cell(cell) => cell.frames_ready(now, &mut Over::<false>(world)),
+            Self::Field(field) => field.frames_ready(now, &mut Over::<true>(world)),
             Self::Several(several) => several.frames_ready(now, world),
         }
     }
@@ -110,7 +110,7 @@ impl Medium {
     pub(crate) fn tell_frames_on_air(&self, world: &mut World<'_>) {
         match self {
             Self::Cell(_) => {}
-            Self::Field(field) => field.tell_frames_on_air(world.now(), &mut OverField(world)),
+            Self::Field(field) => field.tell_frames_on_air(world.now(), &mut Over::<true>(world)),
             Self::Several(several) => several.tell_frames_on_air(world),
         }
     }

@@ -15,7 +15,7 @@ use super::numbers::{Numbers, Places, Renumbered};
 use super::turns::Turns;
 use super::{Medium, Steps};
 use crate::packet::Packet;
-use crate::world::{OverField, World};
+use crate::world::{Over, World};
 
 /// Several media.
 #[derive(Debug)]
@@ -93,8 +93,8 @@ impl Several {
         world: &mut World<'_>,
     ) {
         self.lend_to(link);
-        let supply =
-            Renumbered { supply: world, numbers: &self.numbers[link], places: &self.places };
+        let supply = &mut Over::<false>(world);
+        let supply = Renumbered { supply, numbers: &self.numbers[link], places: &self.places };
         let cell = self.parts[link].link_mut();
         for &contender in changed {
             cell.reconsider(contender, now, &supply);
@@ -122,7 +122,7 @@ impl Several {
         let now = world.now();
         for (medium, numbers) in self.parts.iter().zip(&self.numbers) {
             if let Medium::Field(field) = medium {
-                let supply = &mut OverField(world);
+                let supply = &mut Over::<true>(world);
                 let places = &self.places;
                 field.tell_frames_on_air(now, &mut Renumbered { supply, numbers, places });
             }
@@ -151,11 +151,12 @@ impl Steps for Several {
         let (numbers, places) = (&self.numbers[first.part as usize], &self.places);
         let at = match &mut self.parts[first.part as usize] {
             Medium::Cell(cell) => {
-                cell.advance(now, &mut Renumbered { supply: world, numbers, places });
+                let supply = &mut Over::<false>(world);
+                cell.advance(now, &mut Renumbered { supply, numbers, places });
                 cell.next_time()
             }
             Medium::Field(field) => {
-                let supply = &mut OverField(world);
+                let supply = &mut Over::<true>(world);
                 field.advance(now, &mut Renumbered { supply, numbers, places });
                 field.next_time()
             }
@@ -169,11 +170,11 @@ impl Steps for Several {
     }
 
     fn frames_ready(&mut self, now: Time, world: &mut World<'_>) {
-        if !world.has_ready() {
+        if !Over::<false>(world).has_ready() {
             return;
         }
         if self.are_links() {
-            let ready: Vec<_> = std::iter::from_fn(|| world.next_ready()).collect();
+            let ready: Vec<_> = std::iter::from_fn(|| Over::<false>(world).next_ready()).collect();
             return (0..self.parts.len())
                 .for_each(|link| self.reconsider(link, &ready, now, world));
         }
@@ -183,13 +184,13 @@ impl Steps for Several {
             let (before, at) = match &mut parts[part as usize] {
                 Medium::Cell(cell) => {
                     let before = cell.next_time();
-                    let supply = &mut *world;
+                    let supply = &mut Over::<false>(world);
                     cell.frames_ready(now, &mut Renumbered { supply, numbers, places });
                     (before, cell.next_time())
                 }
                 Medium::Field(field) => {
                     let before = field.next_time();
-                    let supply = &mut OverField(world);
+                    let supply = &mut Over::<true>(world);
                     field.frames_ready(now, &mut Renumbered { supply, numbers, places });
                     (before, field.next_time())
                 }

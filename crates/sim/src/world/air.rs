@@ -17,7 +17,13 @@ use crate::airtime::Cargo;
 use crate::connection::Side;
 use crate::packet::Packet;
 
-impl Supply<Packet> for World<'_> {
+/// The world as a medium uses it: a field, or a cell. They differ in the airtime, because several
+/// transmissions of a field may overlap.
+#[derive(Debug)]
+pub(crate) struct Over<'w, 'a, const FIELD: bool>(pub(crate) &'w mut World<'a>);
+
+// Inlined where a medium calls it.
+impl<const FIELD: bool> Supply<Packet> for Over<'_, '_, FIELD> {
     #[inline(always)]
     fn next(
         &mut self,
@@ -27,13 +33,13 @@ impl Supply<Packet> for World<'_> {
         fits: impl FnOnce(StationId, u64) -> bool,
         take: impl FnOnce(Msdu<Packet>),
     ) -> bool {
-        let queue = &mut self.transmitters[contender as usize].queue;
+        let queue = &mut self.0.transmitters[contender as usize].queue;
         let before = queue.len();
         let fits = |packet: &Packet| fits(packet.to, packet.bits);
         let take = |packet: &Packet| take(msdu(packet));
-        let is_taken = queue.hand_over(to, now, fits, take, &mut self.drops);
-        if !self.drops.is_empty() {
-            self.settle_asked(contender, before);
+        let is_taken = queue.hand_over(to, now, fits, take, &mut self.0.drops);
+        if !self.0.drops.is_empty() {
+            self.0.settle_asked(contender, before);
         }
         is_taken
     }
@@ -44,21 +50,21 @@ impl Supply<Packet> for World<'_> {
         waiting: impl Iterator<Item = (StationId, Option<&'a Packet>)>,
     ) -> Option<StationId> {
         let waiting = waiting.map(|(receiver, packet)| (receiver, packet.map(|one| one.arrived)));
-        self.transmitters[contender as usize].queue.receiver(waiting)
+        self.0.transmitters[contender as usize].queue.receiver(waiting)
     }
 
     #[inline]
     fn has_next(&self, contender: ContenderId) -> bool {
-        self.transmitters[contender as usize].queue.has_next()
+        self.0.transmitters[contender as usize].queue.has_next()
     }
 
     fn has_next_for(&self, contender: ContenderId, receiver: StationId) -> bool {
-        self.transmitters[contender as usize].queue.has_next_for(receiver)
+        self.0.transmitters[contender as usize].queue.has_next_for(receiver)
     }
 
     fn queued_bits(&self, contender: ContenderId, header_bits: u64, most: u64) -> u64 {
         let mut bits = 0;
-        for packet in self.transmitters[contender as usize].queue.iter() {
+        for packet in self.0.transmitters[contender as usize].queue.iter() {
             bits += packet.bits + header_bits;
             if bits >= most {
                 break;
@@ -76,37 +82,51 @@ impl Supply<Packet> for World<'_> {
     /// medium.
     #[inline]
     fn watches_colliders(&self) -> bool {
-        self.watchers.watch_frames() || self.plays(Kind::Cells)
+        self.0.watchers.watch_frames() || self.0.plays(Kind::Cells)
     }
 
     #[inline(always)]
     fn next_ready(&mut self) -> Option<ContenderId> {
-        self.ready.pop()
+        self.0.ready.pop()
     }
 
     #[inline(always)]
     fn has_ready(&self) -> bool {
-        !self.ready.is_empty()
+        !self.0.ready.is_empty()
     }
 
     #[inline(always)]
     fn play_until(&mut self, time: Time) -> bool {
-        debug_assert!(self.ready.is_empty());
-        let has_come = time < self.next || self.play_events(time);
+        debug_assert!(self.0.ready.is_empty());
+        let has_come = time < self.0.next || self.0.play_events(time);
         if has_come {
-            self.now = time;
+            self.0.now = time;
         }
         has_come
     }
 
     #[inline(always)]
     fn acknowledged(&mut self, _: Time, by: ContenderId, mpdu: &Mpdu<Packet>) -> bool {
-        self.packet_acknowledged(by, &mpdu.payload)
+        if FIELD {
+            self.0.exchange_succeeded_over_field(by);
+        }
+        self.0.packet_acknowledged(by, &mpdu.payload)
     }
 
-    // Each call site has one kind of event: inlined, the match disappears.
     #[inline(always)]
     fn on_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
+        if FIELD {
+            self.0.on_field_event(now, event);
+        } else {
+            self.0.on_event(now, event);
+        }
+    }
+}
+
+impl World<'_> {
+    // Each call site has one kind of event: inlined, the match disappears.
+    #[inline(always)]
+    pub(super) fn on_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
         match event {
             MacEvent::Began(Began::Exchange { by, times, ppdu }) => {
                 self.exchange_begins(by, now, times, ppdu);

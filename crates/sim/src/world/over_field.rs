@@ -1,12 +1,8 @@
-//! The world as a field uses it. It differs from a cell only in the airtime, because several
-//! transmissions may overlap. The field itself records what each access point senses. Here the
+//! The airtime of a field, where several transmissions may overlap. The field itself records what each access point senses. Here the
 //! successful exchanges of each group are counted, and the records of cells created.
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_wlan::{
-    Began, ContenderId, FailureCounts, Field, FrameTimes, MacEvent, Mpdu, Msdu, Ppdu, StationId,
-    Supply, View,
-};
+use airtcp_wlan::{Began, ContenderId, FailureCounts, Field, FrameTimes, MacEvent, Ppdu, View};
 
 use super::World;
 use super::groups::Places;
@@ -16,10 +12,6 @@ use crate::medium::Medium;
 use crate::outcome::{CellAirtime, CellFailures, CellRecord, FlowRecord};
 use crate::packet::Packet;
 use crate::statistics::ratio;
-
-/// The world, for a field.
-#[derive(Debug)]
-pub(crate) struct OverField<'w, 'a>(pub(crate) &'w mut World<'a>);
 
 /// Additional accounts for a field.
 #[derive(Debug, Default)]
@@ -66,90 +58,33 @@ impl UnderWay {
     };
 }
 
-// Inlined where a field calls it, as for a cell.
-impl Supply<Packet> for OverField<'_, '_> {
+impl World<'_> {
+    /// Processes an event of a field.
     #[inline(always)]
-    fn next(
-        &mut self,
-        contender: ContenderId,
-        to: Option<StationId>,
-        now: Time,
-        fits: impl FnOnce(StationId, u64) -> bool,
-        take: impl FnOnce(Msdu<Packet>),
-    ) -> bool {
-        self.0.next(contender, to, now, fits, take)
-    }
-
-    fn receiver<'a>(
-        &mut self,
-        contender: ContenderId,
-        waiting: impl Iterator<Item = (StationId, Option<&'a Packet>)>,
-    ) -> Option<StationId> {
-        self.0.receiver(contender, waiting)
-    }
-
-    #[inline(always)]
-    fn has_next(&self, contender: ContenderId) -> bool {
-        self.0.has_next(contender)
-    }
-
-    #[inline(always)]
-    fn acknowledged(&mut self, now: Time, by: ContenderId, mpdu: &Mpdu<Packet>) -> bool {
-        self.0.exchange_succeeded_over_field(by);
-        self.0.acknowledged(now, by, mpdu)
-    }
-
-    #[inline(always)]
-    fn carries_data(&self, payload: &Packet) -> bool {
-        self.0.carries_data(payload)
-    }
-
-    fn watches_colliders(&self) -> bool {
-        self.0.watches_colliders()
-    }
-
-    #[inline(always)]
-    fn next_ready(&mut self) -> Option<ContenderId> {
-        self.0.next_ready()
-    }
-
-    #[inline(always)]
-    fn has_ready(&self) -> bool {
-        self.0.has_ready()
-    }
-
-    #[inline(always)]
-    fn play_until(&mut self, time: Time) -> bool {
-        self.0.play_until(time)
-    }
-
-    #[inline(always)]
-    fn on_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
+    pub(super) fn on_field_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
         match event {
             MacEvent::Began(Began::Exchange { by, times, ppdu }) => {
-                self.0.exchange_begins_over_field(by, now, times, ppdu);
+                self.exchange_begins_over_field(by, now, times, ppdu);
             }
             MacEvent::Lost { by, psdu, .. } => {
-                self.0.field.under_way[by as usize].counts = Counts::Nothing;
-                if self.0.watchers.watch_frames() {
-                    self.0.frame_failed(by, &psdu.first().payload, false);
-                    self.0.record_lost_ppdu(by);
-                    self.0.capture_unanswered(by);
+                self.field.under_way[by as usize].counts = Counts::Nothing;
+                if self.watchers.watch_frames() {
+                    self.frame_failed(by, &psdu.first().payload, false);
+                    self.record_lost_ppdu(by);
+                    self.capture_unanswered(by);
                 }
             }
             MacEvent::Began(Began::Request { by, times, receiver, window_start, .. }) => {
-                if self.0.watchers.shares_airtime {
-                    self.0.charge(by, now, receiver, times.total);
+                if self.watchers.shares_airtime {
+                    self.charge(by, now, receiver, times.total);
                 }
-                self.0.capture_request(by, now, times, receiver, window_start, true);
+                self.capture_request(by, now, times, receiver, window_start, true);
             }
-            MacEvent::Heard(frame) => self.0.capture_heard(&frame),
-            event => self.0.on_event(now, event),
+            MacEvent::Heard(frame) => self.capture_heard(&frame),
+            event => self.on_event(now, event),
         }
     }
-}
 
-impl World<'_> {
     /// Prepares for a field with all queues.
     pub(super) fn prepare_for_field(&mut self) {
         let queues = self.transmitters.len();
@@ -186,7 +121,7 @@ impl World<'_> {
     /// Counts the airtime of the current exchange of `by`, which has succeeded, unless it is
     /// already counted.
     #[inline(always)]
-    fn exchange_succeeded_over_field(&mut self, by: ContenderId) {
+    pub(super) fn exchange_succeeded_over_field(&mut self, by: ContenderId) {
         let one = &mut self.field.under_way[by as usize];
         match std::mem::replace(&mut one.counts, Counts::Nothing) {
             Counts::Nothing => {}
