@@ -250,7 +250,7 @@ impl PhyConfig {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::testing::dot11b;
+    use crate::testing::{dot11a, dot11b};
 
     pub(crate) const fn dsss(bps: u64) -> Rate {
         Rate { bps, modulation: Modulation::Dsss }
@@ -258,22 +258,6 @@ pub(crate) mod tests {
 
     pub(crate) const fn ofdm(bps: u64) -> Rate {
         Rate { bps, modulation: Modulation::Ofdm }
-    }
-
-    fn dot11a() -> PhyConfig {
-        PhyConfig {
-            standard: "802.11a".into(),
-            dsss: None,
-            ofdm: Some(OfdmTiming {
-                preamble_time: Duration::from_micros(16),
-                plcp_header_time: Duration::from_micros(4),
-                symbol_time: Duration::from_micros(4),
-                service_bits: 16,
-                tail_bits: 6,
-                signal_extension: Duration::ZERO,
-            }),
-            ..dot11b()
-        }
     }
 
     fn micros(phy: &PhyConfig, bytes: u64, rate: Rate) -> f64 {

@@ -81,6 +81,22 @@ impl Cell {
         }
     }
 
+    /// Creates a cell in which station 0 has sent a frame from 1,000 us to 2,000 us, and has no
+    /// further one.
+    pub(crate) fn after_a_frame(stations: usize, mac: &MacConfig) -> Self {
+        let mut cell = Self::during_a_frame(stations, mac);
+        cell.succeed(2_000, false);
+        cell
+    }
+
+    /// Creates a cell in which station 0 has begun to send at 1,000 us.
+    pub(crate) fn during_a_frame(stations: usize, mac: &MacConfig) -> Self {
+        let mut cell = Self::new(stations, mac);
+        cell.queue(0, 1_000);
+        cell.begin();
+        cell
+    }
+
     /// Draws the next backoff of `station`, in slots, with contention window `cw`.
     pub(crate) fn backoff(&mut self, station: StationId, cw: u32) -> u64 {
         u64::from(self.backoffs[station as usize].up_to(cw))

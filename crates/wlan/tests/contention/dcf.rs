@@ -16,10 +16,7 @@ fn a_frame_at_a_medium_idle_for_difs_goes_at_once() {
 
 #[test]
 fn a_frame_within_difs_of_a_busy_medium_goes_when_difs_is_over() {
-    let mut cell = Cell::new(2, &standard());
-    cell.queue(0, 1_000);
-    cell.begin();
-    cell.succeed(2_000, false);
+    let mut cell = Cell::after_a_frame(2, &standard());
 
     cell.queue(1, 2_030);
 
@@ -28,9 +25,7 @@ fn a_frame_within_difs_of_a_busy_medium_goes_when_difs_is_over() {
 
 #[test]
 fn a_frame_at_a_busy_medium_backs_off_from_difs_after_it() {
-    let mut cell = Cell::new(2, &standard());
-    cell.queue(0, 1_000);
-    cell.begin();
+    let mut cell = Cell::during_a_frame(2, &standard());
 
     cell.queue(1, 1_500);
     assert_eq!(cell.next(), None);
@@ -44,9 +39,7 @@ fn a_frame_at_a_busy_medium_backs_off_from_difs_after_it() {
 /// (10 us) before its MAC ACK. The medium was not idle for DIFS, so there is a backoff.
 #[test]
 fn an_answer_before_the_own_ack_backs_off() {
-    let mut cell = Cell::new(2, &standard());
-    cell.queue(0, 1_000);
-    cell.begin();
+    let mut cell = Cell::during_a_frame(2, &standard());
 
     cell.queue_before_own_ack(1, 1_750);
     cell.succeed(2_000, false);
@@ -57,9 +50,7 @@ fn an_answer_before_the_own_ack_backs_off() {
 #[test]
 fn an_answer_may_find_an_idle_medium_and_skip_the_backoff() {
     let idle = with_rules(|rules| rules.arrival_before_own_ack = ArrivalBeforeOwnAck::Idle);
-    let mut cell = Cell::new(3, &idle);
-    cell.queue(0, 1_000);
-    cell.begin();
+    let mut cell = Cell::during_a_frame(3, &idle);
 
     cell.queue_before_own_ack(1, 1_750);
     // Station 2 heard the data frame, and has no MAC ACK to send.
@@ -147,10 +138,7 @@ fn backoffs_freeze_while_the_medium_is_busy() {
 
 #[test]
 fn a_frame_during_the_post_backoff_waits_for_its_end() {
-    let mut cell = Cell::new(1, &standard());
-    cell.queue(0, 1_000);
-    cell.begin();
-    cell.succeed(2_000, false);
+    let mut cell = Cell::after_a_frame(1, &standard());
     let slots = cell.backoff(0, 31);
     assert!(slots >= 2, "a seed with a post-backoff of some slots: {slots}");
 
@@ -161,10 +149,7 @@ fn a_frame_during_the_post_backoff_waits_for_its_end() {
 
 #[test]
 fn a_frame_after_the_post_backoff_goes_at_once() {
-    let mut cell = Cell::new(1, &standard());
-    cell.queue(0, 1_000);
-    cell.begin();
-    cell.succeed(2_000, false);
+    let mut cell = Cell::after_a_frame(1, &standard());
     let over = 2_000 + DIFS + SLOT * cell.backoff(0, 31);
 
     cell.queue(0, over + 1);
@@ -193,10 +178,7 @@ fn without_immediate_access_an_ended_post_backoff_is_followed_by_a_new_one() {
 
 #[test]
 fn a_post_backoff_freezes_like_any_other() {
-    let mut cell = Cell::new(2, &standard());
-    cell.queue(0, 1_000);
-    cell.begin();
-    cell.succeed(2_000, false);
+    let mut cell = Cell::after_a_frame(2, &standard());
     let slots = cell.backoff(0, 31);
     assert!(slots >= 3, "a seed with a post-backoff of some slots: {slots}");
     // Station 1 sends when two slots of the post-backoff have passed.
@@ -212,10 +194,7 @@ fn a_post_backoff_freezes_like_any_other() {
 /// in the meantime draws a new backoff.
 #[test]
 fn a_post_backoff_that_ends_as_another_sends_is_over() {
-    let mut cell = Cell::new(2, &standard());
-    cell.queue(0, 1_000);
-    cell.begin();
-    cell.succeed(2_000, false);
+    let mut cell = Cell::after_a_frame(2, &standard());
     let over = 2_000 + DIFS + SLOT * cell.backoff(0, 31);
     cell.queue(1, over);
     assert_eq!(cell.begin(), (over, vec![1]));
@@ -229,10 +208,7 @@ fn a_post_backoff_that_ends_as_another_sends_is_over() {
 
 #[test]
 fn without_post_backoff_the_next_frame_is_free() {
-    let mut cell = Cell::new(1, &with_rules(|rules| rules.post_backoff = false));
-    cell.queue(0, 1_000);
-    cell.begin();
-    cell.succeed(2_000, false);
+    let mut cell = Cell::after_a_frame(1, &with_rules(|rules| rules.post_backoff = false));
 
     cell.queue(0, 2_010);
 
@@ -242,9 +218,7 @@ fn without_post_backoff_the_next_frame_is_free() {
 /// A beacon has no acknowledgment, so its exchange ends with the frame, and a backoff follows.
 #[test]
 fn a_frame_to_all_is_over_when_it_ends() {
-    let mut cell = Cell::new(1, &standard());
-    cell.queue(0, 1_000);
-    cell.begin();
+    let mut cell = Cell::during_a_frame(1, &standard());
 
     cell.contention.end_broadcast(0, at(1_776), true);
 

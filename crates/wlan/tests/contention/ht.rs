@@ -9,10 +9,11 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use airtcp_kernel::{Duration, RandomStream, Time};
+use airtcp_wlan::testing::dot11n;
 use airtcp_wlan::{
     AccessParameters, AggregationConfig, Began, Cell, CellConfig, ContenderConfig, ContenderId,
-    FailedBlockAck, Format, FrameErrors, HighRate, HighRateTiming, MacConfig, MacEvent, Modulation,
-    Mpdu, Msdu, PairConfig, PhyConfig, Rate, StationId, Supply,
+    FailedBlockAck, Format, FrameErrors, MacConfig, MacEvent, Modulation, Mpdu, Msdu, PairConfig,
+    PhyConfig, Rate, StationId, Supply,
 };
 
 use crate::cell::{standard, streams};
@@ -122,42 +123,7 @@ impl Supply<u32> for Queues {
 }
 
 pub(crate) fn phy() -> PhyConfig {
-    let rate = HighRate {
-        format: Format::Ht,
-        mcs: 7,
-        spatial_streams: 1,
-        channel_width_mhz: 20,
-        guard_interval: Duration::from_nanos(400),
-        preamble_time: Duration::from_micros(36),
-    };
-    PhyConfig {
-        data_rate: Rate { bps: rate.bps(), modulation: Modulation::High(rate) },
-        control_rate: Rate { bps: 24_000_000, modulation: Modulation::Ofdm },
-        slot_time: Duration::from_nanos(SLOT),
-        sifs: Duration::from_nanos(SIFS),
-        difs: Duration::from_micros(34),
-        eifs: Duration::from_micros(94),
-        ack_timeout: Duration::from_nanos(ACK_TIMEOUT),
-        dsss: None,
-        ofdm: Some(airtcp_wlan::phy::OfdmTiming {
-            preamble_time: Duration::from_micros(16),
-            plcp_header_time: Duration::from_micros(4),
-            symbol_time: Duration::from_micros(4),
-            service_bits: 16,
-            tail_bits: 6,
-            signal_extension: Duration::ZERO,
-        }),
-        high_rate: Some(HighRateTiming {
-            service_bits: 16,
-            tail_bits: 6,
-            short_gi_rounding: false,
-            signal_extension: Duration::ZERO,
-        }),
-        cw_min: 15,
-        mac_header_bits: 240,
-        llc_bits: 0,
-        ..crate::cell::phy()
-    }
+    PhyConfig { llc_bits: 0, ..dot11n(Format::Ht, 7, 20, 400) }
 }
 
 pub(crate) fn mac(failed_block_ack: FailedBlockAck) -> MacConfig {

@@ -4,9 +4,7 @@ use crate::cell::{Cell, DIFS, SLOT, standard};
 
 /// Returns a cell in which station 1 backs off from 2,000 us on, and its backoff in slots.
 fn backing_off() -> (Cell, u64) {
-    let mut cell = Cell::new(3, &standard());
-    cell.queue(0, 1_000);
-    cell.begin();
+    let mut cell = Cell::during_a_frame(3, &standard());
     cell.queue(1, 1_500);
     cell.succeed(2_000, false);
     let slots = cell.backoff(1, 31);

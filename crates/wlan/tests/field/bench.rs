@@ -4,38 +4,12 @@
 use std::collections::BTreeMap;
 
 use airtcp_kernel::{Duration, RandomStream, Time};
-use airtcp_wlan::phy::OfdmTiming;
-use airtcp_wlan::testing::{dot11b, standard_mac};
+pub(crate) use airtcp_wlan::testing::dot11a as phy;
+use airtcp_wlan::testing::standard_mac;
 use airtcp_wlan::{
     AccessParameters, ContenderConfig, ContenderId, Field, FieldConfig, HearingConfig, MacConfig,
-    MacCounters, MacEvent, Modulation, Mpdu, Msdu, PhyConfig, Rate, StationId, Supply,
+    MacCounters, MacEvent, Mpdu, Msdu, PhyConfig, StationId, Supply,
 };
-
-/// Returns 802.11a as ns-3 has it.
-pub(crate) fn phy() -> PhyConfig {
-    let ofdm = |mbps: u64| Rate { bps: mbps * 1_000_000, modulation: Modulation::Ofdm };
-    PhyConfig {
-        standard: "802.11a".into(),
-        data_rate: ofdm(54),
-        control_rate: ofdm(24),
-        slot_time: Duration::from_micros(9),
-        sifs: Duration::from_micros(16),
-        difs: Duration::from_micros(34),
-        eifs: Duration::from_micros(94),
-        ack_timeout: Duration::from_micros(45),
-        dsss: None,
-        ofdm: Some(OfdmTiming {
-            preamble_time: Duration::from_micros(16),
-            plcp_header_time: Duration::from_micros(4),
-            symbol_time: Duration::from_micros(4),
-            service_bits: 16,
-            tail_bits: 6,
-            signal_extension: Duration::ZERO,
-        }),
-        cw_min: 15,
-        ..dot11b()
-    }
-}
 
 /// Returns the rules of the standard, with eight transmissions of a frame (ns-3's limit of 7).
 pub(crate) fn mac(rts: bool) -> MacConfig {

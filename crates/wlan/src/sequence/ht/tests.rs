@@ -2,53 +2,9 @@
 
 use super::*;
 use crate::config::AggregationConfig;
+use crate::phy::Format;
 use crate::phy::tests::ofdm;
-use crate::phy::{Format, HighRate, HighRateTiming, OfdmTiming};
-use crate::testing::{dot11b, standard_mac};
-
-/// Returns 802.11n at 20 MHz, or another format, with the rules of ns-3: legacy control frames
-/// at 24 Mb/s.
-pub(crate) fn dot11n(format: Format, mcs: u8, width: u16, guard: u64) -> PhyConfig {
-    let preamble = if format == Format::He { 44 } else { 36 };
-    let rate = HighRate {
-        format,
-        mcs,
-        spatial_streams: 1,
-        channel_width_mhz: width,
-        guard_interval: Duration::from_nanos(guard),
-        preamble_time: Duration::from_micros(preamble),
-    };
-    let base = dot11b();
-    PhyConfig {
-        standard: "802.11n".into(),
-        data_rate: Rate { bps: rate.bps(), modulation: Modulation::High(rate) },
-        control_rate: ofdm(24_000_000),
-        slot_time: Duration::from_micros(9),
-        sifs: Duration::from_micros(16),
-        difs: Duration::from_micros(34),
-        eifs: Duration::from_micros(94),
-        ack_timeout: Duration::from_micros(45),
-        dsss: None,
-        ofdm: Some(OfdmTiming {
-            preamble_time: Duration::from_micros(16),
-            plcp_header_time: Duration::from_micros(4),
-            symbol_time: Duration::from_micros(4),
-            service_bits: 16,
-            tail_bits: 6,
-            signal_extension: Duration::ZERO,
-        }),
-        high_rate: Some(HighRateTiming {
-            service_bits: 16,
-            tail_bits: 6,
-            short_gi_rounding: false,
-            signal_extension: Duration::ZERO,
-        }),
-        cw_min: 15,
-        mac_header_bits: 240,
-        llc_bits: 64,
-        ..base
-    }
-}
+use crate::testing::{dot11n, standard_mac};
 
 pub(crate) fn aggregation(ampdu_bytes: u64, window: u32) -> AggregationConfig {
     AggregationConfig {
