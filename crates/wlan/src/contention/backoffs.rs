@@ -358,3 +358,100 @@ impl Backoffs {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use airtcp_kernel::RandomStream;
+
+    use super::*;
+    use crate::config::AccessParameters;
+    use crate::testing::{dot11b, standard_mac};
+
+    const SLOT: u64 = 20;
+    const DIFS: u64 = 50;
+
+    fn at(micros: u64) -> Time {
+        Time::ZERO + Duration::from_micros(micros)
+    }
+
+    /// Creates two listeners of a field without backoffs, and the queues of three stations.
+    fn field() -> ([Backoffs; 2], Vec<Contender>, Settings) {
+        let phy = dot11b();
+        let contenders = (0..3).map(|station| ContenderConfig {
+            station,
+            access: AccessParameters::dcf(&phy),
+            backoffs: RandomStream::new(1, 0, &format!("sta/{station}"), "backoff"),
+            bursts: None,
+        });
+        let contenders: Vec<_> = contenders.collect();
+        let backoffs = Backoffs::new(&contenders, false);
+        let queue = |config| Contender::of_group(config, &backoffs.groups, None);
+        let queues = contenders.into_iter().map(queue).collect();
+        ([backoffs.clone(), backoffs], queues, Settings::new(&phy, &standard_mac()))
+    }
+
+    fn left(contender: ContenderId, slots: u32, has_frame: bool) -> Stray {
+        Stray { contender, from: Time::ZERO, slots, has_frame, immediate: false }
+    }
+
+    #[test]
+    fn of_backoffs_that_end_together_the_lowest_station_is_first() {
+        let ([mut here, _], mut queues, settings) = field();
+        for (id, slots) in [(0, 9), (2, 4), (1, 4)] {
+            here.join(left(id, slots, true), &mut queues[id as usize]);
+        }
+        let first =
+            |here: &Backoffs, queues: &[Contender]| here.first(at(100), settings.slot_time, queues);
+
+        assert_eq!(first(&here, &queues), (at(100 + DIFS + 4 * SLOT), 1));
+        assert!(here.begin(1, &mut queues), "station 2 may begin before it detects that");
+        assert_eq!(first(&here, &queues), (at(100 + DIFS + 4 * SLOT), 2));
+        assert!(!here.begin(2, &mut queues));
+        assert_eq!(first(&here, &queues), (at(100 + DIFS + 9 * SLOT), 0));
+    }
+
+    #[test]
+    fn what_is_left_of_a_backoff_goes_on_at_another_listener() {
+        let ([mut here, mut there], mut queues, settings) = field();
+        here.join(left(0, 9, true), &mut queues[0]);
+        here.join(left(1, 2, false), &mut queues[1]);
+        assert!(!here.freeze(at(100), at(99 + DIFS), &settings, &mut queues), "no slot begins");
+        assert!(here.freeze(at(100), at(100 + DIFS + 3 * SLOT), &settings, &mut queues));
+
+        let stray = here.leave(0, &mut queues).expect("six slots are left");
+        assert_eq!((stray.slots, stray.has_frame), (6, true));
+        assert!(here.leave(1, &mut queues).is_none(), "it has ended");
+        there.join(stray, &mut queues[0]);
+
+        assert_eq!(here.first(at(500), settings.slot_time, &queues).0, Time::NEVER);
+        let first = there.first(at(500), settings.slot_time, &queues);
+        assert_eq!(first, (at(500 + DIFS + 6 * SLOT), 0));
+    }
+
+    /// A post-backoff of zero slots ends when a slot has passed since it was drawn.
+    #[test]
+    fn a_post_backoff_of_no_slots_lasts_for_one() {
+        let ([mut here, _], mut queues, settings) = field();
+        here.join(left(0, 0, false), &mut queues[0]);
+        here.freeze(at(100), at(99 + DIFS), &settings, &mut queues);
+        assert!(here.has(&queues[0]));
+
+        here.freeze(at(200), at(200 + DIFS + SLOT), &settings, &mut queues);
+
+        assert!(!here.has(&queues[0]));
+    }
+
+    /// The medium becomes busy long after two backoffs should have ended.
+    #[test]
+    fn backoffs_that_were_passed_over_end_in_the_current_slot() {
+        let ([mut here, _], mut queues, settings) = field();
+        for (id, slots) in [(0, 1), (1, 3), (2, 30)] {
+            here.join(left(id, slots, true), &mut queues[id as usize]);
+        }
+
+        here.freeze(at(100), at(100 + DIFS + 20 * SLOT), &settings, &mut queues);
+
+        let slots = [0, 1, 2].map(|id| here.leave(id, &mut queues).map(|stray| stray.slots));
+        assert_eq!(slots, [Some(0), Some(0), Some(10)]);
+    }
+}
