@@ -171,7 +171,7 @@ impl<'a> World<'a> {
             world.parts.add(matches!(config, MediumConfig::Field(_)), &own.cells);
             numbers.push(own);
             made.push(match config {
-                MediumConfig::Cell(config) => Medium::Cell(Box::new(Cell::new(config))),
+                MediumConfig::Cell(config) => Medium::Cell(Box::new(Cell::new(*config))),
                 MediumConfig::Field(config) => Medium::Field(Box::new(Field::new(config))),
             });
         }

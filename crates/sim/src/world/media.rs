@@ -15,7 +15,7 @@ use crate::scenario::Scenario;
 
 /// The configuration of a medium.
 pub(super) enum MediumConfig<'a> {
-    Cell(CellConfig<'a>),
+    Cell(Box<CellConfig<'a>>),
     Field(FieldConfig<'a>),
 }
 
@@ -102,7 +102,7 @@ impl<'a> Whole<'a> {
         }
         let configs = (0..).zip(all).map(|(part, numbers)| {
             let config = match shared.get(part) {
-                Some(&cells) => MediumConfig::Cell(self.cell(&numbers, &places, cells)),
+                Some(&cells) => MediumConfig::Cell(Box::new(self.cell(&numbers, &places, cells))),
                 None => MediumConfig::Field(self.field(&numbers, &places)),
             };
             (config, numbers)

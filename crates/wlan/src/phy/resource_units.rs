@@ -48,7 +48,7 @@ impl Division {
     pub(crate) fn for_all(width_mhz: u16, users: usize) -> Option<Self> {
         let (_, units) = UNITS.iter().find(|(width, _)| *width == width_mhz)?;
         let fits = |&(_, &units): &(u64, &usize)| units >= users;
-        let (subcarriers, &units) = SUBCARRIERS.into_iter().zip(*units).filter(fits).last()?;
+        let (subcarriers, &units) = SUBCARRIERS.into_iter().zip(*units).rfind(fits)?;
         Some(Self { subcarriers, units })
     }
 }
