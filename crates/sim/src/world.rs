@@ -172,7 +172,7 @@ impl<'a> World<'a> {
             numbers.push(own);
             made.push(match config {
                 MediumConfig::Cell(config) => Medium::Cell(Box::new(Cell::new(*config))),
-                MediumConfig::Field(config) => Medium::Field(Box::new(Field::new(config))),
+                MediumConfig::Field(config) => Medium::Field(Box::new(Field::new(*config))),
             });
         }
         if scenario.air.is_some() {

@@ -16,7 +16,7 @@ use crate::scenario::Scenario;
 /// The configuration of a medium.
 pub(super) enum MediumConfig<'a> {
     Cell(Box<CellConfig<'a>>),
-    Field(FieldConfig<'a>),
+    Field(Box<FieldConfig<'a>>),
 }
 
 /// The configuration of all media, by the world's numbers. Each medium takes its part.
@@ -103,7 +103,7 @@ impl<'a> Whole<'a> {
         let configs = (0..).zip(all).map(|(part, numbers)| {
             let config = match shared.get(part) {
                 Some(&cells) => MediumConfig::Cell(Box::new(self.cell(&numbers, &places, cells))),
-                None => MediumConfig::Field(self.field(&numbers, &places)),
+                None => MediumConfig::Field(Box::new(self.field(&numbers, &places))),
             };
             (config, numbers)
         });
