@@ -70,6 +70,9 @@ _MORE_CONTENTION: Final = math.log(2.5)
 #: aggregates.
 _UNREACHED: Final = 0.1
 _AGGREGATES: Final = math.log(1.5)
+#: The logarithm by which shares of connections of several kinds move until they are settled: three
+#: stations at 54 Mb/s beside one at 6 Mb/s, and calls, have 4.0 Mb/s each in 10 s, and 2.7 later.
+_SHARES: Final = math.log(1.5)
 _LEAST_BUSY: Final = 0.1
 #: Metrics that follow from losses, which begin when queues are full.
 _OF_LOSSES: Final = re.compile(r"(packet_loss|r_factor|queue_drop_probability)$")
@@ -136,7 +139,7 @@ class Short:
             by = max(by, _TIMES * math.sqrt(moved.surely(_CHANCE)))
         interval = widened(metric, interval, by)
         if self.short_for:
-            interval = stretched(metric, interval, *self._unreached(metric, group))
+            interval = stretched(metric, interval, *self._unreached(metric, group, part))
         low, high = interval.low, interval.high
         if _OF_RATE.search(metric) and low is not None and high is not None:
             less, more = self._of_readers(group, part)
@@ -145,7 +148,7 @@ class Short:
             )
         return interval
 
-    def _unreached(self, metric: str, group: str | None) -> tuple[float, float]:
+    def _unreached(self, metric: str, group: str | None, part: str) -> tuple[float, float]:
         """Return how far a metric may change until steady state, down and up.
 
         More stations will contend later. Windows that still grow can use the idle time and fill
@@ -159,8 +162,12 @@ class Short:
         if {"windows", "sawteeth"} & set(self.short_for):
             more = -math.log(max(_LEAST_BUSY, 1.0 - self._idle))
             more += _AGGREGATES if self.scenario.mac.aggregation is not None else 0.0
-        up = math.hypot(_UNREACHED, more)
-        return (up if group is not None and len(self.scenario.stations) > 1 else _UNREACHED), up
+        shares = _SHARES if self._windows.shares_move else 0.0
+        up, moved = math.hypot(_UNREACHED, more), math.hypot(_UNREACHED, more + shares)
+        if part != "all" or (group is not None and len(self.scenario.stations) > 1):
+            return moved, moved
+        # If slower stations get more of the time later, all together get less.
+        return (moved if shares else _UNREACHED), up
 
     @cached_property
     def _idle(self) -> float:
@@ -218,12 +225,14 @@ class Short:
         """The reasons why replications are too short to show queueing delays and losses.
 
         `transfers` take long compared to a replication. `windows` of endless connections still
-        grow. `sawteeth` last longer than half of a replication. Few `readers` were seen.
+        grow. `sawteeth` last longer than half of a replication, or so long that the shares of
+        connections of several kinds still move. Few `readers` were seen.
         """
         found = {
             "transfers": not self.is_settled,
             "windows": self._windows.grow,
-            "sawteeth": self._windows.are_cut_seldom and not self._windows.grow,
+            "sawteeth": not self._windows.grow
+            and (self._windows.are_cut_seldom or self._windows.shares_move),
             "readers": self._readers < _FEWEST,
         }
         return tuple(word for word, is_so in found.items() if is_so)

@@ -33,6 +33,11 @@ _GROWTH: Final = 1.25
 _FULL: Final = 0.75
 #: The fewest sawteeth in a run that show the mean over a sawtooth.
 _TEETH: Final = 2.0
+#: The fewest sawteeth after which connections of several kinds share as in the long run. They begin
+#: with the windows of slow start, and each cut by 30 % closes 30 % of the gaps (D. Chiu, R. Jain,
+#: 1989): of the gap at the begin a tenth is left in the mean over these, after a third of them as
+#: warm-up.
+_TEETH_TO_SHARE: Final = 9.0
 #: C and beta of CUBIC, and its additive increase, 3 (1 - beta) / (1 + beta) (RFC 9438, 4.6, 4.3).
 _CUBIC: Final = 0.4
 _CUT: Final = 0.3
@@ -140,6 +145,11 @@ class Windows:
     def are_cut_seldom(self) -> bool:
         """True if the run is too short for the sawtooth of some windows."""
         return _TEETH * self.tooth_s > self.measured_s
+
+    @cached_property
+    def shares_move(self) -> bool:
+        """True if the run is too short for connections of several kinds to share as later."""
+        return len(self._kinds) > 1 and _TEETH_TO_SHARE * self.tooth_s > self.measured_s
 
     @cached_property
     def _kinds(self) -> list[_Kind]:

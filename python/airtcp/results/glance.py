@@ -173,8 +173,8 @@ class Glance:
         """Why the run is too short to know delays and losses, as words.
 
         `transfers`: they take long compared with the run. `windows`: those of endless connections
-        are still growing. `sawteeth`: two sawteeth of the windows take longer than the run.
-        `readers`: it saw few of them.
+        are still growing. `sawteeth`: two sawteeth of the windows take longer than the run, or nine
+        with connections of several kinds. `readers`: it saw few of them.
         """
         return self._short.short_for
 
