@@ -167,7 +167,8 @@ class Short:
         if part != "all" or (group is not None and len(self.scenario.stations) > 1):
             return moved, moved
         # If slower stations get more of the time later, all together get less.
-        return (moved if shares else _UNREACHED), up
+        are_unlike = len({one.data_rate.bps for one in self.scenario.stations}) > 1
+        return (moved if shares and are_unlike else _UNREACHED), up
 
     @cached_property
     def _idle(self) -> float:
