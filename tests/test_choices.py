@@ -232,6 +232,8 @@ def with_word(path: str, word: str) -> dict[str, Any]:
         data["phy"]["standard"] = "802.11ax"
     if (path, word) == ("phy.guard_interval", "3200 ns"):
         data["phy"]["standard"] = "802.11ax"
+    if (path, word) == ("mac.ofdma.scheduler", "fixed"):
+        data["mac"]["ofdma"]["schedule"] = [["laptop"]]
     if path.startswith("flows.application") or path == "flows.direction":
         del data["flows"][0]["path"]
     return data
