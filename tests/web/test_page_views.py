@@ -74,12 +74,20 @@ def test_a_press_that_is_half_done_when_points_arrive_is_not_lost(opened: Any) -
 def test_a_capacity_is_searched_once_its_condition_is_known(opened: Any) -> None:
     page = opened()
     held: list[Any] = []
-    page.page.route("**/api/conditions", lambda route: held.append(route))
+    is_held = True
+
+    def hold(route: Any) -> None:
+        if is_held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.page.route("**/api/conditions", hold)
     page.page.locator("#views button", has_text="Plan").click()
     search = page.page.get_by_role("button", name="Find the capacity")
     search.wait_for()
     assert search.is_disabled()
-    page.page.unroute("**/api/conditions")
+    is_held = False
     for one in held:
         one.continue_()
     page.page.locator("button:enabled", has_text="Find the capacity").wait_for()

@@ -101,6 +101,8 @@ export function plan(app) {
       if (id === JSON.stringify(app.source())) show();
     }).catch((error) => {
       asked = null;
+      // Pressed now, it says what is wrong.
+      search.ready(true);
       replace(problem, bad(error.message));
     });
   }
