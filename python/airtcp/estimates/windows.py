@@ -33,10 +33,10 @@ _GROWTH: Final = 1.25
 _FULL: Final = 0.75
 #: The fewest sawteeth in a run that show the mean over a sawtooth.
 _TEETH: Final = 2.0
-#: The fewest sawteeth after which connections of several kinds share as in the long run. They begin
-#: with the windows of slow start, and each cut by 30 % closes 30 % of the gaps (D. Chiu, R. Jain,
-#: 1989): of the gap at the begin a tenth is left in the mean over these, after a third of them as
-#: warm-up.
+#: The fewest sawteeth in a run that show how connections of several kinds share in the long run.
+#: They begin with the windows of slow start, and each cut by 30 % closes 30 % of the gaps between
+#: them (D. Chiu, R. Jain, 1989). After three sawteeth of warm-up, the mean over nine more has a
+#: tenth of the initial gap.
 _TEETH_TO_SHARE: Final = 9.0
 #: C and beta of CUBIC, and its additive increase, 3 (1 - beta) / (1 + beta) (RFC 9438, 4.6, 4.3).
 _CUBIC: Final = 0.4

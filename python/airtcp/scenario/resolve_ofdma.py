@@ -72,7 +72,8 @@ def _unfit_schedule(mac: Written, scenario: ResolvedScenario) -> Iterator[tuple[
         return
     stations = _stations(scenario)
     rate = scenario.stations[0].data_rate.high
-    most = _MOST_USERS.get(rate.channel_width_mhz if rate is not None else 0, 0)
+    assert rate is not None, "stations of OFDMA have such rates"
+    most = _MOST_USERS[rate.channel_width_mhz]
     for place, turn in enumerate(schedule):
         here = (*_SCHEDULE, place)
         for name in turn:
@@ -88,11 +89,10 @@ def _unfit_schedule(mac: Written, scenario: ResolvedScenario) -> Iterator[tuple[
         if len(set(users)) < len(users):
             yield here, "a station is named twice", "each station once in a PPDU"
         if len(users) > most:
-            width = rate.channel_width_mhz if rate is not None else 0
             yield (
                 here,
                 f"{len(users)} stations",
-                f"at most {most}, the resource units in {width} MHz",
+                f"at most {most}, the resource units in {rate.channel_width_mhz} MHz",
             )
     named = {one for turn in schedule for name in turn for one in stations[name]}
     for group in scenario.stations:
