@@ -1,6 +1,6 @@
 """CUBIC by RFC 9438 in Python: a second writing of the core's, for equal bits.
 
-Windows are in segments and seconds in binary64, in the order of operations of the core's.
+Windows are in segments, times in seconds, both in binary64. Operations have the order of the core.
 """
 
 import math

@@ -48,8 +48,8 @@ use crate::sequence::dcf::FrameTimes;
 use crate::sequence::txop::Txop;
 use crate::station::{ContenderId, StationId};
 
-/// The exchange logic of a cell. The default methods play exchanges of one frame, of which the MAC
-/// holds only the frame that it sends of each queue.
+/// The exchange logic of a cell. The default methods play exchanges of one frame. For each queue, the
+/// MAC then holds only the frame that it is sending.
 pub(crate) trait Exchange<P: Clone>: Sized {
     /// True if every transmission is an exchange after its own backoff: there are no beacons,
     /// contention-free periods, aggregates, bursts or TXOPs. A plain cell skips these checks at

@@ -69,7 +69,7 @@ impl Stray {
 }
 
 impl Backoffs {
-    /// Creates the backoffs of these contenders; none counts.
+    /// Creates the backoffs of these contenders. None of them counts slots yet.
     pub(crate) fn new(contenders: &[ContenderConfig], is_of_cell: bool) -> Self {
         let groups = Groups::new(contenders);
         Self { groups, strays: Vec::new(), busy_periods: 0, is_of_cell }
