@@ -50,3 +50,44 @@ def test_settings_that_change_traffic_are_named(
     draft = drawn(tmp_path, ["TCP download"], SYSCTLS={f"net.ipv4.{key}": value})
 
     assert any(f"{key} = {value}" in line for line in draft.unread) == is_named
+
+
+@pytest.mark.parametrize(
+    ("names", "wanted"),
+    [
+        # rrul_var of flent 2.1 and later, and its pings.
+        (
+            [f"TCP {part}::{n} (CS{5 * n - 5})" for part in ("upload", "download") for n in (1, 2)]
+            + ["Ping (ms)::ICMP", "TCP upload::1 (CS0)::tcp_rtt"],
+            [("download", 2), ("upload", 2)],
+        ),
+        # tcp_nup, and hosts by address.
+        (["TCP upload::1", "TCP upload::2", "TCP upload::2::tcp_cwnd"], [("upload", 2)]),
+        (["TCP upload BE 2001:db8::a", "TCP upload BE 2001:db8::a::tcp_rtt"], [("upload", 1)]),
+    ],
+)
+def test_each_connection_is_a_series(
+    tmp_path: Path, names: list[str], wanted: list[tuple[str, int]]
+) -> None:
+    flows = drawn(tmp_path, names).flows
+
+    found = [(one["direction"].value, one["connections"].value if "connections" in one else 1)
+             for one in flows]  # fmt: skip
+    assert found == wanted
+
+
+def test_a_mark_after_colons_is_a_mark(tmp_path: Path) -> None:
+    draft = drawn(tmp_path, ["TCP upload::1 (CS1)", "TCP upload::2 (CS1)"])
+
+    assert draft.tables["mac.classify"]["tcp_data"].value == "AC_BK"
+
+
+def test_a_ping_of_another_host_is_not_the_path(tmp_path: Path) -> None:
+    path = tmp_path / "x.flent"
+    drawn(tmp_path, ["TCP upload", "Ping (ms) ICMP", "Ping (ms) ICMP gateway (extra)"])
+    told = json.loads(path.read_text())
+    told["results"]["Ping (ms) ICMP"] = [40.0] * 20
+    told["results"]["Ping (ms) ICMP gateway (extra)"] = [8.0] * 20
+    path.write_text(json.dumps(told))
+
+    assert draft_of([path]).flows[0]["path"].value == [{"delay": "20 ms"}]

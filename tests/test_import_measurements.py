@@ -278,13 +278,6 @@ def test_files_of_powershell_and_of_several_tests(tmp_path: Path) -> None:
         measurement_of(twice)
 
 
-def test_no_name_or_address_is_kept(tmp_path: Path) -> None:
-    text = scenario_of([written(tmp_path, iperf3())])
-
-    assert "192.0.2" not in text
-    assert "secret" not in text
-
-
 def set_at(told: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
     changed = copy.deepcopy(told)
     table: Any = changed

@@ -13,7 +13,6 @@ import pytest
 from airtcp.exceptions import ScenarioError
 from airtcp.importer.files import scenario_of
 from airtcp.importer.options import PROGRAMS, options_of
-from airtcp.importer.source import without_addresses
 
 
 def test_tables_of_all_programs_can_be_read() -> None:
@@ -110,27 +109,3 @@ def test_a_test_of_less_than_a_millisecond_is_refused_by_its_own_key(tmp_path: P
     with pytest.raises(ScenarioError) as caught:
         scenario_of([path])
     assert caught.value.key == "end.sum_received.seconds"
-
-
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        ("192.0.2.7.json", "address.json"),
-        ("ap-02-00-00-00-00-01.pcap", "ap-address.pcap"),
-        ("no route to 2001:db8::1", "no route to address"),
-        ("02:00:5E:00:53:01 left", "address left"),
-        # Dates, times and versions are none.
-        ("rrul-2026-11-29T12:30:05.123456.flent.gz", "rrul-2026-11-29T12:30:05.123456.flent.gz"),
-        ("iperf-3.12", "iperf-3.12"),
-    ],
-)
-def test_addresses_in_names_of_files_and_messages_are_left_out(text: str, wanted: str) -> None:
-    assert without_addresses(text) == wanted
-
-
-def test_a_failure_of_iperf3_is_told_without_addresses(tmp_path: Path) -> None:
-    path = tmp_path / "192.0.2.7.json"
-    path.write_text('{"start": {}, "error": "Connection refused to 192.0.2.8"}')
-
-    with pytest.raises(ScenarioError, match="did not finish: Connection refused to address"):
-        scenario_of([path])

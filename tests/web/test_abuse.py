@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+import re
 import signal
 import tempfile
 import time
@@ -136,6 +137,21 @@ def test_an_uploaded_log_may_be_compressed(web: Web) -> None:
     _, packaged = web.ask("api/predict", {"source": {"example": "web-hotspot"}})
 
     assert mine["values"] == packaged["values"]
+
+
+def test_no_answer_has_what_a_log_says_of_people(web: Web) -> None:
+    line = b'198.51.100.7 - wombat [29/Nov/2026:12:00:0%d +0000] "GET /zebra HTTP/1.1" 200 3000 '
+    line += b'"http://quokka.example/" "02:c0:ff:ee:00:01"\n'
+    changes = {SIZE: {"distribution": "empirical", "file": "my.log"}} | QUICK
+    source = {"example": "web-hotspot", "changes": changes}
+
+    for log in (b"".join(line % n for n in range(9)), b"wombat 198.51.100.7 quokka\n" * 9):
+        _, told = web.ask("api/uploads", raw=log, method="POST")
+        source |= {"files": {"my.log": told["id"]}}
+        said = [web.ask(f"api/{one}", {"source": source}) for one in ("scenario", "predict")]
+        run = web.run({"kind": "run", "source": source}) if said[0][0] == 200 else told
+        assert not re.search(r"wombat|quokka|zebra|198\.51|c0:ff", json.dumps([*said, run]))
+    assert [status for status, _ in said] == [422, 422]
 
 
 def test_uploads_are_bounded_and_stay_in_their_folder(web: Web) -> None:

@@ -53,9 +53,11 @@ _SYSCTLS: Final = {
     "net.ipv4.tcp_pacing_ss_ratio": (200,),
     "net.ipv4.tcp_pacing_ca_ratio": (120,),
 }
-#: A series whose last word is a mark or a kind, not a host name.
+#: A word of a series' name that is a mark, a kind or a number, not a host name.
 _LABEL: Final = re.compile(r"[A-Z]{1,4}\d*|\d+")
 _PING: Final = "Ping (ms)"
+#: The end of pings of hosts that are not those of the test (`ping_hosts`).
+_EXTRA: Final = "(extra)"
 #: Test parameters that the series show, or that change no traffic.
 _SHOWN_PARAMETERS: Final = re.compile(
     r"tcp_cong_control|cc|\w*_?streams|\w*stats\w*|\w*hosts?|\w*label\w*|ping_\w+|cpu_\w+|test_\w+"
@@ -95,7 +97,7 @@ def _series(top: Node) -> dict[str, list[float | None]]:
         values = [one.number(least=-1e12, most=1e12) for one in node.items()]
         if len(values) != len(times):
             raise top.source.error(
-                f"results.{name}",
+                f"results.{_shown(top, name)}",
                 f"has {len(values)} values for {len(times)} times; allowed: one per time",
             )
         found[name] = values
@@ -114,7 +116,8 @@ def _flows(series: dict[str, list[float | None]]) -> dict[str, list[str]]:
             name
             for name, values in series.items()
             if name.startswith(f"TCP {direction}")
-            and _is_whole(name)
+            and name.rpartition("::")[0] not in series
+            and not name.rpartition("::")[2].startswith("tcp_")
             and name.rpartition(" ")[2] not in _COMPUTED
             and any(value is not None for value in values)
         ]
@@ -123,16 +126,24 @@ def _flows(series: dict[str, list[float | None]]) -> dict[str, list[str]]:
     return found
 
 
-def _is_whole(name: str) -> bool:
-    """Whether a series is a connection: others have a word after `::`, such as tcp_rtt."""
-    _, colons, end = name.partition("::")
-    return not colons or end.isdigit()
+def _words(name: str) -> list[str]:
+    """Return the words after the direction of a series of TCP: mark, number, host."""
+    return re.findall(r"[\w.-]+", name)[2:]
+
+
+def _shown(top: Node, name: str) -> str:
+    """Return the name of a series without hosts."""
+    hosts = top.get("metadata", "HOSTS").value
+    known = hosts if isinstance(hosts, list) else []
+    words = name.replace("::", " ").split()
+    kept = (one for one in words[2:] if _LABEL.fullmatch(one) or one == _EXTRA)
+    return " ".join([*words[:2], *(one for one in kept if one not in known)])[:30]
 
 
 def _needed(top: Node, series: dict[str, list[float | None]]) -> dict[str, list[str]]:
     flows = _flows(series)
     if not flows:
-        others = ", ".join(f'"{one[:30]}"' for one in _others(top)[:4])
+        others = ", ".join(f'"{one}"' for one in _others(top)[:4])
         has = f", but {others}" if others else ""
         raise top.source.error(
             "results",
@@ -155,7 +166,7 @@ def _kinds(top: Node, series: Mapping[str, list[float | None]]) -> dict[_Kind, l
 def _congestion(top: Node, name: str) -> tuple[str, str]:
     """Return Linux's name of the congestion control and where it was found; "" if unknown."""
     # Tests that compare have names such as `TCP upload Cubic BE`.
-    words = name.lower().partition("::")[0].split()[2:]
+    words = _words(name.lower())
     metadata = top.get("metadata")
     places = (
         (metadata.get("SERIES_META", name, "CONG_CONTROL").value, "metadata.SERIES_META"),
@@ -176,7 +187,7 @@ def _category(top: Node, name: str) -> str:
         return category_of(tos)
     command = top.get("metadata", "SERIES_META", name, "COMMAND").value
     given = re.search(r" -Y (\w+)", command) if isinstance(command, str) else None
-    words = [given[1]] if given else name.partition("::")[0].split()[2:]
+    words = [given[1]] if given else _words(name)
     found = (category_of(word) for word in words)
     return next((one for one in found if one != "AC_BE"), "AC_BE")
 
@@ -191,7 +202,7 @@ def _trip_ms(name: str, series: Mapping[str, list[float | None]]) -> float:
         ping: min(known)
         for ping, there in series.items()
         if ping.startswith(_PING)
-        and not ping.endswith("avg")
+        and not ping.endswith(("avg", _EXTRA))
         and (known := [value for value in there if value is not None and value > 0.0])
     }
     last = name.split()[-1]
@@ -202,8 +213,8 @@ def _trip_ms(name: str, series: Mapping[str, list[float | None]]) -> float:
 
 def _others(top: Node) -> list[str]:
     """Return the kinds of series that are traffic, but neither TCP nor pings."""
-    names = (name.partition("::")[0] for name in top.get("results").table())
-    return list(dict.fromkeys(name for name in names if not _NO_TRAFFIC.match(name)))
+    names = (name for name in top.get("results").table() if not _NO_TRAFFIC.match(name))
+    return list(dict.fromkeys(_shown(top, name) for name in names))
 
 
 def _conditions(top: Node, kinds: Mapping[_Kind, list[str]]) -> list[Unfollowed]:
@@ -231,7 +242,7 @@ def _conditions(top: Node, kinds: Mapping[_Kind, list[str]]) -> list[Unfollowed]
         shown = ", ".join(one[:30] for one in unknown[:6])
         found.append(Unfollowed(f"test parameters that the series do not show: {shown}"))
     if others := _others(top):
-        shown = ", ".join(f'"{one[:30]}"' for one in others[:4])
+        shown = ", ".join(f'"{one}"' for one in others[:4])
         found.append(Unfollowed(f"series that are neither TCP nor pings: {shown}"))
     return found
 
@@ -249,7 +260,9 @@ def measurement(top: Node) -> Measurement:
         mean = None if sums else sum(sum(there) / len(there) for there in own)
         goodput = mean_over_time(sums, mean)
         if goodput.mean is None or goodput.mean < 0.0:
-            raise top.source.error(f"results.{names[0]}", "is below 0; allowed: rates in Mbits/s")
+            raise top.source.error(
+                f"results.{_shown(top, names[0])}", "is below 0; allowed: rates in Mbits/s"
+            )
         values[direction] = {"goodput_bps": goodput.scaled(1e6)}
         trips = [
             sum(known) / len(known)
@@ -267,8 +280,7 @@ def measurement(top: Node) -> Measurement:
         times = sorted(v for v in there if v is not None)
         if name.startswith("Ping (ms)") and times and not name.endswith("avg"):
             half, late = times[len(times) // 2], times[int(0.95 * (len(times) - 1))]
-            about = _PING if len(name.split()) > 3 else name
-            pings.append(f"{about}: median {half:.3g} ms, p95 {late:.3g} ms")
+            pings.append(f"{_shown(top, name)}: median {half:.3g} ms, p95 {late:.3g} ms")
     return Measurement(
         top.source.short,
         values,

@@ -82,7 +82,9 @@ class _Test:
 
     def __init__(self, top: Node) -> None:
         if error := top.get("error").text():
-            raise top.source.error("error", f"iperf3 did not finish: {without_addresses(error)}")
+            host = top.get("start", "connecting_to", "host").text() or "\0"
+            error = without_addresses(error.replace(host, "the server"))
+            raise top.source.error("error", f"iperf3 did not finish: {error}")
         test = top.get("start", "test_start")
         if not test.table():
             raise top.source.error("start.test_start", "is missing; allowed: iperf3 -J of a client")

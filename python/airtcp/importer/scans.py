@@ -238,7 +238,7 @@ def _terse_rows(source: Source) -> Iterator[_Row]:
 def _of_nmcli(source: Source, number: int, row: dict[str, str]) -> Reading:
     place = f"line {number}"
     if not re.fullmatch(MAC, row["BSSID"]):
-        raise source.error(f"{place}: bssid", f"{shown(row['BSSID'])} is not a MAC address")
+        raise source.error(f"{place}: bssid", "is not a MAC address")
     signal = _percent(source, place, row["SIGNAL"])
     freq = re.match(r"\d{4}", row.get("FREQ", ""))
     mhz = int(freq[0]) if freq else 0

@@ -175,7 +175,7 @@ def _number(cell: str, zero_allowed: bool, most: float) -> tuple[float, str]:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        return value, f'"{cell}" is not a number; allowed: {allowed}'
+        return value, f'"{cell[:40]}" is not a number; allowed: {allowed}'
     if value < 0 or (value == 0 and not zero_allowed):
         return value, f"{cell} is too small; allowed: {allowed}"
     return value, f"{cell} is too large; allowed: {most:g} at most" if value > most else ""
