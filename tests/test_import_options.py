@@ -23,6 +23,7 @@ def test_tables_of_all_programs_can_be_read() -> None:
 KEYS = {
     "--udp": "start.test_start.protocol",
     "--bitrate": "start.test_start.target_bitrate",
+    "--bandwidth": "start.test_start.target_bitrate",
     "--fq-rate": "start.test_start.fqrate",
     "--length": "start.test_start.blksize",
     "--parallel": "start.test_start.num_streams",
@@ -32,6 +33,7 @@ KEYS = {
     "--dscp": "start.test_start.tos",
     "--window": "start.sock_bufsize",
     "--congestion": "end.sender_tcp_congestion",
+    "--linux-congestion": "end.sender_tcp_congestion",
     "--set-mss": "start.tcp_mss",
     "--time": "start.test_start.duration",
     "--bytes": "start.test_start.bytes",
@@ -50,7 +52,7 @@ KEYS = {
     "--flowlabel": "start.test_start.flowlabel",
     "--dont-fragment": "start.test_start.dont_fragment",
 }
-#: What 3.13 to 3.19 added to the options of 3.12.
+#: What 3.13 to 3.21 added to the options of 3.12.
 SINCE_3_12 = "json-stream json-stream-full-output cntl-ka mptcp server-max-duration skip-rx-copy"
 SINCE_3_12 += " use-pkcs1-padding gsro"
 

@@ -1,7 +1,7 @@
 """Radios of hostapd: the standard, width and guard interval that hostapd really uses.
 
 For some combinations of options, hostapd turns HT and later off, or exits. Without WMM, stations do
-not use HT. The reference for both is hostapd itself (`tests/test_import_hostapd.py`).
+not use HT. The reference for both is hostapd itself (`validation/peers/hwsim.py`).
 """
 
 from __future__ import annotations
@@ -136,6 +136,10 @@ def _off(options: Options, mode: str, band: str) -> str:
         return "hostapd turns HT and later off with WEP"
     pairwise = set((options.value("wpa_pairwise") or "TKIP").split())
     rsn = set(options.value("rsn_pairwise").split()) or (pairwise if wpa & 2 else set())
+    if wpa & 1 and not pairwise & {"CCMP", "TKIP"}:
+        raise options.source.error(
+            options.place("wpa_pairwise"), "hostapd exits; allowed: TKIP or CCMP with wpa=1"
+        )
     if wpa and "CCMP" not in pairwise and not rsn & _STRONG:
         given = options.has("wpa_pairwise") or options.has("rsn_pairwise")
         what = "no pairwise cipher is CCMP or GCMP"
@@ -169,6 +173,8 @@ def _width(options: Options, draft: Draft, band: str, channel: int) -> int:
         _check_center(options, key, number, channel)
     elif offset:
         width, why = 40, options.why("ht_capab")
+    if band == "5 GHz" and number == 0 and key:
+        _check_center_of_40(options, key, channel, offset)
     if band == "2.4 GHz" and number in _WIDTHS:
         draft.unknown.append(f"{options.why(key)}: not in 2.4 GHz; {width} MHz is used instead")
     if width == 40 and band == "2.4 GHz":
@@ -208,8 +214,8 @@ def _secondary(options: Options, band: str, channel: int) -> int:
     if not allowed:
         raise options.source.error(
             options.place("ht_capab"),
-            f"hostapd exits, because [HT40{'+' if offset > 0 else '-'}] pairs channel {channel} "
-            f"with {other}, which is not allowed",
+            f"[HT40{'+' if offset > 0 else '-'}] pairs channel {channel} with {other}, which is "
+            "not allowed: hostapd exits, or uses 20 MHz",
         )
     return offset
 
@@ -235,11 +241,22 @@ def _check_center(options: Options, key: str, number: int, channel: int) -> None
             "hostapd exits; allowed: 160 MHz together with [VHT160] in vht_capab",
         )
     most = 14 if number == 2 else 6
-    is_left_out = not index and number != 2
-    if channel and not is_left_out and abs(index - channel) not in range(2, most + 1, 4):
+    if channel and abs(index - channel) not in range(2, most + 1, 4):
         place = options.place(center) if options.has(center) else options.place(key)
         raise source.error(
             place, f"channel {channel} is not within {_WIDTHS[number]} MHz around channel {index}"
+        )
+
+
+def _check_center_of_40(options: Options, key: str, channel: int, offset: int) -> None:
+    """Check that a center given for 20 or 40 MHz is theirs. Raises ScenarioError."""
+    center = key.replace("chwidth", "centr_freq_seg0_idx")
+    index = options.whole(center, 0, 233)
+    if channel and index and index != channel + offset // 2:
+        raise options.source.error(
+            options.place(center),
+            f"hostapd exits without {key}, because channel {index} is not the center of "
+            f"{40 if offset else 20} MHz",
         )
 
 

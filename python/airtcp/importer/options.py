@@ -24,8 +24,8 @@ class Option(NamedTuple):
 #: The programs, with the versions whose options the table covers.
 PROGRAMS: Final[Mapping[str, str]] = {
     "hostapd": "hostapd 2.10 and 2.11",
-    "iperf3": "iperf3 3.12 to 3.19",
-    "iperf3-command": "the command line of iperf3 3.12 to 3.19",
+    "iperf3": "iperf3 3.12 to 3.21",
+    "iperf3-command": "the command line of iperf3 3.12 to 3.21",
     "flent": "flent 2.2",
     "uci-device": "OpenWrt's wifi-device",
     "uci-iface": "OpenWrt's wifi-iface",
