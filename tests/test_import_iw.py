@@ -77,3 +77,25 @@ def test_a_rate_that_the_radio_does_not_have_is_a_line(
 
     assert "not a rate of this radio" in text.replace("\n#  ", "")
     assert tomllib.loads(text)["stations"] == [{"name": "station", "count": 1}]
+
+
+@pytest.mark.parametrize(
+    ("rate", "width", "is_named"),
+    [
+        ("1560.0 MBit/s VHT-MCS 8 80P80MHz short GI VHT-NSS 2", 160, False),
+        ("866.7 MBit/s VHT-MCS 9 80MHz short GI VHT-NSS 2", 80, False),
+        ("2401.9 MBit/s 160MHz HE-MCS 11 HE-NSS 2 HE-GI 0 HE-DCM 0", 160, False),
+        ("4.3 MBit/s HE-MCS 0 HE-NSS 1 HE-GI 0 HE-DCM 1", 20, True),
+        ("25.0 MBit/s HE-MCS 5 HE-NSS 1 HE-GI 0 HE-DCM 0 HE-RU-ALLOC 2", 20, True),
+        ("32.5 MBit/s VHT-MCS 7 10MHz VHT-NSS 1", 20, True),
+    ],
+)
+def test_a_rate_of_less_than_the_channel_is_named(
+    tmp_path: Path, rate: str, width: int, is_named: bool
+) -> None:
+    dump = f"Station 02:00:00:00:00:02 (on wlan0)\n\ttx bitrate:\t{rate}\n"
+
+    text = scenario_of([written(tmp_path, dump)])
+
+    assert tomllib.loads(text)["phy"]["channel_width"] == f"{width} MHz"
+    assert ("not the rate of its MCS" in text.replace("\n#  ", "")) == is_named

@@ -231,6 +231,23 @@ def of_server(told: dict[str, Any]) -> dict[str, Any]:
     return told
 
 
+def test_udp_of_old_versions_loses_what_was_lost(tmp_path: Path) -> None:
+    """iperf3 3.9 has only the sum of what was sent, and a client's intervals are of that too."""
+    told = iperf3(8e6, protocol="UDP", target_bitrate=8_000_000, blksize=1472)
+    told["end"]["sum"] = told["end"].pop("sum_received") | {"lost_percent": 30}
+    told["end"].pop("sum_sent")
+    second = {"seconds": 1.0, "bits_per_second": 8e6}
+    told["intervals"] = [{"sum": second}] * 20
+
+    old = measurement_of(written(tmp_path, told)).values[""]["goodput_bps"]
+    received = [{"sum": second | {"jitter_ms": 0.1, "bits_per_second": bps}} for bps in (5e6, 6e6)]
+    new = measurement_of(written(tmp_path, told | {"intervals": received * 10}))
+
+    assert old.half_width is None
+    assert old.mean == pytest.approx(5.6e6)
+    assert new.values[""]["goodput_bps"].half_width is not None
+
+
 @pytest.mark.parametrize("protocol", ["TCP", "UDP"])
 def test_a_server_that_sent_tells_what_it_sent(tmp_path: Path, protocol: str) -> None:
     told = of_server(iperf3(protocol=protocol, reverse=1))

@@ -37,7 +37,12 @@ _IPERF3: dict[str, Any] = {
 
 
 def _flent(*names: str, **metadata: Any) -> str:
-    about: dict[str, Any] = {"HOST": "quokka", "HOSTS": ["QUOKKA"], "LOCAL_HOST": "wombat", "NOTE": "zebra"}
+    about: dict[str, Any] = {
+        "HOST": "quokka",
+        "HOSTS": ["QUOKKA"],
+        "LOCAL_HOST": "wombat",
+        "NOTE": "zebra",
+    }
     about |= {"IP_ADDRS": {"wombat": ["198.51.100.7"]}, "TITLE": "zebra", "LENGTH": 4, **metadata}
     values = {name: [25.0] * 20 for name in names}
     times = [0.2 * n for n in range(20)]

@@ -311,13 +311,6 @@ def test_a_link_is_one_station(tmp_path: Path) -> None:
     assert station["mcs"] == 10
 
 
-def test_a_part_of_a_channel_is_named(tmp_path: Path) -> None:
-    rate = "34.4 MBit/s HE-MCS 2 HE-NSS 1 HE-GI 1 HE-DCM 0 106-tone RU"
-    dump = f"Station 02:00:00:00:00:02 (on wlan0)\n\ttx bitrate:\t{rate}\n"
-
-    assert "OFDMA" in scenario_of([written(tmp_path, dump)])
-
-
 @pytest.mark.parametrize(
     ("old", "new", "band", "width"),
     [
@@ -421,6 +414,8 @@ FORMS = {
     "wpa_cli": ("bssid / frequency / signal level / flags / ssid\n"
                 "02:00:00:00:00:01\t5180\t-47\t[ESS]\ta\n", 20),
     "Kismet": ("Network;ESSID;BSSID;Channel;BestSignal\n1;a;02:00:00:00:00:01;36;-47\n", 20),
+    # Percent come first.
+    "Vistumbler": ("SSID,BSSID,SIGNAL,RSSI,CHANNEL\na,02:00:00:00:00:01,90,-47,36\n", 20),
     "two readings": ("SSID,BSSID,RSSI,Channel,Width\na,02:00:00:00:00:01,-44,36,80\n"
                      "a,02:00:00:00:00:01,-50,36,80\n", 80),
     "airport": ("            SSID BSSID             RSSI CHANNEL HT CC SECURITY\n"
@@ -441,6 +436,24 @@ def test_forms_of_surveys_say_the_same(tmp_path: Path, name: str) -> None:
     assert found["cells"] == {"ap-1": {"channel": 36}}
     assert found["phy"]["channel_width"] == f"{width} MHz"
     assert found["air"]["received"] == [["ap-1", "place-1", -47.0]]
+
+
+def test_access_points_without_a_name_may_be_of_several_networks(tmp_path: Path) -> None:
+    powers_dbm = {("a", 1): -40, ("a", 2): -70, ("b", 1): -60, ("b", 2): -50}
+    text = "Place,SSID,BSSID,Channel,RSSI\n" + "".join(
+        f"{place},,02:00:00:00:00:0{ap},36,{dbm}\n" for (place, ap), dbm in powers_dbm.items()
+    )
+
+    assert [one["cell"] for one in read(tmp_path, text)["stations"][:2]] == ["ap-1", "ap-1"]
+
+
+@pytest.mark.parametrize(
+    ("channel", "band"), [(13, 2.4), (36, 5), (37, 6), (144, 5), (149, 5), (177, 5), (181, 6)]
+)
+def test_a_channel_tells_its_band(tmp_path: Path, channel: int, band: float) -> None:
+    text = f"SSID,BSSID,Channel,RSSI\na,02:00:00:00:00:01,{channel},-50\n"
+
+    assert read(tmp_path, text)["phy"]["band"] == f"{band:g} GHz"
 
 
 def test_points_of_a_zone_are_places_of_their_own(tmp_path: Path) -> None:

@@ -80,6 +80,8 @@ DIALECTS = {
     "by channel": ("mac80211", ["channel 149", "htmode HE80"], "ax", 5, 80),
     "6 GHz": ("mac80211", ["band 6g", "htmode EHT320"], "be", 6, 320),
     "VHT in 2.4 GHz": ("mac80211", ["band 2g", "htmode VHT40", "channel 6"], "n", 2.4, 40),
+    "too wide in 2.4 GHz": ("mac80211", ["band 2g", "htmode VHT80", "channel 6"], "n", 2.4, 40),
+    "HE80 in 2.4 GHz": ("mac80211", ["band 2g", "htmode HE80", "channel 6"], "ax", 2.4, 40),
     "qca-bea in 6 GHz": (
         "qcawificfg80211",
         ["hwmode 11bea", "band 3", "htmode HT320"],

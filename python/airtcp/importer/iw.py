@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from airtcp.high_rate import HighRate, NoSuchRateError
 from airtcp.importer.draft import Draft, Said
 from airtcp.importer.scans import band_of
 from airtcp.importer.source import Source
@@ -21,7 +22,7 @@ _VALUE: Final = re.compile(r"^\s+([\w ./]+?):\s*(.*\S)?\s*$")
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 _RATE: Final = re.compile(
     r"^(?P<mbps>\d+(?:\.\d+)?) MBit/s"
-    r"(?=(?:.*\b(?P<width>20|40|80|160|320) ?MHz)?)"
+    r"(?=(?:.*\b(?P<width>20|40|80|80P80|160|320) ?MHz)?)"
     r"(?=(?:.*\b(?P<form>EHT|HE|VHT)-MCS (?P<mcs>\d+))?)"
     r"(?=(?:.* (?:EHT|HE|VHT)-NSS (?P<streams>\d+))?)"
     r"(?=(?:.*(?:^| )MCS (?P<ht>\d+))?)"
@@ -37,7 +38,8 @@ _LACKS: Final = {"2.4 GHz": ("VHT",), "6 GHz": ("", "HT", "VHT")}
 #: Only 6 GHz has channels of this width, in MHz.
 _WIDEST: Final = 320
 _DSSS: Final = (1.0, 2.0, 5.5, 11.0)
-_RU: Final = re.compile(r"\b\d+-tone RU\b|\bRU-Alloc\b")
+#: The largest error of a rate by its parameters, from rounding in Linux.
+_ROUNDING: Final = 0.02
 #: The guard interval by the number that iw prints.
 _GUARD_NS: Final = (800, 1600, 3200)
 
@@ -143,6 +145,7 @@ class _Rate(NamedTuple):
     form: str
     keys: tuple[int, int, int, int] | tuple[float] | tuple[()]
     why: str
+    mbps: float = 0.0
 
     @property
     def width_mhz(self) -> int:
@@ -164,15 +167,35 @@ def _parsed(key: str, text: str) -> _Rate:
     why = f"{key} {text or 'unknown'}"
     if match is None:
         return _Rate("", (), why)
-    width = int(match["width"] or 20)
+    mbps = float(match["mbps"])
+    width = int((match["width"] or "20").replace("80P80", "160"))
     guard_ns = _GUARD_NS[int(match["guard"])] if match["guard"] else 400 if match["short"] else 800
     if match["form"]:
         keys = (int(match["mcs"]), int(match["streams"] or 1), width, guard_ns)
-        return _Rate(match["form"], keys, why)
+        return _Rate(match["form"], keys, why, mbps)
     if match["ht"]:
         # MCS 0 to 7 have one stream, 8 to 15 two, and so on.
-        return _Rate("HT", (int(match["ht"]) % 8, int(match["ht"]) // 8 + 1, width, guard_ns), why)
-    return _Rate("", (float(match["mbps"]),), why)
+        mcs = int(match["ht"])
+        return _Rate("HT", (mcs % 8, mcs // 8 + 1, width, guard_ns), why, mbps)
+    return _Rate("", (mbps,), why, mbps)
+
+
+def _is_other(rate: _Rate) -> bool:
+    """Whether a rate is not the one that its parameters give."""
+    if len(rate.keys) != 4:
+        return False
+    mcs, streams, width, guard_ns = rate.keys
+    try:
+        bps = HighRate(
+            format=rate.form.lower(),
+            mcs=mcs,
+            spatial_streams=streams,
+            channel_width_mhz=width,
+            guard_interval_ns=guard_ns,
+        ).bps
+    except NoSuchRateError:
+        return False
+    return abs(rate.mbps * 1e6 / bps - 1.0) > _ROUNDING
 
 
 def _is_dsss(rate: _Rate) -> bool:
@@ -203,9 +226,11 @@ def add_stations(source: Source, draft: Draft) -> None:
                 **_keys(_rate(stations[0]), group, name, draft),
             }
         )
-        if any(_RU.search(rate) for one in stations for rate in one.values.values()):
+        if rates := [rate for one in stations if _is_other(rate := _rate(one))]:
             draft.unread.append(
-                f"{group}: OFDMA; the last rate is of a resource unit, not of the whole channel"
+                f"{group}: {rates[0].why}: not the rate of its MCS, streams, width and guard "
+                "interval, which are used: it is of a resource unit (OFDMA), with DCM, or of a "
+                "channel of 5 or 10 MHz"
             )
     if any("mesh plink" in one.values for of in groups.values() for one in of):
         draft.unread.append(f"{name}: mesh plink: mesh peers, which are not modelled")

@@ -57,10 +57,15 @@ class Reading:
 
 
 def band_of(channel: int, ghz: float = 0.0) -> str:
-    """Return the band of a frequency; by the channel if it is 0. 6 GHz has channels 1 to 233."""
+    """Return the band of a frequency; by the channel if it is 0.
+
+    6 GHz has channels 1, 5, 9 ... 233 of 20 MHz, and 5 GHz others but for 149 to 177 (IEEE
+    802.11-2020, Annex E).
+    """
     if ghz:
         return "2.4 GHz" if ghz < 3.0 else "5 GHz" if ghz < 5.93 else "6 GHz"
-    return "2.4 GHz" if channel <= 14 else "5 GHz" if channel <= 196 else "6 GHz"
+    is_high = channel > 196 or (channel % 4 == 1 and channel not in range(149, 178))
+    return "2.4 GHz" if channel <= 14 else "6 GHz" if is_high else "5 GHz"
 
 
 def channel_of(mhz: int) -> int:

@@ -65,6 +65,8 @@ def _head(source: Source) -> tuple[str, dict[str, list[int]]]:
     for key, pattern in _COLUMNS.items():
         if places := [n for n, name in enumerate(names) if re.fullmatch(pattern, name)]:
             found[key] = places
+    # A column of powers in dBm may be next to one in percent.
+    found.get("rssi", []).sort(key=lambda place: not re.search("rssi|dbm", names[place]))
     # "Access point" may be a name, next to a column of addresses.
     cells = lines[1].split(delimiter, _MOST_COLUMNS) if len(lines) > 1 else []
     known = [n for n in found.get("bssid", ()) if n < len(cells) and _is_mac(cells[n].strip(' "'))]
@@ -167,7 +169,9 @@ def add_survey(source: Source, draft: Draft) -> None:
     name = source.short
     draft.names.append(name)
     strongest = max(readings, key=lambda one: one.rssi_dbm)
-    own = [one for one in readings if one.ssid == strongest.ssid or one.bssid == strongest.bssid]
+    # Access points that hide the name of their network may be of different ones.
+    names = {strongest.ssid} - {""}
+    own = [one for one in readings if one.ssid in names or one.bssid == strongest.bssid]
     _say_phy(name, own, draft)
     aps, left = _access_points(readings, own)
     for reason, count in left.items():

@@ -21,6 +21,8 @@ _CODES: Final = {"1": "2g", "2": "5g", "3": "6g"}
 #: `hwmode`: OpenWrt's values have one letter, those of Qualcomm and MediaTek drivers several, such
 #: as 11bgn, 11anac, 11axg or 11bea.
 _HWMODE: Final = re.compile(r"11((?:be|ac|ax|[abgn])+)", re.IGNORECASE)
+#: The widest channel in 2.4 GHz, in MHz.
+_WIDEST_LOW: Final = 40
 _HTMODE: Final = re.compile(r"(HT|VHT|HE|EHT)(20|40|80|160|320)(?:[+-]|[_+]80)?", re.IGNORECASE)
 _AMENDMENTS: Final = {"HT": "n", "VHT": "ac", "HE": "ax", "EHT": "be"}
 #: Option `bw` of vendors, next to which there is no htmode.
@@ -167,6 +169,11 @@ def _radio(source: Source, section: Section, ifaces: Sequence[Section], draft: D
     if band == "2.4 GHz" and amendment == "ac":
         amendment = "n"
         draft.unknown.append(f"{_why(source, section, 'htmode')}: VHT does not exist in 2.4 GHz")
+    if band == "2.4 GHz" and width > _WIDEST_LOW:
+        width = _WIDEST_LOW
+        draft.unknown.append(
+            f"{_why(source, section, 'htmode')}: not in 2.4 GHz; {width} MHz is used instead"
+        )
     off = _off(source, ifaces) if amendment and band != "6 GHz" else ""
     if not amendment or off:
         is_b = section.text("hwmode") == "11b" and "band" not in section.options
