@@ -15,7 +15,8 @@ import pytest
 from airtcp.cli.commands import app
 from airtcp.exceptions import ScenarioError
 from airtcp.importer.capture.draft import read_capture
-from airtcp.importer.files import drafts_of, scenario_of
+from airtcp.importer.capture.radiotap import Reader, Sent
+from airtcp.importer.files import draft_of, drafts_of, scenario_of
 from imported import pcap
 from test_memory import PRINT_PEAK
 from typer.testing import CliRunner
@@ -180,6 +181,31 @@ def radiotap(draw: random.Random, kind: int, *, has_fcs: bool) -> bytes:
         (1 << 1 | 1 << 23, struct.pack("<BxHHHHHH", flags, 0x4020, 2, 5 << 8, 0, 2, 1)),
     ][kind]
     return struct.pack("<BBHI", 0, 0, 8 + len(body), present) + body
+
+
+@pytest.mark.parametrize(
+    ("code", "mhz"),
+    # As tshark 4.0.17 has them; 2 is 20L, a part of a channel of 40 MHz.
+    [(0, 20), (1, 40), (2, 20), (4, 80), (6, 40), (9, 20), (11, 160), (13, 80), (17, 40), (25, 20)],
+)
+def test_a_vht_frame_has_the_width_of_its_part_of_the_channel(code: int, mhz: int) -> None:
+    header = struct.pack("<BBHI", 0, 0, 20, 1 << 21)
+    found = Reader().read(header + struct.pack("<HBB8s", 0x44, 0, code, b"\x52"))
+
+    assert found is not None
+    assert found[0].sent == Sent("vht", 0, 5, 2, mhz, 800)
+
+
+def test_a_stray_rate_of_802_11b_in_5_ghz_is_no_preamble(tmp_path: Path) -> None:
+    """mac80211_hwsim of Linux 6.1 writes such."""
+    path, told = tmp_path / "air.pcap", []
+    for number in range(200):
+        rate, flags = (22, 0xA0) if number == 7 else (24, 0xC0)
+        header = struct.pack("<BBHIBxHH", 0, 0, 14, 0b1100, rate, 5180, flags)
+        told.append(header + data(0x08, 1, [AP, STATIONS[0], AP], number, udp(1400)))
+    path.write_bytes(pcap([(10**7 * n, one, len(one)) for n, one in enumerate(told)]))
+
+    assert tomllib.loads(draft_of([path]).text())["phy"] == {"standard": "802.11a"}
 
 
 def any_frame(draw: random.Random, number: int) -> bytes:

@@ -370,9 +370,13 @@ def test_retries_rates_and_airtime_are_measured(tmp_path: Path) -> None:
 
 
 def test_a_survey_of_channels_is_measured(tmp_path: Path) -> None:
-    (line,) = measurement_of(written(tmp_path, CHANNELS)).others
+    others = "".join(
+        CHANNELS.replace("5180 MHz [in use]", f"{mhz} MHz") for mhz in range(5200, 5209)
+    )
+    (line,) = measurement_of(written(tmp_path, others + CHANNELS)).others
 
-    assert "busy 45.0%, transmits 10.0%, receives 30.0%" in line
+    assert "5180 MHz [in use]: busy 45.0%, transmits 10.0%, receives 30.0%" in line
+    assert len(measurement_of(written(tmp_path, others)).others) == 5
 
 
 @pytest.mark.parametrize(

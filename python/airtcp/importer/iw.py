@@ -37,6 +37,7 @@ _FASTEST_HT: Final = 600.0
 _LACKS: Final = {"2.4 GHz": ("VHT",), "6 GHz": ("", "HT", "VHT")}
 #: Only 6 GHz has channels of this width, in MHz.
 _WIDEST: Final = 320
+_MOST_CHANNELS: Final = 4
 _DSSS: Final = (1.0, 2.0, 5.5, 11.0)
 #: The largest error of a rate by its parameters, from rounding in Linux.
 _ROUNDING: Final = 0.02
@@ -89,9 +90,14 @@ def measurement(source: Source) -> Measurement:
         shares = [share for one in stations if (share := _airtime(one)) is not None]
         if shares:
             values[group] = {"airtime_share": Interval(sum(shares), None, None, 1)}
-    for one in _sections(source):
-        if not one.name:
-            others += _channel(one)
+    channels = [one for one in _sections(source) if not one.name and _channel(one)]
+    # Without a channel in use: where it listened for longest.
+    channels.sort(key=lambda one: one.number("channel active time") or 0.0, reverse=True)
+    in_use = [one for one in channels if "[in use]" in one.values.get("frequency", "")]
+    shown = in_use or channels[:_MOST_CHANNELS]
+    others += [_channel(one) for one in shown]
+    if len(channels) > len(shown) and not in_use:
+        others.append(f"{len(channels) - len(shown)} more channels, none in use")
     return Measurement(source.short, values, others=tuple(others))
 
 
@@ -115,15 +121,16 @@ def _told(group: str, one: _Station) -> list[str]:
     return lines
 
 
-def _channel(one: _Station) -> list[str]:
+def _channel(one: _Station) -> str:
+    """Describe the utilization of a channel; "" if it is unknown."""
     active, busy = one.number("channel active time"), one.number("channel busy time")
     if not active or busy is None:
-        return []
+        return ""
     parts = [f"busy {busy / active:.1%}"]
     for key, word in (("transmit", "transmits"), ("receive", "receives")):
         if (value := one.number(f"channel {key} time")) is not None:
             parts.append(f"{word} {value / active:.1%}")
-    return [f"channel at {one.values.get('frequency', '?')}: {', '.join(parts)} of the time"]
+    return f"channel at {one.values.get('frequency', '?')}: {', '.join(parts)} of the time"
 
 
 def _groups(source: Source) -> dict[str, list[_Station]]:

@@ -154,7 +154,8 @@ def _say_control(network: Network, form: str, draft: Draft, name: str) -> None:
         text = "CTS and MAC ACKs" if key == "control_rate" else "Block ACKs"
         more = "" if len(often) == 1 else ", the highest of several"
         draft.say("phy", key, mbps(max(often)), f"{name}: {total} {text}{more}")
-    if network.short_preambles + network.long_preambles and form in ("dsss", "ofdm"):
+    has_dsss = draft.tables["phy"]["standard"].value in ("802.11b", "802.11g")
+    if network.short_preambles + network.long_preambles and has_dsss:
         is_short = network.short_preambles > network.long_preambles
         why = f"{name}: {network.short_preambles + network.long_preambles} DSSS frames"
         draft.say("phy", "preamble", "short" if is_short else "long", why)

@@ -19,6 +19,8 @@ _TSFT, _FLAGS, _RATE, _CHANNEL, _MCS, _AMPDU, _VHT, _HE, _TLV = 0, 1, 2, 3, 19, 
 _EXTENDED: Final = 1 << 31
 _TLV_USIG, _TLV_EHT = 33, 34
 _FLAG_SHORT_PREAMBLE, _FLAG_FCS, _FLAG_BAD_FCS = 0x02, 0x10, 0x40
+#: Widths in MHz by VHT's field `bandwidth`; codes such as 20L are parts of a wider channel.
+_VHT_MHZ: Final = (20, 40, 20, 20, 80, 40, 40, *(20,) * 4, 160, 80, 80, *(40,) * 4, *(20,) * 8)
 _DSSS_KBPS: Final = (1000, 2000, 5500, 11000)
 _MOST_CACHED: Final = 8192
 
@@ -145,7 +147,7 @@ def _sent(data: bytes, layout: dict[int, int], channel: int) -> Sent | None:
         return _he(struct.unpack_from("<6H", data, layout[_HE]))
     if _VHT in layout:
         known, flags, width, users = struct.unpack_from("<HBBB", data, layout[_VHT])
-        mhz = 20 if width == 0 else 40 if width < 4 else 80 if width < 11 else 160
+        mhz = _VHT_MHZ[width] if width < len(_VHT_MHZ) else 20
         gi_ns = (400 if flags & 4 else 800) if known & 4 else 0
         return Sent("vht", 0, users >> 4, max(users & 15, 1), mhz, gi_ns) if users & 15 else None
     if _MCS in layout:
