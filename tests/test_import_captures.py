@@ -399,6 +399,47 @@ def test_uploads_come_back(tmp_path: Path) -> None:
     assert again["goodput_bps"] == pytest.approx(told["goodput_bps"], rel=0.05)
 
 
+MIXED = """
+[phy]
+standard = "802.11ac"
+channel_width = "40 MHz"
+mcs = 5
+[[stations]]
+name = "new"
+count = 2
+[[stations]]
+name = "old"
+count = 1
+standard = "802.11a"
+data_rate = "24 Mb/s"
+[[flows]]
+stations = "new"
+direction = "download"
+application = { kind = "bulk" }
+[[flows]]
+stations = "old"
+direction = "download"
+application = { kind = "bulk" }
+[run]
+warmup = "0 s"
+duration = "2 s"
+replications = 1
+"""
+
+
+def test_an_older_station_keeps_its_standard(tmp_path: Path) -> None:
+    path = tmp_path / "air.pcap"
+    told = airtcp.simulate(loads(MIXED), pcap=str(path))
+    text = draft_of([path]).text()
+
+    old = next(one for one in tomllib.loads(text)["stations"] if "standard" in one)
+    assert (old["standard"], old["data_rate"], old["count"]) == ("802.11a", "24 Mb/s", 1)
+    again = airtcp.simulate(loads(text).vary({"run.warmup": "0 s", "run.replications": 2}))
+    goodputs = [one.metrics["goodput_bps"].mean for one in (told, again)]
+    # A station at MCS 0 instead would take four times as much of the airtime.
+    assert goodputs[1] == pytest.approx(goodputs[0], rel=0.1)
+
+
 @pytest.mark.verify
 @pytest.mark.timeout(3000)
 @pytest.mark.parametrize("name", SCENARIOS)

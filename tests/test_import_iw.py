@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from airtcp.exceptions import ScenarioError
-from airtcp.importer.files import scenario_of
+from airtcp.importer.files import measurement_of, scenario_of
 from imported import written
 
 #: The rate of a station, lines of its dump: standard, band ("" if none is written), and a line.
@@ -99,3 +99,14 @@ def test_a_rate_of_less_than_the_channel_is_named(
 
     assert tomllib.loads(text)["phy"]["channel_width"] == f"{width} MHz"
     assert ("not the rate of its MCS" in text.replace("\n#  ", "")) == is_named
+
+
+@pytest.mark.parametrize(("spent_us", "share"), [(0, None), (5_000_000, 0.1)])
+def test_a_driver_that_counts_no_airtime_is_not_idle(
+    tmp_path: Path, spent_us: int, share: float | None
+) -> None:
+    dump = "Station 02:00:00:00:00:02 (on wlan0)\n\tconnected time:\t50 seconds\n"
+    dump += f"\ttx duration:\t{spent_us} us\n\trx duration:\t0 us\n"
+
+    found = measurement_of(written(tmp_path, dump)).values.get("station", {})
+    assert (found["airtime_share"].mean if found else None) == share

@@ -1,5 +1,6 @@
 """Site surveys, iw and ping: cells with received powers, rates of stations, round trips."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -403,6 +404,9 @@ def test_wrong_files_end_with_one_line(tmp_path: Path, text: str) -> None:
 def test_two_sources_of_stations_are_refused(tmp_path: Path) -> None:
     with pytest.raises(QuestionError, match="second source"):
         read(tmp_path, STATIONS, SCAN)
+    test = {"start": {"test_start": {"protocol": "TCP"}}}
+    with pytest.raises(QuestionError, match="at which place"):
+        read(tmp_path, PLANNED, json.dumps(test))
 
 
 #: One access point on channel 36 at -47 dBm, by program: the width that the file tells.

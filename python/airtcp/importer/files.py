@@ -114,6 +114,11 @@ def drafts_of(
         )
     if len(seen) > 1 or (seen and captured is not None):
         raise QuestionError(f"{seen[-1].name}: a second source of stations; allowed: one source")
+    if seen and tests and not iw.is_iw(seen[0]):
+        raise QuestionError(
+            f"{seen[0].name}: a survey does not say at which place a test ran; allowed: a survey "
+            "without tests"
+        )
     if seen:
         draft = draft or Draft()
         draft.keep_names = keep_names

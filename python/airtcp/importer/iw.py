@@ -102,11 +102,13 @@ def measurement(source: Source) -> Measurement:
 
 
 def _airtime(one: _Station) -> float | None:
-    """Return the share of time since association that its frames took, in both directions."""
+    """Return the share of time since association that its frames took, in both directions.
+
+    None if it is unknown: most drivers print 0.
+    """
     seconds = one.number("connected time")
-    spent = [one.number("tx duration"), one.number("rx duration")]
-    known = [value for value in spent if value is not None]
-    return sum(known) / 1e6 / seconds if known and seconds else None
+    spent = sum(one.number(f"{way} duration") or 0.0 for way in ("tx", "rx"))
+    return spent / 1e6 / seconds if spent and seconds else None
 
 
 def _told(group: str, one: _Station) -> list[str]:

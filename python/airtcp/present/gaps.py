@@ -17,7 +17,7 @@ ALIKE: Final = 0.1
 def gap_lines(gap: Gap) -> list[str]:
     """Return the lines above the explanations of a gap, or that there is none."""
     if gap.state == "no gap":
-        return ["All measured values are close to the simulated values."]
+        return ["No measured value differs from the simulation beyond both intervals."]
     if not gap.explanations:
         reasons = "; ".join(f"{kind}: {why}" for kind, why in gap.untried.items())
         return [f"Measured and predicted values differ. No explanation was tried: {reasons}."]

@@ -22,6 +22,8 @@ _WAYS: Final = ("upload", "download")
 _MOST_GROUPS: Final = 40
 #: Packet sizes of the known speech codecs, headers included, at 50 packets per second.
 _CODECS: Final = {200: "G.711", 60: "G.729A"}
+#: Standards before 802.11n, and whether a rate of theirs is of DSSS.
+_LEGACY: Final = {"802.11a": (False,), "802.11b": (True,), "802.11g": (False, True)}
 _WIRE_OF_NONE_NS: Final = 5 * 10**6
 _MOST_LINES: Final = 12
 _FEWEST: Final = "of kinds of stations with least data"
@@ -101,7 +103,7 @@ def add_capture(network: Network, draft: Draft) -> None:
     _say_queue(one, groups, draft, name)
     draft.tables["stations"] = {}
     for group in groups[:_MOST_GROUPS]:
-        _add_group(network, one, group, form, draft)
+        _add_group(network, one, group, draft)
     if not groups:
         draft.groups.append({"name": Said("station", ""), "count": Said(1, "a guess")})
         draft.flows.append(
@@ -143,14 +145,14 @@ def _say_queue(one: ServiceSet, groups: list[Group], draft: Draft, name: str) ->
         )
 
 
-def _add_group(network: Network, one: ServiceSet, group: Group, form: str, draft: Draft) -> None:
+def _add_group(network: Network, one: ServiceSet, group: Group, draft: Draft) -> None:
     name = "station" if not draft.groups else f"station-{len(draft.groups) + 1}"
     count = len(group.stations)
     names = draft.names_of(name, [station.name for station in group.stations])
     about = f"{network.name}: {names}" if names else network.name
     table = {"name": Said(name, ""), "count": Said(count, about)}
     if group.rate is not None:
-        _say_rate(group, form, table, network.name)
+        _say_rate(group, table, draft, network.name)
     share = _errors(network, group)
     if share >= 0.001:
         table["frame_errors"] = Said(
@@ -178,8 +180,8 @@ def _add_group(network: Network, one: ServiceSet, group: Group, form: str, draft
             _add_datagrams(network, group, way, place, draft, name)
 
 
-def _say_rate(group: Group, form: str, table: dict[str, Said], name: str) -> None:
-    """Write the rate of a group's data frames."""
+def _say_rate(group: Group, table: dict[str, Said], draft: Draft, name: str) -> None:
+    """Write the rate of a group's data frames, and its standard if that is older."""
     rate = group.rate
     assert rate is not None
     used = radio.by_bytes(group.stations)
@@ -187,18 +189,23 @@ def _say_rate(group: Group, form: str, table: dict[str, Said], name: str) -> Non
     several = sorted(used, key=lambda sent: -used[sent])
     text = "; ".join(f"{100 * used[one] / total:.0f} % {radio.words(one)}" for one in several[:4])
     why = f"{name}: bytes: {text}" + ("; and others" if len(several) > 4 else "")
-    if rate.form == form and form in ("dsss", "ofdm"):
-        table["data_rate"] = Said(radio.mbps(rate.kbps), why)
-    elif form in ("dsss", "ofdm"):
-        # Stations of 802.11b in a cell of 802.11g.
-        if rate.form == "dsss":
+    phy = draft.tables["phy"]
+    standard, band = phy["standard"].value, phy["band"].value if "band" in phy else ""
+    is_legacy, is_dsss = rate.form in ("dsss", "ofdm"), rate.form == "dsss"
+    if is_legacy and standard in _LEGACY:
+        # Stations of 802.11b are in cells of 802.11g too.
+        if is_dsss in _LEGACY[standard]:
             table["data_rate"] = Said(radio.mbps(rate.kbps), why)
-    elif rate.form == form or rate.form not in ("dsss", "ofdm"):
+    elif is_legacy and (band == "2.4 GHz" or not is_dsss):
+        old = "802.11b" if is_dsss else "802.11g" if band == "2.4 GHz" else "802.11a"
+        table["standard"] = Said(old, why)
+        table["data_rate"] = Said(radio.mbps(rate.kbps), "")
+    elif is_legacy or standard in _LEGACY:
+        draft.unread.append(f"{why}: not a rate of {standard} in this band")
+    else:
         table["mcs"] = Said(rate.mcs, why)
         table["spatial_streams"] = Said(rate.streams, "")
         table["channel_width"] = Said(f"{rate.width_mhz} MHz", "")
-    else:
-        table["mcs"] = Said(0, f"{why}: no MCS of this standard; the slowest is used")
 
 
 def _errors(network: Network, group: Group) -> float:
