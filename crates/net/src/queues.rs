@@ -94,6 +94,8 @@ pub struct Queue<B> {
     len: usize,
     /// Packets that the MAC has dequeued and is not done with.
     taken: usize,
+    /// Whether several links of the MAC take packets.
+    is_shared: bool,
     ack_filter: Option<AckFilter>,
     /// Whether the packet dropped last was an ACK that a newer one covers.
     has_filtered: bool,
@@ -114,10 +116,23 @@ impl<B: Inspect> Queue<B> {
             direct: if config.ack_filter.is_none() { limit } else { 0 },
             len: 0,
             taken: 0,
+            is_shared: false,
             ack_filter: config.ack_filter,
             has_filtered: false,
             discipline: Discipline::new(config, service, stream),
         }
+    }
+
+    /// Lets several links of the MAC take packets: while one holds all of them, another one has to
+    /// hear of the next.
+    pub fn share(&mut self) {
+        self.is_shared = true;
+        self.direct = 0;
+    }
+
+    /// Whether several links take packets.
+    pub fn is_shared(&self) -> bool {
+        self.is_shared
     }
 
     /// Enqueues a packet that arrives now. Moves dropped packets, which may include this one, to

@@ -193,10 +193,12 @@ impl Queues<'_> {
     #[inline(never)]
     fn enqueue_by_discipline(self, id: ContenderId, packet: Packet) -> Option<Place> {
         let transmitter = &mut self.transmitters[id as usize];
-        let before = transmitter.queue.len();
-        transmitter.queue.enqueue(self.now, packet, self.drops);
-        let after = transmitter.queue.len();
-        if before == 0 && after > 0 {
+        let queue = &mut transmitter.queue;
+        let before = queue.len();
+        let is_first = before == 0 || queue.is_shared() && !queue.has_next_for(packet.to);
+        queue.enqueue(self.now, packet, self.drops);
+        let after = queue.len();
+        if is_first && after > 0 {
             self.ready.push(id);
         }
         self.measures.queue_changed(self.now, transmitter, self.nodes, before, after);

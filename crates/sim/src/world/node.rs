@@ -216,7 +216,10 @@ pub(super) fn build<'a>(scenario: &'a Scenario, seed: u64, replication: u64) -> 
         let without = groups.filter(|(_, rates)| rates.is_none());
         without.flat_map(|((&first, group), _)| first..first + group.count).collect()
     });
-    let absent = absent.collect();
+    let absent: Vec<Vec<StationId>> = absent.collect();
+    if absent.len() > 1 {
+        transmitters.iter_mut().for_each(|one| one.queue.share());
+    }
     Built { nodes, transmitters, media, absent, access_points, groups }
 }
 
