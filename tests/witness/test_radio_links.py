@@ -112,6 +112,26 @@ def test_two_saturated_links_carry_the_sum() -> None:
     assert both == pytest.approx(first + second, rel=5e-3)
 
 
+def test_a_packet_goes_on_the_idle_link_at_once() -> None:
+    """Every 1.2 ms a packet that takes 1.5 ms at MCS 0: a link is idle for each, and none waits."""
+    text = _network(BOTH.replace("80", "20"), "").replace("mcs = 9", "mcs = 0")
+    for run in _metrics(text.replace('"saturated"', '"10 Mb/s"')):
+        assert run["mpdus_per_ppdu_ap"] == 1.0
+        assert 1.4e-3 < run["packet_delay_p99_s"] < 1.7e-3
+
+
+def test_both_links_serve_the_station_whose_packet_came_first() -> None:
+    """Its packets on the air of the first link still wait for their Block ACK (FIFO)."""
+    text = _network(BOTH, "").replace("count = 1", "count = 4")
+    (run, _) = airtcp.simulate(loads(text), trace=True, threads=1).simulation.runs
+    assert run.trace is not None
+    ppdus = run.trace.ppdus("ap AC_BE")
+
+    first, second = ppdus.receiver[:2]
+    assert ppdus.time_s[1] < ppdus.time_s[0] + ppdus.airtime_s[0]
+    assert first == second
+
+
 LINKS = (
     ["5 GHz/20 MHz", "6 GHz/20 MHz"],
     ["6 GHz/320 MHz", "5 GHz/80 MHz"],

@@ -108,6 +108,14 @@ impl<P> TransmitWindow<P> {
         missed.into_iter().chain(self.retries.front()).min_by_key(|mpdu| mpdu.id)
     }
 
+    /// Returns the oldest frame that is held: to be retransmitted, without its Block ACK, or in a
+    /// PPDU of any of several links.
+    pub(crate) fn oldest_held(&self) -> Option<&Mpdu<P>> {
+        let of_links =
+            self.links().flat_map(|one| one.missed.first().into_iter().chain(&one.oldest));
+        of_links.chain(self.retries.front()).min_by_key(|mpdu| mpdu.id)
+    }
+
     /// Records that a Block ACK reported all frames before `next` as received.
     pub(crate) fn report(&mut self, next: u64) {
         self.reported = self.reported.max(next);
@@ -147,7 +155,7 @@ impl<P> TransmitWindow<P> {
     fn start_of_links(&self, start: u64) -> u64 {
         let oldest = |mpdu: Option<&Mpdu<P>>| mpdu.map_or(self.next_id, |mpdu| mpdu.id);
         let missed = self.other_links.iter().map(|one| oldest(one.missed.first()));
-        let on_air = self.links().filter_map(|one| one.oldest);
+        let on_air = self.links().filter_map(|one| one.oldest.as_ref().map(|mpdu| mpdu.id));
         missed.chain(on_air).fold(start, u64::min).max(self.reported)
     }
 
@@ -470,10 +478,10 @@ mod tests {
         let mut window = TransmitWindow::new(1);
         window.share(2, |_| false);
         let sent: Vec<_> = (0..5).map(|_| mpdu(window.take_id())).collect();
-        (window.on_mut(0).oldest, window.on_mut(1).oldest) = (None, Some(2));
+        (window.on_mut(0).oldest, window.on_mut(1).oldest) = (None, Some(mpdu(2)));
         window.put_back(sent[4]);
         window.put_back(sent[1]);
-        assert_eq!(window.start(&[]), 1);
+        assert_eq!((window.start(&[]), window.oldest_held().map(|one| one.id)), (1, Some(1)));
         window.on_mut(1).oldest = None;
         (window.on_mut(1).missed, window.on_mut(1).request_due) = (sent[2..4].to_vec(), true);
 
@@ -482,6 +490,7 @@ mod tests {
 
         assert_eq!(again.iter().map(|mpdu| mpdu.id).collect::<Vec<_>>(), [1, 4]);
         assert_eq!((window.start(&[]), window.oldest(1).map(|one| one.id)), (2, Some(2)));
+        assert_eq!(window.oldest_held().map(|one| one.id), Some(2));
         assert!(window.has_work_on(1) && !window.has_work_on(0) && window.has_work());
         assert!(window.is_open_on(0, 4) && !window.is_open_on(0, 3));
         window.report(4);

@@ -6,7 +6,7 @@ use crate::frame::Mpdu;
 #[derive(Debug)]
 pub(crate) struct OnLink<P> {
     /// With several links, the oldest frame of the PPDU that is assembled or on the air.
-    pub(crate) oldest: Option<u64>,
+    pub(crate) oldest: Option<Mpdu<P>>,
     /// Whether one of the two stations does not have the link.
     pub(crate) is_absent: bool,
     /// Frames whose Block ACK was missed, oldest first. A request on this link asks for it.

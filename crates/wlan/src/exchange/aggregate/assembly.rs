@@ -25,14 +25,15 @@ impl<P: Clone> Aggregate<P> {
         supply: &mut S,
     ) -> bool {
         let link = self.link.number;
-        let waiting = self.peers[by as usize].pending(link).map(|Peer { window, .. }| {
-            (window.receiver, window.oldest(link).map(|mpdu| &mpdu.payload))
-        });
-        let mut receiver = supply.receiver(by, waiting).expect("who contends has a frame");
-        if self.link.is_one_of_several {
-            let Some(here) = self.receiver_here(air, by, receiver, supply) else { return false };
-            receiver = here;
-        }
+        let receiver = if self.link.is_one_of_several {
+            let Some(receiver) = self.receiver_here(air, by, supply) else { return false };
+            receiver
+        } else {
+            let waiting = self.peers[by as usize].pending(link).map(|Peer { window, .. }| {
+                (window.receiver, window.oldest(link).map(|mpdu| &mpdu.payload))
+            });
+            supply.receiver(by, waiting).expect("who contends has a frame")
+        };
         let queue = &mut self.queues[by as usize];
         let peers = &mut self.peers[by as usize];
         let station = air.originators[by as usize].station;
@@ -59,7 +60,7 @@ impl<P: Clone> Aggregate<P> {
         self.broken_law =
             self.broken_law.take().or_else(|| breaks_window(window, &mpdus, exchange));
         if self.link.is_one_of_several {
-            window.on_mut(link).oldest = mpdus.first().map(|mpdu| mpdu.id);
+            window.on_mut(link).oldest = mpdus.first().cloned();
         }
         peers.update_pending(receiver);
         queue.sends = Sends::Data;

@@ -109,20 +109,34 @@ impl<P: Clone> Aggregate<P> {
             && supply.has_next_for(by, receiver)
     }
 
-    /// Returns the receiver of `by` on this link: the one that its queue has `chosen`, or another
-    /// one if that has no room in its window.
+    /// Returns the receiver of `by` on this link: the one that its queue chooses, or another one if
+    /// that has no room in its window. A packet that another link sends still waits in the queue, so
+    /// the receiver of the oldest packet is often the same on all links.
     #[cold]
     #[inline(never)]
     pub(super) fn receiver_here<S: Supply<P>>(
         &self,
         air: &Desk<'_, P>,
         by: ContenderId,
-        chosen: StationId,
-        supply: &S,
+        supply: &mut S,
     ) -> Option<StationId> {
         let (peers, link) = (&self.peers[by as usize], self.link.number);
-        let peer = peers.of(chosen);
         let of = (air.originators[by as usize].station, air.roles);
+        let waiting: Vec<(StationId, Option<P>)> = peers
+            .iter()
+            .filter_map(|peer| {
+                let (window, oldest) = (&peer.window, peer.window.oldest_held());
+                let oldest = if window.has_work_on(link) {
+                    window.oldest(link).and(oldest)
+                } else {
+                    Some(oldest.filter(|_| self.is_open(of, by, peer, supply))?)
+                };
+                Some((window.receiver, oldest.map(|mpdu| mpdu.payload.clone())))
+            })
+            .collect();
+        let oldest = waiting.iter().map(|(receiver, payload)| (*receiver, payload.as_ref()));
+        let chosen = supply.receiver(by, oldest).expect("who contends has a frame");
+        let peer = peers.of(chosen);
         if peer.window.has_work_on(link) || self.is_open(of, by, peer, supply) {
             return Some(chosen);
         }
