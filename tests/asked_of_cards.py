@@ -393,6 +393,7 @@ OTHERS: dict[str, list[Any]] = {
     "mac.rules.failed_block_ack": ["resend", "block-ack-request"],
     "mac.rules.delivery": ["mpdu", "ppdu"],
     "mac.rules.weaker_before": ["interferes", "unnoticed"],
+    "mac.rules.narrow_collider": ["lost", "received"],
     "ap.access": [{"scheme": "adaptive-burst", "window_slots": 32, "target_active": 8}],
     "stations.queue": [{**PLAIN, "discipline": "fifo", "limit": 1}],
     "stations.frame_errors": [{"rate": 0.1, "of_bytes": None, "least_bytes": 0}],

@@ -43,7 +43,7 @@ WITHOUT_RECORD = {
     "cubic_growth", "cw_reset", "delivery",
     "direction", "distribution", "error_model", "failed_block_ack", "give_up",
     "guard_interval", "handshake",
-    "hystart", "limit", "links", "loss_window", "model", "poll", "preamble", "preset", "profile",
+    "hystart", "limit", "links", "loss_window", "model", "narrow_collider", "poll", "preamble", "preset", "profile",
     "protection", "purpose", "rate",
     "rate_control", "reno_growth", "rto_floor", "rules", "scheduler", "segmentation",
     "standard", "stations", "tcp_ack", "tcp_data",

@@ -217,6 +217,44 @@ def test_a_whole_exchange_lasts_what_the_standard_says(
     assert exchanges(1000 * period + 1) == 1000
 
 
+@pytest.mark.parametrize(
+    ("rule", "width", "received"),
+    [("received", "20 MHz", 1), ("lost", "20 MHz", 0), ("received", "40 MHz", 0)],
+)
+def test_a_narrow_a_mpdu_that_outlasts_a_collision(rule: str, width: str, received: int) -> None:
+    """Beside 64 MPDUs at 80 MHz (1.86 ms) it is 6 dB stronger at 20 MHz, and 3 dB at 40 MHz.
+
+    AIFS of 43 us, 5338.8 us of 31 MPDUs (3495.6 us of 42 at 40 MHz), SIFS, Block ACK of 32 us.
+    """
+    access = {"AC_BE": {"aifsn": 3, "cw_min": 15, "cw_max": 1023, "txop_limit": "0 us"}}
+    udp = {"kind": "udp", "packet": "1500 B", "rate": "saturated"}
+    flow = {"direction": "upload", "start_spread": "0 s", "application": udp}
+
+    def exchanges(duration_ns: int) -> int:
+        resolved = resolve(
+            {
+                "phy": {"standard": "802.11ax", "band": "5 GHz", "channel_width": "80 MHz"},
+                "mac": {
+                    "rules": {"preset": "ns-3", "narrow_collider": rule},
+                    "edca": {"ap": access, "stations": access},
+                },
+                "stations": [
+                    {"name": "old", "count": 1, "standard": "802.11n", "channel_width": width},
+                    {"name": "new", "count": 1, "standard": "802.11ac", "mcs": 9},
+                ],
+                "flows": [{"stations": "old", **flow}, {"stations": "new", **flow}],
+                "run": {"warmup": "0 s", "duration": f"{duration_ns} ns", "replications": 1},
+            }
+        )
+        (run,) = simulate(resolved).simulation.runs
+        assert run.answer["counts"]["collisions"] == 1
+        return int(run.answer["counts"]["mac_exchanges"])
+
+    data_ns = 5_338_800 if width == "20 MHz" else 3_495_600
+    end_ns = 43_000 + data_ns + 16_000 + 32_000
+    assert (exchanges(end_ns), exchanges(end_ns + 1)) == (0, received)
+
+
 NEAR = {"name": "near", "count": 1, "standard": "802.11b"}
 
 

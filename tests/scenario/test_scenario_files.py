@@ -259,6 +259,7 @@ def test_rules(written: str, rules: tuple[object, ...]) -> None:
 
     of_later = {
         "weaker_before",
+        "narrow_collider",
         "failed_block_ack",
         "delivery",
         "txop_protection",

@@ -306,6 +306,8 @@ pub struct Rules {
     /// Whether a weaker frame interferes with a stronger one that begins before the weaker one's
     /// preamble is detected.
     pub weaker_before: WeakerBefore,
+    /// Whether anything of an A-MPDU is received that collides with PPDUs of wider channels.
+    pub narrow_collider: NarrowCollider,
     /// What the originator does when a Block ACK is missing.
     pub failed_block_ack: FailedBlockAck,
     /// When the recipient of an A-MPDU delivers its MPDUs.
@@ -343,6 +345,18 @@ pub enum WeakerBefore {
     /// be what was on the air before both frames (`InterferenceHelper` of ns-3 under
     /// `YansWifiPhy`).
     Unnoticed,
+}
+
+/// What is received of an A-MPDU that collides with PPDUs of wider channels, in a cell of equal
+/// powers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NarrowCollider {
+    /// Nothing.
+    Lost,
+    /// Its MPDUs after the end of all others, if its preamble is detected: the power of a PPDU is
+    /// spread over its channel, so a narrower one is stronger in its own (ns-3).
+    Received,
 }
 
 /// The events other than a success that reset CW to CWmin.

@@ -220,6 +220,17 @@ pub(crate) trait Exchange<P: Clone>: Sized {
         None
     }
 
+    /// Receives what outlasts a collision that ends at `end`, if the rules let anything of a PPDU of
+    /// a narrower channel be received. Returns its sender and the times of the response.
+    fn outlasts<S: Supply<P>>(
+        &mut self,
+        _air: &mut Air<P>,
+        _end: Time,
+        _supply: &mut S,
+    ) -> Option<(ContenderId, FrameTimes)> {
+        None
+    }
+
     /// Returns when the last MPDU of the PPDU on the air arrived, if MPDUs are delivered one by
     /// one.
     fn last_arrival(&self) -> Option<Time> {

@@ -83,6 +83,9 @@ impl<S> Renumbered<'_, S> {
             },
             Began::CfEnd { by, sent, end } => Began::CfEnd { by: self.contender(by), sent, end },
             Began::Collision { .. } => began,
+            Began::Triggered { by, start, times, users: [] } => {
+                Began::Triggered { by: self.contender(by), start, times, users: &[] }
+            }
             Began::Beacon { .. } | Began::ContentionFree(_) | Began::Triggered { .. } => {
                 unreachable!("several cells have no beacons, contention-free periods or OFDMA")
             }

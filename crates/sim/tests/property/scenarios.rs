@@ -187,7 +187,8 @@ fn mac() -> impl Strategy<Value = Value> {
     let protection = prop_oneof![Just("single"), Just("multiple"), Just("multiple+cf-end")];
     let reset = prop_oneof![Just("drop"), Just("failures")];
     let weaker = prop_oneof![Just("interferes"), Just("unnoticed")];
-    let arrivals = (prop_oneof![Just("busy"), Just("idle")], weaker);
+    let narrow = prop_oneof![Just("lost"), Just("received")];
+    let arrivals = (prop_oneof![Just("busy"), Just("idle")], weaker, narrow);
     let later = (failed, prop_oneof![Just("ppdu"), Just("mpdu")], protection, any::<bool>(), reset);
     let limit = prop_oneof![1_u32..3, Just(7)];
     let edca = prop::option::of((edcafs(), edcafs()));
@@ -203,7 +204,11 @@ fn mac() -> impl Strategy<Value = Value> {
             (limit, beacons),
             (immediate, post, post_drop),
             after,
-            (colliders, (before, weaker), (failed, delivery, protection, limited, cw_reset)),
+            (
+                colliders,
+                (before, weaker, narrow),
+                (failed, delivery, protection, limited, cw_reset),
+            ),
             edca,
         )| {
             let edca = edca.map(|(ap, stations)| json!({ "ap": ap, "stations": stations }));
@@ -211,7 +216,7 @@ fn mac() -> impl Strategy<Value = Value> {
                 "immediate_access": immediate, "post_backoff": post,
                 "post_backoff_after_drop": post_drop, "after_collision": after,
                 "colliders": colliders, "arrival_before_own_ack": before,
-                "weaker_before": weaker,
+                "weaker_before": weaker, "narrow_collider": narrow,
                 "failed_block_ack": failed, "delivery": delivery, "txop_protection": protection,
                 "retry_limit_under_block_ack": limited, "cw_reset": cw_reset,
             });

@@ -7,6 +7,7 @@
 
 mod assembly;
 mod links;
+mod narrow;
 mod ofdma;
 mod outcome;
 
@@ -20,7 +21,7 @@ use ofdma::Ofdma;
 
 use super::air::limit;
 use super::{Air, Exchange, Failure, OnAir, Roles};
-use crate::config::{Delivery, FailedBlockAck, MacConfig, PairConfig};
+use crate::config::{Delivery, FailedBlockAck, MacConfig, NarrowCollider, PairConfig};
 use crate::contention::{ContenderConfig, Retry};
 use crate::events::{Began, MacEvent, Supply};
 use crate::frame::block_ack::{Books, ReorderBuffer, TransmitWindow};
@@ -45,6 +46,7 @@ pub(crate) struct Aggregate<P> {
     queues: Vec<AggregatingQueue>,
     failed_block_ack: FailedBlockAck,
     delivery: Delivery,
+    narrow_collider: NarrowCollider,
     /// The arrival times of the frames of the PPDU on the air, in order; empty if all are delivered
     /// at its end.
     arrivals: Vec<Time>,
@@ -157,6 +159,7 @@ impl<P: Clone> Aggregate<P> {
             queues,
             failed_block_ack: mac.rules.failed_block_ack,
             delivery: mac.rules.delivery,
+            narrow_collider: mac.rules.narrow_collider,
             arrivals: Vec::new(),
             arrived: 0,
             any_received: false,
@@ -390,6 +393,15 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
         } else {
             air.beacon_is_due(now);
         }
+    }
+
+    fn outlasts<S: Supply<P>>(
+        &mut self,
+        air: &mut Air<P>,
+        end: Time,
+        supply: &mut S,
+    ) -> Option<(ContenderId, FrameTimes)> {
+        self.narrow_outlasts(air, end, supply)
     }
 
     fn last_arrival(&self) -> Option<Time> {

@@ -67,7 +67,7 @@ pub(crate) enum OnAir {
     /// A data frame of `by` was lost, and all stations wait until the missing response would have
     /// ended.
     Unanswered { by: ContenderId },
-    /// After a collision, a trigger frame of `by` and its responses.
+    /// After a collision, a trigger frame of `by` and its responses, or the response to `by`.
     Triggered { by: ContenderId },
     /// A CF-End with which `by` returns the rest of its TXOP.
     CfEnd { by: ContenderId },

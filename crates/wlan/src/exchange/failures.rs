@@ -98,9 +98,17 @@ impl<P: Clone> Air<P> {
         end: Time,
         supply: &mut S,
     ) {
-        if !self.trigger_begins(exchange, end, supply) {
-            self.collision_settled(exchange, None, end, supply);
+        if self.trigger_begins(exchange, end, supply) {
+            return;
         }
+        let Some((by, times)) = exchange.outlasts(self, end, supply) else {
+            return self.collision_settled(exchange, None, end, supply);
+        };
+        let start = end + self.frames.phy().sifs;
+        self.txop = Txop::new(start, Duration::ZERO);
+        let began = Began::Triggered { by, start, times: &times, users: &[] };
+        supply.on_event(start, MacEvent::Began(began));
+        self.set_on_air(OnAir::Triggered { by }, start + times.total);
     }
 
     /// Starts the trigger frame that follows a collided PPDU, if there is one and no other PPDU
@@ -131,7 +139,7 @@ impl<P: Clone> Air<P> {
     }
 
     /// Processes a collision that ends at `end`. `triggered` has received the responses to its
-    /// trigger frame, which ends its exchange as any other.
+    /// trigger frame or its PPDU, which ends its exchange as any other.
     #[cold]
     pub(super) fn collision_settled<E: Exchange<P>, S: Supply<P>>(
         &mut self,

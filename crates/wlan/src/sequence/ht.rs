@@ -192,6 +192,14 @@ impl HtExchange {
         exchange
     }
 
+    /// Returns the width of the channel of its data, in MHz.
+    pub(crate) fn width_mhz(&self) -> u16 {
+        match self.data_rate.modulation {
+            Modulation::High(rate) => rate.channel_width_mhz,
+            _ => 20,
+        }
+    }
+
     /// Returns the maximum number of outstanding MPDUs for one receiver.
     #[inline]
     pub(crate) fn window(&self) -> u64 {

@@ -74,6 +74,13 @@ class Rules(Table):
         "another frame begins or ends, only signals from before both frames count.",
         default=by_preset("interferes", {"ns-3": "unnoticed"}),
     )
+    narrow_collider: Literal["lost", "received"] = key(
+        "An A-MPDU that collides with frames of wider channels and outlasts them. `lost`: nothing "
+        "of it is received. `received`: its MPDUs after the end of the others are received if it "
+        "is more than 4 dB stronger in its own channel, over which it has all its power. Applies "
+        "to one cell.",
+        default=by_preset("lost", {"ns-3": "received"}),
+    )
     failed_block_ack: Literal["resend", "block-ack-request"] = key(
         "What a sender does if the Block ACK is missing: send the frames again, or request the "
         "Block ACK.",
