@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from airtcp import simulate
 from airtcp.scenario import loads
@@ -45,6 +47,28 @@ def test_a_lone_802_11g_sender(protection: str) -> None:
 
     # The mean of 300,000 backoffs of 0 to 15 slots has a deviation of 0.17 us.
     assert found.mean == pytest.approx(1472 * 8e6 / cycle_us, rel=0.001)
+
+
+def test_an_a_mpdu_of_802_11n_beside_802_11b() -> None:
+    """Stations of 802.11n, g and b: 31 MPDUs of 802.11n within 5.484 ms, after one CTS-to-self.
+
+    1544 bytes for each MPDU with delimiter and padding, 1542 for the last: 47,862 bytes in 1473
+    symbols of 260 bits and 3.6 us, which end on a symbol of 4 us, after 36 us of preamble.
+    """
+    text = TEXT.format(phy='band = "2.4 GHz"', sender="new").replace("802.11g", "802.11n")
+    old = 'name = "{}"\ncount = 1\nstandard = "802.11{}"\n'
+    both = old.format("old", "b") + "[[stations]]\n" + old.format("middle", "g")
+    mixed = text.replace('name = "old"\ncount = 1\ndata_rate = "11 Mb/s"\n', both)
+    symbols = math.ceil((16 + 6 + 8 * 47_862) / 260)
+    ppdu = 36 + 4 * math.ceil(symbols * 3.6 / 4) + 6
+    block_ack = 20 + 4 * math.ceil((22 + 8 * 32) / 96) + 6
+    aifs = SIFS + 3 * SLOT
+    cycle_us = aifs + 7.5 * SLOT + CTS + SIFS + ppdu + SIFS + block_ack
+
+    found = simulate(loads(mixed)).metrics["goodput_bps"]
+
+    # The mean of 40,000 backoffs has a deviation of 0.5 us, 1e-4 of a cycle.
+    assert found.mean == pytest.approx(31 * 1472 * 8e6 / cycle_us, rel=0.001)
 
 
 def test_cts_to_self_and_the_long_slot_are_the_default() -> None:
