@@ -1,6 +1,7 @@
 """The real ns-3 (3.44) on stations of several standards at one access point.
 
-`tests/reference/ns3_mixed.csv` holds the rows and its README how they were made. Beside the
+`tests/reference/ns3_mixed.csv` and `validation/ns3/mixed.csv` hold the rows, and the README of each
+how they were made. Beside the
 interval of the row the goodput of each flow has to be met within 3 %, the sum within 2 %, shares of
 failed PPDUs within 0.02 and MPDUs in a PPDU within 3 %.
 """

@@ -1,6 +1,7 @@
 """The real ns-3 (3.44) with two links of 802.11be (STR), and laws of several links.
 
-`tests/reference/ns3_links.csv` holds the rows. The rules are the preset `ns-3`.
+`tests/reference/ns3_links.csv` and `validation/ns3/links.csv` hold the rows. The rules are those of
+the preset `ns-3`.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ TCP = {
     "goodput_bps": ("goodput_bps", 0.04),
     "mpdus_per_data_ppdu_ap": ("mpdus_per_ppdu_ap", 0.04),
     "mpdus_per_data_ppdu_stations": ("mpdus_per_ppdu_stations", 0.04),
+    "mpdus_per_tcpack_ppdu_ap": ("mpdus_per_ack_ppdu_ap", 0.04),
+    "mpdus_per_tcpack_ppdu_stations": ("mpdus_per_ack_ppdu_stations", 0.04),
     "failed_ppdu_ratio_ap": ("failed_ppdu_ratio_ap", 0.1),
     "failed_ppdu_ratio_stations": ("failed_ppdu_ratio_stations", 0.1),
     "mean_cw_ap": ("mean_cw_ap", 0.04),

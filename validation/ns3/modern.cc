@@ -1,31 +1,42 @@
-// One cell of 802.11n, ac or ax in ns-3: an access point, its stations, and a server behind a wire.
+// One cell of 802.11n, ac, ax or be in ns-3: an access point, its stations, and a server behind a
+// wire. Prints what was measured as one JSON object.
 //
-// Knows how to set ns-3 up for one run, and when its goodput is known well enough; prints what was
-// measured as one JSON object. Association and ARP are over before the load begins; then there
+// Association and ARP are over before the load begins; then there
 // is a beacon every minute. All nodes are at one point and receive each other at equal powers, or
-// stations are `--distance` metres away from the access point, with a rate manager.
+// stations are `--distance` metres away from the access point, with a rate manager. With `--links`
+// (band in GHz:width in MHz+...) the PHY is that of spectra; `--mix` lists stations of several
+// standards, standard:width:mode;..., to each of which the access point sends at its mode and width.
 //
 //   ./modern --standard=ac --dir=up --stations=5 --udp=1 --within=0.01 --most=60
 //   ./modern --standard=n --window=16 --tcp=NewReno --trace=200
+//   ./modern --standard=ax --links=5:80 "--mix=ax:80:HeMcs11;n:20:HtMcs7" --udp=1 --dir=up
 //   ./modern --standard=n --manager=MinstrelHt --distance=30 --udp=1
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <iostream>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "batches.h"
+#include "mixed.h"
 #include "room.h"
 
 using namespace ns3;
+using batches::counts;
+using batches::Tally;
 using room::devices;
 
 namespace {
 
 struct Options {
     std::string standard = "n";
+    std::string mix;
+    std::string links;
+    std::string mode;
+    std::string control = "OfdmRate24Mbps";
+    uint32_t stationQueue = 1000;
     std::string dir = "down";
     uint32_t stations = 1;
     uint32_t width = 0;
@@ -60,56 +71,41 @@ const std::map<std::string, Standard> STANDARDS = {
     {"n", {WIFI_STANDARD_80211n, 20, "HtMcs7", 65535, 64}},
     {"ac", {WIFI_STANDARD_80211ac, 80, "VhtMcs9", 1048575, 64}},
     {"ax", {WIFI_STANDARD_80211ax, 80, "HeMcs11", 6500631, 256}},
+    {"be", {WIFI_STANDARD_80211be, 80, "EhtMcs11", 15523200, 1024}},
+    {"g", {WIFI_STANDARD_80211g, 20, "ErpOfdmRate54Mbps", 0, 1}},
 };
 // A channel of each width at 5 GHz.
 const std::map<uint32_t, uint32_t> CHANNELS = {{20, 36}, {40, 38}, {80, 42}};
 constexpr uint32_t PAYLOAD = 1472;
+// Of a TCP ACK with its headers.
+constexpr uint32_t LARGEST_ACK = 200;
 constexpr double LOAD_S = 1.2;
 
 const Standard& chosen() { return STANDARDS.at(options.standard); }
-bool aggregates() { return options.ampdu && options.standard != "a"; }
+bool isMixed() { return !options.mix.empty(); }
+// Whether stations without aggregation have access categories; beside others ns-3 wants them to.
+bool hasQos() { return isMixed() || chosen().ampdu > 0; }
+bool aggregates() { return options.ampdu && hasQos(); }
 double beginning() { return LOAD_S + options.warmup; }
 bool measuring() { return Simulator::Now().GetSeconds() >= beginning(); }
 bool down() { return options.dir != "up"; }
 bool up() { return options.dir != "down"; }
 
-// What a node, or all stations together, did while it was measured.
-struct Tally {
-    double data = 0;
-    double mpdus = 0;
-    double requests = 0;
-    double failures = 0;
-    double drops = 0;
-    // Backoffs that were drawn, by CW.
-    std::map<uint32_t, double> draws;
-    // Frames without a Block ACK agreement that are done with, by how often they were sent.
-    std::map<uint32_t, double> sent;
-};
-
-// All that was counted up to an instant.
-struct Counts {
-    std::map<std::string, double> bytes;
-    Tally accessPoint;
-    Tally stations;
-};
-
-Counts counts;
-// The same at the beginning and at the end of each batch of time.
-std::vector<Counts> ends;
-double batchLength;
 // Transmissions so far of an MPDU without an agreement, by node and sequence number.
 std::vector<std::map<uint32_t, uint32_t>> transmissions;
 uint32_t traced = 0;
 
-void Refill(uint32_t node, Mac48Address receiver);
+void Refill(uint32_t node, uint32_t receiver);
 Tally& Of(uint32_t node) { return node == 0 ? counts.accessPoint : counts.stations; }
+// The nodes by the addresses of their devices and of the links of these.
+std::map<Mac48Address, uint32_t> nodes;
 
 Ptr<Txop> TxopOf(uint32_t node) {
     auto mac = devices[node]->GetMac();
-    return options.standard == "a" ? mac->GetTxop() : Ptr<Txop>(mac->GetQosTxop(AC_BE));
+    return hasQos() ? Ptr<Txop>(mac->GetQosTxop(AC_BE)) : mac->GetTxop();
 }
 
-void OnTransmission(uint32_t node, WifiConstPsduMap psdus, WifiTxVector vector, double) {
+void OnTransmission(uint32_t node, uint32_t link, WifiConstPsduMap psdus, WifiTxVector vector, double) {
     auto psdu = psdus.begin()->second;
     const auto& header = psdu->GetHeader(0);
     auto load = Simulator::Now().GetSeconds() > beginning();
@@ -119,15 +115,22 @@ void OnTransmission(uint32_t node, WifiConstPsduMap psdus, WifiTxVector vector, 
                   << header.GetTypeString() << " mpdus=" << psdu->GetNMpdus() << " us="
                   << WifiPhy::CalculateTxDuration(psdu, vector, WIFI_PHY_BAND_5GHZ).GetNanoSeconds() /
                          1e3
-                  << " width=" << vector.GetChannelWidth() << " cw=" << TxopOf(node)->GetCw(0)
+                  << " width=" << vector.GetChannelWidth() << " link=" << link << " cw=" << TxopOf(node)->GetCw(link)
                   << "\n";
     }
     if (!measuring()) {
         return;
     }
-    if (header.IsData()) {
-        Of(node).data++;
-        Of(node).mpdus += psdu->GetNMpdus();
+    auto isAck = [](Ptr<WifiMpdu> mpdu) { return mpdu->GetPacketSize() < LARGEST_ACK; };
+    if (header.HasData() && std::all_of(psdu->begin(), psdu->end(), isAck)) {
+        Of(node).acks++;
+        Of(node).ackMpdus += psdu->GetNMpdus();
+    } else if (header.HasData()) {
+        auto& pair = counts.pairs[(node > 0 ? node : nodes.at(header.GetAddr1())) - 1];
+        for (auto tally : {&Of(node), &pair}) {
+            tally->data++;
+            tally->mpdus += psdu->GetNMpdus();
+        }
         if (!aggregates()) {
             transmissions[node][header.GetSequenceNumber()]++;
         }
@@ -162,7 +165,7 @@ void IsDone(uint32_t node, Ptr<const WifiMpdu> mpdu) {
         sent.erase(found);
     }
     if (options.udp && mpdu->GetHeader().IsData() && mpdu->GetPacketSize() > PAYLOAD) {
-        Refill(node, mpdu->GetHeader().GetAddr1());
+        Refill(node, nodes.at(mpdu->GetHeader().GetAddr1()));
     }
 }
 
@@ -179,53 +182,6 @@ void OnBytes(std::string name, Ptr<const Packet> packet, const Address&) {
     }
 }
 
-// Student's t for 95 % in the middle.
-double Student(std::size_t freedom) {
-    const double normal = 1.959964;
-    auto cube = std::pow(normal, 3);
-    auto fifth = std::pow(normal, 5);
-    double n = freedom;
-    return normal + (cube + normal) / (4 * n) + (5 * fifth + 16 * cube + 3 * normal) / (96 * n * n);
-}
-
-double Bytes(const Counts& counted) {
-    double sum = 0;
-    for (const auto& [name, bytes] : counted.bytes) {
-        sum += bytes;
-    }
-    return sum;
-}
-
-// Half width of the 95 % interval of the goodput over batches, as a share of it.
-double Interval() {
-    auto count = ends.size() - 1;
-    auto mean = (Bytes(ends.back()) - Bytes(ends.front())) / count;
-    double squares = 0;
-    for (std::size_t batch = 0; batch < count; batch++) {
-        auto own = Bytes(ends[batch + 1]) - Bytes(ends[batch]);
-        squares += (own - mean) * (own - mean);
-    }
-    return Student(count - 1) * std::sqrt(squares / (count - 1) / count) / mean;
-}
-
-// Ends the run once the goodput is known. Batches that have become many become twice as long.
-void EndBatch() {
-    ends.push_back(counts);
-    auto count = ends.size() - 1;
-    if ((count >= 10 && Interval() <= options.within) || count * batchLength >= options.most) {
-        Simulator::Stop();
-        return;
-    }
-    if (count == 30) {
-        for (std::size_t batch = 0; batch <= count / 2; batch++) {
-            ends[batch] = ends[2 * batch];
-        }
-        ends.resize(count / 2 + 1);
-        batchLength *= 2;
-    }
-    Simulator::Schedule(Seconds(batchLength), &EndBatch);
-}
-
 void SetDefaults() {
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
@@ -238,7 +194,7 @@ void SetDefaults() {
     Config::SetDefault("ns3::TcpL4Protocol::SocketType",
                        TypeIdValue(TypeId::LookupByName("ns3::Tcp" + options.tcp)));
     Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(60)));
-    if (chosen().ampdu > 0) {
+    if (hasQos()) {
         Config::SetDefault("ns3::WifiMac::BE_MaxAmpduSize",
                            UintegerValue(aggregates() ? chosen().ampdu : 0));
         Config::SetDefault("ns3::WifiMac::BE_MaxAmsduSize", UintegerValue(0));
@@ -250,22 +206,54 @@ void SetDefaults() {
 // Everybody has joined: no TXOP limits, and the limits of the queues.
 void SetQueues() {
     for (uint32_t node = 0; node < devices.size(); node++) {
-        auto limit = options.udp ? 100000 : node == 0 ? options.apQueue : 1000;
+        auto limit = options.udp ? 100000 : node == 0 ? options.apQueue : options.stationQueue;
         QueueSize size(QueueSizeUnit::PACKETS, limit);
         TxopOf(node)->GetWifiMacQueue()->SetAttribute("MaxSize", QueueSizeValue(size));
-        if (options.standard != "a") {
-            auto txop = devices[node]->GetMac()->GetQosTxop(AC_BE);
-            txop->SetTxopLimits({MicroSeconds(0)});
-            txop->SetMinCws({15});
-            txop->SetMaxCws({1023});
-            txop->SetAifsns({3});
+        auto mac = devices[node]->GetMac();
+        if (hasQos()) {
+            auto txop = mac->GetQosTxop(AC_BE);
+            auto links = mac->GetNLinks();
+            txop->SetTxopLimits(std::vector<Time>(links, MicroSeconds(0)));
+            txop->SetMinCws(std::vector<uint32_t>(links, 15));
+            txop->SetMaxCws(std::vector<uint32_t>(links, 1023));
+            txop->SetAifsns(std::vector<uint8_t>(links, 3));
+        }
+        nodes[mac->GetAddress()] = node;
+        for (auto link : mac->GetLinkIds()) {
+            nodes[mac->GetFrameExchangeManager(link)->GetAddress()] = node;
         }
     }
     room::MakeBeaconsRare();
 }
 
+// Counts what each device does, and sets queues once everybody has joined.
+void Watch() {
+    for (uint32_t node = 0; node < devices.size(); node++) {
+        auto device = devices[node];
+        auto own = device->GetMac();
+        for (uint32_t link = 0; link < device->GetNPhys(); link++) {
+            auto counts = MakeBoundCallback(&OnTransmission, node, link);
+            device->GetPhy(link)->TraceConnectWithoutContext("PhyTxPsduBegin", counts);
+        }
+        own->TraceConnectWithoutContext("PsduResponseTimeout",
+                                        MakeBoundCallback(&OnTimeout, node));
+        own->TraceConnectWithoutContext("MpduResponseTimeout",
+                                        MakeBoundCallback(&OnTimeoutOfOne, node));
+        own->TraceConnectWithoutContext("AckedMpdu", MakeBoundCallback(&OnAcknowledged, node));
+        own->TraceConnectWithoutContext("DroppedMpdu", MakeBoundCallback(&OnDrop, node));
+        TxopOf(node)->TraceConnectWithoutContext("BackoffTrace", MakeBoundCallback(&OnDraw, node));
+    }
+    Simulator::Schedule(Seconds(0.95), &SetQueues);
+}
+
 void InstallCell(const NodeContainer& accessPoint, const NodeContainer& stations) {
     auto width = options.width ? options.width : chosen().width;
+    if (!options.links.empty()) {
+        mixed::Install({options.standard, options.links, options.mode, options.mix,
+                        options.control}, accessPoint, stations);
+        Watch();
+        return;
+    }
     YansWifiPhyHelper phy;
     phy.SetChannel(options.distance > 0 ? room::Distances() : room::Channel(-30));
     phy.Set("ChannelSettings", StringValue("{" + std::to_string(CHANNELS.at(width)) + "," +
@@ -283,20 +271,7 @@ void InstallCell(const NodeContainer& accessPoint, const NodeContainer& stations
     for (auto station = stations.Begin(); station != stations.End(); station++) {
         (*station)->GetObject<MobilityModel>()->SetPosition({options.distance, 0, 0});
     }
-    for (uint32_t node = 0; node < devices.size(); node++) {
-        auto device = devices[node];
-        auto own = device->GetMac();
-        device->GetPhy()->TraceConnectWithoutContext("PhyTxPsduBegin",
-                                                     MakeBoundCallback(&OnTransmission, node));
-        own->TraceConnectWithoutContext("PsduResponseTimeout",
-                                        MakeBoundCallback(&OnTimeout, node));
-        own->TraceConnectWithoutContext("MpduResponseTimeout",
-                                        MakeBoundCallback(&OnTimeoutOfOne, node));
-        own->TraceConnectWithoutContext("AckedMpdu", MakeBoundCallback(&OnAcknowledged, node));
-        own->TraceConnectWithoutContext("DroppedMpdu", MakeBoundCallback(&OnDrop, node));
-        TxopOf(node)->TraceConnectWithoutContext("BackoffTrace", MakeBoundCallback(&OnDraw, node));
-    }
-    Simulator::Schedule(Seconds(0.95), &SetQueues);
+    Watch();
 }
 
 void InstallSink(const std::string& protocol, Ptr<Node> to, uint16_t port, const std::string& name) {
@@ -316,7 +291,7 @@ void InstallTransfer(Ptr<Node> from, Ptr<Node> to, Ipv4Address address, uint32_t
 struct Datagrams {
     Ptr<Socket> socket;
     uint32_t node;
-    Mac48Address receiver;
+    uint32_t receiver;
 };
 std::vector<Datagrams> datagrams;
 
@@ -326,7 +301,7 @@ void InstallDatagrams(uint32_t node, Ptr<Node> from, uint32_t other, Ptr<Node> t
     InstallSink("ns3::UdpSocketFactory", to, port, name);
     auto socket = Socket::CreateSocket(from, UdpSocketFactory::GetTypeId());
     socket->Connect(InetSocketAddress(address, port));
-    datagrams.push_back({socket, node, devices[other]->GetMac()->GetAddress()});
+    datagrams.push_back({socket, node, other});
     Simulator::Schedule(Seconds(LOAD_S + 0.01 * index), [socket] {
         for (uint32_t packet = 0; packet < 3 * std::max(chosen().window, 2U); packet++) {
             socket->Send(Create<Packet>(PAYLOAD));
@@ -334,7 +309,7 @@ void InstallDatagrams(uint32_t node, Ptr<Node> from, uint32_t other, Ptr<Node> t
     });
 }
 
-void Refill(uint32_t node, Mac48Address receiver) {
+void Refill(uint32_t node, uint32_t receiver) {
     if (Simulator::Now().GetSeconds() < LOAD_S) {
         return;
     }
@@ -346,88 +321,16 @@ void Refill(uint32_t node, Mac48Address receiver) {
     }
 }
 
-using Metrics = std::map<std::string, double>;
-
-// What one or all did between two instants of a run in which they did `total`; shares are left out
-// if there is a batch without any (`shares`).
-void Add(Metrics& metrics, const std::string& who, const Tally& from, const Tally& to,
-         const Tally& total, bool shares) {
-    auto data = to.data - from.data;
-    auto requests = to.requests - from.requests;
-    metrics["data_ppdus_per_s_" + who] = data / batchLength;
-    metrics["bar_ppdus_per_s_" + who] = requests / batchLength;
-    metrics["retry_drops_per_s_" + who] = (to.drops - from.drops) / batchLength;
-    if (shares) {
-        metrics["mpdus_per_data_ppdu_" + who] = (to.mpdus - from.mpdus) / data;
-        metrics["failed_ppdu_ratio_" + who] = (to.failures - from.failures) / (data + requests);
-    }
-    auto at = [](const std::map<uint32_t, double>& counted, uint32_t key) {
-        auto found = counted.find(key);
-        return found == counted.end() ? 0 : found->second;
-    };
-    double draws = 0;
-    double windows = 0;
-    for (auto [window, count] : to.draws) {
-        draws += count - at(from.draws, window);
-        windows += window * (count - at(from.draws, window));
-    }
-    if (shares) {
-        metrics["mean_cw_" + who] = windows / draws;
-    }
-    if (aggregates() || !shares) {
-        return;
-    }
-    for (auto [window, count] : total.draws) {
-        metrics["draws_" + who + " cw=" + std::to_string(window)] =
-            (at(to.draws, window) - at(from.draws, window)) / draws;
-    }
-    for (auto [times, count] : total.sent) {
-        metrics["frames_per_s_" + who + " sent=" + std::to_string(times)] =
-            (at(to.sent, times) - at(from.sent, times)) / batchLength;
-    }
-}
-
-// Whether there were data and draws in each batch.
-bool HasShares(Tally Counts::*who) {
-    auto isEmpty = [who](const Counts& from, const Counts& to) {
-        return (to.*who).data == (from.*who).data;
-    };
-    return std::adjacent_find(ends.begin(), ends.end(), isEmpty) == ends.end();
-}
-
-// A list with the metrics of each batch.
-void Print() {
-    auto ofAccessPoint = HasShares(&Counts::accessPoint);
-    auto ofStations = HasShares(&Counts::stations);
-    std::cout.precision(10);
-    std::string before = "[";
-    for (std::size_t batch = 0; batch + 1 < ends.size(); batch++) {
-        const auto& from = ends[batch];
-        const auto& to = ends[batch + 1];
-        Metrics metrics;
-        metrics["goodput_bps"] = 8 * (Bytes(to) - Bytes(from)) / batchLength;
-        for (const auto& [name, bytes] : to.bytes) {
-            metrics["goodput_bps " + name.substr(0, name.find('/'))] +=
-                8 * (bytes - from.bytes.at(name)) / batchLength;
-        }
-        Add(metrics, "ap", from.accessPoint, to.accessPoint, ends.back().accessPoint,
-            ofAccessPoint);
-        Add(metrics, "stations", from.stations, to.stations, ends.back().stations,
-            ofStations);
-        for (const auto& [name, value] : metrics) {
-            std::cout << before << (before == ", " ? "" : "{") << '"' << name << "\": " << value;
-            before = ", ";
-        }
-        before = "}, ";
-    }
-    std::cout << "}]" << std::endl;
-}
-
 } // namespace
 
 int main(int argc, char** argv) {
     CommandLine command;
-    command.AddValue("standard", "a, n, ac, ax", options.standard);
+    command.AddValue("standard", "a, n, ac, ax, be; g with a mix", options.standard);
+    command.AddValue("mix", "stations, standard:width:mode;...", options.mix);
+    command.AddValue("links", "band:width, and +band:width of a second link", options.links);
+    command.AddValue("mode", "of the access point, with links", options.mode);
+    command.AddValue("control", "mode of control frames, with links", options.control);
+    command.AddValue("station-queue", "packets", options.stationQueue);
     command.AddValue("dir", "down, up, both", options.dir);
     command.AddValue("stations", "how many", options.stations);
     command.AddValue("width", "MHz", options.width);
@@ -449,6 +352,9 @@ int main(int argc, char** argv) {
     command.AddValue("trace", "PPDUs to print", options.trace);
     command.Parse(argc, argv);
 
+    if (isMixed()) {
+        options.stations = std::count(options.mix.begin(), options.mix.end(), ';') + 1;
+    }
     RngSeedManager::SetRun(options.run);
     SetDefaults();
     NodeContainer accessPoint(1);
@@ -458,7 +364,8 @@ int main(int argc, char** argv) {
     InstallCell(accessPoint, stations);
 
     auto [inCell, onWire] =
-        room::Connect(accessPoint, server, stations, "10Gbps", Seconds(options.delay), "100000p");
+        room::Connect(accessPoint, server, stations, "10Gbps", Seconds(options.delay), "100000p",
+                      !options.links.empty());
 
     for (uint32_t i = 0; i < options.stations; i++) {
         auto station = stations.Get(i);
@@ -484,11 +391,12 @@ int main(int argc, char** argv) {
             }
         }
     }
-    batchLength = options.batch;
-    Simulator::Schedule(Seconds(beginning()), [] { ends.push_back(counts); });
-    Simulator::Schedule(Seconds(beginning() + batchLength), &EndBatch);
+    batches::batchLength = options.batch;
+    Simulator::Schedule(Seconds(beginning()), [] { batches::ends.push_back(counts); });
+    Simulator::Schedule(Seconds(beginning() + options.batch), &batches::EndBatch, options.within,
+                        options.most);
     Simulator::Run();
-    Print();
+    batches::Print(!aggregates());
     Simulator::Destroy();
     return 0;
 }

@@ -3,6 +3,7 @@
 Parameters of a point are the options of `modern` (build.sh makes it). A run ends once the interval
 of the goodput over its batches of time is within 1 %. With `runs=N` a row is the mean over N runs,
 instead of over the batches of one: for Minstrel-HT, whose order of samples is drawn once in a run.
+Options after ` -- ` are no part of the point.
 
     python3 modern.py "standard=ac dir=up stations=5 udp=1" "standard=n window=16 delay=0.001"
 """
@@ -41,12 +42,19 @@ def batches(parameters: str) -> list[dict[str, float]]:
     return found
 
 
+def group(parameters: str) -> str:
+    """The group of a point, by what it has."""
+    kinds = {"mix=": "mixed", "+": "links", "manager=": "rates"}
+    return next((kind for part, kind in kinds.items() if part in parameters), "long")
+
+
 def main() -> None:
     """Print the rows of each point."""
     if not MODERN.exists():
         sys.exit(f"{MODERN} is not there: ./build.sh makes it")
     for parameters in sys.argv[1:]:
-        print_rows("long", parameters, measured(parameters))
+        point = parameters.partition(" -- ")[0]
+        print_rows(group(point), point, measured(parameters.replace(" -- ", " ")))
         sys.stdout.flush()
 
 

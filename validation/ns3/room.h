@@ -41,6 +41,14 @@ inline Ptr<YansWifiChannel> Distances() {
     return channel.Create();
 }
 
+// Makes devices those of the cell, in order.
+inline void Enlist(const NetDeviceContainer& installed) {
+    for (uint32_t node = 0; node < installed.GetN(); node++) {
+        devices.push_back(DynamicCast<WifiNetDevice>(installed.Get(node)));
+        devices.back()->GetMac()->SetAttribute("FrameRetryLimit", UintegerValue(7));
+    }
+}
+
 // Installs the devices of a cell, whose stations join by themselves; `more` are attributes of each
 // MAC.
 template <typename... More>
@@ -56,10 +64,7 @@ void InstallDevices(const WifiHelper& wifi, const YansWifiPhyHelper& phy,
     MobilityHelper mobility;
     mobility.Install(accessPoint);
     mobility.Install(stations);
-    for (uint32_t node = 0; node < installed.GetN(); node++) {
-        devices.push_back(DynamicCast<WifiNetDevice>(installed.Get(node)));
-        devices.back()->GetMac()->SetAttribute("FrameRetryLimit", UintegerValue(7));
-    }
+    Enlist(installed);
 }
 
 // Makes beacons rare, once everybody has joined.
@@ -73,10 +78,11 @@ struct Addresses {
     Ipv4InterfaceContainer onWire;
 };
 
-// Connects the access point with the server, and gives addresses and routes to all.
+// Connects the access point with the server, and gives addresses and routes to all. `isStatic`:
+// addresses and routes are known from the start, also on devices with several channels.
 inline Addresses Connect(const NodeContainer& accessPoint, const NodeContainer& server,
                          const NodeContainer& stations, const std::string& rate, Time delay,
-                         const std::string& queue) {
+                         const std::string& queue, bool isStatic = false) {
     PointToPointHelper wire;
     wire.SetDeviceAttribute("DataRate", StringValue(rate));
     wire.SetChannelAttribute("Delay", TimeValue(delay));
@@ -99,7 +105,29 @@ inline Addresses Connect(const NodeContainer& accessPoint, const NodeContainer& 
     TrafficControlHelper control;
     control.Uninstall(wireless);
     control.Uninstall(wired);
-    Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+    if (!isStatic) {
+        Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+        return found;
+    }
+    // Nobody asks for an address: a request that collides delays a connection by seconds.
+    auto knows = [](Ptr<Node> node, Ptr<WifiNetDevice> other, Ipv4Address address) {
+        auto entry = node->GetObject<Ipv4L3Protocol>()->GetInterface(1)->GetArpCache()->Add(address);
+        entry->SetMacAddress(other->GetAddress());
+        entry->MarkPermanent();
+    };
+    for (uint32_t i = 0; i < stations.GetN(); i++) {
+        knows(accessPoint.Get(0), devices[i + 1], found.inCell.GetAddress(i + 1));
+        knows(stations.Get(i), devices[0], found.inCell.GetAddress(0));
+    }
+    // Global routing knows devices of one channel only.
+    Ipv4StaticRoutingHelper routing;
+    auto toAccessPoint = [&routing](Ptr<Node> from, Ipv4Address next) {
+        routing.GetStaticRouting(from->GetObject<Ipv4>())->SetDefaultRoute(next, 1);
+    };
+    toAccessPoint(server.Get(0), found.onWire.GetAddress(0));
+    for (auto station = stations.Begin(); station != stations.End(); station++) {
+        toAccessPoint(*station, found.inCell.GetAddress(0));
+    }
     return found;
 }
 

@@ -247,13 +247,17 @@ def at(point: Point) -> list[Answer]:
 
 
 ROWS = by_point(read(REFERENCE / "ns3_modern.csv"))
-ROWS_MIXED = by_point(read(REFERENCE / "ns3_mixed.csv"))
+ROWS_MIXED = by_point(read(REFERENCE / "ns3_mixed.csv")) | by_point(
+    read(VALIDATION / "ns3" / "mixed.csv")
+)
 ROWS_RATES = by_point(read(REFERENCE / "ns3_rates.csv")) | by_point(
     read(VALIDATION / "ns3" / "rates.csv")
 )
 ROWS_BE = by_point(read(REFERENCE / "ns3_be.csv"))
 ROWS_OFDMA = by_point(read(REFERENCE / "ns3_ofdma.csv"))
-ROWS_LINKS = by_point(read(REFERENCE / "ns3_links.csv"))
+ROWS_LINKS = by_point(read(REFERENCE / "ns3_links.csv")) | by_point(
+    read(VALIDATION / "ns3" / "links.csv")
+)
 LONG = by_point(read(VALIDATION / "ns3" / "modern.csv"))
 
 #: How near each metric of theirs has to be to ours of another name, beside the interval of the row:
