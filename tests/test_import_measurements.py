@@ -195,6 +195,9 @@ def test_a_stream_of_events_is_read_as_the_whole(tmp_path: Path) -> None:
     assert measurement_of(written(tmp_path, stream)) == measurement_of(written(tmp_path, told))
     with pytest.raises(ScenarioError, match="line 2: is not JSON"):
         scenario_of([written(tmp_path, stream[: stream.index('"sum"')])])
+    # A log that a second test was appended to.
+    with pytest.raises(ScenarioError, match="line 4: begins a second result"):
+        measurement_of(written(tmp_path, f"{stream}\n{stream}"))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Explain a gap: try causes on the run's random numbers and rank them by how much they close.
 
 Each cause first runs one replication at a few strengths. The best causes are refined at strengths
-in between. The best cause of each kind runs a second replication. The result depends only on
+in between. The best cause of each kind runs several replications. The result depends only on
 scenario, measurement and seed.
 """
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 #: How many causes are refined, and how often.
 _CLOSER: Final = 8
 _ROUNDS: Final = 3
-#: Replications of the best cause of each kind.
-_PAIRS: Final = 2
+#: Replications of the best cause of each kind, at most: with two, the wrong kind led more often.
+_PAIRS: Final = 8
 
 
 @dataclass

@@ -65,6 +65,9 @@ def parse_stream(source: Source) -> Node:
             raise source.error(f"line {number}", "is not JSON: the stream ends in it") from error
         if not isinstance(event, dict) or not isinstance(event.get("event"), str):
             raise source.error(f"line {number}", "is not an event; allowed: event and data")
+        if event["event"] == "start" and "start" in whole:
+            message = "begins a second result; allowed: one result in a file"
+            raise source.error(f"line {number}", message)
         if event["event"] == "interval":
             whole["intervals"].append(event.get("data"))
         else:
