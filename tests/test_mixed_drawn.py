@@ -70,6 +70,11 @@ def network(number: int) -> dict[str, Any]:
         data["cells"] = {name: {} for name in cells if name in names}
         pairs = [[one, two] for one in data["cells"] for two in data["cells"] if one < two]
         data["air"] = {"heard": [pair for pair in pairs if draw.random() < 0.6]}
+    if draw.random() < 0.5:
+        data["mac"]["rules"] = {"preset": "ns-3"}
+    for group in groups:
+        if group["standard"] in AMENDMENTS and draw.random() < 0.4:
+            group["channel_width"] = "20 MHz"
     return data
 
 
