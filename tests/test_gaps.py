@@ -21,6 +21,7 @@ from airtcp.remedies import named
 from airtcp.results.advice import Advice
 from airtcp.results.measured import Explanation, Gap
 from airtcp.stats import student_interval
+from airtcp.units import parse_rate_bps
 from typer.testing import CliRunner
 
 ROOT = Path(__file__).parents[1]
@@ -259,3 +260,16 @@ def test_windows_are_tried_of_each_direction() -> None:
     assert len(windows) >= 2
     change = windows[0].at(0)
     assert all(path.endswith(".tcp.receive_window") for path in change.set)
+
+
+def test_a_neighbour_is_tried_as_one_sender_and_as_several_of_the_same_load() -> None:
+    found, _ = causes(airtcp.load(HOME), 0.5)
+    groups = []
+    for one in (cause for cause in found if cause.kind == "neighbour"):
+        data = one.at(0.7).data
+        rate_bps = parse_rate_bps(data["flows"][-1]["application"]["rate"])
+        groups.append((data["stations"][-1]["count"], rate_bps))
+
+    assert [count for count, _ in groups] == [1, 3]
+    loads = [count * bps for count, bps in groups]
+    assert loads[0] == pytest.approx(loads[1], rel=0.01)

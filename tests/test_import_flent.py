@@ -1,13 +1,23 @@
-"""Data files of flent: congestion control and settings that neither series nor parameters tell."""
+"""Data files of flent: series, congestion control, marks and paths."""
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from airtcp.importer.files import draft_of
+from airtcp.exceptions import ScenarioError
+from airtcp.importer.files import draft_of, measurement_of, scenario_of
+
+
+def written(directory: Path, told: Any, name: str) -> Path:
+    path = directory / name
+    path.write_bytes(gzip.compress(json.dumps(told).encode()))
+    return path
 
 
 def drawn(directory: Path, names: list[str], **metadata: Any) -> Any:
@@ -91,3 +101,78 @@ def test_a_ping_of_another_host_is_not_the_path(tmp_path: Path) -> None:
     path.write_text(json.dumps(told))
 
     assert draft_of([path]).flows[0]["path"].value == [{"delay": "20 ms"}]
+
+
+FLENT: dict[str, Any] = {
+    "version": 4,
+    "x_values": [float(i) for i in range(20)],
+    "results": {f"TCP download {one}": [10.0] * 20 for one in ("BE", "BK", "CS5", "EF")},
+    "metadata": {"NAME": "rrul", "LENGTH": 20, "SERIES_META": {}, "TEST_PARAMETERS": {}},
+}
+
+
+def flent(directory: Path, **metadata: Any) -> dict[str, Any]:
+    told = {**FLENT, "metadata": FLENT["metadata"] | metadata}
+    return tomllib.loads(scenario_of([written(directory, told, "x.flent.gz")]))
+
+
+def test_series_with_different_marks_are_named_and_not_explained(tmp_path: Path) -> None:
+    path = written(tmp_path, FLENT, "rrul.flent.gz")
+
+    assert "AC_BE, AC_BK, AC_VI" in scenario_of([path])
+    (condition,) = measurement_of(path).unfollowed
+    assert condition.moves("goodput_bps")
+
+
+def test_one_mark_of_all_series_is_followed(tmp_path: Path) -> None:
+    told = {**FLENT, "results": {"TCP upload CS1": [1.0] * 20}}
+    found = tomllib.loads(scenario_of([written(tmp_path, told, "x.flent.gz")]))
+
+    assert found["mac"]["classify"]["tcp_data"] == "AC_BK"
+
+
+def test_congestion_control_is_that_of_the_series_then_the_test_then_the_host(
+    tmp_path: Path,
+) -> None:
+    sysctls = {"SYSCTLS": {"net.ipv4.tcp_congestion_control": "reno"}}
+    test = {"TEST_PARAMETERS": {"tcp_cong_control": "cubic"}}
+    series = {"SERIES_META": {name: {"CONG_CONTROL": "bbr"} for name in FLENT["results"]}}
+
+    each: list[dict[str, Any]] = [sysctls, sysctls | test, sysctls | test | series]
+
+    found = [flent(tmp_path, **one)["flows"][0]["tcp"]["congestion"] for one in each]
+    assert found == ["reno", "cubic", "bbr1"]
+
+
+def test_each_distance_has_a_path_and_no_host_a_name(tmp_path: Path) -> None:
+    distances = {"alpha": 10.0, "beta": 50.0, "gamma": 200.0, "delta": 500.0}
+    results = {f"TCP upload BE {host}": [5.0] * 20 for host in distances}
+    results |= {f"Ping (ms) ICMP {host}": [ms] * 19 + [2 * ms] for host, ms in distances.items()}
+    text = scenario_of([written(tmp_path, {**FLENT, "results": results}, "rtt.flent.gz")])
+
+    delays = [flow["path"][0]["delay"] for flow in tomllib.loads(text)["flows"]]
+    assert delays == ["5 ms", "25 ms", "100 ms", "250 ms"]
+    assert not re.search("|".join(distances), text)
+
+
+def test_a_series_of_no_known_kind_is_named(tmp_path: Path) -> None:
+    told = {**FLENT, "results": FLENT["results"] | {"UDP upload": [1.0] * 20}}
+    path = written(tmp_path, told, "udp.flent.gz")
+
+    assert '"UDP upload"' in scenario_of([path])
+    assert len(measurement_of(path).unfollowed) == 2
+
+
+def test_test_parameters_that_no_series_shows_are_named(tmp_path: Path) -> None:
+    for name, is_named in (("bandwidth", True), ("upload_streams", False)):
+        told = {**FLENT, "metadata": FLENT["metadata"] | {"TEST_PARAMETERS": {name: "20"}}}
+        path = written(tmp_path, told, "x.flent.gz")
+        assert (f"do not show: {name}" in scenario_of([path])) == is_named
+        assert any(name in one.sentence for one in measurement_of(path).unfollowed) == is_named
+
+
+def test_a_test_without_tcp_is_refused_with_its_series(tmp_path: Path) -> None:
+    told = {**FLENT, "results": {"UDP upload": [5.0] * 20, "Ping (ms) ICMP": [20.0] * 20}}
+
+    with pytest.raises(ScenarioError, match='has no TCP, but "UDP upload"'):
+        scenario_of([written(tmp_path, told, "x.flent.gz")])

@@ -47,6 +47,8 @@ _WINDOWS: Final = (8, 16, 32, 64, 128, 256, 512)
 #: Smallest and largest loss ratios of frames, and of packets on a link.
 _FRAMES_LOST: Final = (0.02, 0.7)
 _PACKETS_LOST: Final = (0.0003, 0.1)
+#: Numbers of senders of a neighbour: each contends for itself.
+_SENDERS: Final = (1, 3)
 #: Smallest and largest load of a neighbour, as a fraction of the data rate.
 _LOAD: Final = (0.03, 1.0)
 
@@ -161,29 +163,31 @@ def _slower(scenario: Scenario, group: StationGroup) -> list[tuple[str, Any]]:
 
 
 def _neighbours(scenario: Scenario) -> Iterator[Cause]:
-    """Yield a neighbour: a foreign station that sends on the channel, left out of the metrics."""
+    """Yield neighbours: foreign stations that send on the channel, left out of the metrics."""
     taken = {one.name for one in scenario.stations}
     name = next(one for one in _names(_NEIGHBOUR) if one not in taken)
     bps = scenario.phy.data_rate.bps
+    for count in _SENDERS:
 
-    def at(strength: float) -> Change:
-        rate = _rate(bps * _between(_LOAD, strength), 3)
-        group = {"name": name, "count": 1}
-        flow = {
-            "name": name,
-            "stations": name,
-            "direction": "upload",
-            "application": {"kind": "udp", "packet": "1470 B", "rate": rate},
-        }
-        data = scenario.written
-        data["stations"] = [*data["stations"], group]
-        data["flows"] = [*data["flows"], flow]
-        lines = ["[[stations]]", *(f"{key} = {value_text(one)}" for key, one in group.items())]
-        lines += ["[[flows]]", *(f"{key} = {value_text(one)}" for key, one in flow.items())]
-        title = f"one more sender on the channel, of {rate} in packets of 1470 B"
-        return Change(data, title, written="\n".join(lines), added=name)
+        def at(strength: float, count: int = count) -> Change:
+            rate = _rate(bps * _between(_LOAD, strength) / count, 3)
+            group = {"name": name, "count": count}
+            flow = {
+                "name": name,
+                "stations": name,
+                "direction": "upload",
+                "application": {"kind": "udp", "packet": "1470 B", "rate": rate},
+            }
+            data = scenario.written
+            data["stations"] = [*data["stations"], group]
+            data["flows"] = [*data["flows"], flow]
+            lines = ["[[stations]]", *(f"{key} = {value_text(one)}" for key, one in group.items())]
+            lines += ["[[flows]]", *(f"{key} = {value_text(one)}" for key, one in flow.items())]
+            senders = "one more sender" if count == 1 else f"{count} more senders"
+            title = f"{senders} on the channel, of {rate} in packets of 1470 B"
+            return Change(data, title, written="\n".join(lines), added=name)
 
-    yield Cause("neighbour", "the channel", at)
+        yield Cause("neighbour", "the channel", at)
 
 
 def _frame_losses(scenario: Scenario) -> Iterator[Cause]:
