@@ -11,9 +11,9 @@ pub(crate) mod radiotap;
 use std::fmt;
 
 use airtcp_kernel::{ByteSink, Time};
-use airtcp_wlan::PhyConfig;
 
 use crate::pcapng::{self, InOrder};
+use crate::scenario::Scenario;
 use frame::{FCS_BYTES, Frame};
 use radiotap::{Radio, Sending};
 
@@ -53,7 +53,10 @@ impl fmt::Debug for Out {
 #[derive(Debug)]
 pub(crate) struct PcapWriter {
     out: Out,
-    radio: Radio,
+    /// The channels: one, or that of each link.
+    radios: Vec<Radio>,
+    /// The channel of the next frames.
+    channel: usize,
     /// Bytes kept of a record, including the radiotap header.
     snaplen: usize,
     record: Vec<u8>,
@@ -61,7 +64,7 @@ pub(crate) struct PcapWriter {
 
 impl PcapWriter {
     /// Opens a file for the frames of a cell; of each the first `snaplen` bytes are kept.
-    pub(crate) fn new(mut out: Out, snaplen: u32, phy: &PhyConfig) -> Self {
+    pub(crate) fn new(mut out: Out, snaplen: u32, scenario: &Scenario) -> Self {
         match &mut out {
             Out::File(sink) => sink.write(&file_header(snaplen)),
             Out::Nodes(sink, names, _) => {
@@ -72,7 +75,18 @@ impl PcapWriter {
             }
             Out::Taker(_) => {}
         }
-        Self { out, radio: Radio::new(phy), snaplen: snaplen as usize, record: Vec::new() }
+        let radios = scenario.ap.links.as_ref().map_or_else(
+            || vec![Radio::new(&scenario.phy)],
+            |links| {
+                links.iter().map(|one| Radio::new(&one.phy).on_channel(one.channel_mhz)).collect()
+            },
+        );
+        Self { out, radios, channel: 0, snaplen: snaplen as usize, record: Vec::new() }
+    }
+
+    /// Lets the next frames be those of the link with this number.
+    pub(crate) fn turn_to_link(&mut self, link: usize) {
+        self.channel = link;
     }
 
     /// Returns the bytes kept of a record, including the radiotap header.
@@ -97,7 +111,7 @@ impl PcapWriter {
     ) {
         let record = &mut self.record;
         record.clear();
-        self.radio.header(record, start.as_nanos(), sending, intact);
+        self.radios[self.channel].header(record, start.as_nanos(), sending, intact);
         let len = record.len() + frame.len() + FCS_BYTES;
         let kept = len.min(self.snaplen);
         record.extend(frame.head());

@@ -35,6 +35,7 @@ mod turn;
 mod watch;
 
 use airtcp_kernel::{Duration, EventQueue, Time};
+use airtcp_wlan::phy::PhyConfig;
 use airtcp_wlan::{Cell, ContenderId, Field, StationId};
 
 use crate::airtime::AirtimeAccount;
@@ -61,6 +62,8 @@ use watch::Watchers;
 #[derive(Debug)]
 pub(crate) struct World<'a> {
     scenario: &'a Scenario,
+    /// The PHY of the medium that is played.
+    phy: &'a PhyConfig,
     /// The seed of the run, for messages.
     seed: u64,
     replication: u64,
@@ -135,6 +138,7 @@ impl<'a> World<'a> {
         let node::Built { nodes, transmitters, media, access_points, absent, .. } = built;
         let mut world = Self {
             scenario,
+            phy: &scenario.phy,
             seed,
             replication,
             now: Time::ZERO,

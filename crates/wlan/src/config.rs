@@ -405,4 +405,10 @@ impl AccessParameters {
     pub fn dcf(phy: &PhyConfig) -> Self {
         Self { aifs: phy.difs, cw_min: phy.cw_min, cw_max: phy.cw_max, txop_limit: Duration::ZERO }
     }
+
+    /// Returns the parameters on another link: the AIFS has as many slots, after its SIFS.
+    pub fn on_link(self, first: &PhyConfig, link: &PhyConfig) -> Self {
+        let slots = (self.aifs - first.sifs) / first.slot_time;
+        Self { aifs: link.sifs + link.slot_time * slots, ..self }
+    }
 }

@@ -10,6 +10,7 @@ returns None.
 - `saturated`: UDP senders that always have a packet; Bianchi, Heusse
 - `categories`: the same under EDCA, where access point and stations contend differently
 - `ampdu`: saturated UDP over A-MPDUs; `tcp_ampdu`: endless TCP transfers over them
+- `links`: saturated UDP over several links; `ofdma`: over PPDUs to several stations
 - `lossy_path`: windows limited by losses on wired links; RFC 9438, Mathis et al.
 - `cells`: several cells on one channel, by the chain of clusters
 - `replies`: contention in a cell of TCP transfers
@@ -89,8 +90,6 @@ def _told_of_errors(scenario: ResolvedScenario) -> Iterator[str]:
 
 def _families(scenario: ResolvedScenario) -> tuple[Sequence[Family], str]:
     """Return the families of models for the scenario's flows, and the reason if none answers."""
-    if scenario.ap.links is not None:
-        return (), "the access point has several links; models cover only one link"
     if any(group.pair is not None for group in scenario.stations):
         return (), (
             "stations of several standards share the access point; models cover one standard only"
@@ -176,6 +175,12 @@ def _families(scenario: ResolvedScenario) -> tuple[Sequence[Family], str]:
 def _aggregated(scenario: ResolvedScenario) -> tuple[Sequence[Family], str]:
     """Return the families for 802.11n and later; flows must be all UDP or all TCP."""
     apps = [flow.application for flow in scenario.flows]
+    if scenario.ap.links is not None:
+        if not all(app.kind == "udp" for app in apps):
+            return (), "the access point has several links; models cover TCP on one link only"
+        from airtcp.predict import links
+
+        return [Family(0, "sum of links", links.predict)], ""
     if scenario.mac.ofdma is not None:
         if not all(app.kind == "udp" for app in apps):
             return (), "PPDUs have several receivers; models cover TCP only in PPDUs to one"

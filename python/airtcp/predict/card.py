@@ -105,7 +105,7 @@ HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
         ),
         "mac.cf_end_rate": "as mac.rules.txop_protection",
         "mac.ofdma": "no other model applies with OFDMA",
-        "ap.links": "no model applies to several links",
+        "ap.links": "no other model applies to several links",
         "mac.pcf": "no model applies to contention-free periods",
         "mac.rules.weaker_before": "as cells",
         "mac.rules.narrow_collider": "as stations.pair: with one width all collide alike",

@@ -109,11 +109,6 @@ def simulate(
             "--pcap: captures of PPDUs to several stations are not supported; allowed: without "
             "--pcap, or a scenario without mac.ofdma"
         )
-    if pcap is not None and scenario.ap.links is not None:
-        raise QuestionError(
-            "--pcap: captures of several links are not supported; allowed: without --pcap, or a "
-            "scenario without ap.links"
-        )
     if seed is not None or replications is not None:
         scenario = scenario.with_run(seed=seed, replications=replications)
     threads = threads or processors()

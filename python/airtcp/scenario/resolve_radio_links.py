@@ -9,14 +9,14 @@ from ..choices import DISCIPLINES
 from .errors import InvalidError, Path
 from .keys.mac import Aggregation
 from .keys.phy import Phy
-from .keys.radio_links import STANDARD, LinkRates, RadioLink, link_text
+from .keys.radio_links import CHANNELS_MHZ, STANDARD, LinkRates, RadioLink, link_text
 from .quantities import Written
 from .resolve_pair import check_standards, pair_standard, resolve_pair
 from .resolve_phy import resolve_phy, station_rates
 
 _HERE: Final[Path] = ("ap", "links")
 _FEWEST: Final = 2
-_Link = tuple[int, int]
+_Link = tuple[float, int]
 
 
 def with_links(scenario: Written) -> Written:
@@ -95,7 +95,8 @@ def _resolve_link(
         data, control = station_rates(scenario.phy, group, mac.rules, ("stations", index))
         pair = resolve_pair(scenario.phy, mac.rules, own, group, control)
         rates.append(LinkRates(data_rate=data, control_rate=control, pair=pair))
-    return RadioLink(phy=_phy_on(scenario, mac, link), stations=tuple(rates))
+    phy, channel_mhz = _phy_on(scenario, mac, link), CHANNELS_MHZ[link[0]]
+    return RadioLink(phy=phy, channel_mhz=channel_mhz, stations=tuple(rates))
 
 
 def _on_link(scenario: Written, link: _Link) -> Written:

@@ -114,6 +114,11 @@ impl Radio {
         }
     }
 
+    /// Returns the same on another channel of the band, or in 6 GHz, which has no flag of its own.
+    pub(super) fn on_channel(self, megahertz: u16) -> Self {
+        Self { megahertz, ..self }
+    }
+
     /// Appends the header of a frame whose preamble begins at `start_ns`.
     pub(super) fn header(
         &self,

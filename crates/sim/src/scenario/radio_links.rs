@@ -14,6 +14,8 @@ use super::Scenario;
 pub struct RadioLink {
     /// Timings and sizes of its PHY.
     pub phy: PhyConfig,
+    /// The frequency of the primary channel in a capture.
+    pub channel_mhz: u16,
     /// The rates of each group of stations on this link; `None`: they do not have it.
     pub stations: Vec<Option<LinkRates>>,
 }

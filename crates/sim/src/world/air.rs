@@ -193,7 +193,7 @@ impl World<'_> {
         if psdus.len() == 1 {
             let first = &psdus[0].frames.first().payload;
             let cargo = cargo(ppdu.frames());
-            self.airtime.exchange(start, times, first.body.scope, cargo, &self.scenario.phy);
+            self.airtime.exchange(start, times, first.body.scope, cargo, self.phy);
         } else {
             self.users_begin(start, times, psdus);
         }
@@ -209,7 +209,7 @@ impl World<'_> {
             (one.frames.first().payload.body.scope, cargo(std::iter::once(one.frames)))
         };
         let users: Vec<_> = psdus.iter().map(user).collect();
-        self.airtime.exchange_of_users(start, times, &users, &self.scenario.phy);
+        self.airtime.exchange_of_users(start, times, &users, self.phy);
     }
 
     /// Reports the start of an exchange to the observers.
@@ -273,7 +273,7 @@ impl World<'_> {
                     self.charge_collider(by, now, receiver, times);
                 } else {
                     let cell = self.cell_of(by);
-                    self.airtime.request(now, times, &self.scenario.phy, cell);
+                    self.airtime.request(now, times, self.phy, cell);
                     if self.watchers.shares_airtime {
                         self.charge(by, now, receiver, times.total);
                     }
@@ -315,7 +315,7 @@ impl World<'_> {
             (one.frames.first().payload.body.scope, cargo(std::iter::once(one.frames)))
         };
         let parts: Vec<_> = users.iter().map(user).collect();
-        let phy = &self.scenario.phy;
+        let phy = self.phy;
         if parts.is_empty() {
             self.airtime.request(start, times, phy, self.cell_of(by));
         } else {

@@ -89,7 +89,7 @@ impl World<'_> {
         let around = if self.has_shared_air() { self.nodes_around() } else { Vec::new() };
         let detects = |node| self.kind_of(node) == Kind::Cell;
         self.watchers.add_capture(Capture {
-            pcap: PcapWriter::new(out, snaplen, &self.scenario.phy),
+            pcap: PcapWriter::new(out, snaplen, self.scenario),
             frame: Frame::default(),
             packet: Vec::new(),
             names: Names::new(self.flows.len()),
@@ -194,7 +194,7 @@ impl World<'_> {
         let protection_rate = self.protection_rate(data_rate, control_rate);
         let node = self.transmitters[by as usize].node;
         let [sender, receiver] = self.addresses_on_air(by, psdu.first().payload.to);
-        let [rts, cts, data, ack] = times.intervals(&self.scenario.phy);
+        let [rts, cts, data, ack] = times.intervals(self.phy);
         let left = |end: Duration| micros_up(ack.1 - end);
         if times.rts > Duration::ZERO {
             capture.frame.rts(left(rts.1), receiver, sender);
@@ -253,7 +253,7 @@ impl World<'_> {
         let protection_rate = self.protection_rate(data_rate, control_rate);
         let node = self.transmitters[by as usize].node;
         let [sender, receiver] = self.addresses_on_air(by, psdu.first().payload.to);
-        let [rts, cts, data, ack] = times.intervals(&self.scenario.phy);
+        let [rts, cts, data, ack] = times.intervals(self.phy);
         if times.rts > Duration::ZERO {
             capture.frame.rts(micros_up(ack.1 - rts.1), receiver, sender);
             capture.write_collided(node, start, protection_rate);
@@ -394,7 +394,7 @@ impl World<'_> {
 
     /// Returns the rate of RTS and CTS before data at `data_rate`.
     fn protection_rate(&self, data_rate: Rate, control_rate: Rate) -> Rate {
-        self.scenario.phy.protection_of(data_rate).map_or(control_rate, |one| one.rate)
+        self.phy.protection_of(data_rate).map_or(control_rate, |one| one.rate)
     }
 
     fn control_rate_to(&self, by: ContenderId, receiver: StationId) -> Rate {

@@ -176,7 +176,8 @@ pub(super) fn build<'a>(scenario: &'a Scenario, seed: u64, replication: u64) -> 
         let purpose = format!("backoff{on_link}");
         let contenders = contenders.iter().zip(&entities).map(|(one, entity)| {
             let backoffs = RandomStream::new(seed, replication, entity, &purpose);
-            Some(ContenderConfig { backoffs, ..one.clone() })
+            let access = one.access.on_link(&scenario.phy, &link.phy);
+            Some(ContenderConfig { access, backoffs, ..one.clone() })
         });
         let whole = Whole {
             scenario,

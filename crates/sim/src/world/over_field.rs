@@ -135,7 +135,7 @@ impl World<'_> {
     fn count_part_over_field(&mut self, by: ContenderId) {
         let (start, times) = self.field.at_edge[by as usize];
         let UnderWay { scope, cargo, .. } = self.field.under_way[by as usize];
-        self.airtime.exchange_apart(start, &times, scope, cargo, &self.scenario.phy);
+        self.airtime.exchange_apart(start, &times, scope, cargo, self.phy);
     }
 
     /// Records the values at the start of measuring.

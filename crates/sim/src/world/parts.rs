@@ -194,6 +194,12 @@ impl World<'_> {
         if let Some(capture) = &mut self.watchers.capture {
             capture.swap_on_air(&mut own.on_air);
         }
+        if let Some(links) = &self.scenario.ap.links {
+            self.phy = &links[part].phy;
+            if let Some(capture) = &mut self.watchers.capture {
+                capture.turn_to_link(part);
+            }
+        }
     }
 
     /// Keeps in the list of ready queues only those of one medium, and returns this medium, if

@@ -208,7 +208,7 @@ impl World<'_> {
         collides: bool,
     ) {
         let Some(recorder) = of_events(&mut self.watchers.recorder) else { return };
-        let [_, _, (begin, _), _] = times.intervals(&self.scenario.phy);
+        let [_, _, (begin, _), _] = times.intervals(self.phy);
         let ppdu = Ppdu {
             queue: by,
             receiver: psdu.first().payload.to,

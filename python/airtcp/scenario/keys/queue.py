@@ -409,7 +409,7 @@ class AccessPoint(Sparse):
     links: tuple[RadioLink, ...] | None = key(
         "Links of an 802.11be access point that sends and receives on all of them at once (STR), "
         'such as `["5 GHz/80 MHz", "6 GHz/160 MHz"]`, instead of `band` and `channel_width` of '
-        "`[phy]`. At most one link per band, and none in 2.4 GHz.",
+        "`[phy]`. At most one link per band.",
         default=none("one link, in the channel of `[phy]`"),
         source="IEEE 802.11be-2024, 35.3",
         reads=list[LinkForm],

@@ -13,11 +13,11 @@ from .phy import Phy, StandardName
 
 #: The only standard whose stations have several links.
 STANDARD: Final = "802.11be"
-#: Bands whose links are simulated: their interframe spaces are equal.
-_BANDS_GHZ: Final = (5, 6)
+#: The channel of a link in a capture, in MHz, by band in GHz: 1, 36, 1.
+CHANNELS_MHZ: Final = {2.4: 2412, 5: 5180, 6: 5955}
 _KNOWN: Final = {
     f"{ghz} GHz/{width} MHz": (ghz, width)
-    for ghz in _BANDS_GHZ
+    for ghz in CHANNELS_MHZ
     for width in AMENDMENTS[STANDARD].subcarriers
     if width <= AMENDMENTS[STANDARD].widest_mhz[ghz]
 }
@@ -25,7 +25,7 @@ _KNOWN: Final = {
 LinkForm: Any = Annotated[Literal.__getitem__(tuple(_KNOWN)), AfterValidator(_KNOWN.__getitem__)]
 
 
-def link_text(link: tuple[int, int]) -> str:
+def link_text(link: tuple[float, int]) -> str:
     """Return a link as a file writes it."""
     return f"{link[0]} GHz/{link[1]} MHz"
 
@@ -54,6 +54,7 @@ class RadioLink(Table):
     """A link of an access point that has several."""
 
     phy: Phy = derived("Its physical layer; that of the first link is `phy` of the scenario.")
+    channel_mhz: int = derived("Frequency of its primary channel in a capture, in MHz.")
     stations: tuple[LinkRates | None, ...] = derived(
         "The rates of each group of stations. none: they do not have the link."
     )

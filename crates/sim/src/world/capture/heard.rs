@@ -62,7 +62,7 @@ impl World<'_> {
     ) {
         let (data_rate, control_rate) = self.scenario.rates_of(class);
         let protection_rate = self.protection_rate(data_rate, control_rate);
-        let [rts, cts, data, ack] = times.intervals(&self.scenario.phy);
+        let [rts, cts, data, ack] = times.intervals(self.phy);
         let left = |end: Duration| micros_up(ack.1 - end);
         let under_way = UnderWay {
             receiver: psdu.first().payload.to,
@@ -86,7 +86,7 @@ impl World<'_> {
         receiver: StationId,
         window_start: u64,
     ) {
-        let [_, _, request, answer] = times.intervals(&self.scenario.phy);
+        let [_, _, request, answer] = times.intervals(self.phy);
         let under_way = UnderWay {
             receiver,
             addresses: self.addresses_on_air(by, receiver),

@@ -23,7 +23,7 @@ impl World<'_> {
         let addresses = self.addresses_on_air(by, receiver);
         let tid = self.tid(by);
         let control_rate = self.control_rate_to(by, receiver);
-        let [_, _, request, answer] = times.intervals(&self.scenario.phy);
+        let [_, _, request, answer] = times.intervals(self.phy);
         if self.plays(Kind::Field) {
             return self.note_request(by, (times, control_rate), receiver, window_start);
         }

@@ -67,6 +67,11 @@ impl Capture {
         std::mem::swap(&mut self.on_air, other);
     }
 
+    /// Lets the next frames be those of the link with this number.
+    pub(in crate::world) fn turn_to_link(&mut self, link: usize) {
+        self.pcap.turn_to_link(link);
+    }
+
     /// Writes its frame, sent by `from`.
     pub(super) fn write(&mut self, from: NodeId, start: Time, rate: Rate, intact: bool) {
         let Self { pcap, around, frame, .. } = self;

@@ -1,0 +1,132 @@
+"""Predict saturated UDP over several links (802.11be): the sum of what each link carries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, cast
+
+from airtcp.predict import ampdu
+from airtcp.predict.air import COLLISIONS, NOT_HERE, READS
+from airtcp.predict.answers import Answers
+from airtcp.predict.card import Assumption, Card
+from airtcp.predict.keys import ALIKE, ALWAYS_BACKLOGGED, LINKS_DELIVER, NO_BEACONS
+from airtcp.predict.senders import flow_count
+
+if TYPE_CHECKING:
+    from airtcp.scenario import ResolvedScenario
+    from airtcp.scenario.keys.mac import AccessParameters, Edca
+    from airtcp.scenario.keys.phy import Phy
+    from airtcp.scenario.keys.radio_links import RadioLink
+
+_SOURCE: Final = "sum of links"
+_CARD: Final = Card(
+    name="sum of links",
+    by=ampdu.BY,
+    asked="saturated UDP over several links",
+    answers=("goodput_bps", "flow_goodput_bps"),
+    reads=(*READS, *COLLISIONS, "flows.application", "stations.frame_errors", "ap.links"),
+    assumes=(
+        Assumption("every sender always has enough packets", ("flows.application.rate_bps",)),
+        Assumption(
+            "each link carries what it carries as the only one",
+            ("ap.links", "mac.aggregation"),
+        ),
+        LINKS_DELIVER,
+        NO_BEACONS,
+    ),
+    needs=(
+        ALIKE,
+        Assumption("stations have all links, or one each", ("ap.links",)),
+        Assumption("one standard on each link", ("stations.pair",)),
+    ),
+    harmless={
+        **ALWAYS_BACKLOGGED,
+        **NOT_HERE,
+        "ap.scheduler": "affects the shares of stations, which this model has not",
+        "stations.airtime_weight": "as ap.scheduler",
+        "mac.rules.delivery": "UDP answers nothing",
+        "mac.rules.colliders": "the models of a link report what it breaks",
+        "mac.rules.failed_block_ack": "as mac.rules.colliders",
+        "phy.ack_timeout_ns": "as mac.rules.colliders",
+    },
+)
+CARDS: Final = (_CARD,)
+
+
+def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
+    """Predict the goodput of all links, or return why no closed form applies."""
+    links = scenario.ap.links
+    assert links is not None
+    of_groups = list(zip(*(link.stations for link in links), strict=True))
+    numbers = {sum(rates is not None for rates in group) for group in of_groups}
+    if numbers not in ({1}, {len(links)}):
+        return "some stations have more links than others; the model covers all or one each"
+    if any(rates is not None and rates.pair is not None for group in of_groups for rates in group):
+        return "stations of several standards share a link; models cover one standard only"
+    goodput, mpdus = 0.0, 0.0
+    broken: list[str] = []
+    for link in links:
+        alone = on_link(scenario, link)
+        if not alone.flows:
+            continue
+        own = Answers()
+        declined = ampdu.predict(alone, own)
+        if declined is not None or "goodput_bps" not in own.model:
+            return declined or next(iter(own.unanswered.values()), "a link has no closed form")
+        best = own.model["goodput_bps"][0]
+        goodput += cast("float", best.value)
+        broken += [one for one in best.broken if one not in broken]
+        mpdus += max(
+            cast("float", own.model[f"mpdus_per_ppdu_{side}"][0].value)
+            for side in ("ap", "stations")
+            if f"mpdus_per_ppdu_{side}" in own.model
+        )
+    aggregation = scenario.mac.aggregation
+    assert aggregation is not None
+    if numbers != {1} and mpdus > aggregation.block_ack_window:
+        broken.append(
+            f"the links' PPDUs fit into one Block ACK window of {aggregation.block_ack_window}; "
+            f"here they have {mpdus:.0f} MPDUs together; goodput is too high"
+        )
+    values = {"goodput_bps": goodput, "flow_goodput_bps": goodput / flow_count(scenario)}
+    answers.add(_CARD.origin(_SOURCE, broken), values)
+    return None
+
+
+def on_link(scenario: ResolvedScenario, link: RadioLink) -> ResolvedScenario:
+    """Return the network of one link: the stations that have it, and its PHY."""
+    stations = tuple(
+        group.model_copy(
+            update={
+                "data_rate": rates.data_rate,
+                "control_rate": rates.control_rate,
+                "pair": rates.pair,
+            }
+        )
+        for group, rates in zip(scenario.stations, link.stations, strict=True)
+        if rates is not None
+    )
+    names = {group.name for group in stations}
+    return scenario.model_copy(
+        update={
+            "phy": link.phy,
+            "mac": scenario.mac.model_copy(update={"edca": _edca(scenario, link.phy)}),
+            "ap": scenario.ap.model_copy(update={"links": None}),
+            "stations": stations,
+            "flows": tuple(flow for flow in scenario.flows if flow.stations in names),
+        }
+    )
+
+
+def _edca(scenario: ResolvedScenario, phy: Phy) -> Edca:
+    """Return the access categories with as many AIFS slots after the SIFS of another PHY."""
+    first, edca = scenario.phy, scenario.mac.edca
+    assert edca is not None, "802.11be has it"
+
+    def moved(one: AccessParameters) -> AccessParameters:
+        slots = (one.aifs_ns - first.sifs_ns) // first.slot_time_ns
+        return one.model_copy(update={"aifs_ns": phy.sifs_ns + slots * phy.slot_time_ns})
+
+    sides = {"ap": edca.ap, "stations": edca.stations}
+    return edca.model_copy(
+        update={side: {name: moved(one) for name, one in of.items()} for side, of in sides.items()}
+    )
