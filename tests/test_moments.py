@@ -32,7 +32,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 
 # Each moment is a process that does what a command does; the machine may be busy.
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("times", [4, pytest.param(10, marks=pytest.mark.verify)])
+@pytest.mark.parametrize("times", [2, pytest.param(10, marks=pytest.mark.verify)])
 @pytest.mark.parametrize(
     "name",
     [pytest.param(one, marks=with_papers if one == "reproduce" else ()) for one in COMMANDS],
