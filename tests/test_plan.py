@@ -10,7 +10,9 @@ import airtcp
 import pytest
 from airtcp.cli.commands import app
 from airtcp.examples import directory
+from airtcp.document import Table
 from airtcp.exceptions import QuestionError, ScenarioError
+from airtcp.messages.plan import parts
 from airtcp.plan.axis import axis_of
 from airtcp.present import plan as present
 from airtcp.results.plans import Evidence, Plan
@@ -417,3 +419,13 @@ def test_changes_compete_where_no_number_meets_a_target() -> None:
     # 65 Mb/s of the PHY carry about 50 Mb/s, which are 5 Mb/s for ten stations.
     assert 8 <= gains["queue-100"].answer.value <= 11
     assert "delayed-ack" not in gains or gains["delayed-ack"].verdict == "none"
+
+    best = gains["queue-100"]
+    lower = replace(best, name="lower", verdict="loses")
+    (table,) = (
+        one
+        for one in parts(replace(plan, remedies=[best, lower], tried=9))
+        if isinstance(one, Table) and one.columns[0].head == "change"
+    )
+    assert [row[0] for row in table.rows] == [best.title]
+    assert table.foot[0][0].startswith("8 ")

@@ -32,7 +32,7 @@ def parts(plan: Plan, *, everything: bool = False) -> Iterator[Part]:
         table = bars(plan, curve)
         if table is not None:
             yield table
-    if plan.remedies:
+    if any(one.verdict == "gains" for one in plan.remedies):
         yield changes(plan)
     elif plan.tried:
         yield Note(f"None of {words.plural(plan.tried, 'change')} tried raises the capacity.")
@@ -167,11 +167,12 @@ def bars(plan: Plan, condition: Condition) -> Table | None:
 
 
 def changes(plan: Plan) -> Table:
-    """Return the changes with their capacity, the best first."""
-    rows, states = [], []
-    for one in plan.remedies:
-        rows.append((one.title, supports(plan, one), limited_by(one), costs(one)))
-        states.append("good" if one.verdict == "gains" else "")
+    """Return the changes that raise the capacity, the best first."""
+    rows = [
+        (one.title, supports(plan, one), limited_by(one), costs(one))
+        for one in plan.remedies
+        if one.verdict == "gains"
+    ]
     rest = plan.tried - len(rows)
     more = f"{words.plural(rest, 'more change')} tried, with less or no gain"
     return Table(
@@ -182,7 +183,7 @@ def changes(plan: Plan) -> Table:
             Column("costs", rank=1),
         ],
         rows,
-        states,  # type: ignore[arg-type]
+        ["good"] * len(rows),
         [(more, "dim")] if rest > 0 else [],
     )
 
