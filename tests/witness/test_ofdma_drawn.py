@@ -162,3 +162,33 @@ def test_stations_that_also_send_long_txops_do_not_lend_theirs_to_the_access_poi
     metrics = airtcp.simulate(scenario).metrics
 
     assert metrics["packet_delay_s"].mean is not None
+
+
+@pytest.mark.parametrize("uplink", [False, True])
+def test_a_cell_on_its_own_channel_has_what_it_has_alone(uplink: bool) -> None:
+    """Equal to the last bit, with another such cell on another channel, and with more threads."""
+    for seed in range(12):
+        alone = drawn(seed, uplink=uplink)
+        alone["mac"].pop("beacon", None)
+        other = drawn(1000 + seed, uplink=uplink)
+        low, high = {"2.4 GHz": (1, 11), "5 GHz": (36, 149), "6 GHz": (1, 161)}[
+            alone["phy"]["band"]
+        ]
+        both = alone | {
+            "ap": {},
+            "cells": {"left": {"channel": low, "ap": alone["ap"]}, "right": {"channel": high}},
+            "stations": [one | {"cell": "left"} for one in alone["stations"]]
+            + [one | {"cell": "right", "name": f"r{one['name']}"} for one in other["stations"]],
+            "flows": alone["flows"]
+            + [
+                one | {"name": f"r{one['name']}", "stations": f"r{one['stations']}"}
+                for one in other["flows"]
+            ],
+        }
+        for threads in (1, 2):
+            apart = airtcp.simulate(airtcp.load(both), threads=threads).simulation.runs
+            single = airtcp.simulate(airtcp.load(alone), threads=1).simulation.runs
+            for one, all_ in zip(single, apart, strict=True):
+                flows = one.answer["flows"]
+                assert all_.answer["flows"][: len(flows)] == flows, seed
+                assert sum(all_.answer["airtime"].values()) == pytest.approx(1.0), seed

@@ -312,6 +312,15 @@ impl Scenario {
         self.rates().nth(class as usize).expect("a class of the cell")
     }
 
+    /// Returns the cell of each node; the access points come first.
+    pub(crate) fn cells_of_nodes(&self) -> Vec<u32> {
+        let mut cells: Vec<u32> = (0..self.access_points().count() as u32).collect();
+        for group in &self.stations {
+            cells.extend(std::iter::repeat_n(group.cell, group.count as usize));
+        }
+        cells
+    }
+
     /// Checks constraints that the types cannot express. Users' mistakes are found earlier, with
     /// their files and keys.
     fn check(&self) -> Result<(), InvalidScenario> {

@@ -66,6 +66,25 @@ def reaches(scenario: ResolvedScenario, cell: int, other: int) -> bool:
     )
 
 
+def are_isolated(scenario: ResolvedScenario) -> bool:
+    """True if all nodes of each cell hear each other alike, and no node of another cell.
+
+    The scenario must have `[air]` or cells.
+    """
+    air = scenario.air
+    assert air is not None, "cells and [air] come together"
+    if air.powers_known or (air.capture_db is not None and air.capture_db <= 0.0):
+        return False
+    cells = range(len(scenario.cells or ()))
+    classes = [{air.classes[node] for node in nodes_of_cell(scenario, one)} for one in cells]
+    return all(
+        (air.received_dbm[own][other] is not None) == (one is two)
+        for one, two in itertools.product(classes, repeat=2)
+        for own in one
+        for other in two
+    )
+
+
 def meeting(scenario: ResolvedScenario) -> list[set[int]]:
     """Return for each cell the others that disturb it or that one of its nodes senses."""
     cells = range(len(scenario.cells or ()))

@@ -232,7 +232,6 @@ def check_cells(scenario: Written) -> None:
             )
     unfit: list[tuple[Path, bool, str]] = [
         (("mac", "pcf"), scenario.mac.pcf is not None, "contention-free periods"),
-        (("mac", "ofdma"), scenario.mac.ofdma is not None, "PPDUs to several stations"),
         (("mac", "beacon"), scenario.mac.beacon is not None, "beacons"),
         (("ap", "access", "scheme"), scenario.ap.access.scheme != "standard", "adaptive bursts"),
     ]

@@ -128,10 +128,27 @@ def _unfit(mac: Written, scenario: ResolvedScenario) -> Iterator[tuple[Path, str
             "PPDUs to several stations carry A-MPDUs",
             'more than "0 B", or without mac.ofdma',
         )
+    yield from _unfit_cells(scenario)
     yield from _unfit_uplink(scenario)
     yield from _unfit_access_point(scenario)
     yield from _unfit_stations(scenario, sorted(amendment.user_signal.common_bits))
     yield from _unfit_schedule(mac, scenario)
+
+
+def _unfit_cells(scenario: ResolvedScenario) -> Iterator[tuple[Path, str, str]]:
+    # It imports NumPy, which only cells need.
+    from .hearing import are_isolated
+
+    assert scenario.mac.ofdma is not None
+    if scenario.air is not None and not are_isolated(scenario):
+        yield (
+            _HERE,
+            "PPDUs to several stations are simulated only in cells in which all nodes hear each "
+            "other and no other cell",
+            "cells on channels of their own, without hears and powers",
+        )
+    elif scenario.mac.ofdma.scheduler == "fixed" and len(scenario.cells or ()) > 1:
+        yield (*_HERE, "scheduler"), "a schedule for several cells", '"round-robin", or one cell'
 
 
 def _unfit_uplink(scenario: ResolvedScenario) -> Iterator[tuple[Path, str, str]]:

@@ -4,7 +4,8 @@
 
 use airtcp_kernel::Time;
 use airtcp_wlan::{
-    Began, ContenderId, HeardBy, HeardFrame, MacEvent, Mpdu, Msdu, Ppdu, StationId, Supply,
+    Began, ContenderId, FrameTimes, HeardBy, HeardFrame, MacEvent, Mpdu, Msdu, Ppdu, StationId,
+    Supply, TriggeredPsdu, UserPsdu,
 };
 
 use crate::packet::Packet;
@@ -61,18 +62,32 @@ impl<S> Renumbered<'_, S> {
     }
 
     #[inline(always)]
-    fn ppdu<'a>(&self, ppdu: Ppdu<'a, Packet>) -> Ppdu<'a, Packet> {
-        ppdu.with_classes(|class| self.numbers.classes[class as usize])
+    fn ppdu<'a: 'b, 'b>(
+        &self,
+        ppdu: Ppdu<'a, Packet>,
+        users: &'b mut Vec<UserPsdu<'a, Packet>>,
+    ) -> Ppdu<'b, Packet> {
+        ppdu.with_classes(|class| self.class(class), users)
     }
 
     #[inline(always)]
-    fn began<'a>(&self, began: Began<'a, Packet>) -> Began<'a, Packet> {
+    fn class(&self, class: u32) -> u32 {
+        self.numbers.classes[class as usize]
+    }
+
+    /// Renumbers `began`. `users` is where the PSDUs of several users are stored.
+    #[inline(always)]
+    fn began<'a: 'b, 'b>(
+        &self,
+        began: Began<'a, Packet>,
+        users: &'b mut Vec<UserPsdu<'a, Packet>>,
+    ) -> Began<'b, Packet> {
         match began {
             Began::Exchange { by, times, ppdu } => {
-                Began::Exchange { by: self.contender(by), times, ppdu: self.ppdu(ppdu) }
+                Began::Exchange { by: self.contender(by), times, ppdu: self.ppdu(ppdu, users) }
             }
             Began::Collider { by, times, ppdu } => {
-                Began::Collider { by: self.contender(by), times, ppdu: self.ppdu(ppdu) }
+                Began::Collider { by: self.contender(by), times, ppdu: self.ppdu(ppdu, users) }
             }
             Began::Request { by, times, receiver, window_start, collides } => Began::Request {
                 by: self.contender(by),
@@ -83,12 +98,10 @@ impl<S> Renumbered<'_, S> {
             },
             Began::CfEnd { by, sent, end } => Began::CfEnd { by: self.contender(by), sent, end },
             Began::Collision { .. } => began,
-            Began::Triggered { by, start, times, users: [] } => {
-                Began::Triggered { by: self.contender(by), start, times, users: &[] }
+            Began::Beacon { .. } | Began::ContentionFree(_) => {
+                unreachable!("several cells have no beacons or contention-free periods")
             }
-            Began::Beacon { .. } | Began::ContentionFree(_) | Began::Triggered { .. } => {
-                unreachable!("several cells have no beacons, contention-free periods or OFDMA")
-            }
+            Began::Triggered { .. } => unreachable!("`triggered` renumbers it"),
         }
     }
 }
@@ -142,6 +155,10 @@ impl<S: Supply<Packet>> Supply<Packet> for Renumbered<'_, S> {
         self.supply.has_next_for(self.contender(contender), self.station(receiver))
     }
 
+    fn queued_bits(&self, contender: ContenderId, header_bits: u64, most: u64) -> u64 {
+        self.supply.queued_bits(self.contender(contender), header_bits, most)
+    }
+
     #[inline(always)]
     fn carries_data(&self, payload: &Packet) -> bool {
         self.supply.carries_data(payload)
@@ -169,8 +186,12 @@ impl<S: Supply<Packet>> Supply<Packet> for Renumbered<'_, S> {
 
     #[inline(always)]
     fn on_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
+        let mut several = Vec::new();
         let event = match event {
-            MacEvent::Began(began) => MacEvent::Began(self.began(began)),
+            MacEvent::Began(Began::Triggered { by, start, times, users }) => {
+                return self.triggered(now, by, start, times, users);
+            }
+            MacEvent::Began(began) => MacEvent::Began(self.began(began, &mut several)),
             MacEvent::Lost { by, psdu, answer } => {
                 MacEvent::Lost { by: self.contender(by), psdu, answer }
             }
@@ -186,6 +207,26 @@ impl<S: Supply<Packet>> Supply<Packet> for Renumbered<'_, S> {
 }
 
 impl<S: Supply<Packet>> Renumbered<'_, S> {
+    #[cold]
+    fn triggered(
+        &mut self,
+        now: Time,
+        by: ContenderId,
+        start: Time,
+        times: &FrameTimes,
+        users: &[TriggeredPsdu<'_, Packet>],
+    ) {
+        let users = users.iter().map(|one| TriggeredPsdu {
+            by: self.contender(one.by),
+            class: self.class(one.class),
+            frames: one.frames,
+            is_answered: one.is_answered,
+        });
+        let users: Vec<_> = users.collect();
+        let began = Began::Triggered { by: self.contender(by), start, times, users: &users };
+        self.supply.on_event(now, MacEvent::Began(began));
+    }
+
     #[cold]
     fn heard(&mut self, now: Time, frame: &HeardFrame<'_, Packet>) {
         let ears = frame.ears.iter();

@@ -216,6 +216,12 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
     {
         return Err("several cells have neither beacons nor bursts".into());
     }
+    if scenario.mac.ofdma.is_some() {
+        let airs = air.airs(&scenario.cells_of_nodes(), scenario.phy.slot_time);
+        if !(0..).zip(airs).all(|(cell, air)| air == Some(cell)) {
+            return Err("OFDMA in cells that hear each other".into());
+        }
+    }
     Ok(())
 }
 

@@ -92,10 +92,7 @@ pub(super) fn build<'a>(scenario: &'a Scenario, seed: u64, replication: u64) -> 
     });
     // An access point belongs to no station group.
     let access_points = scenario.access_points().count() as NodeId;
-    let mut cells: Vec<u32> = (0..access_points).collect();
-    for group in &scenario.stations {
-        cells.extend(std::iter::repeat_n(group.cell, group.count as usize));
-    }
+    let cells = scenario.cells_of_nodes();
     let slot_time = scenario.phy.slot_time;
     let airs = scenario.air.as_ref().map_or_else(Vec::new, |air| air.airs(&cells, slot_time));
     let mut cells_of_air = vec![0; access_points as usize];

@@ -59,7 +59,7 @@ impl<'a, P> Ppdu<'a, P> {
     }
 
     /// Creates a PPDU for several users, or for one in a resource unit.
-    pub(crate) fn of_users(users: &'a [UserPsdu<'a, P>]) -> Self {
+    pub fn of_users(users: &'a [UserPsdu<'a, P>]) -> Self {
         Self(Users::Several(users))
     }
 
@@ -72,14 +72,25 @@ impl<'a, P> Ppdu<'a, P> {
         }
     }
 
-    /// Returns the same PPDU for one user with its rate class mapped by `class`.
-    ///
-    /// # Panics
-    /// If it is for several users. Media that share the air have no such PPDUs.
+    /// Returns the same PPDU with its rate classes mapped by `class`; `users` is where those of
+    /// several users are stored.
     #[inline]
-    pub fn with_classes(self, class: impl Fn(u32) -> u32) -> Self {
-        let Users::One(one) = self.0 else { unreachable!("one of several media has OFDMA") };
-        Self(Users::One(one.map(|psdu| UserPsdu { class: class(psdu.class), ..psdu })))
+    pub fn with_classes<'b>(
+        self,
+        class: impl Fn(u32) -> u32,
+        users: &'b mut Vec<UserPsdu<'a, P>>,
+    ) -> Ppdu<'b, P>
+    where
+        'a: 'b,
+    {
+        let mapped = |psdu: UserPsdu<'a, P>| UserPsdu { class: class(psdu.class), ..psdu };
+        match self.0 {
+            Users::One(one) => Ppdu(Users::One(one.map(mapped))),
+            Users::Several(several) => {
+                users.extend(several.iter().copied().map(mapped));
+                Ppdu(Users::Several(users))
+            }
+        }
     }
 
     /// Returns the frames of all its PSDUs.
