@@ -12,7 +12,7 @@ from .keys.phy import Phy
 from .keys.radio_links import CHANNELS_MHZ, STANDARD, LinkRates, RadioLink, link_text
 from .quantities import Written
 from .resolve_pair import check_standards, pair_standard, resolve_pair
-from .resolve_phy import resolve_phy, station_rates
+from .resolve_phy import beacon_rate, resolve_phy, station_rates
 
 _HERE: Final[Path] = ("ap", "links")
 _FEWEST: Final = 2
@@ -95,8 +95,12 @@ def _resolve_link(
         data, control = station_rates(scenario.phy, group, mac.rules, ("stations", index))
         pair = resolve_pair(scenario.phy, mac.rules, own, group, control)
         rates.append(LinkRates(data_rate=data, control_rate=control, pair=pair))
-    phy, channel_mhz = _phy_on(scenario, mac, link), CHANNELS_MHZ[link[0]]
-    return RadioLink(phy=phy, channel_mhz=channel_mhz, stations=tuple(rates))
+    return RadioLink(
+        phy=_phy_on(scenario, mac, link),
+        channel_mhz=CHANNELS_MHZ[link[0]],
+        cf_end_rate=beacon_rate(scenario.phy, None, ("phy",)),
+        stations=tuple(rates),
+    )
 
 
 def _on_link(scenario: Written, link: _Link) -> Written:

@@ -16,6 +16,8 @@ pub struct RadioLink {
     pub phy: PhyConfig,
     /// The frequency of the primary channel in a capture.
     pub channel_mhz: u16,
+    /// Rate of CF-Ends, which all stations must understand.
+    pub cf_end_rate: Rate,
     /// The rates of each group of stations on this link; `None`: they do not have it.
     pub stations: Vec<Option<LinkRates>>,
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use airtcp_kernel::RandomStream;
 use airtcp_wlan::{
-    CellConfig, ContenderConfig, FieldConfig, FrameErrors, PairConfig, PhyConfig, Rate,
+    CellConfig, ContenderConfig, FieldConfig, FrameErrors, MacConfig, PairConfig, PhyConfig, Rate,
     RateControlConfig,
 };
 
@@ -23,6 +23,7 @@ pub(super) enum MediumConfig<'a> {
 pub(super) struct Whole<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) phy: &'a PhyConfig,
+    pub(super) cf_end_rate: Rate,
     /// The cell of each station; the access points come first.
     pub(super) cells: Vec<u32>,
     /// Data and control rates of each rate class.
@@ -113,10 +114,10 @@ impl<'a> Whole<'a> {
 
     fn cell(&mut self, own: &Numbers, places: &Inverse, cells: usize) -> CellConfig<'a> {
         let scenario = self.scenario;
-        let mac = &scenario.mac;
+        let mac = MacConfig { cf_end_rate: self.cf_end_rate, ..scenario.mac.clone() };
         CellConfig {
             phy: self.phy,
-            mac: if cells > 1 { mac.shared_by_cells() } else { mac.clone() },
+            mac: if cells > 1 { mac.shared_by_cells() } else { mac },
             access_point: 0,
             cells: if scenario.air.is_some() { self.cells_of(own, places) } else { Vec::new() },
             rates: own.classes.iter().map(|&class| self.rates[class as usize]).collect(),

@@ -179,6 +179,7 @@ pub(super) fn build<'a>(scenario: &'a Scenario, seed: u64, replication: u64) -> 
         let whole = Whole {
             scenario,
             phy: &link.phy,
+            cf_end_rate: link.cf_end_rate,
             cells: cells.clone(),
             rates: scenario.rates_on(link).collect(),
             pairs: scenario.pairs_on(link),
@@ -199,6 +200,7 @@ pub(super) fn build<'a>(scenario: &'a Scenario, seed: u64, replication: u64) -> 
     let whole = Whole {
         scenario,
         phy: &scenario.phy,
+        cf_end_rate: scenario.mac.cf_end_rate,
         rates: scenario.rates().collect(),
         pairs: scenario.pairs(),
         rate_classes,

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_wlan::{ContenderId, FailureCounts, FrameTimes, View};
+use airtcp_wlan::{ContenderId, FailureCounts, FrameTimes, Rate, View};
 
 use super::World;
 use super::capture::OnAir;
@@ -176,6 +176,12 @@ impl World<'_> {
     /// Restores the horizon from before [`Self::turn_to`].
     pub(crate) fn turn_to_all(&mut self) {
         self.stop_at(self.parts.horizon);
+    }
+
+    /// Returns the rate of CF-Ends on the current medium.
+    pub(super) fn cf_end_rate(&self) -> Rate {
+        let links = self.scenario.ap.links.as_ref();
+        links.map_or(self.scenario.mac.cf_end_rate, |links| links[self.parts.current].cf_end_rate)
     }
 
     /// Switches to the state of the medium with this number.

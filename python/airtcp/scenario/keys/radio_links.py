@@ -55,6 +55,7 @@ class RadioLink(Table):
 
     phy: Phy = derived("Its physical layer; that of the first link is `phy` of the scenario.")
     channel_mhz: int = derived("Frequency of its primary channel in a capture, in MHz.")
+    cf_end_rate: Rate = derived("Rate of CF-Ends: the lowest mandatory rate.")
     stations: tuple[LinkRates | None, ...] = derived(
         "The rates of each group of stations. none: they do not have the link."
     )

@@ -26,7 +26,7 @@ impl World<'_> {
         let (rate, _) = self.scenario.rates_of(class);
         if ends.is_some() {
             capture.frame.cf_end(sender, acknowledges);
-            capture.write(node, start, self.scenario.mac.cf_end_rate, true);
+            capture.write(node, start, self.cf_end_rate(), true);
         } else if let Some(psdu) = psdu {
             let (frames, sendings) = self.data_frames(&mut capture, by, psdu, rate, 0, Some(cf));
             capture.on_air.pending =

@@ -48,7 +48,7 @@ impl World<'_> {
 
     /// Captures that `by` returns the rest of its TXOP at `start`.
     pub(in crate::world) fn capture_cf_end(&mut self, by: ContenderId, start: Time) {
-        let rate = self.scenario.mac.cf_end_rate;
+        let rate = self.cf_end_rate();
         let node = self.transmitters[by as usize].node;
         if let Some(capture) = &mut self.watchers.capture {
             capture.settle(|_| true);
