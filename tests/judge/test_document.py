@@ -83,6 +83,13 @@ def test_labels_stand_in_a_column_of_their_own() -> None:
     assert all(line[8] == " " and line[9] != " " for line in lines)
 
 
+def test_a_number_and_its_unit_stay_on_one_line() -> None:
+    """Of twenty columns. "ms" in a longer word is no unit."""
+    text = Lines([("idle 90 %, data 0.05 %", ""), ("waits for about 12 msdus", "")])
+    lines = printed((text,), 20)
+    assert lines == ["idle 90 %, data", "0.05 %", "waits for about 12", "msdus"]
+
+
 def test_code_is_never_wrapped() -> None:
     assert printed((Code([LONG]),), 40) == [f"  {LONG}"]
 

@@ -122,6 +122,13 @@ def test_stations_with_one_of_two_links_are_a_network_with_that_link(band: str) 
         }
 
 
+def test_the_link_rate_is_that_of_all_links() -> None:
+    """MCS 9 of EHT: 114.7 Mb/s in 20 MHz and 480.4 Mb/s in 80 MHz (Table 36-71)."""
+    for own, rate in (("", 114.7 + 480.4), ('links = ["6 GHz/80 MHz"]\n', 480.4)):
+        scenario = loads(_network(BOTH, own))
+        assert scenario.link_rate_bps(scenario.stations[0]) == pytest.approx(1e6 * rate, rel=1e-3)
+
+
 def test_each_link_has_the_spaces_of_its_band() -> None:
     """2.4 GHz: SIFS of 10 us and a signal extension of 6 us. One sender never collides: an exchange
     is AIFS, a mean backoff of 7.5 slots, the PPDU, SIFS and the Block ACK, whichever link is first.

@@ -29,6 +29,10 @@ _STYLES: Final = {
 _BETWEEN: Final = "  "
 #: Details in a heading that are dropped first on narrow terminals.
 _BRACKETS: Final = re.compile(r" \([^()]*\)")
+#: The space between a number and its unit.
+_QUANTITY: Final = re.compile(
+    r"(?<=\d) (?=%|(?:[kMGT]?b/s|[kMG]?B|[KMG]iB|[mun]?s|min|h|k?m|dBm?|[kMG]Hz)(?![\w/]))"
+)
 #: From this width on, long names in the first column are truncated; below it they wrap.
 _WRAPPED: Final = 80
 
@@ -77,9 +81,14 @@ def _lines(part: Part, width: int) -> Iterator[tuple[str, State]]:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    return textwrap.wrap(
-        one_line(text), max(width, 20), break_long_words=False, break_on_hyphens=False
-    ) or [""]
+    """Return the lines of a text. A number and its unit stay on one line."""
+    lines = textwrap.wrap(
+        _QUANTITY.sub("\N{NO-BREAK SPACE}", one_line(text)),
+        max(width, 20),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines] or [""]
 
 
 def _table(table: Table, width: int) -> Iterator[tuple[str, State]]:

@@ -290,7 +290,7 @@ def groups(result: Simulated) -> Table:
         rows.append(
             [
                 f"{words.scope(name, part)}{count}",
-                quantity(group.data_rate.bps, "b/s", 3),
+                quantity(result.scenario.link_rate_bps(group), "b/s", 3),
                 *(_cell(each[metric], metric) if metric in each else "" for metric, _, _ in shown),
             ]
         )

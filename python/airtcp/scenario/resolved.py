@@ -146,6 +146,14 @@ class ResolvedScenario(Sparse):
                 return group
         raise KeyError(name)
 
+    def link_rate_bps(self, group: StationGroup) -> int:
+        """Return the rate of data frames with a group; of several links the sum."""
+        if self.ap.links is None:
+            return group.data_rate.bps
+        place = self.stations.index(group)
+        rates = [link.stations[place] for link in self.ap.links]
+        return sum(one.data_rate.bps for one in rates if one is not None)
+
     def phy_of(self, group: StationGroup) -> Phy:
         """Return the PHY of frames between a group and its access point."""
         return self.phy.shared_with(group.pair)

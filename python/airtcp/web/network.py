@@ -37,10 +37,10 @@ def told(scenario: Scenario, entries: Sequence[Mapping[str, Any]]) -> dict[str, 
     """
     if len(scenario.cells or ()) > 1 or any(key in one for one in entries for key in _MAPPED):
         return None
-    rates = [group.data_rate.bps for group in scenario.stations]
+    rates = [scenario.link_rate_bps(group) for group in scenario.stations]
     groups = []
-    for group, entry in zip(scenario.stations, entries, strict=True):
-        part = group.data_rate.bps / max(rates)
+    for group, rate, entry in zip(scenario.stations, rates, entries, strict=True):
+        part = rate / max(rates)
         moves = _moves(entry)
         far = min(math.log(1.0 / part) / math.log(_SLOWEST), 1.0)
         if moves is not None and moves["place"] is not None:
@@ -50,7 +50,7 @@ def told(scenario: Scenario, entries: Sequence[Mapping[str, Any]]) -> dict[str, 
                 "path": f"stations.{group.name}",
                 "name": group.name,
                 "count": group.count,
-                "rate": quantity(group.data_rate.bps, "b/s", 3),
+                "rate": quantity(rate, "b/s", 3),
                 "speed": 0 if part < 0.2 else 1 if part < 0.5 else 2,
                 "far": far,
                 "moves": moves,
