@@ -74,6 +74,17 @@ _NO_MULTICAST: Final = (
 _NO_FRAGMENTS: Final = (
     "not modelled: a packet is one frame; nearest: a smaller mss of tcp, or packet of udp"
 )
+_BEACONS: Final = (
+    "interval of [mac.beacon]; several networks of one access point send as many beacons as one "
+    "with the interval divided by their number"
+)
+_NO_BEAM: Final = "not modelled: a gain of the signal; nearest: a higher mcs or snr of its stations"
+_NO_NOISE: Final = (
+    "not modelled: transmitters that are not of 802.11; nearest: frame_errors of the stations that "
+    "hear them, which leaves out how long these wait"
+)
+_NO_TUNNEL: Final = "not modelled; nearest: a smaller mss of tcp, by the bytes of its headers"
+_NO_VLAN: Final = "not modelled, because it changes nothing on the air"
 _NO_RADAR: Final = "not modelled: a channel does not change; nearest: a scenario for each channel"
 _RATE_FLOOR: Final = (
     "control_rate of [phy] for control frames, data_rate or mcs of stations for data: rates "
@@ -102,6 +113,15 @@ ANYWHERE: Final[Mapping[str, str]] = {
     **dict.fromkeys(("to", "destination", "dst", "peer", "between"), _NO_PEERS),
     **dict.fromkeys(("fragmentation", "fragmentation_threshold", "fragm_threshold", "frag"),
                     _NO_FRAGMENTS),
+    **dict.fromkeys(("multicast_to_unicast", "mcast_to_unicast", "directed_multicast"),
+                    "a download with application.kind = udp to each station of the group"),
+    **dict.fromkeys(("beacon_interval", "beacon_int", "beacons", "ssids"), _BEACONS),
+    **dict.fromkeys(("txop", "txop_limit"),
+                    "txop_limit of [mac.edca.ap.AC_BE], and of other categories and stations"),
+    **dict.fromkeys(("beamforming", "txbf", "su_beamformer"), _NO_BEAM),
+    **dict.fromkeys(("bluetooth", "microwave", "zigbee", "jammer"), _NO_NOISE),
+    **dict.fromkeys(("vpn", "tunnel", "wireguard", "ipsec"), _NO_TUNNEL),
+    **dict.fromkeys(("vlan", "vlans"), _NO_VLAN),
     **dict.fromkeys(("dfs", "radar", "cac", "acs", "channel_switch"), _NO_RADAR),
     **dict.fromkeys(("min_rate", "minimum_rate", "min_basic_rate", "minrate"), _RATE_FLOOR),
     **dict.fromkeys(("mptcp", "multipath"),
