@@ -9,8 +9,8 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.cli.commands import app
-from airtcp.examples import directory
 from airtcp.document import Table
+from airtcp.examples import directory
 from airtcp.exceptions import QuestionError, ScenarioError
 from airtcp.messages.plan import parts
 from airtcp.plan.axis import axis_of
