@@ -119,6 +119,9 @@ SCENARIOS = {
     "udp, ofdma, in sequence": scenario(
         UDP, count=4, standard="802.11ax", mac='[mac.ofdma]\nacknowledgment = "bar-sequence"'
     ),
+    "udp, links": scenario(
+        UDP, standard="802.11be", top='[ap]\nlinks = ["5 GHz/20 MHz", "6 GHz/80 MHz"]\n'
+    ),
     "udp, lone, rts": scenario(UDP, count=1, mac='[mac]\nrts_threshold = "0 B"'),
     "udp, lone, ofdm": scenario(UDP, count=1, standard="802.11a"),
     "udp, lone, wire": scenario(

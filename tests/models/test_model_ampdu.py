@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from airtcp.exceptions import ModelError
 from airtcp.high_rate import HighRateTiming
 from airtcp.models.airtime import HighRateParts, OfdmTiming, Phy, Rate
 from airtcp.models.ampdu import Exchange, sent_mpdus, slot_times
@@ -208,3 +209,16 @@ def test_without_losses_and_with_a_window_of_one_all_is_exact() -> None:
     lone = sent_mpdus(1, 1, [0.0, 0.3, 0.9])
     assert lone.sent == pytest.approx([1.0, 1.0, 1.0])
     assert lone.delivered == pytest.approx([1.0, 0.7, 0.1])
+
+
+def test_a_window_beyond_what_losses_reach_is_no_limit() -> None:
+    """Of 50 MPDUs, one is lost 1,024 / 50 = 20 times in 10^20 PPDUs; the fixed point agrees."""
+    assert sent_mpdus(50, 1024, 0.1).sent == 50.0
+    # One in fifty is lost: eight times in a row, .02^8 = 3e-14. Eight places allow two losses.
+    assert sent_mpdus(3, 24, 0.02).sent == 3.0
+    assert 2.99 < sent_mpdus(3, 8, 0.02).sent < 3.0
+
+
+def test_a_wide_window_that_losses_hold_back_has_no_value() -> None:
+    with pytest.raises(ModelError, match="window of 1024"):
+        sent_mpdus(500, 1024, 0.1)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from airtcp.amendments import BY_FORMAT
-from airtcp.exceptions import ConvergenceError
+from airtcp.exceptions import ConvergenceError, ModelError
 from airtcp.models import checks
 from airtcp.models.airtime import (
     HighRateParts,
@@ -39,6 +39,10 @@ _ALIGNMENT_BITS = 32
 _MOST_MPDUS = 65536
 _WIDEST = 1024
 """The widest Block ACK window of any amendment (802.11be)."""
+_SLOW = 256
+"""The widest window that is solved if losses hold it back. Work grows with its third power."""
+_UNHURT = 1e-6
+"""A smaller relative effect of the window is none."""
 _MOST_ROUNDS = 10_000
 _SETTLED = 1e-9
 _NEGLIGIBLE = 1e-15
@@ -207,8 +211,10 @@ def sent_mpdus(most: ArrayLike, window: ArrayLike, error: ArrayLike) -> Rounds:
     the window then moves to the first that is still missing. u and the distribution of a are a
     fixed point of this step. Exact without losses; there is no retry limit.
 
-    Raises `ValueError` unless most >= 1, 1 <= window <= 1024 and 0 <= error < 1, and
-    `ConvergenceError`.
+    The window holds nothing back before one of its MPDUs is lost window / most times.
+
+    Raises `ValueError` unless most >= 1, 1 <= window <= 1024 and 0 <= error < 1,
+    `ConvergenceError`, and `ModelError` if losses hold back a window beyond 256.
 
     >>> sent_mpdus([31, 64], 64, 0.1).sent.round(1)
     array([29.1, 34.1])
@@ -226,8 +232,12 @@ def sent_mpdus(most: ArrayLike, window: ArrayLike, error: ArrayLike) -> Rounds:
 
 def _window(most: int, window: int, error: float) -> float:
     """Return the mean number of MPDUs sent, at the fixed point of u and the moves."""
-    if error == 0.0:
+    if most * error ** (window // most) < _UNHURT:
         return float(most)
+    if window > _SLOW:
+        raise ModelError(
+            f"lost MPDUs hold back a Block ACK window of {window}; solved up to {_SLOW}"
+        )
     moves = window + 1
     missing, moved = np.ones((moves, window)), np.full(moves, 1.0 / moves)
     for _ in range(_MOST_ROUNDS):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from airtcp.predict import ampdu
-from airtcp.predict.air import COLLISIONS, NOT_HERE, READS
+from airtcp.predict.air import COLLISIONS, READS
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.keys import ALIKE, ALWAYS_BACKLOGGED, LINKS_DELIVER, NO_BEACONS
@@ -18,12 +18,23 @@ if TYPE_CHECKING:
     from airtcp.scenario.keys.radio_links import RadioLink
 
 _SOURCE: Final = "sum of links"
+#: Keys that each link has for itself.
+_OF_LINKS: Final = ("phy.", "stations.data_rate", "stations.control_rate")
 _CARD: Final = Card(
     name="sum of links",
     by=ampdu.BY,
     asked="saturated UDP over several links",
     answers=("goodput_bps", "flow_goodput_bps"),
-    reads=(*READS, *COLLISIONS, "flows.application", "stations.frame_errors", "ap.links"),
+    reads=(
+        *(key for key in (*READS, *COLLISIONS) if not key.startswith(_OF_LINKS)),
+        "phy.slot_time_ns",
+        "phy.sifs_ns",
+        "flows.application",
+        "stations.frame_errors",
+        "ap.links",
+        "ap.scheduler",
+        "stations.airtime_weight",
+    ),
     assumes=(
         Assumption("every sender always has enough packets", ("flows.application.rate_bps",)),
         Assumption(
@@ -39,14 +50,13 @@ _CARD: Final = Card(
         Assumption("one standard on each link", ("stations.pair",)),
     ),
     harmless={
-        **ALWAYS_BACKLOGGED,
-        **NOT_HERE,
-        "ap.scheduler": "affects the shares of stations, which this model has not",
-        "stations.airtime_weight": "as ap.scheduler",
+        **{key: why for key, why in ALWAYS_BACKLOGGED.items() if not key.startswith(_OF_LINKS)},
+        "phy": "each link has its own",
+        "stations.data_rate": "as phy",
+        "stations.control_rate": "as phy",
         "mac.rules.delivery": "UDP answers nothing",
         "mac.rules.colliders": "the models of a link report what it breaks",
         "mac.rules.failed_block_ack": "as mac.rules.colliders",
-        "phy.ack_timeout_ns": "as mac.rules.colliders",
     },
 )
 CARDS: Final = (_CARD,)
@@ -117,10 +127,11 @@ def on_link(scenario: ResolvedScenario, link: RadioLink) -> ResolvedScenario:
     )
 
 
-def _edca(scenario: ResolvedScenario, phy: Phy) -> Edca:
+def _edca(scenario: ResolvedScenario, phy: Phy) -> Edca | None:
     """Return the access categories with as many AIFS slots after the SIFS of another PHY."""
     first, edca = scenario.phy, scenario.mac.edca
-    assert edca is not None, "802.11be has it"
+    if edca is None:
+        return None
 
     def moved(one: AccessParameters) -> AccessParameters:
         slots = (one.aifs_ns - first.sifs_ns) // first.slot_time_ns
