@@ -106,8 +106,7 @@ reproduce: runs ## Make the papers' figures, tables and claims again, at full le
 # needs browsers, servers, captures or minutes of simulation, `make verify` takes hours. The markers `slow` and `verify`
 # (pyproject.toml) say which Python test is on which rung; tests/conftest.py lists the folders that are slow as a whole.
 # Without PYTHONDONTWRITEBYTECODE, so that pytest stores what it compiles: that is two thirds of collection.
-PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q -n $(WORKERS) --dist $(DIST)
-DIST := loadfile
+PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
 WORKERS ?= 2
 UNIT_TESTS := tests/models tests/scenario $(addprefix tests/judge/test_,candidates.py causes.py document.py outcome.py) tests/test_rooms.py tests/test_results.py tests/test_records.py \
 	tests/test_metrics.py tests/test_stats.py tests/test_units.py tests/test_standards.py
@@ -132,8 +131,6 @@ test: build-tests ## Run the tests that decide whether a change is right: all of
 	+@$(MAKE) --no-print-directory --quiet SIDE_BY_SIDE=1 STARTED=$(STARTED) -j2 tests-of-rust tests-of-python
 	$(SAY) 'all tests have passed; make test-slow has the rest'
 
-# Files of a few long tests would come last by file, when one worker has nothing else to do.
-test-slow: DIST := worksteal
 test-slow: build ## Run the slow tests: browser, testbed, witnesses, documents, captures (15 minutes)
 	$(PYTEST) -m 'slow and not verify'
 	$(SAY) 'all slow tests have passed'
