@@ -59,6 +59,26 @@ def test_a_change_that_was_tried_has_its_verdict_at_once_and_undo_has_the_one_be
     assert posted == []
 
 
+def test_a_run_that_started_by_itself_is_asked_for_again_while_there_is_no_room(
+    opened: Any,
+) -> None:
+    page: Page = opened()
+    page.answer()
+    refused = {"problem": {"message": "too many users request runs at a time"}}
+    page.context.route("**/api/jobs", lambda route: route.fulfill(status=503, json=refused))
+    put(page, LONG)
+    for _ in range(2):
+        with page.page.expect_request(re.compile("/api/jobs$")):
+            pass
+    page.context.unroute_all()
+    page.page.locator("progress").wait_for()
+    with page.page.expect_response(re.compile("/api/jobs/[^/]*seen=")) as polled:
+        pass
+    assert polled.value.ok
+    # The browser itself writes down that requests failed.
+    page.complaints[:] = [one for one in page.complaints if "503" not in one]
+
+
 def test_a_run_that_started_by_itself_ends_with_the_next_edit_and_with_the_tab(
     opened: Any, web: Web
 ) -> None:

@@ -54,7 +54,8 @@ export function explore(app) {
     done: (state, asked) => {
       const told = resultOf.get(keyOf(asked.source));
       if (told?.depth === "sofar") told.depth = "simulation";
-      if (state !== "done") unwanted.add(keyOf(asked.source));
+      // A server without room is asked again.
+      if (state !== "done" && state !== "full") unwanted.add(keyOf(asked.source));
       show();
     },
   });

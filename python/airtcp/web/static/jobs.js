@@ -7,6 +7,8 @@ const PAUSE_MS = 250;
 // Poll less often if the run is far back in the queue; repeat an unanswered request this many times.
 const LONGEST_PAUSE_MS = 2000;
 const TRIES = 5;
+// The status of a server that has no room for a run.
+const FULL = 503;
 const PLACES = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
 
 /**
@@ -70,7 +72,7 @@ export function runner({ label, body, take, done = () => {}, quiet = false }) {
     } catch (error) {
       if (mine !== current) return;
       end(error.key ? `${error.key}: ${error.message}` : error.message, !auto);
-      done("failed", asked);
+      done(error.status === FULL ? "full" : "failed", asked);
     }
   }
 
