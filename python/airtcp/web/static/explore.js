@@ -54,8 +54,7 @@ export function explore(app) {
     done: (state, asked) => {
       const told = resultOf.get(keyOf(asked.source));
       if (told?.depth === "sofar") told.depth = "simulation";
-      // A server without room is asked again.
-      if (state !== "done" && state !== "full") unwanted.add(keyOf(asked.source));
+      if (state !== "done") unwanted.add(keyOf(asked.source));
       show();
     },
   });

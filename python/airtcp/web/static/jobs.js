@@ -46,7 +46,7 @@ export function runner({ label, body, take, done = () => {}, quiet = false }) {
     let asked = null;
     try {
       asked = body();
-      ({ id: mine.id } = await post("/api/jobs", { ...asked, auto }));
+      ({ id: mine.id } = await requested({ ...asked, auto }, words, () => mine === current && !mine.stopped));
       if (mine.stopped || mine !== current) leave(mine);
       let seen = 0;
       while (mine === current) {
@@ -72,7 +72,7 @@ export function runner({ label, body, take, done = () => {}, quiet = false }) {
     } catch (error) {
       if (mine !== current) return;
       end(error.key ? `${error.key}: ${error.message}` : error.message, !auto);
-      done(error.status === FULL ? "full" : "failed", asked);
+      done("failed", asked);
     }
   }
 
@@ -85,6 +85,20 @@ export function runner({ label, body, take, done = () => {}, quiet = false }) {
 
   addEventListener("pagehide", cancel);
   return Object.assign(shown, { begin, cancel, busy: () => current !== null, ready: (is) => { start.disabled = !is; } });
+}
+
+/** Request a run. An automatic one is requested again while it is `wanted` and the server has no room for it. */
+async function requested(body, words, wanted) {
+  for (;;) {
+    try {
+      return await post("/api/jobs", body);
+    } catch (error) {
+      if (!body.auto || error.status !== FULL) throw error;
+      words.textContent = "the server has no room; retrying …";
+      await pause(LONGEST_PAUSE_MS);
+      if (!wanted()) throw error;
+    }
+  }
 }
 
 /** Leave a run; the request arrives even if the page is closed. */
