@@ -30,7 +30,7 @@ from airtcp.predict.air import (
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import weighted
-from airtcp.predict.keys import ALIKE, ALWAYS_BACKLOGGED, LINKS_DELIVER, NO_BEACONS
+from airtcp.predict.keys import ALIKE, ALWAYS_BACKLOGGED, LINKS_DELIVER, NO_BEACONS, SATURATED
 from airtcp.predict.saturated import crowded, head_start, wired
 from airtcp.predict.senders import flow_count
 from airtcp.standards import UDP_IP_HEADER_BYTES
@@ -46,7 +46,7 @@ FAIR_BY: Final = "models.airtime_fairness"
 #: Report PPDUs that lose all MPDUs from this probability on.
 _ALL_LOST: Final = 0.01
 
-_READS: Final = (
+UDP_READS: Final = (
     *READS,
     "flows.application",
     "stations.frame_errors",
@@ -54,7 +54,7 @@ _READS: Final = (
     "stations.airtime_weight",
 )
 _ASSUMES: Final = (
-    Assumption("every sender always has enough packets", ("flows.application.rate_bps",)),
+    SATURATED,
     Assumption(
         "each access sends one PPDU to one receiver, which returns a Block ACK", ("mac.edca",)
     ),
@@ -82,7 +82,7 @@ _CARD: Final = Card(
         "mpdus_per_ppdu_ap",
         "mpdus_per_ppdu_stations",
     ),
-    reads=(*_READS, *COLLISIONS),
+    reads=(*UDP_READS, *COLLISIONS),
     assumes=(
         *_ASSUMES,
         Assumption(
@@ -111,7 +111,7 @@ _LONE_CARD: Final = Card(
         "mpdus_per_ppdu_ap",
         "mpdus_per_ppdu_stations",
     ),
-    reads=_READS,
+    reads=UDP_READS,
     assumes=(
         *_ASSUMES,
         Assumption("one sender: no collisions, and a mean backoff before every PPDU", ()),

@@ -82,6 +82,9 @@ BOUNDED: Final = Assumption(
     "at most one window per round trip of the path, and at most the rate of wired links",
     ("flows.path", "links", "flows.tcp.receive_window_bytes"),
 )
+SATURATED: Final = Assumption(
+    "every sender always has enough packets", ("flows.application.rate_bps",)
+)
 LINKS_DELIVER: Final = Assumption(
     "wired links deliver every packet that crosses the channel", ("flows.path", "links")
 )

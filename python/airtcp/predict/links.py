@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from airtcp.predict import ampdu
-from airtcp.predict.air import COLLISIONS, READS
+from airtcp.predict.air import COLLISIONS
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.keys import ALIKE, ALWAYS_BACKLOGGED, LINKS_DELIVER, NO_BEACONS
+from airtcp.predict.keys import ALIKE, ALWAYS_BACKLOGGED, LINKS_DELIVER, NO_BEACONS, SATURATED
 from airtcp.predict.senders import flow_count
 
 if TYPE_CHECKING:
@@ -26,17 +26,13 @@ _CARD: Final = Card(
     asked="saturated UDP over several links",
     answers=("goodput_bps", "flow_goodput_bps"),
     reads=(
-        *(key for key in (*READS, *COLLISIONS) if not key.startswith(_OF_LINKS)),
+        *(key for key in (*ampdu.UDP_READS, *COLLISIONS) if not key.startswith(_OF_LINKS)),
         "phy.slot_time_ns",
         "phy.sifs_ns",
-        "flows.application",
-        "stations.frame_errors",
         "ap.links",
-        "ap.scheduler",
-        "stations.airtime_weight",
     ),
     assumes=(
-        Assumption("every sender always has enough packets", ("flows.application.rate_bps",)),
+        SATURATED,
         Assumption(
             "each link carries what it carries as the only one",
             ("ap.links", "mac.aggregation"),

@@ -15,7 +15,7 @@ from airtcp.models.ofdma import User, cycle, division
 from airtcp.predict.air import NO_COLLISIONS, NOT_HERE, READS, Air, jain
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Assumption, Card
-from airtcp.predict.keys import ALIKE, ALWAYS_BACKLOGGED, LINKS_DELIVER, NO_BEACONS
+from airtcp.predict.keys import ALIKE, ALWAYS_BACKLOGGED, LINKS_DELIVER, NO_BEACONS, SATURATED
 from airtcp.predict.senders import flow_count
 from airtcp.standards import UDP_IP_HEADER_BYTES
 
@@ -44,7 +44,7 @@ _CARD: Final = Card(
     ),
     reads=(*(key for key in READS if key not in _NOT_READ), "flows.application", "mac.ofdma"),
     assumes=(
-        Assumption("every sender always has enough packets", ("flows.application.rate_bps",)),
+        SATURATED,
         Assumption("the access point's queue has packets for every station", ("ap.queue",)),
         Assumption(
             "each access sends one PPDU to as many stations as there are resource units, and "
