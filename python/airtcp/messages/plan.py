@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import duration
@@ -32,8 +32,9 @@ def parts(plan: Plan, *, everything: bool = False) -> Iterator[Part]:
         table = bars(plan, curve)
         if table is not None:
             yield table
-    if any(one.verdict == "gains" for one in plan.remedies):
-        yield changes(plan)
+    gaining = [one for one in plan.remedies if one.verdict == "gains"]
+    if gaining:
+        yield changes(plan, gaining)
     elif plan.tried:
         yield Note(f"None of {words.plural(plan.tried, 'change')} tried raises the capacity.")
     best = plan.best
@@ -166,13 +167,9 @@ def bars(plan: Plan, condition: Condition) -> Table | None:
     )
 
 
-def changes(plan: Plan) -> Table:
-    """Return the changes that raise the capacity, the best first."""
-    rows = [
-        (one.title, supports(plan, one), limited_by(one), costs(one))
-        for one in plan.remedies
-        if one.verdict == "gains"
-    ]
+def changes(plan: Plan, gaining: Sequence[Gain]) -> Table:
+    """Return the changes that raise the capacity, in the given order."""
+    rows = [(one.title, supports(plan, one), limited_by(one), costs(one)) for one in gaining]
     rest = plan.tried - len(rows)
     more = f"{words.plural(rest, 'more change')} tried, with less or no gain"
     return Table(
