@@ -1,5 +1,6 @@
 """What tests of the testbed share: its scenario, and whether this machine can have one."""
 
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -129,15 +130,28 @@ def machine() -> None:
 @pytest.fixture(scope="session")
 def processes() -> Callable[[str], list[str]]:
     """All processes, of any namespace, that have a mark in the environment they began with."""
+    return _marked
 
-    def marked(mark: str) -> list[str]:
-        found = []
-        for path in Path("/proc").glob("[0-9]*"):
-            try:
-                if mark.encode() in (path / "environ").read_bytes():
-                    found.append((path / "cmdline").read_text().replace("\0", " "))
-            except OSError:
-                continue
+
+@pytest.fixture(scope="session")
+def left() -> Callable[[str, float], list[str]]:
+    """What is left of `processes` after some seconds: the kernel ends them, but not at once."""
+
+    def after_a_while(mark: str, most_s: float) -> list[str]:
+        deadline = time.monotonic() + most_s
+        while (found := _marked(mark)) and time.monotonic() < deadline:
+            time.sleep(0.1)
         return found
 
-    return marked
+    return after_a_while
+
+
+def _marked(mark: str) -> list[str]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (path / "environ").read_bytes():
+                found.append((path / "cmdline").read_text().replace("\0", " "))
+        except OSError:
+            continue
+    return found

@@ -193,7 +193,7 @@ def networks() -> tuple[str, str]:
 
 @pytest.mark.parametrize("case", CASES)
 def test_nothing_is_left_of_a_run_that_was_killed(
-    case: int, file: Path, processes: Callable[[str], list[str]], started: Children
+    case: int, file: Path, left: Callable[[str, float], list[str]], started: Children
 ) -> None:
     """At any moment: while networks are made, while programs begin, while packets fly."""
     before = networks()
@@ -208,16 +208,15 @@ def test_nothing_is_left_of_a_run_that_was_killed(
     process.kill()
     process.wait()
 
-    # The kernel clears up by itself, but not within the call.
-    deadline = time.monotonic() + 10
-    while (left := processes(mark)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert left == []
+    assert left(mark, 10) == []
     assert networks() == before
 
 
 def test_nothing_is_left_after_an_interrupt(
-    file: Path, processes: Callable[[str], list[str]], started: Children
+    file: Path,
+    processes: Callable[[str], list[str]],
+    left: Callable[[str, float], list[str]],
+    started: Children,
 ) -> None:
     before = networks()
     mark = f"airtcp-test-{uuid.uuid4()}"
@@ -234,9 +233,5 @@ def test_nothing_is_left_after_an_interrupt(
     _, said = process.communicate(timeout=30)
 
     assert (process.returncode, said) == (130, "airtcp: interrupted\n")
-    # The kernel kills what is in the namespaces, which takes a moment on a busy machine.
-    deadline = time.monotonic() + 5
-    while processes(mark) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert processes(mark) == []
+    assert left(mark, 5) == []
     assert networks() == before

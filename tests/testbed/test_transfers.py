@@ -1,7 +1,6 @@
 """Transfers by real servers and clients: those of the simulation with the same seed."""
 
 import math
-import time
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
@@ -205,7 +204,7 @@ def test_ftp_takes_from_pasv_to_226(ftp: Scenario) -> None:
 
 @pytest.mark.usefixtures("machine")
 def test_users_who_fail_end_the_run_and_leave_nothing(
-    ftp: Scenario, monkeypatch: pytest.MonkeyPatch, processes: Callable[[str], list[str]]
+    ftp: Scenario, monkeypatch: pytest.MonkeyPatch, left: Callable[[str, float], list[str]]
 ) -> None:
     monkeypatch.setattr(Transfers, "step", _with_a_wrong_password(Transfers.step))
 
@@ -216,10 +215,7 @@ def test_users_who_fail_end_the_run_and_leave_nothing(
         measure(ftp)
 
     # Of a run that failed nothing is left either, the processes of its servers included.
-    deadline = time.monotonic() + 10
-    while (left := processes(mark)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert left == []
+    assert left(mark, 10) == []
 
 
 def _with_a_wrong_password(step):
