@@ -214,8 +214,9 @@ def test_without_losses_and_with_a_window_of_one_all_is_exact() -> None:
 def test_a_window_beyond_what_losses_reach_is_no_limit() -> None:
     """Of 50 MPDUs, one is lost 1,024 / 50 = 20 times in 10^20 PPDUs; the fixed point agrees."""
     assert sent_mpdus(50, 1024, 0.1).sent == 50.0
-    # One in fifty is lost: eight times in a row, .02^8 = 3e-14. Eight places allow two losses.
+    # An MPDU is lost eight times in a row with a probability of .02^8 = 3e-14.
     assert sent_mpdus(3, 24, 0.02).sent == 3.0
+    # A window of eight waits for an MPDU that is lost twice.
     assert 2.99 < sent_mpdus(3, 8, 0.02).sent < 3.0
 
 

@@ -94,7 +94,7 @@ pub struct Queue<B> {
     len: usize,
     /// Packets that the MAC has dequeued and is not done with.
     taken: usize,
-    /// Whether several links of the MAC take packets.
+    /// Whether the MAC takes packets for several links.
     is_shared: bool,
     ack_filter: Option<AckFilter>,
     /// Whether the packet dropped last was an ACK that a newer one covers.
@@ -130,7 +130,7 @@ impl<B: Inspect> Queue<B> {
         self.direct = 0;
     }
 
-    /// Whether several links take packets.
+    /// Whether the MAC takes packets for several links.
     pub fn is_shared(&self) -> bool {
         self.is_shared
     }

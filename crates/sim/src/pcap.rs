@@ -53,7 +53,7 @@ impl fmt::Debug for Out {
 #[derive(Debug)]
 pub(crate) struct PcapWriter {
     out: Out,
-    /// The channels: one, or that of each link.
+    /// The channels: one for each link.
     radios: Vec<Radio>,
     /// The channel of the next frames.
     channel: usize,
@@ -84,7 +84,7 @@ impl PcapWriter {
         Self { out, radios, channel: 0, snaplen: snaplen as usize, record: Vec::new() }
     }
 
-    /// Lets the next frames be those of the link with this number.
+    /// Sets the link of the next frames.
     pub(crate) fn turn_to_link(&mut self, link: usize) {
         self.channel = link;
     }

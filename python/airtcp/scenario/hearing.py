@@ -67,7 +67,7 @@ def reaches(scenario: ResolvedScenario, cell: int, other: int) -> bool:
 
 
 def are_isolated(scenario: ResolvedScenario) -> bool:
-    """True if all nodes of each cell hear each other alike, and no node of another cell.
+    """True if the nodes of each cell all hear each other, and hear no other cell.
 
     The scenario must have `[air]` or cells.
     """

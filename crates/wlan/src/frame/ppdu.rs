@@ -72,8 +72,8 @@ impl<'a, P> Ppdu<'a, P> {
         }
     }
 
-    /// Returns the same PPDU with its rate classes mapped by `class`; `users` is where those of
-    /// several users are stored.
+    /// Returns the same PPDU with its rate classes mapped by `class`. With several users, their
+    /// PSDUs are stored in `users`.
     #[inline]
     pub fn with_classes<'b>(
         self,

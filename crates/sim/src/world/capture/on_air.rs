@@ -67,7 +67,7 @@ impl Capture {
         std::mem::swap(&mut self.on_air, other);
     }
 
-    /// Lets the next frames be those of the link with this number.
+    /// Sets the link of the next frames.
     pub(in crate::world) fn turn_to_link(&mut self, link: usize) {
         self.pcap.turn_to_link(link);
     }
