@@ -45,19 +45,10 @@ txop_limit = "0 us"
 
 
 def scenario(
-    application: str,
-    *,
-    standard: str = "802.11b",
-    count: int = 6,
-    direction: str = "download",
-    tcp: str = "",
-    path: str = "",
-    top: str = "",
-    mac: str = "",
-    also: str = "",
-    more: str = "",
-) -> ResolvedScenario:
-    text = f'[phy]\nstandard = "{standard}"\n{mac}\n{top}'
+    application: str, standard: str = "b", count: int = 6, direction: str = "download",
+    *, tcp: str = "", path: str = "", top: str = "", mac: str = "", also: str = "", more: str = "",
+) -> ResolvedScenario:  # fmt: skip
+    text = f'[phy]\nstandard = "802.11{standard}"\n{mac}\n{top}'
     text += STATIONS.format(count=count) + more
     text += FLOW.format(direction=direction, application=application)
     if tcp:
@@ -67,10 +58,23 @@ def scenario(
     return loads(text + also + RUN)
 
 
+def wire(rate: str, more: str = "") -> dict[str, str]:
+    """The keys of a scenario whose flows go over a wired link."""
+    link = f'[links.up]\nrate = "{rate}"\ndelay = "2 ms"\nqueue = 30\n'
+    return {"path": '["up"]', "top": link + more}
+
+
 #: EDCA whose AIFS fit into the slots of 802.11g.
 SHORT = CLASSES.replace("50 us", "28 us").replace("70 us", "46 us")
 SHORT_PRIORITY = EDCA.replace("50 us", "28 us").replace("90 us", "46 us")
-LINK = '[links.up]\nrate = "{rate}"\ndelay = "2 ms"\nqueue = 30\n'
+FAST = wire("100 Mb/s")
+RTS = '[mac]\nrts_threshold = "0 B"\n'
+LONG_RTS = '[mac]\nrts_threshold = "3 kB"'
+NS3 = '[mac]\nrules = { preset = "ns-3" }'
+#: An ACK for each segment.
+EACH = "delayed_ack = { every = 1 }"
+#: Uploads beside downloads.
+BACK = FLOW.format(direction="upload", application=UDP) + 'name = "back"\n'
 SLOW = "initial_ssthresh = { segments = 4 }"
 SMALL = "receive_window = { segments = 2 }"
 SINGLE = '[mac.aggregation]\nampdu = "0 B"'
@@ -86,7 +90,7 @@ def far(application: str, rate: str = "mcs = 0", more: str = "") -> str:
 
 
 def of_cells(
-    application: str, *, standard: str = "802.11a", count: int = 2, mac: str = ""
+    application: str, standard: str = "a", count: int = 2, mac: str = ""
 ) -> ResolvedScenario:
     """Two cells that hear each other, of one two groups of stations, of the other a station."""
     groups, flows = "", ""
@@ -94,15 +98,9 @@ def of_cells(
         groups += f'[[stations]]\nname = "{name}"\ncount = 1\ncell = "{cell}"\n'
         flow = FLOW.format(direction="download", application=application)
         flows += flow.replace('"sta"', f'"{name}"')
-    return scenario(
-        application,
-        standard=standard,
-        count=count,
-        mac=mac,
-        top='[cells.left]\n[cells.right]\n[air]\nheard = [["left", "right"]]\n',
-        more=f'cell = "left"\n{groups}',
-        also=flows,
-    )
+    air = '[cells.left]\n[cells.right]\n[air]\nheard = [["left", "right"]]\n'
+    more = f'cell = "left"\n{groups}'
+    return scenario(application, standard, count, mac=mac, top=air, more=more, also=flows)
 
 
 #: A weight that is less than that of the others.
@@ -111,223 +109,110 @@ AIRTIME = '[ap]\nscheduler = "airtime"\n'
 #: Among them every card is asked, RTS and OFDM and wires take part, and each assumption can break.
 SCENARIOS = {
     "udp": scenario(UDP, direction="upload"),
-    "udp, rts": scenario(UDP, direction="upload", mac='[mac]\nrts_threshold = "0 B"'),
-    "udp, many": scenario(UDP, direction="upload", count=60, standard="802.11g"),
-    "udp, wire": scenario(UDP, direction="upload", path='["up"]', top=LINK.format(rate="9 Mb/s")),
+    "udp, rts": scenario(UDP, direction="upload", mac=RTS),
+    "udp, many": scenario(UDP, "g", 60, "upload"),
+    "udp, wire": scenario(UDP, direction="upload", **wire("9 Mb/s")),
     "udp, lone": scenario(UDP, count=1),
-    "udp, ofdma": scenario(UDP, count=4, standard="802.11ax", mac="[mac.ofdma]"),
+    "udp, ofdma": scenario(UDP, "ax", 4, mac="[mac.ofdma]"),
     "udp, ofdma, in sequence": scenario(
-        UDP, count=4, standard="802.11ax", mac='[mac.ofdma]\nacknowledgment = "bar-sequence"'
+        UDP, "ax", 4, mac='[mac.ofdma]\nacknowledgment = "bar-sequence"'
     ),
-    "udp, links": scenario(
-        UDP, standard="802.11be", top='[ap]\nlinks = ["5 GHz/20 MHz", "6 GHz/80 MHz"]\n'
-    ),
-    "udp, lone, rts": scenario(UDP, count=1, mac='[mac]\nrts_threshold = "0 B"'),
-    "udp, lone, ofdm": scenario(UDP, count=1, standard="802.11a"),
-    "udp, lone, wire": scenario(
-        UDP, count=1, direction="upload", path='["up"]', top=LINK.format(rate="9 Mb/s")
-    ),
-    "udp, classes": scenario(
-        UDP,
-        top=CLASSES,
-        also=FLOW.format(direction="upload", application=UDP) + 'name = "back"\n',
-    ),
-    "udp, classes, rts": scenario(
-        UDP,
-        top='[mac]\nrts_threshold = "0 B"\n' + SHORT,
-        count=70,
-        standard="802.11g",
-        also=FLOW.format(direction="upload", application=UDP) + 'name = "back"\n',
-    ),
-    "udp, classes, wire": scenario(
-        UDP, direction="upload", path='["up"]', top=LINK.format(rate="9 Mb/s") + CLASSES
-    ),
+    "udp, links": scenario(UDP, "be", top='[ap]\nlinks = ["5 GHz/20 MHz", "6 GHz/80 MHz"]\n'),
+    "udp, lone, rts": scenario(UDP, count=1, mac=RTS),
+    "udp, lone, ofdm": scenario(UDP, "a", 1),
+    "udp, lone, wire": scenario(UDP, "b", 1, "upload", **wire("9 Mb/s")),
+    "udp, classes": scenario(UDP, top=CLASSES, also=BACK),
+    "udp, classes, rts": scenario(UDP, "g", 70, top=RTS + SHORT, also=BACK),
+    "udp, classes, wire": scenario(UDP, direction="upload", **wire("9 Mb/s", CLASSES)),
     "downloads": scenario(BULK, tcp=SMALL),
     "downloads, large windows": scenario(BULK, count=40),
-    "downloads, rts": scenario(BULK, mac='[mac]\nrts_threshold = "0 B"'),
-    "downloads, ofdm": scenario(BULK, standard="802.11g"),
+    "downloads, rts": scenario(BULK, mac=RTS),
+    "downloads, ofdm": scenario(BULK, "g"),
     "downloads, queue": scenario(
         BULK,
         top='[ap]\nqueue = { discipline = "red", limit = 100 }\n',
-        path='["up"]',
-        also=LINK.format(rate="100 Mb/s"),
+        path=FAST["path"],
+        also=FAST["top"],
     ),
     "download": scenario(BULK, count=1),
     "download, small window": scenario(BULK, count=1, tcp=SMALL),
     "download, an ACK each": scenario(
-        BULK, count=1, tcp="receive_window = { segments = 9 }, delayed_ack = { every = 1 }"
+        BULK, count=1, tcp=f"receive_window = {{ segments = 9 }}, {EACH}"
     ),
-    "download, rts": scenario(
-        BULK, count=1, tcp="delayed_ack = { every = 1 }", mac='[mac]\nrts_threshold = "0 B"'
-    ),
-    "download, wire": scenario(
-        BULK, count=1, path='["up"]', top=LINK.format(rate="100 Mb/s"), standard="802.11a"
-    ),
-    "download, an ACK each, wire": scenario(
-        BULK,
-        count=1,
-        tcp="delayed_ack = { every = 1 }",
-        path='["up"]',
-        top=LINK.format(rate="100 Mb/s"),
-        standard="802.11a",
-    ),
-    "downloads, at once": scenario(BULK, mac='[mac]\nrules = { preset = "ns-3" }'),
-    "downloads, at once, ofdm": scenario(
-        BULK, standard="802.11g", mac='[mac]\nrts_threshold = "0 B"\nrules = { preset = "ns-3" }'
-    ),
+    "download, rts": scenario(BULK, count=1, tcp=EACH, mac=RTS),
+    "download, wire": scenario(BULK, "a", 1, **FAST),
+    "download, an ACK each, wire": scenario(BULK, "a", 1, tcp=EACH, **FAST),
+    "downloads, at once": scenario(BULK, mac=NS3),
+    "downloads, at once, ofdm": scenario(BULK, "g", mac=RTS + NS3.removeprefix("[mac]\n")),
     "downloads, at once, eifs": scenario(
-        BULK, mac='[mac]\nrules = { preset = "ns-3", after_collision = "eifs" }'
+        BULK, mac=NS3.replace(" }", ', after_collision = "eifs" }')
     ),
     "bursts": scenario(BULK, top=BURSTS),
-    "bursts, ofdm": scenario(BULK, top=BURSTS, standard="802.11g"),
-    "bursts, rts": scenario(BULK, top=BURSTS, mac='[mac]\nrts_threshold = "0 B"'),
-    "bursts, two rates": scenario(
-        BULK,
-        top=BURSTS,
-        also=far(BULK, 'data_rate = "1 Mb/s"'),
-    ),
-    "n, udp": scenario(UDP, direction="upload", standard="802.11n"),
-    "n, udp, many": scenario(
-        UDP, direction="upload", standard="802.11n", count=60, mac='ack_timeout = "150 us"\n'
-    ),
+    "bursts, ofdm": scenario(BULK, "g", top=BURSTS),
+    "bursts, rts": scenario(BULK, top=BURSTS, mac=RTS),
+    "bursts, two rates": scenario(BULK, top=BURSTS, also=far(BULK, 'data_rate = "1 Mb/s"')),
+    "n, udp": scenario(UDP, "n", direction="upload"),
+    "n, udp, many": scenario(UDP, "n", 60, "upload", mac='ack_timeout = "150 us"\n'),
     "ac, udp, few losses": scenario(
         UDP,
-        standard="802.11ac",
-        count=1,
-        direction="upload",
-        path='["up"]',
-        top=LINK.format(rate="900 Mb/s"),
+        "ac",
+        1,
+        "upload",
         more='frame_errors = { rate = "5 %", of = "500 B" }\n',
+        **wire("900 Mb/s"),
     ),
-    "ax, udp, two rates": scenario(
-        UDP,
-        standard="802.11ax",
-        mac='[mac]\nrts_threshold = "3 kB"',
-        also=far(UDP),
-    ),
-    "n, udp, rts": scenario(
-        UDP,
-        direction="upload",
-        standard="802.11n",
-        count=30,
-        mac='[mac]\nrts_threshold = "0 B"',
-    ),
-    "n, udp, many, no aggregates": scenario(
-        UDP, direction="upload", standard="802.11n", count=30, mac=SINGLE
-    ),
-    "n, udp, two rates, no aggregates": scenario(
-        UDP,
-        standard="802.11n",
-        mac=SINGLE,
-        also=far(UDP),
-    ),
-    "n, udp, two rates, airtime": scenario(
-        UDP,
-        standard="802.11n",
-        top=AIRTIME,
-        also=far(UDP, more=LIGHT),
-    ),
+    "ax, udp, two rates": scenario(UDP, "ax", mac=LONG_RTS, also=far(UDP)),
+    "n, udp, rts": scenario(UDP, "n", 30, "upload", mac=RTS),
+    "n, udp, many, no aggregates": scenario(UDP, "n", 30, "upload", mac=SINGLE),
+    "n, udp, two rates, no aggregates": scenario(UDP, "n", mac=SINGLE, also=far(UDP)),
+    "n, udp, two rates, airtime": scenario(UDP, "n", top=AIRTIME, also=far(UDP, more=LIGHT)),
     "n, udp, both ways, two rates, airtime": scenario(
-        UDP,
-        standard="802.11n",
-        top=AIRTIME,
-        also=far(UDP, more=LIGHT)
-        + FLOW.format(direction="upload", application=UDP)
-        + 'name = "back"\n',
+        UDP, "n", top=AIRTIME, also=far(UDP, more=LIGHT) + BACK
     ),
-    "n, udp, no aggregates": scenario(UDP, standard="802.11n", mac=SINGLE, count=1),
-    "n, downloads, no aggregates": scenario(BULK, standard="802.11n", mac=SINGLE, count=2),
-    "n, udp, both ways": scenario(
-        UDP,
-        standard="802.11n",
-        also=FLOW.format(direction="upload", application=UDP) + 'name = "back"\n',
-    ),
-    "n, downloads": scenario(BULK, standard="802.11n"),
-    "n, downloads, many": scenario(
-        BULK, standard="802.11n", count=40, tcp="receive_window = { segments = 400 }"
-    ),
-    "n, download, wire": scenario(
-        BULK, standard="802.11n", count=1, path='["up"]', top=LINK.format(rate="900 Mb/s")
-    ),
+    "n, udp, no aggregates": scenario(UDP, "n", 1, mac=SINGLE),
+    "n, downloads, no aggregates": scenario(BULK, "n", 2, mac=SINGLE),
+    "n, udp, both ways": scenario(UDP, "n", also=BACK),
+    "n, downloads": scenario(BULK, "n"),
+    "n, downloads, many": scenario(BULK, "n", 40, tcp="receive_window = { segments = 400 }"),
+    "n, download, wire": scenario(BULK, "n", 1, **wire("900 Mb/s")),
     "ax, uploads": scenario(
-        BULK,
-        standard="802.11ax",
-        direction="upload",
-        mac='[mac]\nrts_threshold = "3 kB"',
-        more='frame_errors = "5 %"\n',
+        BULK, "ax", direction="upload", mac=LONG_RTS, more='frame_errors = "5 %"\n'
     ),
-    "downloads, losses": scenario(
-        BULK, path='["up"]', top=LINK.format(rate="9 Mb/s") + 'loss = "1 %"\n'
-    ),
+    "downloads, losses": scenario(BULK, **wire("9 Mb/s", 'loss = "1 %"\n')),
     "downloads, losses, cubic": scenario(
-        BULK,
-        path='["up"]',
-        top=LINK.format(rate="9 Mb/s") + "loss = { every = 1000 }\n",
-        tcp='congestion = "cubic"',
-        count=1,
+        BULK, count=1, tcp='congestion = "cubic"', **wire("9 Mb/s", "loss = { every = 1000 }\n")
     ),
-    "n, downloads, losses": scenario(
-        BULK,
-        standard="802.11n",
-        path='["up"]',
-        top=LINK.format(rate="900 Mb/s") + 'loss = "1 %"\n',
-    ),
-    "ac, two rates": scenario(
-        BULK,
-        standard="802.11ac",
-        also=far(BULK),
-    ),
-    "n, two rates, airtime": scenario(
-        BULK,
-        standard="802.11n",
-        top=AIRTIME,
-        also=far(BULK, more=LIGHT),
-    ),
-    "uploads, many, priority, ofdm": scenario(
-        BULK,
-        direction="upload",
-        standard="802.11g",
-        count=60,
-        top=SHORT_PRIORITY,
-    ),
-    "uploads, priority, ofdm": scenario(
-        BULK,
-        direction="upload",
-        standard="802.11g",
-        top=SHORT_PRIORITY,
-    ),
+    "n, downloads, losses": scenario(BULK, "n", **wire("900 Mb/s", 'loss = "1 %"\n')),
+    "ac, two rates": scenario(BULK, "ac", also=far(BULK)),
+    "n, two rates, airtime": scenario(BULK, "n", top=AIRTIME, also=far(BULK, more=LIGHT)),
+    "uploads, many, priority, ofdm": scenario(BULK, "g", 60, "upload", top=SHORT_PRIORITY),
+    "uploads, priority, ofdm": scenario(BULK, "g", direction="upload", top=SHORT_PRIORITY),
     "uploads": scenario(BULK, direction="upload"),
     "uploads, small windows": scenario(BULK, direction="upload", tcp=SMALL),
     "uploads, priority": scenario(BULK, direction="upload", top=EDCA),
     "uploads, priority, wire": scenario(
-        BULK, direction="upload", top=EDCA + LINK.format(rate="100 Mb/s"), path='["up"]', tcp=SMALL
+        BULK, direction="upload", tcp=SMALL, top=EDCA + FAST["top"], path=FAST["path"]
     ),
-    "uploads, slow wire": scenario(
-        BULK, direction="upload", path='["up"]', top=LINK.format(rate="1 Mb/s")
-    ),
+    "uploads, slow wire": scenario(BULK, direction="upload", **wire("1 Mb/s")),
     "web": scenario(WEB),
-    "web, slow": scenario(WEB, tcp=SLOW, path='["up"]', top=LINK.format(rate="100 Mb/s"), count=2),
-    "web, rts, ACKs of two": scenario(WEB, mac='[mac]\nrts_threshold = "0 B"', tcp=SMALL),
-    "ftp, slow": scenario(FTP, tcp=SLOW, path='["up"]', top=LINK.format(rate="100 Mb/s")),
-    "one transfer, slow": scenario(
-        ONE, tcp=SLOW, path='["up"]', top=LINK.format(rate="100 Mb/s"), count=1
-    ),
+    "web, slow": scenario(WEB, count=2, tcp=SLOW, **FAST),
+    "web, rts, ACKs of two": scenario(WEB, mac=RTS, tcp=SMALL),
+    "ftp, slow": scenario(FTP, tcp=SLOW, **FAST),
+    "one transfer, slow": scenario(ONE, count=1, tcp=SLOW, **FAST),
     "web, one": scenario(WEB, count=1),
-    "web, rts": scenario(WEB, mac='[mac]\nrts_threshold = "0 B"'),
-    "web, ofdm": scenario(WEB, standard="802.11a", tcp='handshake = "two-way"'),
+    "web, rts": scenario(WEB, mac=RTS),
+    "web, ofdm": scenario(WEB, "a", tcp='handshake = "two-way"'),
     "ftp": scenario(FTP),
-    "ftp, ofdm, rts": scenario(FTP, standard="802.11g", mac='[mac]\nrts_threshold = "0 B"'),
+    "ftp, ofdm, rts": scenario(FTP, "g", mac=RTS),
     "ftp, large": scenario(FTP, tcp="initial_window = 1"),
     "cells, udp": of_cells(UDP),
     "cells, downloads": of_cells(BULK),
     "cells, web": of_cells(WEB),
-    "cells, web, rts": of_cells(
-        WEB, standard="802.11b", count=40, mac='[mac]\nrts_threshold = "0 B"\n'
-    ),
+    "cells, web, rts": of_cells(WEB, "b", 40, RTS),
     "cells, ftp": of_cells(FTP),
     "one transfer": scenario(ONE, count=1),
-    "one transfer, rts": scenario(ONE, count=1, mac='[mac]\nrts_threshold = "0 B"'),
-    "one transfer, ofdm": scenario(ONE, count=1, standard="802.11g"),
+    "one transfer, rts": scenario(ONE, count=1, mac=RTS),
+    "one transfer, ofdm": scenario(ONE, "g", 1),
 }
 
 #: At the rate of other control frames, which every PHY has.

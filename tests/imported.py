@@ -46,108 +46,79 @@ def _flow(stations: str, direction: str, *keys: str) -> str:
     return "\n".join([*head, *keys])
 
 
-def _run(seconds: int) -> str:
-    # A capture has no warm-up: what it has is the window.
-    return f'[run]\nwarmup = "0 s"\nduration = "{seconds} s"\nreplications = 1\n'
-
-
 LINUX = 'tcp = { preset = "linux" }'
-SCENARIOS: dict[str, str] = {
-    "b-web": "\n".join(
-        [
-            _phy("802.11b", 'data_rate = "11 Mb/s"', 'control_rate = "2 Mb/s"'),
-            _stations("s", 10),
-            _flow("s", "download", _web("30 kB", "5 s", ', request = "300 B"')),
-            _run(300),
-        ]
-    ),
-    "b-two-rates": "\n".join(
-        [
-            _phy("802.11b", 'preamble = "short"'),
-            _stations("near", 3),
-            _stations("far", 2, 'data_rate = "2 Mb/s"'),
-            _flow("near", "download", _web("40 kB", "3 s")),
-            _flow("far", "download", _web("40 kB", "3 s")),
-            _run(300),
-        ]
-    ),
-    "a-uploads": "\n".join(
-        [
-            _phy("802.11a", 'data_rate = "24 Mb/s"'),
-            _stations("s", 4),
-            _flow("s", "upload", _BULK, 'tcp = { receive_window = "16 KiB" }'),
-            _run(8),
-        ]
-    ),
-    "g-downloads": "\n".join(
-        [
-            _phy("802.11g"),
-            "[ap]\nqueue = { limit = 60 }",
-            _stations("s", 5),
-            _flow(
-                "s", "download", _BULK, 'tcp = { variant = "sack", delayed_ack = { every = 1 } }'
-            ),
-            _run(8),
-        ]
-    ),
-    "g-calls": "\n".join(
-        [
-            _phy("802.11g"),
-            _stations("s", 4),
-            _flow("s", "both", 'application = { kind = "call", codec = "G.711" }'),
-            _run(8),
-        ]
-    ),
-    "n-web": "\n".join(
-        [
-            _phy("802.11n", "mcs = 5", 'channel_width = "40 MHz"'),
-            _stations("s", 8),
-            _flow("s", "download", _web("100 kB", "2 s"), LINUX),
-            _run(100),
-        ]
-    ),
-    "n-rts-ftp": "\n".join(
-        [
-            _phy("802.11n", "mcs = 3", 'guard_interval = "800 ns"'),
-            '[mac]\nrts_threshold = "500 B"\nbeacon = {}',
-            _stations("s", 4),
-            _flow(
-                "s",
-                "upload",
-                'application = { kind = "ftp", interarrival = { distribution = "exponential", mean '
-                '= "500 ms" }, size = { distribution = "exponential", mean = "60 kB" } }',
-            ),
-            _run(100),
-        ]
-    ),
-    "ac-mixed": "\n".join(
-        [
-            _phy("802.11ac", 'channel_width = "80 MHz"', "mcs = 4", "spatial_streams = 2"),
-            _stations("s", 3),
-            _stations("u", 2),
-            _flow("s", "download", _BULK, LINUX),
-            _flow("u", "upload", _BULK, LINUX),
-            _run(2),
-        ]
-    ),
-    "ax-web-two-rates": "\n".join(
-        [
-            _phy("802.11ax", 'channel_width = "80 MHz"', "mcs = 9", "spatial_streams = 2"),
-            _stations("near", 5),
-            _stations("far", 5, "mcs = 2", "spatial_streams = 1"),
-            _flow("near", "download", _web("100 kB", "2 s"), LINUX),
-            _flow("far", "download", _web("100 kB", "2 s"), LINUX),
-            _run(100),
-        ]
-    ),
-    "ax-lossy-uploads": "\n".join(
-        [
-            _phy("802.11ax", 'channel_width = "20 MHz"', "mcs = 4"),
-            _stations("s", 2, 'frame_errors = "5 %"'),
-            _flow("s", "upload", _BULK),
-            _run(6),
-        ]
-    ),
+ACKS = 'tcp = { variant = "sack", delayed_ack = { every = 1 } }'
+FTP = (
+    'application = { kind = "ftp", interarrival = { distribution = "exponential", mean = "500 ms" }'
+    ', size = { distribution = "exponential", mean = "60 kB" } }'
+)
+_AX_80 = _phy("802.11ax", 'channel_width = "80 MHz"', "mcs = 9", "spatial_streams = 2")
+_AC_80 = _phy("802.11ac", 'channel_width = "80 MHz"', "mcs = 4", "spatial_streams = 2")
+#: Seconds that are captured, and tables.
+_TABLES: dict[str, tuple[int, list[str]]] = {
+    "b-web": (300, [
+        _phy("802.11b", 'data_rate = "11 Mb/s"', 'control_rate = "2 Mb/s"'),
+        _stations("s", 10),
+        _flow("s", "download", _web("30 kB", "5 s", ', request = "300 B"')),
+    ]),
+    "b-two-rates": (300, [
+        _phy("802.11b", 'preamble = "short"'),
+        _stations("near", 3),
+        _stations("far", 2, 'data_rate = "2 Mb/s"'),
+        _flow("near", "download", _web("40 kB", "3 s")),
+        _flow("far", "download", _web("40 kB", "3 s")),
+    ]),
+    "a-uploads": (8, [
+        _phy("802.11a", 'data_rate = "24 Mb/s"'),
+        _stations("s", 4),
+        _flow("s", "upload", _BULK, 'tcp = { receive_window = "16 KiB" }'),
+    ]),
+    "g-downloads": (8, [
+        _phy("802.11g"),
+        "[ap]\nqueue = { limit = 60 }",
+        _stations("s", 5),
+        _flow("s", "download", _BULK, ACKS),
+    ]),
+    "g-calls": (8, [
+        _phy("802.11g"),
+        _stations("s", 4),
+        _flow("s", "both", 'application = { kind = "call", codec = "G.711" }'),
+    ]),
+    "n-web": (100, [
+        _phy("802.11n", "mcs = 5", 'channel_width = "40 MHz"'),
+        _stations("s", 8),
+        _flow("s", "download", _web("100 kB", "2 s"), LINUX),
+    ]),
+    "n-rts-ftp": (100, [
+        _phy("802.11n", "mcs = 3", 'guard_interval = "800 ns"'),
+        '[mac]\nrts_threshold = "500 B"\nbeacon = {}',
+        _stations("s", 4),
+        _flow("s", "upload", FTP),
+    ]),
+    "ac-mixed": (2, [
+        _AC_80,
+        _stations("s", 3),
+        _stations("u", 2),
+        _flow("s", "download", _BULK, LINUX),
+        _flow("u", "upload", _BULK, LINUX),
+    ]),
+    "ax-web-two-rates": (100, [
+        _AX_80,
+        _stations("near", 5),
+        _stations("far", 5, "mcs = 2", "spatial_streams = 1"),
+        _flow("near", "download", _web("100 kB", "2 s"), LINUX),
+        _flow("far", "download", _web("100 kB", "2 s"), LINUX),
+    ]),
+    "ax-lossy-uploads": (6, [
+        _phy("802.11ax", 'channel_width = "20 MHz"', "mcs = 4"),
+        _stations("s", 2, 'frame_errors = "5 %"'),
+        _flow("s", "upload", _BULK),
+    ]),
+}  # fmt: skip
+# A capture has no warm-up: what it has is the window.
+SCENARIOS = {
+    name: "\n".join([*tables, f'[run]\nwarmup = "0 s"\nduration = "{s} s"\nreplications = 1\n'])
+    for name, (s, tables) in _TABLES.items()
 }
 
 

@@ -1,8 +1,5 @@
 """Programs that write at a rate over TCP: `rate` and `block` of bulk."""
 
-import json
-from typing import Any
-
 import airtcp
 import pytest
 from airtcp.exceptions import ScenarioError
@@ -89,12 +86,6 @@ def test_no_model_covers_it() -> None:
     assert all(
         "quick simulation" in one.source for entries in found.model.values() for one in entries
     )
-
-
-def test_a_plain_transfer_has_the_resolved_form_that_it_had() -> None:
-    flows: list[dict[str, Any]] = json.loads(loads(text()).to_json())["flows"]
-
-    assert set(flows[0]["application"]) == {"kind", "size", "start"}
 
 
 @pytest.mark.parametrize(

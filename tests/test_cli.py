@@ -59,20 +59,6 @@ def process(started: Children) -> Start:
     return start
 
 
-@with_papers
-def test_models_without_an_answer_are_shown_with_the_reason(tmp_path: Path) -> None:
-    """A wired link that is faster than the air, which the others do not mind."""
-    path = tmp_path / "wired.toml"
-    wire = '[links.up]\nrate = "100 Mb/s"\nqueue = 50'
-    path.write_text(cell(3, tables=wire, flow='path = ["up"]'))
-
-    shown = call("predict", path)
-
-    assert shown.exit_code == 0
-    assert "These models have no answer:" in shown.stdout
-    assert "faster than the channel" in shown.stdout
-
-
 #: The keys of a prediction as JSON.
 PREDICTED = {"scenario", "provenance", "model", "uncovered", "unanswered", "glance"}
 
@@ -96,24 +82,6 @@ def test_json_is_nothing_but_json(command: str, keys: set[str], scenario: Path) 
     assert set(json.loads(result.stdout)) == keys
 
 
-@with_papers
-def test_json_has_the_parts_of_the_contract(scenario: Path) -> None:
-    """Metrics are those that are declared (`test_groups`), and each is on the page of results."""
-    answer = json.loads(call("run", scenario, "--json").stdout)
-
-    assert set(answer["simulation"]["airtime"]) == {
-        "idle",
-        "data",
-        "tcp_ack",
-        "control",
-        "collision",
-    }
-    entry = answer["model"]["transfer_time_to_last_ack_s"][0]
-    assert set(entry) == {"value", "by", "source", "assumes", "broken"}
-    assert entry["by"].startswith("models.")
-    assert answer["provenance"]["generator"] == _core.GENERATOR
-
-
 def test_seed_and_replications_replace_those_of_the_scenario(scenario: Path) -> None:
     answer = json.loads(
         call("simulate", scenario, "--json", "--seed", "9", "--replications", "2").stdout
@@ -121,15 +89,6 @@ def test_seed_and_replications_replace_those_of_the_scenario(scenario: Path) -> 
 
     assert answer["provenance"]["seed"] == answer["scenario"]["run"]["seed"] == 9
     assert answer["simulation"]["replications"] == 2
-
-
-def test_out_writes_the_report_and_says_where(scenario: Path, tmp_path: Path) -> None:
-    result = call("run", scenario, "--out", tmp_path / "out")
-
-    assert f"report: {tmp_path / 'out' / 'report.html'}" in result.stdout
-    page = (tmp_path / "out" / "report.html").read_text()
-    assert "Three laptops" in page
-    assert "duration = &quot;20 s&quot;" in page
 
 
 @pytest.mark.usefixtures("undrawn")

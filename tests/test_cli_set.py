@@ -66,11 +66,3 @@ def test_a_wrong_scenario_on_standard_input_is_called_so() -> None:
 
     assert result.exit_code == 2
     assert result.stderr.startswith("airtcp: standard input: phy: required key")
-
-
-def test_the_report_shows_what_was_changed(scenario: Path, tmp_path: Path) -> None:
-    result = call("predict", scenario, "--set", "stations.laptop.count=2", "--out", tmp_path / "r")
-
-    assert result.exit_code == 0
-    page = (tmp_path / "r" / "report.html").read_text()
-    assert "# --set stations.laptop.count=2" in page.replace("&#x27;", "").replace("'", "")

@@ -1,8 +1,6 @@
 """Paired differences of two scenarios: their arithmetic, their ranking, and how they are shown."""
 
 import json
-import re
-from html import unescape
 from pathlib import Path
 
 import airtcp
@@ -10,9 +8,7 @@ import pytest
 from airtcp.cli.commands import app
 from airtcp.document import Table
 from airtcp.estimates.steadiness import Steadiness
-from airtcp.labels import flows_of, label_of
 from airtcp.messages import diff as messages
-from airtcp.metrics import METRICS
 from airtcp.present import difference as present
 from airtcp.results import Replication, Simulation
 from airtcp.results.differences import Change, Difference, Ranked
@@ -130,16 +126,6 @@ def test_runs_that_are_too_short_give_no_sign() -> None:
     assert early.to_dict() == known.to_dict() | {"unsteady": early.unsteady}
 
 
-def test_the_page_tells_where_both_come_from_with_files_in_lines(fewer: Difference) -> None:
-    page = present.html(fewer, None)
-
-    for name in "AB":
-        told = page.partition(f"Where {name} comes from")[2]
-        assert re.search(r"<dt>packages</dt><dd>numpy [\d.]+, scipy [\d.]+</dd>", told)
-        assert re.search(r"<pre>title = .Near and far.\n", unescape(told))
-    assert "<dt>file</dt>" not in page
-
-
 def test_rates_and_widths_are_told_by_their_keys_and_units() -> None:
     narrow = airtcp.load(
         {
@@ -172,10 +158,6 @@ def test_a_reason_is_told_once_with_the_longest_time_that_is_wanted() -> None:
     told = present._reasons([*grows, rises, grows[0]])
 
     assert told == "it grows; simulate 90 s; so does that"
-
-
-def test_a_cell_is_named_as_one() -> None:
-    assert label_of(METRICS["goodput_bps"], flows_of("west", "cell")) == "goodput of cell west"
 
 
 def test_pairs_cancel_what_chance_does_to_both() -> None:

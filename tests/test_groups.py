@@ -6,7 +6,6 @@ import re
 import airtcp
 import pytest
 from airtcp import simulate
-from airtcp.amounts import quantity_with_interval
 from airtcp.estimates import improved_groups
 from airtcp.metrics import METRICS, Scope, metrics_of
 from airtcp.present.groups import by_group
@@ -168,16 +167,6 @@ def test_a_station_queue_drops_what_the_air_does_not_take() -> None:
     )
 
 
-def test_groups_are_in_the_json_with_their_intervals(simulation: Simulation) -> None:
-    kept = simulation.to_dict()
-
-    assert kept["groups"]["far"]["upload"]["goodput_bps"] == (
-        simulation.groups["far"]["upload"]["goodput_bps"].to_dict()
-    )
-    assert set(kept["groups"]["near"]["airtime"]["data"]) == {"mean", "low", "high", "n"}
-    assert kept["categories"]["AC_BE"]["mean_cw_ap"]["n"] == 3
-
-
 def test_two_short_replications_break_no_limit_of_airtime_or_categories() -> None:
     """Replications of 0 and 40 collisions of 1000: Student's interval ends far below zero."""
     short = {
@@ -194,24 +183,6 @@ def test_two_short_replications_break_no_limit_of_airtime_or_categories() -> Non
     assert all(0.0 <= one.low <= one.mean <= one.high for one in known)
     assert all(one.high <= 1.0 for one in told.groups["a"]["airtime"].values())
     assert of_category["mpdu_error_ratio"] == Interval(0.0, 0.0, 1.0, 2)
-
-
-def test_groups_stand_side_by_side(simulation: Simulation) -> None:
-    table = by_group(simulation)
-
-    assert table.head == [
-        "group",
-        "goodput",
-        "transfer time",
-        "round trip",
-        "delay",
-        "loss",
-        "airtime",
-    ]
-    assert [row[0] for row in table.rows] == ["near, download", "far, download", "far, upload"]
-    assert all(len(row) == len(table.head) for row in table.rows)
-    # Only the web's transfers end.
-    assert [row[2] == "–" for row in table.rows] == [False, True, True]
 
 
 def test_one_group_in_one_direction_has_no_table() -> None:
@@ -258,15 +229,3 @@ def test_values_of_what_there_is_not_say_what_there_is(
 ) -> None:
     with pytest.raises(KeyError, match=message):
         simulation.values(*asked)
-
-
-def test_results_show_themselves_in_a_line(result: SimulationResult) -> None:
-    interval = quantity_with_interval(result.metrics["goodput_bps"], "b/s")
-    for shown in (repr(result), repr(result.simulation)):
-        assert f"goodput, all flows {interval}; transfer time, mean " in shown
-        assert "3 replications" in shown
-        assert len(shown) < 200
-    assert repr(result.simulation.runs[0]) == (
-        f"<Replication 0: {len(result.simulation.runs[0].transfer_times_s)} transfers>"
-    )
-    assert "'scenario'" in repr(airtcp.predict(result.scenario))

@@ -3,7 +3,6 @@
 import gzip
 import random
 import tomllib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -240,34 +239,18 @@ def refused_or_read(directory: Path, content: bytes) -> bool:
     return False
 
 
-def sources(capture: Path) -> list[bytes]:
+@pytest.mark.parametrize(
+    "count",
+    [90, pytest.param(2000, marks=[pytest.mark.verify, pytest.mark.timeout(3000)])],
+)
+def test_spoiled_files_are_read_or_refused(capture: Path, tmp_path: Path, count: int) -> None:
     frames = list(pcap_frames(capture))[:400]
     wire = [(t, *whole) for t, frame, n in frames if (whole := ethernet(frame, n)) is not None]
-    texts = [(FILES / name).read_bytes() for name in ("hostapd.conf", "wireless", "iperf3.json")]
-    return [pcap(frames), pcapng(frames), pcap(wire, link=1), *texts]
-
-
-def spoil(capture: Path, directory: Path, count: int) -> tuple[int, int]:
+    wholes = [pcap(frames), pcapng(frames), pcap(wire, link=1)]
+    wholes += [(FILES / name).read_bytes() for name in ("hostapd.conf", "wireless", "iperf3.json")]
     draw = random.Random(32)
-    wholes: Sequence[bytes] = sources(capture)
-    read = sum(
-        refused_or_read(directory, spoiled(wholes[i % len(wholes)], draw)) for i in range(count)
-    )
-    return read, count
-
-
-def test_spoiled_files_are_read_or_refused(capture: Path, tmp_path: Path) -> None:
-    read, count = spoil(capture, tmp_path, 90)
-
-    assert 10 < read < count
-
-
-@pytest.mark.verify
-@pytest.mark.timeout(3000)
-def test_two_thousand_spoiled_files_are_read_or_refused(capture: Path, tmp_path: Path) -> None:
-    read, count = spoil(capture, tmp_path, 2000)
-
-    assert 200 < read < count
+    spoilt = (spoiled(wholes[i % len(wholes)], draw) for i in range(count))
+    assert count / 10 < sum(refused_or_read(tmp_path, one) for one in spoilt) < count
 
 
 def test_a_configuration_is_no_measurement(capture: Path) -> None:
@@ -297,10 +280,6 @@ def test_transfers_beside_an_endless_one_stay() -> None:
 
     assert leave_out_control(each) == 0
     assert list(each[DOWN].sizes) == [20_000]
-
-
-def test_scenarios_are_ten() -> None:
-    assert len(SCENARIOS) == 10
 
 
 #: The keys that an imported scenario must have, exactly: of the radio, of each group, and of TCP.

@@ -23,8 +23,6 @@ from typer.testing import CliRunner
 
 AP, OTHER, GROUP = (bytes.fromhex(one) for one in ("020000000001", "020000000099", "01005e000001"))
 STATIONS = [bytes.fromhex(f"0200000000{n:02x}") for n in range(16, 22)]
-#: Radiotap with flags alone: nothing, or a wrong FCS.
-RIGHT, WRONG = (struct.pack("<BBHIB", 0, 0, 9, 2, flags) for flags in (0, 0x40))
 SNAP = bytes.fromhex("aaaa030000000800")
 HOST = bytes((192, 0, 2, 7))
 
@@ -39,34 +37,6 @@ def data(control: int, to_ds: int, addresses: list[bytes], number: int, body: by
     return head + struct.pack("<H", number << 4 & 0xFFFF) + b"".join(addresses[3:]) + body
 
 
-def frame(draw: random.Random, number: int) -> tuple[bytes, bool]:
-    """A frame of some kind, and whether it is a data frame."""
-    kind = draw.choices(range(9), weights=(30, 30, 20, 5, 5, 5, 5, 5, 5))[0]
-    station, body = draw.choice(STATIONS), udp(draw.choice((200, 1400)))
-    radio = WRONG if kind == 5 else RIGHT
-    frames = [
-        data(0x08, 2, [station, AP, HOST + b"\0\0"], number, body),
-        data(0x08, 1, [AP, station, HOST + b"\0\0"], number, body),
-        data(0x08, 2, [GROUP, AP, AP], number, body),
-        data(0x48, 1, [AP, station, AP], number, b""),
-        data(0x08, 3, [AP, OTHER, station, station], number, body),
-        data(0x08, 2, [station, AP, AP], number, body),
-        data(0x08, 2, [station, OTHER, OTHER], number, body),
-        # A beacon, and a mesh's: without the ESS bit.
-        data(0x80, 0, [b"\xff" * 6, AP, AP], number, bytes(8) + b"\x64\0\x01\0"),
-        data(0x80, 0, [b"\xff" * 6, OTHER, OTHER], number, bytes(8) + b"\x64\0\0\0"),
-    ]
-    return radio + frames[kind], kind < 7
-
-
-def capture(path: Path, seed: int, count: int = 400) -> int:
-    """Write a capture; return its number of data frames."""
-    draw = random.Random(seed)
-    told = [frame(draw, number) for number in range(count)]
-    path.write_bytes(pcap([(10**6 * n, one, len(one)) for n, (one, _) in enumerate(told)]))
-    return sum(is_data for _, is_data in told)
-
-
 def accounted(text: str) -> int:
     """The data frames of a scenario's head: in the scenario, and in lines with a reason."""
     lines = re.sub(r"\n#   ", " ", text)
@@ -76,14 +46,6 @@ def accounted(text: str) -> int:
     reasons = sum(int(one) for one in re.findall(r"# - (\d+) data frames? (?!are )", lines))
     assert reasons == int(inside[2])
     return int(inside[1]) + reasons
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_every_data_frame_is_accounted_for(tmp_path: Path, seed: int) -> None:
-    path = tmp_path / "air.pcap"
-    count = capture(path, seed)
-
-    assert accounted(scenario_of([path])) == count
 
 
 def multicast(path: Path, *, unicast: int = 28, group: int = 274) -> None:
@@ -125,7 +87,7 @@ def test_a_mesh_s_beacon_is_no_access_point(tmp_path: Path) -> None:
 
 def test_names_are_on_stderr_unless_they_are_kept(tmp_path: Path) -> None:
     path, out = tmp_path / "air.pcap", tmp_path / "out.toml"
-    capture(path, 1)
+    formats(path, 1)
     address = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}|\b\d+\.\d+\.\d+\.\d+\b")
 
     plain = CliRunner().invoke(app, ["import", str(path), "--out", str(out)])
@@ -143,7 +105,7 @@ def test_names_are_on_stderr_unless_they_are_kept(tmp_path: Path) -> None:
 
 def test_reading_tells_how_far_it_is(tmp_path: Path) -> None:
     path = tmp_path / "air.pcap"
-    capture(path, 2, 4000)
+    formats(path, 2, 4000)
     parts: list[float] = []
 
     read_capture(path, parts.append)
@@ -155,7 +117,7 @@ def test_reading_tells_how_far_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [0, 3, 24, 30, 100, 5000])
 def test_a_capture_that_is_cut_off_is_refused_or_read_at_once(tmp_path: Path, size: int) -> None:
     whole, path = tmp_path / "whole.pcap", tmp_path / "cut.pcap"
-    capture(whole, 3)
+    formats(whole, 3)
     path.write_bytes(whole.read_bytes()[:size])
     begin = time.monotonic()
 
@@ -168,7 +130,8 @@ def test_a_capture_that_is_cut_off_is_refused_or_read_at_once(tmp_path: Path, si
 
 def radiotap(draw: random.Random, kind: int, *, has_fcs: bool) -> bytes:
     """A header with flags, and with nothing else, a rate, or an HT, VHT (two words) or HE rate."""
-    flags = 0x10 if has_fcs else 0
+    # The receiver says of one of twenty that its FCS is wrong.
+    flags = (0x10 if has_fcs else 0) | (0x40 if draw.random() < 0.05 else 0)
     present, body = [
         (1 << 1, struct.pack("<B", flags)),
         (0b1111, struct.pack("<QBBHH", draw.randrange(1 << 40), flags, 108, 5180, 0x140)),
@@ -242,14 +205,14 @@ def any_frame(draw: random.Random, number: int) -> bytes:
     return data(control, flags, addresses, number, body)
 
 
-def formats(path: Path, seed: int) -> int:
+def formats(path: Path, seed: int, frames: int = 400) -> int:
     """Write a capture in some format; return its number of data frames."""
     draw = random.Random(seed)
     link, has_fcs = draw.choice((127, 127, 105)), draw.random() < 0.5
     order, snap, kind = draw.choice("<>"), draw.choice((65535, 96, 128)), draw.randrange(5)
     told: list[tuple[int, bytes, int]] = []
     count = 0
-    for number in range(400):
+    for number in range(frames):
         frame = any_frame(draw, number)
         count += frame[0] >> 2 & 3 == 2
         if link == 127:
@@ -340,19 +303,6 @@ def test_tshark_finds_as_many_frames_in_all_formats(tmp_path: Path, seed: int) -
     formats(path, seed)
 
     assert accounted(drafts_of([path])[0].text()) == shark(path)
-
-
-@pytest.mark.verify
-@pytest.mark.parametrize("seed", range(100, 130))
-def test_tshark_counts_as_many_data_frames(tmp_path: Path, seed: int) -> None:
-    path = tmp_path / "air.pcap"
-    capture(path, seed, 300)
-    if seed % 3 == 0:
-        # Damage in the last third: what comes before it is read.
-        content = path.read_bytes()
-        path.write_bytes(content[: random.Random(seed).randrange(len(content) // 2, len(content))])
-
-    assert accounted(scenario_of([path])) == shark(path)
 
 
 def long(path: Path, size: int) -> None:

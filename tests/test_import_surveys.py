@@ -72,27 +72,30 @@ CHANNELS = """Survey data from wlan0
 """
 
 
+SURVEY = "SSID,BSSID,Channel,RSSI\na,02:00:00:00:00:01,36,-50\n"
+
+
 def powers(found: dict[str, Any]) -> dict[tuple[str, str], float]:
     return {(one, other): dbm for one, other, dbm in found["air"]["received"]}
 
 
 def test_a_survey_becomes_cells_with_received_powers(tmp_path: Path) -> None:
     found = read(tmp_path, PLANNED)
-
-    assert found["phy"] == {
-        "standard": "802.11ax",
-        "band": "5 GHz",
-        "channel_width": "80 MHz",
-    }
+    radio = {"standard": "802.11ax", "band": "5 GHz", "channel_width": "80 MHz"}
+    assert found["phy"] == radio
     # The access point below the noise is none.
     assert found["cells"] == {f"ap-{n}": {"channel": 36} for n in (1, 2, 3)}
     assert [one["cell"] for one in found["stations"]] == ["ap-1", "ap-2", "ap-3"]
-    heard = powers(found)
-    assert heard["ap-1", "place-1"] == -45
-    assert heard["ap-2", "place-1"] == -70
-    assert heard["ap-2", "place-2"] == -52
     # Next to ap-1 its neighbour has -70 dBm, next to ap-2 the first one -68.
-    assert heard["ap-1", "ap-2"] == -68
+    assert (
+        powers(found).items()
+        >= {
+            ("ap-1", "place-1"): -45,
+            ("ap-2", "place-1"): -70,
+            ("ap-2", "place-2"): -52,
+            ("ap-1", "ap-2"): -68,
+        }.items()
+    )
 
 
 def test_a_survey_runs_and_has_no_names(tmp_path: Path) -> None:
@@ -109,55 +112,13 @@ def test_a_survey_runs_and_has_no_names(tmp_path: Path) -> None:
     assert airtcp.simulate(short).metrics["goodput_bps"].mean > 0.0
 
 
-@pytest.mark.parametrize(
-    ("head", "row"),
-    [
-        ("SSID;BSSID;Channel;RSSI", "net;02-00-00-00-00-01;11;-50 dBm"),
-        ("BSSID\tCh\tSignal\tSSID", "02:00:00:00:00:01\t11\t-50\tnet"),
-        # Not looked at before.
-        (
-            '"Network Name","MAC Address","Channel","Signal Strength"',
-            '"net","02:00:00:00:00:01","11 (2.4)","-50,0"',
-        ),
-        (
-            "Location,X (m),Y (m),BSSID,SSID,Channel Number,RSSI (dBm)",
-            "a,1,2,02:00:00:00:00:01,net,11,-50",
-        ),
-        ("AP MAC,ESSID,Primary Channel,Level", "02:00:00:00:00:01,net,11,-50"),
-    ],
-)  # fmt: skip
-def test_exports_of_planners_have_names_of_their_own(tmp_path: Path, head: str, row: str) -> None:
-    found = read(tmp_path, f"{head}\n{row}\n")
-
-    assert found["cells"] == {"ap-1": {"channel": 11}}
-    assert powers(found) == {("ap-1", "place-1"): -50}
-    assert found["phy"]["band"] == "2.4 GHz"
-
-
-@pytest.mark.parametrize(
-    ("row", "key"),
-    [
-        ("net,nonsense,11,-50", "line 2: bssid"),
-        ("net,02:00:00:00:00:01,0,-50", "line 2: channel"),
-        ("net,02:00:00:00:00:01,11,50", "line 2: rssi"),
-        ("net,02:00:00:00:00:01,11,-95", ""),
-    ],
-)
-def test_wrong_lines_of_a_survey_are_named(tmp_path: Path, row: str, key: str) -> None:
-    with pytest.raises(ScenarioError) as caught:
-        read(tmp_path, f"SSID,BSSID,Channel,RSSI\n{row}\n")
-    assert caught.value.key == key
-
-
 def test_a_scan_is_a_survey_of_one_place(tmp_path: Path) -> None:
-    path = written(tmp_path, SCAN, "scan.txt")
-    text = scenario_of([path])
+    text = scenario_of([written(tmp_path, SCAN, "scan.txt")])
     found = tomllib.loads(text)
-
-    assert found["phy"]["standard"] == "802.11ac"
-    assert found["phy"]["channel_width"] == "80 MHz"
-    assert powers(found)["ap-1", "place-1"] == -48
-    assert powers(found)["ap-2", "place-1"] == -71
+    radio = {"standard": "802.11ac", "band": "5 GHz", "channel_width": "80 MHz"}
+    assert found["phy"] == radio
+    heard = powers(found)
+    assert (heard["ap-1", "place-1"], heard["ap-2", "place-1"]) == (-48, -71)
     assert "1 access points in another band" in text
     loads(text)
 
@@ -237,19 +198,10 @@ def test_scans_in_percent_are_powers(
 def test_the_band_of_a_scan_in_6_ghz_is_that_of_its_frequency(tmp_path: Path) -> None:
     wide = "BSSID              SSID    CHAN  FREQ      BANDWIDTH  SIGNAL\n"
     row = "02:00:00:00:00:01  office  5     5975 MHz  160 MHz    60\n"
-
-    found = read(tmp_path, wide + row)
-
-    assert found["phy"] == {
-        "standard": "802.11ax",
-        "band": "6 GHz",
-        "channel_width": "160 MHz",
-    }
-    windows = (
-        NETSH.replace("5 GHz", "6 GHz")
-        .replace("802.11ac", "802.11ax")
-        .replace("Kanal              : 36", "Kanal : 37", 1)
-    )
+    radio = {"standard": "802.11ax", "band": "6 GHz", "channel_width": "160 MHz"}
+    assert read(tmp_path, wide + row)["phy"] == radio
+    windows = NETSH.replace("5 GHz", "6 GHz").replace("802.11ac", "802.11ax")
+    windows = windows.replace("Kanal              : 36", "Kanal : 37", 1)
     assert read(tmp_path, windows)["phy"]["band"] == "6 GHz"
 
 
@@ -263,6 +215,10 @@ def test_the_band_of_a_scan_in_6_ghz_is_that_of_its_frequency(tmp_path: Path) ->
         (NMCLI.replace(":09 ", ":zz "), "line 4: bssid", "is not a MAC address"),
         (NMCLI + "*  short\n", "line 6", "fewer columns"),
         (TERSE.replace(":36:", "::", 1).replace(":90:", "::", 1), "line 1", "-f BSSID"),
+        (SURVEY.replace(":01,", ":zz,"), "line 2: bssid", "."),
+        (SURVEY.replace(",36,", ",0,"), "line 2: channel", "."),
+        (SURVEY.replace("-50", "50"), "line 2: rssi", "."),
+        (SURVEY.replace("-50", "-95"), "", "."),
     ],
 )
 def test_wrong_lines_of_scans_are_named(tmp_path: Path, text: str, key: str, says: str) -> None:
@@ -279,6 +235,9 @@ def test_a_station_dump_gives_rates(tmp_path: Path) -> None:
     assert (first["mcs"], first["spatial_streams"], first["channel_width"]) == (10, 2, "80 MHz")
     assert (second["mcs"], second["spatial_streams"], second["channel_width"]) == (7, 1, "20 MHz")
     assert [flow["stations"] for flow in found["flows"]] == ["station", "station-2"]
+    link = STATIONS.partition("Station 02:00:00:00:00:03")[0]
+    link = link.replace("Station 02:00:00:00:00:02", "Connected to 02:00:00:00:00:01")
+    assert [one["mcs"] for one in read(tmp_path, link)["stations"]] == [10]
 
 
 def test_stations_of_a_dump_have_their_own_standard_and_guard_interval(tmp_path: Path) -> None:
@@ -304,18 +263,9 @@ def test_stations_of_a_dump_have_their_own_standard_and_guard_interval(tmp_path:
     assert (found[4]["mcs"], found[4]["spatial_streams"]) == (8, 2)
 
 
-def test_a_link_is_one_station(tmp_path: Path) -> None:
-    link = STATIONS.partition("Station 02:00:00:00:00:03")[0]
-    link = link.replace("Station 02:00:00:00:00:02", "Connected to 02:00:00:00:00:01")
-
-    (station,) = read(tmp_path, link)["stations"]
-    assert station["mcs"] == 10
-
-
 @pytest.mark.parametrize(
     ("old", "new", "band", "width"),
     [
-        ("", "", "5 GHz", "80 MHz"),
         ("80 MHz)", "80 MHz)\n\t\t * center freq segment 1: 42\n"
          "\t\t * center freq segment 2: 50", "5 GHz", "160 MHz"),
         ("5180", "5955", "6 GHz", "80 MHz"),
@@ -327,7 +277,6 @@ def test_a_scan_tells_band_and_width(
 ) -> None:
     text = SCAN.replace("VHT capa", "HE capa") if band == "6 GHz" else SCAN
     phy = read(tmp_path, text.replace(old, new))["phy"]
-
     assert (phy["band"], phy["channel_width"]) == (band, width)
 
 
@@ -338,19 +287,6 @@ def test_the_band_of_a_survey_decides_where_channels_have_the_same_number(tmp_pa
     assert 'band = "6 GHz"' in six
     assert "has no channel width" in six
     assert 'band = "2.4 GHz"' in scenario_of([written(tmp_path, head + "2.4 GHz,ax\n")])
-
-
-def test_files_of_airodump_and_acrylic_are_surveys(tmp_path: Path) -> None:
-    airodump = (
-        "\nBSSID, First time seen, channel, Speed, Power, ESSID, Key\n"
-        "02:00:00:00:00:01, 2026-01-01 10:00:00, 36, 866, -47, office, \n\n"
-        "Station MAC, First time seen, Power, # packets, BSSID\n"
-        "02:00:00:00:00:09, 2026-01-01 10:00:00, -50, 10, 02:00:00:00:00:01,\n"
-    )
-    acrylic = "SSID;MAC Address;RSSI;Chan;Width;802.11\noffice;02:00:00:00:00:01;-47;36+40;40;ac\n"
-
-    for text in (airodump, acrylic):
-        assert read(tmp_path, text)["cells"]["ap-1"]["channel"] == 36
 
 
 def test_a_station_dump_beside_a_configuration_is_of_its_radio(tmp_path: Path) -> None:
@@ -388,9 +324,8 @@ def test_a_survey_of_channels_is_measured(tmp_path: Path) -> None:
         CHANNELS,
         "SSID,BSSID,Channel,RSSI\n" + '"' * 1001,
         "BSS 02:00:00:00:00:01(on wlan0)\n\tsignal: -48.00 dBm\n",
-        "SSID,BSSID,Channel,RSSI\n" + "net,02:00:00:00:00:01,11,-50\n" * 100_000 + "x,y,z\n",
     ],
-    ids=["line", "long", "channels", "quotes", "no channel", "many"],
+    ids=["line", "long", "channels", "quotes", "no channel"],
 )
 def test_wrong_files_end_with_one_line(tmp_path: Path, text: str) -> None:
     path = written(tmp_path, text)
@@ -429,6 +364,19 @@ FORMS = {
     "airport": ("            SSID BSSID             RSSI CHANNEL HT CC SECURITY\n"
                 "      my network 02:00:00:00:00:01 -47  36,80   Y  DE WPA2(PSK/AES/AES)\n", 80),
     "Macintosh": ("SSID,BSSID,RSSI,Channel\ra,02:00:00:00:00:01,-47,36\r", 20),
+    "dashes": ("SSID;BSSID;Channel;RSSI\nnet;02-00-00-00-00-01;36;-47 dBm\n", 20),
+    "tabs": ("BSSID\tCh\tSignal\tSSID\n02:00:00:00:00:01\t36\t-47\tnet\n", 20),
+    "quotes": ('"Network Name","MAC Address","Channel","Signal Strength"\n'
+               '"net","02:00:00:00:00:01","36 (5)","-47,0"\n', 20),
+    "a place": ("Location,X (m),Y (m),BSSID,SSID,Channel Number,RSSI (dBm)\n"
+                "a,1,2,02:00:00:00:00:01,net,36,-47\n", 20),
+    "level": ("AP MAC,ESSID,Primary Channel,Level\n02:00:00:00:00:01,net,36,-47\n", 20),
+    "airodump": ("\nBSSID, First time seen, channel, Speed, Power, ESSID, Key\n"
+                 "02:00:00:00:00:01, 2026-01-01 10:00:00, 36, 866, -47, office, \n\n"
+                 "Station MAC, First time seen, Power, # packets, BSSID\n"
+                 "02:00:00:00:00:09, 2026-01-01 10:00:00, -50, 10, 02:00:00:00:00:01,\n", 20),
+    "acrylic": ("SSID;MAC Address;RSSI;Chan;Width;802.11\n"
+                "office;02:00:00:00:00:01;-47;36+40;40;ac\n", 40),
     "iwlist": ("wlan0     Scan completed :\n          Cell 01 - Address: 02:00:00:00:00:01\n"
                "                    Frequency:5.18 GHz (Channel 36)\n"
                "                    Quality=60/70  Signal level=-47 dBm\n", 20),
@@ -459,8 +407,7 @@ def test_access_points_without_a_name_may_be_of_several_networks(tmp_path: Path)
     ("channel", "band"), [(13, 2.4), (36, 5), (37, 6), (144, 5), (149, 5), (177, 5), (181, 6)]
 )
 def test_a_channel_tells_its_band(tmp_path: Path, channel: int, band: float) -> None:
-    text = f"SSID,BSSID,Channel,RSSI\na,02:00:00:00:00:01,{channel},-50\n"
-
+    text = SURVEY.replace(",36,", f",{channel},")
     assert read(tmp_path, text)["phy"]["band"] == f"{band:g} GHz"
 
 

@@ -3,7 +3,7 @@
 import pytest
 from airtcp.amounts import duration, percent, quantity, quantity_with_interval
 from airtcp.labels import label_of, spellings, spoken
-from airtcp.metrics import METRICS, metric
+from airtcp.metrics import METRICS
 from airtcp.stats import Interval
 
 
@@ -88,10 +88,6 @@ def test_the_catalogue_is_complete_enough_to_be_read() -> None:
         assert entry.unit == {"bps": "b/s", "s": "s"}.get(name.rsplit("_", 1)[-1], entry.unit)
     labels = [entry.label for entry in METRICS.values()]
     assert len(labels) == len(set(labels))
-
-
-def test_a_metric_of_tomorrow_is_shown_by_its_name() -> None:
-    assert metric("lag_s").label == "lag s"
 
 
 def test_a_metric_is_understood_as_a_screen_spells_it() -> None:

@@ -52,19 +52,14 @@ def web() -> Comparison:
 
 
 @with_papers
-def test_web_transfers_have_all_pictures(web: Comparison) -> None:
+def test_pictures_that_would_show_nothing_are_left_out(web: Comparison) -> None:
     assert list(plot.pictures(web)) == OF_PAGES
-
-
-@with_papers
-def test_pictures_that_would_show_nothing_are_left_out() -> None:
+    assert list(plot.pictures(compared("web", replications=1))) == OF_PAGES
+    assert set(plot.pictures(simulate(web.scenario))) == set(OF_PAGES) - {"comparison"}
     endless = {"latency", "comparison", "airtime", "stations", "goodput"}
     assert set(plot.pictures(compared("bulk"))) == endless
-    assert set(plot.pictures(compared("udp", count=1, direction="upload"))) == {
-        "comparison",
-        "airtime",
-        "goodput",
-    }
+    lone = plot.pictures(compared("udp", count=1, direction="upload"))
+    assert set(lone) == {"comparison", "airtime", "goodput"}
 
 
 @with_papers
@@ -131,17 +126,6 @@ def test_stations_that_want_little_have_no_picture_of_shares() -> None:
     assert shown == {"desk/0", "desk/1"}
 
 
-def test_a_simulation_alone_has_no_comparison(web: Comparison) -> None:
-    pictures = plot.pictures(simulate(web.scenario))
-
-    assert set(pictures) == set(OF_PAGES) - {"comparison"}
-
-
-@with_papers
-def test_one_replication_is_enough() -> None:
-    assert list(plot.pictures(compared("web", replications=1))) == OF_PAGES
-
-
 def test_png_shows_something(web: Comparison, tmp_path) -> None:
     for name, figure in plot.pictures(web).items():
         content = drawing.png(figure)
@@ -164,16 +148,11 @@ def test_the_same_result_gives_the_same_bytes(web: Comparison) -> None:
     assert drawing.png(first) == drawing.png(second)
 
 
-def test_svg_is_xml_without_a_date(web: Comparison) -> None:
-    for figure in plot.pictures(web).values():
-        text = drawing.svg(figure)
-        ElementTree.fromstring(text)
-        assert "<dc:date>" not in text
-
-
 def test_an_inlined_svg_names_nothing_outside_of_itself(web: Comparison) -> None:
     for name, figure in plot.pictures(web).items():
-        element = drawing.inlined(drawing.svg(figure), name, 'goodput & "time"')
+        text = drawing.svg(figure)
+        assert "<dc:date>" not in text
+        element = drawing.inlined(text, name, 'goodput & "time"')
         assert "http" not in element
         assert "#ffffff" not in element
         assert 'aria-label="goodput &amp; &quot;time&quot;"' in element

@@ -119,12 +119,6 @@ def test_what_makes_no_sense_is_not_drawn() -> None:
     assert "flow-goodput" not in alone
 
 
-def test_without_a_trace_there_are_no_such_pictures() -> None:
-    scenario = loads(text_of(3))
-
-    assert not {"flow-goodput", "windows"} & set(plot.pictures(airtcp.simulate(scenario)))
-
-
 def test_a_report_has_the_trace_and_loads_nothing(many: SimulationResult, tmp_path: Path) -> None:
     """The map is inside the page, too."""
     report.write(many, tmp_path)

@@ -108,10 +108,3 @@ def test_what_drifts_is_not_called_as_narrow_as_asked() -> None:
     told = extent(simulate(short).simulation)
     assert told.endswith("the rest is drift, which needs longer runs")
     assert "the requested precision is reached" in extent(simulate(long).simulation)
-
-
-def test_the_gain_of_estimates_is_told_as_runs() -> None:
-    told = extent(simulate(loads(EXPONENTIAL)).simulation)
-
-    assert "variance reduction" in told
-    assert "× (goodput, all flows)" in told

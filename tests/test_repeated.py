@@ -93,9 +93,3 @@ def test_other_json_is_refused_with_what_is_allowed(text: str, words: str, tmp_p
     assert str(caught.value).startswith(str(path))
     assert "results.json of a run" in str(caught.value)
     assert call("run", path).exit_code == 2
-
-
-def test_the_commit_is_that_of_the_checkout(folder: Path) -> None:
-    commit = answer(folder / "out")["provenance"]["commit"]
-
-    assert commit is None or (len(commit) == 40 and int(commit, 16) >= 0)

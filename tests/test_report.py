@@ -126,15 +126,6 @@ def test_the_report_stands_alone(page: str) -> None:
     assert seen.tags.count("svg") == len(OF_PAGES)
 
 
-def test_paper_gets_whole_tables_and_no_heading_alone(page: str) -> None:
-    """On a page of paper nothing can be moved sideways: what is cut off is lost."""
-    on_paper = page.partition("@media print {")[2].partition("</style>")[0]
-
-    assert ".number, .nowrap, .verdict { white-space: normal; }" in on_paper
-    assert ".scroll { overflow: visible; }" in on_paper
-    assert "h1, h2, h3, .state, summary { break-after: avoid; }" in on_paper
-
-
 def test_ids_on_the_page_are_unique(page: str) -> None:
     ids = re.findall(r"""\bid=["']([^"']+)["']""", page)
 
@@ -227,12 +218,6 @@ def test_a_directory_without_permission_is_an_output_error(tmp_path: Path) -> No
         tmp_path.chmod(0o700)
 
 
-def test_preparing_leaves_nothing_behind(tmp_path: Path) -> None:
-    files.prepare(tmp_path / "out")
-
-    assert list((tmp_path / "out").iterdir()) == []
-
-
 @with_papers
 def test_a_testbed_stands_in_table_and_pictures(result: Comparison) -> None:
     other = simulate(loads(WRITTEN), seed=99, replications=1)
@@ -267,13 +252,6 @@ def test_the_report_begins_with_the_verdict_and_has_what_was_tried() -> None:
     assert page.index("class='state ") < page.index("<h2 id='targets'") < page.index("id='groups'")
     assert escape(result.advice.recommended.title) in page
     assert page.index("id='wrong'") < page.index("id='models'")
-
-
-def test_a_simulation_alone_is_reported_without_a_verdict() -> None:
-    page = report.html(simulate(loads(WRITTEN_SLOW)), {})
-
-    assert "class='state " not in page
-    assert "id='wrong'" not in page
 
 
 def test_what_a_report_comes_from_is_told_in_words_and_its_file_in_lines() -> None:

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from airtcp.results import (
-    Predicted,
-    Prediction,
     Provenance,
     Replication,
     Simulation,
@@ -17,6 +15,7 @@ from airtcp.results import (
     canonical_json,
 )
 from airtcp.scenario import ResolvedScenario, loads
+from airtcp.stats import Interval
 from bases import cell
 
 MINIMAL = cell(2)
@@ -29,49 +28,21 @@ def scenario() -> ResolvedScenario:
 
 def answer(**changes: Any) -> dict[str, Any]:
     """The core's answer for one replication with two flows."""
-    flow = {
-        "name": "laptop/0",
-        "station": "laptop/0",
-        "direction": "download",
-        "goodput_bps": 100.0,
-        "transfers": 1,
-        "mean_transfer_time_s": 2.0,
-        "retransmissions": 3,
-        "timeouts": 0,
-        "starved": False,
-    }
-    station = {
-        "name": "ap",
-        "goodput_bps": 300.0,
-        "attempts": 10,
-        "successes": 9,
-        "collisions": 1,
-        "hidden": 0,
-        "mac_drops": 0,
-        "queue_drops": 2,
-        "mean_cw": 31.0,
-    }
+    flow = {"name": "laptop/0", "station": "laptop/0", "direction": "download"}
+    flow |= {"goodput_bps": 100.0, "transfers": 1, "mean_transfer_time_s": 2.0}
+    flow |= {"retransmissions": 3, "timeouts": 0, "starved": False}
+    station = {"name": "ap", "goodput_bps": 300.0, "attempts": 10, "successes": 9, "collisions": 1}
+    station |= {"hidden": 0, "mac_drops": 0, "queue_drops": 2, "mean_cw": 31.0}
+    metrics = {"goodput_bps": 300.0, "transfer_time_s": 2.0}
+    airtime = {"data": 0.25, "tcp_ack": 0.125, "control": 0.125}
+    group = {"name": "laptop", "all": metrics, "download": metrics, "upload": None}
     base: dict[str, Any] = {
-        "metrics": {"goodput_bps": 300.0, "transfer_time_s": 2.0},
-        "airtime": {
-            "idle": 0.5,
-            "data": 0.25,
-            "tcp_ack": 0.125,
-            "control": 0.125,
-            "collision": 0.0,
-        },
+        "metrics": metrics,
+        "airtime": {"idle": 0.5, **airtime, "collision": 0.0},
         "counts": {"mac_exchanges": 9, "transfers": 1},
         "flows": [flow, flow | {"name": "laptop/1", "goodput_bps": 200.0}],
         "stations": [station],
-        "groups": [
-            {
-                "name": "laptop",
-                "all": {"goodput_bps": 300.0, "transfer_time_s": 2.0},
-                "download": {"goodput_bps": 300.0, "transfer_time_s": 2.0},
-                "upload": None,
-                "airtime": {"data": 0.25, "tcp_ack": 0.125, "control": 0.125},
-            }
-        ],
+        "groups": [group | {"airtime": airtime}],
         "categories": [],
         "active_flows_distribution": [0.25, 0.75],
         "goodput_series_bps": [300.0] * 100,
@@ -98,12 +69,7 @@ def test_metrics_become_intervals() -> None:
     assert simulation.metrics["goodput_bps"].mean == 310.0
     assert simulation.metrics["goodput_bps"].n == 2
     # One of two says nothing of others.
-    assert simulation.metrics["transfer_time_s"].to_dict() == {
-        "mean": None,
-        "low": None,
-        "high": None,
-        "n": 1,
-    }
+    assert simulation.metrics["transfer_time_s"] == Interval(None, None, None, 1)
 
 
 def test_counts_add_up_and_airtime_is_averaged() -> None:
@@ -179,70 +145,17 @@ def test_the_order_in_which_replications_end_does_not_matter(scenario: ResolvedS
     assert text(shuffled) == text(runs)
 
 
-def test_transfer_times_are_those_of_all_replications() -> None:
-    simulation = gathered(answer(), answer(), times=[[0.1, 0.2], [0.3]])
-
-    assert sorted(simulation.transfer_times_s()) == [0.1, 0.2, 0.3]
-
-
 def test_nothing_to_put_together_is_an_error() -> None:
     with pytest.raises(ValueError, match="no replication"):
         gathered()
 
 
-def test_json_has_the_keys_of_the_contract(scenario: ResolvedScenario) -> None:
+def test_json_has_the_scenario_and_where_it_comes_from(scenario: ResolvedScenario) -> None:
     provenance = Provenance.of(scenario, seed=1, generator="g")
     result = json.loads(SimulationResult(scenario, provenance, gathered(answer())).to_json())
-
     assert set(result) == {"scenario", "provenance", "simulation"}
-    assert set(result["provenance"]) == {
-        "version",
-        "seed",
-        "generator",
-        "scenario_hash",
-        "platform",
-        "engine",
-        "packages",
-        "commit",
-        "file",
-    }
-    assert set(result["simulation"]) >= {
-        "metrics",
-        "flows",
-        "stations",
-        "airtime",
-        "counts",
-        "replications",
-        "simulated_s",
-        "wall_s",
-        "cpu_s",
-        "stopped",
-    }
-    assert set(result["simulation"]["flows"][0]) >= {
-        "goodput_bps",
-        "transfers",
-        "mean_transfer_time_s",
-        "retransmissions",
-        "timeouts",
-        "starved",
-    }
     assert ResolvedScenario.from_dict(result["scenario"]) == scenario
     assert result["provenance"]["scenario_hash"] == scenario.hash()
-
-
-def test_attributes_are_the_json_keys(scenario: ResolvedScenario) -> None:
-    provenance = Provenance.of(scenario)
-    predicted = Predicted(2.3e6, "models.m", "M (10)", ["a"], ["b"])
-    prediction = Prediction(scenario, provenance, {"goodput_bps": [predicted]}, None)
-
-    for result in (SimulationResult(scenario, provenance, gathered(answer())), prediction):
-        for key in result.to_dict():
-            assert hasattr(result, key)
-    simulation = gathered(answer())
-    for key in simulation.to_dict():
-        assert hasattr(simulation, key)
-    assert Prediction(scenario, provenance, {}, "why").best("goodput_bps") is None
-    assert prediction.best("goodput_bps") is predicted
 
 
 def test_canonical_json_sorts_keys_and_writes_floats_in_their_shortest_form() -> None:

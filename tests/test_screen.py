@@ -7,7 +7,7 @@ import airtcp
 import pytest
 from airtcp.cli.commands import app
 from airtcp.conditions import read_condition
-from airtcp.document import Heading, Lines, Table
+from airtcp.document import Table
 from airtcp.messages import run as messages
 from airtcp.messages import words
 from airtcp.results.verdict import Judged, State, Target, Verdict
@@ -100,36 +100,6 @@ def test_values_have_their_unit_and_a_lower_bound_its_sign(
 
     assert words.measured(one.interval, about) == measured
     assert words.spread(one.interval, about) == spread
-
-
-@pytest.mark.parametrize("columns", [60, 80, 120])
-def test_the_screen_fits_and_has_no_trailing_blanks(office: Path, columns: int) -> None:
-    shown = run(office, columns=columns).splitlines()
-
-    code = [line for line in shown if line.startswith("  --set") or line.startswith("  # ")]
-    assert all(len(line) <= columns for line in shown if line not in code)
-    assert all(line == line.rstrip() for line in shown)
-
-
-def test_the_decision_comes_before_targets_and_groups() -> None:
-    scenario = loads(OFFICE)
-    parts = list(messages.parts(airtcp.compare(scenario)))
-
-    assert [type(one) for one in parts[:2]] == [Heading, Lines]
-    assert parts[0].text == "A small office"
-    assert isinstance(parts[2], Table)
-    groups = next(one for one in parts if isinstance(one, Table) and one.columns[0].head == "group")
-    assert len(groups.rows) == sum(
-        len({flow.direction for flow in scenario.flows if flow.stations == group.name})
-        for group in scenario.stations
-    )
-
-
-def test_details_add_to_the_screen_and_take_nothing_away(office: Path) -> None:
-    folded, whole = run(office, "--no-advice"), run(office, "--no-advice", "--details")
-
-    assert len(whole.splitlines()) > len(folded.splitlines())
-    assert whole.splitlines()[:3] == folded.splitlines()[:3]
 
 
 @pytest.mark.parametrize("uploads", [False, True])

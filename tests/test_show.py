@@ -50,18 +50,6 @@ def test_each_profile_is_shown_with_its_sources() -> None:
         assert f"# device {name}: {device.meaning}\n[[stations]]" in shown
 
 
-def test_the_command_prints_what_a_key_came_from() -> None:
-    result = call("show", "-", text=HOME)
-
-    assert result.exit_code == 0
-    # -67 dBm in 80 MHz: MCS 3 wants -68, MCS 4 -64; -75: MCS 0 wants -76, MCS 1 -73.
-    assert "mcs = 3  # place edge, -67 dBm in 80 MHz" in result.stdout
-    assert "mcs = 0  # place far, -75 dBm in 80 MHz" in result.stdout
-    assert "# traffic video: streams a film" in result.stdout
-    assert 'title = "standard input"' in result.stdout
-    assert '\nrequest = "500 B"\n' in result.stdout
-
-
 def test_what_was_set_has_no_source_of_a_profile() -> None:
     result = call(
         "show", "-", "--set", "stations.tv.mcs=5", "--set", "phy.channel_width=40 MHz", text=HOME

@@ -129,14 +129,6 @@ def test_transfer_times_have_the_mean_that_the_core_reports() -> None:
     assert times.min() > 0.0
 
 
-def test_one_replication_has_no_interval() -> None:
-    goodput = simulate(web(), replications=1).metrics["goodput_bps"]
-
-    assert goodput.mean is not None
-    assert goodput.low is None
-    assert goodput.high is None
-
-
 def test_precision_does_not_depend_on_threads() -> None:
     scenario = web('precision = "3 %"')
 

@@ -1,19 +1,16 @@
 """What a reader gets to see first: the subject in words, sane numbers, what to take care of."""
 
-from dataclasses import replace
-
 import pytest
 from airtcp.cli.show import result as show
 from airtcp.compare import compare
 from airtcp.examples import directory
-from airtcp.predict import predict
 from airtcp.present import summary
 from airtcp.present.cautions import cautions
 from airtcp.present.sense import sanity
 from airtcp.results import Comparison
 from airtcp.run.simulate import simulate
 from airtcp.scenario import load, loads
-from bases import cell, two_cells
+from bases import cell
 from wing import with_papers
 
 WEB = """
@@ -50,18 +47,6 @@ def compared(duration: str = "200 s", replications: int = 4, mean: str = "20 kB"
 @pytest.fixture(scope="module")
 def web() -> Comparison:
     return compared()
-
-
-def test_models_come_first_and_headlines_without_a_model_follow(web: Comparison) -> None:
-    lines = summary.comparison_lines(web)
-    names = [line.metric for line in lines if line.metric]
-
-    assert names[0] == "goodput, all flows"
-    assert names.index("transfer time, mean") < names.index("transfer time, median")
-    assert len(names) == len(set(names))
-    for line in lines:
-        assert bool(line.source) == (line.model != "–")
-        assert bool(line.source) == bool(line.verdict)
 
 
 def test_stations_with_flows_of_two_rates_each_are_treated_alike() -> None:
@@ -153,31 +138,8 @@ def test_a_run_without_intervals_promises_none(
     assert line.split(maxsplit=1)[1].strip() == head
 
 
-@with_papers
 def test_assumptions_that_read_alike_in_short_are_told_once() -> None:
     """Each with all that it is about, and as of all where one is."""
     told = [("a queue; one way", ["M"]), ("a server; slower", []), ("a queue; another", ["B", "M"])]
-
     assert summary.shortened(told) == [("a queue", ["M", "B"]), ("a server", [])]
     assert summary.shortened([("x; y", ["M"]), ("x; z", [])]) == [("x", [])]
-
-    flow = 'application = { kind = "bulk" }\ntcp = { preset = "linux" }'
-    limited = "ap = { queue = { limit = 100 } }\n"
-    cells = limited + two_cells('heard = [["left", "right"]]', reader=flow, clerk=flow)
-    before, _, after = cells.rpartition('"download"')
-    broken = summary.broken(predict(load(f'{before}"upload"{after}')).model)
-    short = [sentence for sentence, _ in summary.shortened(broken)]
-    assert len(set(short)) == len(short)
-    assert len(short) < len(broken)
-
-
-def test_one_of_what_is_counted_is_one() -> None:
-    result = simulate(loads(cell(3, warmup="1 s", duration="1 s", replications=2)))
-    names = ("mac_drops", "tcp_timeouts", "collisions", "simultaneous_sends", "ap_queue_drops")
-    counts = result.simulation.counts | dict.fromkeys(names, 1)
-    told = dict(sanity(replace(result, simulation=replace(result.simulation, counts=counts))))
-
-    assert "1 collision (1 simultaneous send), 1 drop at the limit" in told["MAC"]
-    assert "exchanges, " in told["MAC"]
-    assert told["TCP"].endswith(", 1 timeout")
-    assert told["queues"].startswith("1 packet dropped: 1 at the AP")

@@ -182,11 +182,3 @@ def test_models_stand_beside_the_simulation() -> None:
     assert best is not None
     assert table[table["metric"] == "goodput_bps"].iloc[0]["value"] == best.value
     assert best.source in prediction._repr_html_()
-
-
-def test_notebooks_show_what_is_known(result: SimulationResult, compared: Comparison) -> None:
-    html = result._repr_html_()
-    assert html.count("<tr>") == len(result.simulation.shown)
-    assert "goodput, all flows" in html
-    assert "AP queue delay, median" not in html  # a detail
-    assert list(compared.to_pandas().columns) == list(compared.metrics)
