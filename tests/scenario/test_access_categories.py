@@ -60,14 +60,6 @@ def test_any_table_switches_it_on_and_the_standard_fills_in(written: str) -> Non
     )
 
 
-def test_nothing_of_it_without_a_table() -> None:
-    plain = scenario("")
-
-    assert plain.mac.edca is None
-    assert plain.classify == Classify(tcp_ack="AC_BE", tcp_data="AC_BE", udp="AC_BE")
-    assert plain.phy.mac_header_bits == 224
-
-
 def test_ofdm_has_shorter_slots_windows_and_txops() -> None:
     # SIFS 16, slot 9, windows of 15 and 1023.
     assert edca("[mac.edca]", "802.11a").stations == {
@@ -79,53 +71,28 @@ def test_ofdm_has_shorter_slots_windows_and_txops() -> None:
     assert edca("[mac.edca]", "802.11g").ap["AC_VO"] == access(19, 3, 7, 2080)
 
 
-def test_defaults_follow_from_what_the_phy_is_given() -> None:
-    phy = 'slot_time = "21 us"\nsifs = "11 us"\ncw_min = 30\ncw_max = 100'
-
-    found = edca("[mac.edca]", phy=phy)
-
-    # 11 + 2 x 21; quotients rounded down: 31 // 4 - 1, 31 // 2 - 1; 4 x 31 - 1 is above aCWmax.
-    assert found.stations["AC_VO"] == access(53, 6, 14, 3264)
-    assert found.ap["AC_BE"] == access(74, 30, 100, 3264)
-    assert edca("[mac.edca]", phy="cw_min = 0").stations["AC_VO"] == access(50, 0, 0, 3264)
-
-
 def test_a_key_left_out_of_a_category_takes_the_standards() -> None:
     found = load(EVERY_KEY).mac.edca
 
-    # SIFS 11 us, slot 21 us, windows of 30 and 1000.
+    # SIFS 11 us, slot 21 us, windows of 30 and 1000; quotients rounded down: 31 // 4 - 1,
+    # 31 // 2 - 1; 4 x 31 - 1.
     assert found.ap == {
         "AC_VO": access(50, 0, 1, 5000),
         "AC_VI": access(11 + 3 * 21, 14, 30, 6016),
         "AC_BE": access(11 + 3 * 21, 15, 123, 3264),
         "AC_BK": access(11 + 7 * 21, 30, 255, 3264),
     }
+    assert found.stations["AC_VO"] == access(11 + 2 * 21, 6, 14, 3264)
     assert found.stations["AC_BE"] == access(11 + 4 * 21, 30, 1000, 0)
-
-
-def test_paper_l() -> None:
-    """TCP ACKs after 50 us without backoff, beside stations that wait for 90 us."""
-    found = scenario(
-        """
-        [mac.edca.ap.AC_VO]
-        aifs = "50 us"
-        cw_min = 0
-        cw_max = 0
-        txop_limit = "0 us"
-        [mac.edca.stations.AC_BE]
-        aifs = "90 us"
-        txop_limit = "0 us"
-        [mac.classify]
-        tcp_ack = "AC_VO"
-        """
-    )
-
-    assert found.mac.edca.ap["AC_VO"] == access(50, 0, 0, 0)
-    assert found.mac.edca.stations["AC_BE"] == access(90, 31, 1023, 0)
-    assert found.classify == Classify(tcp_ack="AC_VO", tcp_data="AC_BE", udp="AC_BE")
+    # 4 x 31 - 1 is above this aCWmax; a window of one slot has no smaller one.
+    assert edca("[mac.edca]", phy="cw_min = 30\ncw_max = 100").ap["AC_BE"].cw_max == 100
+    assert edca("[mac.edca]", phy="cw_min = 0").stations["AC_VO"] == access(50, 0, 0, 3264)
 
 
 def test_a_data_frame_has_a_qos_control_field_unless_it_is_said_how_long_it_is() -> None:
+    plain = scenario("")
+    assert (plain.mac.edca, plain.phy.mac_header_bits) == (None, 224)
+    assert plain.classify == Classify(tcp_ack="AC_BE", tcp_data="AC_BE", udp="AC_BE")
     assert scenario("[mac.edca]").phy.mac_header_bits == 224 + 16
     assert scenario("[mac.edca]", phy="mac_header_bits = 224").phy.mac_header_bits == 224
 
@@ -161,19 +128,14 @@ UPLOAD_US = 192 + 1119 + 10 + 192 + 56
 def test_a_txop_has_room_for_a_frame(mac: str, short_of: int | None) -> None:
     if short_of is None:
         assert edca(mac)
+        # Nothing here fragments: beyond the standard's limit a frame is alone in its TXOP.
+        assert edca("[mac.edca]", phy='data_rate = "1 Mb/s"')
         return
     with pytest.raises(ScenarioError, match=r"txop_limit: is .* takes ") as caught:
         edca(mac)
     takes = re.search(r"takes (\S+) (ms|us) with", str(caught.value))
     microseconds = float(takes[1]) * (1000 if takes[2] == "ms" else 1)
     assert microseconds == pytest.approx(short_of, rel=1e-3)
-
-
-def test_a_slow_station_may_exceed_the_limit_of_the_standard() -> None:
-    """Nothing here fragments: its frame is then alone in its TXOP."""
-    text = SCENARIO.format(standard="802.11b", phy='data_rate = "1 Mb/s"') + "[mac.edca]"
-
-    assert loads(text).mac.edca is not None
 
 
 TIMES = st.integers(0, 10**6).map(lambda ns: f"{ns} ns")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from airtcp import ScenarioError, simulate
+from airtcp import ScenarioError
 from airtcp.scenario import Scenario, loads
 
 TEXT = """
@@ -29,43 +29,35 @@ def network(**changes: Any) -> Scenario:
     return loads(TEXT).vary({key.replace("__", "."): value for key, value in changes.items()})
 
 
-def test_a_cell_limits_its_stations() -> None:
-    of = network(cells__old__standard="802.11n")
-    by_hand = network(stations__b__standard="802.11n")
-
-    assert of.stations == by_hand.stations
-    assert of.stations[1].pair.standard == "802.11n"
-    assert of.stations[0].pair is None
-    runs = [simulate(one).simulation.runs[0].answer["flows"] for one in (of, by_hand)]
-    assert runs[0] == runs[1]
-
-
 def test_the_older_of_cell_and_station_decides() -> None:
+    old = network(cells__old__standard="802.11n")
+
+    assert old.stations == network(stations__b__standard="802.11n").stations
+    assert [group.pair and group.pair.standard for group in old.stations] == [None, "802.11n"]
     mixed = network(cells__old__standard="802.11ac", stations__b__standard="802.11n")
     newer = network(cells__old__standard="802.11n", stations__b__standard="802.11ax")
-
     assert mixed.stations[1].pair.standard == "802.11n"
-    assert newer.stations == network(cells__old__standard="802.11n").stations
+    assert newer.stations == old.stations
     legacy = network(cells__old__standard="802.11a").stations[1]
     assert legacy.data_rate.bps == 54_000_000
 
 
-def test_a_width_of_a_cell_is_that_of_its_frames_and_of_its_channel() -> None:
+@pytest.mark.parametrize(
+    ("old", "new", "widths", "heard"),
+    [
+        ("80 MHz", "80 MHz", [80, 80], True),
+        ("20 MHz", "80 MHz", [80, 20], True),
+        ("20 MHz", "40 MHz", [40, 20], False),
+    ],
+)
+def test_a_width_of_a_cell_is_that_of_its_frames_and_of_its_channel(
+    old: str, new: str, widths: list[int], heard: bool
+) -> None:
     """36 to 48 is one channel of 80 MHz; 44 is apart from 36 only if both are narrow."""
-    wide, narrow = network(), network(cells__old__channel_width="20 MHz")
-    both = network(cells__old__channel_width="20 MHz", cells__new__channel_width="40 MHz")
+    of = network(cells__old__channel_width=old, cells__new__channel_width=new)
 
-    widths = [
-        [group.data_rate.high.channel_width_mhz for group in of.stations if group.data_rate.high]
-        for of in (wide, narrow, both)
-    ]
-    assert widths == [[80, 80], [80, 20], [40, 20]]
-    heard = []
-    for of in (wide, narrow, both):
-        assert of.air is not None or of is wide
-        powers = None if of.air is None else of.air.received_dbm
-        heard.append(powers is None or all(None not in row for row in powers))
-    assert heard == [True, True, False]
+    assert [group.data_rate.high.channel_width_mhz for group in of.stations] == widths
+    assert (of.air is None or all(None not in row for row in of.air.received_dbm)) is heard
 
 
 @pytest.mark.parametrize(

@@ -41,11 +41,6 @@ def at(far: str, **changes: Any) -> Scenario:
     )
 
 
-def mcs(scenario: Scenario) -> list[int]:
-    highs = [group.data_rate.high for group in scenario.stations]
-    return [high.mcs for high in highs if high is not None]
-
-
 def test_the_signal_follows_from_the_distance() -> None:
     """Log-distance with its defaults: 20 - 46.4 - 35 log10(d) dBm; noise -94 dBm, 2 dB of loss."""
     scenario = at("25 m")
@@ -55,13 +50,11 @@ def test_the_signal_follows_from_the_distance() -> None:
     assert ap[1:3] == (-61.4, -61.4)
     assert list(ap[3:]) == pytest.approx([20 - 46.4 - 35 * math.log10(25)] * 3, abs=0.005)
     # 30.6 dB for MCS 7, which needs 19.64; 16.7 dB for MCS 4, which needs 12.8, not 5 (17.05).
-    assert mcs(scenario) == [7, 4]
+    assert [group.data_rate.high.mcs for group in scenario.stations] == [7, 4]
     # Stations stand around the access point, so that none hears another as loudly as the nearest.
     assert all(power < -46 for power in air.received_dbm[1][2:] if power is not None)
-
-
-def test_a_given_path_loss_replaces_the_default() -> None:
-    written = at("25 m").vary({"air.path_loss.exponent": 2})
+    # A given path loss replaces the default.
+    written = scenario.vary({"air.path_loss.exponent": 2})
     assert written.air.received_dbm[0][1] == pytest.approx(20 - 46.4 - 20, abs=0.005)
 
 
@@ -71,20 +64,15 @@ def test_who_hears_nothing_is_an_answer() -> None:
     assert [group.out_of_range for group in within.stations] == [None, None]
     assert [group.out_of_range for group in beyond.stations] == [None, (0, 1, 2)]
 
-    run = airtcp.simulate(beyond).simulation.runs[0].answer
-    flows = {flow["name"]: flow for flow in run["flows"]}
+    wanted = {"near goodput": "> 1 Mb/s", "far p90 page_time": "< 60 s"}
+    result = airtcp.simulate(beyond.vary({"targets": wanted}))
+    flows = {flow["name"]: flow for flow in result.simulation.runs[0].answer["flows"]}
     assert all(flows[f"far/{place}"]["goodput_bps"] == 0.0 for place in range(3))
     alone = airtcp.simulate(at("60 m", stations_far_count=1)).simulation.runs[0].answer
     for place in range(2):
         ours, theirs = flows[f"near/{place}"], alone["flows"][place]
         assert ours["goodput_bps"] == theirs["goodput_bps"] > 1e6
-
-
-def test_a_target_about_who_is_out_of_range_is_missed() -> None:
-    wanted = {"near goodput": "> 1 Mb/s", "far p90 page_time": "< 60 s"}
-    result = airtcp.simulate(at("60 m").vary({"targets": wanted}))
     verdict = airtcp.verdict(result)
-
     assert {one.target.text.split()[0]: one.state for one in verdict.targets}["far"] == "fails"
 
 

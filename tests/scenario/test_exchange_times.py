@@ -29,13 +29,12 @@ def with_phy(**keys: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("time", ["1000000001 ns", "1 h"])
-def test_times_above_a_second_are_refused(key: str, time: str) -> None:
+def test_times_above_a_second_are_refused(key: str) -> None:
     with pytest.raises(airtcp.ScenarioError) as caught:
-        resolve(with_phy(**{key: time}))
+        resolve(with_phy(**{key: "1000000001 ns"}))
 
     assert caught.value.key == f"phy.{key}"
-    assert caught.value.message == f'"{time}" is too long; allowed: "1 s" at most'
+    assert caught.value.message == '"1000000001 ns" is too long; allowed: "1 s" at most'
 
 
 def test_so_are_those_of_access_categories() -> None:

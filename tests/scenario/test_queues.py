@@ -42,70 +42,46 @@ def scenario(
     return loads(SCENARIO.format(ap=ap, far=far, standard=standard, phy=phy, mac=mac))
 
 
+PLAIN = {"mac_limit": None, "ack_filter": None}
+
+
 @pytest.mark.parametrize("discipline", ["fifo", "per-flow", "per-scenario-flow"])
 def test_plain_queues(discipline: Literal["fifo", "per-flow", "per-scenario-flow"]) -> None:
-    written = f'{{ discipline = "{discipline}", limit = 7 }}'
+    found = scenario(ap=f'{{ discipline = "{discipline}", limit = 7 }}')
 
-    found = scenario(ap=written)
-
-    plain = {"mac_limit": None, "ack_filter": None}
-    assert found.ap.queue == PlainQueue(discipline=discipline, limit=7, **plain)
-    assert found.group("near").queue == PlainQueue(discipline="fifo", limit=None, **plain)
-    told = {"discipline": discipline, "limit": 7, **plain}
+    assert found.ap.queue == PlainQueue(discipline=discipline, limit=7, **PLAIN)
+    assert found.group("near").queue == PlainQueue(discipline="fifo", limit=None, **PLAIN)
+    told = {"discipline": discipline, "limit": 7, **PLAIN}
     assert json.loads(found.to_json())["ap"]["queue"] == told
 
 
 def test_early_detection_by_default_is_that_of_its_inventors() -> None:
-    found = scenario(ap='{ discipline = "red" }').ap.queue
+    found = scenario(ap='{ discipline = "red" }', far='{ discipline = "red" }')
 
     # 192 us and 12288 bits at 11 Mb/s, SIFS, 192 us and 112 bits at 2 Mb/s.
     idle = (192 + 1118 + 10 + 192 + 56) * 1000
-    assert found == RedQueue(
-        discipline="red",
-        limit=None,
-        mac_limit=None,
-        ack_filter=None,
-        red=Red(
-            min_threshold=5.0,
-            max_threshold=15.0,
-            max_probability=0.02,
-            weight=0.002,
-            ecn=False,
-            idle_packet_time_ns=idle,
-        ),
+    red = Red(
+        min_threshold=5.0,
+        max_threshold=15.0,
+        max_probability=0.02,
+        weight=0.002,
+        ecn=False,
+        idle_packet_time_ns=idle,
     )
-
-
-def test_every_parameter_of_early_detection_may_be_given() -> None:
-    written = (
-        '{ discipline = "red", limit = 60, min_threshold = 10, max_threshold = 40.5, '
-        "max_probability = 1, weight = 0.01 }"
-    )
-
-    queue = scenario(far=written).group("far").queue
-
-    assert isinstance(queue, RedQueue)
-    assert (queue.limit, queue.red.min_threshold, queue.red.max_threshold) == (60, 10.0, 40.5)
-    assert (queue.red.max_probability, queue.red.weight) == (1.0, 0.01)
+    assert found.ap.queue == RedQueue(discipline="red", limit=None, **PLAIN, red=red)
     # At the rates of the group: 12288 bits at 2 Mb/s.
-    assert queue.red.idle_packet_time_ns == (192 + 6144 + 10 + 192 + 56) * 1000
+    slower = found.group("far").queue.red.idle_packet_time_ns
+    assert slower == (192 + 6144 + 10 + 192 + 56) * 1000
 
 
 def test_idle_packets_have_rts_and_qos_where_all_have_them() -> None:
-    red = '{ discipline = "red" }'
+    def idle_us(mac: str = "") -> float:
+        return scenario('{ discipline = "red" }', mac=mac).ap.queue.red.idle_packet_time_ns / 1000
 
-    plain = scenario(ap=red).ap.queue
-    rts = scenario(ap=red, mac='rts_threshold = "0 B"').ap.queue
-    qos = scenario(ap=red, mac="edca = {}").ap.queue
-
-    assert isinstance(plain, RedQueue)
-    assert isinstance(rts, RedQueue)
-    assert isinstance(qos, RedQueue)
     # An RTS of 160 bits, a CTS of 112, two SIFS.
-    extra = rts.red.idle_packet_time_ns - plain.red.idle_packet_time_ns
-    assert extra == (192 + 80 + 192 + 56 + 20) * 1000
+    assert idle_us('rts_threshold = "0 B"') - idle_us() == 192 + 80 + 192 + 56 + 20
     # 12304 bits at 11 Mb/s are 1118.5 us, 12288 are 1117.1: a microsecond more.
-    assert qos.red.idle_packet_time_ns - plain.red.idle_packet_time_ns == 1000
+    assert idle_us("edca = {}") - idle_us() == 1
 
 
 def test_codel_by_default_is_that_of_its_rfcs() -> None:
@@ -122,18 +98,17 @@ def test_codel_by_default_is_that_of_its_rfcs() -> None:
         slow_interval_ns=100_000_000,
     )
 
-    found = scenario(
-        ap='{ discipline = "fq-codel" }', far='{ discipline = "codel", ack_filter = true }'
-    )
+    found = scenario('{ discipline = "fq-codel" }', '{ discipline = "codel", ack_filter = true }')
 
     assert found.ap.queue == FqCodelQueue(
-        discipline="fq-codel", limit=10_240, mac_limit=None, ack_filter=None, codel=codel, fq=fq
+        discipline="fq-codel", limit=10_240, **PLAIN, codel=codel, fq=fq
     )
     assert found.group("far").queue == CodelQueue(
         discipline="codel", limit=None, mac_limit=None, ack_filter="conservative", codel=codel
     )
 
 
+@pytest.mark.parametrize("standard", ["802.11b", "802.11n"])
 @pytest.mark.parametrize(
     ("written", "quantum_ns", "aql_ns"),
     [
@@ -142,16 +117,13 @@ def test_codel_by_default_is_that_of_its_rfcs() -> None:
     ],
 )
 def test_airtime_may_be_shared_in_any_standard(
-    written: str, quantum_ns: int, aql_ns: int | None
+    standard: str, written: str, quantum_ns: int, aql_ns: int | None
 ) -> None:
-    for standard in ("802.11b", "802.11n"):
-        found = loads(
-            SCENARIO.format(standard=standard, phy="", mac="", ap="{}", far="{}")
-            .replace("[ap]", f"[ap]\nscheduler = {written}")
-            .replace(
-                'data_rate = "2 Mb/s"', "" if standard == "802.11n" else 'data_rate = "2 Mb/s"'
-            )
-        )
-        expected = AirtimeScheduler(kind="airtime", quantum_ns=quantum_ns, aql_ns=aql_ns)
-        assert found.ap.scheduler == expected
-        assert found.group("near").airtime_weight == 256
+    text = SCENARIO.format(standard=standard, phy="", mac="", ap="{}", far="{}")
+    if standard == "802.11n":
+        text = text.replace('data_rate = "2 Mb/s"', "")
+    found = loads(text.replace("[ap]", f"[ap]\nscheduler = {written}"))
+    assert found.ap.scheduler == AirtimeScheduler(
+        kind="airtime", quantum_ns=quantum_ns, aql_ns=aql_ns
+    )
+    assert found.group("near").airtime_weight == 256
