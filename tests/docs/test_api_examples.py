@@ -15,7 +15,7 @@ from wing import with_papers
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "library.md"
 DIRECTIVE = re.compile(r"^\.\. auto(function|class):: ([\w.]+)$", re.MULTILINE)
-#: The functions of the models are held to it by tests/models/test_model_imports.py.
+
 NAMES = sorted(name for _, name in DIRECTIVE.findall(PAGE.read_text(encoding="utf-8")))
 
 

@@ -1,5 +1,7 @@
 """PPDUs of several frames: the rows worked out by hand, Komondor's table, and what errors leave."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from airtcp.exceptions import ModelError
@@ -108,13 +110,7 @@ def test_a_single_mpdu_has_a_delimiter_in_vht_and_he_alone_and_an_ack() -> None:
 
 def test_a_txop_limit_holds_ppdu_and_block_ack() -> None:
     """14 MPDUs: 36 + 666 x 3.6 = 2433.6 us, and 48 us; 15 would have 2606.4."""
-    one = exchange(N, 65_535, 64)
-    limited = Exchange(
-        **{
-            name: getattr(one, name) for name in one.__dataclass_fields__ if name != "txop_limit_ns"
-        },
-        txop_limit_ns=2_528_000,
-    )
+    limited = dataclasses.replace(exchange(N, 65_535, 64), txop_limit_ns=2_528_000)
 
     assert limited.most_mpdus(12_000) == 14
     assert limited.data_time_ns(14, 12_000) == 2_433_600
@@ -204,22 +200,16 @@ def test_what_losses_leave_of_a_ppdu(most: int, window: int, error: float, bound
     )
 
 
-def test_without_losses_and_with_a_window_of_one_all_is_exact() -> None:
+def test_where_the_window_holds_nothing_back_all_is_exact() -> None:
     assert sent_mpdus([1, 31, 64], 64, 0.0).sent.tolist() == [1.0, 31.0, 64.0]
     lone = sent_mpdus(1, 1, [0.0, 0.3, 0.9])
     assert lone.sent == pytest.approx([1.0, 1.0, 1.0])
     assert lone.delivered == pytest.approx([1.0, 0.7, 0.1])
-
-
-def test_a_window_beyond_what_losses_reach_is_no_limit() -> None:
-    """Of 50 MPDUs, one is lost 1,024 / 50 = 20 times in 10^20 PPDUs; the fixed point agrees."""
+    # Of 50 MPDUs, one is lost 1,024 / 50 = 20 times in 10^20 PPDUs; the fixed point agrees.
     assert sent_mpdus(50, 1024, 0.1).sent == 50.0
     # An MPDU is lost eight times in a row with a probability of .02^8 = 3e-14.
     assert sent_mpdus(3, 24, 0.02).sent == 3.0
     # A window of eight waits for an MPDU that is lost twice.
     assert 2.99 < sent_mpdus(3, 8, 0.02).sent < 3.0
-
-
-def test_a_wide_window_that_losses_hold_back_has_no_value() -> None:
     with pytest.raises(ModelError, match="window of 1024"):
         sent_mpdus(500, 1024, 0.1)

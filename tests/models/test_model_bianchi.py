@@ -29,12 +29,9 @@ def closed_form(p: float, w: int, m: int) -> float:
 @pytest.mark.parametrize("p", [0.0, 0.1, 0.49, 0.51, 0.9, 1.0])
 def test_summed_form_equals_the_closed_form(p: float) -> None:
     assert attempt_probability(p, 32, 5) == pytest.approx(closed_form(p, 32, 5), rel=1e-12)
-
-
-def test_one_half_is_an_ordinary_point() -> None:
-    around = (attempt_probability(0.5 - 1e-6, 32, 5) + attempt_probability(0.5 + 1e-6, 32, 5)) / 2
-
-    assert attempt_probability(0.5, 32, 5) == pytest.approx(around, rel=1e-9)
+    # One half is an ordinary point.
+    around = [closed_form(0.5 + off, 32, 5) for off in (-1e-6, 1e-6)]
+    assert attempt_probability(0.5, 32, 5) == pytest.approx(np.mean(around), rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -47,9 +44,6 @@ def test_fhss_example(m: int, basic: list[float], rts: list[float]) -> None:
 
     assert saturation(point, FHSS_BASIC).utilization == pytest.approx(basic, abs=5e-5)
     assert saturation(point, FHSS_RTS).utilization == pytest.approx(rts, abs=5e-5)
-
-
-def test_collision_probability_of_the_fhss_example() -> None:
     assert fixed_point([5, 20], 32, 5).p == pytest.approx([0.1781, 0.3988], abs=5e-5)
 
 
@@ -96,23 +90,18 @@ def test_slot_times_of_the_fhss_example() -> None:
         llc_bits=0,
     )
 
-    assert dataclasses.astuple(slot_times(phy, 8184, rts=False)) == pytest.approx(
-        dataclasses.astuple(FHSS_BASIC), rel=1e-12
-    )
-    assert dataclasses.astuple(slot_times(phy, 8184, rts=True)) == pytest.approx(
-        dataclasses.astuple(FHSS_RTS), rel=1e-12
-    )
+    for rts, published in ((False, FHSS_BASIC), (True, FHSS_RTS)):
+        times = dataclasses.astuple(slot_times(phy, 8184, rts=rts))
+        assert times == pytest.approx(dataclasses.astuple(published), rel=1e-12)
 
 
-def test_waits_after_a_collision(phy_80211b: Phy) -> None:
+@pytest.mark.parametrize(
+    ("after", "collision_us"), [("difs", 1360), ("eifs", 1674), ("eifs+difs", 1724)]
+)
+def test_waits_after_a_collision(phy_80211b: Phy, after: Any, collision_us: int) -> None:
     """1310 us of frame, then DIFS 50, EIFS 364 or both."""
-
-    def collision_us(after: Any) -> float:
-        times = slot_times(phy_80211b, 12000, rts=False, after_collision=after)
-        return times.collision_s * 1e6
-
-    waits = [collision_us(after) for after in ("difs", "eifs", "eifs+difs")]
-    assert waits == pytest.approx([1360, 1674, 1724])
+    times = slot_times(phy_80211b, 12000, rts=False, after_collision=after)
+    assert times.collision_s * 1e6 == pytest.approx(collision_us)
 
 
 @pytest.mark.parametrize(
@@ -171,20 +160,8 @@ def test_solution_satisfies_both_equations(retries: int | None) -> None:
     assert point.p == pytest.approx(1 - (1 - point.tau) ** (n - 1), abs=1e-9)
     assert np.all(np.diff(point.p) >= 0)  # for a million nodes p is 1 in doubles
     assert np.all(np.diff(point.p[:4]) > 0)
-
-
-def test_many_retries_approach_none() -> None:
-    limited, endless = fixed_point(10, 32, 5, 200), fixed_point(10, 32, 5)
-
-    assert limited.p == pytest.approx(endless.p, rel=1e-12)
-    assert limited.drop < 1e-60
-    assert endless.drop == 0.0
-
-
-def test_drop_probability_is_that_of_every_attempt_colliding() -> None:
-    point = fixed_point(20, 32, 5, 6)
-
-    assert point.drop == pytest.approx(point.p**7)
+    # A frame is dropped where every attempt collides.
+    assert point.drop == pytest.approx(0.0 if retries is None else point.p ** (retries + 1))
 
 
 @pytest.mark.parametrize("retries", [0, 3])
@@ -208,51 +185,32 @@ def test_attempt_probability_equals_a_simulated_backoff(retries: int) -> None:
     assert attempt_probability(p, w0, m, retries) == pytest.approx(taus.mean(), abs=4 * error)
 
 
-def test_lone_sender_never_collides() -> None:
-    point = fixed_point(1, 32, 5)
-
-    assert point.p == 0.0
-    assert point.tau == pytest.approx(2 / 33)
-
-
-def test_window_of_one_slot_always_collides() -> None:
-    """W = 1 and no doubling: every node sends in every slot."""
-    point = fixed_point([1, 2, 3], 1, 0)
-
-    assert point.p.tolist() == [0.0, 1.0, 1.0]
-    assert point.tau.tolist() == [1.0, 1.0, 1.0]
+def test_ends_of_the_range() -> None:
+    """A lone sender never collides; with W = 1 and no doubling every node sends in every slot."""
+    lone = fixed_point(1, 32, 5)
+    assert (lone.p, lone.tau) == (0.0, pytest.approx(2 / 33))
+    always = fixed_point([1, 2, 3], 1, 0)
+    assert (always.p.tolist(), always.tau.tolist()) == ([0.0, 1.0, 1.0], [1.0, 1.0, 1.0])
+    many = fixed_point(np.array([[2], [10]]), w0=[16, 32, 64], m=3, retries=[3, 6, 9])
+    assert many.p.shape == (2, 3)
+    assert many.p[1, 2] == fixed_point(10, 64, 3, 9).p
 
 
-def test_arguments_broadcast() -> None:
-    point = fixed_point(np.array([[2], [10]]), w0=[16, 32, 64], m=3, retries=[3, 6, 9])
-
-    assert point.p.shape == (2, 3)
-    assert point.p[1, 2] == fixed_point(10, 64, 3, 9).p
-
-
-def test_scalars_give_floats() -> None:
-    assert isinstance(fixed_point(5, 32, 5).p, float)
-
-
-def test_bad_times_are_named() -> None:
-    with pytest.raises(ValueError, match=r"^success_s must be greater than 0"):
-        SlotTimes(20e-6, -1e-3, 1e-3, 1e-3)
-    with pytest.raises(ValueError, match=r"^p must be at most 1"):
-        attempt_probability(1.1, 32, 5)
+def test_a_variant_needs_its_arguments() -> None:
     with pytest.raises(ValueError, match=r"^variant must be one of"):
         saturation(fixed_point(5, 32, 5), FHSS_BASIC, variant="other")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^w0 is needed"):
         saturation(fixed_point(5, 32, 5), FHSS_BASIC, variant="freezing")
-    with pytest.raises(ValueError, match=r"^n must be at least 1"):
-        largest_utilization(0, FHSS_BASIC)
 
 
-def test_a_solver_without_a_root_raises() -> None:
-    with pytest.raises(ConvergenceError, match="x: no root between the ends"):
-        roots.increasing_root(lambda x: x + 1.0, np.zeros(2), np.ones(2), what="x")
-    with pytest.raises(ConvergenceError, match="x: the residual does not vanish"):
-        roots.increasing_root(
-            lambda x: np.where(x < 0.3, -1.0, 1.0), np.zeros(1), np.ones(1), what="x"
-        )
-    with pytest.raises(ConvergenceError, match="x: no root between the ends"):
-        roots.increasing_root(lambda x: x * np.nan, np.zeros(1), np.ones(1), what="x")
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (lambda x: x + 1.0, "x: no root between the ends"),
+        (lambda x: x * np.nan, "x: no root between the ends"),
+        (lambda x: np.where(x < 0.3, -1.0, 1.0), "x: the residual does not vanish"),
+    ],
+)
+def test_a_solver_without_a_root_raises(function: Any, said: str) -> None:
+    with pytest.raises(ConvergenceError, match=said):
+        roots.increasing_root(function, np.zeros(2), np.ones(2), what="x")

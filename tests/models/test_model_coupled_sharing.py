@@ -64,21 +64,15 @@ def test_two_queues_are_those_of_a_simulation(load: float) -> None:
     assert error < 0.025 * exact
 
 
-def test_the_middle_of_three_is_slowest() -> None:
-    def row(busy: tuple[bool, ...]) -> list[float]:
-        middle = 1.0 if not (busy[0] or busy[2]) else 0.5 if busy[0] != busy[2] else 0.1
-        return [0.55 if busy[1] and not busy[2] else 1.0, middle, 1.0 if not busy[1] else 0.55]
-
-    found = coupled_queues([0.2, 0.2, 0.2], [1.0, 1.0, 1.0], row)
-
-    assert found.mean_sojourn_s[1] > found.mean_sojourn_s[[0, 2]].max()
-
-
-def test_queues_that_grow_without_end_are_refused() -> None:
+def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(ConvergenceError, match="unstable"):
         coupled_queues([0.6, 0.6], [1.0, 1.0], shared)
     with pytest.raises(ValueError, match="1 to 3 queues"):
         coupled_queues([0.1] * 4, [1.0] * 4, shared)
+    with pytest.raises(ValueError, match="101 x 101 numbers of jobs; allowed: 10000"):
+        coupled_sources([100, 100], 1.0, 1.0, slowed)
+    with pytest.raises(ValueError, match="sources"):
+        coupled_sources([0, 1], 1.0, 1.0, slowed)
 
 
 def test_many_seldom_sources_are_a_poisson_process() -> None:
@@ -94,10 +88,3 @@ def test_paces_are_those_of_more_servers() -> None:
     found = coupled_queues([1.0], [1.0], lambda busy: [1.0], paces=[[1.0, 2.0]])
 
     assert found.mean_sojourn_s[0] == pytest.approx(4.0 / 3.0, rel=1e-4)
-
-
-def test_too_many_sources_are_refused() -> None:
-    with pytest.raises(ValueError, match="101 x 101 numbers of jobs; allowed: 10000"):
-        coupled_sources([100, 100], 1.0, 1.0, slowed)
-    with pytest.raises(ValueError, match="sources"):
-        coupled_sources([0, 1], 1.0, 1.0, slowed)

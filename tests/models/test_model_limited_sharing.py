@@ -43,6 +43,9 @@ def test_no_load_and_no_limit_is_too_much() -> None:
     assert result.mean_sojourn_s == pytest.approx([1.0, 1e5])
     assert result.blocking == pytest.approx([0.0, 1.0])
     assert result.carried == pytest.approx([1e-30, 1.0], rel=1e-12, abs=0.0)
+    assert limited(np.array([[0.5], [2.0]]), [1, 3, 10]).blocking.shape == (2, 3)
+    assert engset([2, 9], 0.3, [[1], [4], [20]]).full.shape == (3, 2)
+    assert engset(9, 0.3, 20).full == engset(9, 0.3).full
 
 
 @pytest.mark.parametrize("ratio", [0.1, 1.0, 5.0])
@@ -71,13 +74,3 @@ def test_few_sources_that_share_against_the_balance_equations(limit: int) -> Non
     assert result.mean_flows == pytest.approx(np.dot(np.arange(limit + 1), pi))
     idle = sources - np.arange(limit + 1)
     assert result.blocking == pytest.approx(idle[-1] * pi[-1] / np.dot(idle, pi), abs=1e-12)
-
-
-def test_limits_broadcast() -> None:
-    result = limited(np.array([[0.5], [2.0]]), [1, 3, 10])
-
-    assert result.blocking.shape == (2, 3)
-    assert result.blocking[1, 1] == pytest.approx(limited(2.0, 3).blocking)
-    assert limited_distribution([0.5, 2.0], 3).shape == (2, 4)
-    assert engset([2, 9], 0.3, [[1], [4], [20]]).full.shape == (3, 2)
-    assert engset(9, 0.3, 20).full == engset(9, 0.3).full

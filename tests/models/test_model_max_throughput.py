@@ -32,23 +32,6 @@ def test_jun_coefficients(phy_80211b: Phy, mbps: int, rts: bool, a: float, b: fl
     assert result.throughput_bps / 1e6 == pytest.approx(8 * sizes / (a * sizes + b), rel=1e-5)
 
 
-def test_jun_1500_bytes(phy_80211b: Phy) -> None:
-    phy = dataclasses.replace(
-        phy_80211b,
-        control_rate=Rate(1_000_000, "dsss"),
-        mac_header_bits=272,
-        llc_bits=0,
-        symbol_rounding=False,
-    )
-    slow = Rate(1_000_000, "dsss")
-
-    assert lone_sender(phy, 12000, rts=False, data_rate=slow).throughput_bps / 1e6 == (
-        pytest.approx(0.913, abs=5e-4)
-    )
-    assert lone_sender(phy, 12000, rts=False).throughput_bps / 1e6 == pytest.approx(6.056, abs=5e-4)
-    assert lone_sender(phy, 12000, rts=True).throughput_bps / 1e6 == pytest.approx(4.515, abs=5e-4)
-
-
 @pytest.mark.parametrize(("mbps", "expected"), [(24, 15.3404), (48, 23.1548), (54, 24.5776)])
 def test_inet_80211g(phy_80211g: Phy, mbps: int, expected: float) -> None:
     """1000 bytes in a frame of 1064: 28 of IP and UDP, 8 of LLC, 28 of MAC. ACK at 24 Mb/s."""

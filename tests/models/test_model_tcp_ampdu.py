@@ -32,10 +32,7 @@ def test_one_station_whose_window_fits_takes_turns_with_the_access_point(directi
     assert float(said.segments_per_ppdu) == 44
     assert float(said.acks_per_ppdu) == 22
     assert float(said.collision_probability) == 0.0
-
-
-def test_segments_that_no_ack_answers_stay_at_the_receiver() -> None:
-    """44 segments, an ACK for 8: 40 go round, 4 wait for the next."""
+    # With an ACK for 8 segments 40 of 44 go round: 4 wait at the receiver for the next.
     assert float(ask(1, 44, 8).segments_per_ppdu) == pytest.approx(40)
 
 
@@ -169,14 +166,10 @@ def test_nothing_is_gained_or_lost(direction: str, window: int, d: int, n: int) 
 def test_what_cannot_be_is_refused(n: int, window: int, d: int, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ask(n, window, d)
-
-
-def test_times_are_checked() -> None:
-    one = np.array([1e-3])
-    with pytest.raises(ValueError, match="equally long"):
-        Times(one, one, one, np.array([1e-3, 2e-3]))
-    with pytest.raises(ValueError, match="one dimension"):
-        Times(one, one, one, np.array([[1e-3]]))
+    one, two = np.array([1e-3]), np.array([1e-3, 2e-3])
+    for last, said in ((two, "equally long"), (one[np.newaxis], "one dimension")):
+        with pytest.raises(ValueError, match=said):
+            Times(one, one, one, last)
 
 
 @pytest.mark.parametrize("window", [701, 2001, 10_000])
