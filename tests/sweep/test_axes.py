@@ -20,29 +20,30 @@ def values(found: Axis) -> list[Any]:
     return [next(iter(step.changes.values())) for step in found.steps]
 
 
-def labels(found: Axis) -> list[Any]:
-    return [step.labels[0] for step in found.steps]
+@pytest.mark.parametrize(
+    ("key", "written", "expected", "name", "unit"),
+    [
+        ("stations.laptop.count", [1, 5], [1, 5], "stations.laptop.count", ""),
+        ("run.duration", ["100 ms", "2 s"], [0.1, 2.0], "run.duration", "s"),
+        ("run.warmup", ["auto", "2 s"], ["auto", "2 s"], "run.warmup", ""),
+        ("ap.queue", [{"discipline": "fifo"}], ['{"discipline": "fifo"}'], "ap.queue", ""),
+        ("users", {"key": "stations.laptop.count", "values": [1, 2]}, [1, 2], "users", ""),
+        ("remedy", {"alternatives": {"none": {}, "b": {"x": 4}}}, ["none", "b"], "remedy", ""),
+    ],
+)
+def test_steps_are_labelled(
+    base: Scenario, key: str, written: Any, expected: list[Any], name: str, unit: str
+) -> None:
+    found = axis(base, key, written)
 
-
-def test_a_list_of_numbers_is_its_own_labels(base: Scenario) -> None:
-    found = axis(base, "stations.laptop.count", [1, 5])
-
-    assert labels(found) == values(found) == [1, 5]
-
-
-def test_quantities_are_labelled_with_numbers_of_the_base_unit(base: Scenario) -> None:
-    found = axis(base, "run.duration", ["100 ms", "2 s"])
-
-    assert labels(found) == [0.1, 2.0]
-    assert found.columns[0].unit == "s"
-    assert values(found) == ["100 ms", "2 s"]
-
-
-def test_values_of_two_kinds_are_labelled_as_they_are_written(base: Scenario) -> None:
-    found = axis(base, "run.warmup", ["auto", "2 s"])
-
-    assert labels(found) == ["auto", "2 s"]
-    assert labels(axis(base, "ap.queue", [{"discipline": "fifo"}])) == ['{"discipline": "fifo"}']
+    assert [step.labels[0] for step in found.steps] == expected
+    assert (found.columns[0].name, found.columns[0].unit) == (name, unit)
+    if isinstance(written, list):
+        assert values(found) == written
+    elif "values" in written:
+        assert found.steps[1].changes == {"stations.laptop.count": 2}
+    else:
+        assert [step.changes for step in found.steps] == [{}, {"x": 4}]
 
 
 @pytest.mark.parametrize(
@@ -82,15 +83,6 @@ def test_keys_change_together(base: Scenario) -> None:
     assert found.steps[1].changes == {"stations.laptop.count": 9, "ap.queue.limit": 90}
 
 
-def test_alternatives_go_by_their_names(base: Scenario) -> None:
-    changes = {"none": {}, "long-queue": {"ap.queue.limit": 400}}
-
-    found = axis(base, "remedy", {"alternatives": changes})
-
-    assert labels(found) == ["none", "long-queue"]
-    assert [step.changes for step in found.steps] == list(changes.values())
-
-
 def test_sobol_points_are_the_first_of_the_sequence(base: Scenario) -> None:
     """Its first four points in two dimensions: (0, 0), (1/2, 1/2), (3/4, 1/4), (1/4, 3/4)."""
     spans = {"run.duration": {"from": "0 s", "to": "4 s"}, "ap.queue.limit": {"from": 0, "to": 8}}
@@ -101,13 +93,6 @@ def test_sobol_points_are_the_first_of_the_sequence(base: Scenario) -> None:
     more = axis(base, "design", {"sobol": spans, "points": 4})
     assert more.steps[:3] == found.steps
     assert more.steps[3].labels == (1.0, 6)
-
-
-def test_an_axis_may_have_another_name_than_its_key(base: Scenario) -> None:
-    found = axis(base, "users", {"key": "stations.laptop.count", "values": [1, 2]})
-
-    assert found.columns[0].name == "users"
-    assert found.steps[1].changes == {"stations.laptop.count": 2}
 
 
 @pytest.mark.parametrize(
@@ -126,30 +111,12 @@ def test_an_axis_may_have_another_name_than_its_key(base: Scenario) -> None:
         ({"x": {"from": 0, "to": 5, "points": 3, "scale": "log"}}, "axes.x", "log scale"),
         ({"x": {"from": 1, "to": "5 s", "points": 3}}, "axes.x", "one kind of quantity to another"),
         ({"x": {"from": 1, "to": 1, "points": 3}}, "axes.x", "begins where it ends"),
-        (
-            {"x": {"from": "a", "to": 1, "points": 3}},
-            "axes.x.from",
-            "neither a number nor a quantity",
-        ),
+        ({"x": {"from": "a", "to": 1, "points": 3}}, "axes.x.from", "neither a number nor a"),
         ({"x": {"from": 1, "to": 5, "pionts": 3}}, "axes.x.pionts", "did you mean points?"),
         ({"x": {"sobol": {"a": {"from": 1, "to": 2}}}}, "axes.x.points", "is missing"),
         ({"point": [1]}, "axes.point", "is a column of every store"),
         ({"x": {"zip": {"a": [1]}}, "a": [1]}, "axes.a", 'so does the axis "x"'),
-    ],
-)
-def test_a_wrong_axis_is_refused_by_name(
-    base: Scenario, axes: dict[str, Any], key: str, said: str
-) -> None:
-    with pytest.raises(ScenarioError) as error:
-        sweep_of(base, axes)
-
-    assert error.value.key == key
-    assert said in error.value.message
-
-
-@pytest.mark.parametrize(
-    ("axes", "key", "said"),
-    [
+        # Steps that are no scenario.
         ({"stations.laptp.count": [1]}, "axes.stations.laptp.count", "the nearest is"),
         (
             {"stations.laptop.count": [1, 0]},
@@ -163,7 +130,7 @@ def test_a_wrong_axis_is_refused_by_name(
         ),
     ],
 )
-def test_a_step_that_is_no_scenario_says_which(
+def test_a_wrong_axis_is_refused_by_name(
     base: Scenario, axes: dict[str, Any], key: str, said: str
 ) -> None:
     with pytest.raises(ScenarioError) as error:
@@ -183,18 +150,14 @@ def test_a_step_that_is_no_scenario_says_which(
         ({"precision": 1.5}, "precision"),
     ],
 )
-def test_what_else_is_wrong_is_refused(base: Scenario, given: dict[str, Any], key: str) -> None:
+def test_what_else_is_wrong_is_refused(
+    base: Scenario, given: dict[str, Any], key: str, tmp_path: Path
+) -> None:
     with pytest.raises(ScenarioError) as error:
         sweep_of(base, {"stations.laptop.count": [1]}, **given)
 
     assert error.value.key == key
-
-
-def test_a_scenario_without_an_axis_is_told_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "cafe.toml"
     path.write_text('phy = { standard = "802.11g" }\n')
-    with pytest.raises(ScenarioError) as error:
+    with pytest.raises(ScenarioError, match=r"cafe\.toml: is a scenario, not a sweep; add --axis"):
         load_sweep(path)
-    assert str(error.value) == (
-        f"{path}: is a scenario, not a sweep; add --axis KEY=[VALUES], or give a sweep file"
-    )

@@ -11,11 +11,11 @@ import pytest
 from airtcp import _core
 from airtcp.cli.commands import app
 from airtcp.exceptions import ScenarioError
-from airtcp.present.samples import unit_and_label
 from airtcp.results.cells import CELL_METRICS, cell_value
 from airtcp.run.numbers import Numbers
 from airtcp.scenario import Scenario, loads
 from airtcp.sweep.spec import sweep_of
+from bases import cell
 from typer.testing import CliRunner
 
 #: A group is called as the table of cells is; its own metrics stay what they are.
@@ -69,21 +69,28 @@ def test_a_store_has_the_metrics_of_cells(tmp_path: Path) -> None:
         assert sum(parts) == pytest.approx(1.0)
 
 
-def test_a_metric_that_cells_have_not_is_refused_with_those_that_they_have() -> None:
-    of: Scenario = loads(TEXT)
-
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        ("cells.hall.jain_index", "or of a cell: cells.hall.goodput_bps|airtime.own|"),
+        # One that is written as in a target.
+        ("cell hall goodput", "did you mean cells.hall.goodput_bps?"),
+    ],
+)
+def test_a_metric_that_cells_have_not_is_refused(metric: str, said: str) -> None:
     with pytest.raises(ScenarioError) as caught:
-        sweep_of(of, {"stations.clerk.count": [1]}, metrics=["cells.hall.jain_index"])
+        sweep_of(loads(TEXT), {"stations.clerk.count": [1]}, metrics=[metric])
 
     assert caught.value.key == "metrics[0]"
-    assert "or of a cell: cells.hall.goodput_bps|airtime.own|" in caught.value.message
+    assert said in caught.value.message
 
 
-def test_a_metric_written_as_in_a_target_is_answered_with_its_name() -> None:
-    of: Scenario = loads(TEXT)
+def test_one_cell_has_no_share_of_what_it_has_alone() -> None:
+    one = loads(cell(tables="[cells.hall]", group='cell = "hall"'))
+    with pytest.raises(ScenarioError) as caught:
+        sweep_of(one, {"run.seed": [1]}, metrics=["cells.hall.share_of_alone"])
 
-    with pytest.raises(ScenarioError, match=r"did you mean cells\.hall\.goodput_bps\?"):
-        sweep_of(of, {"stations.clerk.count": [1]}, metrics=["cell hall goodput"])
+    assert "share_of_alone" not in caught.value.message.partition("allowed")[2]
 
 
 def test_intervals_of_a_sweep_that_ask_for_more_runs_have_shares_too(tmp_path: Path) -> None:
@@ -96,29 +103,3 @@ def test_intervals_of_a_sweep_that_ask_for_more_runs_have_shares_too(tmp_path: P
     assert row == numbers.row(1, _core.RunControl(lambda: None))
     (share,) = struct.unpack("<d", row)
     assert 0.0 < share < 1.0
-
-
-def test_one_cell_has_no_share_of_what_it_has_alone() -> None:
-    of = loads(
-        'phy = { standard = "802.11a" }\ncells = { hall = {} }\n'
-        'stations = [{ name = "clerk", count = 1, cell = "hall" }]\n'
-        '[[flows]]\nstations = "clerk"\ndirection = "download"\napplication = { kind = "bulk" }\n'
-    )
-
-    with pytest.raises(ScenarioError) as caught:
-        sweep_of(of, {"stations.clerk.count": [1]}, metrics=["cells.hall.share_of_alone"])
-
-    assert "share_of_alone|" not in caught.value.message
-    assert not caught.value.message.endswith("share_of_alone")
-
-
-def test_an_axis_of_a_picture_says_which_share_of_which_cell_it_shows(tmp_path: Path) -> None:
-    names = [f"cells.hall.{name}" for name in CELL_METRICS]
-    axes = {"stations.clerk.count": [1]}
-    results = airtcp.sweep(loads(TEXT), axes, to=tmp_path / "store", metrics=names)
-
-    told = [unit_and_label(results, name) for name in names]
-    assert told[0] == ("b/s", "goodput of cell hall")
-    assert ("", "cell hall's share of idle time") in told
-    assert all(label.startswith("cell hall's ") for _, label in told[1:])
-    assert len(set(told)) == len(names)

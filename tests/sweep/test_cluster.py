@@ -58,25 +58,16 @@ def test_a_worker_that_is_killed_costs_its_chunk(
 def test_a_worker_with_another_airtcp_is_refused(
     base: Scenario, tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours = cluster._identity
-
-    def of_another(probe: str) -> tuple[str, str]:
-        return ("0.0.9", ours(probe)[1])
-
     # What is asked of the workers is found by its name there: theirs is not changed.
-    monkeypatch.setattr(cluster.ClusterCrew, "__init__", _with(of_another))
+    def init(self: Any, client: Any, address: str, probe: str) -> None:
+        self._client, self._address, self._probe = client, address, probe
+        self._checked, self._ours = set(), ("0.0.9", cluster._identity(probe)[1])
+
+    monkeypatch.setattr(cluster.ClusterCrew, "__init__", init)
     with pytest.raises(QuestionError, match=r"has airtcp .*, and here is airtcp 0\.0\.9"):
         airtcp.sweep(base, AXES, tmp_path / "store", dask=address)
 
     assert not (tmp_path / "store").exists()
-
-
-def _with(identity: Any) -> Any:
-    def init(self: Any, client: Any, address: str, probe: str) -> None:
-        self._client, self._address, self._probe = client, address, probe
-        self._checked, self._ours = set(), identity(probe)
-
-    return init
 
 
 def test_a_scheduler_that_cannot_be_reached_is_said(

@@ -30,28 +30,21 @@ def rows(found: Results) -> list[dict[str, Any]]:
 
 
 def test_a_sweep_has_the_numbers_of_simulations(base: Scenario, tmp_path: Path) -> None:
-    found = airtcp.sweep(base, AXES, tmp_path, threads=1)
+    of_group = "laptop.download.flow_goodput_bps"
+    metrics = ["goodput_bps", "transfer_time_s", of_group]
+    found = airtcp.sweep(base, AXES, tmp_path, metrics=metrics, threads=1)
 
     assert len(found) == 4 * 2
+    assert found.metrics == tuple(metrics)
     changes = {"stations.laptop.count": 2, "ap.queue.limit": 10}
     alone = airtcp.simulate(base.vary(changes), threads=1).simulation
     mine = [row for row in rows(found) if all(row[column] == changes[column] for column in changes)]
-    for metric in found.metrics:
+    for metric in ("goodput_bps", "transfer_time_s"):
         expected = alone.values(metric) if metric in alone.metrics else [None, None]
         assert [row[metric] for row in mine] == expected, metric
-    assert [row["replication"] for row in mine] == [0, 1]
-    assert {row["seed"] for row in mine} == {1}
-
-
-def test_metrics_of_groups_can_be_kept(base: Scenario, tmp_path: Path) -> None:
-    metrics = ["goodput_bps", "laptop.download.flow_goodput_bps"]
-
-    found = airtcp.sweep(base, {"run.seed": [3]}, tmp_path, metrics=metrics, threads=1)
-
-    alone = airtcp.simulate(base, seed=3, threads=1).simulation
-    assert found.metrics == tuple(metrics)
-    column = found.table["laptop.download.flow_goodput_bps"].to_pylist()
-    assert column == alone.values("flow_goodput_bps", "laptop", "download")
+    expected = alone.values("flow_goodput_bps", "laptop", "download")
+    assert [row[of_group] for row in mine] == expected
+    assert [(row["replication"], row["seed"]) for row in mine] == [(0, 1), (1, 1)]
 
 
 def test_what_is_there_is_not_run_again(base: Scenario, tmp_path: Path) -> None:
@@ -93,34 +86,34 @@ def test_threads_change_no_row(
     assert three.table.equals(one.table)
 
 
+def counts(found: Results) -> dict[int, int]:
+    """How many replications each number of stations has."""
+    column = found.table["stations.laptop.count"].to_pylist()
+    return {count: column.count(count) for count in column}
+
+
+def simulated(base: Scenario, precision: str, most: int) -> dict[int, Any]:
+    how = {"run.precision": precision, "run.max_replications": most, "run.replications": None}
+    return {
+        count: airtcp.simulate(base.vary(how | {"stations.laptop.count": count})).simulation
+        for count in (1, 3)
+    }
+
+
 def test_a_precision_stops_each_point_where_a_simulation_does(
     base: Scenario, tmp_path: Path
 ) -> None:
     """No transfer ends here, so that estimates are what rows have."""
     saturated = {"kind": "udp", "packet": "1500 B", "rate": "saturated"}
-    base = base.vary(
-        {
-            "flows.laptop.application": saturated,
-            "flows.laptop.direction": "upload",
-            "flows.laptop.start_spread": "0 s",
-        }
-    )
+    flow = {"application": saturated, "direction": "upload", "start_spread": "0 s"}
+    base = base.vary({f"flows.laptop.{key}": value for key, value in flow.items()})
     axes = {"stations.laptop.count": [1, 3]}
     how: dict[str, Any] = {"precision": "1 %", "max_replications": 40}
     found = airtcp.sweep(base, axes, tmp_path, threads=1, metrics=["jain_index"], **how)
 
-    counts = found.sql(
-        'SELECT "stations.laptop.count" AS count, count(*) AS n FROM results GROUP BY ALL'
-    ).to_pylist()
-    for row in counts:
-        changes = {
-            "stations.laptop.count": row["count"],
-            "run.precision": "1 %",
-            "run.max_replications": 40,
-            "run.replications": None,
-        }
-        assert row["n"] == airtcp.simulate(base.vary(changes)).simulation.replications
-    assert len({row["n"] for row in counts}) == 2
+    alone = simulated(base, "1 %", 40)
+    assert counts(found) == {count: one.replications for count, one in alone.items()}
+    assert len(set(counts(found).values())) == 2
     # It needs them to know.
     assert found.metrics == ("jain_index", "goodput_bps", "transfer_time_s")
     assert len(airtcp.sweep(base, axes, tmp_path, metrics=["jain_index"], **how)) == len(found)
@@ -137,31 +130,36 @@ def _users(base: Scenario) -> Scenario:
 def test_a_precision_is_that_of_estimates_as_in_a_simulation(
     base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from airtcp.run import numbers
+    from airtcp.sweep import execute
+
     base = _users(base)
     axes = {"stations.laptop.count": [1, 3]}
     how: dict[str, Any] = {"precision": "3 %", "max_replications": 60, "threads": 1}
     found = airtcp.sweep(base, axes, tmp_path / "one", **how)
 
-    rows = found.sql(
-        'SELECT "stations.laptop.count" AS count, count(*) AS n FROM results GROUP BY ALL'
-    ).to_pylist()
-    precise = {"run.precision": "3 %", "run.max_replications": 60, "run.replications": None}
-    simulated = {
-        row["count"]: airtcp.simulate(base.vary(precise | {"stations.laptop.count": row["count"]}))
-        for row in rows
-    }
-    assert {row["count"]: row["n"] for row in rows} == {
-        count: one.simulation.replications for count, one in simulated.items()
-    }
+    alone = simulated(base, "3 %", 60)
+    assert counts(found) == {count: one.replications for count, one in alone.items()}
     # Rows alone would not have been enough: intervals of their means are wider.
-    for one in simulated.values():
-        assert one.simulation.stopped == "precision"
-        plain = [one.simulation.estimates[name].plain for name in HEADLINES]
+    for one in alone.values():
+        assert one.stopped == "precision"
+        plain = [one.estimates[name].plain for name in HEADLINES]
         assert max(interval.relative_half_width or 0.0 for interval in plain) > 0.03
 
-    # Chunks that end between two replications, and stores that go on, decide the same.
-    from airtcp.sweep import execute
+    # What is decided is not run again.
+    with monkeypatch.context() as patch:
+        patch.setattr(numbers.Numbers, "recorded", None)
+        assert airtcp.sweep(base, axes, tmp_path / "one", **how).table.equals(found.table)
+    # Without the file what has a row is run again, and nothing comes to it.
+    for damaged in (None, "{", '{"version": 1}'):
+        (tmp_path / "one" / "precision.json").unlink()
+        if damaged is not None:
+            (tmp_path / "one" / "precision.json").write_text(damaged)
+        assert airtcp.sweep(base, axes, tmp_path / "one", **how).table.equals(found.table)
+    wider = airtcp.sweep(base, axes, tmp_path / "one", **how | {"precision": "10 %"})
+    assert wider.table.equals(found.table)
 
+    # Chunks that end between two replications, and stores that go on, decide the same.
     monkeypatch.setattr(execute, "_FIRST_S", 1e-6)
     monkeypatch.setattr(execute, "_LONGEST_S", 1e-6)
     assert airtcp.sweep(base, axes, tmp_path / "two", **how).table.equals(found.table)
@@ -169,63 +167,26 @@ def test_a_precision_is_that_of_estimates_as_in_a_simulation(
     assert airtcp.sweep(base, axes, tmp_path / "three", **how).table.equals(found.table)
 
 
-def test_a_sweep_that_goes_on_runs_nothing_that_is_decided(
+def test_a_point_that_fails_is_named_and_the_others_are_there(
     base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from airtcp.run import numbers
 
-    base = _users(base)
-    axes = {"stations.laptop.count": [1, 3]}
-    how: dict[str, Any] = {"precision": "3 %", "max_replications": 60, "threads": 1}
-    table = airtcp.sweep(base, axes, tmp_path, **how).table
-    with monkeypatch.context() as patch:
-        patch.setattr(numbers.Numbers, "recorded", None)
-        assert airtcp.sweep(base, axes, tmp_path, **how).table.equals(table)
-    # Without the file what has a row is run again, and nothing comes to it.
-    for damaged in (None, "{", '{"version": 1}'):
-        (tmp_path / "precision.json").unlink()
-        if damaged is not None:
-            (tmp_path / "precision.json").write_text(damaged)
-        assert airtcp.sweep(base, axes, tmp_path, **how).table.equals(table)
-    wider = airtcp.sweep(base, axes, tmp_path, **how | {"precision": "10 %"})
-    assert wider.table.equals(table)
+    def refuse(resolved: str) -> str:
+        raise SimulationError("no steady state")
 
-
-def test_a_point_that_fails_is_named_and_the_others_are_there(
-    base: Scenario, tmp_path: Path
-) -> None:
-    # No steady state in 100 ms of one station that sends all the time in slow start.
-    axes = {"run.warmup": ["0 s", "auto"], "flows.laptop.application.kind": ["bulk"]}
-    with pytest.MonkeyPatch.context() as patch:
-        from airtcp.run import numbers
-
-        def refuse(resolved: str) -> str:
-            raise SimulationError("no steady state")
-
-        patch.setattr(numbers, "_with_warmup", refuse)
-        with pytest.raises(SimulationError, match=r"1 points have .* run\.warmup = auto"):
-            airtcp.sweep(base, axes, tmp_path, threads=1)
+    monkeypatch.setattr(numbers, "_with_warmup", refuse)
+    with pytest.raises(SimulationError, match=r"1 points have .* run\.warmup = auto"):
+        airtcp.sweep(base, {"run.warmup": ["0 s", "auto"]}, tmp_path, threads=1)
 
     assert opened(tmp_path).table["run.warmup"].to_pylist() == ["0 s", "0 s"]
 
 
-def test_two_sweeps_into_one_store_do_no_harm(base: Scenario, tmp_path: Path) -> None:
-    from airtcp.results.lock import locked
-
-    airtcp.sweep(base, AXES, tmp_path, threads=1)
-    before = opened(tmp_path).table
-
-    # flock holds between two files that are open, in one process too.
-    with locked(tmp_path / "lock", tmp_path), pytest.raises(OutputError, match="is being written"):
-        airtcp.sweep(base, AXES, tmp_path, replications=3, threads=1)
-
-    assert opened(tmp_path).table.equals(before)
-
-
-def test_a_disk_that_becomes_full_is_a_failure_and_harms_nothing(
+def test_a_store_that_cannot_be_written_is_not_harmed(
     base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from airtcp.results import table
+    from airtcp.results.lock import locked
 
     airtcp.sweep(base, AXES, tmp_path, threads=1)
     before = opened(tmp_path).table
@@ -236,11 +197,14 @@ def test_a_disk_that_becomes_full_is_a_failure_and_harms_nothing(
             raise OutputError(f"cannot write to {file}: No space left on device")
         write(file, content)
 
+    # flock holds between two files that are open, in one process too.
+    with locked(tmp_path / "lock", tmp_path), pytest.raises(OutputError, match="is being written"):
+        airtcp.sweep(base, AXES, tmp_path, replications=3, threads=1)
+    assert opened(tmp_path).table.equals(before)
     with monkeypatch.context() as patch:
         patch.setattr(table, "_write", full)
         with pytest.raises(SimulationError, match=r"No space left .* are in the store"):
             airtcp.sweep(base, AXES, tmp_path, replications=3, threads=1)
-
     assert opened(tmp_path).table.equals(before)
     assert len(airtcp.sweep(base, AXES, tmp_path, replications=3, threads=1)) == 12
 
@@ -252,18 +216,19 @@ def test_the_command_runs_and_asks(sweep_file: Path, tmp_path: Path) -> None:
 
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["runs"] == 12
-    assert (
-        "6 points: 0 runs made, 12 already in the store"
-        in call("sweep", sweep_file, "--to", store).stdout
-    )
+    again = call("sweep", sweep_file, "--to", store).stdout
+    assert "6 points: 0 runs made, 12 already in the store" in again
     about = call("results", store)
     assert about.stdout.startswith("6 points, 12 rows\nstations.laptop.count: 1, 2, 3\n")
     assert json.loads(call("results", store, "--json").stdout)["rows"] == 12
     question = 'SELECT "ap.queue.limit" AS q, count(*) AS n FROM results GROUP BY ALL ORDER BY 1'
-    answer = call("results", store, "--sql", question)
-    assert answer.stdout == "  q  n\n 10  6\n100  6\n"
+    assert call("results", store, "--sql", question).stdout == "  q  n\n 10  6\n100  6\n"
     answer = call("results", store, "--json", "--sql", question)
     assert json.loads(answer.stdout) == [{"q": 10, "n": 6}, {"q": 100, "n": 6}]
+    # What is too wide stands upright.
+    wide = call("results", store, "--sql", "SELECT * EXCLUDE point FROM results", columns=40)
+    assert max(map(len, wide.stdout.splitlines())) <= 45
+    assert wide.stdout.count("goodput_bps") >= 12
 
 
 def test_a_directory_with_files_of_others_is_no_store(sweep_file: Path) -> None:
@@ -275,20 +240,6 @@ def test_a_directory_with_files_of_others_is_no_store(sweep_file: Path) -> None:
     assert done.exit_code == 2
     assert "has other files, such as" in done.stderr
     assert sorted(sweep_file.parent.iterdir()) == sorted([*there, sweep_file.parent / "notes.txt"])
-
-
-def test_a_table_that_is_too_wide_stands_upright(
-    sweep_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    call("sweep", sweep_file, "--to", tmp_path / "store")
-    monkeypatch.setenv("COLUMNS", "40")
-
-    shown = call(
-        "results", tmp_path / "store", "--sql", "SELECT * EXCLUDE point FROM results"
-    ).stdout
-
-    assert max(map(len, shown.splitlines())) <= 45
-    assert shown.count("goodput_bps\n") + shown.count("goodput_bps ") >= 12
 
 
 def test_a_dry_run_says_how_much_and_writes_nothing(sweep_file: Path, tmp_path: Path) -> None:
@@ -304,21 +255,6 @@ def test_a_dry_run_says_how_much_and_writes_nothing(sweep_file: Path, tmp_path: 
     call("sweep", sweep_file, "--to", store)
     again = call("sweep", sweep_file, "--dry-run", "--to", store, "--replications", "5").stdout
     assert again.startswith("6 points, 30 runs, 12 of them in the store\na run takes ")
-
-
-def test_one_of_a_thing_is_told_as_one(sweep_file: Path, tmp_path: Path) -> None:
-    """A point of one run, of a rate whose value a question in SQL may have."""
-    one = (sweep_file.with_name("base.toml"), "--axis", 'phy.data_rate=["11 Mb/s"]')
-    once = (*one, "--replications", "1", "--threads", "1")
-
-    assert call("sweep", *once, "--dry-run").stdout.startswith("1 point, 1 run\n")
-    assert call("sweep", *once, "--to", tmp_path / "store").stdout.startswith("1 point: 1 run made")
-    about = call("results", tmp_path / "store").stdout
-    assert about.startswith("1 point, 1 row\nphy.data_rate: 11000000 b/s\n")
-    kind = call("plot", tmp_path / "store", "--y", "goodput_bps", "--kind", "pie")
-    assert "Invalid value for --kind: 'pie' is unknown" in " ".join(kind.stderr.split())
-    where = call("plot", tmp_path / "store", "--y", "goodput_bps", "--where", "nothing = 1")
-    assert where.stderr.startswith("airtcp: --where: Binder Error")
 
 
 def test_very_many_runs_are_asked_for_twice(sweep_file: Path, tmp_path: Path) -> None:
@@ -348,7 +284,10 @@ def test_ctrl_c_keeps_what_had_ended(sweep_file: Path, tmp_path: Path, started: 
     assert 0 < len(found) < 250
 
 
-def kill_and_resume(sweep_file: Path, tmp_path: Path, started: Children, kills: int) -> None:
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.verify)])
+def test_a_killed_sweep_goes_on(
+    sweep_file: Path, tmp_path: Path, started: Children, kills: int
+) -> None:
     """Kill a sweep at random moments, go on once, and compare with one that nobody killed."""
     store = tmp_path / "store"
     file = long_sweep(sweep_file)
@@ -367,26 +306,11 @@ def kill_and_resume(sweep_file: Path, tmp_path: Path, started: Children, kills: 
             assert len(found.table.group_by(["point", "replication"]).aggregate([])) == len(found)
     assert killed
     # The end of it, in this process; workers of the dead may still be about to notice.
-    done = call("sweep", file, "--to", store, "--json", "--threads", "1")
-    assert done.exit_code == 0, done.output
-    found = opened(store).table
-    assert found["run.seed"].to_pylist() == list(range(1, 251))
+    for folder in (store, tmp_path / "clean"):
+        done = call("sweep", file, "--to", folder, "--threads", "1")
+        assert done.exit_code == 0, done.output
+    table = opened(store).table
+    assert table["run.seed"].to_pylist() == list(range(1, 251))
     assert len(list(store.glob("rows-*"))) == 1
     assert not list(store.glob(".*"))
-    assert found.equals(clean(file, tmp_path / "clean"))
-
-
-def clean(file: Path, store: Path) -> pa.Table:
-    assert call("sweep", file, "--to", store, "--threads", "1").exit_code == 0
-    return opened(store).table
-
-
-def test_a_killed_sweep_goes_on(sweep_file: Path, tmp_path: Path, started: Children) -> None:
-    kill_and_resume(sweep_file, tmp_path, started, kills=3)
-
-
-@pytest.mark.verify
-def test_a_sweep_that_is_killed_twenty_times_goes_on(
-    sweep_file: Path, tmp_path: Path, started: Children
-) -> None:
-    kill_and_resume(sweep_file, tmp_path, started, kills=20)
+    assert table.equals(opened(tmp_path / "clean").table)

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +17,15 @@ AXES = (AxisColumn("count", "count"),)
 
 
 def about(**given: Any) -> Contents:
-    what: dict[str, Any] = {
-        "version": "1.0",
-        "core": "abc",
-        "axes": AXES,
-        "metrics": ("goodput_bps",),
-        "confidence": 0.95,
-        "base": "{}",
-    }
-    return Contents(**(what | given))
+    return replace(Contents("1.0", "abc", AXES, ("goodput_bps",), 0.95, "{}"), **given)
 
 
-def rows(point: str, *replications: int) -> dict[str, Any]:
+def rows(point: str, *replications: int, metric: str = "goodput_bps") -> dict[str, Any]:
     return {
         "point": [point] * len(replications),
         "replication": replications,
         "seed": [1] * len(replications),
-        "goodput_bps": [float(one) for one in replications],
+        metric: [float(one) for one in replications],
     }
 
 
@@ -61,9 +54,14 @@ def test_rows_are_there_with_the_names_of_their_points(tmp_path: Path) -> None:
     assert set(found.table["version"].to_pylist()) == {"1.0"}
 
 
-def test_putting_files_together_changes_no_row(tmp_path: Path) -> None:
-    filled(tmp_path)
+def test_many_files_are_put_together_on_the_way(tmp_path: Path) -> None:
+    with Writer.open(tmp_path, about()) as writer:
+        writer.add_points(points(point=["a"], count=[1]))
+        for replication in range(100):
+            writer.add(rows("a", replication))
+        assert len(writer.contents.rows) <= 41
     before = opened(tmp_path).table
+    assert before["replication"].to_pylist() == list(range(100))
 
     with Writer.open(tmp_path, about()) as writer:
         writer.compact()
@@ -71,16 +69,6 @@ def test_putting_files_together_changes_no_row(tmp_path: Path) -> None:
 
     assert opened(tmp_path).table.equals(before)
     assert len(list(tmp_path.glob("rows-*"))) == 1
-
-
-def test_many_files_are_put_together_on_the_way(tmp_path: Path) -> None:
-    with Writer.open(tmp_path, about()) as writer:
-        writer.add_points(points(point=["a"], count=[1]))
-        for replication in range(100):
-            writer.add(rows("a", replication))
-        assert len(writer.contents.rows) <= 41
-
-    assert opened(tmp_path).table["replication"].to_pylist() == list(range(100))
 
 
 def test_what_a_dead_process_left_is_no_part_of_it_and_goes(tmp_path: Path) -> None:
@@ -102,14 +90,6 @@ def test_what_a_dead_process_left_is_no_part_of_it_and_goes(tmp_path: Path) -> N
     assert mine.exists()
 
 
-def test_a_file_that_is_gone_is_work_that_is_not_done(tmp_path: Path) -> None:
-    filled(tmp_path)
-    sorted(tmp_path.glob("rows-*"))[0].unlink()
-
-    with Writer.open(tmp_path, about()) as writer:
-        assert writer.have() == {"a": {0}}
-
-
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     filled(tmp_path)
     victim = sorted(tmp_path.glob("rows-*"))[0]
@@ -117,6 +97,10 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(OutputError, match=r"rows-000001\.parquet is damaged .*; remove"):
         opened(tmp_path)
+    # One that is gone is work that is not done.
+    victim.unlink()
+    with Writer.open(tmp_path, about()) as writer:
+        assert writer.have() == {"a": {0}}
 
 
 def test_a_new_axis_names_the_points_that_were_there(tmp_path: Path) -> None:
@@ -127,6 +111,9 @@ def test_a_new_axis_names_the_points_that_were_there(tmp_path: Path) -> None:
     with Writer.open(tmp_path, about(axes=axes)) as writer:
         writer.add_points(points(point=["a", "c"], count=[1, 1], limit=[10, 20]))
         writer.add(rows("c", 0))
+    # An axis that is left out keeps its column.
+    with Writer.open(tmp_path, about()) as writer:
+        writer.add_points(points(point=["a"], count=[1]))
 
     found = opened(tmp_path).table.select(["point", "count", "limit"]).to_pylist()
     assert found == [
@@ -135,18 +122,6 @@ def test_a_new_axis_names_the_points_that_were_there(tmp_path: Path) -> None:
         {"point": "b", "count": 2, "limit": None},
         {"point": "b", "count": 2, "limit": None},
     ]
-
-
-def test_an_axis_that_is_left_out_keeps_its_column(tmp_path: Path) -> None:
-    axes = (*AXES, AxisColumn("limit", "limit"))
-    with Writer.open(tmp_path, about(axes=axes)) as writer:
-        writer.add_points(points(point=["a", "c"], count=[1, 1], limit=[10, 20]))
-        writer.add(rows("a", 0))
-
-    with Writer.open(tmp_path, about()) as writer:
-        writer.add_points(points(point=["a"], count=[1]))
-
-    assert opened(tmp_path).table["limit"].to_pylist() == [10]
 
 
 def test_a_point_with_two_names_is_shown_by_both(tmp_path: Path) -> None:
@@ -191,21 +166,17 @@ def test_what_does_not_fit_is_refused_and_does_no_harm(
     assert opened(tmp_path).table.equals(before)
 
 
-def test_a_store_of_another_format_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="holds no results"):
+        opened(tmp_path / "nowhere")
     filled(tmp_path)
     file = tmp_path / "store.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"format": 2}))
-
     with pytest.raises(OutputError, match=r"format 2, made by airtcp 1\.0"):
         opened(tmp_path)
     with pytest.raises(OutputError, match="format 2"), Writer.open(tmp_path, about()):
         pass
-
-
-def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="holds no results"):
-        opened(tmp_path / "nowhere")
-    (tmp_path / "store.json").write_text("{}")
+    file.write_text("{}")
     with pytest.raises(OutputError, match="is damaged, or not from airtcp"):
         opened(tmp_path)
 
@@ -255,21 +226,13 @@ def test_sql_asks_the_view(tmp_path: Path) -> None:
     filled(tmp_path)
     found = opened(tmp_path)
 
-    answer = found.sql(
-        "SELECT count, avg(goodput_bps) AS mean FROM results GROUP BY ALL ORDER BY 1"
-    )
-
-    assert answer.to_pylist() == [{"count": 1, "mean": 0.0}, {"count": 2, "mean": 0.5}]
+    query = "SELECT count, avg(goodput_bps) AS mean FROM results GROUP BY ALL ORDER BY 1"
+    answer = found.sql(query).to_pylist()
+    assert answer == [{"count": 1, "mean": 0.0}, {"count": 2, "mean": 0.5}]
     with pytest.raises(QuestionError, match="Referenced column"):
         found.sql("SELECT nothing FROM results")
-
-
-def test_frames_have_the_same_rows(tmp_path: Path) -> None:
     pytest.importorskip("pandas", reason="pandas is an optional extra")
     pytest.importorskip("polars", reason="Polars is an optional extra")
-    filled(tmp_path)
-    found = opened(tmp_path)
-
     assert found.pandas()["goodput_bps"].tolist() == [0.0, 0.0, 1.0]
     assert found.polars()["goodput_bps"].to_list() == [0.0, 0.0, 1.0]
 
@@ -288,47 +251,36 @@ def test_a_full_grid_is_an_array(tmp_path: Path) -> None:
     assert grid["goodput_bps"].sel(count=2).values.tolist() == [0.0, 1.0]
 
 
-def test_a_column_goes_by_a_part_of_its_name(tmp_path: Path) -> None:
-    filled(tmp_path)
+@pytest.mark.parametrize(
+    ("metric", "words", "refused"),
+    [
+        (
+            "goodput_bps",
+            ["goodput_bps"],
+            {
+                "limit": r"is not a column; allowed: count, goodput_bps",
+                "bps": r"is not a column \(did you mean goodput_bps\?\); allowed: count",
+                "conut": r"is not a column \(did you mean count\?\)",
+            },
+        ),
+        (
+            "guest.download.flow_goodput_bps",
+            ["flow_goodput", "download.goodput_per_flow", "guest/download flow_goodput"],
+            {},
+        ),
+        ("guest.download.flow_goodput_bps", ["flow_goodput_bps", "goodput per flow"], {}),
+        ("packet_delay_p95_s", ["p95 delay"], {"p99 delay": "is not a column"}),
+    ],
+)
+def test_a_column_goes_by_a_part_of_its_name_or_by_the_words_of_a_screen(
+    tmp_path: Path, metric: str, words: list[str], refused: dict[str, str]
+) -> None:
+    with Writer.open(tmp_path, about(metrics=(metric,))) as writer:
+        writer.add_points(points(point=["a"], count=[1]))
+        writer.add(rows("a", 0, metric=metric))
     found = opened(tmp_path)
 
-    assert found.column("goodput_bps") == "goodput_bps"
-    with pytest.raises(QuestionError, match="limit is not a column; allowed: count, goodput_bps"):
-        found.column("limit")
-    with pytest.raises(
-        QuestionError, match=r"^bps is not a column \(did you mean goodput_bps\?\); allowed: count"
-    ):
-        found.column("bps")
-    with pytest.raises(QuestionError, match=r"^conut is not a column \(did you mean count\?\)"):
-        found.column("conut")
-
-
-def test_a_metric_of_a_group_goes_by_the_words_of_a_screen(tmp_path: Path) -> None:
-    column = "guest.download.flow_goodput_bps"
-    with Writer.open(tmp_path, about(metrics=(column,))) as writer:
-        writer.add_points(points(point=["a"], count=[1]))
-        row = rows("a", 0)
-        row[column] = row.pop("goodput_bps")
-        writer.add(row)
-    found = opened(tmp_path)
-
-    for words in (
-        "flow_goodput_bps",
-        "flow_goodput",
-        "download.goodput_per_flow",
-        "guest/download flow_goodput",
-        "goodput per flow",
-    ):
-        assert found.column(words) == column
-
-
-def test_a_percentile_goes_by_the_words_of_a_condition(tmp_path: Path) -> None:
-    with Writer.open(tmp_path, about(metrics=("packet_delay_p95_s",))) as writer:
-        writer.add_points(points(point=["a"], count=[1]))
-        row = rows("a", 0)
-        row["packet_delay_p95_s"] = row.pop("goodput_bps")
-        writer.add(row)
-
-    assert opened(tmp_path).column("p95 delay") == "packet_delay_p95_s"
-    with pytest.raises(QuestionError, match=r"^p99 delay is not a column"):
-        opened(tmp_path).column("p99 delay")
+    assert {found.column(one) for one in words} == {metric}
+    for name, said in refused.items():
+        with pytest.raises(QuestionError, match=f"^{name} {said}"):
+            found.column(name)
