@@ -274,3 +274,44 @@ def test_a_group_below_half_of_the_best_rate_is_slow(
     found = [one.groups for one in counterfactuals(named(base)) if one.problem == "distance"]
 
     assert found == ([slow] if slow else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "scenario", "problem"),
+    [
+        (
+            "a station at the edge",
+            {"stations": [{"profile": "office-laptop", "name": "me", "place": "edge"}]},
+            "distance",
+        ),
+        (
+            "a slow link",
+            {
+                "links": {"dsl": {"rate": "20 Mb/s", "delay": "8 ms"}},
+                "stations": [{"profile": "office-laptop", "name": "me", "path": ["dsl"]}],
+            },
+            "link",
+        ),
+        (
+            "nothing but the channel",
+            {"stations": [{"profile": "office-laptop", "name": "me"}]},
+            None,
+        ),
+    ],
+)
+def test_endless_transfers_without_a_target_have_a_limit(
+    name: str, scenario: dict[str, Any], problem: str | None
+) -> None:
+    scenario["stations"][0]["traffic"] = ["download"]
+    phy = {"standard": "802.11ax", "channel_width": "80 MHz"}
+    network = airtcp.load({"title": name, "phy": phy, **scenario})
+
+    limits = airtcp.run(network).advice.causes
+
+    assert [one.problem for one in limits[:1]] == ([] if problem is None else [problem])
+    assert all(one.of == 0 for one in limits)
+    for one in limits[:1]:
+        assert one.goodput_before_bps is not None
+        assert one.goodput_after_bps is not None
+        assert one.gain == pytest.approx(one.goodput_after_bps / one.goodput_before_bps)
+        assert one.gain > 1.33

@@ -1,12 +1,13 @@
 """Find the cause of missed targets: the smallest set of counterfactuals that restores them.
 
 Each counterfactual is simulated once, on the random numbers of the unchanged scenario. If none
-restores every target, pairs of the best ones are simulated, too.
+restores every target, pairs of the best ones are simulated, too. Endless transfers without a target
+have a limit instead: the counterfactual that raises their goodput most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from airtcp.judge.candidates import Candidate, pair
@@ -45,6 +46,10 @@ _FIXES: Final = {
 #: A standing queue hides other causes, such as a window that is too small. So each of the best
 #: counterfactuals is also paired with these.
 _QUEUES: Final = frozenset({"ap-queue", "link-queue"})
+#: Causes that are traffic, which limits no transfer by a mechanism.
+_TRAFFIC: Final = frozenset({"without", "load"})
+#: Limits whose gains are within this factor of the largest one are similar.
+_SIMILAR: Final = 0.9
 
 
 def causes(race: Race, budget: float) -> tuple[Cause, ...]:
@@ -55,8 +60,7 @@ def causes(race: Race, budget: float) -> tuple[Cause, ...]:
     tried = counterfactuals(race.base)
     if not tried:
         return ()
-    room_s = budget / (race.rate * (len(tried) + 2))
-    length_s = race.own_s if race.whole else min(race.own_s, max(room_s, _SHORTEST_S))
+    length_s = _length_s(race, tried, budget)
     base, seen = _seen(race, "cause", tried, length_s)
     found = [(one, cause) for one in tried if (cause := _cause(one, base, seen[one.key]))]
     if all(cause.met < cause.of for _, cause in found):
@@ -67,6 +71,33 @@ def causes(race: Race, budget: float) -> tuple[Cause, ...]:
             _, both = _seen(race, "causes", pairs, length_s)
             found += [(one, cause) for one in pairs if (cause := _cause(one, base, both[one.key]))]
     return tuple(cause for _, cause in _in_order(found)[:_LISTED])
+
+
+def limits(
+    race: Race, budget: float, transfers: Collection[tuple[str, str]], least: float
+) -> tuple[Cause, ...]:
+    """Return what limits endless transfers: counterfactuals by the gain in their goodput.
+
+    `transfers` are groups with directions. Gains below `least` do not count. Others' traffic and
+    the number of stations are no limits. Raises the errors of `Points.run`.
+    """
+    tried = [one for one in counterfactuals(race.base) if one.problem not in _TRAFFIC]
+    if not tried:
+        return ()
+    base, seen = _seen(race, "limit", tried, _length_s(race, tried, budget))
+    found = []
+    for one in tried:
+        after = seen[one.key].goodputs
+        kept = [who for who in transfers if who in after]
+        before_bps, after_bps = (sum(each[who] for who in kept) for each in (base.goodputs, after))
+        gain = after_bps / before_bps if before_bps else 0.0
+        if gain > least:
+            limit = Cause(one.problem, one.groups, 0, 0, 0, 0.0, 0.0, gain, before_bps, after_bps)
+            found.append(limit)
+    most = max((one.gain for one in found), default=0.0)
+    # Of similar limits, the more specific one comes first.
+    found.sort(key=lambda one: (one.gain < _SIMILAR * most, PROBLEMS.index(one.problem)))
+    return tuple(found[:_LISTED])
 
 
 def fixes(found: Sequence[Cause], race: Race) -> Iterator[Candidate]:
@@ -84,6 +115,12 @@ def fixes(found: Sequence[Cause], race: Race) -> Iterator[Candidate]:
         one = singles[0] if len(singles) == 1 else pair(race.base, *singles)
         if one is not None:
             yield one
+
+
+def _length_s(race: Race, tried: Sequence[Counterfactual], budget: float) -> float:
+    """Return the length of runs for which a budget has room."""
+    room_s = budget / (race.rate * (len(tried) + 2))
+    return race.own_s if race.whole else min(race.own_s, max(room_s, _SHORTEST_S))
 
 
 def _seen(

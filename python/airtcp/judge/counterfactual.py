@@ -243,7 +243,9 @@ def _near(data: dict[str, Any], slow: tuple[str, ...]) -> None:
     for group in data["stations"]:
         if group["name"] in slow:
             for key in keys:
-                group.pop(key, None)
+                # Without another group the highest MCS is the best, with as many streams as today.
+                if fast or key != "spatial_streams":
+                    group.pop(key, None)
             group.update(best)
 
 

@@ -17,7 +17,7 @@ from airtcp.conditions import read_condition
 from airtcp.estimates.drift import FEWEST_UNITS
 from airtcp.estimates.traffic import Traffic, measured
 from airtcp.judge.candidates import BOUGHT, EASY, singles
-from airtcp.judge.causes import causes, fixes
+from airtcp.judge.causes import causes, fixes, limits
 from airtcp.judge.outcome import FEWER, NEAR, Outcome, TargetOutcome, outcome_of
 from airtcp.judge.race import AS_IS, Race, Standing, cost, odds
 from airtcp.judge.targets import targets_of
@@ -28,6 +28,7 @@ from airtcp.results.advice import Advice, Cause, Effect, TargetChange, Trial
 from airtcp.results.cells import SHARE_OF_ALONE
 from airtcp.run.points import Points
 from airtcp.scenario import Scenario
+from airtcp.scenario.keys.traffic import is_endless
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ def advise(
     to the best. `effort` is the work of all trials relative to the work of the run, limited to
     about 2 to 10 seconds of a processor; 0 tries nothing. `everything` gives each change as much
     work as the run had. If all targets are met, or there is none, a single round of free changes
-    finds an opportunity. On Ctrl-C complete results are returned.
+    finds an opportunity, and counterfactuals show what limits endless transfers. On Ctrl-C complete
+    results are returned.
 
     Raises SimulationError if a trial breaks a conservation law.
 
@@ -274,6 +276,7 @@ class _Advising:
         """Simulate every free change once, and pick one that makes a group much better off."""
         free = [one for one in self._candidates if one.cost == "setting"]
         found: list[Candidate] = []
+        limited: tuple[Cause, ...] = ()
         with suppress(KeyboardInterrupt):
             race.look(free, 1, 0.5 * LEAST)
             promising = sorted(free, key=lambda one: -max(self._gains(race, one)))[:6]
@@ -285,6 +288,8 @@ class _Advising:
                 alike = [one for one in promising if gains[one.name] > max(_MUCH, _NOBODY * most)]
                 # Of similar changes, keep the one with the shortest delays.
                 found += sorted(alike, key=lambda one: _delay(race.change(one)[1]))[:1]
+            if transfers := self._without_target():
+                limited = limits(race, _COUNTERFACTUALS * self._budget, transfers, _MUCH)
         names = list(dict.fromkeys(one.name for one in found))
         for name in names:
             base = race.bases[name]
@@ -292,10 +297,22 @@ class _Advising:
         trials = [self._trial(race, race.standings[name]) for name in names]
         return Advice(
             tuple(trials),
+            limited,
             opportunity=trials[0] if trials else None,
             as_is=self._now.counted,
             tried=len(free),
             unfit=self._unfit,
+        )
+
+    def _without_target(self) -> list[tuple[str, str]]:
+        """Return the endless transfers, as groups with directions, whose group has no target."""
+        asked = {one.condition.group for one in targets_of(self._scenario)[0]}
+        return list(
+            dict.fromkeys(
+                (flow.stations, flow.direction)
+                for flow in self._scenario.flows
+                if is_endless(flow) and flow.tcp is not None and flow.stations not in asked
+            )
         )
 
     def _gains(self, race: Race, one: Candidate) -> tuple[float, float]:

@@ -112,7 +112,7 @@ def decision(result: Simulated, verdict: Verdict | None, advice: Advice | None) 
     elif worst is not None:
         add("Tightest", _sentence(worst))
     if advice is not None and advice.causes:
-        add("Cause", words.cause(advice.causes[0]))
+        add(words.cause_label(advice.causes[0]), words.cause(advice.causes[0]))
     if advice is not None and advice.recommended is not None:
         _fix(advice, advice.recommended, add)
     elif advice is not None and advice.opportunity is not None:

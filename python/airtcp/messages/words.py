@@ -40,7 +40,7 @@ CAUSES: Final[Mapping[str, tuple[str, str]]] = {
     "ap-queue": ("Queueing at the access point", "with FQ-CoDel there"),
     "link": ("The rate of a link", "with an unlimited rate"),
     "old-standard": ("Older standard of {groups}", "with that of the access point"),
-    "distance": ("Low link rate of {groups}", "with the rate of the others"),
+    "distance": ("Low link rate of {groups}", "at the best link rate"),
     "without": ("Traffic of {groups}", "without it"),
     "load": ("Too many stations", "with half of them"),
 }
@@ -133,6 +133,11 @@ def _inside(name: str) -> str:
     return name[:1].lower() + name[1:] if name[1:2].islower() else name
 
 
+def cause_label(one: Cause) -> str:
+    """Return the label of a cause: "Limit" if it is about transfers without a target."""
+    return "Cause" if one.of else "Limit"
+
+
 def cause(one: Cause) -> str:
     """Return a cause with its evidence in one sentence."""
     parts = [CAUSES[part] for part in one.problem.split(" + ")]
@@ -142,6 +147,9 @@ def cause(one: Cause) -> str:
     how = parts[0][1] if len(parts) == 1 else "without both"
     if len(set(parts)) == 1 and len(parts) > 1:
         how = "without them"
+    if not one.of:
+        change_bps = change(one.goodput_before_bps, one.goodput_after_bps, "goodput_bps")
+        return f"{named}: {how}, goodput {change_bps}"
     if one.met > one.met_before:
         of = f"{one.met} of {one.of}" if one.of > 1 else "the"
         return f"{named}: {how}, {of} target{'s' if one.of > 1 else ''} {_are(one)} met"

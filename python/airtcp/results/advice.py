@@ -99,7 +99,9 @@ class Cause:
 
     `problem` is its identifier (`airtcp.judge.counterfactual`), and `groups` the affected groups.
     With it, `met` of the `of` remaining targets are met, compared with `met_before`. `gain` is the
-    factor by which the worst target moves closer to its bound.
+    factor by which the worst target moves closer to its bound. What limits endless transfers
+    without a target has no targets (`of` is 0): `gain` is the factor by which their goodput grows,
+    from `goodput_before_bps` to `goodput_after_bps`.
     """
 
     problem: str
@@ -110,6 +112,8 @@ class Cause:
     worst_before: float
     worst: float
     gain: float
+    goodput_before_bps: float | None = None
+    goodput_after_bps: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the keys `problem`, `groups` and `evidence`, the numbers."""
@@ -123,6 +127,8 @@ class Cause:
                 "worst_before": self.worst_before,
                 "worst": self.worst,
                 "gain": self.gain,
+                "goodput_before_bps": self.goodput_before_bps,
+                "goodput_after_bps": self.goodput_after_bps,
             },
         }
 
@@ -131,12 +137,13 @@ class Cause:
 class Advice:
     """The cause of missed targets, the changes that were tried, and the recommended one.
 
-    `causes` has the counterfactuals that restore most targets, best first, and `trials` the
-    changes, best first. `recommended` is the change to make. `opportunity` is a free change, if no
-    target is missed, that makes somebody much better off and nobody worse off. `without_effect`
-    lists changes that make no difference. `unfit` has the reasons why other changes cannot be tried
-    here, and `left_out` lists changes that the budget did not reach. `odds` is a lower bound on the
-    probability that the recommended change is the best of all that were tried.
+    `causes` has the counterfactuals that restore most targets, or that raise the goodput of endless
+    transfers without a target, best first, and `trials` the changes, best first. `recommended` is
+    the change to make. `opportunity` is a free change, if no target is missed, that makes somebody
+    much better off and nobody worse off. `without_effect` lists changes that make no difference.
+    `unfit` has the reasons why other changes cannot be tried here, and `left_out` lists changes
+    that the budget did not reach. `odds` is a lower bound on the probability that the recommended
+    change is the best of all that were tried.
     """
 
     trials: tuple[Trial, ...] = ()

@@ -103,7 +103,7 @@ def advice(found: Advice | None, scenario: Scenario | None = None) -> Json | Non
     if found is None:
         return None
     best = None if found.best is None else found.best.name
-    causes = [words.cause(one) for one in found.causes[:1]]
+    causes = [f"{words.cause_label(one)}: {words.cause(one)}" for one in found.causes[:1]]
     trials = [_trial(one, scenario) for one in found.trials]
     unfit = [f"{name}: {why}" for name, why in found.unfit.items()]
     return {
@@ -134,7 +134,7 @@ def _first(causes: list[str], trials: list[Json], best: str | None, tried: int) 
     ]
     none = f"None of the {tried} changes tried helps."
     return [
-        [parts.part("p", {"class": "cause"}, f"Cause: {line}") for line in causes],
+        [parts.part("p", {"class": "cause"}, line) for line in causes],
         parts.muted(none) if not trials and tried else None,
         parts.part("ol", {"class": "changes"}, rows),
     ]
@@ -146,7 +146,7 @@ def _all(
     """Return the cause and every change that was tried, with values before and after."""
     none = f"None of the {tried} changes tried helps." if tried else "No change was tried."
     return [
-        [parts.part("p", {}, f"Cause: {line}") for line in causes],
+        [parts.part("p", {}, line) for line in causes],
         parts.part("p", {}, none) if not trials else None,
         [
             parts.remedy(
