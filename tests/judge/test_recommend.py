@@ -281,3 +281,47 @@ def test_a_change_of_the_traffic_is_judged_by_the_targets_of_today() -> None:
 
     assert [len(one.targets) for one in found if one is not None] == [4, 6]
     assert [one.text for one in changed.targets] == [one.text for one in base.targets]
+
+
+def test_hardware_does_not_hide_settings_that_meet_as_much_together() -> None:
+    # A second access point alone meets both targets, and so do two settings together.
+    _, advice = advised(
+        {
+            "phy": {"standard": "802.11b"},
+            "mac": {"rts_threshold": "0 B"},
+            "ap": {"queue": {"limit": 60}},
+            "stations": [{"name": "scanner", "count": 4}, {"name": "tablet", "count": 3}],
+            "flows": [
+                {
+                    "stations": "tablet",
+                    "direction": "download",
+                    "application": {
+                        "kind": "web",
+                        "request": "600 B",
+                        "size": {"distribution": "exponential", "mean": "40 kB"},
+                        "think_time": {"distribution": "exponential", "mean": "4 s"},
+                    },
+                    "tcp": {"preset": "linux"},
+                    "path": [{"delay": "8 ms"}],
+                },
+                {
+                    "stations": "scanner",
+                    "direction": "upload",
+                    "application": {"kind": "bulk"},
+                    "tcp": {"variant": "sack", "receive_window": "32 KiB"},
+                    "path": [{"delay": "8 ms"}],
+                },
+            ],
+            "targets": {
+                "tablet p90 transfer_time": "< 1.2 s",
+                "scanner flow_goodput": "> 1.1 Mb/s",
+            },
+            "run": {"warmup": "3 s", "duration": "40 s", "replications": 4, "seed": 4},
+        }
+    )
+
+    best = advice.recommended
+    assert best is not None
+    assert best.cost == "setting"
+    assert (best.met, best.met + best.missed + best.open) == (2, 2)
+    assert any(one.cost == "hardware" and one.met == 2 for one in advice.trials)

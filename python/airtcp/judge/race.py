@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
-from airtcp.judge.candidates import COSTS, Candidate, pair
+from airtcp.judge.candidates import COSTS, EASY, Candidate, pair
 from airtcp.judge.outcome import FEWER, Outcome, outcome
 from airtcp.scenario.alone import cell_alone
 
@@ -171,10 +171,12 @@ class Race:
     def _add_to_the_best(self) -> None:
         """Combine the best finalist with other changes, if it still misses a target.
 
-        Short runs measure few pages, so the changes of one cost do not crowd out those of another.
+        Hardware is bought only if nothing else helps, so another finalist comes first. Short runs
+        measure few pages, so the changes of one cost do not crowd out those of another.
         """
-        finalists = [one for one in self._tried if one.name in self.final]
-        best = next(iter(self._in_order(finalists)), None)
+        finalists = self._in_order([one for one in self._tried if one.name in self.final])
+        easy = [one for one in finalists if one.cost in EASY]
+        best = next(iter(easy or finalists), None)
         if not self.limit or best is None or len(best.remedies) > 1:
             return
         if self._standing(best).outcome.measured_misses < _INDIFFERENT:
@@ -432,8 +434,11 @@ class Race:
         )
 
     def _pairs(self, candidates: Sequence[Candidate]) -> Iterator[Candidate]:
-        """Yield the most promising pairs, if each target had the better value of the two."""
-        easy = [one for one in candidates if one.cost not in ("research", "usage")]
+        """Yield the most promising pairs, if each target had the better value of the two.
+
+        Hardware joins a pair only after the final, where nothing else met all targets.
+        """
+        easy = [one for one in candidates if one.cost in EASY]
         by_promise = sorted(
             (
                 (self._promise(one, other), one, other)
