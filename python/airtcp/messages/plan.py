@@ -49,13 +49,15 @@ def parts(plan: Plan, *, everything: bool = False) -> Iterator[Part]:
 
 
 def lines(plan: Plan) -> Iterator[tuple[str, State]]:
-    """Yield the capacity, the target that fails first, targets that always fail, and cautions."""
-    yield answer(plan), "bold"
+    """Yield the capacity, the targets that always fail, the one that fails first, and cautions."""
+    if plan.answer is not None and plan.never:
+        yield none(plan), "bold"
+        yield answer(plan), ""
+    else:
+        yield answer(plan), "bold"
     told = limits(plan)
     if told:
         yield told, ""
-    for text in plan.never:
-        yield f"Missed at any number: {words.about(text)} {bound(text)}", "bad"
     if plan.unsteady is not None:
         enough_s = plan.unsteady.get("simulate_s")
         longer = f" Use --set run.duration={math.ceil(enough_s)}s." if enough_s else ""
@@ -65,12 +67,14 @@ def lines(plan: Plan) -> Iterator[tuple[str, State]]:
 
 
 def answer(plan: Plan) -> str:
-    """Return the capacity as a sentence: "Supports 8 stations (95 % CI 6–8); you have 28."."""
+    """Return the capacity as a sentence: "Supports 8 stations (95 % CI 6–8); you have 28.".
+
+    If targets are missed at every value, it is the capacity by the others.
+    """
     found = plan.answer
     if found is None:
         if plan.stopped == "done":
-            least = _number(plan, plan.evidence[0].value) if plan.evidence else "one"
-            return f"Supports none: every target is missed even at {least}."
+            return none(plan)
         return "No answer yet: the capacity is not enclosed."
     of = value(plan, found.value)
     interval = interval_text(plan, found)
@@ -82,8 +86,21 @@ def answer(plan: Plan) -> str:
         have = ""
         if plan.present is not None and found.vary == "stations":
             have = f"; you have {plan.present:g}"
+        if plan.never:
+            return f"The other targets are met up to {of} {noun}{ci}{have}."
         return f"Supports {of} {noun}{ci}{have}."
-    return f"All targets are met up to {found.vary} = {of}{ci}."
+    which = "The other" if plan.never else "All"
+    return f"{which} targets are met up to {found.vary} = {of}{ci}."
+
+
+def none(plan: Plan) -> str:
+    """Return the targets that are missed even at the first value, as a sentence."""
+    least = _number(plan, plan.evidence[0].value) if plan.evidence else "one"
+    missed = [f"{words.about(text)} {bound(text)}" for text in plan.never]
+    if len(missed) == len(plan.conditions) > 1:
+        return f"Supports none: every target is missed even at {least}."
+    told = f"{missed[0]} is" if len(missed) == 1 else f"{words.listed(missed, 1)} are"
+    return f"Supports none: {told} missed even at {least}."
 
 
 def _number(plan: Plan, number: float) -> str:
@@ -143,7 +160,7 @@ def bars(plan: Plan, condition: Condition) -> Table | None:
     ]
     if not known:
         return None
-    at = None if plan.answer is None else plan.answer.value
+    at = plan.present if plan.answer is None else plan.answer.value
     if at is not None and len(known) > _ROWS:
         known = sorted(sorted(known, key=lambda one: abs(one[0] - at))[:_ROWS])
         known.sort(key=lambda one: [each.value for each in plan.evidence].index(one[0]))
@@ -169,12 +186,18 @@ def bars(plan: Plan, condition: Condition) -> Table | None:
 
 def changes(plan: Plan, gaining: Sequence[Gain]) -> Table:
     """Return the changes that raise the capacity, in the given order."""
-    rows = [(one.title, supports(plan, one), limited_by(one), costs(one)) for one in gaining]
+    rows = [
+        (one.title, met(plan, one), supports(plan, one), limited_by(one), costs(one))
+        for one in gaining
+    ]
+    if not plan.never:
+        rows = [(title, *rest) for title, _, *rest in rows]
     rest = plan.tried - len(rows)
     more = f"{words.plural(rest, 'more change')} tried, with less or no gain"
     return Table(
         [
             Column("change"),
+            *([Column("targets", right=True)] if plan.never else []),
             Column("supports", right=True),
             Column("limited by", rank=2),
             Column("costs", rank=1),
@@ -183,6 +206,12 @@ def changes(plan: Plan, gaining: Sequence[Gain]) -> Table:
         ["good"] * len(rows),
         [(more, "dim")] if rest > 0 else [],
     )
+
+
+def met(plan: Plan, one: Gain) -> str:
+    """Return the number of targets that a change meets at the first value: "4 of 5"."""
+    of = len(plan.conditions)
+    return f"{of - len(one.never)} of {of}"
 
 
 def supports(plan: Plan, one: Gain) -> str:

@@ -95,8 +95,11 @@ def capacity(
         search = Search("", axis, **settings)
         try:
             found = search.find(start)
+            _check_direction(search, asked)
+            if _is_refused(search, asked):
+                found = None
             if names is not None:
-                changes = _Changes(search, found, settings, names)
+                changes = _Changes(search, found, settings, names, asked)
                 changes.run(start)
         except (KeyboardInterrupt, TimeIsOver) as over:
             if not points.runs:
@@ -190,6 +193,26 @@ def _names(remedies: bool | Sequence[str]) -> frozenset[str] | None:
     return frozenset(remedies)
 
 
+def _is_refused(search: Search, asked: Sequence[str]) -> bool:
+    """Whether a condition of `until` holds at every value."""
+    return any(target_of(parse_condition(text)).text in search.never for text in asked)
+
+
+def _check_direction(search: Search, asked: Sequence[str]) -> None:
+    """Raise QuestionError if a condition holds at the first value because it asks for the better.
+
+    Of a condition that asks for the worse, that is the answer: no value meets the target.
+    """
+    for text in asked:
+        condition = parse_condition(text)
+        wants_better = condition.about.better == ("higher" if condition.above else "lower")
+        if wants_better and target_of(condition).text in search.never:
+            raise QuestionError(
+                f'--until "{text}": is already met at {search.axis.name(0)}; use a condition that '
+                "is not met there, or another --from"
+            )
+
+
 def _check_answerable(
     search: Search,
     targets: Sequence[Target],
@@ -197,18 +220,8 @@ def _check_answerable(
     found: Found | None,
     stopped: PlanStopped,
 ) -> None:
-    """Raise QuestionError if a condition holds at the first value, or none at the last."""
-    if stopped != "done":
-        return
-    mine = [target_of(parse_condition(text)).text for text in asked]
-    first = search.axis.name(0)
-    for text, stop in zip(mine, asked, strict=True):
-        if text in search.never:
-            raise QuestionError(
-                f'--until "{stop}": is already met at {first}; use a condition that is not '
-                "met there, or another --from"
-            )
-    if found is not None and found.answer.high is None:
+    """Raise QuestionError if every target is met even at the last value."""
+    if stopped == "done" and found is not None and found.answer.high is None:
         texts = " or ".join(f'"{one}"' for one in asked) or ", ".join(
             f'"{one.text}"' for one in targets
         )
@@ -250,16 +263,21 @@ class _Sought:
 class _Changes:
     """The changes of a scenario whose capacity was searched.
 
-    `found` is None if no value meets a target.
+    `found` is None if no value meets a target, or one of `asked`.
     """
 
     def __init__(
-        self, base: Search, found: Found | None, settings: dict[str, Any], names: frozenset[str]
+        self,
+        base: Search,
+        found: Found | None,
+        settings: dict[str, Any],
+        names: frozenset[str],
+        asked: Sequence[str],
     ) -> None:
         self.left_out: dict[str, str] = {}
         self.tried = 0
         self._base, self._found, self._settings = base, found, settings
-        self._names = names
+        self._names, self._asked = names, asked
         self._named = named(base.axis.scenario)
         self._candidates: list[Candidate] = []
         self._sought: list[_Sought] = []
@@ -292,10 +310,13 @@ class _Changes:
     def run(self, start: int) -> None:
         """Let the changes compete, and search the capacity with the best.
 
-        They compete beyond the capacity, or at `start` if there is none. Raises as `Search.find`.
+        They compete beyond the capacity, or at `start` if some target is missed at every value.
+        Raises as `Search.find`.
         """
         axis, found = self._base.axis, self._found
-        beyond = [start] if found is None else [self._beyond(axis, found.index, x) for x in _BEYOND]
+        beyond = [start]
+        if found is not None and not self._base.never:
+            beyond = [self._beyond(axis, found.index, times) for times in _BEYOND]
         places = dict.fromkeys(beyond)
         contenders: list[Candidate] = []
         for here in places:
@@ -309,15 +330,14 @@ class _Changes:
                 self.left_out[one.name] = changed
                 continue
             along = Search(one.name, axis.of(changed), **self._settings)
-            if found is not None:
-                along.never, along.never_known = self._base.never, True
+            along.never_known = not self._base.never
             mine = _Sought(one, along)
             self._sought.append(mine)
             mine.found = along.find(self._here, rough=True)
             mine.endless = mine.found is not None and mine.found.answer.high is None
         ends = [one for one in self._sought if one.found is not None and not one.endless]
         easy = [one for one in ends if one.candidate.cost in EASY]
-        for best in sorted(easy, key=lambda one: -self._moved(one))[:1]:
+        for best in sorted(easy, key=lambda one: (len(one.search.never), -self._moved(one)))[:1]:
             best.search.confirm()
             best.found = best.search.known()
 
@@ -330,8 +350,6 @@ class _Changes:
         run = self._scenario.run
         length_s = ((run.warmup_ns or 0) + place.longer * run.duration_ns) / 1e9
         rate = max(sum(map(cost, runs)) / len(runs) / length_s, 1.0)
-        left_out = () if self._found is None else search.never
-        counted = [one for one in search.targets if one.condition.text not in left_out]
         race = self._race = Race(
             self._scenario,
             search.provenance,
@@ -340,7 +358,7 @@ class _Changes:
             rate,
             search.confidence,
             whole=False,
-            targets=counted,
+            targets=search.targets,
             place=f"at {self._here}, ",
         )
         self.tried = len(self._candidates)
@@ -400,6 +418,7 @@ class _Changes:
             found,
             key=lambda one: (
                 one.verdict != "gains",
+                len(one.never),
                 not one.endless,
                 -(one.gain.low if one.gain.low is not None else one.gain.mean or 0.0),
             ),
@@ -415,7 +434,10 @@ class _Changes:
             moved = Interval(mean, mean - half, mean + half, 2)
         least = max(1.0 if axis.whole else 0.0, _LITTLE * abs(self._before))
         word: Word = "none"
-        if one.endless or (moved.mean is not None and moved.mean >= least):
+        more = len(self._base.never) - len(one.search.never)
+        if more < 0 or one.found is None or _is_refused(one.search, self._asked):
+            pass
+        elif more > 0 or one.endless or (moved.mean is not None and moved.mean >= least):
             word = "gains"
         elif moved.mean is not None and moved.mean <= -least:
             word = "loses"
@@ -438,6 +460,7 @@ class _Changes:
             apply=lines,
             notes=notes,
             endless=one.endless,
+            never=one.search.never,
             wins=wins,
             loses=loses,
         )

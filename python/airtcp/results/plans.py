@@ -70,7 +70,8 @@ class Gain:
 
     `gain` is the increase of the capacity in values of the axis, positive if the change helps.
     `answer` is None if no limit was found up to the end of the axis (`endless`) or the time was
-    over. `limits` are the targets missed first with the change.
+    over. `limits` are the targets missed first with the change, and `never` those missed at every
+    value, which the capacity leaves out.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Gain:
     apply: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     endless: bool = False
+    never: tuple[str, ...] = ()
     wins: tuple[Effect, ...] = ()
     loses: tuple[Effect, ...] = ()
 
@@ -105,10 +107,10 @@ class Plan(Pictured):
 
     `conditions` are the targets that bound it: those of the scenario or of its traffic; conditions
     of `until` replace targets about the same metric. `answer` is None if the smallest value meets
-    no target, or an interruption came before the capacity was bracketed. `unsteady` says why the
+    no target or misses one of `until`, or an interruption came before the capacity was bracketed. `unsteady` says why the
     runs at the answer are too short for their traffic, and which duration would suffice (the
     capacity may be less); None if they are not. `limits` are the targets missed first, and `never`
-    those missed at every value, which are ignored. `present` is the scenario's own value.
+    those missed at every value, which `answer` leaves out. `present` is the scenario's own value.
     `remedies` are the changes whose capacity was searched, best first. `tried` counts the
     candidates, and `left_out` has the reasons why others were not tried.
     """
