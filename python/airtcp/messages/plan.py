@@ -186,18 +186,23 @@ def bars(plan: Plan, condition: Condition) -> Table | None:
 
 def changes(plan: Plan, gaining: Sequence[Gain]) -> Table:
     """Return the changes that raise the capacity, in the given order."""
+    counted = bool(plan.never)
     rows = [
-        (one.title, met(plan, one), supports(plan, one), limited_by(one), costs(one))
+        (
+            one.title,
+            *([met(plan, one)] if counted else []),
+            supports(plan, one),
+            limited_by(one),
+            costs(one),
+        )
         for one in gaining
     ]
-    if not plan.never:
-        rows = [(title, *rest) for title, _, *rest in rows]
     rest = plan.tried - len(rows)
     more = f"{words.plural(rest, 'more change')} tried, with less or no gain"
     return Table(
         [
             Column("change"),
-            *([Column("targets", right=True)] if plan.never else []),
+            *([Column("targets", right=True)] if counted else []),
             Column("supports", right=True),
             Column("limited by", rank=2),
             Column("costs", rank=1),

@@ -107,12 +107,12 @@ class Plan(Pictured):
 
     `conditions` are the targets that bound it: those of the scenario or of its traffic; conditions
     of `until` replace targets about the same metric. `answer` is None if the smallest value meets
-    no target or misses one of `until`, or an interruption came before the capacity was bracketed. `unsteady` says why the
-    runs at the answer are too short for their traffic, and which duration would suffice (the
-    capacity may be less); None if they are not. `limits` are the targets missed first, and `never`
-    those missed at every value, which `answer` leaves out. `present` is the scenario's own value.
-    `remedies` are the changes whose capacity was searched, best first. `tried` counts the
-    candidates, and `left_out` has the reasons why others were not tried.
+    no target or misses one of `until`, or an interruption came before the capacity was bracketed.
+    `unsteady` says why the runs at the answer are too short for their traffic, and which duration
+    would suffice (the capacity may be less); None if they are not. `limits` are the targets missed
+    first, and `never` those missed at every value, which `answer` leaves out. `present` is the
+    scenario's own value. `remedies` are the changes whose capacity was searched, best first.
+    `tried` counts the candidates, and `left_out` has the reasons why others were not tried.
     """
 
     scenario: Scenario
