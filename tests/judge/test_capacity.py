@@ -69,41 +69,32 @@ def test_what_is_claimed_is_met_when_simulated_for_longer_and_fails_beyond(whole
 
     assert missed(load(), number) == set()
     assert whole.limits[0].target in missed(load(), 1.3 * number)
-
-
-def test_the_first_to_fail_comes_first_and_lies_beyond_the_answer(whole: Plan) -> None:
+    # The first to fail comes first and lies beyond the answer.
     places = [one.at for one in whole.limits]
-
     assert places == sorted(places)
-    assert places[0] > whole.answer.value
-
-
-def test_the_capacity_with_a_change_is_that_up_to_which_every_target_is_met(whole: Plan) -> None:
+    assert places[0] > number
+    # Up to the capacity with a change every target is met.
     best = whole.best
-
-    assert best.gain.mean == best.answer.value - whole.answer.value > 0
-    changed = load().vary(dict(best.changes))
+    assert best.gain.mean == best.answer.value - number > 0
     assert best.answer.low is not None
-    assert missed(changed, best.answer.low) == set()
-
-
-def test_a_target_missed_at_every_number_bounds_nothing_and_is_named() -> None:
-    hopeless = MIXED["targets"] | {"reader p50 transfer_time": "< 1 us"}
-    found = airtcp.plan(load(targets=hopeless), remedies=False)
-
-    assert found.never == ("reader p50 transfer_time < 1 us",)
-    assert found.answer is not None
-    assert "reader p50 transfer_time < 1 us" not in [one.target for one in found.limits]
+    assert missed(load().vary(dict(best.changes)), best.answer.low) == set()
 
 
 def test_until_replaces_the_target_on_the_same_metric_and_leaves_the_others() -> None:
-    found = airtcp.plan(load(), until="caller p95 packet_delay > 5 ms", remedies=False)
+    never = "reader p50 transfer_time"
+    asked = load(targets=MIXED["targets"] | {never: "< 1 us"})
+    found = airtcp.plan(asked, until="caller p95 packet_delay > 5 ms", remedies=False)
 
     assert [one.text for one in found.conditions] == [
         "caller p95 packet_delay < 5 ms",
         "reader p90 transfer_time < 2 s",
+        f"{never} < 1 us",
     ]
     assert found.until == ("caller p95 packet_delay > 5 ms",)
+    # A target that is missed at every number bounds nothing and is named.
+    assert found.never == (f"{never} < 1 us",)
+    assert found.answer is not None
+    assert f"{never} < 1 us" not in [one.target for one in found.limits]
 
 
 def test_defaults_bound_the_number_where_the_file_has_no_targets() -> None:

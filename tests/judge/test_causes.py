@@ -223,12 +223,9 @@ def test_the_counterfactual_that_restores_the_target_is_the_cause(problem: str) 
     assert (first.met_before, first.met, first.of) == (0, 1, 1)
     assert first.worst < 1.0 < first.worst_before
     assert first.gain == pytest.approx(first.worst_before / first.worst, rel=1e-6)
-
-
-def test_who_is_concerned_is_named() -> None:
-    groups = {name: found(NETWORKS[name])[0].groups for name in ("distance", "neighbour")}
-
-    assert groups == {"distance": ("far",), "neighbour": ("there",)}
+    # Who is concerned is named.
+    if problem in ("distance", "neighbour"):
+        assert first.groups == {"distance": ("far",), "neighbour": ("there",)}[problem]
 
 
 def test_a_network_that_meets_its_targets_has_no_cause() -> None:
@@ -239,15 +236,11 @@ def test_a_network_that_meets_its_targets_has_no_cause() -> None:
 
 def test_every_problem_has_words_and_a_network_that_shows_it() -> None:
     assert set(words.CAUSES) == set(PROBLEMS) == set(NETWORKS)
-
-
-def test_no_counterfactual_is_the_scenario_itself() -> None:
+    # No counterfactual is the scenario itself, or another one.
     for scenario in NETWORKS.values():
         base = named(airtcp.load(scenario))
         hashes = [one.scenario.hash() for one in counterfactuals(base)]
-
-        assert base.hash() not in hashes
-        assert len(set(hashes)) == len(hashes)
+        assert len({base.hash(), *hashes}) == len(hashes) + 1
 
 
 @pytest.mark.parametrize(
@@ -261,16 +254,11 @@ def test_no_counterfactual_is_the_scenario_itself() -> None:
 def test_a_group_below_half_of_the_best_rate_is_slow(
     rates: tuple[str, str], slow: tuple[str, ...]
 ) -> None:
-    base = airtcp.load(
-        network(
-            [flow(name, "download", BULK) for name in ("near", "far")],
-            {"goodput": "> 1 Mb/s"},
-            groups={
-                name: {"data_rate": rate} for name, rate in zip(("near", "far"), rates, strict=True)
-            },
-            phy={"standard": "802.11g", "data_rate": rates[0]},
-        )
-    )
+    names = ("near", "far")
+    groups = {name: {"data_rate": rate} for name, rate in zip(names, rates, strict=True)}
+    flows = [flow(name, "download", BULK) for name in names]
+    phy = {"standard": "802.11g", "data_rate": rates[0]}
+    base = airtcp.load(network(flows, {"goodput": "> 1 Mb/s"}, groups=groups, phy=phy))
     found = [one.groups for one in counterfactuals(named(base)) if one.problem == "distance"]
 
     assert found == ([slow] if slow else [])

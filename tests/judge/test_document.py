@@ -69,29 +69,13 @@ def test_numbers_stand_at_the_right_and_are_never_cut() -> None:
     assert len(first) == len(third)
 
 
-def test_a_note_of_a_heading_goes_below_it_where_there_is_no_room() -> None:
-    heading = PARTS[0]
-
-    assert len(printed((heading,), 120)) == 1
-    assert len(printed((heading,), 60)) == 2
-
-
-def test_labels_stand_in_a_column_of_their_own() -> None:
-    lines = printed((Lines([(LONG, ""), (LONG, "")], ["  A", "  Cause"]),), 60)
-
-    assert {line[:9].strip() for line in lines} == {"A", "Cause", ""}
-    assert all(line[8] == " " and line[9] != " " for line in lines)
-
-
-def test_a_number_and_its_unit_stay_on_one_line() -> None:
-    """Of twenty columns. "ms" in a longer word is no unit."""
+def test_lines_are_broken_at_blanks_that_may_go() -> None:
+    """Of twenty columns. "ms" in a longer word is no unit; code is never wrapped."""
     text = Lines([("idle 90 %, data 0.05 %", ""), ("waits for about 12 msdus", "")])
     lines = printed((text,), 20)
     assert lines == ["idle 90 %, data", "0.05 %", "waits for about 12", "msdus"]
-
-
-def test_code_is_never_wrapped() -> None:
     assert printed((Code([LONG]),), 40) == [f"  {LONG}"]
+    assert [len(printed((PARTS[0],), width)) for width in (120, 60)] == [1, 2]
 
 
 def test_html_escapes_what_comes_from_a_file() -> None:

@@ -116,11 +116,6 @@ def test_the_work_stays_within_the_budget(office: SimulationResult, budget: floa
     assert race._spent < 1.5 * budget
 
 
-def settings(race: Race) -> list[Candidate]:
-    """The settings that were tried alone."""
-    return [one for one in race.ranked() if len(one.remedies) == 1 and one.cost == "setting"]
-
-
 def test_pairs_race_where_no_single_change_meets_all() -> None:
     """A long queue delays calls, and RTS/CTS for every frame takes a third of the goodput."""
     both = OFFICE | {
@@ -138,8 +133,9 @@ def test_pairs_race_where_no_single_change_meets_all() -> None:
     assert base.expected_misses > 1.9
     assert len(best.remedies) == 2
     assert found.standings[best.name].outcome.expected_misses < 0.5
-    alone = [found.standings[one.name].outcome for one in settings(found)]
-    assert min(one.expected_misses for one in alone) > 0.5
+    # Settings that were tried alone.
+    alone = [one for one in found.ranked() if len(one.remedies) == 1 and one.cost == "setting"]
+    assert min(found.standings[one.name].outcome.expected_misses for one in alone) > 0.5
 
 
 def ended(outcomes: dict[str, Outcome], base: Outcome, finalists: int = 9) -> Race:
@@ -202,11 +198,8 @@ def test_the_whole_run_corrects_short_runs_by_a_factor_of_at_most_two(
     assert list(found.values()) == ([] if factor is None else [factor])
     if short is not None and factor is not None:
         assert pages(short).corrected(found).worst == short * factor
-
-
-def test_goodput_is_not_corrected() -> None:
-    """Of two hidden stations either may win, so a short run may show the other one."""
-    assert of(0.75).corrections(of(1.5)) == {}
+    # Not of goodput: of two hidden stations either may win, and a short run may show the other one.
+    assert of(short).corrections(of(1.5)) == {}
 
 
 def test_a_change_improves_what_a_short_run_does_not_show_as_missed() -> None:
@@ -216,11 +209,6 @@ def test_a_change_improves_what_a_short_run_does_not_show_as_missed() -> None:
 
     assert not now.improves(base)
     assert now.corrected(factors).improves(base.corrected(factors))
-
-
-def ordered(finalists: dict[str, Outcome], base: Outcome) -> list[str]:
-    """The order of finalists by their outcomes."""
-    return [one.name for one in ended(finalists, base).ranked()]
 
 
 @pytest.mark.parametrize(
@@ -238,16 +226,13 @@ def test_a_setting_comes_first_if_it_does_as_well_and_nobody_loses_half(
     setting: tuple[float, float], kept: float, first: str
 ) -> None:
     who = ("backup", "upload")
-
-    def outcome(ratios: tuple[float, float], goodput_bps: float) -> Outcome:
-        return of(*ratios, goodputs={who: goodput_bps}, promised=(who,))
-
-    base = outcome((2.0, 2.0), 1e6)
+    kept_bps = {who: kept * 1e6}
     finalists = {
-        "fq-codel": outcome(setting, kept * 1e6),
-        "wider-channel": outcome((0.2, 0.2), 1e6),
+        "fq-codel": of(*setting, goodputs=kept_bps, promised=(who,)),
+        "wider-channel": of(0.2, 0.2, goodputs=kept_bps | {who: 1e6}, promised=(who,)),
     }
-    assert ordered(finalists, base)[0] == first
+    base = of(2.0, 2.0, goodputs={who: 1e6}, promised=(who,))
+    assert ended(finalists, base).ranked()[0].name == first
 
 
 @pytest.mark.parametrize(
@@ -262,7 +247,7 @@ def test_of_settings_that_do_as_well_that_of_one_access_point_comes_first(
 ) -> None:
     """The other changes every client and server."""
     finalists = {"window-8-everywhere": of(0.5, 0.5), "managed-queue": of(ratio, 0.5)}
-    assert ordered(finalists, of(2.0, 2.0))[0] == first
+    assert ended(finalists, of(2.0, 2.0)).ranked()[0].name == first
 
 
 SLOW: dict[str, Any] = OFFICE | {
@@ -270,11 +255,6 @@ SLOW: dict[str, Any] = OFFICE | {
     "links": {"line": {"rate": "40 Mb/s", "loss": "1 %"}},
     "flows": [OFFICE["flows"][0] | {"path": ["line"]}, OFFICE["flows"][1]],
 }
-
-
-def cause(problem: str, met: int) -> Cause:
-    """A counterfactual with which `met` of two targets are met, and none without it."""
-    return Cause(problem, (), 0, met, 2, 2.0, 0.5, 4.0)
 
 
 @pytest.mark.parametrize(
@@ -297,7 +277,9 @@ def test_what_removes_a_cause_is_tried_if_all_finalists_miss_more(
     for name, one in race.standings.items():
         one.candidate = every[name]
 
-    assert [one.name for one in fixes([cause(problem, met)], race)] == tried
+    # A counterfactual with which `met` of two targets are met, and none without it.
+    cause = Cause(problem, (), 0, met, 2, 2.0, 0.5, 4.0)
+    assert [one.name for one in fixes([cause], race)] == tried
 
 
 @pytest.mark.parametrize(
@@ -344,14 +326,12 @@ def test_changes_of_each_cost_are_added_to_the_best_that_misses_a_target(
 
 
 def test_odds_are_high_only_where_the_winner_is_far_ahead() -> None:
+    anything: Any = None
+
     def standing(*ratios: float) -> Standing:
-        scenario: Any = None
-        return Standing(None, of(*ratios), (), 1.0, scenario)
+        return Standing(None, of(*ratios), (), 1.0, anything)
 
     base = of(2.0, 2.0)
-    ahead = odds(standing(0.5, 0.5), [standing(2.0, 2.0)], base)
-    alike = odds(standing(1.0, 1.0), [standing(0.99, 1.0)], base)
-
-    assert ahead > 0.99
-    assert alike < 0.9
+    assert odds(standing(0.5, 0.5), [standing(2.0, 2.0)], base) > 0.99
+    assert odds(standing(1.0, 1.0), [standing(0.99, 1.0)], base) < 0.9
     assert odds(standing(0.5, 0.5), [], base) == pytest.approx(1.0)

@@ -154,6 +154,8 @@ def test_survival_of_data_counts_what_is_above() -> None:
         [7 / 7, 4 / 7, 3 / 7, 3 / 7, 0]
     )
     assert law.mean() == pytest.approx((3 * 1 + 1460 + 1461 + 2 * 40_000) / 7)
+    assert law.second_moment() == pytest.approx((3 + 1460**2 + 1461**2 + 2 * 40_000**2) / 7)
+    assert LAWS["deterministic"].second_moment() == 30_000**2
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,8 @@ def test_the_place_decides_on_the_rate_as_the_receiver_of_the_standard_does() ->
     assert [mcs_at(-60, width, 11) for width in (20, 40, 80, 160)] == [7, 7, 5, 4]
     assert (mcs_at(-59, 20, 11), mcs_at(-40, 20, 7), mcs_at(-99, 20, 11)) == (8, 7, 0)
     assert needed_dbm(13, 320) == -34
-    assert [rate_at(level, "802.11a") for level in (-60, -67, -90)] == [54, 36, 6]
+    rates = {-60: 54, -67: 36, -74: 24, -75: 18, -90: 6}
+    assert {level: rate_at(level, "802.11a") for level in rates} == rates
     for place in places().values():
         (group,) = office({"profile": "office-laptop", "place": place.name}).stations
         assert group.data_rate.high.mcs == mcs_at(place.signal_dbm, 80, 11)
