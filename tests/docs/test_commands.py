@@ -12,7 +12,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -28,39 +27,19 @@ PAGES = [
 INCLUDED = re.compile(r"(?m)^```\{literalinclude\} (\S+)$")
 FENCE = re.compile(r"(?ms)^```(\w+)\n(.*?)^```$")
 SPAN = re.compile(r"`airtcp ([^`]*)`")
-LANGUAGES = {"sh", "python", "text", "toml", "json"}
 COMMANDS = {
-    "run",
-    "predict",
-    "simulate",
-    "diff",
-    "plan",
-    "share",
-    "split",
-    "traffic",
-    "import",
-    "web",
-    "sweep",
-    "results",
-    "plot",
-    "reproduce",
-    "example",
-    "schema",
-    "show",
-    "lab",
-    "testbed",
+    *("run", "predict", "simulate", "diff", "plan", "share", "split", "traffic", "import", "web"),
+    *("sweep", "results", "plot", "reproduce", "example", "schema", "show", "lab", "testbed"),
     "shell",
 }
+#: Commands within sentences: page, and what follows `airtcp`.
+MENTIONS = [(page.name, text) for page in PAGES for text in SPAN.findall(page.read_text("utf-8"))]
 
 
 def blocks(page: Path, language: str) -> list[str]:
     """The blocks of a page in a language."""
     found = FENCE.findall(page.read_text("utf-8"))
     return [text for name, text in found if name == language]
-
-
-def with_blocks(language: str) -> list[Path]:
-    return [page for page in PAGES if blocks(page, language)]
 
 
 def run(command: list[str], directory: Path) -> str:
@@ -83,24 +62,19 @@ def help_of(*command: str) -> str:
     return done.stdout
 
 
-def mentions() -> Iterator[tuple[str, str]]:
-    """Commands within sentences: page, and what follows `airtcp`."""
-    for page in PAGES:
-        for text in SPAN.findall(page.read_text("utf-8")):
-            yield page.name, text
-
-
 def test_something_is_tested() -> None:
     """So that a change of the pages' form cannot switch these tests off."""
-    assert {page.name for page in with_blocks("sh")} >= {"README.md", "first-network.md"}
-    assert {page.name for page in with_blocks("python")} >= {"first-network.md"}
-    named = {text.split()[0] for _, text in mentions()}
-    assert {name for name in named if name.islower() and not name.startswith("--")} == COMMANDS
-
-
-def test_blocks_are_in_a_known_language() -> None:
+    named = {
+        language: {page.name for page in PAGES if blocks(page, language)}
+        for language in ("sh", "python")
+    }
+    assert named["sh"] >= {"README.md", "first-network.md"}
+    assert "first-network.md" in named["python"]
+    commands = {text.split()[0] for _, text in MENTIONS}
+    assert {name for name in commands if name.islower() and not name.startswith("--")} == COMMANDS
     for page in PAGES:
-        assert set(re.findall(r"(?m)^```(\w+)$", page.read_text("utf-8"))) <= LANGUAGES, page
+        languages = set(re.findall(r"(?m)^```(\w+)$", page.read_text("utf-8")))
+        assert languages <= {"sh", "python", "text", "toml", "json"}, page
 
 
 @pytest.mark.parametrize(
@@ -131,8 +105,8 @@ def test_what_a_page_says_to_type_works(page: Path, tmp_path: Path) -> None:
         run([sys.executable, "-W", "error", "-c", block], tmp_path)
 
 
-def test_commands_in_sentences_exist() -> None:
-    for page, text in sorted(set(mentions())):
+def test_commands_and_options_in_sentences_exist() -> None:
+    for page, text in MENTIONS:
         command, *arguments = text.split()
         if command.startswith("--") or command == "COMMAND":
             continue
@@ -140,9 +114,6 @@ def test_commands_in_sentences_exist() -> None:
         known = help_of(command, arguments[0]) if command == "traffic" else help_of(command)
         for option in re.findall(r"--[a-z]+", " ".join(arguments)):
             assert re.search(rf"(?m)^ +(-\w, )?{option}\b", known), f"{page}: {text}"
-
-
-def test_options_in_sentences_exist() -> None:
     known = " ".join(help_of(command) for command in COMMANDS)
     for page in PAGES:
         for option in re.findall(r"`(--[a-z]+)[^`]*`", page.read_text("utf-8")):
@@ -158,17 +129,13 @@ def test_help_groups_every_command() -> None:
     assert "Others" not in groups
 
 
-def test_links_to_files_lead_somewhere() -> None:
-    for page in PAGES:
-        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text("utf-8")):
-            if "://" not in target:
-                assert (page.parent / target).exists(), f"{page}: {target}"
-
-
-def test_verbs_of_the_makefile_exist() -> None:
+def test_links_and_verbs_lead_somewhere() -> None:
     verbs = set(re.findall(r"(?m)^([a-z-]+):.*## ", (ROOT / "Makefile").read_text()))
     for page in PAGES:
-        named = set(re.findall(r"`make ([a-z-]+)", page.read_text("utf-8")))
+        text = page.read_text("utf-8")
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+            assert "://" in target or (page.parent / target).exists(), f"{page}: {target}"
+        named = set(re.findall(r"`make ([a-z-]+)", text))
         assert named <= verbs, f"{page}: {named - verbs}"
 
 

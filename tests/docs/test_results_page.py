@@ -7,7 +7,6 @@ from typing import Any
 
 import make_diff
 import pages
-import pytest
 import tables
 from airtcp import compare, diff
 from airtcp.scenario import loads
@@ -49,11 +48,6 @@ replications = 10
 """
 
 
-@pytest.fixture(scope="module")
-def result() -> dict[str, Any]:
-    return compare(loads(SCENARIO)).to_dict()
-
-
 def keys(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         for key, part in value.items():
@@ -64,14 +58,12 @@ def keys(value: Any) -> Iterator[str]:
             yield from keys(part)
 
 
-def test_every_key_is_defined(result: dict[str, Any]) -> None:
+def test_every_key_is_defined() -> None:
+    result = compare(loads(SCENARIO)).to_dict()
     without_scenario = {key: part for key, part in result.items() if key != "scenario"}
     names_of_groups = set(result["simulation"]["groups"])
 
     assert set(keys(without_scenario)) - names_of_groups <= DEFINED
-
-
-def test_airtime_and_counts_are_complete(result: dict[str, Any]) -> None:
     for section in ("airtime", "counts"):
         text = PAGE.split(f"### `{section}`")[1].split("###")[0]
         for key in result["simulation"][section]:
