@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 from airtcp.examples import directory
 from airtcp.web import planned
-from bases import cell
 from browsing import CHROMIUM, put
-from serving import Web
 
 browses = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
 
@@ -29,33 +27,6 @@ def test_nothing_is_said_of_a_scenario_that_is_not_read_yet(opened: Any) -> None
     assert not page.page.get_by_role("button", name="Save report").is_visible()
     held[0].continue_()
     page.page.get_by_label("All stations").first.wait_for()
-
-
-@browses
-def test_a_plan_without_an_answer_is_told_in_words_of_the_page(opened: Any) -> None:
-    page = opened(viewport={"width": 800, "height": 900})
-    page.answer()
-    put(page, cell(3, title="Three", warmup="1 s", duration="1 s", replications=2))
-    page.until("All flows")
-    page.page.get_by_role("button", name="Plan").click()
-    page.page.get_by_label("Of", exact=True).select_option("")
-    page.page.get_by_label("Metric", exact=True).select_option("flow_goodput")
-    page.page.get_by_label("Bound", exact=True).fill("500")
-    unit = page.page.get_by_label("Unit of the bound")
-    unit.select_option("Mb/s")
-    page.page.uncheck("#plan-remedies")
-    page.page.get_by_role("button", name="Find the capacity").click()
-
-    said = page.page.locator("main .actions .notice").inner_text()
-
-    assert said.startswith('"flow_goodput < 500 Mb/s": ')
-    assert said.endswith("use a condition that is not met there")
-    # The unit is on the page as a whole.
-    shown, wanted = unit.evaluate(
-        "(one) => { const shown = one.offsetWidth;"
-        " one.style.cssText = 'width: max-content; flex: none'; return [shown, one.offsetWidth]; }"
-    )
-    assert shown >= wanted
 
 
 @browses
@@ -136,16 +107,4 @@ def test_options_of_the_command_are_called_as_on_the_page() -> None:
     assert planned.refusal(ends, chosen=False).endswith("allowed: a condition that holds")
     assert planned.refusal(same, chosen=True) == (
         'ap.queue.limit: "from" and "to" are both 3; allowed: two values'
-    )
-
-
-def test_a_name_that_is_none_is_refused_in_words(web: Web) -> None:
-    edit = {"op": "rename", "path": "stations.station", "name": "-1"}
-    status, told = web.ask(
-        "api/edit", {"source": {"example": "persistent-downloads"}, "edit": edit}
-    )
-
-    assert status == 422
-    assert told["problem"]["message"] == (
-        '"-1" is not a name; allowed: up to 60 letters, digits, _ and -, but no - in front'
     )

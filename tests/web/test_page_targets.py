@@ -19,7 +19,7 @@ from airtcp.messages.run import headline, ordered
 from airtcp.metrics import METRICS
 from airtcp.present.groups import by_group
 from airtcp.results.verdict import Judged
-from airtcp.web import parts, sources
+from airtcp.web import sources
 from airtcp.web.bodies import Source
 from browsing import CHROMIUM, Page, choose, packed, put
 from test_judged import SEEDS, random_text
@@ -219,20 +219,6 @@ def test_any_remedy_is_tried_with_who_wins_and_who_loses(opened: Any) -> None:
     page.page.locator(".remedy").get_by_role("button", name="Apply").click()
     has(page, "fq-codel")
     assert [one.count for one in airtcp.load(text_of(page)).stations] == [12, 3]
-
-
-def test_one_remedy_that_was_not_tried_is_one(opened: Any) -> None:
-    page: Page = opened(packed({"example": "web-hotspot"}), folded=True)
-    page.page.locator(".verdict-head .headline").wait_for()
-    assert parts.doing(1, "apply") == "1 that does not apply"
-    assert parts.doing(2, "apply") == "2 that do not apply"
-
-    listed = [
-        {"name": "a", "title": "A", "fits": False, "reason": "none", "where": [], "source": ""}
-    ]
-    page.context.route("**/api/remedies", lambda route: route.fulfill(json={"remedies": listed}))
-    page.page.get_by_text("Try more remedies").click()
-    page.page.get_by_text("1 that does not apply").wait_for()
 
 
 def test_a_slider_of_the_scenario_before_leaves_the_new_one_as_it_is(

@@ -172,24 +172,6 @@ def test_the_command_on_the_page_gives_the_scenario_of_the_page(web: Web, tmp_pa
     assert airtcp.load(told["toml"]).hash() == told["hash"]
 
 
-@pytest.mark.parametrize(
-    "standard", ["802.11b", "802.11a", "802.11n", "802.11ac", "802.11ax", "802.11be"]
-)
-@pytest.mark.parametrize("example", ["web-hotspot", "home-wifi6", "office-uploads"])
-def test_every_standard_of_the_choice_makes_a_scenario(
-    web: Web, example: str, standard: str
-) -> None:
-    _, told = web.ask("api/scenario", {"source": {"example": example}})
-    field = next(one for one in told["fields"] if one["path"] == "phy")
-    value = next(one["value"] for one in field["options"] if standard in one["text"])
-    changes = dict.fromkeys(field["also"]) | {"phy": value}
-
-    status, told = web.ask("api/scenario", {"source": {"example": example, "changes": changes}})
-
-    assert status == 200, told
-    assert airtcp.load(told["toml"].replace('file = "', f'file = "{directory()}/')).phy.standard
-
-
 def test_where_no_model_answers_a_glance_does_with_its_source_and_its_interval(web: Web) -> None:
     """The words, the numbers and the table of the page are those of `airtcp.glance`."""
     status, told = web.ask("api/predict", {"source": {"example": "office-wifi5"}})
