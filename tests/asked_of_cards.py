@@ -45,17 +45,17 @@ txop_limit = "0 us"
 
 
 def scenario(
-    application: str, standard: str = "b", count: int = 6, direction: str = "download",
-    *, tcp: str = "", path: str = "", top: str = "", mac: str = "", also: str = "", more: str = "",
-) -> ResolvedScenario:  # fmt: skip
-    text = f'[phy]\nstandard = "802.11{standard}"\n{mac}\n{top}'
-    text += STATIONS.format(count=count) + more
+    application: str, standard: str = "b", count: int = 6, direction: str = "download", **told: str
+) -> ResolvedScenario:
+    """`mac` may begin with keys of the PHY, `more` is of the stations, `also` comes last."""
+    text = f'[phy]\nstandard = "802.11{standard}"\n{told.get("mac", "")}\n{told.get("top", "")}'
+    text += STATIONS.format(count=count) + told.get("more", "")
     text += FLOW.format(direction=direction, application=application)
-    if tcp:
-        text += f"tcp = {{ {tcp} }}\n"
-    if path:
-        text += f"path = {path}\n"
-    return loads(text + also + RUN)
+    if "tcp" in told:
+        text += f"tcp = {{ {told['tcp']} }}\n"
+    if "path" in told:
+        text += f"path = {told['path']}\n"
+    return loads(text + told.get("also", "") + RUN)
 
 
 def wire(rate: str, more: str = "") -> dict[str, str]:

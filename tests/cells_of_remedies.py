@@ -74,10 +74,7 @@ CROWDED = named(
 MIXED = cell(
     "802.11g",
     DOWNLOAD,
-    stations=[
-        {"name": "laptop", "count": 1},
-        {"name": "old", "count": 1, "data_rate": "1 Mb/s"},
-    ],
+    stations=[{"name": "laptop", "count": 1}, {"name": "old", "count": 1, "data_rate": "1 Mb/s"}],
 )
 FAR = cell("802.11ac", DOWNLOAD, laptop={"mcs": 1})
 AGED = cell("802.11ax", DOWNLOAD, laptop={"standard": "802.11n", "mcs": 3})

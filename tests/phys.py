@@ -37,10 +37,7 @@ PHY_80211A = dataclasses.replace(
     cw_min=15,
 )
 PHY_80211G = dataclasses.replace(
-    PHY_80211A,
-    sifs_ns=10_000,
-    difs_ns=28_000,
-    ofdm=OfdmTiming(16_000, 4_000, 4_000, 16, 6, 6_000),
+    PHY_80211A, sifs_ns=10_000, difs_ns=28_000, ofdm=OfdmTiming(16_000, 4_000, 4_000, 16, 6, 6_000)
 )
 
 

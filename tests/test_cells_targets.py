@@ -90,11 +90,7 @@ def test_the_command_tells_it_with_its_status(tmp_path: Path) -> None:
         ("cell middle share_of_alone", "> 120 %", "can never be met: share_of_alone is 0 to 1"),
         ("share_of_alone", "> 30 %", "allowed: one of several cells (cell NAME)"),
         ("guest share_of_alone", "> 30 %", "allowed: one of several cells (cell NAME)"),
-        (
-            "middle goodput",
-            "> 1 Mb/s",
-            "a cell, not a group; allowed: cell middle, guest",
-        ),
+        ("middle goodput", "> 1 Mb/s", "a cell, not a group; allowed: cell middle, guest"),
         ("middle rtt", "< 1 s", '"middle" is a cell, not a group; allowed: guest'),
     ],
 )

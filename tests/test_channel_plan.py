@@ -14,13 +14,7 @@ import pytest
 from airtcp.cli.commands import app
 from airtcp.examples import directory
 from airtcp.exceptions import QuestionError
-from airtcp.plan.assignments import (
-    allowed_channels,
-    count,
-    on_one_channel,
-    plans,
-    with_channels,
-)
+from airtcp.plan.assignments import allowed_channels, count, on_one_channel, plans, with_channels
 from airtcp.plan.objective import objective_of
 from airtcp.plan.shares import Chain, Graph
 from airtcp.present import channel_plan as present

@@ -168,6 +168,9 @@ def test_each_word_of_a_closed_set_has_its_record(form: list[tuple[str, str]]) -
 def test_each_record_is_under_its_word() -> None:
     for records in CLOSED_SETS.values():
         assert list(records) == [one.word for one in records.values()]
+    # What the page offers is of its kind.
+    for kind, one in APPLICATIONS.items():
+        assert one.offered is None or one.offered["kind"] == kind
 
 
 def test_what_a_congestion_control_needs_is_words_of_other_keys() -> None:
@@ -267,6 +270,17 @@ def told(scenario: Scenario) -> list[Any]:
     return [subject(scenario), controls, axes(controls), lines]
 
 
+def refused_by_a_testbed(path: str, word: str) -> str:
+    if ".mac_feedback." in path:
+        return "no kernel gets reports of the MAC"
+    if path.startswith("mac.ofdma."):
+        return "PPDUs to several stations"
+    if path.endswith(".links"):
+        return "a testbed has one link"
+    is_missing = path == "flows.tcp.congestion" and CONGESTION[word].kernel is None
+    return "the kernel does not have it" if is_missing else ""
+
+
 def test_each_word_goes_through_every_verb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     available = tmp_path / "available"
     available.write_text(" ".join(one.kernel or "" for one in CONGESTION.values()))
@@ -278,20 +292,8 @@ def test_each_word_goes_through_every_verb(tmp_path: Path, monkeypatch: pytest.M
         try:
             scenario = airtcp.load(with_word(path, word))
             subjects, controls, *_ = told(scenario)
-            if ".mac_feedback." in path:
-                with pytest.raises(ScenarioError, match="no kernel gets reports of the MAC"):
-                    site_of(scenario, name="test")
-                continue
-            if path.startswith("mac.ofdma."):
-                with pytest.raises(ScenarioError, match="PPDUs to several stations"):
-                    site_of(scenario, name="test")
-                continue
-            if path.endswith(".links"):
-                with pytest.raises(ScenarioError, match="a testbed has one link"):
-                    site_of(scenario, name="test")
-                continue
-            if path == "flows.tcp.congestion" and CONGESTION[word].kernel is None:
-                with pytest.raises(ScenarioError, match="the kernel does not have it"):
+            if said := refused_by_a_testbed(path, word):
+                with pytest.raises(ScenarioError, match=said):
                     site_of(scenario, name="test")
                 continue
             made = site_of(scenario, name="test")
@@ -303,13 +305,6 @@ def test_each_word_goes_through_every_verb(tmp_path: Path, monkeypatch: pytest.M
         assert made.nodes
 
     assert wrong == {}
-
-
-@pytest.mark.parametrize("kind", APPLICATIONS)
-def test_what_the_page_offers_is_of_its_kind(kind: str) -> None:
-    offered = APPLICATIONS[kind].offered
-
-    assert offered is None or offered["kind"] == kind
 
 
 def test_a_congestion_control_that_linux_lacks_is_said_and_crashes_nothing(

@@ -115,10 +115,7 @@ def test_an_interruption_while_pictures_are_drawn_leaves_the_answer(
     assert result.exit_code == 130
     assert "goodput, all flows" in result.stdout
     assert "INTERRUPTED" not in result.stdout
-    assert (
-        result.stderr
-        == "airtcp: interrupted: the result is complete, but the report was not written\n"
-    )
+    assert "the result is complete, but the report was not written\n" in result.stderr
     assert not list(tmp_path.glob("out/*"))
 
 

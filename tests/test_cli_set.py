@@ -25,29 +25,18 @@ def scenario(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("command", ["run", "predict", "simulate"])
 def test_keys_are_changed_before_anything_else(command: str, scenario: Path) -> None:
     """Numbers, words, quantities and tables, as a file has them; texts without quotes."""
-    result = call(
-        command,
-        scenario,
-        "--json",
-        "--set",
-        "stations.laptop.count=2",
-        "--set",
-        "flows.laptop.tcp.mss = 536 B",
-        "--set",
-        "flows.laptop.tcp.receive_window={ segments = 8 }",
-        "--set",
-        "mac.rules.immediate_access=false",
-    )
-
+    changes = {
+        "stations.laptop.count=2": ("stations.laptop.count", 2),
+        "flows.laptop.tcp.mss = 536 B": ("flows.laptop.tcp.mss", "536 B"),
+        "flows.laptop.tcp.receive_window={ segments = 8 }": (
+            "flows.laptop.tcp.receive_window", {"segments": 8},
+        ),
+        "mac.rules.immediate_access=false": ("mac.rules", {"immediate_access": False}),
+    }  # fmt: skip
+    told = [word for one in changes for word in ("--set", one)]
+    result = call(command, scenario, "--json", *told)
     assert result.exit_code == 0
-    changed = load(scenario).vary(
-        {
-            "stations.laptop.count": 2,
-            "flows.laptop.tcp.mss": "536 B",
-            "flows.laptop.tcp.receive_window": {"segments": 8},
-            "mac.rules": {"immediate_access": False},
-        }
-    )
+    changed = load(scenario).vary(dict(changes.values()))
     assert json.loads(result.stdout)["scenario"] == changed.to_dict()
     assert changed.flows[0].tcp.receive_window_bytes == 8 * 536
 

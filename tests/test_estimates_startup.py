@@ -97,9 +97,7 @@ def test_the_start_up_is_what_large_transfers_take_less_what_the_warm_up_has_see
     assert one.expected == pytest.approx(ended / 200)
 
 
-def test_runs_that_are_short_beside_large_transfers_give_a_bound_of_their_time(
-    large: str,
-) -> None:
+def test_runs_that_are_short_beside_large_transfers_give_a_bound_of_their_time(large: str) -> None:
     result, one = of(large, warmup_s=1, measured_s=20)
     assert one.is_short
 
@@ -119,9 +117,7 @@ def test_runs_that_are_short_beside_large_transfers_give_a_bound_of_their_time(
     assert goodput.steadiness.state == "unsteady"
 
 
-def test_few_large_transfers_say_nothing_of_the_mean_and_much_of_goodput(
-    large: str,
-) -> None:
+def test_few_large_transfers_say_nothing_of_the_mean_and_much_of_goodput(large: str) -> None:
     # Long beside what a large one takes; five replications of it have some ten large ones.
     result, one = of(large, warmup_s=100, measured_s=100)
     assert not one.is_short

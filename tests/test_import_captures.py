@@ -240,8 +240,7 @@ def refused_or_read(directory: Path, content: bytes) -> bool:
 
 
 @pytest.mark.parametrize(
-    "count",
-    [90, pytest.param(2000, marks=[pytest.mark.verify, pytest.mark.timeout(3000)])],
+    "count", [90, pytest.param(2000, marks=[pytest.mark.verify, pytest.mark.timeout(3000)])]
 )
 def test_spoiled_files_are_read_or_refused(capture: Path, tmp_path: Path, count: int) -> None:
     frames = list(pcap_frames(capture))[:400]

@@ -10,6 +10,11 @@ from airtcp.exceptions import ScenarioError
 from airtcp.importer.files import measurement_of, scenario_of
 from imported import written
 
+
+def dump(rate: str, lines: str = "") -> str:
+    return f"Station 02:00:00:00:00:02 (on wlan0)\n\ttx bitrate:\t{rate}\n{lines}"
+
+
 #: The rate of a station, lines of its dump: standard, band ("" if none is written), and a line.
 RADIOS = {
     "HE": ("120.1 MBit/s 20MHz HE-MCS 10 HE-NSS 1 HE-GI 0", "", ("ax", "", "the band")),
@@ -26,9 +31,7 @@ RADIOS = {
 @pytest.mark.parametrize("name", RADIOS)
 def test_a_dump_tells_the_radio_or_a_line_does_not(tmp_path: Path, name: str) -> None:
     rate, lines, (standard, band, said) = RADIOS[name]
-    dump = f"Station 02:00:00:00:00:02 (on wlan0)\n\ttx bitrate:\t{rate}\n{lines}"
-
-    text = scenario_of([written(tmp_path, dump)])
+    text = scenario_of([written(tmp_path, dump(rate, lines))])
 
     phy = tomllib.loads(text)["phy"]
     assert (phy["standard"], phy.get("band", "")) == (f"802.11{standard}", band)
@@ -36,25 +39,22 @@ def test_a_dump_tells_the_radio_or_a_line_does_not(tmp_path: Path, name: str) ->
     assert ("the band, which" in text) == (not band and standard != "a")
 
 
-@pytest.mark.parametrize(
-    ("rate", "other"), [("4.3 MBit/s S1G-MCS 7", "802.11ah"), ("4620.0 MBit/s MCS 12", "802.11ad")]
-)
-def test_rates_of_other_radios_are_refused(tmp_path: Path, rate: str, other: str) -> None:
-    dump = f"Station 02:00:00:00:00:02 (on wlan0)\n\ttx bitrate:\t{rate}\n"
-
-    with pytest.raises(ScenarioError, match=f"{other}.* is not modelled"):
-        scenario_of([written(tmp_path, dump)])
-
-
 def test_an_idle_station_leaves_the_configured_radio(tmp_path: Path) -> None:
-    dump = "Station 02:00:00:00:00:02 (on wlan0)\n\ttx bitrate:\t6.0 MBit/s\n"
     config = written(tmp_path, "hw_mode=g\nchannel=6\nieee80211n=1\n", "hostapd.conf")
 
-    text = scenario_of([config, written(tmp_path, dump)])
+    text = scenario_of([config, written(tmp_path, dump("6.0 MBit/s"))])
 
     phy = tomllib.loads(text)["phy"]
     assert "the rate of management frames" in text.replace("\n#  ", "")
     assert (phy["standard"], phy["band"]) == ("802.11n", "2.4 GHz")
+
+
+@pytest.mark.parametrize(
+    ("rate", "other"), [("4.3 MBit/s S1G-MCS 7", "802.11ah"), ("4620.0 MBit/s MCS 12", "802.11ad")]
+)
+def test_rates_of_other_radios_are_refused(tmp_path: Path, rate: str, other: str) -> None:
+    with pytest.raises(ScenarioError, match=f"{other}.* is not modelled"):
+        scenario_of([written(tmp_path, dump(rate))])
 
 
 @pytest.mark.parametrize(
@@ -70,10 +70,9 @@ def test_an_idle_station_leaves_the_configured_radio(tmp_path: Path) -> None:
 def test_a_rate_that_the_radio_does_not_have_is_a_line(
     tmp_path: Path, config: str, rate: str
 ) -> None:
-    dump = f"Station 02:00:00:00:00:02 (on wlan0)\n\ttx bitrate:\t{rate}\n"
     path = written(tmp_path, config, "hostapd.conf")
 
-    text = scenario_of([path, written(tmp_path, dump)])
+    text = scenario_of([path, written(tmp_path, dump(rate))])
 
     assert "not a rate of this radio" in text.replace("\n#  ", "")
     assert tomllib.loads(text)["stations"] == [{"name": "station", "count": 1}]
@@ -93,9 +92,8 @@ def test_a_rate_that_the_radio_does_not_have_is_a_line(
 def test_a_rate_of_less_than_the_channel_is_named(
     tmp_path: Path, rate: str, width: int, is_named: bool
 ) -> None:
-    dump = f"Station 02:00:00:00:00:02 (on wlan0)\n\ttx bitrate:\t{rate}\n"
 
-    text = scenario_of([written(tmp_path, dump)])
+    text = scenario_of([written(tmp_path, dump(rate))])
 
     assert tomllib.loads(text)["phy"]["channel_width"] == f"{width} MHz"
     assert ("not the rate of its MCS" in text.replace("\n#  ", "")) == is_named
@@ -105,8 +103,8 @@ def test_a_rate_of_less_than_the_channel_is_named(
 def test_a_driver_that_counts_no_airtime_is_not_idle(
     tmp_path: Path, spent_us: int, share: float | None
 ) -> None:
-    dump = "Station 02:00:00:00:00:02 (on wlan0)\n\tconnected time:\t50 seconds\n"
-    dump += f"\ttx duration:\t{spent_us} us\n\trx duration:\t0 us\n"
+    told = "Station 02:00:00:00:00:02 (on wlan0)\n\tconnected time:\t50 seconds\n"
+    told += f"\ttx duration:\t{spent_us} us\n\trx duration:\t0 us\n"
 
-    found = measurement_of(written(tmp_path, dump)).values.get("station", {})
+    found = measurement_of(written(tmp_path, told)).values.get("station", {})
     assert (found["airtime_share"].mean if found else None) == share

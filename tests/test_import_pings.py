@@ -27,41 +27,32 @@ def test_another_tool_s_log_is_no_ping(tmp_path: Path) -> None:
         read(tmp_path, text)
 
 
-@pytest.mark.parametrize(
-    ("text", "least", "count", "lost"),
-    [
-        (PING, "20 ms", 4, 1),
-        ("192.0.2.1 : [0], 64 bytes, 12.5 ms (12.5 avg, 0% loss)\n"
-         "192.0.2.1 : [1], timed out (12.5 avg, 50% loss)\n", "12.5 ms", 2, 1),
-        ("192.0.2.1 : 12.5 - 14.1\n", "12.5 ms", 3, 1),
-        ("Reply from 192.0.2.1: bytes=32 time=11ms TTL=60\nRequest timed out.\n", "11 ms", 2, 1),
-        ("[1795868451.1] 64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time=12.3 ms\n"
-         "[1795868452.1] no answer yet for icmp_seq=2\n", "12.3 ms", 2, 1),
-        ("[1795868451.1] 192.0.2.1 : [0], 64 bytes, 12.3 ms (12.3 avg, 0% loss)\n",
-         "12.3 ms", 1, 0),
-        # Windows in another language, and summaries alone.
-        ("Antwort von 192.0.2.1: Bytes=32 Zeit=12ms TTL=64\n"
-         "    Pakete: Gesendet = 3, Empfangen = 1, Verloren = 2\n"
-         "    (66% Verlust),\n", "12 ms", 3, 2),
-        ("Antwort von 192.0.2.1: Bytes=32 Zeit=12ms TTL=64\n"
-         "    Pakete: Gesendet = 3, Empfangen = 1, Verloren = 2 (66% Verlust),\n", "12 ms", 3, 2),
-        ("--- 192.0.2.1 ping statistics ---\n100 packets transmitted, 98 received, 2% packet loss\n"
-         "rtt min/avg/max/mdev = 12.300/13.200/44.100/0.900 ms\n", "12.3 ms", 100, 2),
-        ("192.0.2.1 : xmt/rcv/%loss = 100/97/3%, min/avg/max = 12.3/13.3/44.3\n",
-         "12.3 ms", 100, 3),
-        # Not looked at before.
-        ("64 bytes from 192.0.2.1: icmp_seq=0 ttl=60 time=8.123 ms\n"
-         "Request timeout for icmp_seq 1\n", "8.12 ms", 2, 1),
-        ("64 bytes from host (192.0.2.1): icmp_seq=1 ttl=64 time=0.043 ms\n", "0.043 ms", 1, 0),
-    ],
-)  # fmt: skip
-def test_logs_of_pings_are_round_trips(
-    tmp_path: Path, text: str, least: str, count: int, lost: int
-) -> None:
-    (line,) = measurement_of(written(tmp_path, text)).others
-
-    assert f"shortest {least}," in line
-    assert f"{lost} of {count} lost" in line
+#: Logs of programs: least round trip, pings, and lost ones.
+LOGS = [
+    (PING, "20 ms", 4, 1),
+    ("192.0.2.1 : [0], 64 bytes, 12.5 ms (12.5 avg, 0% loss)\n"
+     "192.0.2.1 : [1], timed out (12.5 avg, 50% loss)\n", "12.5 ms", 2, 1),
+    ("192.0.2.1 : 12.5 - 14.1\n", "12.5 ms", 3, 1),
+    ("Reply from 192.0.2.1: bytes=32 time=11ms TTL=60\nRequest timed out.\n", "11 ms", 2, 1),
+    ("[1795868451.1] 64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time=12.3 ms\n"
+     "[1795868452.1] no answer yet for icmp_seq=2\n", "12.3 ms", 2, 1),
+    ("[1795868451.1] 192.0.2.1 : [0], 64 bytes, 12.3 ms (12.3 avg, 0% loss)\n",
+     "12.3 ms", 1, 0),
+    # Windows in another language, and summaries alone.
+    ("Antwort von 192.0.2.1: Bytes=32 Zeit=12ms TTL=64\n"
+     "    Pakete: Gesendet = 3, Empfangen = 1, Verloren = 2\n"
+     "    (66% Verlust),\n", "12 ms", 3, 2),
+    ("Antwort von 192.0.2.1: Bytes=32 Zeit=12ms TTL=64\n"
+     "    Pakete: Gesendet = 3, Empfangen = 1, Verloren = 2 (66% Verlust),\n", "12 ms", 3, 2),
+    ("--- 192.0.2.1 ping statistics ---\n100 packets transmitted, 98 received, 2% packet loss\n"
+     "rtt min/avg/max/mdev = 12.300/13.200/44.100/0.900 ms\n", "12.3 ms", 100, 2),
+    ("192.0.2.1 : xmt/rcv/%loss = 100/97/3%, min/avg/max = 12.3/13.3/44.3\n",
+     "12.3 ms", 100, 3),
+    # Not looked at before.
+    ("64 bytes from 192.0.2.1: icmp_seq=0 ttl=60 time=8.123 ms\n"
+     "Request timeout for icmp_seq 1\n", "8.12 ms", 2, 1),
+    ("64 bytes from host (192.0.2.1): icmp_seq=1 ttl=64 time=0.043 ms\n", "0.043 ms", 1, 0),
+]  # fmt: skip
 
 
 #: Logs by language and program: least round trip, pings, and lost ones.
@@ -102,16 +93,6 @@ LOCALES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LOCALES)
-def test_pings_are_read_in_any_language(tmp_path: Path, name: str) -> None:
-    text, least, count, lost = LOCALES[name]
-
-    (line,) = measurement_of(written(tmp_path, text)).others
-
-    assert f"shortest {least} ms," in line
-    assert f"{lost} of {count} lost" in line
-
-
 def test_summaries_of_one_path_add_up(tmp_path: Path) -> None:
     """fping -l -Q: 10 pings of 2 ms and 30 of 4 ms have a mean of 3.5 ms."""
     row = "192.0.2.1 : xmt/rcv/%loss = {0}/{0}/0%, min/avg/max = {1}/{2}/{3}\n"
@@ -138,3 +119,12 @@ def test_half_of_the_least_ping_is_the_path(tmp_path: Path) -> None:
     found = read(tmp_path, "hw_mode=a\nchannel=36\n", PING)
 
     assert found["flows"][0]["path"] == [{"delay": "10 ms"}]
+
+
+@pytest.mark.parametrize(("text", "least", "count", "lost"), [*LOGS, *LOCALES.values()])
+def test_logs_of_pings_are_round_trips_in_any_language(
+    tmp_path: Path, text: str, least: str, count: int, lost: int
+) -> None:
+    (line,) = measurement_of(written(tmp_path, text)).others
+    assert f"shortest {least.removesuffix(' ms')} ms," in line
+    assert f"{lost} of {count} lost" in line

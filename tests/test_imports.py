@@ -25,18 +25,10 @@ TABLES = {"pyarrow"}
 ALWAYS = {"typer"}
 #: Parts that a package imports when they are first asked for: 20 to 50 ms each. A single call does
 #: so (`numpy.unique` imports masked arrays), and no one notices.
-PARTS = {"numpy.ma", "numpy.random", "numpy.fft", "numpy.polynomial", "numpy.testing"} | {
-    "rich.markdown",
-    "rich.syntax",
-    "rich.traceback",
-    "rich.progress",
-    "pydantic.v1",
-    "importlib.resources.readers",
-    "asyncio",
-    "concurrent.futures",
-    "multiprocessing",
-    "sqlite3",
-}
+PARTS = {f"numpy.{part}" for part in ("ma", "random", "fft", "polynomial", "testing")}
+PARTS |= {f"rich.{part}" for part in ("markdown", "syntax", "traceback", "progress")}
+PARTS |= {"pydantic.v1", "importlib.resources.readers", "asyncio", "concurrent.futures"}
+PARTS |= {"multiprocessing", "sqlite3"}
 
 TINY = cell(warmup="0 s", duration="1 s", replications=1)
 

@@ -67,21 +67,12 @@ def test_a_job_that_has_not_ended_has_no_end() -> None:
     assert "goodput, all flows" in {line.metric for line in simulation_lines(result.simulation)}
 
 
-def test_targets_on_jobs_are_about_the_time_while_they_run() -> None:
-    result = compare(loads(FETCH + '[targets]\n"tablet flow_goodput" = "> 5 Mb/s"\n'))
-
-    found = verdict(result)
-
-    (judged,) = found.targets
-    assert judged.state == "holds"
-    assert result.scenario.run.replications == 4
-
-
-def test_the_default_target_of_a_job_is_decided() -> None:
-    """Of 3 runs with 12 jobs each nothing bounds a 90th percentile."""
-    found = verdict(compare(loads(FETCH)))
-
-    assert [one.state for one in found.targets] == ["holds"]
+@pytest.mark.parametrize("written", ["", '[targets]\n"tablet flow_goodput" = "> 5 Mb/s"\n'])
+def test_targets_on_jobs_are_about_the_time_while_they_run(written: str) -> None:
+    """Of 3 runs with 12 jobs each nothing bounds a 90th percentile, the default target."""
+    result = compare(loads(FETCH + written))
+    assert [one.state for one in verdict(result).targets] == ["holds"]
+    assert not written or result.scenario.run.replications == 4
 
 
 def test_a_quick_simulation_that_sees_the_end_of_all_jobs_knows_their_times() -> None:

@@ -10,7 +10,6 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.labs.judge import check, judge
-from airtcp.labs.notebook import call_of
 from airtcp.labs.sheet import NAMES, sheet, sheets, write
 from airtcp.results import SimulationResult
 from airtcp.run.simulate import simulate
@@ -215,8 +214,3 @@ def test_a_sheet_is_not_overwritten(tmp_path: Path) -> None:
     with pytest.raises(airtcp.OutputError, match="file exists"):
         write("dcf", tmp_path)
     write("dcf", tmp_path, force=True)
-
-
-def test_a_command_without_a_call_is_told() -> None:
-    with pytest.raises(ValueError, match="has no call"):
-        call_of("airtcp web dcf.toml")

@@ -28,13 +28,9 @@ def means(text: str) -> dict[str, Any]:
 
 
 def datagrams(direction: str, rate: str, count: int = 1) -> str:
-    return cell(
-        count,
-        phy='control_rate = "2 Mb/s"',
-        name="a",
-        direction=direction,
-        application=f'{{ kind = "udp", packet = "1500 B", rate = "{rate}" }}',
-    )
+    application = f'{{ kind = "udp", packet = "1500 B", rate = "{rate}" }}'
+    keys = {"name": "a", "direction": direction, "application": application}
+    return cell(count, phy='control_rate = "2 Mb/s"', **keys)
 
 
 @pytest.mark.parametrize("direction", ["download", "upload"])

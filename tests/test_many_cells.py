@@ -119,26 +119,19 @@ def test_rows_of_powers_as_objects_say_the_same_as_a_table(tmp_path: Path) -> No
     assert found[0] == found[1]
 
 
+THREE = {("field by exchanges", "cells hear each other entirely or not at all")}
+PROTECTED = {("field by frames", "RTS threshold or protection")}
+HIDDEN = {("field by frames", "a station hears what no other station hears")}
+
+
 @pytest.mark.parametrize(
     ("example", "changes", "engines"),
     [
         ("persistent-downloads", {}, {("cell", "all stations hear each other; single frames")}),
         ("office-wifi6", {}, {("cell", "all stations hear each other; aggregated frames")}),
-        (
-            "three-cells",
-            {},
-            {("field by exchanges", "cells hear each other entirely or not at all")},
-        ),
-        (
-            "three-cells",
-            {"mac.rts_threshold": "60000 B"},
-            {("field by frames", "RTS threshold or protection")},
-        ),
-        (
-            "hidden-uploads",
-            {},
-            {("field by frames", "a station hears what no other station hears")},
-        ),
+        ("three-cells", {}, THREE),
+        ("three-cells", {"mac.rts_threshold": "60000 B"}, PROTECTED),
+        ("hidden-uploads", {}, HIDDEN),
     ],
 )
 def test_the_core_tells_the_engine_of_each_cell(
@@ -147,8 +140,6 @@ def test_the_core_tells_the_engine_of_each_cell(
     from airtcp import _core
 
     scenario = airtcp.load(EXAMPLES / f"{example}.toml").vary(changes)
-
     told = _core.Simulation(scenario.to_json()).engines()
-
     assert set(told) == engines
     assert len(told) == max(1, len(scenario.cells or ()))

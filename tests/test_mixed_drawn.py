@@ -14,12 +14,8 @@ from airtcp import simulate
 from airtcp.amendments import AMENDMENTS
 from airtcp.scenario.load import resolve
 from airtcp.standards import STANDARDS
+from networks import BANDS
 
-BANDS = {
-    "2.4 GHz": ("802.11b", "802.11g", "802.11n", "802.11ax", "802.11be"),
-    "5 GHz": ("802.11a", "802.11n", "802.11ac", "802.11ax", "802.11be"),
-    "6 GHz": ("802.11ax", "802.11be"),
-}
 UDP = {"kind": "udp", "packet": "1500 B", "rate": "saturated"}
 CALL = {"kind": "udp", "packet": "200 B", "rate": "80 kb/s"}
 

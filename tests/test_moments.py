@@ -34,8 +34,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("times", [2, pytest.param(10, marks=pytest.mark.verify)])
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(one, marks=with_papers if one == "reproduce" else ()) for one in COMMANDS],
+    "name", [pytest.param(one, marks=with_papers if one == "reproduce" else ()) for one in COMMANDS]
 )
 def test_ctrl_c_at_moments(name: str, times: int, tmp_path: Path, started: Children) -> None:
     """Spread over all that the command does, from its first word to the end of its answer."""
@@ -45,8 +44,7 @@ def test_ctrl_c_at_moments(name: str, times: int, tmp_path: Path, started: Child
     moments = Path(__file__).with_name("moments.py")
     how = ["evenly", str(times), str(tmp_path), "SIGINT"]
     process = started.start(
-        [sys.executable, moments, *how, *COMMANDS[name], "--threads", "2"],
-        stderr=subprocess.PIPE,
+        [sys.executable, moments, *how, *COMMANDS[name], "--threads", "2"], stderr=subprocess.PIPE
     )
     said = process.communicate(timeout=800)[1]
 

@@ -21,29 +21,16 @@ from wing import with_papers
 
 #: The pictures of pages, which nobody loads as fast as the air goes.
 OF_PAGES = ["comparison", "airtime", "transfer-times", "active-transfers", "goodput"]
-APPLICATIONS = {
-    "web": reading("20 kB"),
-    "bulk": BULK,
-    "udp": SATURATED,
-}
+APPLICATIONS = {"web": reading("20 kB"), "bulk": BULK, "udp": SATURATED}
 
 
 def compared(
     kind: str, count: int = 3, replications: int = 5, direction: str = "download"
 ) -> Comparison:
-    return compare(
-        loads(
-            cell(
-                count,
-                title=kind,
-                application=APPLICATIONS[kind],
-                direction=direction,
-                warmup="1 s",
-                duration="20 s",
-                replications=replications,
-            )
-        )
-    )
+    run = {"warmup": "1 s", "duration": "20 s", "replications": replications}
+    application = APPLICATIONS[kind]
+    text = cell(count, title=kind, application=application, direction=direction, **run)
+    return compare(loads(text))
 
 
 @pytest.fixture(scope="module")

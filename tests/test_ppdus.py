@@ -17,29 +17,11 @@ from bases import BULK, SATURATED, cell
 CYCLE_S = 5497.3e-6
 
 
-def simulated(
-    *,
-    standard: str = "802.11n",
-    mac: str = "",
-    count: int = 1,
-    group: str = "",
-    direction: str = "download",
-    application: str = SATURATED,
-) -> Simulation:
-    text = cell(
-        count,
-        standard=standard,
-        tables=f'[mac]\nrules = {{ preset = "ns-3", delivery = "ppdu" }}\n{mac}',
-        name="a",
-        group=group,
-        direction=direction,
-        application=application,
-        warmup="200 ms",
-        duration="3 s",
-        replications=1,
-        seed=5,
-    )
-    return simulate(loads(text), threads=1).simulation
+def simulated(mac: str = "", count: int = 1, **told: str) -> Simulation:
+    rules = f'[mac]\nrules = {{ preset = "ns-3", delivery = "ppdu" }}\n{mac}'
+    run = {"warmup": "200 ms", "duration": "3 s", "replications": 1, "seed": 5}
+    told = {"standard": "802.11n", "application": SATURATED} | told
+    return simulate(loads(cell(count, tables=rules, name="a", **told, **run)), threads=1).simulation
 
 
 def means(simulation: Simulation) -> dict[str, float | None]:

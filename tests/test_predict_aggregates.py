@@ -43,27 +43,9 @@ def flow(direction: str, application: str = UDP, group: str = "sta", tcp: str = 
     return text + (f"tcp = {{ {tcp} }}\n" if tcp else "")
 
 
-def scenario(
-    flows: str,
-    *,
-    standard: str = "n",
-    count: int = 1,
-    phy: str = "",
-    mac: str = "",
-    top: str = "",
-    station: str = "",
-) -> ResolvedScenario:
-    return loads(
-        SCENARIO.format(
-            flows=flows,
-            standard=standard,
-            count=count,
-            phy=phy,
-            mac=mac,
-            top=top,
-            station=station,
-        )
-    )
+def scenario(flows: str, **told: object) -> ResolvedScenario:
+    keys = {"standard": "n", "count": 1, "phy": "", "mac": "", "top": "", "station": ""}
+    return loads(SCENARIO.format(flows=flows, **keys | told))
 
 
 def values(said: Prediction, metric: str = "goodput_bps") -> dict[str, float]:

@@ -31,32 +31,20 @@ def scenario(
     return loads(text + '[run]\nwarmup = "3 s"\nduration = "6 s"\nreplications = 2\nseed = 1\n')
 
 
+WINDOW, RATE = "at most a window a round trip", "at most the rate of a link"
+SHARED = {"path": '"up"', "application": UDP, "direction": "upload"}
 CAPPED = {
-    "802.11g over 50 ms": (
-        scenario({"path": '{ delay = "50 ms" }'}),
-        "at most a window a round trip",
-        0.02,
-    ),
+    "802.11g over 50 ms": (scenario({"path": '{ delay = "50 ms" }'}), WINDOW, 0.02),
     "a wire of 30 Mb/s under 802.11n": (
-        scenario({"path": '{ rate = "30 Mb/s" }'}, standard="802.11n"),
-        "at most the rate of a link",
-        0.01,
+        scenario({"path": '{ rate = "30 Mb/s" }'}, standard="802.11n"), RATE, 0.01,
     ),
     "links of their own": (
-        scenario({"path": '{ rate = "2 Mb/s" }', "direction": "upload"}, count=3),
-        "at most the rate of a link",
-        0.01,
+        scenario({"path": '{ rate = "2 Mb/s" }', "direction": "upload"}, count=3), RATE, 0.01,
     ),
     "a link that saturated datagrams share": (
-        scenario(
-            {"path": '"up"', "application": UDP, "direction": "upload"},
-            count=3,
-            links='[links.up]\nrate = "9 Mb/s"\n',
-        ),
-        "at most the rate of a link",
-        0.01,
+        scenario(SHARED, count=3, links='[links.up]\nrate = "9 Mb/s"\n'), RATE, 0.01,
     ),
-}
+}  # fmt: skip
 
 
 @with_papers

@@ -1,6 +1,7 @@
 """What losses on wires leave of endless transfers: RFC 9438 and Mathis, beside simulations."""
 
 import math
+from typing import Any
 
 import pytest
 from airtcp.predict import predict
@@ -10,47 +11,34 @@ from bases import cell
 from wing import with_papers
 
 
-def scenario(
-    loss: str,
-    congestion: str = "reno",
-    *,
-    standard: str = "ac",
-    count: int = 1,
-    delay: str = "25 ms",
-    every: int = 1,
-) -> ResolvedScenario:
-    tcp = (
-        'mss = "1000 B", receive_window = { segments = 5000 }, variant = "sack", '
-        f'delayed_ack = {{ every = {every} }}, congestion = "{congestion}"'
-    )
-    return loads(
-        cell(
-            count,
-            standard=f"802.11{standard}",
-            tables=f'[links.up]\ndelay = "{delay}"\nloss = {loss}',
-            name="sta",
-            flow=f'path = ["up"]\ntcp = {{ {tcp} }}',
-            warmup="20 s",
-            duration="100 s",
-            replications=2,
-        )
-    )
+def scenario(loss: str, congestion: str = "reno", **told: Any) -> ResolvedScenario:
+    keys = {"standard": "ac", "count": 1, "delay": "25 ms", "every": 1} | told
+    tcp = 'mss = "1000 B", receive_window = { segments = 5000 }, variant = "sack", '
+    tcp += f'delayed_ack = {{ every = {keys["every"]} }}, congestion = "{congestion}"'
+    link = f'[links.up]\ndelay = "{keys["delay"]}"\nloss = {loss}'
+    flow = f'path = ["up"]\ntcp = {{ {tcp} }}'
+    run = {"warmup": "20 s", "duration": "100 s", "replications": 2}
+    of = {"standard": f"802.11{keys['standard']}", "tables": link, "name": "sta", "flow": flow}
+    return loads(cell(keys["count"], **of, **run))
 
 
-def test_reno_by_hand() -> None:
-    """sqrt(1.5 / 0.001) = 38.73 segments of 8000 bits in 50 ms."""
-    best = predict(scenario("{ every = 1000 }")).best("goodput_bps")
-
-    assert best.source == "Mathis et al. (1997)"
-    assert best.value == pytest.approx(math.sqrt(1.5 / 0.001) * 8000 / 0.05)
-
-
-def test_cubic_by_hand() -> None:
-    """(0.4 * 3.7 / 1.2)^(1/4) (0.05 / 1e-5)^(3/4) = 627 segments: more than Reno's 379."""
-    best = predict(scenario("{ every = 100000 }", "cubic")).best("goodput_bps")
-
-    assert best.source == "RFC 9438, 5.1"
-    window = (0.4 * 3.7 / 1.2) ** 0.25 * (0.05 / 1e-5) ** 0.75
+@pytest.mark.parametrize(
+    ("loss", "congestion", "every", "source", "window"),
+    [
+        # 38.73 segments; with an ACK for two segments a window grows half as fast.
+        (1000, "reno", 1, "Mathis et al. (1997)", math.sqrt(1.5 / 0.001)),
+        (1000, "reno", 2, "Mathis et al. (1997)", math.sqrt(1.5 / 2 / 0.001)),
+        # 627 segments: more than Reno's 379.
+        (100000, "cubic", 1, "RFC 9438, 5.1", (0.4 * 3.7 / 1.2) ** 0.25 * (0.05 / 1e-5) ** 0.75),
+    ],
+)
+def test_windows_by_hand(
+    loss: int, congestion: str, every: int, source: str, window: float
+) -> None:
+    """Segments of 8000 bits in 50 ms."""
+    asked = scenario(f"{{ every = {loss} }}", congestion, every=every)
+    best = predict(asked).best("goodput_bps")
+    assert best.source == source
     assert best.value == pytest.approx(window * 8000 / 0.05)
 
 
@@ -79,10 +67,3 @@ def test_without_a_delay_nothing_is_told() -> None:
     asked = scenario('"1 %"', standard="n", delay="0 s")
 
     assert "losses and a delay" in predict(asked).unanswered["losses on wired links"]
-
-
-def test_a_window_grows_by_an_ack_for_d_segments() -> None:
-    """With an ACK for two segments a window grows half as fast: sqrt(1.5 / 2 / 0.001)."""
-    best = predict(scenario("{ every = 1000 }", every=2)).best("goodput_bps")
-
-    assert best.value == pytest.approx(math.sqrt(0.75 / 0.001) * 8000 / 0.05)

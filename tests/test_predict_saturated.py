@@ -206,9 +206,7 @@ def test_classes_that_contend_differently_are_predicted(ap: str, stations: str) 
 def test_a_wait_that_is_no_whole_number_of_slots_is_said() -> None:
     said = predict(
         datagrams(
-            edca('aifs = "50 us"', 'aifs = "55 us"'),
-            near=(5, "11 Mb/s", 1500),
-            ap=(1, "", 1500),
+            edca('aifs = "50 us"', 'aifs = "55 us"'), near=(5, "11 Mb/s", 1500), ap=(1, "", 1500)
         )
     )
 

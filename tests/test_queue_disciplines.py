@@ -67,17 +67,14 @@ def several(discipline: str, application: str = FTP, count: int = 1) -> dict[str
     return {str(run.index): run.answer for run in runs}
 
 
-def test_connections_of_one_client_take_turns() -> None:
-    """By connection small files pass large ones; by the flow of the scenario nothing changes."""
+def test_connections_take_turns_by_flow_or_each() -> None:
+    """By connection small files pass large ones; by the flow of the scenario nothing changes.
+    With one connection a flow both are the same.
+    """
     fifo, by_flow, by_connection = map(several, ("fifo", "per-scenario-flow", "per-flow"))
-
     assert by_flow == fifo
     assert by_connection != fifo
-
-
-def test_with_one_connection_a_flow_both_are_the_same() -> None:
     one = '{ kind = "bulk" }'
-
     by_connection = several("per-flow", one, count=4)
     assert by_connection == several("per-scenario-flow", one, count=4)
     assert by_connection != several("fifo", one, count=4)
@@ -118,23 +115,13 @@ def test_a_filter_takes_acks_out_that_newer_ones_cover() -> None:
 
 def test_a_ring_bounds_what_a_discipline_can_still_drop() -> None:
     """CoDel alone keeps the queue near its target; what is in the driver's ring waits beyond it."""
-    plain = simulate(airtcp.scenario.loads(ring_of("")), threads=1).simulation.metrics
-    ring = simulate(
-        airtcp.scenario.loads(ring_of(", mac_limit = 100")), threads=1
-    ).simulation.metrics
-
+    flow = 'path = [{ delay = "1 ms" }]\ntcp = { variant = "sack", receive_window = "4 MiB" }'
+    run = {"warmup": "5 s", "duration": "20 s", "replications": 1}
+    rtts = []
+    for ring in ("", ", mac_limit = 100"):
+        queue = f'[ap]\nqueue = {{ discipline = "fq-codel"{ring} }}'
+        text = cell(standard="802.11n", tables=queue, name="sta", flow=flow, **run)
+        found = simulate(airtcp.scenario.loads(text), threads=1).simulation.metrics["rtt_s"]
+        rtts.append(found.mean)
     # 100 packets of 1500 bytes at some 55 Mb/s are 22 ms.
-    assert plain["rtt_s"].mean + 0.01 < ring["rtt_s"].mean < plain["rtt_s"].mean + 0.025
-
-
-def ring_of(ring: str) -> str:
-    return cell(
-        standard="802.11n",
-        tables=f'[ap]\nqueue = {{ discipline = "fq-codel"{ring} }}',
-        name="sta",
-        flow="""path = [{ delay = "1 ms" }]
-tcp = { variant = "sack", receive_window = "4 MiB" }""",
-        warmup="5 s",
-        duration="20 s",
-        replications=1,
-    )
+    assert rtts[0] + 0.01 < rtts[1] < rtts[0] + 0.025

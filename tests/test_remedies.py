@@ -6,6 +6,7 @@ import airtcp
 import pytest
 from airtcp.exceptions import QuestionError
 from airtcp.remedies import Changed, Cost, catalogue, changed, named, together
+from airtcp.scenario import Scenario
 from cells_of_remedies import (
     AGED,
     AGGREGATES,
@@ -79,43 +80,63 @@ def test_a_remedy_changes_what_it_says_and_only_once(name: str) -> None:
         )
 
 
-def test_a_remedy_is_for_those_who_can_have_it() -> None:
-    """Windows of downloads alone; a wider channel in 802.11n and later; the next one, not the
-    widest."""
-    both = cell("802.11a")
-    window = applied("small-window", both)
-    assert window.changes == {"flows.laptop.tcp.receive_window": {"segments": 4}}
-    assert changed(both, remedy("wider-channel")) == "802.11a does not support it"
-    assert applied("wider-channel", AGGREGATES).changes == {"phy.channel_width": "40 MHz"}
-    widest = cell("802.11ac", phy={"channel_width": "160 MHz"})
-    assert changed(widest, remedy("wider-channel")) == "there is no wider channel"
-    assert changed(cell("802.11a", UPLOAD), remedy("cubic")) == "there are no downloads"
-    datagrams = DOWNLOAD | {"application": {"kind": "udp", "packet": "1500 B"}}
-    assert changed(cell("802.11a", datagrams), remedy("ack-skip")) == "there are no flows with TCP"
+DATAGRAMS = DOWNLOAD | {"application": {"kind": "udp", "packet": "1500 B"}}
+MEDIUM, WIDEST = (cell("802.11ac", phy={"channel_width": f"{mhz} MHz"}) for mhz in (80, 160))
+FOUR = {"flows.laptop.tcp.receive_window": {"segments": 4}}
+CUBIC = dict.fromkeys(("flows.laptop.tcp.congestion", "flows.laptop-2.tcp.congestion"), "cubic")
+
+
+@pytest.mark.parametrize(
+    ("name", "scenario", "changes"),
+    [
+        # Windows of downloads alone; a wider channel in 802.11n and later; the next one, not the
+        # widest.
+        ("small-window", OFDM, FOUR),
+        ("wider-channel", OFDM, "802.11a does not support it"),
+        ("wider-channel", AGGREGATES, {"phy.channel_width": "40 MHz"}),
+        ("wider-channel", WIDEST, "there is no wider channel"),
+        ("four-times-width", AGGREGATES, {"phy.channel_width": "80 MHz"}),
+        ("four-times-width", MEDIUM, "there is no wider channel"),
+        ("narrower-channel", AGGREGATES, "there is no narrower channel"),
+        ("narrower-channel", MEDIUM, {"phy.channel_width": "40 MHz"}),
+        ("cubic", cell("802.11a", UPLOAD), "there are no downloads"),
+        ("cubic", cell("802.11a", DOWNLOAD, DOWNLOAD), CUBIC),
+        ("ack-skip", cell("802.11a", DATAGRAMS), "there are no flows with TCP"),
+        # 1 Mb/s becomes the least OFDM rate that is no less.
+        ("no-dsss", MIXED, {"stations.old.data_rate": "6 Mb/s"}),
+        ("no-dsss", PLAIN, "802.11b does not support it"),
+        ("least-mcs", FAR, {"stations.laptop.mcs": 4}),
+        ("least-mcs", AGGREGATES, "no station is slower"),
+        ("new-clients", AGED, {"stations.laptop.standard": None}),
+    ],
+)
+def test_a_remedy_changes_keys_of_those_who_can_have_it(
+    name: str, scenario: Scenario, changes: dict[str, Any] | str
+) -> None:
+    new = changed(scenario, remedy(name))
+    assert (new if isinstance(new, str) else new.changes) == changes
+
+
+def test_protection_that_is_written_goes_with_the_rates_of_802_11b() -> None:
+    without = applied("no-dsss", named(MIXED.vary({"phy.protection": "rts-cts"})))
+    assert without.changes["phy.protection"] == "none"
+    assert without.scenario.phy.protection is None
+
+
+def test_acknowledgments_of_other_kinds_can_be_tried_where_flows_say_how_they_delay_acks() -> None:
+    tack, skip = (applied(name, PLAIN).scenario.flows[0].tcp for name in ("tack", "ack-skip"))
+    assert tack is not None
+    assert skip is not None
+    assert (tack.tack is None, skip.ack_skip is None) == (False, False)
 
 
 def test_new_clients_have_the_standard_of_the_access_point_at_the_same_mcs() -> None:
     new = applied("new-clients", AGED)
-    assert new.changes == {"stations.laptop.standard": None}
     (before,), (after,) = AGED.stations, new.scenario.stations
     assert (before.pair is None, after.pair is None) == (False, True)
     # The access point's 80 MHz in place of the 40 MHz of 802.11n.
     assert (before.data_rate.high.mcs, before.data_rate.high.channel_width_mhz) == (3, 40)
     assert (after.data_rate.high.mcs, after.data_rate.high.channel_width_mhz) == (3, 80)
-
-
-def test_a_channel_is_made_wider_or_narrower_by_steps_of_the_standard() -> None:
-    paths = {
-        name: changed(AGGREGATES, remedy(name))
-        for name in ("wider-channel", "four-times-width", "narrower-channel")
-    }
-    assert isinstance(paths["four-times-width"], Changed)
-    assert paths["four-times-width"].changes == {"phy.channel_width": "80 MHz"}
-    assert paths["narrower-channel"] == "there is no narrower channel"
-    half = applied("narrower-channel", cell("802.11ac", phy={"channel_width": "80 MHz"}))
-    assert half.changes == {"phy.channel_width": "40 MHz"}
-    wide = cell("802.11ac", phy={"channel_width": "80 MHz"})
-    assert changed(wide, remedy("four-times-width")) == "there is no wider channel"
 
 
 @pytest.mark.parametrize("name", ["queue-100", "codel"])
@@ -130,53 +151,17 @@ def test_a_queue_that_is_replaced_keeps_the_ring_of_the_driver(name: str) -> Non
     assert applied(name, OFDM).scenario.ap.queue.mac_limit is None
 
 
-def test_what_is_raised_is_what_is_below() -> None:
-    """1 Mb/s becomes the least OFDM rate that is no less; protection that is written goes too."""
-    assert applied("no-dsss", MIXED).changes == {"stations.old.data_rate": "6 Mb/s"}
-    kept = named(MIXED.vary({"phy.protection": "rts-cts"}))
-    without = applied("no-dsss", kept)
-    assert without.changes["phy.protection"] == "none"
-    assert without.scenario.phy.protection is None
-    assert changed(PLAIN, remedy("no-dsss")) == "802.11b does not support it"
-    assert applied("least-mcs", FAR).changes == {"stations.laptop.mcs": 4}
-    assert changed(AGGREGATES, remedy("least-mcs")) == "no station is slower"
-
-
-def test_flows_without_names_have_key_paths_all_the_same() -> None:
-    scenario = cell("802.11a", DOWNLOAD, DOWNLOAD)
-
-    assert applied("delayed-ack", cell("802.11a", UPLOAD | {"tcp": {"delayed_ack": {"every": 1}}}))
-    assert set(applied("cubic", scenario).changes) == {
-        "flows.laptop.tcp.congestion",
-        "flows.laptop-2.tcp.congestion",
-    }
-
-
 def test_two_remedies_go_together_unless_they_are_of_one_key() -> None:
     pair = together(PLAIN, [remedy("delayed-ack"), remedy("short-preamble")])
     assert isinstance(pair, Changed)
-    assert pair.scenario.phy.data_rate == PLAIN.phy.data_rate
     assert set(pair.changes) == {"flows.laptop.tcp.delayed_ack", "phy.preamble"}
-    assert together(PLAIN, [remedy("delayed-ack"), remedy("ack-thresholds")]) == (
-        "they change the same keys"
-    )
-    assert together(PLAIN, [remedy("small-window"), remedy("window-8")]) == (
-        "they change the same keys"
-    )
+    for names in (("delayed-ack", "ack-thresholds"), ("small-window", "window-8")):
+        assert together(PLAIN, [*map(remedy, names)]) == "they change the same keys"
 
 
 def test_a_remedy_that_is_none_is_refused() -> None:
     with pytest.raises(QuestionError, match="is not a remedy; allowed: delayed-ack"):
         airtcp.plan(PLAIN, vary="stations", until="goodput < 1 Mb/s", remedies=["prayer"])
-
-
-@pytest.mark.parametrize("name", ["tack", "ack-skip"])
-def test_acknowledgments_of_other_kinds_take_the_place_of_those_that_are(name: str) -> None:
-    """And they can be tried where the flows say how they delay ACKs."""
-    new = applied(name, PLAIN)
-    tcp = new.scenario.flows[0].tcp
-    assert tcp is not None
-    assert tcp.tack is not None if name == "tack" else tcp.ack_skip is not None
 
 
 @pytest.mark.parametrize("more", [{"connections": 3}, {"direction": "both"}])

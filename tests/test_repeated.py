@@ -6,17 +6,17 @@ from typing import Any
 
 import airtcp
 import pytest
-from airtcp.cli.commands import app
 from airtcp.exceptions import ScenarioError
 from bases import CALLS
-from typer.testing import CliRunner, Result
+from commands import call as command
+from typer.testing import Result
 
 TARGET = '[targets]\n"desk flow_goodput" = "> 2 Mb/s"\n'
 SHORT = 'run = { warmup = "100 ms", duration = "300 ms", replications = 3 }\n'
 
 
 def call(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, [*map(str, arguments), "--quiet"], prog_name="airtcp")
+    return command(*arguments, "--quiet")
 
 
 @pytest.fixture(scope="module")

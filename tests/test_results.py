@@ -7,13 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from airtcp.results import (
-    Provenance,
-    Replication,
-    Simulation,
-    SimulationResult,
-    canonical_json,
-)
+from airtcp.results import Provenance, Replication, Simulation, SimulationResult, canonical_json
 from airtcp.scenario import ResolvedScenario, loads
 from airtcp.stats import Interval
 from bases import cell

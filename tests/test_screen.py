@@ -88,12 +88,7 @@ def test_met_targets_are_folded_behind_those_that_are_not() -> None:
     ],
 )
 def test_values_have_their_unit_and_a_lower_bound_its_sign(
-    text: str,
-    mean: float | None,
-    low: float | None,
-    high: float | None,
-    measured: str,
-    spread: str,
+    text: str, mean: float | None, low: float | None, high: float | None, measured: str, spread: str
 ) -> None:
     one = judged(text, "unknown", mean, low, high)
     about = one.target.condition.about

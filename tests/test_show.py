@@ -6,10 +6,9 @@ from pathlib import Path
 
 import airtcp
 import pytest
-from airtcp.cli.commands import app
 from airtcp.examples import directory
 from airtcp.scenario.profiles import devices, traffic
-from typer.testing import CliRunner, Result
+from commands import call
 
 VALID = Path(__file__).parent / "scenarios" / "valid"
 EXAMPLES = Path(str(directory()))
@@ -18,11 +17,6 @@ HOME = """
 phy = { standard = "802.11ax" }
 stations = [{ profile = "phone", traffic = ["web", "call"] }, { profile = "tv", place = "far" }]
 """
-
-
-def call(*arguments: str | Path, text: str | None = None) -> Result:
-    names = [str(argument) for argument in arguments]
-    return CliRunner().invoke(app, names, prog_name="airtcp", input=text)
 
 
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
@@ -50,31 +44,27 @@ def test_each_profile_is_shown_with_its_sources() -> None:
         assert f"# device {name}: {device.meaning}\n[[stations]]" in shown
 
 
-def test_what_was_set_has_no_source_of_a_profile() -> None:
-    result = call(
-        "show", "-", "--set", "stations.tv.mcs=5", "--set", "phy.channel_width=40 MHz", text=HOME
-    )
-
-    assert result.exit_code == 0
-    assert "mcs = 5\n" in result.stdout
-    # -67 dBm are just enough for MCS 4 in 40 MHz.
-    assert "mcs = 4  # place edge, -67 dBm in 40 MHz" in result.stdout
-
-
 def test_the_answer_is_there_as_json() -> None:
-    result = call("show", "-", "--json", text=HOME)
+    result = call("show", "-", "--json", stdin=HOME)
 
     found = json.loads(result.stdout)
     assert set(found) == {"written", "sources", "purposes", "scenario"}
+    # -67 dBm in 80 MHz: MCS 3 wants -68, MCS 4 -64; -75: MCS 0 wants -76, MCS 1 -73.
+    assert found["written"]["stations"][0]["mcs"] == 3
     assert found["sources"]["stations.0.mcs"] == "place edge, -67 dBm in 80 MHz"
     assert found["purposes"]["tv-video"] == "video"
     assert found["written"]["stations"][1]["mcs"] == 0
+    # What was set has no source of a profile; -67 dBm are just enough for MCS 4 in 40 MHz.
+    changes = ("--set", "stations.tv.mcs=5", "--set", "phy.channel_width=40 MHz")
+    changed = call("show", "-", *changes, stdin=HOME).stdout
+    assert "mcs = 5\n" in changed
+    assert "mcs = 4  # place edge, -67 dBm in 40 MHz" in changed
     mac = found["scenario"]["mac"]
     assert (mac["short_retry_limit"], mac["long_retry_limit"]) == (7, 4)
 
 
 def test_a_wrong_profile_is_one_line_and_status_2() -> None:
-    result = call("show", "-", text=HOME.replace('"tv"', '"TV set"'))
+    result = call("show", "-", stdin=HOME.replace('"tv"', '"TV set"'))
 
     assert result.exit_code == 2
     assert result.stderr.startswith(

@@ -9,22 +9,12 @@ from bases import cell
 
 
 def metrics(standard: str, small: bool, direction: str = "upload") -> dict[str, float]:
-    tcp = (
-        'variant = "sack", receive_window = "1 MiB", initial_ssthresh = "16 kB", '
-        f"small_queue = {str(small).lower()}"
-    )
-    text = cell(
-        standard=standard,
-        name="sta",
-        direction=direction,
-        flow=f'path = [{{ rate = "1 Gb/s", delay = "5 ms" }}]\ntcp = {{ {tcp} }}',
-        warmup="8 s",
-        duration="4 s",
-        replications=1,
-        seed=1,
-    )
-    run = airtcp.simulate(loads(text), threads=1).simulation.runs[0]
-    return dict(run.answer["metrics"])
+    tcp = 'variant = "sack", receive_window = "1 MiB", initial_ssthresh = "16 kB", '
+    tcp += f"small_queue = {str(small).lower()}"
+    flow = f'path = [{{ rate = "1 Gb/s", delay = "5 ms" }}]\ntcp = {{ {tcp} }}'
+    run = {"warmup": "8 s", "duration": "4 s", "replications": 1, "seed": 1}
+    text = cell(standard=standard, name="sta", direction=direction, flow=flow, **run)
+    return dict(airtcp.simulate(loads(text), threads=1).simulation.runs[0].answer["metrics"])
 
 
 def test_of_an_upload_eight_milliseconds_wait_and_not_its_window() -> None:

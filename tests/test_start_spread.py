@@ -15,28 +15,10 @@ from bases import BULK, SATURATED, cell
 NO_RETRIES = "[mac]\nshort_retry_limit = 1\nlong_retry_limit = 1"
 
 
-def text(
-    application: str = BULK,
-    *,
-    mac: str = "",
-    count: int = 2,
-    direction: str = "upload",
-    flow: str = "",
-    duration: str = "10 s",
-    replications: int = 2,
-) -> str:
-    return cell(
-        count,
-        tables=mac,
-        name="sta",
-        direction=direction,
-        application=application,
-        flow=flow,
-        warmup="0 s",
-        duration=duration,
-        replications=replications,
-        seed=1,
-    )
+def text(application: str = BULK, *, mac: str = "", count: int = 2, **told: str | int) -> str:
+    run = {"warmup": "0 s", "duration": "10 s", "replications": 2, "seed": 1}
+    keys = {"name": "sta", "direction": "upload", "application": application} | run | told
+    return cell(count, tables=mac, **keys)
 
 
 def starts_s(scenario: str) -> dict[str, list[float]]:
@@ -123,30 +105,21 @@ def test_a_flow_under_the_frames_of_hidden_stations_is_not_told_to_back_off() ->
     assert "may help" not in said[0]
 
 
+LOSSY = 'path = [{ delay = "10 ms", loss = { rate = "99.99 %", acks = true } }]'
+FAR = 'start_spread = "0 s"\npath = [{ delay = "400 ms" }]'
+
+
 @pytest.mark.parametrize(
     ("scenario", "why"),
     [
-        (
-            text(duration="1 ms"),
-            "up to 0.10 s after the start of the run, which ends after 1.0 ms",
-        ),
+        (text(duration="1 ms"), "up to 0.10 s after the start of the run, which ends after 1.0 ms"),
         (
             text('{ kind = "bulk", start = "3 s" }', duration="2 s"),
             "up to 3.00 s after the start of the run, which ends after 2.00 s",
         ),
+        (text(direction="download", flow=LOSSY), "packets on links"),
         (
-            text(
-                direction="download",
-                flow='path = [{ delay = "10 ms", loss = { rate = "99.99 %", acks = true } }]',
-            ),
-            "packets on links",
-        ),
-        (
-            text(
-                direction="download",
-                duration="300 ms",
-                flow='start_spread = "0 s"\npath = [{ delay = "400 ms" }]',
-            ),
+            text(direction="download", duration="300 ms", flow=FAR),
             "ap sent nothing in the measured 0.30 s",
         ),
     ],

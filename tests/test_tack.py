@@ -12,21 +12,14 @@ MSS_BYTES = 1460
 
 def rates(direction: str, rate: str, acks: str, window: str = "256 KiB") -> tuple[float, float]:
     """Segments with payload a second, and others."""
-    tcp = f'tcp = {{ variant = "sack", receive_window = "{window}", {acks} }}'
-    text = cell(
-        standard="802.11n",
-        tables=f'[links.wire]\nrate = "{rate}"\ndelay = "10 ms"',
-        name="sta",
-        direction=direction,
-        flow=f'path = ["wire"]\n{tcp}',
-        warmup="2 s",
-        duration="5 s",
-        replications=1,
-        seed=1,
-    )
-    run = airtcp.simulate(loads(text), threads=1).simulation.runs[0]
-    data = run.answer["metrics"]["goodput_bps"] / (8 * MSS_BYTES)
-    return data, run.answer["counts"]["tcp_segments"] / 5 - data
+    wire = f'[links.wire]\nrate = "{rate}"\ndelay = "10 ms"'
+    flow = f'path = ["wire"]\ntcp = {{ variant = "sack", receive_window = "{window}", {acks} }}'
+    run = {"warmup": "2 s", "duration": "5 s", "replications": 1, "seed": 1}
+    keys = {"standard": "802.11n", "name": "sta", "direction": direction}
+    text = cell(tables=wire, flow=flow, **keys, **run)
+    answer = airtcp.simulate(loads(text), threads=1).simulation.runs[0].answer
+    data = answer["metrics"]["goodput_bps"] / (8 * MSS_BYTES)
+    return data, answer["counts"]["tcp_segments"] / 5 - data
 
 
 @pytest.mark.parametrize("direction", ["download", "upload"])

@@ -189,8 +189,7 @@ def test_both_kinds_of_files_have_the_rows_of_python(
 
 def test_queues_of_categories_have_their_names() -> None:
     text = LOSSY.replace(
-        "[ap]",
-        '[mac.edca.ap.AC_VO]\naifsn = 2\n[mac.classify]\ntcp_ack = "AC_VO"\n[ap]',
+        "[ap]", '[mac.edca.ap.AC_VO]\naifsn = 2\n[mac.classify]\ntcp_ack = "AC_VO"\n[ap]'
     )
     result = airtcp.simulate(loads(text), replications=1, trace=True)
 
@@ -208,15 +207,11 @@ def test_what_is_not_there_cannot_be_asked_for(traced: SimulationResult) -> None
         trace.events("loss")
 
 
-@pytest.mark.parametrize("interval", [0.0, -1.0, math.inf, math.nan])
+@pytest.mark.parametrize("interval", [0.0, -1.0, math.inf, math.nan, 1e-6])
 def test_an_absurd_interval_is_refused(scenario: ResolvedScenario, interval: float) -> None:
-    with pytest.raises(ValueError, match="must be positive"):
+    said = r"allowed: 2\.1e-05 s or more" if interval == 1e-6 else "must be positive"
+    with pytest.raises((ValueError, OutputError), match=said):
         airtcp.simulate(scenario, trace=True, trace_interval_s=interval)
-
-
-def test_too_many_rows_are_refused_with_an_interval_that_works(scenario: ResolvedScenario) -> None:
-    with pytest.raises(OutputError, match=r"allowed: 2\.1e-05 s or more"):
-        airtcp.simulate(scenario, trace=True, trace_interval_s=1e-6)
 
 
 @pytest.fixture
@@ -292,7 +287,3 @@ def test_ppdus_are_those_of_the_metrics(tmp_path: Path) -> None:
     assert [row["mpdus"] for row in rows] == list(ppdus.mpdus)
     assert [row["failed"] for row in rows] == list(ppdus.failed)
     assert {row["receiver"] for row in rows} == {"ap", "a/0", "a/1"}
-
-
-def test_without_aggregates_there_are_no_ppdus(traced: SimulationResult) -> None:
-    assert len(trace_of(traced).ppdus().time_s) == 0

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import airtcp
 import pytest
-from airtcp.cli.commands import app
 from airtcp.exceptions import QuestionError, ScenarioError
 from airtcp.scenario import loads
 from airtcp.scenario.requests import Requests, read_requests
 from airtcp.traffic.study import study
 from bases import cell
-from typer.testing import CliRunner, Result
+from commands import call as command
+from typer.testing import Result
 
 LOG = """\
 10.0.0.1 - - [18/May/2015:10:00:00 +0000] "GET /a HTTP/1.1" 200 1000 "-" "Mozilla"
@@ -41,7 +41,7 @@ def written(directory: Path, text: str, name: str = "log") -> Path:
 
 
 def call(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["traffic", *map(str, arguments)])
+    return command("traffic", *arguments)
 
 
 def test_an_access_log_is_used_line_by_line_with_reasons(tmp_path: Path) -> None:
@@ -56,6 +56,9 @@ def test_an_access_log_is_used_line_by_line_with_reasons(tmp_path: Path) -> None
     }
     assert found.times_s[1] - found.times_s[0] == 5.0
     assert found.times_s[2] - found.times_s[0] == 6.0
+    packed = tmp_path / "log.gz"
+    packed.write_bytes(gzip.compress(LOG.encode()))
+    assert read_requests(packed).sizes == found.sizes
 
 
 @pytest.mark.parametrize(
@@ -69,13 +72,6 @@ def test_other_forms_are_read_too(
 
     assert (found.form, found.sizes) == (form, sizes)
     assert study(found).think_mean_s == think
-
-
-def test_gzip_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "log.gz"
-    path.write_bytes(gzip.compress(LOG.encode()))
-
-    assert read_requests(path).sizes == [1000.0, 3000.0, 2000.0]
 
 
 def test_fits_find_the_law_that_was_drawn_from() -> None:
@@ -152,7 +148,7 @@ def test_a_time_beyond_the_calendar_is_none(time: str, tmp_path: Path) -> None:
     file = tmp_path / "log.json"
     file.write_text(f'{{"size": 100, "time": {time}}}\n{{"size": 100, "time": 5}}\n')
 
-    shown = CliRunner().invoke(app, ["traffic", "show", str(file)], prog_name="airtcp")
+    shown = call("show", file)
 
     assert shown.exit_code == 0, shown.output
     assert read_requests(file).times_s == [None, 5.0]
