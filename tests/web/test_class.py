@@ -54,13 +54,12 @@ def test_equal_runs_are_made_once_and_each_may_leave() -> None:
     assert several.add({}, key="k", browser="A").job is not one.job
 
 
-def test_a_run_that_is_done_answers_who_asks_later_and_a_failed_one_does_not() -> None:
+@pytest.mark.parametrize("state", ["done", "failed"])
+def test_a_run_that_is_done_answers_who_asks_later_and_a_failed_one_does_not(state: Any) -> None:
     several = jobs()
-    for state in ("done", "failed"):
-        first = several.add({}, key=state, browser="A")
-        several._end(first.job, state)
-        later = several.add({}, key=state, browser="B")
-        assert (later.job is first.job) == (state == "done")
+    first = several.add({}, key="k", browser="A")
+    several._end(first.job, state)
+    assert (several.add({}, key="k", browser="B").job is first.job) == (state == "done")
 
 
 def test_one_browser_may_not_fill_the_queue() -> None:

@@ -50,20 +50,15 @@ def flows_by_name(scenario: Scenario) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_value_written_again_leaves_the_text_as_it_is(name: str) -> None:
+def test_a_change_and_its_opposite_keep_text_and_comments(name: str) -> None:
     text = text_of(name)
     given = tomllib.loads(text)
     tables = ("phy", "mac", "run")
     changes = {
         f"{table}.{key}": value for table in tables for key, value in given.get(table, {}).items()
     }
-    assert edited(text, changes) == text
-    assert edited(text, {}) == text
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_change_and_its_opposite_keep_every_comment(name: str) -> None:
-    text = text_of(name)
+    # Every value written again leaves the text as it is.
+    assert edited(text, changes) == edited(text, {}) == text
     seed = read(text).run.seed
     there = edited(text, {"run.seed": 77, "ap.queue.limit": 321})
     assert comments(there) == comments(text)
@@ -122,18 +117,15 @@ def test_a_key_of_a_flow_that_a_profile_brings_gets_an_entry_of_its_own() -> Non
     assert comments(new) == comments(text)
 
 
-def test_a_key_that_a_profile_in_line_brings_is_taken_out() -> None:
-    text = text_of("office-wifi6")
-    limit = {"ap.queue.limit": None}
-    assert read(edited(text, limit)).ap.queue.limit == 1000
-    assert read(edited(text, limit)) == read(text).vary(limit)
-
-
 def test_what_no_text_with_profiles_says_is_said_without_them() -> None:
     # A profile brings the path of its flows; nothing in a file takes it out but to have none.
     text = text_of("office-wifi6")
     new = edited(text, {"flows.desk-web.path": None})
     assert flows_by_name(read(new)) == flows_by_name(read(text).vary({"flows.desk-web.path": None}))
+    # A key that a profile in line brings is taken out.
+    limit = {"ap.queue.limit": None}
+    assert read(edited(text, limit)).ap.queue.limit == 1000
+    assert read(edited(text, limit)) == read(text).vary(limit)
 
 
 def rebuilt(example: str, **edit: Any) -> Scenario:
@@ -188,34 +180,23 @@ def test_targets_follow_the_name_of_their_group_and_go_with_it() -> None:
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        (
-            {"op": "remove", "path": "stations.nope"},
-            "is neither a group nor a flow of this scenario",
-        ),
+        ({"op": "remove", "path": "stations.nope"}, "is neither a group nor a flow of this"),
         ({"op": "remove", "path": "phy"}, "is neither a group nor a flow of this scenario"),
         ({"op": "rename", "path": "stations.desk", "name": "far"}, "already exists"),
         ({"op": "rename", "path": "flows.desk-web", "name": "x"}, "is traffic of the stations"),
-        ({"op": "rename", "path": "stations.desk", "name": "-1"}, '"-1" is not a name; allowed:'),
         ({"op": "add", "path": "phy", "entry": {}}, "allowed: stations, flows"),
         ({"op": "add", "path": "stations", "entry": {"profile": "nope"}}, "there is no device"),
         ({"op": "set", "path": "stations.desk.count", "text": "0"}, "0 is too small"),
         ({"op": "set", "path": "stations.desk.count", "text": "many"}, "is not a whole number"),
         ({"op": "set", "path": "run.duration", "text": "ten"}, "run.duration"),
         ({"op": "set", "path": "no.such", "text": "1"}, "is not a key of this scenario"),
+        ({"op": "remove", "path": "stations.laptop"}, "is the only group"),
     ],
 )
 def test_an_edit_that_cannot_be_is_refused_with_a_reason(edit: dict[str, Any], said: str) -> None:
-    told = ask("edit", {"source": {"example": "office-wifi6"}, "edit": edit})
-    problem = told["problem"]
+    example = "web-hotspot" if "laptop" in edit["path"] else "office-wifi6"
+    problem = ask("edit", {"source": {"example": example}, "edit": edit})["problem"]
     assert said in f"{problem['key']}: {problem['message']}"
-
-
-def test_the_only_group_stays() -> None:
-    told = ask(
-        "edit",
-        {"source": {"example": "web-hotspot"}, "edit": {"op": "remove", "path": "stations.laptop"}},
-    )
-    assert "is the only group" in told["problem"]["message"]
 
 
 FIVE = text_of("office-wifi5")
@@ -226,19 +207,10 @@ SIX = text_of("office-wifi6")
     ("text", "line", "key"),
     [
         (FIVE.replace("mcs             = 7", "mcs = 77"), "mcs = 77", "phy.mcs"),
-        (
-            FIVE.replace("count           = 5", "count = 0"),
-            "count = 0",
-            "stations[2] (corner).count",
-        ),
         (FIVE.replace('"sack"', '"sac"', 1), '"sac"', "flows[0] (desk).tcp.variant"),
         (FIVE.replace("[run]", "[rum]"), "[rum]", "rum"),
         (SIX.replace('place = "far"', 'place = "fat"'), '"fat"', "stations[2] (far).place"),
-        (
-            SIX.replace('profile = "vendor"', "queue = { limit = 0 }"),
-            "limit = 0",
-            "ap.queue.limit",
-        ),
+        (SIX.replace('profile = "vendor"', "queue = { limit = 0 }"), "limit = 0", "ap.queue.limit"),
         (SIX.replace('"40 MHz" }', '"40 MHz"'), "phy   =", ""),
         (SIX + "what is this\n", "what is this", ""),
         ('{"a": 1}\n', '{"a"', ""),
@@ -250,14 +222,10 @@ def test_a_file_that_is_no_scenario_shows_line_and_key(text: str, line: str, key
     assert problem["key"] == key
     assert line in text.splitlines()[problem["line"] - 1]
     assert problem["text"] == text
-
-
-def test_the_line_of_a_change_is_that_of_the_file_with_it() -> None:
-    changes = {"flows.caller-call.application.video": "3 kg"}
-    problem = ask("scenario", {"source": {"example": "office-wifi6", "changes": changes}})[
-        "problem"
-    ]
-    assert '"3 kg"' in problem["text"].splitlines()[problem["line"] - 1]
+    # The line of a change is that of the file with it.
+    source = {"example": "office-wifi6", "changes": {"flows.caller-call.application.video": "3 kg"}}
+    changed = ask("scenario", {"source": source})["problem"]
+    assert '"3 kg"' in changed["text"].splitlines()[changed["line"] - 1]
 
 
 def test_a_line_is_that_of_the_nearest_table_where_a_key_is_missing() -> None:
@@ -283,13 +251,3 @@ def test_keys_are_found_by_name_and_by_what_is_said_of_them() -> None:
     paths = {one["path"] for one in keys(office, given, "")["keys"]}
     assert {"stations.desk.count", "phy.standard", "run.seed"} - paths == {"run.seed"}
     assert keys(office, given, "zzz \\ (")["count"] == 0
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_declared_key_of_a_scenario_can_be_found(name: str) -> None:
-    scenario = read(text_of(name))
-    given = tomllib.loads(text_of(name))
-    for path in ("phy.standard", "mac.rts_threshold", "ap.queue.limit", "run.seed", "run.warmup"):
-        found = keys(scenario, given, path.replace(".", " "))
-        assert path in [one["path"] for one in found["keys"]]
-        assert all(one["meaning"] for one in found["keys"])

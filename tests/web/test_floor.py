@@ -40,17 +40,13 @@ def test_cells_on_channels_of_their_own_keep_all() -> None:
     assert told["hears"] == []
     assert [cell["share"] for cell in told["cells"]] == pytest.approx([1, 1, 1])
     assert told["placed"]
-    assert [(node["x"], node["y"]) for node in told["nodes"][:3]] == [(0, 0), (14, 0), (28, 0)]
-    assert all(
-        (node["x"] - 14 * node["cell"]) ** 2 + node["y"] ** 2 <= 25 for node in told["nodes"][3:]
-    )
-
-
-def test_stations_that_do_not_hear_each_other_are_told() -> None:
+    nodes = told["nodes"]
+    assert [(node["x"], node["y"]) for node in nodes[:3]] == [(0, 0), (14, 0), (28, 0)]
+    assert all((one["x"] - 14 * one["cell"]) ** 2 + one["y"] ** 2 <= 25 for one in nodes[3:])
+    # Stations that do not hear each other are told; one cell that all hear has no map.
     told = floor.told(example("hidden-uploads"))
-    assert [[told["nodes"][one]["name"] for one in pair] for pair in told["deaf"]] == [
-        ["near-wall/0", "behind-wall/0"]
-    ]
+    deaf = [[told["nodes"][one]["name"] for one in pair] for pair in told["deaf"]]
+    assert deaf == [["near-wall/0", "behind-wall/0"]]
     assert [cell["share"] for cell in told["cells"]] == [None]
     assert floor.told(example("office-wifi6")) is None
 

@@ -9,6 +9,7 @@ import pytest
 from airtcp.examples import directory
 from airtcp.web import planned
 from browsing import CHROMIUM, put
+from serving import Web
 
 browses = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
 
@@ -108,3 +109,12 @@ def test_options_of_the_command_are_called_as_on_the_page() -> None:
     assert planned.refusal(same, chosen=True) == (
         'ap.queue.limit: "from" and "to" are both 3; allowed: two values'
     )
+
+
+def test_a_name_that_is_none_is_refused_in_words(web: Web) -> None:
+    edit = {"op": "rename", "path": "stations.station", "name": "-1"}
+    body = {"source": {"example": "persistent-downloads"}, "edit": edit}
+    status, told = web.ask("api/edit", body)
+
+    assert status == 422
+    assert told["problem"]["message"].startswith('"-1" is not a name; allowed: up to 60 letters')

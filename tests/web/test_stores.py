@@ -141,13 +141,7 @@ def test_a_store_that_grows_or_breaks_is_read_again(web: Web, store: Path) -> No
     assert web.ask("api/look", LOOK)[0] == 200
 
 
-def test_stores_of_one_name_are_told_apart(store: Path, tmp_path: Path) -> None:
-    other = tmp_path / "small"
-    other.symlink_to(store)
-    assert list(named([store, store, other])) == ["small", "small-2", "small-3"]
-
-
-def test_a_folder_that_is_no_store_is_one_message(tmp_path: Path) -> None:
+def test_a_folder_that_is_no_store_is_one_message(store: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "airtcp", "web", "--port", "0", "--store", str(tmp_path)],
         capture_output=True,
@@ -157,10 +151,11 @@ def test_a_folder_that_is_no_store_is_one_message(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "holds no results; allowed: the --to directory of a sweep" in done.stderr
-
-
-def test_a_store_that_has_gone_says_so_and_what_to_do(tmp_path: Path) -> None:
-    told = stores.listed({"mine": tmp_path / "gone"})["stores"]
-    assert told[0]["name"] == "mine"
-    assert 'the store "mine" is no longer where it was' in told[0]["problem"]
-    assert "put it back, then reload" in told[0]["problem"]
+    # One that has gone meanwhile says what to do.
+    (gone,) = stores.listed({"mine": tmp_path / "gone"})["stores"]
+    assert 'the store "mine" is no longer where it was' in gone["problem"]
+    assert "put it back, then reload" in gone["problem"]
+    # Stores of one name are told apart.
+    other = tmp_path / "small"
+    other.symlink_to(store)
+    assert list(named([store, store, other])) == ["small", "small-2", "small-3"]

@@ -6,14 +6,12 @@ import sys
 from pathlib import Path
 
 import airtcp
-import pytest
 from airtcp.amounts import percent, quantity, quantity_with_interval
 from airtcp.examples import directory, examples
 from airtcp.metrics import METRICS
 from airtcp.present.answer import first_lines
 from airtcp.scenario import Scenario
 from airtcp.web import parts
-from browsing import CHROMIUM
 from serving import QUICK, Web
 
 EXAMPLE = "persistent-downloads"
@@ -25,15 +23,6 @@ def scenario(**changes: object) -> Scenario:
 
 def source(**more: object) -> dict[str, object]:
     return {"example": EXAMPLE} | more
-
-
-def test_the_page_comes_with_what_it_needs_from_nowhere_else(web: Web) -> None:
-    status, page = web.ask("")
-    assert status == 200
-    assert "http://" not in page
-    assert "https://" not in page
-    assert web.ask("static/main.js")[0] == 200
-    assert web.ask("static/nothing.js")[0] == 404
 
 
 def test_each_example_has_controls_whose_values_are_those_of_the_file(web: Web) -> None:
@@ -80,6 +69,8 @@ def test_a_curve_has_at_each_value_what_models_say_there(web: Web) -> None:
         expected = airtcp.predict(scenario(**{"stations.station.count": value}))
         for name, one in line["answer"]["values"].items():
             assert one["value"] == expected.best(name).value
+    assert web.ask("static/main.js")[0] == 200
+    assert web.ask("static/nothing.js")[0] == 404
 
 
 def test_all_groups_grow_in_proportion_as_in_a_plan(web: Web) -> None:
@@ -93,6 +84,13 @@ def test_all_groups_grow_in_proportion_as_in_a_plan(web: Web) -> None:
 
     assert told["hash"] == expected.hash()
     assert f"--set stations.desk.count={expected.group('desk').count}" in told["commands"]["shell"]
+    # An axis keeps the mix whole: of 10, 5, 5 and 10 stations, 2 to 1 to 1 to 2, six at a time.
+    _, told = web.ask("api/scenario", {"source": {"example": "office-wifi5"}})
+    everyone = next(axis for axis in told["axes"] if axis["path"] == "stations")
+    totals = [option["value"] for option in everyone["options"]]
+    assert 30 in totals
+    assert all(total % 6 == 0 for total in totals)
+    assert totals[0] == 6
 
 
 def test_a_simulation_says_what_the_python_says(web: Web) -> None:
@@ -191,18 +189,6 @@ def test_where_no_model_answers_a_glance_does_with_its_source_and_its_interval(w
     assert covered["glance"] == {}
 
 
-def test_an_axis_of_all_stations_keeps_the_mix_whole(web: Web) -> None:
-    """Of 10, 5, 5 and 10 stations: 2 to 1 to 1 to 2, six at a time."""
-    _, told = web.ask("api/scenario", {"source": {"example": "office-wifi5"}})
-
-    everyone = next(axis for axis in told["axes"] if axis["path"] == "stations")
-    totals = [option["value"] for option in everyone["options"]]
-    assert 30 in totals
-    assert all(total % 6 == 0 for total in totals)
-    assert totals[0] == 6
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
 def test_shares_of_the_airtime_are_written_as_on_a_terminal() -> None:
     """All of the time is no hundredth of it: 99.96 % are 100.0 %."""
     shares = [0.9996, 0.3, 0.0336, 0.00443, 0.00004]
