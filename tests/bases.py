@@ -5,6 +5,11 @@ works out key by key, have texts of their own.
 """
 
 import json
+from pathlib import Path
+from typing import Any
+
+from airtcp.examples import directory
+from airtcp.scenario import Scenario, load
 
 BULK = '{ kind = "bulk" }'
 #: Desks that download beside phones in calls; keys of the top level may stand before it.
@@ -97,3 +102,14 @@ def two_cells(air: str, *, reader: str, clerk: str, **run: str | int) -> str:
         lines += ["[[flows]]", f'stations = "{name}"', 'direction = "download"', keys]
     lines += ["[run]", *(f"{key} = {json.dumps(value)}" for key, value in run.items())]
     return "\n".join(lines)
+
+
+def example(name: str, **changes: Any) -> Scenario:
+    """Returns an example of airtcp with changes of its keys."""
+    return load(Path(str(directory())) / f"{name}.toml").vary(changes)
+
+
+def short_example(name: str, duration: str, replications: int, **changes: Any) -> Scenario:
+    """Returns an example whose runs begin after a second."""
+    run = {"run.warmup": "1 s", "run.duration": duration, "run.replications": replications}
+    return example(name, **run | changes)

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 from airtcp.exceptions import ScenarioError
-from airtcp.present.subject import subject
-from airtcp.remedies import catalogue, changed, named
+from airtcp.remedies import Changed, Remedy, catalogue, changed, named
 from airtcp.remedies.apply import lines_for
 from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario, loads
@@ -31,20 +30,21 @@ def floor() -> Scenario:
     return loads(TEXT)
 
 
-def test_queues_are_told_of_their_cells(floor: Scenario) -> None:
-    network = subject(floor)[0]
-    assert "AP queue of 10240 packets with FQ-CoDel (good), AP queue of 1000 packets (bad)" in (
-        network
-    )
-    alike = subject(floor.vary({"cells.bad.ap.queue.discipline": "fq-codel"}))[0]
-    assert "AP queue of 1000 packets with FQ-CoDel (bad)" in alike
+def remedied(floor: Scenario, name: str) -> tuple[Changed, Remedy, Scenario]:
+    (remedy,) = [one for one in catalogue() if one.name == name]
+    base = named(floor)
+    new = changed(base, remedy)
+    assert isinstance(new, Changed)
+    return new, remedy, base
 
 
-def test_the_queue_of_the_cell_that_waits_is_replaced(floor: Scenario) -> None:
+def test_a_remedy_of_access_points_stands_above_those_of_cells(floor: Scenario) -> None:
     """Calls of the bad cell wait in its queue; those of the good one are as they were."""
-    (remedy,) = [one for one in catalogue() if one.name == "managed-queue"]
-    new = changed(named(floor), remedy)
-    assert not isinstance(new, str)
+    new, remedy, base = remedied(floor, "managed-queue")
+    queues = [ap.queue for ap in new.scenario.access_points]
+    assert [(queue.discipline, queue.limit) for queue in queues] == [("fq-codel", 8192)] * 2
+    assert list(lines_for(remedy, new, base).by_tool) == ["tc", "iw", "debugfs"]
+    assert changed(new.scenario, remedy) == "it is set already"
     before, after = (simulate(one, seed=5).simulation.groups for one in (floor, new.scenario))
 
     def delay_s(groups: Any, name: str) -> float:
@@ -54,26 +54,11 @@ def test_the_queue_of_the_cell_that_waits_is_replaced(floor: Scenario) -> None:
     assert delay_s(after, "well") < 1.1 * delay_s(before, "well")
 
 
-def test_a_remedy_of_access_points_stands_above_those_of_cells(floor: Scenario) -> None:
-    (remedy,) = [one for one in catalogue() if one.name == "managed-queue"]
-    base = named(floor)
-    new = changed(base, remedy)
-    assert not isinstance(new, str)
-    assert [ap.queue.discipline for ap in new.scenario.access_points] == ["fq-codel"] * 2
-    assert [ap.queue.limit for ap in new.scenario.access_points] == [8192] * 2
-    assert list(lines_for(remedy, new, base).by_tool) == ["tc", "iw", "debugfs"]
-    assert changed(new.scenario, remedy) == "it is set already"
-
-
 def test_limits_of_cells_are_scaled_and_told_by_cell(floor: Scenario) -> None:
-    (remedy,) = [one for one in catalogue() if one.name == "larger-buffer"]
-    base = named(floor)
-    new = changed(base, remedy)
-    assert not isinstance(new, str)
+    new, remedy, base = remedied(floor, "larger-buffer")
     assert dict(new.changes) == {"cells.bad.ap.queue.limit": 4_000}
     lines = lines_for(remedy, new, base).by_tool
-    assert lines["tc of bad"] == ["tc qdisc replace dev wlan0 root pfifo limit 4000"]
-    assert set(lines) == {"tc of bad"}
+    assert lines == {"tc of bad": ["tc qdisc replace dev wlan0 root pfifo limit 4000"]}
 
 
 @pytest.mark.parametrize("cell", ["good", "bad"])

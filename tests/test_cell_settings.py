@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 import airtcp
 import pytest
-from airtcp.examples import directory
 from airtcp.exceptions import QuestionError
 from airtcp.plan import candidates
 from airtcp.plan.candidates import Candidate, Space
@@ -18,15 +17,15 @@ from airtcp.plan.settings import Setting, Settings, setting_changes, today
 from airtcp.plan.shares import Graph
 from airtcp.present import channel_plan as present
 from airtcp.results.channel_plans import ChannelPlan
-from airtcp.scenario import Scenario, load, loads
+from airtcp.scenario import Scenario, loads
 from airtcp.scenario.hearing import hear
+from bases import example, short_example
 from commands import call
 
 
 def offices(**changes: Any) -> Scenario:
     """Three offices in a row, with short runs."""
-    short = {"run.warmup": "1 s", "run.duration": "2 s", "run.replications": 3}
-    return load(Path(str(directory())) / "three-offices.toml").vary({**short, **changes})
+    return short_example("three-offices", "2 s", 3, **changes)
 
 
 @pytest.fixture(scope="module")
@@ -66,22 +65,20 @@ def test_rows_of_powers_are_those_at_the_power_of_all() -> None:
     assert today(of) == [Setting(20.0, None), Setting(23.0, None)]
 
 
-def test_powers_that_cannot_be_are_refused() -> None:
-    with pytest.raises(airtcp.ScenarioError, match=r"cells\.tax\.power: cannot be combined"):
-        offices(**{"cells.tax.power": "14 dBm", "air.obss_pd": "-72 dBm"})
-
-
-def test_a_power_that_leaves_a_station_nothing_is_not_tried() -> None:
-    settings = Settings(offices(), [-40.0, 14.0], None)
-
-    assert "is out of range" in settings.left_out["tax -40 dBm"]
-    assert all(one.power_dbm != -40.0 for each in settings.each for one in each)
-
-
-def test_a_power_without_powers_is_refused() -> None:
-    rows = load(Path(str(directory())) / "three-cells.toml")
-    with pytest.raises(airtcp.ScenarioError, match="has no effect if powers are not known"):
-        rows.vary({"cells.left.power": "14 dBm"})
+@pytest.mark.parametrize(
+    ("name", "changes", "said"),
+    [
+        (
+            "three-offices",
+            {"cells.tax.power": "14 dBm", "air.obss_pd": "-72 dBm"},
+            r"cells\.tax\.power: cannot be combined",
+        ),
+        ("three-cells", {"cells.left.power": "14 dBm"}, "has no effect if powers are not known"),
+    ],
+)
+def test_powers_that_cannot_be_are_refused(name: str, changes: dict[str, str], said: str) -> None:
+    with pytest.raises(airtcp.ScenarioError, match=said):
+        example(name, **changes)
 
 
 def test_stations_stay_where_they_are_when_their_access_point_moves() -> None:
@@ -197,11 +194,8 @@ def test_less_power_parts_offices_that_hear_each_other(powers: ChannelPlan) -> N
 
 
 def test_powers_are_told_to_equipment(powers: ChannelPlan) -> None:
-    quieter = {
-        name: power
-        for name, power in powers.best.powers_dbm.items()
-        if power != powers.today.powers_dbm[name]
-    }
+    before = powers.today.powers_dbm
+    quieter = {one: dbm for one, dbm in powers.best.powers_dbm.items() if dbm != before[one]}
     assert set(powers.apply) == set(quieter)
     for name, power in quieter.items():
         assert powers.apply[name] == {
@@ -235,47 +229,17 @@ def test_channels_powers_and_places_are_planned_at_once(
     assert "that it compared while it moved one cell at a time" in " ".join(screen.stdout.split())
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--vary", "channels,stations"], '"stations" is not a setting of cells'),
-        (
-            ["--vary", "powers", "--channels", "36,40"],
-            "--channels: works only with --vary channels",
-        ),
-        (["--vary", "channels", "--powers", "8 dBm"], "--powers: works only with --vary powers"),
-        (["--vary", "powers", "--powers", "8"], "--powers 8: "),
-        (["--vary", "positions", "--grid", "0 m"], "--grid: must be above 0 m"),
-        (["--vary", "positions", "--grid", "10 cm"], "allowed: fewer powers"),
-        (["--vary", "positions", "--grid", "50 m"], "no alternative to today's settings"),
-        (["--vary", "powers", "--until", "jain_index < 0.5"], "does not use --until"),
-        (["--vary", "places"], "places: is not a key of this scenario"),
-        (["--vary", "cells.tax.channel", "--until", "jain_index < 0.5"], "--vary channels"),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused(
-    options: list[str], said: str, tmp_path: Path
-) -> None:
-    file = tmp_path / "offices.toml"
-    file.write_text(offices().to_toml())
-    result = call("plan", file, *options)
-    assert result.exit_code == 2
-    assert said in result.output
-
-
 @pytest.mark.parametrize("vary", ["powers", "positions"])
 def test_cells_that_are_paired_by_words_have_no_such_plan(
     vary: Literal["powers", "positions"],
 ) -> None:
-    rows = load(Path(str(directory())) / "three-cells.toml")
+    rows = example("three-cells")
     with pytest.raises(QuestionError, match=f"--vary {vary}: the scenario has no {vary}"):
         airtcp.plan(rows, vary=vary)
 
 
 def test_the_options_make_the_plan_of_paired_cells() -> None:
-    rows = load(Path(str(directory())) / "three-cells.toml").vary(
-        {"run.duration": "2 s", "run.replications": 2}
-    )
+    rows = example("three-cells").vary({"run.duration": "2 s", "run.replications": 2})
     found = airtcp.plan(rows, vary="channels", channels=[36, 40], objective="least")
 
     told = present.apply_lines(found)[0]

@@ -5,33 +5,25 @@ from __future__ import annotations
 import itertools
 import json
 from dataclasses import replace
-from html import escape
-from pathlib import Path
 from typing import Any
 
 import airtcp
 import pytest
 from airtcp.amounts import percent
 from airtcp.difference import diff
-from airtcp.examples import directory
 from airtcp.messages.diff import separated
-from airtcp.present import report
 from airtcp.present.cautions import cautions
 from airtcp.present.cells import airtime_parts, by_cell_of_both, known_share, sentences
-from airtcp.present.plot import pictures
 from airtcp.present.sense import extent, sanity
 from airtcp.results import Simulation
 from airtcp.results.cells import cells
 from airtcp.run.simulate import simulate
-from airtcp.scenario import Scenario, load, loads
+from airtcp.scenario import Scenario, loads
 from airtcp.scenario.alone import cell_alone
 from airtcp.stats import Interval
 from airtcp.web.timeline import timeline
-from bases import cell
+from bases import cell, short_example
 from wing import with_papers
-
-SHORT = {"run.warmup": "1 s", "run.duration": "4 s", "run.replications": 2}
-
 
 #: Two stations of a cell `there`.
 GUESTS = """
@@ -48,8 +40,7 @@ application = { kind = "bulk" }
 
 def example(name: str, **changes: Any) -> Scenario:
     """An example of cells, with short runs."""
-    of = load(Path(str(directory())) / f"{name}.toml")
-    return of.vary({**SHORT, **changes})
+    return short_example(name, "4 s", 2, **changes)
 
 
 @pytest.fixture(scope="module")
@@ -79,15 +70,6 @@ def test_goodputs_of_cells_add_up_and_airtime_is_conserved(row: Simulation) -> N
     # A cell that hears one neighbour alone waits for no other.
     assert list(row.cells["left"].waits_for) == ["middle"]
     assert list(row.cells["middle"].waits_for) == ["left", "right"]
-
-
-def test_a_sentence_names_cause_and_culprits(row: Simulation) -> None:
-    (told,) = sentences(example("three-cells"), row.cells)
-
-    assert told.startswith("Cell middle gets ")
-    assert (
-        "of its isolated goodput: it defers to left and right, which do not hear each other" in told
-    )
 
 
 def test_of_many_culprits_those_with_the_most_time_are_named() -> None:
@@ -154,21 +136,9 @@ def test_cells_on_channels_of_their_own_have_what_they_have_alone() -> None:
 def test_a_neighbour_that_nobody_hears_changes_no_bit_of_a_cell_alone() -> None:
     short: dict[str, Any] = {"warmup": "100 ms", "duration": "300 ms", "replications": 2}
     alone = loads(cell(3, standard="802.11ax", **short))
-    beside = loads(
-        cell(
-            3,
-            standard="802.11ax",
-            group='cell = "here"',
-            tables="""
-[cells.here]
-channel = 36
-[cells.there]
-channel = 52
-"""
-            + GUESTS,
-            **short,
-        )
-    )
+    channels = "[cells.here]\nchannel = 36\n[cells.there]\nchannel = 52\n"
+    keys = {"standard": "802.11ax", "group": 'cell = "here"', "tables": channels + GUESTS}
+    beside = loads(cell(3, **keys, **short))
 
     one, both = (simulate(each, threads=1).simulation for each in (alone, beside))
 
@@ -197,14 +167,6 @@ def test_of_hidden_uploads_one_loses_nearly_all_without_rts() -> None:
     assert told.startswith("Hidden stations (near-wall and behind")
     # A remedy is told with its trial, by a run.
     assert "RTS" not in told
-
-
-def test_the_report_tells_of_hidden_stations_in_one_cell() -> None:
-    """It has no table of cells, whose sentences stand below it."""
-    result = simulate(example("hidden-uploads"), threads=1)
-
-    (told,) = sentences(result.scenario, result.simulation.cells)
-    assert f"<p>{escape(told)}</p>" in report.html(result, {})
 
 
 def test_what_begins_at_once_is_not_laid_to_stations_that_are_not_heard() -> None:
@@ -240,8 +202,6 @@ def test_what_begins_at_once_is_not_laid_to_stations_that_are_not_heard() -> Non
 def test_time_in_which_others_send_is_not_told_as_idle() -> None:
     """Of a row the middle hears both: what it senses of others is a part of its own."""
     row = simulate(example("three-cells", **{"run.replications": 2}), threads=1)
-    told = dict(sanity(row))
-
     parts = airtime_parts(row.simulation)
     assert sum(parts.values()) == pytest.approx(1.0)
     heard = sum(cell.airtime.heard for cell in row.simulation.cells.values()) / 3
@@ -249,14 +209,10 @@ def test_time_in_which_others_send_is_not_told_as_idle() -> None:
     assert parts["heard"] == pytest.approx(heard)
     idle = sum(cell.airtime.idle for cell in row.simulation.cells.values()) / 3
     assert parts["idle"] == pytest.approx(idle)
-    assert told["airtime"].startswith("mean of 3 access points: data ")
-    (axes,) = pictures(row)["airtime"].axes
-    assert axes.get_xlabel() == "share of the measured time (%), mean of 3 access points"
+    told = dict(sanity(row))
     assert f"other cells' frames {percent(heard)}, idle {percent(idle)}" in told["airtime"]
-    assert "simultaneous" not in told["MAC"]
     middle = row.simulation.cells["middle"].failures
     assert f"middle {percent(middle.same_slot)} in the same slot" in told["lost"]
-    assert "by hidden stations" not in told["lost"]
     # Many nodes are simulated in more time than passes for them: never at "0".
     slow = extent(replace(row.simulation, simulated_s=1.5, wall_s=5.0))
     assert "(0.3 simulated seconds per second)" in slow
@@ -316,16 +272,6 @@ def test_a_share_that_is_hardly_known_is_told_by_both_ends() -> None:
     assert known_share(Interval(0.3, -0.1, 0.7, 5)) == "0.00 % to 70.0 %"
     assert known_share(Interval(0.93, 0.92, 0.94, 5)) == "93.0 %"
     assert known_share(Interval(0.93, None, None, 1)) == "93.0 %"
-
-
-def test_results_have_cells_by_name(row: Simulation) -> None:
-    told = json.loads(json.dumps(row.to_dict()))["cells"]
-
-    assert set(told) == {"left", "middle", "right"}
-    assert set(told["middle"]) == {
-        *("goodput_bps", "share_of_alone", "airtime", "failures", "waits_for", "worst_hidden")
-    }
-    assert set(told["middle"]["failures"]) == {"same_slot", "hidden", "neighbour"}
 
 
 def test_one_cell_has_no_cells_in_its_results() -> None:

@@ -56,6 +56,8 @@ def test_a_culprit_is_strong_enough_to_disturb() -> None:
         )
     )
 
+    sensed = pair('["left", "right", -80]')
+    assert (disturbers(sensed), meeting(sensed)) == ([[], []], [{1}, {0}])
     # In the order far, left, right: 54 Mb/s needs 18.4 dB.
     assert disturbers(of) == [[], [2], []]
     assert meeting(of) == [set(), {2}, set()]
@@ -64,13 +66,6 @@ def test_a_culprit_is_strong_enough_to_disturb() -> None:
     assert told.startswith("Cell left gets ")
     assert told.endswith("of its transmissions.")
     assert "frames of right destroy" in told
-
-
-def test_who_is_sensed_is_met_even_where_it_does_not_disturb() -> None:
-    of = pair('["left", "right", -80]')
-
-    assert disturbers(of) == [[], []]
-    assert meeting(of) == [{1}, {0}]
 
 
 @pytest.mark.parametrize(

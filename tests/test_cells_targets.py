@@ -11,16 +11,14 @@ from airtcp.conditions import ConditionError, read_condition
 from airtcp.examples import directory
 from airtcp.exceptions import QuestionError, ScenarioError
 from airtcp.judge.verdicts import glanced
-from airtcp.metrics import METRICS
 from airtcp.plan.objective import objective_of
 from airtcp.results.cells import interval_of
-from airtcp.scenario import Scenario, load, loads
+from airtcp.scenario import Scenario, loads
 from airtcp.web.choices import choices
 from airtcp.web.judged import condition
-from bases import cell
+from bases import cell, example, short_example
 from commands import call
 
-SHORT = {"run.warmup": "1 s", "run.duration": "4 s", "run.replications": 3}
 GOODPUT, SHARE = "cell middle goodput", "cell middle share_of_alone"
 TARGETS = {
     GOODPUT: "> 8 Mb/s",
@@ -31,8 +29,7 @@ TARGETS = {
 
 
 def three(targets: dict[str, str]) -> Scenario:
-    file = Path(str(directory())) / "three-cells.toml"
-    return load(file).vary({**SHORT, "targets": targets})
+    return short_example("three-cells", "4 s", 3, targets=targets)
 
 
 @pytest.fixture(scope="module")
@@ -121,8 +118,7 @@ def test_a_glance_judges_it_where_it_has_an_interval() -> None:
     found = glanced(of, airtcp.glance(of))
 
     assert [one.state for one in found.targets] == ["fails", "fails", "holds"]
-    offices = load(Path(str(directory())) / "three-offices.toml")
-    offices = offices.vary({"targets": {"cell tax goodput": "> 8 Mb/s"}})
+    offices = example("three-offices", targets={"cell tax goodput": "> 8 Mb/s"})
     unknown = glanced(offices, airtcp.glance(offices))
     assert unknown.state == "unknown"
 
@@ -189,10 +185,3 @@ def test_a_plan_of_channels_is_led_by_targets_on_cells() -> None:
     alone = [{"cells": [{"goodput_bps": value}]} for value in (25e6, 24e6, 25e6)]
     assert objective.guess(alone, [0.4, 0.5, 1.0]) == pytest.approx(-0.75)
     assert objective_of(three({}), "cell middle goodput").value(answer) == 2e6
-
-
-def test_metrics_of_cells_are_in_the_catalogue() -> None:
-    assert [name for name, one in METRICS.items() if "cell" in one.scopes] == [
-        "goodput_bps",
-        "share_of_alone",
-    ]

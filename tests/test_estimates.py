@@ -44,27 +44,9 @@ EXPONENTIAL = '{ distribution = "exponential", mean = "30 kB" }'
 SECONDS = '{ distribution = "exponential", mean = "1 s" }'
 
 
-def web(
-    *,
-    count: int = 5,
-    size: str = EXPONENTIAL,
-    think: str = SECONDS,
-    more: str = "",
-    tcp: str = "",
-    duration: int = 100,
-    replications: int = 10,
-) -> ResolvedScenario:
-    return load(
-        WEB.format(
-            count=count,
-            size=size,
-            think=think,
-            more=more,
-            tcp=tcp,
-            duration=duration,
-            replications=replications,
-        )
-    )
+def web(*, duration: int = 100, replications: int = 10, **told: object) -> ResolvedScenario:
+    keys = {"count": 5, "size": EXPONENTIAL, "think": SECONDS, "more": "", "tcp": ""} | told
+    return load(WEB.format(duration=duration, replications=replications, **keys))
 
 
 @cache
@@ -160,6 +142,10 @@ def test_values_have_the_estimate_as_their_mean_and_its_interval() -> None:
     for metric in ("goodput_bps", "transfer_time_s", "active_flows", "rtt_s"):
         one = of(simulated(), metric)
         assert student_interval(one.values, 0.95) == one.interval
+    # A metric without an estimator has the plain interval, and so has one replication.
+    assert (one.estimator, one.interval, one.gain) == ("plain", one.plain, None)
+    lone = of(simulate(web(replications=1)), "transfer_time_s")
+    assert (lone.estimator, lone.interval.n) == ("plain", 1)
 
 
 def test_controls_make_intervals_narrower_and_move_no_mean_beyond_them() -> None:
@@ -167,20 +153,6 @@ def test_controls_make_intervals_narrower_and_move_no_mean_beyond_them() -> None
         one = of(simulated(), metric)
         assert one.gain > 2.0
         assert one.plain.low < one.interval.mean < one.plain.high
-
-
-def test_a_metric_without_an_estimator_has_the_plain_interval() -> None:
-    one = of(simulated(), "rtt_s")
-    assert one.estimator == "plain"
-    assert one.interval == one.plain
-    assert one.gain is None
-
-
-def test_one_replication_is_told_as_it_is() -> None:
-    result = simulate(web(replications=1))
-    one = of(result, "transfer_time_s")
-    assert one.estimator == "plain"
-    assert one.interval.n == 1
 
 
 def test_groups_and_directions_have_estimates_of_their_own() -> None:

@@ -57,9 +57,7 @@ def traffic(result: SimulationResult) -> Traffic:
 def test_the_time_in_progress_is_that_of_pages_that_came_and_of_those_under_way() -> None:
     result = simulated(FEW, 0, 60, 2)
     for run in result.simulation.runs:
-        assert run.accounts is not None
         pages = run.accounts.pages
-        assert pages is not None
         total = run.accounts.column("loading_s").sum()
         assert total == pytest.approx(pages.times_s.sum() + pages.under_way_age_s.sum(), abs=1e-6)
         asked, loaded = (run.accounts.column(name).sum() for name in ("units", "loaded"))
@@ -72,10 +70,6 @@ def test_the_time_in_progress_is_that_of_pages_that_came_and_of_those_under_way(
 def test_pages_of_the_warm_up_are_carried_over() -> None:
     early, late = simulated(FEW, 0, 60, 2), simulated(FEW, 20, 40, 2)
     for whole, part in zip(early.simulation.runs, late.simulation.runs, strict=True):
-        assert whole.accounts is not None
-        assert part.accounts is not None
-        assert whole.accounts.pages is not None
-        assert part.accounts.pages is not None
         # Draws are alike, so that what came after 20 s came in both.
         came = part.accounts.pages.times_s
         assert np.array_equal(whole.accounts.pages.times_s[-len(came) :], came)
@@ -87,7 +81,6 @@ def test_pages_of_the_warm_up_are_carried_over() -> None:
 
 def test_one_reader_has_a_page_in_progress_or_none() -> None:
     for run in simulated(ONE, 5, 200, 2).simulation.runs:
-        assert run.accounts is not None
         in_progress = run.accounts.column("loading_s") + run.accounts.column("pageless_s")
         assert in_progress.sum() == pytest.approx(200.0, abs=1e-6)
 
@@ -103,8 +96,6 @@ def test_few_readers_are_told_by_pages_in_progress(metric: str) -> None:
 
 def test_alone_pages_settle_within_their_own_time_and_in_a_crowd_within_a_time_to_think() -> None:
     alone, crowd = loading(traffic(light())), loading(traffic(crowded()))
-    assert alone is not None
-    assert crowd is not None
 
     # The mean page takes a second, and a reader reads for half a minute.
     assert 1.0 < alone.settles_s < 4.0

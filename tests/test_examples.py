@@ -4,34 +4,22 @@ import json
 import tomllib
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
-import airtcp
 import pytest
 from airtcp import load
 from airtcp.compare import compare
 from airtcp.examples import directory, examples
 from airtcp.extensions import verbs
 from airtcp.run.simulate import simulate
+from bases import example
 from commands import call
 
 NAMES = [
-    "office-wifi6",
-    "home-evening",
-    "cafe-wifi6",
-    "class-wifi6",
-    "warehouse-wifi4",
-    "home-wifi6",
-    "mixed-clients",
-    "office-wifi5",
-    "three-cells",
-    "hidden-uploads",
-    "three-offices",
-    "fair-uploads",
-    "ftp-downloads",
-    "office-uploads",
-    "persistent-downloads",
-    "saturated-stations",
-    "web-hotspot",
+    *("office-wifi6", "home-evening", "cafe-wifi6", "class-wifi6", "warehouse-wifi4"),
+    *("home-wifi6", "mixed-clients", "office-wifi5", "three-cells", "hidden-uploads"),
+    *("three-offices", "fair-uploads", "ftp-downloads", "office-uploads"),
+    *("persistent-downloads", "saturated-stations", "web-hotspot"),
 ]
 #: Examples of cells of 802.11ax, and of stations that do not hear each other, which no model has.
 OF_CELLS = ["hidden-uploads", "three-offices"]
@@ -56,11 +44,7 @@ def test_the_examples_are_listed_with_what_they_show() -> None:
         assert item.description.endswith(".")
         assert len(item.description) <= 100
     assert [item.name for item in examples()] == NAMES
-
-
-def test_the_list_is_there_as_json() -> None:
     listed = json.loads(call("example", "--json").stdout)
-
     assert [item["name"] for item in listed] == NAMES
     assert listed[-1]["files"] == ["web-hotspot.toml", LOG]
 
@@ -103,36 +87,16 @@ def test_fair_uploads_are_fair_and_those_without_categories_are_not(tmp_path: Pa
     assert fair.metrics["ap_queue_drop_probability"].mean == 0.0
 
 
-def test_the_office_is_what_it_says() -> None:
-    """Thirty laptops; calls wait in the line of the downloads, and do not with AC_VO."""
-    path = Path(airtcp.__file__).parent / "examples" / "office-wifi5.toml"
-    plain = load(path)
-    first = plain.vary({"mac.classify.udp": "AC_VO"})
-
-    assert sum(group.count for group in plain.stations) == 30
-    assert {flow.direction for flow in plain.flows} == {"download", "upload"}
-    assert {flow.application.kind for flow in plain.flows} == {"bulk", "udp"}
-    waits = [
-        simulate(scenario, replications=2).simulation.groups["call"]["download"]["packet_delay_s"]
-        for scenario in (plain, first)
-    ]
-    assert waits[1].mean < waits[0].mean / 2
-
-
 def test_the_home_is_what_it_says() -> None:
     """In order of arrival the console gets as much as the phone; by turns many times as much."""
-    path = Path(airtcp.__file__).parent / "examples" / "home-wifi6.toml"
-
-    def ratio(scheduler: str) -> float:
-        scenario = load(path).vary({"ap.scheduler": scheduler})
-        groups = simulate(scenario).simulation.groups
-        console, phone = (
-            groups[name]["download"]["flow_goodput_bps"].mean for name in ("console", "phone")
-        )
-        return console / phone
-
-    assert ratio("oldest") == pytest.approx(1.0, abs=0.2)
-    assert ratio("round-robin") > 5
+    ratios = []
+    for scheduler in ("oldest", "round-robin"):
+        groups = simulate(example("home-wifi6", **{"ap.scheduler": scheduler})).simulation.groups
+        names = ("console", "phone")
+        console, phone = (groups[one]["download"]["flow_goodput_bps"].mean for one in names)
+        ratios.append(console / phone)
+    assert ratios[0] == pytest.approx(1.0, abs=0.2)
+    assert ratios[1] > 5
 
 
 def test_files_that_are_there_are_not_overwritten(tmp_path: Path) -> None:
@@ -183,30 +147,41 @@ def test_a_network_by_profiles_takes_some_15_lines(name: str) -> None:
     assert "profile" in text
 
 
-def test_calls_of_the_office_wait_with_the_pages_and_not_before_them() -> None:
-    """By 6 runs of 10 s: 160 ms at the 95th percentile of uploads, and 20 ms with the fix."""
-    plain = load(str(directory() / "office-wifi6.toml")).with_run(duration_ns=10**10)
-    first = plain.vary({"mac.edca.preset": "wmm", "mac.classify.udp": "AC_VO"})
+FIRST = {"mac.edca.preset": "wmm", "mac.classify.udp": "AC_VO"}
+FAIR = {"links.line.queue": {"discipline": "fq-codel"}}
 
-    waits = []
-    for scenario in (plain, first):
+
+@pytest.mark.parametrize(
+    ("name", "seconds", "changes", "of", "before_s", "after_s"),
+    [
+        # By 6 runs of 10 s: 160 ms at the 95th percentile of uploads, and 20 ms with the fix.
+        ("office-wifi6", 10, FIRST, ("caller", "upload"), (0.1, 0.3), (0.0, 0.04)),
+        # A queue of 500 packets of 1500 bytes takes 150 ms at 40 Mb/s; fair queueing takes none.
+        # The path itself takes 10 ms.
+        ("home-evening", 20, FAIR, ("console", "upload"), (0.08, 0.2), (0.01, 0.03)),
+    ],
+)
+def test_delays_are_what_examples_say(
+    name: str,
+    seconds: int,
+    changes: dict[str, Any],
+    of: tuple[str, str],
+    before_s: tuple[float, float],
+    after_s: tuple[float, float],
+) -> None:
+    plain = example(name).with_run(duration_ns=seconds * 10**9)
+    for scenario, (least, most) in ((plain, before_s), (plain.vary(changes), after_s)):
         runs = simulate(scenario, replications=4).simulation
-        delays = runs.values("packet_delay_p95_s", "caller", "upload")
-        waits.append(fmean(one or 0.0 for one in delays))
-    assert waits[0] > 0.1
-    assert waits[1] < 0.04
+        delays = runs.values("packet_delay_p95_s", *of)
+        assert least < fmean(one or 0.0 for one in delays) < most
 
 
-def test_the_line_is_what_delays_a_game_at_home() -> None:
-    """A queue of 500 packets of 1500 bytes takes 150 ms at 40 Mb/s; fair queueing takes none."""
-    plain = load(str(directory() / "home-evening.toml")).with_run(duration_ns=20 * 10**9)
-    fair = plain.vary({"links.line.queue": {"discipline": "fq-codel"}})
-
-    waits = []
-    for scenario in (plain, fair):
-        runs = simulate(scenario, replications=4).simulation
-        delays = runs.values("packet_delay_p95_s", "console", "upload")
-        waits.append(fmean(one or 0.0 for one in delays))
-    # The path itself takes 10 ms.
-    assert 0.08 < waits[0] < 0.2
-    assert 0.01 < waits[1] < 0.03
+def test_the_office_is_what_it_says() -> None:
+    """Thirty laptops; calls wait in the line of the downloads, and do not with AC_VO."""
+    plain = example("office-wifi5")
+    assert sum(group.count for group in plain.stations) == 30
+    waits = [
+        simulate(scenario, replications=2).simulation.groups["call"]["download"]["packet_delay_s"]
+        for scenario in (plain, plain.vary({"mac.classify.udp": "AC_VO"}))
+    ]
+    assert waits[1].mean < waits[0].mean / 2

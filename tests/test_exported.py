@@ -14,39 +14,6 @@ API = (Path(__file__).parent.parent / "docs" / "reference" / "library.md").read_
 )
 
 
-def test_everything_exported_is_there_and_sorted() -> None:
-    for name in airtcp.__all__:
-        assert getattr(airtcp, name) is not None
-    assert sorted(airtcp.__all__) == airtcp.__all__
-    assert set(airtcp.__all__) <= set(dir(airtcp))
-
-
-def test_the_face_is_what_is_promised() -> None:
-    assert set(airtcp.__all__) == {
-        "AirtcpError",
-        "ConvergenceError",
-        "ModelError",
-        "OutputError",
-        "PluginError",
-        "PluginFailedError",
-        "QuestionError",
-        "ScenarioError",
-        "SimulationError",
-        "__version__",
-        "advise",
-        "compare",
-        "diff",
-        "glance",
-        "load",
-        "plan",
-        "predict",
-        "run",
-        "simulate",
-        "sweep",
-        "verdict",
-    }
-
-
 NAMES = re.findall(r"^\.\. auto\w+:: (airtcp\.(?!exceptions)\w+\.\w+)", API, re.MULTILINE)
 #: Tells which names are missing after `import airtcp`, each in a child of its own that has imported
 #: no room of the package; packages that rooms import are there, for these take longest.

@@ -52,7 +52,6 @@ def test_a_few_flows_are_lines_with_their_goodput(few: SimulationResult) -> None
     figure = plot.pictures(few)["flow-goodput"]
     [axes] = figure.axes
     trace = few.simulation.runs[0].trace
-    assert trace is not None
 
     lines = {patch.get_label(): patch for patch in steps(axes)}
     assert set(lines) == set(trace.flow_names)
@@ -69,7 +68,6 @@ def test_a_few_flows_are_lines_with_their_goodput(few: SimulationResult) -> None
 def test_windows_count_up_to_the_receivers(few: SimulationResult) -> None:
     """64 KiB less one byte by default, though the congestion window grows on."""
     trace = few.simulation.runs[0].trace
-    assert trace is not None
     assert np.nanmax(trace.flow("laptop/0").cwnd_bytes) > 65_535
 
     [axes] = plot.pictures(few)["windows"].axes
@@ -84,7 +82,6 @@ def test_many_flows_are_a_map(many: SimulationResult) -> None:
     figure = plot.pictures(many)["flow-goodput"]
     axes, scale = figure.axes
     trace = many.simulation.runs[0].trace
-    assert trace is not None
 
     [image] = axes.images
     rates = np.array([trace.flow(name).goodput_bps for name in trace.flow_names])
@@ -96,9 +93,7 @@ def test_many_flows_are_a_map(many: SimulationResult) -> None:
 
 def test_points_are_means_where_there_are_more_samples_than_points() -> None:
     trace = traced(2, trace_interval_s=0.01).simulation.runs[0].trace
-    assert trace is not None
     figure = plot_trace.flow_goodput(trace, 0.0)
-    assert figure is not None
 
     [axes] = figure.axes
     heights, edges, _ = steps(axes)[0].get_data()

@@ -85,6 +85,7 @@ def test_met_targets_are_folded_behind_those_that_are_not() -> None:
         ("call/upload packet_loss < 1 %", 0.002, 0.001, 0.003, "0.20 %", "0.10–0.30"),
         ("transfer_time < 2 s", None, 2.5, None, "≥ 2.50 s", ""),
         ("transfer_time < 2 s", None, None, None, "–", ""),
+        ("transfer_time < 2 s", None, 0.0, None, "–", ""),
     ],
 )
 def test_values_have_their_unit_and_a_lower_bound_its_sign(

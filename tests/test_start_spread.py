@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from statistics import fmean
 
 import airtcp
 import pytest
-from airtcp.examples import directory
 from airtcp.present.cautions import cautions
-from airtcp.scenario import load, loads
-from bases import BULK, SATURATED, cell
+from airtcp.scenario import loads
+from bases import BULK, SATURATED, cell, short_example
 
 NO_RETRIES = "[mac]\nshort_retry_limit = 1\nlong_retry_limit = 1"
 
@@ -93,9 +91,7 @@ def test_two_uploads_in_step_get_nothing_and_the_answer_says_why() -> None:
 
 def test_a_flow_under_the_frames_of_hidden_stations_is_not_told_to_back_off() -> None:
     """One of two that upload and do not hear each other gets nothing in a short run."""
-    of = load(Path(str(directory())) / "hidden-uploads.toml").vary(
-        {"run.replications": 1, "run.warmup": "1 s", "run.duration": "2 s"}
-    )
+    of = short_example("hidden-uploads", "2 s", 1)
 
     said = [line for line in cautions(airtcp.simulate(of, threads=1)) if "no data of" in line]
 

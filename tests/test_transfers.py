@@ -35,7 +35,6 @@ def result() -> SimulationResult:
 
 def test_times_of_transfers_are_those_that_are_measured(result: SimulationResult) -> None:
     for run in result.simulation.runs:
-        assert run.transfers is not None
         assert len(run.transfers) == run.answer["counts"]["transfers"] > 20
         assert np.array_equal(run.transfers.time_s, run.transfer_times_s)
 
@@ -43,11 +42,8 @@ def test_times_of_transfers_are_those_that_are_measured(result: SimulationResult
 def test_each_transfer_begins_and_ends_where_the_trace_says(result: SimulationResult) -> None:
     """The other witness: the events of the run. Both count nanoseconds."""
     run = result.simulation.runs[0]
-    assert run.trace is not None
-    assert run.transfers is not None
 
     def said(event: str) -> set[tuple[str, int]]:
-        assert run.trace is not None
         events = run.trace.events(event)
         times = np.rint(events.time_s * 1e9).astype(int).tolist()
         return set(zip(events.flow.tolist(), times, strict=True))
@@ -71,7 +67,6 @@ def test_sizes_are_the_payload_of_data(result: SimulationResult) -> None:
     assert set(phone["size_bytes"]) == {12345}
     for index, of_run in table[table["flow"] != "phone/0"].groupby("replication"):
         goodput = result.simulation.values("goodput_bps", "laptop")[index]
-        assert goodput is not None
         largest = of_run["size_bytes"].max()
         assert abs(of_run["size_bytes"].sum() - goodput * 20 / 8) <= 2 * 3 * largest
 
@@ -179,6 +174,5 @@ def test_models_stand_beside_the_simulation() -> None:
     prediction = airtcp.predict(compared.scenario)
     table = prediction.to_pandas()
     best = prediction.best("goodput_bps")
-    assert best is not None
     assert table[table["metric"] == "goodput_bps"].iloc[0]["value"] == best.value
     assert best.source in prediction._repr_html_()

@@ -12,7 +12,6 @@ from airtcp.run.warmup import find_warmup_ns, mser5
 from airtcp.scenario import loads
 from bases import BULK, SATURATED, cell
 from commands import call
-from typer.testing import Result
 
 RNG = np.random.default_rng(20)
 
@@ -99,17 +98,8 @@ def test_series_that_say_nothing_are_refused(series: np.ndarray, message: str) -
 
 
 def uploads(application: str, flow: str) -> str:
-    return cell(
-        10,
-        name="a",
-        direction="upload",
-        application=application,
-        flow=flow,
-        warmup="auto",
-        duration="100 s",
-        replications=2,
-        seed=1,
-    )
+    run = {"warmup": "auto", "duration": "100 s", "replications": 2, "seed": 1}
+    return cell(10, name="a", direction="upload", application=application, flow=flow, **run)
 
 
 # Ten uploads with windows of four segments, which begin one after the other in 20 s.
@@ -190,29 +180,25 @@ def test_the_result_has_the_warmup_that_was_found() -> None:
     assert result.simulation.simulated_s == pytest.approx(2 * (100 + found / 1e9))
 
 
-def run(*arguments: str | Path) -> Result:
-    return call(*[str(argument) for argument in arguments])
-
-
 def test_the_command_says_what_it_found(tmp_path: Path) -> None:
     file = tmp_path / "s.toml"
     file.write_text(RAMP)
     found = find_warmup_ns(loads(RAMP), threads=1)
 
     for command in ("simulate", "run"):
-        done = run(command, file)
+        done = call(command, file)
         assert done.exit_code == 0
         assert done.stderr == f"airtcp: warm-up: {found / 1e9:g} s, found by MSER-5\n"
-        assert run(command, file, "--quiet").stderr == ""
-    assert run("predict", file).exit_code == 0
+        assert call(command, file, "--quiet").stderr == ""
+    assert call("predict", file).exit_code == 0
 
     file.write_text(OVERLOAD)
-    done = run("simulate", file)
+    done = call("simulate", file)
     assert done.exit_code == 1
     assert "no steady state" in done.stderr
     assert "Traceback" not in done.stderr
     file.write_text(RAMP.replace('"auto"', '"automatic"'))
-    done = run("simulate", file)
+    done = call("simulate", file)
     assert done.exit_code == 2
     assert 'run.warmup: "automatic" is not a time' in done.stderr
     assert 'or "auto"' in done.stderr
