@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import airtcp
 import pytest
 from airtcp.conditions import ConditionError, read_condition
-from airtcp.examples import directory
 from airtcp.exceptions import QuestionError, ScenarioError
 from airtcp.judge.verdicts import glanced
 from airtcp.plan.objective import objective_of
@@ -17,7 +13,6 @@ from airtcp.scenario import Scenario, loads
 from airtcp.web.choices import choices
 from airtcp.web.judged import condition
 from bases import cell, example, short_example
-from commands import call
 
 GOODPUT, SHARE = "cell middle goodput", "cell middle share_of_alone"
 TARGETS = {
@@ -55,21 +50,6 @@ def test_a_target_on_a_cell_is_judged_by_the_interval_of_the_cell(
     assert judged.mean == middle.goodput_bps.mean
     assert judged.half_width > middle.goodput_bps.half_width
     assert by_text[f"{SHARE} > 30 %"].interval.mean == middle.share_of_alone.mean
-
-
-def test_the_command_tells_it_with_its_status(tmp_path: Path) -> None:
-    file = tmp_path / "three.toml"
-    text = (Path(str(directory())) / "three-cells.toml").read_text()
-    text = text.replace('"guest flow_goodput" = "> 8 Mb/s"', f'"{GOODPUT}" = "> 8 Mb/s"')
-    file.write_text(text.replace('"20 s"', '"3 s"').replace('"2 s"', '"1 s"'))
-
-    told = call("run", file, "--check", "--json", "--no-advice")
-
-    assert told.exit_code == 3
-    judged = json.loads(told.stdout)["verdict"]
-    assert judged["state"] == "fails"
-    assert [one["target"] for one in judged["targets"]] == [f"{GOODPUT} > 8 Mb/s"]
-    assert judged["targets"][0]["value"] < 3e6
 
 
 @pytest.mark.parametrize(

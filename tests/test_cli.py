@@ -310,11 +310,3 @@ def test_a_shell_completes_commands_and_names(
     out, err = process(env=environment).communicate()
 
     assert (out.split(), err) == (completed, "")
-
-
-@pytest.mark.parametrize("command", [(), ("traffic",)])
-def test_a_list_of_commands_cuts_no_sentence_off(command: tuple[str, ...]) -> None:
-    listed = call(*command, "--help").stdout.partition("Commands:" if command else "question:")[2]
-
-    assert listed
-    assert "..." not in listed

@@ -14,7 +14,7 @@ from airtcp.distributions import Distribution, Exponential, Pareto
 from airtcp.models.processor_sharing import engset_sojourn_quantile
 from airtcp.stats import Interval, student_interval
 from intervals import judge, measure, sharing, store, truths
-from intervals.cells import LOADS, METRICS, PLACES, Cell, System, Window, cells, systems
+from intervals.cells import METRICS, PLACES, Cell, System, Window, systems
 from intervals.judge import Estimate, Pool, Verdict
 from intervals.profiles import profiles
 from intervals.truths import Truth
@@ -99,15 +99,6 @@ def test_the_books_of_the_processor_balance() -> None:
     assert 0 < totals["delivered_bytes"] <= 200.0
 
 
-def test_the_cells_are_all_that_were_asked_for() -> None:
-    found = list(cells())
-
-    assert len(found) == 3 * 3 * len(LOADS) * 2 * 3
-    assert set(PLACES) == {"processor", "802.11b", "802.11ax"}
-    assert max(place.windows["log"].measured_s for place in PLACES.values()) == 3600.0
-    assert PLACES["802.11ax"].windows["log"].measured_s == 120.0
-
-
 def test_seeds_of_blocks_and_of_truths_are_all_different() -> None:
     seeds = [one.seed(block) for one in systems().values() for block in range(-20, 400)]
 
@@ -141,13 +132,6 @@ def test_pages_of_readers_alone_are_a_closed_loop() -> None:
 
     assert alone.loop_bps({"page_time_s": 2.7}) == pytest.approx(8 * 18 * 4_087_035 / 32.7)
     assert office.loop_bps({"page_time_s": 2.7}) is None
-
-
-def test_few_replications_are_told_of_where_there_are_no_more() -> None:
-    system = profiles()["802.11ax-readers-0.3"]
-    runs = store.simulate(system, 0, replications=5, window=Window(1.0, 5.0))
-
-    assert set(judge.told(runs, system)) == {(5, metric) for metric in system.metrics}
 
 
 def a_system(law: str = "exponential", measured_s: float = 60.0) -> System:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import math
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from airtcp import distributions, load, simulate
-from airtcp.estimates import Estimate, estimate, improved_groups, laws, steadiness
+from airtcp.estimates import Estimate, estimate, improved_groups, laws
 from airtcp.estimates.regression import adjusted
 from airtcp.examples import directory
 from airtcp.results import SimulationResult
 from airtcp.scenario import ResolvedScenario
-from airtcp.stats import Interval, student_interval
+from airtcp.stats import student_interval
 
 if TYPE_CHECKING:
-    from airtcp.estimates.traffic import Traffic
+    pass
 
 WEB = """
 title = "Web"
@@ -325,26 +324,3 @@ def test_a_bound_is_not_below_zero() -> None:
     bounds = [one.low for one in groups["far"]["all"].values() if one.mean is None]
     assert bounds
     assert all(low is None or low >= 0.0 for low in bounds)
-
-
-@pytest.mark.parametrize(("mean", "word"), [(-5.0, "fewer"), (5.0, "more")])
-def test_bytes_in_progress_are_told_as_more_or_fewer(
-    mean: float, word: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Five bytes of a hundred, of open traffic, in either direction."""
-    growth = Interval(mean, mean - 1.0, mean + 1.0, 5)
-    monkeypatch.setattr(steadiness, "_growth", lambda _: growth)
-    accounts = SimpleNamespace(under_way_age_s=[1.0, 2.0])
-    traffic = SimpleNamespace(
-        has_accounts=True,
-        is_recurrent=True,
-        has_true_sizes=True,
-        is_closed=False,
-        begun_bytes=np.array([100.0]),
-        runs=[SimpleNamespace(accounts=accounts)],
-    )
-
-    reason = steadiness.judge(cast("Traffic", traffic)).steadiness.reason
-
-    assert reason.startswith(f"{word} bytes are in progress at the end")
-    assert "by 5.0 % of the requested bytes, in 2 transfers" in reason

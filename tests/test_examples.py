@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from airtcp import load
 from airtcp.compare import compare
-from airtcp.examples import directory, examples
+from airtcp.examples import examples
 from airtcp.extensions import verbs
 from airtcp.run.simulate import simulate
 from bases import example
@@ -136,15 +136,6 @@ def test_comments_of_the_hot_spot_do_not_drift_from_the_log(tmp_path: Path) -> N
     assert "half are below 13 kB, 1 % are above 1 MB" in " ".join(text.replace("#", " ").split())
     assert float(size.survival(13e3)) < 0.5 < float(size.survival(12e3))
     assert 0.01 <= float(size.survival(1e6)) < 0.02
-
-
-@pytest.mark.parametrize("name", BY_PROFILES)
-def test_a_network_by_profiles_takes_some_15_lines(name: str) -> None:
-    text = (directory() / f"{name}.toml").read_text(encoding="utf-8")
-
-    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    assert len(lines) <= 15
-    assert "profile" in text
 
 
 FIRST = {"mac.edca.preset": "wmm", "mac.classify.udp": "AC_VO"}

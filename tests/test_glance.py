@@ -26,7 +26,6 @@ OFFICE = ROOT / "benches" / "scenarios" / "office-ax.toml"
 sys.path.insert(0, str(ROOT / "validation"))
 
 from accuracy.mixed import mixed  # noqa: E402
-from commands import call  # noqa: E402
 from wing import with_papers  # noqa: E402
 
 
@@ -212,15 +211,3 @@ def test_a_prediction_is_never_empty(text: str) -> None:
         else:
             assert 0.0 <= goodput.low <= goodput.mean <= goodput.high < math.inf
     json.dumps(said.to_dict(), allow_nan=False)
-
-
-def test_the_command_gives_a_glance_and_its_source() -> None:
-    printed = call("predict", OFFICE)
-    without = call("predict", OFFICE, "--no-glance")
-
-    assert printed.exit_code == without.exit_code == 0
-    assert SOURCE in printed.stdout
-    assert "95 % intervals" in printed.stdout
-    assert "Quick simulation: " in printed.stdout
-    assert "Quick simulation: " not in without.stdout
-    assert "No analytical model applies: UDP and TCP share the channel" in without.stdout

@@ -111,60 +111,35 @@ def test_airtime_of_groups_adds_up_to_that_of_the_cell(simulation: Simulation) -
         assert mean(simulation, name, "all", "airtime_share") == pytest.approx(parts)
 
 
+def alone(name: str, application: str, **group: str) -> SimulationResult:
+    """A station that sends without backoff, as a clock does."""
+    run = {"warmup": "1 s", "duration": "10 s", "replications": 1}
+    keys = {"name": name, "direction": "upload", "application": application} | group
+    return simulate(loads(cell(phy="cw_min = 0\ncw_max = 0", **keys, **run)))
+
+
 def test_a_lone_station_takes_the_airtime_of_its_exchanges() -> None:
     """Saturated UDP, no backoff: a clock whose period is DIFS and one exchange."""
-    result = simulate(
-        loads(
-            cell(
-                phy="cw_min = 0\ncw_max = 0",
-                name="sender",
-                direction="upload",
-                application=SATURATED,
-                warmup="1 s",
-                duration="10 s",
-                replications=1,
-            )
-        )
-    )
+    groups = alone("sender", SATURATED).simulation.groups["sender"]
     # 192 us of preamble and header each; 12288 bits at 11 Mb/s, 112 at 2: whole microseconds.
     data, ack, sifs, difs = 192 + 1118, 192 + 56, 10, 50
     period = data + sifs + ack + difs
-
-    airtime = result.simulation.groups["sender"]["airtime"]
-
+    airtime = groups["airtime"]
     assert airtime["data"].mean == pytest.approx(data / period, rel=1e-3)
     assert airtime["control"].mean == pytest.approx(ack / period, rel=1e-3)
     assert airtime["tcp_ack"].mean == 0.0
-    utilization = result.simulation.groups["sender"]["upload"]["channel_utilization"].mean
+    utilization = groups["upload"]["channel_utilization"].mean
     assert utilization == pytest.approx(1472 * 8 / 11 / period, rel=1e-3)
 
 
 def test_a_station_queue_drops_what_the_air_does_not_take() -> None:
     """Without backoff the air takes a packet each 1618 us (192 + 1118 + 10 + 192 + 56 + 50)."""
-    result = simulate(
-        loads(
-            cell(
-                phy="cw_min = 0\ncw_max = 0",
-                name="camera",
-                group="queue = { limit = 5 }",
-                direction="upload",
-                application='{ kind = "udp", packet = "1500 B", rate = "20 Mb/s" }',
-                warmup="1 s",
-                duration="10 s",
-                replications=1,
-            )
-        )
-    )
+    faster = '{ kind = "udp", packet = "1500 B", rate = "20 Mb/s" }'
+    result = alone("camera", faster, group="queue = { limit = 5 }")
     # 12000 bits at 20 Mb/s: a packet comes each 600 us.
-    lost = 1 - 600 / 1618
-
-    camera = result.simulation.groups["camera"]["all"]
-
-    assert camera["station_queue_drop_probability"].mean == pytest.approx(lost, abs=1e-3)
-    assert (
-        result.metrics["station_queue_drop_probability"]
-        == (camera["station_queue_drop_probability"])
-    )
+    dropped = result.simulation.groups["camera"]["all"]["station_queue_drop_probability"]
+    assert dropped.mean == pytest.approx(1 - 600 / 1618, abs=1e-3)
+    assert result.metrics["station_queue_drop_probability"] == dropped
 
 
 def test_two_short_replications_break_no_limit_of_airtime_or_categories() -> None:

@@ -123,7 +123,6 @@ def test_iperf3_gives_the_flow_and_what_it_measured() -> None:
     assert found["run"]["warmup"] == "2 s"
     goodput = measured.values[""]["goodput_bps"]
     assert goodput.mean == pytest.approx(end["sum_received"]["bits_per_second"], rel=1e-12)
-    assert goodput.low is not None
     assert goodput.low < goodput.mean
     assert measured.counts == {"tcp_retransmissions": end["sum_sent"]["retransmits"]}
 
@@ -341,35 +340,18 @@ def beside(path: Path, *, noise: int = 1) -> dict[str, Any]:
     return measured
 
 
-@pytest.mark.parametrize(
-    ("values", "verdict"),
-    [
-        # It gives some 59 Mb/s. A narrow interval far below it, and one so wide that it holds it.
-        ("30e6,29.9e6,30.1e6", "far too high"),
-        ("40e6,1e6,79e6", "undecided"),
-        ("120e6,119e6,121e6", "far too low"),
-    ],
-)
-def test_a_verdict_respects_the_measured_interval(
-    tmp_path: Path, values: str, verdict: str
-) -> None:
-    path = written(tmp_path, f"metric,value,low,high\ngoodput_bps,{values}\n", "measured.csv")
-
-    (row,) = beside(path)["rows"]
-
-    simulation = next(one for one in row["answers"] if one["by"] == "simulation")
-    assert simulation["verdict"] == verdict
-    mean = row["simulation"]["mean"]
-    assert simulation["difference"] == pytest.approx(mean / row["measured"]["mean"] - 1.0)
-
-
 def test_a_measurement_equal_to_the_simulation_agrees(tmp_path: Path) -> None:
-    first = written(tmp_path, "metric,value\ngoodput_bps,1\nrtt_s,1\n", "first.csv")
-    rows = {row["metric"]: row["simulation"]["mean"] for row in beside(first)["rows"]}
-    text = "".join(f"{name},{value!r}\n" for name, value in rows.items())
-
-    again = beside(written(tmp_path, f"metric,value\n{text}", "again.csv"))
-
+    """What the words are for is in `test_compare`."""
+    text = "metric,value,low,high\ngoodput_bps,120e6,119e6,121e6\nrtt_s,1,,\n"
+    first = written(tmp_path, text, "first.csv")
+    rows = {row["metric"]: row for row in beside(first)["rows"]}
+    goodput = rows["goodput_bps"]
+    answer = next(one for one in goodput["answers"] if one["by"] == "simulation")
+    assert answer["verdict"] == "far too low"
+    mean = goodput["simulation"]["mean"]
+    assert answer["difference"] == pytest.approx(mean / goodput["measured"]["mean"] - 1.0)
+    means = "".join(f"{name},{row['simulation']['mean']!r}\n" for name, row in rows.items())
+    again = beside(written(tmp_path, f"metric,value\n{means}", "again.csv"))
     told = {row["metric"]: row["answers"][0] for row in again["rows"]}
     assert told["goodput_bps"]["verdict"] in ("agrees", "undecided")
     assert all(one["difference"] == pytest.approx(0.0) for one in told.values())
@@ -408,7 +390,6 @@ def test_large_texts_end_soon(tmp_path: Path, kind: str) -> None:
 
     message = refusal(lambda: scenario_of([path]))
 
-    assert message is not None
     assert len(message.splitlines()) == 1
     assert time.process_time() - before < 15.0
 
@@ -432,6 +413,5 @@ def test_hostile_texts_end_within_seconds(tmp_path: Path, kind: str) -> None:
 
     message = refusal(lambda: scenario_of([path]))
 
-    assert message is not None
     assert len(message.splitlines()) == 1
     assert time.process_time() - before < 3.0

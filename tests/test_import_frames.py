@@ -41,7 +41,6 @@ def accounted(text: str) -> int:
     """The data frames of a scenario's head: in the scenario, and in lines with a reason."""
     lines = re.sub(r"\n#   ", " ", text)
     inside = re.search(r"data frames: (\d+) in the scenario, (\d+) not read", lines)
-    assert inside is not None
     # Encrypted frames are in the scenario.
     reasons = sum(int(one) for one in re.findall(r"# - (\d+) data frames? (?!are )", lines))
     assert reasons == int(inside[2])
@@ -155,7 +154,6 @@ def test_a_vht_frame_has_the_width_of_its_part_of_the_channel(code: int, mhz: in
     header = struct.pack("<BBHI", 0, 0, 20, 1 << 21)
     found = Reader().read(header + struct.pack("<HBB8s", 0x44, 0, code, b"\x52"))
 
-    assert found is not None
     assert found[0].sent == Sent("vht", 0, 5, 2, mhz, 800)
 
 

@@ -12,12 +12,7 @@ from pathlib import Path
 import pytest
 from airtcp.exceptions import ScenarioError
 from airtcp.importer.files import scenario_of
-from airtcp.importer.options import PROGRAMS, options_of
-
-
-def test_tables_of_all_programs_can_be_read() -> None:
-    assert all(len(options_of(program)) > 20 for program in PROGRAMS)
-
+from airtcp.importer.options import options_of
 
 #: Options of a command by the key of the JSON that tells of them.
 KEYS = {

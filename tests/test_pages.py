@@ -116,7 +116,6 @@ def test_a_page_of_2025_has_the_sizes_of_the_almanac() -> None:
     """The five quantiles that it states for desktop home pages, in kB, within 7 %."""
     (flow,) = profile('{ profile = "web-2025" }').flows
     page = flow.application.page
-    assert page.size is not None
     assert page.objects.mean() == 70.0
 
     for share, stated in zip(

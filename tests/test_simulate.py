@@ -102,17 +102,12 @@ def test_more_replications_begin_with_the_same_ones() -> None:
 def test_the_result_says_what_was_run() -> None:
     result = simulate(web(), replications=3)
     simulation = result.simulation
-
-    assert simulation.stopped == "replications"
-    assert simulation.replications == 3
+    assert (simulation.stopped, simulation.replications) == ("replications", 3)
     assert simulation.simulated_s == pytest.approx(3 * 21.0)
-    assert simulation.wall_s > 0.0
     assert result.provenance.generator == _core.GENERATOR
     assert result.provenance.scenario_hash == result.scenario.hash()
     assert sum(simulation.airtime.values()) == pytest.approx(1.0)
     assert len(simulation.transfer_times_s()) == simulation.counts["transfers"]
-    assert len(simulation.flows) == 4
-    assert simulation.stations[0].name == "ap"
 
 
 def test_transfer_times_have_the_mean_that_the_core_reports() -> None:
