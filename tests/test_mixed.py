@@ -1,6 +1,6 @@
 """Stations of several standards on one access point: what each pair shares, and how long it sends.
 
-The goodput of mixed networks is compared with ns-3 in `witness/test_ns3_mixed.py`.
+The goodput of mixed networks is compared with ns-3 in `witness/test_ns3_rows.py`.
 """
 
 from __future__ import annotations

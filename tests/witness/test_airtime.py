@@ -100,28 +100,6 @@ def test_core_and_model_agree_on_a_papers_own_timing(
     assert _core.airtime_ns(text, bits, at.bps) == expected
 
 
-@pytest.mark.parametrize(
-    ("standard", "rate", "size_bytes", "microseconds"),
-    [
-        ("802.11b", "11", 1536, 1310),  # 192 + ceil(12288 / 11) = 192 + 1118
-        ("802.11b", "11", 14, 203),  # 192 + ceil(112 / 11) = 192 + 11
-        ("802.11b", "1", 14, 304),  # 192 + 112
-        ("802.11a", "54", 1536, 248),  # 20 + 4 ceil((16 + 12288 + 6) / 216) = 20 + 4 * 57
-        ("802.11a", "54", 14, 24),  # 20 + 4 ceil((16 + 112 + 6) / 216) = 20 + 4
-        ("802.11g", "54", 1536, 254),  # 6 us of signal extension more
-        ("802.11g", "54", 14, 30),
-    ],
-)
-def test_both_meet_the_standard(
-    standard: str, rate: str, size_bytes: int, microseconds: int
-) -> None:
-    text, model = resolved(standard, f'data_rate = "{rate} Mb/s"')
-    at = model.data_rate
-
-    assert _core.airtime_ns(text, 8 * size_bytes, at.bps) == microseconds * 1000
-    assert ppdu_time_ns(model, at, 8 * size_bytes) == microseconds * 1000
-
-
 @pytest.mark.parametrize("amendment", AMENDMENTS.values(), ids=list(AMENDMENTS))
 def test_core_and_models_have_the_same_amendments(amendment: Amendment) -> None:
     """Each MCS, number of streams, width and guard interval that any amendment has, and one more.

@@ -17,6 +17,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from airtcp.run.simulate import simulate
@@ -71,16 +72,6 @@ seed = 5
 """
 
 
-def airtcp(*arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "airtcp", *arguments, "--quiet"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
-
-
 def without_times(text: str) -> str:
     """A result without the two numbers that may differ."""
     text, found = re.subn(r'"(wall|cpu)_s": [0-9.e+-]+', "", text)
@@ -88,20 +79,20 @@ def without_times(text: str) -> str:
     return text
 
 
-@pytest.fixture
-def mixed(tmp_path: Path) -> Path:
-    path = tmp_path / "mixed.toml"
-    path.write_text(MIXED)
-    return path
-
-
-def test_one_thread_or_two_the_bytes_are_the_same(mixed: Path, tmp_path: Path) -> None:
+def test_one_thread_or_two_the_bytes_are_the_same(tmp_path: Path) -> None:
     """results.json of one run, what another prints, and what Python gives."""
-    airtcp("simulate", str(mixed), "--threads", "2", "--out", str(tmp_path))
+    mixed = tmp_path / "mixed.toml"
+    mixed.write_text(MIXED)
+
+    def run(*options: str | Path) -> str:
+        command = [sys.executable, "-m", "airtcp", "simulate", mixed, "--quiet", *options]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    run("--threads", "2", "--out", tmp_path)
     # The file has its command line, too.
     command = re.compile(r'"command": \[[^]]*\],\s*')
     written = command.sub("", without_times((tmp_path / "results.json").read_text()))
-    printed = without_times(airtcp("simulate", str(mixed), "--threads", "1", "--json"))
+    printed = without_times(run("--threads", "1", "--json"))
     in_python = without_times(simulate(loads(MIXED), threads=2).to_json())
 
     assert written.rstrip() == printed.rstrip() == in_python.rstrip()
@@ -188,30 +179,21 @@ OTHERWISE = {
 }
 
 
-def first_backoffs(run: Answer) -> list[int]:
+def late(run: Answer) -> list[dict[str, Any]]:
+    """The flows of the group "late"."""
+    assert all(flow["transfers"] == 1 for flow in run["flows"]), "not done"
+    found = [flow for flow in run["flows"] if flow["station"].startswith("late/")]
+    assert len(found) == 5
+    return found
+
+
+def backoffs(run: Answer) -> list[int]:
     """The backoffs, in slots, before the frames of the group "late"."""
     # DIFS; 192 us + ceil(8 * (1000 + 40 + 8 + 28) / 11) us.
     fixed_ns = 50_000 + 192_000 + 783_000
-    backoffs = []
-    for flow in run["flows"]:
-        assert flow["transfers"] == 1, "not done"
-        if flow["station"].startswith("late/"):
-            slots, rest = divmod(round(flow["mean_transfer_time_s"] * 1e9) - fixed_ns, 20_000)
-            assert rest == 0, "not alone on the air"
-            backoffs.append(slots)
-    assert len(backoffs) == 5
-    return backoffs
-
-
-def sizes(run: Answer) -> list[int]:
-    """Bytes of the files of the group "late"."""
-    found = []
-    for flow in run["flows"]:
-        assert flow["transfers"] == 1, "not done"
-        if flow["station"].startswith("late/"):
-            found.append(round(flow["goodput_bps"] * 30 / 8))
-    assert len(found) == 5
-    return found
+    waits_ns = [round(flow["mean_transfer_time_s"] * 1e9) - fixed_ns for flow in late(run)]
+    assert all(wait % 20_000 == 0 for wait in waits_ns), "not alone on the air"
+    return [wait // 20_000 for wait in waits_ns]
 
 
 def ran(text: str, seed: int = 1, replications: int = 1) -> list[Answer]:
@@ -224,34 +206,33 @@ def test_the_backoffs_can_be_read_off() -> None:
     200 draws that are uniform have a mean within 3.3 * 9.23 / sqrt(200) = 2.2 of that (99.9 %), and
     show 32 values but for a few: each is missing with probability 0.0017.
     """
-    drawn = [first_backoffs(run) for run in ran(PLAIN, replications=40)]
-    every = [backoff for backoffs in drawn for backoff in backoffs]
+    drawn = [backoffs(run) for run in ran(PLAIN, replications=40)]
+    every = [backoff for of in drawn for backoff in of]
 
-    assert min(every) == 0
-    assert max(every) == 31
+    assert (min(every), max(every)) == (0, 31)
     assert len(set(every)) >= 30
     assert abs(sum(every) / len(every) - 15.5) < 2.2
-    assert len({tuple(backoffs) for backoffs in drawn}) == 40
-    assert drawn[0] != first_backoffs(ran(PLAIN, seed=2)[0])
+    assert len({tuple(of) for of in drawn}) == 40
+    assert drawn[0] != backoffs(ran(PLAIN, seed=2)[0])
 
 
 @pytest.mark.parametrize("change", OTHERWISE)
-def test_what_others_do_leaves_the_backoffs_of_first_frames_alone(change: str) -> None:
+def test_what_others_do_leaves_the_draws_of_late_stations_alone(change: str) -> None:
+    """The backoffs of their first frames, and, where these are drawn, the sizes of their files."""
     plain, changed = ran(PLAIN, replications=3), ran(OTHERWISE[change], replications=3)
 
     for before, after in zip(plain, changed, strict=True):
         assert before["counts"] != after["counts"] or change == "after"
-        assert first_backoffs(before) == first_backoffs(after)
-
-
-@pytest.mark.parametrize("change", OTHERWISE)
-def test_what_others_do_leaves_the_sizes_of_files_alone(change: str) -> None:
+        assert backoffs(before) == backoffs(after)
     plain = ran(PLAIN.replace(LATE, LATE_SIZES), replications=3)
     changed = ran(OTHERWISE[change].replace(LATE, LATE_SIZES), replications=3)
 
     for before, after in zip(plain, changed, strict=True):
-        assert sizes(before) == sizes(after)
-        assert len(set(sizes(before))) == 5
+        sizes = [
+            [round(flow["goodput_bps"] * 30 / 8) for flow in late(run)] for run in (before, after)
+        ]
+        assert sizes[0] == sizes[1]
+        assert len(set(sizes[0])) == 5
 
 
 def test_the_order_of_groups_in_the_file_changes_nothing_for_anyone() -> None:

@@ -7,6 +7,7 @@ microseconds; SIFS is 10 us.
 import itertools
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -125,26 +126,26 @@ KINDS = {
 CF_ACKS = (0x21, 0x23, 0x25, 0x27, 0x1F)
 
 
+def fields(path: Path, *names: str) -> Iterator[list[str]]:
+    """Fields of each frame, as tshark reads them."""
+    asked = [word for name in names for word in ("-e", name)]
+    command = ["tshark", "-n", "-r", path, "-o", "wlan.check_fcs:TRUE", "-T", "fields", *asked]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return (line.split("\t") for line in done.stdout.splitlines())
+
+
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark reads the frames")
 def test_wireshark_reads_the_frames(tmp_path: Path) -> None:
     """In a period each frame begins a SIFS after the one before; a CF-Ack follows data alone."""
     path = tmp_path / "polls.pcap"
     found = answer(text(CASES["TCP up"][0], 2), pcap=path)
-    fields = ["wlan.fc.type_subtype", "frame.time_epoch", "frame.len", "radiotap.length",
-              "radiotap.datarate", "wlan.fcs.status", "_ws.malformed"]  # fmt: skip
-    asked = [word for field in fields for word in ("-e", field)]
-    lines = subprocess.run(
-        ["tshark", "-r", str(path), "-o", "wlan.check_fcs:TRUE", "-T", "fields", *asked],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.splitlines()
     seen: dict[str, int] = {}
     period: list[tuple[int, float, float]] = []
     polls = periods = 0
-    for line in lines:
-        subtype, epoch, length, header, rate, _, malformed = line.split("\t")
-        assert not malformed, line
+    names = ("wlan.fc.type_subtype", "frame.time_epoch", "frame.len", "radiotap.length")
+    for row in fields(path, *names, "radiotap.datarate", "_ws.malformed"):
+        subtype, epoch, length, header, rate, malformed = row
+        assert not malformed, row
         kind = int(subtype, 0)
         seen[KINDS[kind]] = seen.get(KINDS[kind], 0) + 1
         begin = 1e6 * float(epoch)
@@ -199,17 +200,10 @@ def test_who_is_acknowledged_understands_the_rate(tmp_path: Path) -> None:
         """,
         pcap=path,
     )
-    fields = ["wlan.fc.type_subtype", "wlan.ta", "wlan.ra", "radiotap.datarate"]
-    asked = [word for field in fields for word in ("-e", field)]
-    lines = subprocess.run(
-        ["tshark", "-n", "-r", str(path), "-T", "fields", *asked],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.splitlines()
+    rows = fields(path, "wlan.fc.type_subtype", "wlan.ta", "wlan.ra", "radiotap.datarate")
     old = "02:00:00:00:00:03"
     rates: dict[tuple[bool, bool], set[float]] = {}
-    for before, after in itertools.pairwise(line.split("\t") for line in lines):
+    for before, after in itertools.pairwise(rows):
         subtype, _, receiver, rate = after
         if int(subtype, 0) in (0x23, 0x27):
             key = before[1] == old, receiver == old

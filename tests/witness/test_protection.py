@@ -72,11 +72,13 @@ def test_an_a_mpdu_of_802_11n_beside_802_11b() -> None:
 
 
 def test_cts_to_self_and_the_long_slot_are_the_default() -> None:
-    written = loads(
-        TEXT.format(phy='protection = "cts-to-self"\nslot_time = "20 us"', sender="new")
-    )
+    written = 'protection = "cts-to-self"\nslot_time = "20 us"'
+    plain = TEXT.format(phy="", sender="new")
 
-    assert loads(TEXT.format(phy="", sender="new")).phy == written.phy
+    assert loads(plain).phy == loads(TEXT.format(phy=written, sender="new")).phy
+    # Without 802.11b stations nothing changes.
+    alone = loads(plain.replace('data_rate = "11 Mb/s"', "")).phy
+    assert (alone.protection, alone.slot_time_ns) == (None, 9_000)
 
 
 def test_an_802_11b_sender_has_its_own_window() -> None:
@@ -86,10 +88,3 @@ def test_an_802_11b_sender_has_its_own_window() -> None:
     found = simulate(loads(TEXT.format(phy="", sender="old"))).metrics["goodput_bps"]
 
     assert found.mean == pytest.approx(1472 * 8e6 / cycle_us, rel=0.001)
-
-
-def test_without_802_11b_stations_nothing_changes() -> None:
-    text = TEXT.format(phy="", sender="new").replace('data_rate = "11 Mb/s"', "")
-    phy = loads(text).phy
-
-    assert (phy.protection, phy.slot_time_ns) == (None, 9_000)

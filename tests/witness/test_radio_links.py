@@ -19,8 +19,9 @@ from airtcp.scenario import loads
 from airtcp.testbed.site import site_of
 from peers.ns3_modern import ROWS_LINKS, at
 from peers.references import Point
-from peers.samples import Answer, metric
-from test_ofdma_drawn import drawn
+from peers.samples import Answer
+from test_ofdma_drawn import breaks_no_law, drawn
+from witness_tools import beyond_rows
 
 #: By ns-3's name of a metric: airtcp's name, and the largest relative difference. A value may also
 #: lie within the interval of the row. In saturated runs only backoffs are random.
@@ -66,12 +67,7 @@ def row(request: pytest.FixtureRequest) -> tuple[Point, list[Answer]]:
 def test_two_links_give_ns3s_rows(row: tuple[Point, list[Answer]]) -> None:
     point, runs = row
     bounds = SATURATED if "udp" in point.settings else TCP
-    for theirs, (ours, share) in bounds.items():
-        if theirs not in ROWS_LINKS[point]:
-            continue
-        mean, half_width, _ = ROWS_LINKS[point][theirs]
-        found = fmean(metric(runs, ours))
-        assert abs(found - mean) <= max(share * mean, half_width) + 1e-9, (theirs, found, mean)
+    assert list(beyond_rows(ROWS_LINKS[point], runs, bounds)) == []
 
 
 def _network(ap: str, stations: str, flows: str = "", phy: str = "") -> str:
@@ -129,20 +125,20 @@ def test_the_link_rate_is_that_of_all_links() -> None:
         assert scenario.link_rate_bps(scenario.stations[0]) == pytest.approx(1e6 * rate, rel=1e-3)
 
 
-def test_each_link_has_the_spaces_of_its_band() -> None:
+@pytest.mark.parametrize("own", ["5 GHz/20 MHz", "2.4 GHz/20 MHz"])
+def test_each_link_has_the_spaces_of_its_band(own: str) -> None:
     """2.4 GHz: SIFS of 10 us and a signal extension of 6 us. One sender never collides: an exchange
     is AIFS, a mean backoff of 7.5 slots, the PPDU, SIFS and the Block ACK, whichever link is first.
     """
     both = ['"5 GHz/20 MHz"', '"2.4 GHz/20 MHz"']
-    for own in both:
-        others = [
-            fmean(one["goodput_bps"] for one in _metrics(_network(links, own_links)))
-            for links, own_links in (
-                (f"links = [{', '.join(both)}]", f"links = [{own}]\n"),
-                (f"links = [{', '.join(both[::-1])}]", f"links = [{own}]\n"),
-            )
-        ]
-        assert others[0] == pytest.approx(others[1], rel=2e-3)
+    one, other = (
+        fmean(
+            run["goodput_bps"]
+            for run in _metrics(_network(f"links = [{', '.join(order)}]", f'links = ["{own}"]\n'))
+        )
+        for order in (both, both[::-1])
+    )
+    assert one == pytest.approx(other, rel=2e-3)
 
 
 def test_two_saturated_links_carry_the_sum() -> None:
@@ -228,58 +224,39 @@ def _drawn(seed: int) -> dict[str, Any]:
     return network
 
 
-def _holds(seed: int) -> None:
-    """A broken law ends a run with an error."""
-    scenario = airtcp.load(_drawn(seed))
-    alone = airtcp.simulate(scenario, threads=1)
-    watched = airtcp.simulate(scenario, threads=2, trace=True)
-    for one, other in zip(alone.simulation.runs, watched.simulation.runs, strict=True):
-        assert one.answer["metrics"] == other.answer["metrics"], seed
-        assert sum(one.answer["airtime"].values()) == pytest.approx(1.0), seed
-
-
 def test_drawn_networks_with_links_break_no_law() -> None:
     for seed in range(15):
-        _holds(seed)
+        breaks_no_law(_drawn(seed))
 
 
 @pytest.mark.verify
 @pytest.mark.timeout(1800)
 def test_many_drawn_networks_with_links_break_no_law() -> None:
     for seed in range(15, 1000):
-        _holds(seed)
+        breaks_no_law(_drawn(seed))
 
 
 def test_a_capture_names_the_channel_of_each_link(tmp_path: Path) -> None:
     """The radiotap header has the frequency: channel 1 in 2.4 GHz, channel 36 in 5 GHz."""
     links = 'links = ["2.4 GHz/20 MHz", "5 GHz/80 MHz"]'
-    scenario = loads(_network(links, "", UPLOADS))
     file = tmp_path / "links.pcap"
-    airtcp.simulate(scenario, pcap=file)
+    airtcp.simulate(loads(_network(links, "", UPLOADS)), pcap=file)
     found: Counter[tuple[int, int]] = Counter()
-    data = file.read_bytes()
-    place = 24
+    data, place = file.read_bytes(), 24
     while place < len(data):
         (length,) = struct.unpack_from("<I", data, place + 8)
         record = data[place + 16 : place + 16 + length]
-        found[_channel_and_type(record)] += 1
         place += 16 + length
+        # Before the channel: TSFT (8 bytes, aligned to 8), flags, for legacy frames a rate.
+        header_bytes, present = struct.unpack_from("<HI", record, 2)
+        at = 17 + (1 if present & 4 else 0)
+        (channel,) = struct.unpack_from("<H", record, at + at % 2)
+        found[channel, record[header_bytes] >> 2 & 3] += 1
     channels = {channel for channel, _ in found}
     assert channels == {2412, 5180}
     # Both links carry data (type 2), and Block ACKs (type 1) for about as many PPDUs.
     for channel in channels:
         assert found[channel, 2] > found[channel, 1] > 20
-
-
-def _channel_and_type(record: bytes) -> tuple[int, int]:
-    """Return the channel of a record in MHz and the type of its frame.
-
-    Fields before the channel: TSFT (8 bytes, aligned to 8), flags, for legacy frames a rate.
-    """
-    header_bytes, present = struct.unpack_from("<HI", record, 2)
-    place = 17 + (1 if present & 4 else 0)
-    (channel,) = struct.unpack_from("<H", record, place + place % 2)
-    return channel, record[header_bytes] >> 2 & 3
 
 
 def test_what_knows_one_link_says_so() -> None:

@@ -1,11 +1,13 @@
-"""What the witnesses share beside `peers.samples`: whether two samples differ."""
+"""What the witnesses share beside `peers.samples`: whether samples, or rows of peers, differ."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, variance
 
+from peers.references import Reference
+from peers.samples import Answer, metric
 from scipy.special import stdtrit
 
 
@@ -25,3 +27,19 @@ def difference(
     degrees = spread**2 / sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
     quantile = float(stdtrit(degrees, 0.5 + confidence / 2.0))
     return fmean(left) - fmean(right), quantile * math.sqrt(spread)
+
+
+def beyond_rows(
+    rows: Mapping[str, Reference], runs: list[Answer], bounds: Mapping[str, tuple[str, float]]
+) -> Iterator[str]:
+    """The metrics that lie further from a row than allowed.
+
+    `bounds` has by a peer's name of a metric airtcp's name, and the largest relative difference; a
+    value may also lie within the interval of the row.
+    """
+    for theirs, (ours, share) in bounds.items():
+        if theirs in rows:
+            mean, half_width, _ = rows[theirs]
+            found = fmean(metric(runs, ours))
+            if abs(found - mean) > max(share * mean, half_width) + 1e-9:
+                yield f"{theirs}: {found}, and not {mean}"
