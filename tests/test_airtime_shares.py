@@ -14,15 +14,12 @@ from airtcp.results import SimulationResult
 from airtcp.run.simulate import simulate
 
 SCENARIO = """
-[phy]
-standard = "802.11n"
-spatial_streams = 2
-[mac.aggregation]
-ppdu_time = "4 ms"
+phy = {{ standard = "802.11n", spatial_streams = 2 }}
+mac = {{ aggregation = {{ ppdu_time = "4 ms" }} }}
+links = {{ wire = {{ rate = "1 Gb/s" }} }}
+run = {{ warmup = "2 s", duration = "20 s", replications = 1 }}
 [ap]
 {ap}
-[links.wire]
-rate = "1 Gb/s"
 [[stations]]
 name = "fast"
 count = 3
@@ -43,10 +40,6 @@ stations = "slow"
 direction = "download"
 application = {application}
 path = ["wire"]
-[run]
-warmup = "2 s"
-duration = "20 s"
-replications = 1
 """
 #: More than the air carries for any of them.
 UDP = '{ kind = "udp", packet = "1500 B", rate = "60 Mb/s" }'

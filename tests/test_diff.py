@@ -18,15 +18,12 @@ from wing import with_papers
 
 SCENARIO = """
 title = "Near and far"
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "near"
-count = 2
-[[stations]]
-name = "far"
-count = 3
-data_rate = "2 Mb/s"
+phy = { standard = "802.11b" }
+stations = [{ name = "near", count = 2 }, { name = "far", count = 3, data_rate = "2 Mb/s" }]
+[run]
+warmup = "1 s"
+duration = "10 s"
+replications = 5
 [[flows]]
 stations = "near"
 direction = "download"
@@ -37,10 +34,6 @@ stations = "far"
 direction = "upload"
 start_spread = "0 s"
 application = { kind = "bulk" }
-[run]
-warmup = "1 s"
-duration = "10 s"
-replications = 5
 """
 ONE_OF_POWERS = """
 title = "A cell on a floor"

@@ -21,23 +21,14 @@ if TYPE_CHECKING:
     pass
 
 WEB = """
-title = "Web"
-[phy]
-standard = "802.11b"
-data_rate = "11 Mb/s"
-[[stations]]
-name = "laptop"
-count = {count}
+phy = {{ standard = "802.11b", data_rate = "11 Mb/s" }}
+stations = [{{ name = "laptop", count = {count} }}]
+run = {{ warmup = "20 s", duration = "{duration} s", replications = {replications}, seed = 3 }}
 [[flows]]
 stations = "laptop"
 direction = "download"
 application = {{ kind = "web", size = {size}, think_time = {think} {more} }}
 tcp = {{ {tcp} }}
-[run]
-warmup = "20 s"
-duration = "{duration} s"
-replications = {replications}
-seed = 3
 """
 EXPONENTIAL = '{ distribution = "exponential", mean = "30 kB" }'
 SECONDS = '{ distribution = "exponential", mean = "1 s" }'
@@ -165,16 +156,9 @@ def test_groups_and_directions_have_estimates_of_their_own() -> None:
 
 
 MIXED = """
-title = "Mixed"
-[phy]
-standard = "802.11b"
-data_rate = "11 Mb/s"
-[[stations]]
-name = "laptop"
-count = 4
-[[stations]]
-name = "phone"
-count = 2
+phy = { standard = "802.11b", data_rate = "11 Mb/s" }
+stations = [{ name = "laptop", count = 4 }, { name = "phone", count = 2 }]
+run = { warmup = "2 s", duration = "20 s", replications = REPLICATIONS }
 [[flows]]
 name = "pages"
 stations = "laptop"
@@ -198,10 +182,6 @@ name = "call"
 stations = "phone"
 direction = "download"
 application = { kind = "udp", packet = "200 B", rate = "80 kb/s" }
-[run]
-warmup = "2 s"
-duration = "20 s"
-replications = REPLICATIONS
 """
 
 
@@ -257,23 +237,15 @@ def test_an_interval_of_goodput_is_no_wider_than_the_plain_one(seed: int) -> Non
 
 
 SLOW = """
-[[stations]]
-name = "client"
-count = 1
-data_rate = "1 Mb/s"
+phy = { standard = "802.11b" }
+stations = [{ name = "client", count = 1, data_rate = "1 Mb/s" }]
+run = { warmup = "200 ms", duration = "1 s", replications = 2, seed = SEED }
 [[flows]]
 stations = "client"
 direction = "download"
 application = { kind = "ftp", interarrival = { distribution = "exponential", mean = "0.45 s" }, \
 size = { distribution = "exponential", mean = "200 kB" } }
 tcp = { receive_window = { segments = 6 } }
-[phy]
-standard = "802.11b"
-[run]
-warmup = "200 ms"
-duration = "1 s"
-replications = 2
-seed = SEED
 """
 
 
@@ -287,14 +259,8 @@ def test_no_goodput_is_estimated_beyond_the_rate_of_its_stations() -> None:
 
 WAREHOUSE = """
 stations = [{ profile = "scanner", count = 20 }, { profile = "camera", count = 4 }]
-[phy]
-standard = "802.11n"
-band = "2.4 GHz"
-[run]
-warmup = "200 ms"
-duration = "1 s"
-replications = 2
-seed = SEED
+phy = { standard = "802.11n", band = "2.4 GHz" }
+run = { warmup = "200 ms", duration = "1 s", replications = 2, seed = SEED }
 """
 
 

@@ -24,11 +24,9 @@ from airtcp.stats import student_interval
 #: 99 transfers of 1 kB, and one of a megabyte, which carries 91 % of the bytes.
 FEW_LARGE = Empirical(values=(1e3, 1e6), counts=(99, 1))
 SCENARIO = """
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "laptop"
-count = 4
+phy = {{ standard = "802.11b" }}
+stations = [{{ name = "laptop", count = 4 }}]
+run = {{ warmup = "{warmup_s} s", duration = "{measured_s} s", replications = 5, seed = 2 }}
 [[flows]]
 stations = "laptop"
 direction = "download"
@@ -36,11 +34,6 @@ direction = "download"
 kind = "web"
 size = {{ {size} }}
 think_time = {{ distribution = "exponential", mean = "1 s" }}
-[run]
-warmup = "{warmup_s} s"
-duration = "{measured_s} s"
-replications = 5
-seed = 2
 """
 
 

@@ -13,39 +13,22 @@ from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
 
 SCENARIO = """
-[phy]
-standard = "802.11b"
-control_rate = "11 Mb/s"
-{phy}
-[[stations]]
-name = "client"
-count = {count}
+phy = {{ standard = "802.11b", control_rate = "11 Mb/s"{phy} }}
+stations = [{{ name = "client", count = {count} }}]
+run = {{ warmup = "{warmup} s", duration = "{duration} s", replications = {replications} }}
 [[flows]]
 stations = "client"
 direction = "{direction}"
 application = {{ kind = "ftp", interarrival = {interarrival}, size = {size}, control = {control} }}
 tcp = {{ {tcp}receive_window = {{ segments = 6 }} }}
-[run]
-warmup = "{warmup} s"
-duration = "{duration} s"
-replications = {replications}
 """
 
 
 def scenario(**given: object) -> ResolvedScenario:
-    defaults: dict[str, object] = {
-        "phy": "",
-        "count": 1,
-        "direction": "download",
-        "interarrival": '"10 s"',
-        "size": '"1000 B"',
-        "control": "true",
-        "tcp": "",
-        "warmup": 0,
-        "duration": 10,
-        "replications": 1,
-    }
-    return loads(SCENARIO.format(**{**defaults, **given}))
+    keys = {"phy": "", "count": 1, "direction": "download", "tcp": "", "control": "true"}
+    keys |= {"interarrival": '"10 s"', "size": '"1000 B"'}
+    keys |= {"warmup": 0, "duration": 10, "replications": 1}
+    return loads(SCENARIO.format(**keys | given))
 
 
 def replication(resolved: ResolvedScenario, number: int = 0) -> tuple[Any, list[float]]:
@@ -67,7 +50,7 @@ def test_a_transfer_on_an_empty_channel_takes_its_frames(direction: str) -> None
     Of an upload FIN and 226 of the server are in the access point's queue together, and the ACK of
     FIN collides with 226. It is shorter, so that its sender's ACK timeout expires first.
     """
-    resolved = scenario(phy="cw_min = 0\ncw_max = 0", direction=direction)
+    resolved = scenario(phy=", cw_min = 0, cw_max = 0", direction=direction)
 
     _, (time,) = replication(resolved)
 
@@ -82,7 +65,7 @@ def test_a_transfer_on_an_empty_channel_takes_its_frames(direction: str) -> None
 
 
 def test_the_last_ack_waits_for_the_timer_of_delayed_acks() -> None:
-    resolved = scenario(phy="cw_min = 0\ncw_max = 0")
+    resolved = scenario(phy=", cw_min = 0, cw_max = 0")
     metrics = replication(resolved)[0]["metrics"]
 
     # The ACK of 150 has been waiting since that came: file, ACK, FIN, ACK and 226 came after it.
@@ -96,7 +79,7 @@ def test_the_last_ack_waits_for_the_timer_of_delayed_acks() -> None:
 
 
 def test_a_transfer_without_dialogue_is_a_connection_and_its_data() -> None:
-    resolved = scenario(phy="cw_min = 0\ncw_max = 0", control="false")
+    resolved = scenario(phy=", cw_min = 0, cw_max = 0", control="false")
 
     _, (time,) = replication(resolved)
 

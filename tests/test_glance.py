@@ -115,20 +115,13 @@ def test_what_takes_longer_than_the_look_is_told_from_below() -> None:
 def test_a_few_transfers_bound_nothing() -> None:
     """Eight readers who think for two seconds fetch 20 MB each: few come in so short a look."""
     heard = """
-    [phy]
-    standard = "802.11ac"
-    [air]
-    heard = [["cafe", "flat"]]
-    [cells.cafe]
-    [cells.flat]
-    [[stations]]
-    name = "guests"
-    count = 8
-    cell = "cafe"
-    [[stations]]
-    name = "home"
-    count = 3
-    cell = "flat"
+    phy = { standard = "802.11ac" }
+    air = { heard = [["cafe", "flat"]] }
+    cells = { cafe = {}, flat = {} }
+    stations = [
+        { name = "guests", count = 8, cell = "cafe" },
+        { name = "home", count = 3, cell = "flat" },
+    ]
     [[flows]]
     stations = "guests"
     direction = "download"

@@ -19,21 +19,14 @@ from typer.testing import CliRunner
 
 FILES = Path(__file__).parents[1] / "docs" / "howto" / "import"
 SMALL = """
-[phy]
-standard = "802.11g"
-data_rate = "24 Mb/s"
-[[stations]]
-name = "s"
-count = 2
+phy = { standard = "802.11g", data_rate = "24 Mb/s" }
+stations = [{ name = "s", count = 2 }]
+run = { warmup = "0 s", duration = "4 s", replications = 1 }
 [[flows]]
 stations = "s"
 direction = "download"
 application = { kind = "web", size = "30 kB", think_time = "300 ms", request = "200 B" }
 tcp = { receive_window = "100000 B", variant = "sack" }
-[run]
-warmup = "0 s"
-duration = "4 s"
-replications = 1
 """
 
 
@@ -378,30 +371,16 @@ def test_uploads_come_back(tmp_path: Path) -> None:
 
 
 MIXED = """
-[phy]
-standard = "802.11ac"
-channel_width = "40 MHz"
-mcs = 5
-[[stations]]
-name = "new"
-count = 2
-[[stations]]
-name = "old"
-count = 1
-standard = "802.11a"
-data_rate = "24 Mb/s"
-[[flows]]
-stations = "new"
-direction = "download"
-application = { kind = "bulk" }
-[[flows]]
-stations = "old"
-direction = "download"
-application = { kind = "bulk" }
-[run]
-warmup = "0 s"
-duration = "2 s"
-replications = 1
+phy = { standard = "802.11ac", channel_width = "40 MHz", mcs = 5 }
+stations = [
+    { name = "new", count = 2 },
+    { name = "old", count = 1, standard = "802.11a", data_rate = "24 Mb/s" },
+]
+flows = [
+    { stations = "new", direction = "download", application = { kind = "bulk" } },
+    { stations = "old", direction = "download", application = { kind = "bulk" } },
+]
+run = { warmup = "0 s", duration = "2 s", replications = 1 }
 """
 
 

@@ -17,38 +17,28 @@ from airtcp.scenario import ResolvedScenario, load, loads
 from bases import cell
 
 PAGES = """
-[phy]
-standard = "802.11b"
-control_rate = "11 Mb/s"
-cw_min = 0
-cw_max = 0
-[[stations]]
-name = "reader"
-count = {count}
+phy = {{ standard = "802.11b", control_rate = "11 Mb/s"{backoff} }}
+stations = [{{ name = "reader", count = {count} }}]
+run = {{ warmup = "0 s", duration = "{duration}", replications = {replications} }}
 [[flows]]
 stations = "reader"
 direction = "download"
 path = {path}
+tcp = {{ mss = "1000 B", handshake = "{handshake}", delayed_ack = {{ every = 1 }} }}
 [flows.application]
 kind = "web"
 size = "{size}"
 think_time = "1 s"
 request = "300 B"
-page = {page}
-[flows.tcp]
-mss = "1000 B"
-handshake = "{handshake}"
-delayed_ack = {{ every = 1 }}
-[run]
-warmup = "0 s"
-duration = "{duration}"
-replications = 1
+{page}
 """
 
 
-def pages(page: str, text: str = PAGES, **given: object) -> ResolvedScenario:
+def pages(page: str, more: str = "", **given: object) -> ResolvedScenario:
+    """Readers of pages, without backoff unless `backoff` says otherwise."""
     keys = {"count": 1, "size": "1000 B", "handshake": "none", "path": "[]", "duration": "2 s"}
-    return loads(text.format(page=page, **keys | given))
+    keys |= {"backoff": ", cw_min = 0, cw_max = 0", "replications": 1}
+    return loads(PAGES.format(page=page and f"page = {page}", **keys | given) + more)
 
 
 def outcome(resolved: ResolvedScenario) -> Any:
@@ -234,16 +224,12 @@ def test_speech_alone_is_one_flow_each_way() -> None:
 
 def test_groups_are_told_by_their_pages_and_calls() -> None:
     """Times of objects give way to those of pages; speech has its R factor beside its delay."""
-    call = (
-        '[[flows]]\nstations = "reader"\ndirection = "upload"\n'
-        'application = {{ kind = "call", video = "none" }}\n[run]'
-    )
-    text = PAGES.replace("cw_min = 0\ncw_max = 0\n", "").replace("[run]", call)
-    text = text.replace("replications = 1", "replications = 3")
-    simulation = simulate(pages("{ objects = 4 }", text, count=3, duration="5 s")).simulation
+    call = '[[flows]]\nstations = "reader"\ndirection = "upload"\n'
+    call += 'application = { kind = "call", video = "none" }\n'
+    given = {"backoff": "", "count": 3, "duration": "5 s", "replications": 3}
+    simulation = simulate(pages("{ objects = 4 }", call, **given)).simulation
     table = by_group(simulation)
     assert table.head[1:] == ["goodput", "page time", "round trip", "delay", "R factor", "airtime"]
     page = simulation.metrics["page_time_s"]
     assert (page.mean is None, page.n) == (False, 3)
-    plain = pages("{ objects = 1 }", PAGES.replace("page = {page}\n", ""))
-    assert outcome(plain)["metrics"]["page_time_s"] is None
+    assert outcome(pages(""))["metrics"]["page_time_s"] is None

@@ -28,19 +28,10 @@ think_time = {{ distribution = "exponential", mean = "1 s" }} }}
 """
 PAGES = f"""
 title = "Pages"
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "near"
-count = 6
-[[stations]]
-name = "far"
-count = 2
-data_rate = "2 Mb/s"
-{FLOW.format("near")}{FLOW.format("far")}[run]
-warmup = "5 s"
-duration = "30 s"
-replications = 10
+phy = {{ standard = "802.11b" }}
+stations = [{{ name = "near", count = 6 }}, {{ name = "far", count = 2, data_rate = "2 Mb/s" }}]
+run = {{ warmup = "5 s", duration = "30 s", replications = 10 }}
+{FLOW.format("near")}{FLOW.format("far")}
 """
 
 

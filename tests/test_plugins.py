@@ -21,29 +21,18 @@ from children import Children, CpuOfChildren
 
 ROOT = Path(__file__).parents[1]
 COMMAND = [sys.executable, "-m", "airtcp"]
-#: Losses by a full queue and by the air, timeouts, pauses longer than the RTO: every event.
 TEXT = """
 title = "Losses of every kind"
-
-[phy]
-standard = "802.11g"
-data_rate = "54 Mb/s"
-
-[ap]
-queue = { limit = 15 }
-
-[[stations]]
-name = "desk"
-count = 3
-frame_errors = { rate = "40 %", of = "1500 B" }
-
+phy = { standard = "802.11g", data_rate = "54 Mb/s" }
+ap = { queue = { limit = 15 } }
+stations = [{ name = "desk", count = 3, frame_errors = { rate = "40 %", of = "1500 B" } }]
+run = { warmup = "1 s", duration = "8 s", replications = 4 }
 [[flows]]
 stations = "desk"
 direction = "download"
 application = { kind = "bulk" }
 tcp = { congestion = "WORD", receive_window = "64 KiB", rules = { loss_window = "flight-size" } }
 path = [{ delay = "10 ms" }]
-
 [[flows]]
 stations = "desk"
 name = "pages"
@@ -51,11 +40,6 @@ direction = "upload"
 tcp = { congestion = "WORD", variant = "sack", receive_window = "64 KiB" }
 application = { kind = "web", size = { distribution = "exponential", mean = "300 kB" }, \
 think_time = { distribution = "exponential", mean = "500 ms" } }
-
-[run]
-warmup = "1 s"
-duration = "8 s"
-replications = 4
 """
 
 

@@ -5,13 +5,10 @@ import pytest
 from airtcp.run.simulate import simulate
 
 SCENARIO = """
-[phy]
-standard = "{standard}"
-[ap]
-queue = {queue}
-[[stations]]
-name = "sta"
-count = 1
+phy = {{ standard = "{standard}" }}
+ap = {{ queue = {queue} }}
+stations = [{{ name = "sta", count = 1 }}]
+run = {{ warmup = "5 s", duration = "20 s", replications = 1 }}
 [[flows]]
 name = "ping"
 stations = "sta"
@@ -24,10 +21,6 @@ direction = "download"
 application = {{ kind = "bulk" }}
 path = [{{ rate = "1 Gb/s", delay = "5 ms" }}]
 tcp = {{ variant = "sack", receive_window = "1 MiB" }}
-[run]
-warmup = "5 s"
-duration = "20 s"
-replications = 1
 """
 TARGET_S = 0.005
 

@@ -23,11 +23,9 @@ from wing import with_papers
 
 WRITTEN = """
 title = "Laptops <b>&</b> 'phones'"   # 1 < 2
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "laptop"
-count = 3
+phy = { standard = "802.11b" }
+stations = [{ name = "laptop", count = 3 }]
+run = { warmup = "1 s", duration = "20 s", replications = 4 }
 [[flows]]
 stations = "laptop"
 direction = "download"
@@ -35,10 +33,6 @@ direction = "download"
 kind = "web"
 size = { distribution = "exponential", mean = "20 kB" }
 think_time = { distribution = "exponential", mean = "1 s" }
-[run]
-warmup = "1 s"
-duration = "20 s"
-replications = 4
 """
 
 

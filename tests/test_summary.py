@@ -15,16 +15,11 @@ from wing import with_papers
 
 WEB = """
 title = "Three laptops"
-[phy]
-standard = "802.11b"
-[mac]
-rts_threshold = "500 B"
-[ap]
-queue = {{ discipline = "fifo", limit = 50 }}
-[[stations]]
-name = "laptop"
-count = 3
-data_rate = "5.5 Mb/s"
+phy = {{ standard = "802.11b" }}
+mac = {{ rts_threshold = "500 B" }}
+ap = {{ queue = {{ discipline = "fifo", limit = 50 }} }}
+stations = [{{ name = "laptop", count = 3, data_rate = "5.5 Mb/s" }}]
+run = {{ warmup = "1 s", duration = "{duration}", replications = {replications} }}
 [[flows]]
 stations = "laptop"
 direction = "download"
@@ -33,10 +28,6 @@ path = [{{ rate = "100 Mb/s", delay = "2 ms" }}, {{ delay = "3 ms" }}]
 kind = "web"
 size = {{ distribution = "pareto", mean = "{mean}", shape = 1.5 }}
 think_time = {{ distribution = "exponential", mean = "1 s" }}
-[run]
-warmup = "1 s"
-duration = "{duration}"
-replications = {replications}
 """
 
 

@@ -21,25 +21,13 @@ from bases import cell
 from children import Children
 from pyarrow import parquet
 
-# Losses of every kind: full queues of a link and of the access point, few MAC retries.
 LOSSY = """
-[phy]
-standard = "802.11b"
-[mac]
-short_retry_limit = 2
-long_retry_limit = 2
-[ap]
-queue = { discipline = "fifo", limit = 8 }
-[[stations]]
-name = "a"
-count = 3
-[[stations]]
-name = "b"
-count = 3
-[links.uplink]
-rate = "3 Mb/s"
-delay = "10 ms"
-queue = 5
+phy = { standard = "802.11b" }
+mac = { short_retry_limit = 2, long_retry_limit = 2 }
+ap = { queue = { discipline = "fifo", limit = 8 } }
+stations = [{ name = "a", count = 3 }, { name = "b", count = 3 }]
+links = { uplink = { rate = "3 Mb/s", delay = "10 ms", queue = 5 } }
+run = { warmup = "0 s", duration = "20 s", replications = 2, seed = 3 }
 [[flows]]
 stations = "a"
 direction = "upload"
@@ -53,11 +41,6 @@ direction = "download"
 kind = "web"
 size = { distribution = "exponential", mean = "100 kB" }
 think_time = { distribution = "exponential", mean = "500 ms" }
-[run]
-warmup = "0 s"
-duration = "20 s"
-replications = 2
-seed = 3
 """
 
 
@@ -188,12 +171,9 @@ def test_both_kinds_of_files_have_the_rows_of_python(
 
 
 def test_queues_of_categories_have_their_names() -> None:
-    text = LOSSY.replace(
-        "[ap]", '[mac.edca.ap.AC_VO]\naifsn = 2\n[mac.classify]\ntcp_ack = "AC_VO"\n[ap]'
-    )
-    result = airtcp.simulate(loads(text), replications=1, trace=True)
-
-    names = trace_of(result).queue_names
+    more = 'edca = { ap = { AC_VO = { aifsn = 2 } } }, classify = { tcp_ack = "AC_VO" }'
+    text = LOSSY.replace("mac = { ", f"mac = {{ {more}, ")
+    names = trace_of(airtcp.simulate(loads(text), replications=1, trace=True)).queue_names
     assert names[:4] == ("ap AC_VO", "ap AC_BE", "a/0 AC_VO", "a/0 AC_BE")
 
 
