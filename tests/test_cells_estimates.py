@@ -70,35 +70,29 @@ def test_a_difference_tells_a_cell_as_a_run_does(scenario: Scenario) -> None:
 
 
 def test_the_goodput_of_a_cell_drifts_as_those_of_its_groups() -> None:
-    result = simulate(
-        loads("""
-            run = { duration = "2 s", warmup = "100 ms", replications = 6 }
-            phy = { standard = "802.11n", mcs = 7 }
-            air = { heard = [["hall", "lab"]] }
-            cells = { hall = {}, lab = {} }
-            stations = [
-              { name = "near", cell = "hall", count = 1 },
-              { name = "far", cell = "hall", count = 1 },
-              { name = "call", cell = "lab", count = 1, traffic = ["call"] },
-            ]
-            [[flows]]
-            stations = "near"
-            direction = "download"
-            application = { kind = "bulk" }
-            tcp = { receive_window = "1 MiB" }
-            path = [{ delay = "100 ms", rate = "1 Gb/s" }]
-            [[flows]]
-            stations = "far"
-            direction = "download"
-            application = { kind = "bulk" }
-            tcp = { receive_window = "1 MiB" }
-            path = [{ delay = "150 ms", rate = "1 Gb/s" }]
-        """)
-    )
-    told = result.simulation.cells["hall"].goodput_bps
-    by_chance = student_interval(
-        [run.answer["cells"][0]["goodput_bps"] for run in result.simulation.runs]
-    )
+    flow = """
+        [[flows]]
+        stations = "{}"
+        direction = "download"
+        application = {{ kind = "bulk" }}
+        tcp = {{ receive_window = "1 MiB" }}
+        path = [{{ delay = "{} ms", rate = "1 Gb/s" }}]
+    """
+    text = """
+        run = { duration = "2 s", warmup = "100 ms", replications = 6 }
+        phy = { standard = "802.11n", mcs = 7 }
+        air = { heard = [["hall", "lab"]] }
+        cells = { hall = {}, lab = {} }
+        stations = [
+          { name = "near", cell = "hall", count = 1 },
+          { name = "far", cell = "hall", count = 1 },
+          { name = "call", cell = "lab", count = 1, traffic = ["call"] },
+        ]
+    """
+    text += flow.format("near", 100) + flow.format("far", 150)
+    simulation = simulate(loads(text)).simulation
+    told = simulation.cells["hall"].goodput_bps
+    by_chance = student_interval([run.answer["cells"][0]["goodput_bps"] for run in simulation.runs])
     assert told.mean == by_chance.mean
     assert told.high is None or told.high > by_chance.mean + 2.0 * by_chance.half_width
 

@@ -10,12 +10,8 @@ from airtcp.run.glance import glance
 from airtcp.scenario import loads
 
 FETCH = """
-[phy]
-standard = "802.11ac"
-channel_width = "80 MHz"
-[[stations]]
-name = "tablet"
-count = 12
+phy = { standard = "802.11ac", channel_width = "80 MHz" }
+stations = [{ name = "tablet", count = 12 }]
 [[flows]]
 stations = "tablet"
 direction = "download"

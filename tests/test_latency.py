@@ -115,16 +115,9 @@ def test_round_trips_and_queues_obey_littles_law(standard: str, direction: str) 
 
     It holds up to what is under way at both ends of the measured time: 24 of some thousands.
     """
-    simulation = simulated(
-        cell(
-            3,
-            standard=standard,
-            name="a",
-            direction=direction,
-            flow="""path = [{ delay = "20 ms" }]
-tcp = { mss = "1000 B", receive_window = { segments = 8 } }""",
-        )
-    )
+    flow = 'path = [{ delay = "20 ms" }]\n'
+    flow += 'tcp = { mss = "1000 B", receive_window = { segments = 8 } }'
+    simulation = simulated(cell(3, standard=standard, name="a", direction=direction, flow=flow))
     found = {name: one.mean for name, one in simulation.metrics.items()}
 
     per_flow = [flow.goodput_bps for flow in simulation.flows]
@@ -170,12 +163,8 @@ tcp = {{ receive_window = {{ segments = 1 }}, delayed_ack = {{ every = 1 }} }}
 
 
 def losses(variant: str, loss: str) -> str:
-    return cell(
-        standard="802.11g",
-        name="a",
-        flow=f"""path = [{{ delay = "20 ms"{loss} }}]
-tcp = {{ variant = "{variant}" }}""",
-    )
+    flow = f'path = [{{ delay = "20 ms"{loss} }}]\ntcp = {{ variant = "{variant}" }}'
+    return cell(standard="802.11g", name="a", flow=flow)
 
 
 def test_the_path_does_not_wait_for_what_was_lost() -> None:

@@ -23,14 +23,8 @@ BULK = '{ kind = "bulk", start = { distribution = "uniform", low = "0 s", high =
 
 
 def text_of(count: int, application: str = BULK) -> str:
-    return cell(
-        count,
-        direction="upload",
-        application=application,
-        warmup="2 s",
-        duration="18 s",
-        replications=2,
-    )
+    run = {"warmup": "2 s", "duration": "18 s", "replications": 2}
+    return cell(count, direction="upload", application=application, **run)
 
 
 def traced(count: int, application: str = BULK, **options: object) -> SimulationResult:

@@ -8,25 +8,15 @@ from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
 from wing import with_papers
 
-#: Few assumptions broken: the rules are those of paper M.
 SCENARIO = """
-[phy]
-standard = "802.11b"
-control_rate = "2 Mb/s"
-{phy}
+phy = {{ standard = "802.11b", control_rate = "2 Mb/s"{phy} }}
+ap = {{ queue = {queue}{ap} }}
+stations = [{{ name = "sta", count = {count}{station} }}]
+run = {{ warmup = "5 s", duration = "60 s", replications = 4 }}
 [mac]
 rts_threshold = "0 B"
 rules = {{ preset = "bianchi" }}
 {mac}
-[ap]
-queue = {queue}
-[[stations]]
-name = "sta"
-count = {count}
-[run]
-warmup = "5 s"
-duration = "60 s"
-replications = 4
 {flows}
 """
 DOWNLOAD = """
@@ -62,11 +52,9 @@ def datagrams(direction: str = "upload", rate: str = "saturated") -> str:
     return DATAGRAMS.format(direction=direction, rate=rate)
 
 
-def scenario(
-    flows: str = "", mac: str = "", queue: str = PLAIN, count: int = 10, phy: str = ""
-) -> ResolvedScenario:
-    text = SCENARIO.format(flows=flows or download(), mac=mac, queue=queue, count=count, phy=phy)
-    return loads(text)
+def scenario(flows: str = "", mac: str = "", **told: object) -> ResolvedScenario:
+    keys = {"queue": PLAIN, "count": 10, "phy": "", "ap": "", "station": ""} | told
+    return loads(SCENARIO.format(flows=flows or download(), mac=mac, **keys))
 
 
 def values(said: Prediction, metric: str = "goodput_bps") -> dict[str, object]:
@@ -80,7 +68,7 @@ def broken(said: Prediction, metric: str = "goodput_bps") -> str:
 @with_papers
 @pytest.mark.parametrize("flows", [download(), datagrams()])
 def test_categories_that_are_a_dcf_are_predicted_as_one(flows: str) -> None:
-    plain = predict(scenario(flows, phy="mac_header_bits = 240"))
+    plain = predict(scenario(flows, phy=", mac_header_bits = 240"))
 
     said = predict(scenario(flows, mac=ALIKE))
 
@@ -175,12 +163,8 @@ def test_early_detection_breaks_what_windows_can_reach() -> None:
 
 @with_papers
 def test_early_detection_at_stations_is_named_too() -> None:
-    text = SCENARIO.format(flows=download(window=20), mac="", queue=PLAIN, count=2, phy="").replace(
-        "count = 2", f"count = 2\nqueue = {RED}"
-    )
-
-    sentences = broken(predict(loads(text)))
-
+    red = scenario(download(window=20), count=2, station=f", queue = {RED}")
+    sentences = broken(predict(red))
     assert "drops at sta from a mean of 5 packets on, and the window is 20" in sentences
 
 
@@ -225,33 +209,24 @@ def test_constant_rates_are_in_no_model(flows: str, reason: str) -> None:
     assert not said.uncovered.startswith("saturated")
 
 
+BURSTS = ', access = { scheme = "adaptive-burst" }'
+
+
 @with_papers
 def test_no_model_with_one_dcf_has_an_access_point_that_sends_in_bursts() -> None:
-    text = SCENARIO.format(phy="", mac="", queue=PLAIN, count=2, flows=download())
-    bursts = text.replace("[ap]\n", '[ap]\naccess = { scheme = "adaptive-burst" }\n')
-
-    said = predict(loads(bursts))
-
-    assert {one.by for entries in said.model.values() for one in entries} == {
-        "models.bruno",
-        "models.bursts",
-    }
+    said = predict(scenario(count=2, ap=BURSTS))
+    by = {one.by for entries in said.model.values() for one in entries}
+    assert by == {"models.bruno", "models.bursts"}
     assert "sends bursts" in said.unanswered["paper M"]
 
 
 def test_where_only_stations_send_the_access_point_may_do_as_it_likes() -> None:
-    text = SCENARIO.format(phy="", mac="", queue=PLAIN, count=2, flows=datagrams())
-    bursts = text.replace("[ap]\n", '[ap]\naccess = { scheme = "adaptive-burst" }\n')
-
-    assert predict(loads(bursts)).model == predict(loads(text)).model != {}
+    bursts, plain = (scenario(datagrams(), count=2, ap=ap) for ap in (BURSTS, ""))
+    assert predict(bursts).model == predict(plain).model != {}
 
 
 def test_beacons_break_models_that_have_none() -> None:
-    text = SCENARIO.format(phy="", mac="", queue=PLAIN, count=2, flows=download())
-    beacons = text.replace("[mac]\n", "[mac]\nbeacon = {}\n")
-
-    said, without = predict(loads(beacons)), predict(loads(text))
-
+    said, without = (predict(scenario(count=2, mac=mac)) for mac in ("beacon = {}", ""))
     # 776 us and DIFS in 102.4 ms.
     sentence = "no beacons; here one every 102.4 ms takes 0.81 % of the time; "
     for metric, entries in said.model.items():
@@ -268,17 +243,16 @@ def test_paper_h_has_beacons() -> None:
         '{ kind = "web", size = { distribution = "exponential", mean = "100 kB" }, '
         'think_time = { distribution = "exponential", mean = "100 s" } }'
     )
-    text = SCENARIO.format(phy="", mac="", queue=PLAIN, count=1, flows=download(web, window=40))
-    beacons = text.replace("[mac]\n", "[mac]\nbeacon = {}\n")
     with_them, without = (
         [
             entry
-            for entry in predict(loads(one)).model["transfer_time_s"]
+            for entry in predict(scenario(download(web, window=40), count=1, mac=mac)).model[
+                "transfer_time_s"
+            ]
             if entry.by == "models.hoekstra.service_time"
         ]
-        for one in (beacons, text)
+        for mac in ("beacon = {}", "")
     )
-
     assert with_them
     for entry, plain in zip(with_them, without, strict=True):
         assert not any("beacons" in broken for broken in entry.broken)

@@ -37,21 +37,14 @@ def test_a_saturated_flow_goes_on_after_it_lost_its_only_packet() -> None:
 
 
 SEVERAL = """
-[phy]
-standard = "802.11b"
-[ap]
-queue = {{ discipline = "{discipline}", limit = 50 }}
-[[stations]]
-name = "client"
-count = {count}
+phy = {{ standard = "802.11b" }}
+ap = {{ queue = {{ discipline = "{discipline}", limit = 50 }} }}
+stations = [{{ name = "client", count = {count} }}]
+run = {{ warmup = "0 s", duration = "60 s", replications = 2 }}
 [[flows]]
 stations = "client"
 direction = "download"
 application = {application}
-[run]
-warmup = "0 s"
-duration = "60 s"
-replications = 2
 """
 #: Transfers of one client that overlap, each on its own connection.
 FTP = (

@@ -15,9 +15,7 @@ from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
 from bases import SATURATED, cell, reading
 
-WEB = cell(
-    4, title="Four laptops", application=reading("30 kB"), warmup="1 s", duration="20 s", seed=5
-)
+WEB = cell(4, application=reading("30 kB"), warmup="1 s", duration="20 s", seed=5)
 UDP = cell(
     3,
     name="sensor",
