@@ -57,6 +57,10 @@ def test_the_page_says_what_comes_out(of_the_page: Gap) -> None:
     assert of_the_page.best[0].kind == "wire-losses"
     assert f"  1. {explanation_line(of_the_page.best[0])}\n" in page
     assert gap_lines(of_the_page)[1] in page
+    # Every kind is tried or has a reason.
+    assert {one.kind for one in of_the_page.explanations} | set(of_the_page.untried) == set(KINDS)
+    shares = [one.share for one in of_the_page.explanations]
+    assert shares == sorted(shares, reverse=True)
 
 
 def test_an_explanation_set_in_the_scenario_gives_what_it_says(of_the_page: Gap) -> None:
@@ -90,12 +94,6 @@ def test_more_than_the_air_carries_is_explained_by_none(tmp_path: Path) -> None:
     assert "No explanation fits" in gap_lines(gap)[1]
 
 
-def test_every_kind_is_tried_or_has_a_reason(of_the_page: Gap) -> None:
-    assert {one.kind for one in of_the_page.explanations} | set(of_the_page.untried) == set(KINDS)
-    shares = [one.share for one in of_the_page.explanations]
-    assert shares == sorted(shares, reverse=True)
-
-
 @pytest.mark.slow
 def test_it_is_the_same_on_any_number_of_threads(of_the_page: Gap) -> None:
     assert explain(beside(MEASURED), threads=1).to_dict() == of_the_page.to_dict()
@@ -112,12 +110,6 @@ def test_a_neighbour_is_told_as_a_piece_of_a_scenario_file() -> None:
         pasted[key] = [*pasted[key], *piece[key]]
 
     assert airtcp.load(pasted).hash() == scenario.rewritten(change.data).hash()
-
-
-def test_a_scenario_with_cells_has_its_neighbours_written_down() -> None:
-    found, untried = causes(named(airtcp.load(ROOT / "python/airtcp/examples/three-cells.toml")), 1)
-    assert "neighbour" in untried
-    assert all(one.kind != "neighbour" for one in found)
 
 
 def test_a_wire_is_put_in_where_there_is_none() -> None:
@@ -229,12 +221,8 @@ def test_what_the_measurement_rules_out_is_no_explanation() -> None:
     alone = Gap((("goodput_bps", ""),), (ruled_out,))
     assert alone.state == "none of these"
     assert any(line.startswith("Ruled out by round-trip time") for line in gap_lines(alone))
-
-
-def test_the_next_explanation_is_named_with_what_it_closes() -> None:
-    gap = Gap((("goodput_bps", ""),), (explanation(0.9), explanation(0.3)))
-
-    assert "closes 30 %" in gap_lines(gap)[-1]
+    two = Gap((("goodput_bps", ""),), (explanation(0.9), explanation(0.3)))
+    assert "closes 30 %" in gap_lines(two)[-1]
 
 
 @pytest.mark.parametrize(
@@ -251,15 +239,6 @@ def test_a_change_is_against_a_value_that_it_moves_away(
     assert not replace(axis, metric="tcp_retransmissions").is_against(value)
 
 
-def test_windows_are_tried_of_each_direction() -> None:
-    found, _ = causes(airtcp.load(HOME), 0.5)
-
-    windows = [one for one in found if one.kind == "window"]
-    assert len(windows) >= 2
-    change = windows[0].at(0)
-    assert all(path.endswith(".tcp.receive_window") for path in change.set)
-
-
 def test_a_neighbour_is_tried_as_one_sender_and_as_several_of_the_same_load() -> None:
     found, _ = causes(airtcp.load(HOME), 0.5)
     groups = []
@@ -271,3 +250,12 @@ def test_a_neighbour_is_tried_as_one_sender_and_as_several_of_the_same_load() ->
     assert [count for count, _ in groups] == [1, 3]
     loads = [count * bps for count, bps in groups]
     assert loads[0] == pytest.approx(loads[1], rel=0.01)
+    # A scenario with cells has its neighbours written down.
+    cells = airtcp.load(ROOT / "python/airtcp/examples/three-cells.toml")
+    others, untried = causes(named(cells), 1)
+    assert "neighbour" in untried
+    assert all(one.kind != "neighbour" for one in others)
+    # Windows are tried of each direction.
+    windows = [one for one in found if one.kind == "window"]
+    assert len(windows) >= 2
+    assert all(path.endswith(".tcp.receive_window") for path in windows[0].at(0).set)

@@ -151,10 +151,17 @@ def test_what_hostapd_does_not_start_as_it_stands_ends_the_import(
         phy(tmp_path, text)
 
 
-@pytest.mark.parametrize("mode", ["hw_mode=ad\nchannel=2", "hw_mode=a\nchannel=36\nieee80211ah=1"])
-def test_other_radios_are_not_modelled(tmp_path: Path, mode: str) -> None:
-    with pytest.raises(ScenarioError, match="not modelled"):
-        phy(tmp_path, mode)
+def test_other_radios_are_not_modelled(tmp_path: Path) -> None:
+    for mode in ("hw_mode=ad\nchannel=2", "hw_mode=a\nchannel=36\nieee80211ah=1"):
+        with pytest.raises(ScenarioError, match="not modelled"):
+            phy(tmp_path, mode)
+    # The options of the radio hold behind another BSS; a band that hostapd chooses is named.
+    (tmp_path / "two.conf").write_text(_N + "bss=wlan1\nchannel=1\nwmm_enabled=0\nhw_mode=g\n")
+    text = scenario_of([tmp_path / "two.conf"])
+    assert tomllib.loads(text)["phy"]["standard"] == "802.11n"
+    assert "1 more BSS" in text
+    chosen = _N.replace("=g", "=any").replace("channel=6", "channel=0")
+    assert "hostapd chooses the band" in outcome(chosen)[1]
 
 
 @pytest.mark.parametrize(
@@ -175,16 +182,6 @@ def test_in_6_ghz_the_class_or_the_center_says_the_width(
     found = phy(tmp_path, f"hw_mode=a\nchannel=1\nieee80211ax=1\n{lines}\n")
 
     assert (found["band"], found["channel_width"]) == ("6 GHz", f"{width} MHz")
-
-
-def test_options_of_the_radio_hold_behind_another_bss(tmp_path: Path) -> None:
-    path = tmp_path / "hostapd.conf"
-    path.write_text(_N + "bss=wlan1\nchannel=1\nwmm_enabled=0\nhw_mode=g\n")
-
-    text = scenario_of([path])
-
-    assert tomllib.loads(text)["phy"]["standard"] == "802.11n"
-    assert "1 more BSS" in text
 
 
 #: A value that changes something, for each followed option; all others take "1".
@@ -254,12 +251,6 @@ def test_every_option_of_hostapd_does_what_the_table_says(name: str) -> None:
             assert after == keys
             assert re.search(rf"\b{name}\b", said_after)
     assert verdict != "followed"
-
-
-def test_a_band_that_hostapd_chooses_is_named() -> None:
-    _, said = outcome(_N.replace("=g", "=any").replace("channel=6", "channel=0"))
-
-    assert "hostapd chooses the band" in said
 
 
 def test_capabilities_that_change_what_is_sent_are_named() -> None:

@@ -117,42 +117,31 @@ def test_transfer_times_have_the_mean_that_the_core_reports() -> None:
     assert times.min() > 0.0
 
 
+@pytest.mark.parametrize(
+    ("asked", "options", "stopped", "replications"),
+    [
+        (web('precision = "0.001 %"\nmax_replications = 7'), {}, "cap", 7),
+        # Without transfers it is about goodput.
+        (loads(UDP + 'precision = "5 %"'), {}, "precision", 5),
+        (web('precision = "0.001 %"'), {"replications": 2}, "replications", 2),
+    ],
+)
+def test_a_run_says_what_stopped_it(
+    asked: ResolvedScenario, options: dict[str, int], stopped: str, replications: int
+) -> None:
+    simulation = simulate(asked, **options).simulation
+    assert (simulation.stopped, simulation.replications) == (stopped, replications)
+
+
 def test_precision_does_not_depend_on_threads() -> None:
     scenario = web('precision = "3 %"')
-
     one, three = simulate(scenario, threads=1), simulate(scenario, threads=3)
-
     assert without_times(one) == without_times(three)
-
-
-def test_precision_stops_at_the_cap_and_says_so() -> None:
-    scenario = web('precision = "0.001 %"\nmax_replications = 7')
-
-    result = simulate(scenario)
-
-    assert result.simulation.stopped == "cap"
-    assert result.simulation.replications == 7
-
-
-def test_precision_without_transfers_is_about_goodput() -> None:
-    result = simulate(loads(UDP + 'precision = "5 %"'))
-
-    assert result.simulation.stopped == "precision"
-    assert result.metrics["transfer_time_s"].n == 0
-
-
-def test_given_replications_overrule_precision() -> None:
-    result = simulate(web('precision = "0.001 %"'), replications=2)
-
-    assert result.simulation.stopped == "replications"
-    assert result.simulation.replications == 2
 
 
 def test_progress_rises_to_one() -> None:
     seen: list[float] = []
-
     simulate(web(), threads=2, progress=seen.append)
-
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
     assert all(0.0 <= fraction <= 1.0 for fraction in seen)

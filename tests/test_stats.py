@@ -55,15 +55,18 @@ def test_a_ratio_of_constants_is_exact_and_one_of_nothing_is_not_known() -> None
     assert ratio_interval([], []) == Interval(None, None, None, 0)
 
 
-def test_interval_holds_the_mean_as_often_as_it_says() -> None:
+def test_intervals_hold_the_mean_and_one_more_sample_as_often_as_they_say() -> None:
     # 4000 intervals of 5 samples at 90 %: the count is binomial with deviation 0.0047 of the rate.
     source = random.Random(7)
-    held = 0
+    held = inside = 0
     for _ in range(4000):
-        interval = student_interval([source.gauss(3.0, 1.0) for _ in range(5)], 0.9)
+        *known, next_one = (source.gauss(3.0, 1.0) for _ in range(6))
+        interval = student_interval(known, 0.9)
+        where = of_one_more(interval)
         held += interval.low <= 3.0 <= interval.high
-
+        inside += where.low <= next_one <= where.high
     assert held / 4000 == pytest.approx(0.9, abs=4 * 0.0047)
+    assert inside / 4000 == pytest.approx(0.9, abs=4 * 0.0047)
 
 
 @pytest.mark.parametrize(
@@ -102,17 +105,6 @@ def test_relative_half_width() -> None:
     assert Interval(10.0, None, None, 1).relative_half_width is None
 
 
-def test_one_more_sample_lies_where_it_is_said_as_often() -> None:
-    """2000 times five samples and a sixth: 90 % within +-2 %, four standard errors of 0.7 %."""
-    source = random.Random(5)
-    inside = 0
-    for _ in range(2000):
-        *known, next_one = (source.gauss(3.0, 1.0) for _ in range(6))
-        where = of_one_more(student_interval(known, 0.9))
-        inside += where.low <= next_one <= where.high
-    assert inside / 2000 == pytest.approx(0.9, abs=0.027)
-
-
 def test_precision_asks_every_interval() -> None:
     narrow, wide = Interval(10.0, 9.9, 10.1, 5), Interval(10.0, 9.0, 11.0, 5)
 
@@ -122,21 +114,27 @@ def test_precision_asks_every_interval() -> None:
     assert not is_precise([Interval(10.0, None, None, 1)], 0.02)
 
 
-def test_next_round_follows_the_square_root_law() -> None:
-    # Half width 3 % where 2 % is asked: 40 * 1.5^2 = 90 replications, and a tenth more, is 99;
-    # but a round at most doubles.
-    assert next_round([Interval(100.0, 97.0, 103.0, 40)], 0.02, 40, 1000) == 80
-    # Half width 2.2 %: 1.1 * 40 * 1.21 = 53.24.
-    assert next_round([Interval(100.0, 97.8, 102.2, 40)], 0.02, 40, 1000) == 54
+NARROW, WIDE = Interval(1.0, 0.999, 1.001, 50), Interval(1.0, 0.5, 1.5, 500)
+UNKNOWN = Interval(None, None, None, 0)
 
 
-def test_next_round_goes_on_by_one_at_least_and_never_past_the_limit() -> None:
-    narrow, wide = Interval(1.0, 0.999, 1.001, 50), Interval(1.0, 0.5, 1.5, 500)
-
-    assert next_round([narrow], 0.02, 50, 1000) == 51
-    assert next_round([narrow, wide], 0.02, 500, 600) == 600
-
-
-def test_next_round_doubles_when_it_knows_nothing() -> None:
-    assert next_round([Interval(None, None, None, 0)], 0.02, FIRST_ROUND, 1000) == 2 * FIRST_ROUND
-    assert next_round([Interval(0.0, -1.0, 1.0, 5)], 0.02, 5, 1000) == 10
+@pytest.mark.parametrize(
+    ("known", "done", "most", "wanted"),
+    [
+        # Half width 3 % where 2 % is asked: 40 * 1.5^2 = 90 replications, and a tenth more, is 99;
+        # but a round at most doubles.
+        ([Interval(100.0, 97.0, 103.0, 40)], 40, 1000, 80),
+        # Half width 2.2 %: 1.1 * 40 * 1.21 = 53.24.
+        ([Interval(100.0, 97.8, 102.2, 40)], 40, 1000, 54),
+        # On by one at least, and never past the limit.
+        ([NARROW], 50, 1000, 51),
+        ([NARROW, WIDE], 500, 600, 600),
+        # Nothing is known.
+        ([UNKNOWN], FIRST_ROUND, 1000, 2 * FIRST_ROUND),
+        ([Interval(0.0, -1.0, 1.0, 5)], 5, 1000, 10),
+    ],
+)
+def test_next_round_follows_the_square_root_law(
+    known: list[Interval], done: int, most: int, wanted: int
+) -> None:
+    assert next_round(known, 0.02, done, most) == wanted
