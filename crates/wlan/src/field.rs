@@ -90,6 +90,9 @@ pub struct FieldConfig<'a> {
     pub hearing: HearingConfig,
 }
 
+/// The maximum number of events in one call.
+const MOST_AT_ONCE: u32 = 64;
+
 /// The MAC of several cells. `P` is the type of a packet.
 #[derive(Debug)]
 pub struct Field<P> {
@@ -279,25 +282,45 @@ impl<P: Clone> Field<P> {
         }
     }
 
+    #[inline(always)]
     fn let_contend<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
-        if self.even.is_on {
-            while let Some(contender) = supply.next_ready() {
-                self.contends_evenly(contender, now);
-            }
-            return;
-        }
         while let Some(contender) = supply.next_ready() {
-            self.air.frame_queued(contender, now);
+            if self.even.is_on {
+                self.queued_evenly(contender, now);
+            } else {
+                self.air.frame_queued(contender, now);
+            }
         }
-        self.air.clock.look_up();
+        if self.even.is_on {
+            self.even.find_next();
+        } else {
+            self.air.clock.look_up();
+        }
     }
 
     /// Plays the next event, which is due at `now` ([`Self::next_time`]), and its direct
-    /// consequences. One event per call: more may be due at the same instant.
+    /// consequences, and the events after it until one has something to report. The number is
+    /// limited, so that the caller can check for cancellation.
     pub fn advance<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
-        if self.even.is_on {
-            return self.advance_evenly(now, supply);
+        let mut now = now;
+        for _ in 0..MOST_AT_ONCE {
+            if self.even.is_on {
+                self.play_evenly(now, supply);
+            } else {
+                self.play_first(now, supply);
+            }
+            self.let_contend(now, supply);
+            let next = self.next_time();
+            if !supply.play_until(next) {
+                return;
+            }
+            now = next;
         }
+    }
+
+    /// Plays the first event of a field played frame by frame.
+    #[inline(always)]
+    fn play_first<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         let (key, station) = (self.air.clock.first(), self.air.clock.winner());
         debug_assert_eq!(key.time(), now);
         self.air.reaches(key, station);
@@ -310,7 +333,6 @@ impl<P: Clone> Field<P> {
             Rank::End => self.frame_ends(station, now, supply),
             Rank::Timeout => self.wait_ends(station, now, supply),
         }
-        self.air.clock.look_up();
     }
 
     fn aggregate(&self) -> Option<&Aggregate<P>> {

@@ -36,32 +36,10 @@ use log::{FrameId, Sent};
 pub(super) use seats::Even;
 use seats::{Does, Seat};
 
-/// The maximum number of events in one call.
-const MOST_AT_ONCE: u32 = 64;
-
 impl<P: Clone> Field<P> {
-    /// Plays the event that is due at `now`, as [`Self::advance`], and the events after it until
-    /// one has something to report. The number is limited, so that the caller can check for
-    /// cancellation.
-    pub(super) fn advance_evenly<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
-        let mut now = now;
-        for _ in 0..MOST_AT_ONCE {
-            self.play_first(now, supply);
-            while let Some(by) = supply.next_ready() {
-                self.queued_evenly(by, now);
-            }
-            self.even.find_next();
-            let next = self.even.next_time();
-            if !supply.play_until(next) {
-                return;
-            }
-            now = next;
-        }
-    }
-
     /// Plays the first event, which is due at `now`.
     #[inline(always)]
-    fn play_first<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
+    pub(super) fn play_evenly<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         let Event { key, station, of } = self.even.pass_next();
         debug_assert_eq!(key.time(), now);
         if key.is_start() {
@@ -73,12 +51,6 @@ impl<P: Clone> Field<P> {
         } else {
             self.answer_is_sent(of, now, supply);
         }
-    }
-
-    /// Starts contention for `by`, whose queue was empty, and finds the next event.
-    pub(super) fn contends_evenly(&mut self, by: ContenderId, now: Time) {
-        self.queued_evenly(by, now);
-        self.even.find_next();
     }
 
     /// Starts the access of `station`, which listens at `place`, at `now`.
@@ -250,7 +222,7 @@ impl<P: Clone> Field<P> {
     }
 
     /// Starts contention for `by`, whose queue was empty.
-    fn queued_evenly(&mut self, by: ContenderId, now: Time) {
+    pub(super) fn queued_evenly(&mut self, by: ContenderId, now: Time) {
         let Self { even, air, .. } = self;
         let station = air.queues[by as usize].station;
         let limit = even.place_at(now);

@@ -173,7 +173,7 @@ impl Even {
 
     /// Finds the next event.
     #[inline(always)]
-    pub(super) fn find_next(&mut self) {
+    pub(in crate::field) fn find_next(&mut self) {
         let first = self.agenda.first();
         let access = match self.accesses.first() {
             Some(access) if !first.key.is_timeout() => access,
