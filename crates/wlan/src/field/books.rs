@@ -236,37 +236,6 @@ impl Sensed {
     pub(super) fn note_counts(&mut self, cell: u32, counts: Counts, now: Time, begins: bool) {
         self.note(cell, counts.changes(begins), now, begins);
     }
-
-    /// Records an exchange of `cell` with nothing else on the air; given are the starts and ends of
-    /// data and response.
-    #[inline]
-    pub(super) fn exchange_passes(
-        &mut self,
-        cell: u32,
-        data: Counts,
-        [start, data_end, answer, end]: [Time; 4],
-    ) {
-        debug_assert!(self.part == Part::Idle && self.of_cells.is_none());
-        let (data, control) = match (cell == self.cell, data) {
-            (false, _) => (Part::Heard, Part::Heard),
-            (true, Counts(DATA)) => (Part::Data, Part::Control),
-            (true, _) => (Part::TcpAck, Part::Control),
-        };
-        self.parts[Part::Idle as usize] += (start - self.since) + (answer - data_end);
-        self.parts[data as usize] += data_end - start;
-        self.parts[control as usize] += end - answer;
-        self.since = end;
-    }
-
-    /// Records exchanges of other cells, from the first start to the last end. The medium is idle
-    /// for `idle` of this time.
-    #[inline]
-    pub(super) fn others_pass(&mut self, start: Time, end: Time, idle: Duration) {
-        debug_assert!(self.part == Part::Idle && self.of_cells.is_none());
-        self.parts[Part::Idle as usize] += (start - self.since) + idle;
-        self.parts[Part::Heard as usize] += (end - start) - idle;
-        self.since = end;
-    }
 }
 
 /// The kind of a frame, as an increment of the counts of its own cell.

@@ -14,7 +14,6 @@ mod apart;
 mod lane;
 mod log;
 mod lost;
-mod over;
 mod period;
 mod periods;
 mod seats;
@@ -83,12 +82,12 @@ impl<P: Clone> Field<P> {
             supply.on_event(now, MacEvent::Began(Began::Exchange { by, times, ppdu }));
             let has_data = supply.carries_data(&mpdu.payload);
             let times = (now, times, even.times.sifs);
-            Sent::of_one((station, group), mpdu.receiver, times, has_data)
+            Sent::of_one(station, mpdu.receiver, times, has_data)
         } else {
             self.assemble(by, now, None, supply);
             let (kind, frame) = self.tell_begin(by, now, supply);
             debug_assert_eq!(kind, Kind::Data, "nothing is announced");
-            Sent::new((station, group), &frame)
+            Sent::new(station, &frame)
         };
         self.begin_evenly((station, place, group), sent, now);
     }
@@ -123,10 +122,6 @@ impl<P: Clone> Field<P> {
             } else if length > log::LONG {
                 long = Some(place);
             }
-        }
-        let together = group.listener();
-        if place != together || even.seats[sent.to as usize].lane != together {
-            self.last_are_own(station);
         }
         if let Some(place) = long {
             self.read(place, |(log, own), times, viewers| log.read(own, (now, times), viewers));
@@ -174,7 +169,7 @@ impl<P: Clone> Field<P> {
             &even.seats[sender as usize];
         even.seats[to as usize].does = Does::Nothing;
         let has_next = self.take_answer(by, now, supply);
-        if self.even.lanes[place as usize].log.is_in_part_read() {
+        if !self.even.lanes[place as usize].log.is_empty() {
             self.settle_end(place, now);
         }
         self.exchange_succeeds(sender, has_next, now);
@@ -189,24 +184,13 @@ impl<P: Clone> Field<P> {
     /// the air.
     #[inline(always)]
     fn exchange_succeeds(&mut self, sender: StationId, has_next: bool, now: Time) {
-        let Self { even, air, groups, sensed, cells_on_air, .. } = self;
+        let Self { even, air, cells_on_air, .. } = self;
         let Even { seats, lanes, accesses, times, .. } = even;
-        let &Seat { lane: place, group, cell, by, sent: Sent { start, end, counts, .. }, .. } =
+        let &Seat { lane: place, cell, by, sent: Sent { start, end, .. }, .. } =
             &seats[sender as usize];
         let answer = end + times.sifs;
         cells_on_air[cell as usize].passes((end - start) + (now - answer));
         let lane = &mut lanes[place as usize];
-        if !lane.log.is_empty() {
-            if place >= seats.len() as ListenerId {
-                for &one in &groups[group as usize].cells {
-                    let times = [start, end, answer, now];
-                    sensed[one as usize].exchange_passes(cell, counts, times);
-                }
-            }
-            lane.log.passes_alone();
-            lane.freezes(&mut air.queues, &air.settings);
-            (lane.waiting.idle_from, lane.waiting.eifs) = (now, Time::ZERO);
-        }
         lane.under_way = 0;
         let contender = &mut air.queues[by as usize];
         contender.counters.successes += 1;

@@ -26,7 +26,7 @@ impl<P: Clone> Field<P> {
         let since = start.saturating_sub(hearing.detect);
         let (own, of_groups) = lanes.split_at_mut(together as usize);
         let (own, shared) = (&mut own[station as usize], &of_groups[0]);
-        let under_way = own.log.part(&shared.log, station, since);
+        let under_way = own.log.part(&shared.log, since);
         (own.waiting.idle_from, own.waiting.nav, own.waiting.eifs) =
             (start, Time::ZERO, Time::ZERO);
         (own.under_way, own.noticed, own.is_frozen) = (under_way, shared.noticed, false);

@@ -7,11 +7,9 @@
 
 use airtcp_kernel::{Duration, Time};
 
-use super::over::{Survey, survey};
 use super::period::Period;
 use super::viewing::{Viewers, Viewing};
 use crate::field::books::Counts;
-use crate::field::hearing::GroupId;
 use crate::field::node::{Frame, NONE};
 use crate::sequence::dcf::FrameTimes;
 use crate::station::StationId;
@@ -23,7 +21,6 @@ pub(super) const LONG: usize = 64;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub(super) sender: StationId,
-    pub(super) group: GroupId,
     /// The receiver of the data.
     pub(super) to: StationId,
     /// The start and end of the data, and the end of the exchange that they announce.
@@ -54,13 +51,8 @@ pub(super) struct FrameId {
 pub(super) struct Log {
     /// Exchanges not read yet, ordered by start.
     unread: Vec<Sent>,
-    /// Whether an exchange from or to the listener's own stations is among them. For a shared
-    /// listener only collided ones count.
-    has_own: bool,
-    /// Exchanges whose data were read, and whose responses were not.
+    /// Exchanges whose data were read, and whose responses were not. The first to end is the last.
     open: Vec<Sent>,
-    /// Scratch memory: starts of responses, and the places of their exchanges.
-    answers: Vec<(Time, u32)>,
     /// The result of reading so far, if anything was read.
     period: Option<Period>,
     viewing: Viewing,
@@ -98,7 +90,6 @@ impl Sent {
     /// The exchange of a station that has sent nothing yet.
     pub(super) const NONE: Self = Self {
         sender: NONE,
-        group: 0,
         to: NONE,
         start: Time::ZERO,
         end: Time::ZERO,
@@ -110,11 +101,10 @@ impl Sent {
         collides: false,
     };
 
-    /// Creates the exchange of a station of `group` that begins at `start` with a single MPDU for
-    /// `to`.
+    /// Creates the exchange of `sender` that begins at `start` with a single MPDU for `to`.
     #[inline(always)]
     pub(super) fn of_one(
-        (sender, group): (StationId, GroupId),
+        sender: StationId,
         to: StationId,
         (start, times, sifs): (Time, &FrameTimes, Duration),
         has_data: bool,
@@ -122,7 +112,6 @@ impl Sent {
         let end = start + times.data;
         Self {
             sender,
-            group,
             to,
             start,
             end,
@@ -135,14 +124,13 @@ impl Sent {
         }
     }
 
-    /// Creates the exchange of a station of `group` that begins with `data`.
+    /// Creates the exchange of `sender` that begins with `data`.
     #[inline(always)]
-    pub(super) fn new((sender, group): (StationId, GroupId), data: &Frame) -> Self {
+    pub(super) fn new(sender: StationId, data: &Frame) -> Self {
         let &Frame { to, start, end, announced, .. } = data;
         let since = |time: Time| (time - start).as_nanos() as u32;
         Self {
             sender,
-            group,
             to,
             start,
             end,
@@ -184,50 +172,20 @@ impl Log {
         self.unread.len()
     }
 
-    /// Marks that the last appended exchange is from or to the listener's own stations.
-    #[inline]
-    pub(super) fn last_is_own(&mut self) {
-        self.has_own = true;
-    }
-
     /// Marks that the data of `sender`, which end now, have collided.
     pub(super) fn has_collided(&mut self, sender: StationId) {
         if let Some(one) = self.unread.iter_mut().rfind(|one| one.sender == sender) {
             one.collides = true;
         } else {
             let place = self.open.iter().position(|one| one.sender == sender);
-            self.open.swap_remove(place.expect("what ends was heard"));
+            self.open.remove(place.expect("what ends was heard"));
         }
-    }
-
-    /// True if all its exchanges began before any of them could be detected, so that no frame is
-    /// received.
-    #[inline]
-    pub(super) fn is_one_collision(&self, detect: Duration) -> bool {
-        match self.unread[..] {
-            [first, .., last] => self.period.is_none() && last.start < first.start + detect,
-            _ => false,
-        }
-    }
-
-    /// True if a part of it was read.
-    #[inline]
-    pub(super) fn is_in_part_read(&self) -> bool {
-        self.period.is_some()
     }
 
     /// True if it is empty.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.unread.is_empty() && self.period.is_none()
-    }
-
-    /// Clears it after a single exchange without a collision.
-    #[inline]
-    pub(super) fn passes_alone(&mut self) {
-        debug_assert!(self.unread.len() == 1 && self.period.is_none());
-        self.unread.clear();
-        self.has_own = false;
     }
 
     /// Appends to `begun` the exchanges whose data began at `since` or later, ordered by start.
@@ -241,13 +199,12 @@ impl Log {
 
     /// Copies from the shared log `together` what began since `since`. Returns the number of
     /// exchanges on the air.
-    pub(super) fn part(&mut self, together: &Self, own: StationId, since: Time) -> u32 {
+    pub(super) fn part(&mut self, together: &Self, since: Time) -> u32 {
         debug_assert!(self.period.is_none() && self.open.is_empty(), "it has listened together");
         let all = together.open.iter().chain(&together.unread);
         self.unread.clear();
         self.unread.extend(all.filter(|one| one.start >= since));
         self.unread.sort_unstable_by_key(|one| (one.start, one.sender));
-        self.has_own = self.unread.iter().any(|one| one.sender == own || one.to == own);
         self.unread.len() as u32
     }
 
@@ -260,105 +217,25 @@ impl Log {
 
     /// Reports to `viewers` what has been on the air up to `now`. Everything must have been read.
     pub(super) fn view(&mut self, now: Time, viewers: &mut Viewers<'_>) {
-        if let Some(period) = &self.period {
-            self.viewing.flush(period.end, now, viewers);
-        }
+        self.viewing.frames_end(now, viewers);
     }
 
     /// Reads it to its end; the busy period is over at `now`. `own` is the station of this listener
     /// if it is not shared.
-    #[inline(always)]
     pub(super) fn read_to_end(
         &mut self,
         own: StationId,
         (now, times): (Time, &Times),
         viewers: &mut Viewers<'_>,
     ) -> Passed {
-        if self.is_one_collision(times.detect) && self.unread.iter().all(|one| one.collides) {
-            if viewers.access_points.is_empty() || !self.has_own {
-                viewers.others_pass(self.unread[0].start, now, Duration::ZERO);
-                self.unread.clear();
-                self.has_own = false;
-                return Passed { eifs: None, nav: Time::ZERO };
-            }
-        } else if !self.has_own
-            && self.period.is_none()
-            && let Some(survey) = survey(&self.unread, times.sifs, now)
-            && let Some(passed) = self.read_tail(survey, times)
-        {
-            viewers.others_pass(self.unread[0].start, now, survey.idle);
-            self.unread.clear();
-            return passed;
-        }
-        self.read_all(own, (now, times), viewers)
-    }
-
-    #[inline(never)]
-    fn read_all(
-        &mut self,
-        own: StationId,
-        (now, times): (Time, &Times),
-        viewers: &mut Viewers<'_>,
-    ) -> Passed {
         self.read(own, (Time::NEVER, times), viewers);
-        self.has_own = false;
         let mut period = self.period.take().expect("something was on the air");
         period.reception_ends(times.eifs);
         debug_assert!(self.open.is_empty() && period.end == now, "it is over");
         if !viewers.access_points.is_empty() {
-            self.viewing.end(now, viewers);
+            self.viewing.frames_end(now, viewers);
         }
         Passed { eifs: period.eifs, nav: period.nav }
-    }
-
-    /// Reads the tail of a busy period that is over, for stations that sent nothing in it. Returns
-    /// `None` if no frame was received.
-    #[inline(always)]
-    fn read_tail(&mut self, survey: Survey, times: &Times) -> Option<Passed> {
-        match survey.tail {
-            None => Some(Passed { eifs: Some(Time::ZERO), nav: Time::ZERO }),
-            Some(start) => self.read_from(start, times),
-        }
-    }
-
-    #[inline(never)]
-    fn read_from(&mut self, start: Time, times: &Times) -> Option<Passed> {
-        let Self { unread, answers, .. } = self;
-        let sifs = times.sifs;
-        let mut read = unread.partition_point(|one| one.start < start);
-        for (place, one) in (0..).zip(&unread[..read]) {
-            if !one.collides && one.end + sifs >= start {
-                answers.push((one.end + sifs, place));
-            }
-        }
-        let mut period: Option<Period> = None;
-        loop {
-            let mut answer = (Time::NEVER, 0);
-            let mut place = 0;
-            for (one, &other) in answers.iter().enumerate() {
-                if other.0 < answer.0 {
-                    (answer, place) = (other, one);
-                }
-            }
-            match unread.get(read) {
-                Some(data) if data.start <= answer.0 => {
-                    Period::hears(&mut period, &(data.data(), data), StationId::MAX, times);
-                    if !data.collides {
-                        answers.push((data.end + sifs, read as u32));
-                    }
-                    read += 1;
-                }
-                _ if answer.0 == Time::NEVER => break,
-                _ => {
-                    answers.swap_remove(place);
-                    let data = &unread[answer.1 as usize];
-                    Period::hears(&mut period, &(data.answer(sifs), data), StationId::MAX, times);
-                }
-            }
-        }
-        let mut period = period.expect("it does not end with silence");
-        period.reception_ends(times.eifs);
-        period.eifs.map(|eifs| Passed { eifs: Some(eifs), nav: period.nav })
     }
 
     /// Reads the frames that began before `limit`. `own` is the station of this listener if it is
@@ -372,44 +249,30 @@ impl Log {
     ) {
         let Self { unread, open, period, viewing, .. } = self;
         let mut read = 0;
-        while let Some((heard, place)) = next(&unread[read..], open, limit, times.sifs) {
-            let heard = (heard, place.map_or_else(|| &unread[read], |place| &open[place]));
+        loop {
+            let answer = open.last().map_or(limit, |one| limit.min(one.end + times.sifs));
+            let data = unread.get(read).filter(|data| data.start <= answer);
+            let heard = if let Some(data) = data {
+                (data.data(), data)
+            } else if answer < limit {
+                let data = &open[open.len() - 1];
+                (data.answer(times.sifs), data)
+            } else {
+                break;
+            };
             if !viewers.access_points.is_empty() {
-                let end = period.as_ref().map(|period| period.end);
-                viewing.go_on(end, &heard, viewers);
+                viewing.frame_begins(&heard, viewers);
             }
             Period::hears(period, &heard, own, times);
-            if let Some(place) = place {
-                open.swap_remove(place);
-                continue;
+            if let Some(data) = data {
+                read += 1;
+                if !data.collides {
+                    open.insert(open.partition_point(|one| one.end > data.end), *data);
+                }
+            } else {
+                open.pop();
             }
-            if !unread[read].collides {
-                open.push(unread[read]);
-            }
-            read += 1;
         }
         unread.drain(..read);
-    }
-}
-
-/// Returns the next frame that begins before `limit`: the data of the first unread exchange, or an
-/// open exchange's response with its place.
-#[inline(always)]
-fn next(
-    unread: &[Sent],
-    open: &[Sent],
-    limit: Time,
-    sifs: Duration,
-) -> Option<(Heard, Option<usize>)> {
-    let mut first = limit;
-    let mut place = None;
-    for (one, sent) in open.iter().enumerate() {
-        if sent.end + sifs < first {
-            (first, place) = (sent.end + sifs, Some(one));
-        }
-    }
-    match unread.first() {
-        Some(data) if data.start <= first => Some((data.data(), None)),
-        _ => place.map(|one| (open[one].answer(sifs), place)),
     }
 }

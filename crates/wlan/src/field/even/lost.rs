@@ -3,7 +3,7 @@
 use airtcp_kernel::Time;
 
 use super::agenda::Event;
-use super::log::{FrameId, Sent};
+use super::log::FrameId;
 use super::seats::{Does, Even, Seat};
 use crate::events::Supply;
 use crate::exchange::Failure;
@@ -13,18 +13,6 @@ use crate::field::node::Culprit;
 use crate::station::StationId;
 
 impl<P: Clone> Field<P> {
-    /// Marks the last exchange in the logs of `station`, its receiver and their group as their own.
-    /// A shared listener marks it only if it collides; otherwise nothing of it has to be read.
-    #[cold]
-    pub(super) fn last_are_own(&mut self, station: StationId) {
-        let Self { even: Even { seats, lanes, .. }, groups, .. } = self;
-        let Seat { lane: own, group, sent: Sent { to, .. }, .. } = seats[station as usize];
-        let together = groups[group as usize].listener();
-        for place in [own, seats[to as usize].lane, together] {
-            lanes[place as usize].log.last_is_own();
-        }
-    }
-
     /// Lets the data of `station`, which begin at `now`, collide with the frames on the air that
     /// its listener has not detected.
     #[cold]
@@ -61,7 +49,6 @@ impl<P: Clone> Field<P> {
             self.cells_on_air[seat.cell as usize].note(seat.sent.start, true);
         }
         self.part(station);
-        self.last_are_own(station);
     }
 
     /// Ends the collided data of `station` at `now` for all stations that hear them.
@@ -90,10 +77,7 @@ impl<P: Clone> Field<P> {
         now: Time,
         supply: &mut S,
     ) {
-        // Senders in a collision receive nothing of it.
-        if !self.even.lanes[station as usize].log.is_one_collision(self.hearing.detect) {
-            self.read(station, |(log, own), times, viewers| log.read(own, (now, times), viewers));
-        }
+        self.read(station, |(log, own), times, viewers| log.read(own, (now, times), viewers));
         let (header, detect) = (self.air.phy_header, self.hearing.detect);
         match self.even.lanes[station as usize].log.received(now) {
             Some((frame, noticed)) if noticed + header <= now + detect => {

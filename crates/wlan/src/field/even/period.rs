@@ -149,7 +149,7 @@ mod tests {
             let mut data = Frame::whole((Kind::Data, 0, 0), (start, end), Need::NONE);
             data.announced += micros(60);
             let heard = Heard { start, end, from, is_answer: false };
-            Period::hears(&mut period, &(heard, &Sent::new((from, 0), &data)), OWN, &times);
+            Period::hears(&mut period, &(heard, &Sent::new(from, &data)), OWN, &times);
         }
         let mut period = period.expect("there are frames");
         period.reception_ends(times.eifs);

@@ -19,14 +19,13 @@ impl<P: Clone> Field<P> {
         place: ListenerId,
         read: impl FnOnce((&mut Log, StationId), &Times, &mut Viewers<'_>) -> R,
     ) -> R {
-        let Self { even, groups, sensed, roles, hearing, .. } = self;
+        let Self { even, groups, sensed, roles, .. } = self;
         let group = (place as usize).wrapping_sub(even.seats.len());
         let (own, access_points) = match groups.get(group) {
             Some(group) => (StationId::MAX, &group.cells[..]),
             None => (place, &[][..]),
         };
-        let (group, detect) = (group as GroupId, hearing.detect);
-        let mut viewers = Viewers { group, access_points, sensed, roles, detect };
+        let mut viewers = Viewers { access_points, sensed, roles };
         let log = &mut even.lanes[place as usize].log;
         read((log, own), &even.times, &mut viewers)
     }
