@@ -1,13 +1,17 @@
 """Whatever a scenario says, models answer with numbers or say why not; nothing ends in an error."""
 
 import math
+from pathlib import Path
 
+import pytest
 from airtcp.exceptions import ScenarioError
 from airtcp.predict import predict
-from airtcp.scenario import loads
+from airtcp.results import Prediction
+from airtcp.scenario import load, loads
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
+VALID = sorted((Path(__file__).parent / "scenarios" / "valid").glob("*.toml"))
 SIZES = st.sampled_from(
     [
         '{ distribution = "deterministic", value = "1 B" }',
@@ -105,15 +109,7 @@ def written(draw: st.DrawFn) -> str:
     return text
 
 
-@given(written())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_any_scenario_gets_numbers_or_a_reason(text: str) -> None:
-    try:
-        scenario = loads(text)
-    except ScenarioError:
-        reject()
-    said = predict(scenario)
-
+def check(said: Prediction) -> None:
     assert bool(said.model) != bool(said.uncovered)
     for metric, entries in said.model.items():
         assert list(said.by_source(metric).values()) == entries, metric
@@ -124,3 +120,23 @@ def test_any_scenario_gets_numbers_or_a_reason(text: str) -> None:
             if "probability" in metric or metric == "jain_index":
                 assert all(number <= 1.0 + 1e-9 for number in numbers), metric
     assert all(said.unanswered.values())
+
+
+@given(written())
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_scenario_gets_numbers_or_a_reason(text: str) -> None:
+    try:
+        scenario = loads(text)
+    except ScenarioError:
+        reject()
+    check(predict(scenario))
+
+
+@pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)
+def test_every_valid_scenario_gets_an_answer_or_a_reason(path: Path) -> None:
+    said = predict(load(path))
+    check(said)
+    for entry in (one for entries in said.model.values() for one in entries):
+        assert entry.by.startswith("models.")
+        assert entry.source
+    assert said.to_json()
