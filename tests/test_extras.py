@@ -81,7 +81,7 @@ def test_a_table_of_transfers_says_the_same(tmp_path: Path) -> None:
         ["run", "tiny.toml", "--out", "report"],
         ["simulate", "tiny.toml", "--trace", "t.csv", "--transfers", "u.csv", "--pcap", "t.pcap"],
         ["predict", "tiny.toml"],
-        ["diff", "tiny.toml", "--set", "stations.laptop.count=2"],
+        ["diff", "tiny.toml", "--set", "stations.laptop.count=2", "--precision", "50 %"],
         ["plan", "tiny.toml", "--until", "goodput < 1 Mb/s", "--no-remedies"],
         ["sweep", "tiny.toml", "--axis", "run.seed=[1, 2]", "--dry-run"],
         pytest.param(["reproduce", "--quick", "M.fig1"], marks=with_papers),

@@ -106,6 +106,7 @@ def test_the_result_says_what_was_run() -> None:
     assert result.provenance.scenario_hash == result.scenario.hash()
     assert sum(simulation.airtime.values()) == pytest.approx(1.0)
     assert len(simulation.transfer_times_s()) == simulation.counts["transfers"]
+    assert "3 replications" in repr(result)
 
 
 def test_transfer_times_have_the_mean_that_the_core_reports() -> None:
