@@ -1,5 +1,6 @@
 """Transfers of a given size have the time of their end, and their rate while they ran."""
 
+import airtcp
 import pytest
 from airtcp import compare, simulate, verdict
 from airtcp.messages.run import groups
@@ -80,3 +81,14 @@ def test_a_quick_simulation_that_sees_the_end_of_all_jobs_knows_their_times() ->
     assert seen.simulation.is_done
     assert seen.metrics["transfer_time_s"].mean is not None
     assert seen.metrics["goodput_bps"].mean is None
+
+
+def test_a_decided_run_ends_with_its_last_job() -> None:
+    result = airtcp.run(loads(FETCH))
+    assert result.simulation is not None
+    (job,) = result.simulation.jobs
+
+    # Thirty seconds are tried first; twelve jobs of 2 MB take less than one.
+    assert job.end_s.mean is not None
+    assert job.end_s.mean <= result.scenario.run.duration_ns / 1e9 <= job.end_s.mean + 0.4
+    assert result.simulation.airtime["idle"] < 0.5

@@ -9,15 +9,17 @@ rest. Work is counted, never timed, so the result depends only on scenario and s
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, cast
 
-from airtcp.estimates.traffic import jobs_have_ended
+from airtcp.estimates.traffic import is_done, jobs_have_ended
 from airtcp.judge.race import cost
 from airtcp.judge.verdicts import verdict
 from airtcp.results import Provenance, Simulation, SimulationResult
+from airtcp.results.jobs import last_end_s
 from airtcp.run.points import Points
 from airtcp.run.processors import processors
 from airtcp.run.simulate import goodputs_alone
@@ -43,6 +45,9 @@ _PAIRED: Final = 8
 #: Relative distance from its bound below which a value is not worth deciding.
 _AT_BOUND: Final = 0.02
 _LONGEST_S: Final = 3600.0
+#: The last round goes on after the last job, relatively and in seconds: its ACK comes later.
+_IDLE: Final = 1.02
+_IDLE_S: Final = 0.2
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,7 @@ def decide(
     times = first_times(scenario)
     spent = 0.0
     result: SimulationResult | None = None
+    is_last = False
     with Points[Times](seed, threads=threads, progress=progress) as points:
         while True:
             asked = scenario.with_run(
@@ -101,6 +107,8 @@ def decide(
                     raise
                 break
             runs = points.ended(key)
+            if is_last and result is not None and not jobs_have_ended(runs, asked):
+                break
             spent += sum(map(cost, runs[before:]))
             simulation = Simulation.gather(
                 runs,
@@ -113,11 +121,15 @@ def decide(
             )
             provenance = Provenance.of(asked, seed=seed, generator=points.generator)
             result = SimulationResult(asked, provenance, _with_alone(simulation, asked, threads))
-            longer = _next(result, times, spent, runs)
+            longer = None if is_last else _next(result, times, spent, runs)
+            if longer is None:
+                longer = None if is_last else _without_idle_time(result, times, runs)
+                is_last = True
             if longer is None:
                 break
             times = longer
         interrupted = points.interrupted
+    assert result is not None, "the first round gives a result"
     if interrupted:
         result = replace(result, simulation=replace(result.simulation, stopped="interrupted"))
     return result
@@ -200,6 +212,20 @@ def _next(
         work *= duration_s / times.duration_s
         then = Times(min(_GROWTH * times.warmup_s, 60.0), duration_s, times.replications)
     return then if spent + work <= budget else None
+
+
+def _without_idle_time(
+    result: SimulationResult, times: Times, runs: list[Replication]
+) -> Times | None:
+    """Return the run length up to the end of the last job; None if it is about that already.
+
+    Shares of the airtime would count the idle time after the end.
+    """
+    scenario = cast("Scenario", result.scenario)
+    if not is_done(runs, scenario) or (end_s := last_end_s(runs, scenario)) is None:
+        return None
+    duration_s = math.ceil(10.0 * (_IDLE * end_s + _IDLE_S)) / 10.0
+    return Times(0.0, duration_s, times.replications) if duration_s < times.duration_s else None
 
 
 def _is_unseen(found: Verdict) -> bool:

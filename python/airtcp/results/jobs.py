@@ -58,6 +58,24 @@ def jobs(
     return list(_jobs(runs, scenario, confidence))
 
 
+def last_end_s(runs: Sequence[Replication], scenario: ResolvedScenario) -> float | None:
+    """Return the time when the last job of all replications ended, from the beginning of each.
+
+    None if a job did not end, or if `jobs` leaves out one with a group's traffic.
+    """
+    found = list(_jobs(runs, scenario, scenario.run.confidence))
+    if sum(one.count for one in found) < sum(
+        scenario.group(flow.stations).count for flow in scenario.flows if is_job(flow)
+    ):
+        return None
+    starts = [
+        flow.application.start.mean()
+        for flow in scenario.flows
+        if flow.application.kind == "bulk" and is_job(flow)
+    ]
+    return max(starts, default=0.0) + max(float(run.transfer_times_s.max()) for run in runs)
+
+
 def _jobs(
     runs: Sequence[Replication], scenario: ResolvedScenario, confidence: float
 ) -> Iterator[Jobs]:
