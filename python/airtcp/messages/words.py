@@ -107,10 +107,10 @@ def percent(fraction: float) -> str:
 
 
 def measured(interval: Interval, metric: Metric) -> str:
-    """Return a mean, or a lower bound: "169 ms", "≥ 7.1 s"."""
-    if interval.mean is not None:
-        return value(interval.mean, metric)
-    return f"≥ {value(interval.low, metric)}" if interval.low else "–"
+    """Return a mean, or a lower bound if there is no upper one: "169 ms", "≥ 7.1 s"."""
+    if interval.low and interval.high is None:
+        return f"≥ {value(interval.low, metric)}"
+    return value(interval.mean, metric)
 
 
 def spread(interval: Interval, metric: Metric) -> str:
