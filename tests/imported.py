@@ -5,11 +5,14 @@ from __future__ import annotations
 import random
 import struct
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from airtcp.exceptions import ScenarioError
+from airtcp.importer.draft import Draft
 from airtcp.importer.files import scenario_of
+from airtcp.importer.source import Source
 
 _BULK = 'application = { kind = "bulk" }'
 
@@ -25,6 +28,19 @@ def read(directory: Path, *texts: str) -> dict[str, Any]:
     """Import texts as files, and return the scenario's tables."""
     paths = [written(directory, text, f"file-{n}") for n, text in enumerate(texts)]
     return tomllib.loads(scenario_of(paths))
+
+
+def outcome(reader: Callable[[Source], Draft], name: str, text: str) -> tuple[dict[str, Any], str]:
+    """Return the keys that are written, and the lines at the head; or the refusal."""
+    try:
+        draft = reader(Source(name, text))
+    except ScenarioError as error:
+        return {"refused": error.key}, ""
+    keys = {
+        header: {key: said.value for key, said in table.items()}
+        for header, table in draft.tables.items()
+    }
+    return keys, "\n".join([*draft.unknown, *draft.unread])
 
 
 def _web(mean: str, think: str, more: str = "") -> str:

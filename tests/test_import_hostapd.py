@@ -11,7 +11,12 @@ from airtcp.exceptions import ScenarioError
 from airtcp.importer.files import scenario_of
 from airtcp.importer.hostapd import read_hostapd
 from airtcp.importer.options import options_of
-from airtcp.importer.source import Source
+from imported import outcome as outcome_of
+
+
+def outcome(text: str) -> tuple[dict[str, Any], str]:
+    return outcome_of(read_hostapd, "hostapd.conf", text)
+
 
 GUIDE = Path(__file__).parents[1] / "docs" / "howto" / "import" / "hostapd.conf"
 _AC = (
@@ -219,19 +224,6 @@ BASES = [
     "hw_mode=a\nchannel=36\nieee80211n=1\nieee80211ac=1\n",
     "hw_mode=a\nchannel=36\nieee80211n=1\nieee80211ac=1\nieee80211ax=1\n",
 ]
-
-
-def outcome(text: str) -> tuple[dict[str, Any], str]:
-    """The keys that are written, and the lines at the head; or the refusal."""
-    try:
-        draft = read_hostapd(Source("hostapd.conf", text))
-    except ScenarioError as error:
-        return {"refused": error.key}, ""
-    keys = {
-        header: {key: said.value for key, said in table.items()}
-        for header, table in draft.tables.items()
-    }
-    return keys, "\n".join([*draft.unknown, *draft.unread])
 
 
 @pytest.mark.parametrize("name", sorted(options_of("hostapd")))

@@ -5,12 +5,7 @@ from pathlib import Path
 import pytest
 from airtcp.exceptions import ScenarioError
 from airtcp.importer.files import measurement_of
-
-
-def written(directory: Path, text: str) -> Path:
-    path = directory / "measured.csv"
-    path.write_text(text, encoding="utf-8")
-    return path
+from imported import written
 
 
 def test_a_table_takes_metrics_and_values_as_conditions_have_them(tmp_path: Path) -> None:

@@ -13,6 +13,12 @@ from airtcp.importer.options import options_of
 from airtcp.importer.source import Source
 from airtcp.importer.uci import read_uci
 from airtcp.scenario import loads
+from imported import outcome as outcome_of
+from imported import written
+
+
+def outcome(text: str) -> tuple[dict[str, Any], str]:
+    return outcome_of(read_uci, "wireless", text)
 
 
 def device(*options: str, kind: str = "mac80211") -> str:
@@ -60,15 +66,15 @@ VHT = device("band 5g", "channel 36", "htmode VHT80")
 def test_wrong_lines_and_radios_without_an_access_point_are_refused(
     tmp_path: Path, text: str, said: str
 ) -> None:
-    path = tmp_path / "wireless"
-    path.write_text(text)
+    path = written(tmp_path, text, "wireless")
     with pytest.raises(ScenarioError, match=said):
         scenario_of([path])
 
 
 def test_an_interface_that_is_no_access_point_is_a_line(tmp_path: Path) -> None:
-    path = tmp_path / "wireless"
-    path.write_text(VHT + iface("mode ap") + iface("mode mesh", "mesh_id hidden-name"))
+    path = written(
+        tmp_path, VHT + iface("mode ap") + iface("mode mesh", "mesh_id hidden-name"), "wireless"
+    )
 
     text = scenario_of([path])
 
@@ -112,8 +118,7 @@ DIALECTS = {
 @pytest.mark.parametrize("name", DIALECTS)
 def test_standard_and_width_stand_in_hwmode_and_htmode(tmp_path: Path, name: str) -> None:
     kind, options, standard, band, width = DIALECTS[name]
-    path = tmp_path / "wireless"
-    path.write_text(device(*options, kind=kind))
+    path = written(tmp_path, device(*options, kind=kind), "wireless")
 
     scenario = loads(scenario_of([path]))
 
@@ -147,8 +152,7 @@ def test_ciphers_and_wmm_decide_on_ht(options: list[str], standard: str) -> None
 
 
 def test_openwrt_s_bursts_are_the_access_point_s(tmp_path: Path) -> None:
-    path = tmp_path / "wireless"
-    path.write_text(VHT)
+    path = written(tmp_path, VHT, "wireless")
     edca = tomllib.loads(scenario_of([path]))["mac"]["edca"]
     # tx_queue_data2_burst=2.0: OpenWrt's default with VHT.
     assert edca == {"ap": {"AC_BE": {"txop_limit": "2 ms"}}}
@@ -193,18 +197,6 @@ BASES = [
 ]
 
 
-def outcome(text: str) -> tuple[dict[str, Any], str]:
-    try:
-        draft = read_uci(Source("wireless", text))
-    except ScenarioError as error:
-        return {"refused": error.key}, ""
-    keys = {
-        header: {key: said.value for key, said in table.items()}
-        for header, table in draft.tables.items()
-    }
-    return keys, "\n".join([*draft.unknown, *draft.unread])
-
-
 @pytest.mark.parametrize(
     ("kind", "name"),
     [(kind, name) for kind in ("uci-device", "uci-iface") for name in sorted(options_of(kind))],
@@ -235,8 +227,7 @@ STATUS = {"radio0": {"up": True, "disabled": False, "config": CONFIG, "interface
 
 @pytest.mark.parametrize("text", [SHOWN, json.dumps(STATUS)])
 def test_what_uci_show_and_ubus_print_is_the_configuration(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "wireless"
-    path.write_text(text)
+    path = written(tmp_path, text, "wireless")
     told = scenario_of([path])
     found = tomllib.loads(told)
 
@@ -265,8 +256,7 @@ def test_an_option_that_is_off_is_not_named(tmp_path: Path) -> None:
 
 
 def test_two_halves_of_160_mhz_are_one_channel(tmp_path: Path) -> None:
-    path = tmp_path / "wireless"
-    path.write_text(SHOWN.replace("HE80", "VHT80+80"))
+    path = written(tmp_path, SHOWN.replace("HE80", "VHT80+80"), "wireless")
 
     text = scenario_of([path])
     assert 'channel_width = "160 MHz"' in text

@@ -14,6 +14,7 @@ from airtcp.scenario.requests import Requests, read_requests
 from airtcp.traffic.study import study
 from bases import cell
 from commands import call as command
+from imported import written
 from typer.testing import Result
 
 LOG = """\
@@ -32,12 +33,6 @@ JSON = """\
 not json
 """
 CSV = "time, size, client\n0, 100, x\n2.5, 300, x\n3, 0, y\n4, many, y\n"
-
-
-def written(directory: Path, text: str, name: str = "log") -> Path:
-    path = directory / name
-    path.write_text(text)
-    return path
 
 
 def call(*arguments: object) -> Result:
