@@ -137,19 +137,6 @@ def test_a_kernel_without_the_congestion_control_is_told(
         site_of(scenario.vary({"flows.upload.tcp.congestion": "bbr1"}), name="my.toml")
 
 
-def test_a_missing_program_is_told_with_its_package() -> None:
-    with pytest.raises(QuestionError, match=r"needs no-such-program; .*install no-such-package"):
-        check_machine({"no-such-program": "no-such-package"})
-
-
-def test_a_missing_device_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(network, "_TUN", tmp_path / "tun")
-    monkeypatch.setattr(network, "_PROGRAMS", {})
-
-    with pytest.raises(QuestionError, match=r"needs the TUN device .*modprobe tun"):
-        check_machine()
-
-
 def test_a_device_that_is_not_for_everyone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> int:
         raise PermissionError(13, "Permission denied")

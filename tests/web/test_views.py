@@ -170,25 +170,6 @@ def test_the_command_on_the_page_gives_the_scenario_of_the_page(web: Web, tmp_pa
     assert airtcp.load(told["toml"]).hash() == told["hash"]
 
 
-def test_where_no_model_answers_a_glance_does_with_its_source_and_its_interval(web: Web) -> None:
-    """The words, the numbers and the table of the page are those of `airtcp.glance`."""
-    status, told = web.ask("api/predict", {"source": {"example": "office-wifi5"}})
-    assert status == 200, told
-    seen = airtcp.glance(airtcp.load(str(directory() / "office-wifi5.toml")))
-
-    goodput = told["glance"]["goodput_bps"]
-    assert told["values"] == {}
-    assert goodput == seen.metrics["goodput_bps"].to_dict() | {
-        "text": quantity_with_interval(seen.metrics["goodput_bps"], "b/s"),
-        "source": "quick simulation",
-    }
-    assert told["words"][0].endswith("says quick simulation.")
-    assert all(source == "quick simulation" for _, _, source in told["best"])
-
-    _, covered = web.ask("api/predict", {"source": {"example": EXAMPLE}})
-    assert covered["glance"] == {}
-
-
 def test_shares_of_the_airtime_are_written_as_on_a_terminal() -> None:
     """All of the time is no hundredth of it: 99.96 % are 100.0 %."""
     shares = [0.9996, 0.3, 0.0336, 0.00443, 0.00004]

@@ -10,14 +10,11 @@ import csv
 import itertools
 from pathlib import Path
 
-import numpy as np
 import pytest
 from airtcp.extensions import verbs
 from airtcp.predict import predict
-from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario
 from cells.floors import drawn, scenario
-from cells.random_floors import draw
 from cells.rows import NS3
 
 ROWS = Path(__file__).parents[1] / "reference"
@@ -93,28 +90,3 @@ def test_random_floors(
     assert sum(named) >= 0.95 * len(named)
     assert sum(within) >= share * len(within)
     assert max(beyond) < most
-
-
-def test_what_the_chain_misses_by_the_rules_of_the_standard_is_mostly_eifs() -> None:
-    """The chain misses less where those who hear a collision wait DIFS, as those in it do."""
-
-    def errors(after_collision: str) -> list[float]:
-        found = []
-        for seed in range(31007, 31015):
-            cells, heard = draw(seed)
-            name = f"floor {seed}: {cells} cells, who hears whom: {heard}"
-            floor = drawn(name, "tcp", warmup="1 s", duration="12 s", replications=1).vary(
-                {"mac.rules.preset": "standard", "mac.rules.after_collision": after_collision}
-            )
-            told = simulate(floor).simulation.cells.values()
-            for value, one in zip(of_cells(floor), told, strict=True):
-                goodput = one.goodput_bps.mean or 0.0
-                if goodput >= STARVED * ALONE_BPS["tcp"]:
-                    found.append(value / goodput - 1.0)
-        return found
-
-    eifs, difs = errors("eifs"), errors("difs")
-
-    assert len(eifs) == len(difs) == 27
-    assert np.mean(eifs) < np.mean(difs) - 0.005 < 0.0
-    assert sum(abs(one) < 0.02 for one in eifs) < sum(abs(one) < 0.02 for one in difs)

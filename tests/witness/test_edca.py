@@ -96,15 +96,6 @@ def test_acks_that_draw_a_backoff_wait_and_collide(n: int) -> None:
     assert ours(point, stations, STANDARD) > 1.3 * rows[stations].mean
 
 
-def test_segments_that_draw_a_backoff_collide() -> None:
-    """Three uploads without loss: windows wait at the access point, stations are mostly idle."""
-    point = Point("tcp-upload-dcf", "n=3 every=1 ap_queue=100")
-    rows = ROWS[point]
-
-    for name in ("collision_probability_stations", "active_stations_after_ap_success"):
-        assert ours(point, name, STANDARD) > 1.2 * rows[name].mean
-
-
 def test_more_uploads_starve_when_segments_draw_a_backoff() -> None:
     """A flow that is down to one segment must win a contention for each, and loses some."""
     point = Point("tcp-upload-dcf", "n=10 every=1 ap_queue=20")
