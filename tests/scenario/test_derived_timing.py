@@ -1,13 +1,11 @@
 """Timing that follows from other keys: DIFS, EIFS, ACK timeouts, symbols, control rates."""
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from airtcp.airtime import Rate
 from airtcp.scenario import ResolvedScenario, load, loads, resolve
-from airtcp.standards import DsssTiming, OfdmTiming
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,24 +41,6 @@ def test_derived_timing(name: str, difs_us: int, eifs_us: int, ack_timeout_us: i
     assert phy.difs_ns == difs_us * US
     assert phy.eifs_ns == eifs_us * US
     assert phy.ack_timeout_ns == ack_timeout_us * US
-
-
-def test_ofdm_timing() -> None:
-    ofdm = OfdmTiming(
-        preamble_time_ns=16 * US,
-        plcp_header_time_ns=4 * US,
-        symbol_time_ns=4 * US,
-        service_bits=16,
-        tail_bits=6,
-        signal_extension_ns=0,
-    )
-
-    assert valid("ofdm").phy.ofdm == ofdm
-    assert valid("ofdm").phy.dsss is None
-    assert valid("erp").phy.ofdm == replace(ofdm, signal_extension_ns=6 * US)
-    assert valid("erp").phy.dsss == DsssTiming(
-        preamble_time_ns=144 * US, plcp_header_time_ns=48 * US
-    )
 
 
 def test_eifs_without_rounding_is_rounded_up_to_nanoseconds() -> None:

@@ -245,11 +245,3 @@ def test_file_names_are_relative_to_the_scenario(
     assert scenario == valid("every_distribution")
     with pytest.raises(ScenarioError, match="file not found"):
         loads(text)
-
-
-def test_the_hash_is_that_of_the_content() -> None:
-    scenario = valid("web_hotspot")
-
-    assert scenario.hash() == valid("web_hotspot").hash()
-    assert scenario.hash() != scenario.with_run(seed=2).hash()
-    assert scenario.with_run(seed=1) == scenario

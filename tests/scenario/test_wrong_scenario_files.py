@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airtcp.exceptions import AirtcpError, ScenarioError
+from airtcp.exceptions import ScenarioError
 from airtcp.scenario import ResolvedScenario, load, loads, resolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -129,17 +129,6 @@ def test_files_without_permission(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("builtins.open", refuse)
     with pytest.raises(ScenarioError, match=r"^minimal.toml: cannot be read: Permission denied"):
         load("minimal.toml")
-
-
-def test_three_problems_at_most() -> None:
-    error = ScenarioError(
-        "a.toml", "x", "is bad", [("y", "too"), ("", "odd"), ("z", "2"), ("w", "1")]
-    )
-
-    assert str(error) == (
-        "a.toml: x: is bad\na.toml: y: too\na.toml: odd\na.toml: and 2 more problems"
-    )
-    assert isinstance(error, AirtcpError)
 
 
 def test_a_problem_is_one_line_whatever_is_written() -> None:

@@ -47,25 +47,6 @@ def test_a_store_that_is_removed_is_said_once(
     assert len(opened(tmp_path / "elsewhere")) > 0
 
 
-def test_scenarios_that_are_removed_do_not_matter(
-    sweep_file: Path, tmp_path: Path, started: Children
-) -> None:
-    """They were read before anything was run."""
-    store = tmp_path / "store"
-    process = under_way(started, long_sweep(sweep_file, DURATION), store)
-    wait_for_rows(store)
-
-    sweep_file.unlink()
-    (tmp_path / "base.toml").unlink()
-    wait_for_rows(store, at_least=2)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate()
-
-    assert process.returncode == 130
-    assert said.count("\n") == 1
-    assert len(opened(store)) > 0
-
-
 def test_a_second_sweep_into_a_store_is_refused(
     sweep_file: Path, tmp_path: Path, started: Children
 ) -> None:

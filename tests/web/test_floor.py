@@ -197,32 +197,3 @@ def test_cells_are_told_at_a_glance_before_anything_was_run(opened: Any) -> None
     assert card.locator("tbody tr").count() == 3
     shares = page.page.locator(".shares")
     assert re.search(r"middle .* \(Markov chain\), .* % simulated", shares.inner_text())
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
-@pytest.mark.parametrize("width", [400, 800, 1280])
-def test_the_map_is_legible_and_an_access_point_stays_under_the_hand(
-    opened: Any, width: int
-) -> None:
-    """At 13 px a name has a line of 15 px or so. Law and tax are 14 m apart: half of the way from
-    the one to the other is 7 m, and a pixel is 15 cm at most."""
-    page: Page = opened(
-        packed({"example": "three-offices"}), viewport={"width": width, "height": 900}
-    )
-    page.answer()
-    name = page.page.locator(".floor .told text").first
-    name.scroll_into_view_if_needed()
-    box = name.bounding_box()
-    assert box["height"] >= 13
-    law, tax = (page.page.locator(".floor .ap").nth(place).bounding_box() for place in (0, 1))
-    x, y = law["x"] + law["width"] / 2, law["y"] + law["height"] / 2
-    before = page.page.locator("#toml").input_value()
-    page.page.mouse.move(x, y)
-    page.page.mouse.down()
-    page.page.mouse.move(x + (tax["x"] - law["x"]) / 2, y)
-    page.page.mouse.up()
-    page.page.wait_for_function(
-        "(old) => document.getElementById('toml')?.value !== old", arg=before
-    )
-    moved = floor.told(airtcp.load(page.page.locator("#toml").input_value()))
-    assert (moved["nodes"][0]["x"], moved["nodes"][0]["y"]) == (7, 0)

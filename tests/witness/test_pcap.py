@@ -177,35 +177,6 @@ def test_addresses_tell_direction_and_node(captured: Captured) -> None:
         assert abs(sent[station["name"]] - station["successes"]) <= 1
 
 
-def test_segments_of_a_connection_follow_one_another(captured: Captured) -> None:
-    """Numbers begin with the SYN, and what is acknowledged has been sent before."""
-    frames, _, _ = captured
-    sent: dict[bytes, int] = {}
-    first: dict[bytes, int] = {}
-    for frame in frames:
-        if frame.kind != "data" or frame.bad or frame.packet[9] != 6:
-            continue
-        packet = frame.packet
-        ends = packet[12:20] + packet[20:24]
-        back = packet[16:20] + packet[12:16] + packet[22:24] + packet[20:22]
-        seq = int.from_bytes(packet[24:28], "big")
-        ack = int.from_bytes(packet[28:32], "big")
-        flags = packet[33]
-        options = packet[40 : 20 + 4 * (packet[32] >> 4)]
-        if flags & 0x02:
-            first[ends] = seq
-            assert options[:2] == bytes([2, 4])
-        # SYN and FIN take a number each.
-        length = frame.payload + bool(flags & 0x02) + bool(flags & 0x01)
-        # Half of all numbers are before, half behind.
-        if ends in first:
-            assert (seq - first[ends]) % 2**32 < 2**31
-        if flags & 0x10 and back in sent:
-            assert (sent[back] - ack) % 2**32 < 2**31
-        sent[ends] = max(sent.get(ends, 0), seq + length)
-        assert int.from_bytes(packet[34:36], "big") > 0
-
-
 def test_a_capture_has_the_first_bytes_of_each_frame(tmp_path: Path) -> None:
     text = SCENARIOS["EDCA, SACK, losses"]
     capture(text, tmp_path / "whole.pcap", snaplen=65_535)
