@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import shutil
-import subprocess
 import zlib
 from collections import Counter
 from functools import cache
@@ -25,6 +23,7 @@ from aggregates import (
 )
 from airtcp import simulate
 from airtcp.scenario import loads
+from witness_tools import needs_tshark, tshark
 
 
 @pytest.fixture(
@@ -175,26 +174,12 @@ def test_sizes_of_aggregates_are_those_of_the_metric(name: str) -> None:
     )
 
 
-needs_tshark = pytest.mark.skipif(
-    shutil.which("tshark") is None,
-    reason="NOT TESTED: captures against Wireshark, because tshark is not installed "
-    "(Debian: apt install tshark)",
-)
-
-
-def tshark(name: str, *options: str) -> list[str]:
+def asked(name: str, *options: str) -> list[str]:
     """Return the lines that tshark prints of a capture."""
     with TemporaryDirectory() as directory:
         path = Path(directory) / "air.pcap"
         path.write_bytes(captured(name)[2])
-        done = subprocess.run(
-            ["tshark", "-n", "-r", str(path), *options],
-            capture_output=True,
-            text=True,
-            timeout=240,
-        )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+        return tshark(path, *options)
 
 
 @needs_tshark
@@ -202,10 +187,10 @@ def test_tshark_finds_nothing_malformed(name: str) -> None:
     # Frames of every kind come early; tshark needs seconds for ten thousand.
     number = ("-c", "3000", "-T", "fields", "-e", "frame.number")
     unusual = "_ws.expert.severity >= 6291456 && !tcp.analysis.flags"
-    assert tshark(name, "-Y", f"_ws.malformed || _ws.short || ({unusual})", *number) == []
+    assert asked(name, "-Y", f"_ws.malformed || _ws.short || ({unusual})", *number) == []
     # Told to look at it, Wireshark calls a wrong FCS malformed: those that were lost have one.
     wrong = "_ws.malformed && radiotap.flags.badfcs == 0"
-    assert tshark(name, "-o", "wlan.check_checksum:TRUE", "-Y", wrong, *number) == []
+    assert asked(name, "-o", "wlan.check_checksum:TRUE", "-Y", wrong, *number) == []
 
 
 KIND, DATA, BLOCK_ACK = "wlan.fc.type_subtype", 0x28, 0x19
@@ -220,7 +205,7 @@ def told(name: str) -> list[dict[str, str]]:
     """Return tshark's fields of data frames and Block ACKs, read once: that takes seconds."""
     only = f"{KIND} == {DATA} || {KIND} == {BLOCK_ACK}"
     wanted = [option for field in FIELDS for option in ("-e", field)]
-    lines = tshark(name, "-Y", only, "-T", "fields", *wanted)
+    lines = asked(name, "-Y", only, "-T", "fields", *wanted)
     return [dict(zip(FIELDS, line.split("\t"), strict=True)) for line in lines]
 
 

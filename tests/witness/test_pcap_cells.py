@@ -5,8 +5,6 @@ Nodes have the numbers of their interfaces: access points in the order of cells,
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from airtcp.examples import directory
 from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario, load, loads
 from bases import BULK, RADIOS, two_cells
+from witness_tools import fields, needs_tshark
 
 #: An example and what is changed of it.
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -65,21 +64,7 @@ def made(case: str, folder: Path) -> Captured:
     return of, path, dict(simulation.runs[0].answer)
 
 
-def fields(path: Path, *names: str, only: str = "", fcs: bool = False) -> list[list[str]]:
-    """Fields of each frame that the display filter `only` lets through; `fcs`: that is checked.
-
-    Where it is, Wireshark takes frames with a wrong one for malformed.
-    """
-    if shutil.which("tshark") is None:
-        pytest.skip("NOT TESTED: captures against Wireshark, because tshark is not installed")
-    wanted = [option for name in names for option in ("-e", name)]
-    checks = ["-o", "tcp.check_checksum:TRUE", "-o", f"wlan.check_checksum:{str(fcs).upper()}"]
-    command = ["tshark", "-n", "-r", str(path), *checks, *(["-Y", only] if only else [])]
-    done = subprocess.run(
-        [*command, "-T", "fields", *wanted], capture_output=True, text=True, timeout=240
-    )
-    assert done.returncode == 0, done.stderr
-    return [line.split("\t") for line in done.stdout.splitlines()]
+pytestmark = needs_tshark
 
 
 def address(node: int) -> str:
@@ -91,7 +76,12 @@ def test_nothing_is_malformed_and_every_checksum_is_right(captured: Captured) ->
 
     assert fields(path, "frame.number", only="_ws.malformed || _ws.short") == []
     # Good and not flagged, or bad and flagged; what is good has right checksums.
-    rows = fields(path, "wlan.fcs.status", "radiotap.flags.badfcs", fcs=True)
+    rows = fields(
+        path,
+        *("wlan.fcs.status", "radiotap.flags.badfcs"),
+        # Wireshark then takes frames with a wrong one for malformed.
+        options=("-o", "wlan.check_checksum:TRUE"),
+    )
     checked = Counter(map(tuple, rows))
     assert set(checked) <= {("1", "0"), ("0", "1")}
     assert checked["1", "0"] > 500

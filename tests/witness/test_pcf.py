@@ -5,15 +5,13 @@ microseconds; SIFS is 10 us.
 """
 
 import itertools
-import shutil
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from airtcp import simulate
 from airtcp.scenario import loads
+from witness_tools import fields, needs_tshark
 
 SIFS = 10
 #: Between two targets, and how many of them lie within a run.
@@ -126,15 +124,7 @@ KINDS = {
 CF_ACKS = (0x21, 0x23, 0x25, 0x27, 0x1F)
 
 
-def fields(path: Path, *names: str) -> Iterator[list[str]]:
-    """Fields of each frame, as tshark reads them."""
-    asked = [word for name in names for word in ("-e", name)]
-    command = ["tshark", "-n", "-r", path, "-o", "wlan.check_fcs:TRUE", "-T", "fields", *asked]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return (line.split("\t") for line in done.stdout.splitlines())
-
-
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark reads the frames")
+@needs_tshark
 def test_wireshark_reads_the_frames(tmp_path: Path) -> None:
     """In a period each frame begins a SIFS after the one before; a CF-Ack follows data alone."""
     path = tmp_path / "polls.pcap"
@@ -170,7 +160,7 @@ def test_wireshark_reads_the_frames(tmp_path: Path) -> None:
     assert set(seen) == set(KINDS.values())
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark reads the frames")
+@needs_tshark
 def test_who_is_acknowledged_understands_the_rate(tmp_path: Path) -> None:
     """A poll of another station that acknowledges an 802.11b station's packet goes at its rate."""
     path = tmp_path / "rates.pcap"

@@ -5,8 +5,6 @@ tshark comes with Debian's package of that name; `make setup-system` installs it
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -24,33 +22,9 @@ from captures import (
     flow,
     scenario_text,
 )
+from witness_tools import fields, needs_tshark, tshark
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("tshark") is None,
-    reason="NOT TESTED: captures against Wireshark, because tshark is not installed "
-    "(Debian: apt install tshark)",
-)
-
-#: Wireshark leaves checksums alone unless it is told otherwise.
-CHECKS = [
-    option for name in ("ip", "tcp", "udp") for option in ("-o", f"{name}.check_checksum:TRUE")
-]
-
-
-def tshark(path: Path, *options: str) -> list[str]:
-    """The lines that tshark prints."""
-    command = ["tshark", "-n", "-r", str(path), *CHECKS, *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
-def fields(path: Path, *names: str, only: str = "") -> list[list[str]]:
-    """Fields of each frame that the display filter `only` lets through."""
-    wanted = [option for name in names for option in ("-e", name)]
-    lines = tshark(path, *(["-Y", only] if only else []), "-T", "fields", *wanted)
-    return [line.split("\t") for line in lines]
-
+pytestmark = needs_tshark
 
 Captured = tuple[Path, dict[str, Any]]
 CHANNEL = "radiotap.channel.flags"

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+import shutil
+import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from statistics import fmean, variance
 
+import pytest
 from peers.references import Reference
 from peers.samples import Answer, metric
 from scipy.special import stdtrit
@@ -43,3 +47,31 @@ def beyond_rows(
             found = fmean(metric(runs, ours))
             if abs(found - mean) > max(share * mean, half_width) + 1e-9:
                 yield f"{theirs}: {found}, and not {mean}"
+
+
+needs_tshark = pytest.mark.skipif(
+    shutil.which("tshark") is None,
+    reason="NOT TESTED: captures against Wireshark, because tshark is not installed "
+    "(Debian: apt install tshark)",
+)
+
+
+def tshark(path: Path, *options: str) -> list[str]:
+    """The lines that tshark prints; it leaves checksums alone unless it is told otherwise."""
+    checks = [
+        word for name in ("ip", "tcp", "udp") for word in ("-o", f"{name}.check_checksum:TRUE")
+    ]
+    command = ["tshark", "-n", "-r", str(path), *checks, *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def fields(
+    path: Path, *names: str, only: str = "", options: tuple[str, ...] = ()
+) -> list[list[str]]:
+    """Fields of each frame that the display filter `only` lets through."""
+    wanted = [word for name in names for word in ("-e", name)]
+    chosen = ["-Y", only] if only else []
+    lines = tshark(path, *options, *chosen, "-T", "fields", *wanted)
+    return [line.split("\t") for line in lines]
