@@ -16,6 +16,7 @@ from airtcp.amendments import AMENDMENTS, GUARD_INTERVALS_NS, HIGHEST_MCS, WIDTH
 from airtcp.high_rate import HighRate, HighRateRules, NoSuchRateError
 from airtcp.models.airtime import Phy, exchange_time_ns, ppdu_time_ns
 from airtcp.scenario import loads
+from bases import cell
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from peers.samples import answers
@@ -36,28 +37,24 @@ PHYS = [
     for rate in rates
 ]
 
-UDP = """
-[phy]
-standard = "{standard}"
-{phy}
-[mac]
-{mac}
-[[stations]]
-name = "sender"
-count = 1
-[[flows]]
-stations = "sender"
-direction = "upload"
-start_spread = "0 s"
-application = {{ kind = "udp", packet = "{packet} B", rate = "saturated" }}
-[run]
-{run}
-"""
+
+def sender(
+    standard: str, phy: str = "", mac: str = "", packet: int = 1500, **run: str | int
+) -> str:
+    return cell(
+        standard=standard,
+        phy=phy,
+        tables=f"[mac]\n{mac}",
+        direction="upload",
+        flow='start_spread = "0 s"',
+        application=f'{{ kind = "udp", packet = "{packet} B", rate = "saturated" }}',
+        **run,
+    )
 
 
 def resolved(standard: str, phy: str) -> tuple[str, Phy]:
     """The resolved form for the core, and its PHY for the model."""
-    scenario = loads(UDP.format(standard=standard, phy=phy, mac="", packet=1500, run=""))
+    scenario = loads(sender(standard, phy))
     return scenario.to_json(), Phy.of(scenario.phy)
 
 
@@ -106,9 +103,7 @@ def test_core_and_models_have_the_same_amendments(amendment: Amendment) -> None:
 
     Both have it and count equal bits and symbols, or both say that there is none.
     """
-    text = loads(
-        UDP.format(standard=amendment.standard, phy="", mac="", packet=1500, run="")
-    ).to_json()
+    text = loads(sender(amendment.standard)).to_json()
     scenario = json.loads(text)
     bits = 8 * 40_000
     for width in (*WIDTHS_MHZ, 30):
@@ -161,8 +156,8 @@ def test_a_whole_exchange_lasts_what_the_model_says(
     mac = 'rts_threshold = "0 B"' if rts else ""
 
     def scenario(duration_ns: int) -> str:
-        run = f'warmup = "0 s"\nduration = "{duration_ns} ns"\nreplications = 1'
-        return UDP.format(standard=standard, phy=timing, mac=mac, packet=packet, run=run)
+        run: dict[str, str | int] = {"warmup": "0 s", "duration": f"{duration_ns} ns"}
+        return sender(standard, timing, mac, packet, **run, replications=1)
 
     model = Phy.of(loads(scenario(10**6)).phy)
     period = model.difs_ns + int(exchange_time_ns(model, 8 * packet, rts=rts))
@@ -178,27 +173,17 @@ def test_a_whole_exchange_lasts_what_the_model_says(
     assert exact["airtime"]["data"] == pytest.approx(frame / period, rel=1e-12)
 
 
-ONE_SEGMENT = """
-[phy]
-standard = "802.11a"
-data_rate = "24 Mb/s"
-propagation_delay = "100 ns"
-[[stations]]
-name = "sender"
-count = 1
-[[flows]]
-stations = "sender"
-direction = "upload"
-tcp = { mss = "1000 B", handshake = "none" }
-[flows.application]
-kind = "bulk"
-size = { distribution = "deterministic", value = "1000 B" }
-start = { distribution = "uniform", low = "1 s", high = "2 s" }
-[run]
-warmup = "0 s"
-duration = "3 s"
-replications = 5
-"""
+ONE_SEGMENT = cell(
+    standard="802.11a",
+    phy='data_rate = "24 Mb/s"\npropagation_delay = "100 ns"',
+    direction="upload",
+    application='{ kind = "bulk", size = "1000 B", '
+    'start = { distribution = "uniform", low = "1 s", high = "2 s" } }',
+    flow='tcp = { mss = "1000 B", handshake = "none" }',
+    warmup="0 s",
+    duration="3 s",
+    replications=5,
+)
 
 
 def test_a_frame_that_finds_the_medium_idle_goes_at_once() -> None:

@@ -9,36 +9,22 @@ from __future__ import annotations
 
 from statistics import fmean
 
+import bases
 import pytest
 from peers.samples import Answer, answers, interval
 
 #: 584 bits at 1 Mb/s after the long preamble, and a MAC ACK at 2 Mb/s.
 BEACON_S, MAC_ACK_S, DIFS_S, SLOT_S = 776e-6, 248e-6, 50e-6, 20e-6
 
-CELL = """
-[phy]
-standard = "802.11b"
-[mac]
-{mac}
-[[stations]]
-name = "station"
-count = {n}
-[[flows]]
-stations = "station"
-direction = "upload"
-application = {{ kind = "udp", packet = "1500 B", rate = "{rate}" }}
-[run]
-warmup = "1 s"
-duration = "100 s"
-replications = 10
-seed = 8
-"""
 BEACONS = 'beacon = { interval = "102.4 ms", size_bits = 584, rate = "1 Mb/s" }\n'
 INTERVAL_S = 0.1024
 
 
-def cell(mac: str, *, n: int = 1, rate: str = "saturated") -> list[Answer]:
-    return answers(CELL.format(mac=mac, n=n, rate=rate))
+def cell(mac: str, *, n: int = 1, rate: str = "saturated", **keys: str) -> list[Answer]:
+    keys = {"direction": "upload", "tables": f"[mac]\n{mac}"} | keys
+    udp = f'{{ kind = "udp", packet = "1500 B", rate = "{rate}" }}'
+    run = {"warmup": "1 s", "duration": "100 s", "replications": 10, "seed": 8}
+    return answers(bases.cell(n, application=udp, **keys, **run))
 
 
 def test_an_idle_access_point_sends_at_each_target_time() -> None:
@@ -98,9 +84,8 @@ def test_with_access_categories_they_go_in_the_first() -> None:
 
 
 def test_bursts_and_beacons_live_together() -> None:
-    text = CELL.format(mac=BEACONS, n=5, rate="saturated").replace("upload", "download")
-    text += '[ap]\naccess = { scheme = "adaptive-burst" }\n'
+    tables = f'[mac]\n{BEACONS}[ap]\naccess = {{ scheme = "adaptive-burst" }}'
 
-    for run in answers(text):
+    for run in cell("", n=5, direction="download", tables=tables):
         assert run["counts"]["beacons"] == pytest.approx(100 / INTERVAL_S, abs=1)
         assert run["counts"]["collisions"] == 0

@@ -36,6 +36,7 @@ from airtcp.models import bianchi
 from airtcp.models.airtime import Phy, collision_time_ns, exchange_time_ns
 from airtcp.models.max_throughput import lone_sender
 from airtcp.scenario import loads
+from bases import cell
 from peers.samples import answers, interval, metric
 from scipy.optimize import brentq
 from two_senders import two_senders, windows
@@ -43,28 +44,6 @@ from two_senders import two_senders, windows
 CONFIDENCE = 0.999
 PACKET_BYTES = 1500
 PAYLOAD_BITS = 8 * (PACKET_BYTES - 28)
-
-SCENARIO = """
-[phy]
-standard = "{standard}"
-cw_min = {cw_min}
-cw_max = {cw_max}
-[mac]
-rules = {{ preset = "bianchi" }}
-{mac}
-[[stations]]
-name = "sender"
-count = {n}
-[[flows]]
-stations = "sender"
-direction = "upload"
-application = {{ kind = "udp", packet = "{packet} B", rate = "saturated" }}
-[run]
-warmup = "2 s"
-duration = "{duration} s"
-seed = 7
-replications = 20
-"""
 
 
 def scenario(
@@ -78,17 +57,18 @@ def scenario(
     packet: int = PACKET_BYTES,
     duration: int = 120,
 ) -> str:
-    mac = f"short_retry_limit = {retry_limit}"
-    if rts:
-        mac += '\nrts_threshold = "0 B"'
-    return SCENARIO.format(
+    threshold = 'rts_threshold = "0 B"' if rts else ""
+    return cell(
+        n,
         standard=standard,
-        cw_min=cw_min,
-        cw_max=cw_max,
-        mac=mac,
-        n=n,
-        packet=packet,
-        duration=duration,
+        phy=f"cw_min = {cw_min}\ncw_max = {cw_max}",
+        tables=f'[mac]\nrules.preset = "bianchi"\nshort_retry_limit = {retry_limit}\n{threshold}',
+        direction="upload",
+        application=f'{{ kind = "udp", packet = "{packet} B", rate = "saturated" }}',
+        warmup="2 s",
+        duration=f"{duration} s",
+        seed=7,
+        replications=20,
     )
 
 

@@ -15,6 +15,7 @@ import airtcp
 import pytest
 from airtcp.high_rate import HighRate
 from airtcp.scenario import loads
+from bases import SATURATED, cell
 from peers.ns3_modern import ROWS_BE, ROWS_MIXED, ROWS_RATES, at, beyond, scenario
 from peers.references import Point
 from peers.samples import answers, metric
@@ -66,27 +67,16 @@ def test_rates_and_preambles_by_arithmetic() -> None:
 # 1024. With AIFS 43 us, 7.5 slots of 9 us, SIFS 16 us and a Block ACK of 72 us.
 @pytest.mark.parametrize(("mcs", "mbps"), [(7, 1314.00), (11, 2183.23), (13, 2599.23)])
 def test_320_mhz_by_hand(mcs: int, mbps: float) -> None:
-    text = f"""
-[phy]
-standard = "802.11be"
-channel_width = "320 MHz"
-mcs = {mcs}
-[mac]
-rules = {{ preset = "ns-3" }}
-[mac.edca]
-ap.AC_BE = {{ cw_min = 15, cw_max = 1023, aifsn = 3, txop_limit = "0 us" }}
-[[stations]]
-name = "laptop"
-count = 1
-[[flows]]
-stations = "laptop"
-direction = "download"
-application = {{ kind = "udp", packet = "1500 B", rate = "saturated" }}
-[run]
-warmup = "0.5 s"
-duration = "20 s"
-replications = 1
-"""
+    ap = '{ AC_BE = { cw_min = 15, cw_max = 1023, aifsn = 3, txop_limit = "0 us" } }'
+    text = cell(
+        standard="802.11be",
+        phy=f'channel_width = "320 MHz"\nmcs = {mcs}',
+        tables=f'[mac]\nrules.preset = "ns-3"\nedca.ap = {ap}',
+        application=SATURATED,
+        warmup="0.5 s",
+        duration="20 s",
+        replications=1,
+    )
     found = airtcp.simulate(loads(text)).metrics["goodput_bps"].mean
 
     # Of 3,600 backoffs the mean is off by 15 / sqrt(12 * 3600) slots, .02 % of the cycle.

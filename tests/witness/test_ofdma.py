@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from airtcp.models.ofdma import division
 from airtcp.scenario import loads
+from bases import cell
 from peers.ns3_modern import ROWS_OFDMA, at
 from peers.references import Point
 from peers.samples import Answer, metric
@@ -117,36 +118,23 @@ EVERY = [
 ]
 
 
-def _compare_cycle(cell: tuple[str, int, int, int, int, int, str]) -> None:
+def _compare_cycle(of: tuple[str, int, int, int, int, int, str]) -> None:
     """PPDU and cycle of the core, from its trace, are those of the model, to the nanosecond."""
-    standard, width, users, mcs, streams, guard, acknowledgment = cell
-    scenario = loads(f"""
-[phy]
-standard = "{standard}"
-channel_width = "{width} MHz"
-band = "6 GHz"
-mcs = {mcs}
-spatial_streams = {streams}
-guard_interval = "{guard} ns"
-[mac.ofdma]
-acknowledgment = "{acknowledgment}"
-[mac.edca.ap]
-AC_BE = {{ cw_min = 0, cw_max = 0 }}
-[ap]
-queue = {{ limit = 1000000 }}
-[[stations]]
-name = "sta"
-count = {users}
-[[flows]]
-stations = "sta"
-direction = "download"
-start_spread = "0 s"
-application = {{ kind = "udp", packet = "400 B", rate = "saturated" }}
-[run]
-warmup = "0 s"
-duration = "60 ms"
-replications = 1
-""")
+    standard, width, users, mcs, streams, guard, acknowledgment = of
+    text = cell(
+        users,
+        standard=standard,
+        phy=f'channel_width = "{width} MHz"\nband = "6 GHz"\nmcs = {mcs}\n'
+        f'spatial_streams = {streams}\nguard_interval = "{guard} ns"',
+        tables=f'[mac]\nofdma.acknowledgment = "{acknowledgment}"\n'
+        "edca.ap.AC_BE = { cw_min = 0, cw_max = 0 }\n[ap]\nqueue.limit = 1000000",
+        flow='start_spread = "0 s"',
+        application='{ kind = "udp", packet = "400 B", rate = "saturated" }',
+        warmup="0 s",
+        duration="60 ms",
+        replications=1,
+    )
+    scenario = loads(text)
     model = airtcp.predict(scenario)
     result = airtcp.simulate(scenario, trace=True)
     trace = result.simulation.runs[0].trace
@@ -155,22 +143,22 @@ replications = 1
     starts, places = np.unique(np.round(sent.time_s * 1e9).astype(np.int64), return_inverse=True)
     mpdus = np.bincount(places, weights=sent.mpdus)[1:-1]
 
-    assert set(mpdus) == {model.best("mpdus_per_ppdu_ap").value}, cell
+    assert set(mpdus) == {model.best("mpdus_per_ppdu_ap").value}, of
     cycle_ns = mpdus[0] * (400 - 28) * 8 / model.best("goodput_bps").value * 1e9
-    assert set(np.diff(starts)[1:]) == {round(cycle_ns)}, cell
+    assert set(np.diff(starts)[1:]) == {round(cycle_ns)}, of
 
 
-@pytest.mark.parametrize("cell", CYCLES, ids=lambda cell: "-".join(map(str, cell)))
+@pytest.mark.parametrize("of", CYCLES, ids=lambda of: "-".join(map(str, of)))
 def test_cycles_are_the_models_to_the_nanosecond(
-    cell: tuple[str, int, int, int, int, int, str],
+    of: tuple[str, int, int, int, int, int, str],
 ) -> None:
-    _compare_cycle(cell)
+    _compare_cycle(of)
 
 
 @pytest.mark.verify
 def test_all_cycles_are_the_models_to_the_nanosecond() -> None:
-    for cell in EVERY:
-        _compare_cycle(cell)
+    for of in EVERY:
+        _compare_cycle(of)
 
 
 # IEEE 802.11ax-2021, 27.5: Mb/s of one stream at MCS 0 and 11 with a guard interval of 800 ns, by

@@ -10,7 +10,8 @@ from math import ceil, floor
 import airtcp
 import numpy as np
 import pytest
-from airtcp.scenario import loads
+from airtcp.scenario import Scenario, loads
+from bases import cell
 
 #: Data subcarriers by width of the channel and number of equal resource units.
 SUBCARRIERS = {
@@ -24,36 +25,6 @@ BITS = (0.5, 1, 1.5, 2, 3, 4, 4.5, 5, 6, 20 / 3, 7.5, 25 / 3, 9, 10)
 #: Long training fields by streams.
 FIELDS = (0, 1, 2, 4, 4, 6, 6, 8, 8)
 PACKETS, BYTES = 20, 400
-SCENARIO = """
-[phy]
-standard = "{standard}"
-channel_width = "{width} MHz"
-band = "6 GHz"
-mcs = {mcs}
-spatial_streams = {streams}
-[mac]
-rules = {{ immediate_access = false }}
-[mac.ofdma]
-{uplink}
-[mac.edca]
-ap.AC_BE = {{ cw_min = 0, cw_max = 0 }}
-stations.AC_BE = {{ cw_min = 1048575, cw_max = 1048575 }}
-[ap]
-queue = {{ limit = 1000000 }}
-[[stations]]
-name = "sta"
-count = {users}
-queue = {{ limit = {packets} }}
-[[flows]]
-stations = "sta"
-direction = "{direction}"
-start_spread = "0 s"
-application = {{ kind = "udp", packet = "{size} B", rate = "saturated" }}
-[run]
-warmup = "0 s"
-duration = "80 ms"
-replications = 1
-"""
 # (standard, width, users, MCS, streams)
 CYCLES = [
     ("802.11ax", 20, 9, 0, 1),
@@ -73,17 +44,34 @@ EVERY = [
 ]
 
 
-def _compare(cell: tuple[str, int, int, int, int]) -> None:
+def _compare(of: tuple[str, int, int, int, int]) -> None:
     """The stations never win access, so every three accesses are data, a report and a response.
 
     The access point has packets, and the stations' queues are full whenever it asks.
     """
-    standard, width, users, mcs, streams = cell
-    said = {"standard": standard, "width": width, "users": users, "mcs": mcs, "streams": streams}
-    said |= {"packets": PACKETS, "size": BYTES}
-    text = SCENARIO.format(**said, direction="both", uplink='uplink = "trigger"')
-    downlink = loads(SCENARIO.format(**said, direction="download", uplink=""))
-    scenario = loads(text)
+    standard, width, users, mcs, streams = of
+
+    def loaded(direction: str, uplink: str) -> Scenario:
+        text = cell(
+            users,
+            standard=standard,
+            phy=f'channel_width = "{width} MHz"\nband = "6 GHz"\nmcs = {mcs}\n'
+            f"spatial_streams = {streams}",
+            tables=f"[mac]\nrules.immediate_access = false\nofdma = {{ {uplink} }}\n"
+            "edca.ap.AC_BE = { cw_min = 0, cw_max = 0 }\n"
+            "edca.stations.AC_BE = { cw_min = 1048575, cw_max = 1048575 }\n"
+            "[ap]\nqueue.limit = 1000000",
+            group=f"queue.limit = {PACKETS}",
+            direction=direction,
+            flow='start_spread = "0 s"',
+            application=f'{{ kind = "udp", packet = "{BYTES} B", rate = "saturated" }}',
+            warmup="0 s",
+            duration="80 ms",
+            replications=1,
+        )
+        return loads(text)
+
+    scenario, downlink = loaded("both", 'uplink = "trigger"'), loaded("download", "")
     phy, aggregation = scenario.phy, scenario.mac.aggregation
     assert aggregation is not None
     model = airtcp.predict(downlink)
@@ -117,22 +105,22 @@ def _compare(cell: tuple[str, int, int, int, int]) -> None:
     from_ap = np.array([one == "ap AC_BE" for one in ppdus.queue])
     starts = np.unique(np.round(ppdus.time_s[from_ap] * 1e9).astype(np.int64))[2:]
     answers = np.round(ppdus.time_s[~from_ap] * 1e9).astype(np.int64)
-    assert len(starts) > 2, cell
-    assert set(np.diff(starts)) == {round((down_us + asked + sent) * 1e3)}, cell
-    assert {round(one * 1e9) for one in ppdus.airtime_s[~from_ap]} == {round(data * 1e3)}, cell
-    assert set(ppdus.mpdus[~from_ap]) == {mpdus}, cell
-    assert set(np.unique(answers, return_counts=True)[1]) == {users}, cell
+    assert len(starts) > 2, of
+    assert set(np.diff(starts)) == {round((down_us + asked + sent) * 1e3)}, of
+    assert {round(one * 1e9) for one in ppdus.airtime_s[~from_ap]} == {round(data * 1e3)}, of
+    assert set(ppdus.mpdus[~from_ap]) == {mpdus}, of
+    assert set(np.unique(answers, return_counts=True)[1]) == {users}, of
     following = answers[np.searchsorted(answers, starts[0])] - starts[0]
-    assert following == round((down_us + asked + sent - answer - data) * 1e3) - 43_000, cell
+    assert following == round((down_us + asked + sent - answer - data) * 1e3) - 43_000, of
 
 
-@pytest.mark.parametrize("cell", CYCLES, ids=lambda cell: "-".join(map(str, cell)))
-def test_triggers_and_responses_by_hand(cell: tuple[str, int, int, int, int]) -> None:
-    _compare(cell)
+@pytest.mark.parametrize("of", CYCLES, ids=lambda of: "-".join(map(str, of)))
+def test_triggers_and_responses_by_hand(of: tuple[str, int, int, int, int]) -> None:
+    _compare(of)
 
 
 @pytest.mark.verify
 @pytest.mark.timeout(1800)
 def test_all_triggers_and_responses_by_hand() -> None:
-    for cell in EVERY:
-        _compare(cell)
+    for of in EVERY:
+        _compare(of)

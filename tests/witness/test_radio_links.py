@@ -14,9 +14,11 @@ from statistics import fmean
 from typing import Any
 
 import airtcp
+import bases
 import pytest
 from airtcp.scenario import loads
 from airtcp.testbed.site import site_of
+from bases import cell
 from peers.ns3_modern import ROWS_LINKS, at
 from peers.references import Point
 from peers.samples import Answer
@@ -70,25 +72,20 @@ def test_two_links_give_ns3s_rows(row: tuple[Point, list[Answer]]) -> None:
     assert list(beyond_rows(ROWS_LINKS[point], runs, bounds)) == []
 
 
-def _network(ap: str, stations: str, flows: str = "", phy: str = "") -> str:
-    return f"""
-phy = {{ standard = "802.11be", mcs = 9{phy} }}
-ap = {{ {ap} }}
-[[stations]]
-name = "sta"
-count = 1
-{stations}
-[[flows]]
-stations = "sta"
-direction = "download"
-application = {{ kind = "udp", packet = "1500 B", rate = "saturated" }}
-{flows}
-[run]
-warmup = "100 ms"
-duration = "1 s"
-replications = 2
-seed = 3
-"""
+def _network(ap: str, stations: str, flows: str = "", phy: str = "mcs = 9") -> str:
+    return cell(
+        standard="802.11be",
+        phy=phy,
+        tables=f"[ap]\n{ap}",
+        name="sta",
+        group=stations,
+        application=bases.SATURATED,
+        flow=flows,
+        warmup="100 ms",
+        duration="1 s",
+        replications=2,
+        seed=3,
+    )
 
 
 BOTH = 'links = ["5 GHz/20 MHz", "6 GHz/80 MHz"]'
@@ -109,7 +106,9 @@ def _metrics(text: str) -> list[dict[str, Any]]:
 def test_stations_with_one_of_two_links_are_a_network_with_that_link(band: str) -> None:
     links = f'links = ["{band}/20 MHz", "6 GHz/80 MHz"]'
     linked = _metrics(_network(links, f'links = ["{band}/20 MHz"]\n', UPLOADS))
-    alone = _metrics(_network("", "", UPLOADS, f', band = "{band}", channel_width = "20 MHz"'))
+    alone = _metrics(
+        _network("", "", UPLOADS, f'mcs = 9\nband = "{band}"\nchannel_width = "20 MHz"')
+    )
 
     for one, other in zip(linked, alone, strict=True):
         shares = [name for name in one if name.endswith(("airtime_share", "idle"))]

@@ -22,6 +22,7 @@ from functools import cache
 from statistics import fmean
 from typing import Any, get_args
 
+import bases
 import pytest
 import slow_dcf
 from peers.samples import answers
@@ -90,53 +91,31 @@ FULL = [
     )
 ]
 
-SCENARIO = """
-[phy]
-standard = "802.11b"
-data_rate = "11 Mb/s"
-control_rate = "2 Mb/s"
-preamble = "long"
-cw_min = {cell.cw_min}
-cw_max = 1023
-[mac]
-{rts}
-short_retry_limit = {cell.retry_limit}
-[mac.rules]
-preset = "standard"
-immediate_access = false   # the slow DCF begins with a backoff
-after_collision = "{cell.after_collision}"
-colliders = "{cell.colliders}"
-[[stations]]
-name = "sender"
-count = {cell.stations}
-[[flows]]
-stations = "sender"
-direction = "upload"
-application = {{ kind = "udp", packet = "{packet} B", rate = "saturated" }}
-{ap}
-[run]
-warmup = "{warmup} ns"
-duration = "{duration} ns"
-"""
-AP = """
-[[flows]]
-name = "from_ap"
-stations = "sender"
-direction = "download"
-application = {{ kind = "udp", packet = "{packet} B", rate = "saturated" }}
-"""
 RTS_THRESHOLD_BYTES = 300
 
 
 @cache
 def core_samples(cell: Cell) -> dict[str, list[float]]:
-    text = SCENARIO.format(
-        cell=cell,
-        rts=f'rts_threshold = "{RTS_THRESHOLD_BYTES} B"' if cell.rts else "",
-        packet=PACKET_BYTES,
-        ap="" if cell.ap_packet is None else AP.format(packet=cell.ap_packet),
-        warmup=WARMUP_NS,
-        duration=CORE_NS,
+    udp = '{{ kind = "udp", packet = "{} B", rate = "saturated" }}'
+    down = ["[[flows]]", 'stations = "laptop"', 'direction = "download"']
+    down.append(f"application = {udp.format(cell.ap_packet)}")
+    mac = [
+        "[mac]",
+        f'rts_threshold = "{RTS_THRESHOLD_BYTES} B"' if cell.rts else "",
+        f"short_retry_limit = {cell.retry_limit}",
+        "rules.immediate_access = false",  # the slow DCF begins with a backoff
+        f'rules.after_collision = "{cell.after_collision}"',
+        f'rules.colliders = "{cell.colliders}"',
+    ]
+    text = bases.cell(
+        cell.stations,
+        phy=f'control_rate = "2 Mb/s"\ncw_min = {cell.cw_min}\ncw_max = 1023',
+        tables="\n".join(mac),
+        direction="upload",
+        application=udp.format(PACKET_BYTES),
+        flow="" if cell.ap_packet is None else "\n".join(down),
+        warmup=f"{WARMUP_NS} ns",
+        duration=f"{CORE_NS} ns",
     )
     runs = answers(text, seed=11, replications=CORE_REPLICATIONS)
     names = ["collision_probability", "drop_probability_mac", "goodput_bps"]
