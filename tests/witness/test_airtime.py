@@ -132,6 +132,16 @@ def test_core_and_models_have_the_same_amendments(amendment: Amendment) -> None:
                     assert _core.airtime_ns(json.dumps(scenario), bits, bps) == expected, parts
 
 
+def test_frames_in_2_4_ghz_end_with_a_signal_extension() -> None:
+    """Of aSignalExtension, 6 us, which those in 5 GHz lack."""
+    lasts = []
+    for band in ("5 GHz", "2.4 GHz"):
+        text = loads(sender("802.11n", f'band = "{band}"')).to_json()
+        bps = json.loads(text)["phy"]["data_rate"]["bps"]
+        lasts.append(_core.airtime_ns(text, 8 * 1000, bps))
+    assert lasts[1] - lasts[0] == 6_000
+
+
 @pytest.mark.parametrize("delay", ["0 ns", "333 ns"])
 @pytest.mark.parametrize("rts", [False, True])
 @pytest.mark.parametrize(

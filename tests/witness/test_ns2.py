@@ -19,18 +19,12 @@ The bounds are those of the issue that asked for the comparison: goodput 1 %, co
 whichever is wider. The joint interval is the root of the sum of the squares of both half widths.
 
 How the downloads with W = 1000 begin is part of what is compared. With a slow-start threshold of W
-every ACK releases two packets of the same flow, side by side into the queue of the access point,
-again and again: trains of hundreds of packets to one station. While such a train is served, that
-station alone has ACKs to send and the cell is one of two nodes: the stations' collisions become as
-rare as the access point's. A FIFO queue keeps its order from round to round, a round lasts up to
-16 s, and order is lost only where trains meet: after 5000 s the trace is still there. In
-congestion avoidance windows grow by one packet per round, trains stay short and dissolve, and one
-and a half stations on average have something to send when the access point has had its turn.
-The rows are of the second kind. Beside the collisions the Jain index says so: 0.9997 with five
-downloads, where a threshold of W gives windows, and shares, that differ by factors. An ns-2 agent
-whose window is set after it was made has a threshold of 20 packets, and with that everything fits.
-The Jain index also says that the downloads began together, within 0.1 s: starts spread over ten
-seconds would leave 0.993, with the same collisions and the same goodput.
+every ACK releases two packets of one flow into the queue of the access point: trains of hundreds of
+packets to one station, which then has the only ACKs, and a FIFO queue keeps their order for more
+than 5000 s. In congestion avoidance trains stay short and dissolve. The rows are of the second
+kind: an ns-2 agent whose window is set after it was made has a threshold of 20 packets. The Jain
+index says so too, and that the downloads began together, within 0.1 s: starts spread over ten
+seconds would leave 0.993.
 """
 
 from __future__ import annotations

@@ -3,34 +3,25 @@
 `tests/reference/ns3_modern.csv` holds the rows and its README how they were made. The rules are the
 preset `ns-3`. Beside the interval of the row goodput has to be met within 2 %, the mean number of
 MPDUs in the access point's data PPDUs within 3 %, its share of PPDUs without a response within
-0.01, and mean round-trip times and waits in its queue within 10 %. All points are, since a frame
-that finds the medium idle under EDCA waits for the next slot boundary: until then `window=16` and
-`window=32` over 20 ms, and `window=16` over 1 ms, were too low. Segments arrive in pairs, as ACKs
-are of two. The first of a pair, sent at once, went alone; the receiver waited with its ACK for the
-others, and a window that went round in one burst stayed one. Up to a slot later both go, and the
-ACK of this pair sets out before the rest, which spreads the window over the round trip.
+0.01, and mean round-trip times and waits in its queue within 10 %.
 
 `validation/ns3/modern.csv` has rows of ns-3 3.44 whose goodput is known within 1 %: contended UDP
 up and both ways. There ours is within 2 % of theirs.
 
 Of ten points with endless windows (group `queue`) nine are met, goodput within 3 % and round trips
 within 10 %. Four are of BBR, version 1, which has rules of its own in ns-3 (`rules.bbr1`); its
-round trips come in bunches, so that the mean of one segment at a time, which is what the rows have,
-is not that of all segments (5.3 and 6.0 ms): it is taken of the sender's own clock. Five CUBIC
-downloads over 20 ms at a queue of 100 packets have 7 % more goodput here: in the one run of the row
-a transfer is dead for most of the time, and runs of ns-3 in which none is agree
-(`test_five_cubic_downloads_of_which_none_is_dead`). Round trips of the row are of one segment at a
-time, and so shorter than the mean over segments.
+round trips come in bunches, so that the mean of one segment at a time, as in the rows, is not that
+of all segments: it is taken of the sender's own clock. Five CUBIC downloads over 20 ms at a queue
+of 100 packets have 7 % more goodput here: in the one run of the row a transfer is dead for most of
+the time, and runs of ns-3 in which none is agree.
 
 Four more have the goodput and not all the rest:
 
 - `window=32` and `window=128` over 20 ms: 2.5 MPDUs in an aggregate against 2.0, and 12.2 against
   12.6 ± .7. How far the first windows spread is a matter of some ACKs.
 - Uploads of five and ten stations with `window=128` have spurious timeouts, here and in ns-3, as
-  ACKs come later than the least RTO of 0.2 s. How many says how full the stations' windows are, and
-  so how long round trips last and how often PPDUs collide: with a least RTO of 1 s, and so without
-  timeouts, round trips last 0.157 s and not 0.115 (five stations; ns-3 0.087). With `window=32`,
-  where nothing times out, all of it is met.
+  ACKs come later than the least RTO of 0.2 s. How many says how full the stations' windows are,
+  and so how long round trips last and how often PPDUs collide.
 """
 
 from __future__ import annotations
