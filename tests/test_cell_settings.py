@@ -15,7 +15,6 @@ from airtcp.plan import candidates
 from airtcp.plan.candidates import Candidate, Space
 from airtcp.plan.settings import Setting, Settings, setting_changes, today
 from airtcp.plan.shares import Graph
-from airtcp.present import channel_plan as present
 from airtcp.results.channel_plans import ChannelPlan
 from airtcp.scenario import Scenario, loads
 from airtcp.scenario.hearing import hear
@@ -236,14 +235,3 @@ def test_cells_that_are_paired_by_words_have_no_such_plan(
     rows = example("three-cells")
     with pytest.raises(QuestionError, match=f"--vary {vary}: the scenario has no {vary}"):
         airtcp.plan(rows, vary=vary)
-
-
-def test_the_options_make_the_plan_of_paired_cells() -> None:
-    rows = example("three-cells").vary({"run.duration": "2 s", "run.replications": 2})
-    found = airtcp.plan(rows, vary="channels", channels=[36, 40], objective="least")
-
-    told = present.apply_lines(found)[0]
-    assert told == " ".join(f"--set {path}={value}" for path, value in found.changes.items())
-    again = airtcp.simulate(rows.vary(found.changes).with_run(replications=2)).simulation.cells
-    for name, goodput in found.best.cells.items():
-        assert goodput.mean == again[name].goodput_bps.mean

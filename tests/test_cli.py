@@ -29,8 +29,6 @@ WEB = cell(
     duration="20 s",
     replications=4,
 )
-#: The time that a run took, the only numbers that may differ between two runs.
-MOMENTS = Path(__file__).with_name("moments.py")
 #: Starts the command with arguments.
 Start = Callable[..., "subprocess.Popen[str]"]
 
@@ -101,19 +99,6 @@ def test_schema_is_a_json_schema() -> None:
 
     assert schema["type"] == "object"
     assert "phy" in schema["properties"]
-
-
-def test_an_output_directory_that_cannot_be_written_is_found_before_the_run(
-    scenario: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # The core is not to be asked at all: what it would cost is the point.
-    monkeypatch.delattr(_core, "Simulation")
-    for directory in (scenario, scenario / "below"):
-        result = call("run", scenario, "--out", directory)
-
-        assert result.exit_code == 2
-        assert result.stdout == ""
-        assert f"cannot write to {directory}" in result.stderr
 
 
 def test_a_failed_run_is_status_1_and_one_message(
@@ -226,51 +211,6 @@ def test_a_terminal_gets_a_progress_bar_on_stderr(scenario: Path, started: Child
     assert b"simulating" in shown
     assert b"left" in shown
     assert b"\x1b" not in out
-
-
-def long_scenario(scenario: Path) -> Path:
-    scenario.write_text(WEB.replace("replications = 4", "replications = 100000"))
-    return scenario
-
-
-@pytest.mark.timeout(900)
-def test_interruption_reports_what_was_finished(
-    scenario: Path, tmp_path: Path, started: Children
-) -> None:
-    """The signal comes when the third replication has ended: minutes of work are left.
-
-    The report with its pictures is 7 s of a processor, minutes beside others that come first.
-    """
-    moment = ("at", "airtcp.run.replications:Replications._finish", "3", "SIGINT")
-    asked = ("run", long_scenario(scenario), "--out", tmp_path / "out")
-    running = started.start(
-        [sys.executable, MOMENTS, *moment, *asked], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    out, err = running.communicate()
-
-    assert running.returncode == 130
-    assert "Traceback" not in err
-    assert "INTERRUPTED" in out
-    assert "\nlaptop ↓ ×3" in out
-    assert "interrupted: the result has" in err
-    result = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert result["simulation"]["stopped"] == "interrupted"
-    assert 3 <= result["simulation"]["replications"] < 100_000
-    assert "Interrupted" in (tmp_path / "out" / "report.html").read_text()
-
-
-def test_interruption_with_nothing_finished_says_so(
-    scenario: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("airtcp.run.simulate.simulate", interrupt)
-    result = call("run", scenario)
-
-    assert result.exit_code == 130
-    assert result.stdout == ""
-    assert "interrupted" in result.stderr
 
 
 @pytest.mark.parametrize("flags", [[], ["--json"]])

@@ -65,14 +65,3 @@ def test_errors_have_one_root() -> None:
         if isinstance(value, type) and issubclass(value, Exception):
             assert issubclass(value, airtcp.AirtcpError)
     assert issubclass(airtcp.ConvergenceError, airtcp.ModelError)
-
-
-@pytest.mark.slow
-def test_importing_airtcp_imports_nothing_heavy() -> None:
-    code = (
-        "import sys, airtcp\n"
-        "heavy = {'numpy', 'scipy', 'matplotlib', 'pydantic', 'typer', 'rich'} & set(sys.modules)\n"
-        "assert not heavy, heavy\n"
-    )
-
-    subprocess.run([sys.executable, "-c", code], check=True)
