@@ -27,7 +27,7 @@ def test_each_station_has_a_network_and_each_entry_a_server(scenario: Scenario) 
 
 def test_routes_and_settings_say_what_tcp_is_to_do(scenario: Scenario) -> None:
     made = site_of(scenario, name="test")
-    laptop, sensor = made.nodes[1], made.nodes[3]
+    server, laptop, _, sensor = made.nodes
     tcp = scenario.flows[0].tcp
 
     # 1500 bytes with the headers of TCP and IP, and with timestamps where the preset has them.
@@ -39,58 +39,38 @@ def test_routes_and_settings_say_what_tcp_is_to_do(scenario: Scenario) -> None:
         f"congctl reno window {whole}",
     )
     assert "advmss 1460 initcwnd 3 rto_min 1000ms" in sensor.routes[0]
-    assert laptop.sysctls["net.ipv4.tcp_timestamps"] == "1"
-    assert sensor.sysctls["net.ipv4.tcp_timestamps"] == "0"
-    # The server has both kinds of peers.
-    assert made.nodes[0].sysctls["net.ipv4.tcp_timestamps"] == "1"
-    assert made.nodes[0].routes[0].startswith("10.77.0.1/32 ")
-
-
-def test_segments_leave_alone_where_the_scenario_says_so(scenario: Scenario) -> None:
-    """The laptops have rules of Linux, the sensor those of the RFCs; the server has both."""
-    made = site_of(scenario, name="test")
-
+    # The laptops have rules of Linux, the sensor those of the RFCs; the server has both as peers.
+    timestamps = [node.sysctls["net.ipv4.tcp_timestamps"] for node in (laptop, sensor, server)]
+    assert timestamps == ["1", "0", "1"]
+    assert server.routes[0].startswith("10.77.0.1/32 ")
     assert [node.gso for node in made.nodes] == [True, True, True, False]
-    assert made.nodes[3].asked()["gso"] is False
+    assert sensor.asked()["gso"] is False
 
 
-def test_small_queues_are_a_deviation(scenario: Scenario) -> None:
-    told = [one for one in site_of(scenario, name="test").deviations if "small_queue" in one]
+def test_flows_may_be_simulated_and_one_station_real_alone(scenario: Scenario) -> None:
+    simulated = site_of(scenario, name="test", simulated=["upload"])
+    assert simulated.servers == ("10.77.128.1", None)
+    assert {one.flow.name for one in simulated.flows} == {"download"}
 
-    assert [one.split(":")[0] for one in told] == ["download"]
-    assert "a TUN device releases a packet's socket at once" in told[0]
-
-
-def test_simulated_flows_have_no_server(scenario: Scenario) -> None:
-    made = site_of(scenario, name="test", simulated=["upload"])
-
-    assert made.servers == ("10.77.128.1", None)
-    assert {one.flow.name for one in made.flows} == {"download"}
+    alone = site_of(scenario, name="test", only="laptop/1")
+    assert alone.stations == (None, "10.77.0.2", None)
+    assert [node.name for node in alone.nodes] == ["server", "laptop-1"]
+    assert (alone.names, alone.air_names) == (["server", "laptop/1"], ["air"])
 
 
-def test_one_station_can_be_real_alone(scenario: Scenario) -> None:
-    made = site_of(scenario, name="test", only="laptop/1")
-
-    assert made.stations == (None, "10.77.0.2", None)
-    assert [node.name for node in made.nodes] == ["server", "laptop-1"]
-
-
-def test_what_linux_does_otherwise_is_told(scenario: Scenario) -> None:
-    told = site_of(scenario, name="test").deviations
-
-    assert any("upload: the kernel acknowledges each of the first" in text for text in told)
-    aimd = scenario.vary({"flows.download.tcp.aimd": {"increase": 2.0, "decrease": 0.5}})
-    more = set(site_of(aimd, name="test").deviations) - set(told)
-    assert more == {"download: the kernel's congestion control changes its windows, not aimd"}
-
-
-def test_what_linux_does_otherwise_for_several_flows_is_told_once(scenario: Scenario) -> None:
+def test_what_linux_does_otherwise_is_told_once(scenario: Scenario) -> None:
     told = site_of(scenario, name="test").deviations
 
     texts = [text.partition(": ")[2] for text in told]
     assert len(texts) == len(set(texts))
     [acks] = [text for text in told if "the kernel acknowledges each of the first" in text]
     assert acks.startswith("download, upload: ")
+    [queues] = [text for text in told if "small_queue" in text]
+    assert queues.startswith("download: ")
+    assert "a TUN device releases a packet's socket at once" in queues
+    aimd = scenario.vary({"flows.download.tcp.aimd": {"increase": 2.0, "decrease": 0.5}})
+    more = set(site_of(aimd, name="test").deviations) - set(told)
+    assert more == {"download: the kernel's congestion control changes its windows, not aimd"}
 
 
 @pytest.mark.parametrize(

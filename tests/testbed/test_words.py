@@ -18,26 +18,28 @@ NOW: dict[str, Any] = {
 }
 
 
-def test_rates_are_of_the_time_since_the_last_look() -> None:
-    """250,000 bytes in half a second are 4 Mb/s, 62,500 are 1 Mb/s."""
-    assert what_goes_on(["download", "upload"], NOW, BEFORE) == (
-        "download 4.00, upload 1.00 Mb/s, lag p99 83 us, AP queue 12, 7 collisions"
-    )
-
-
-def test_one_entry_or_many_have_no_names() -> None:
-    one = NOW | {"payload_bytes": [500_000]}
-    assert what_goes_on(["web"], one, BEFORE | {"payload_bytes": [250_000]}).startswith("4.00 Mb/s")
-
-    many = {"payload_bytes": [62_500] * 4}
-    said = what_goes_on(list("abcd"), NOW | many, BEFORE | {"payload_bytes": [0] * 4})
-    assert said.startswith("4.00 Mb/s, lag p99")
-
-
-def test_frames_at_once_are_told_where_frames_are_aggregated() -> None:
-    said = what_goes_on(["down", "up"], NOW | {"ap_mpdus_per_ppdu": 30.96}, BEFORE)
-
-    assert ", 31.0 frames at once, " in said
+@pytest.mark.parametrize(
+    ("names", "now", "before", "said"),
+    [
+        # 250,000 bytes in half a second are 4 Mb/s, 62,500 are 1 Mb/s.
+        (
+            ["download", "upload"],
+            {},
+            [250_000, 0],
+            "download 4.00, upload 1.00 Mb/s, lag p99 83 us, AP queue 12, 7 collisions",
+        ),
+        # One entry or many have no names.
+        (["web"], {"payload_bytes": [500_000]}, [250_000], "4.00 Mb/s, lag p99 83 us, AP"),
+        ([*"abcd"], {"payload_bytes": [62_500] * 4}, [0] * 4, "4.00 Mb/s, lag p99 83 us, AP"),
+        (["a", "b"], {"ap_mpdus_per_ppdu": 30.96}, [250_000, 0], ", 31.0 frames at once, "),
+    ],
+)
+def test_rates_are_of_the_time_since_the_last_look(
+    names: list[str], now: dict[str, Any], before: list[int], said: str
+) -> None:
+    told = what_goes_on(names, NOW | now, BEFORE | {"payload_bytes": before})
+    assert said in told
+    assert told.startswith(said) or "frames" in said
 
 
 @pytest.mark.parametrize(
