@@ -135,7 +135,7 @@ def test_links_and_verbs_lead_somewhere() -> None:
         text = page.read_text("utf-8")
         for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
             assert "://" in target or (page.parent / target).exists(), f"{page}: {target}"
-        named = set(re.findall(r"`make ([a-z-]+)", text))
+        named = set(re.findall(r"(?m)(?:`|^ *)make ([a-z-]+)", text))
         assert named <= verbs, f"{page}: {named - verbs}"
 
 
