@@ -14,23 +14,19 @@ from airtcp import _core
 from airtcp.scenario import Scenario, loads
 
 PLUGINS = Path(__file__).parents[1] / "docs" / "plugins"
-TEXT = """
-[phy]
-standard = "{standard}"
-
+DOWNLOADS = """
+phy = {{ standard = "{standard}" }}
+run = {{ warmup = "500 ms", duration = "{duration}", replications = 2 }}
 [ap]
 {ap}
-
 [[stations]]
 name = "near"
 count = 2
-
 [[stations]]
 name = "far"
 count = 2
 frame_errors = "20 %"
 {far}
-
 [[flows]]
 name = "down"
 stations = "near"
@@ -38,14 +34,16 @@ direction = "download"
 application = {{ kind = "bulk" }}
 tcp = {{ receive_window = "64 KiB", delayed_ack = {{ {acks} }} }}
 path = [{{ delay = "10 ms", rate = "30 Mb/s", queue = {{ {link} }} }}]
-
 [[flows]]
 name = "far"
 stations = "far"
 direction = "download"
 application = {{ kind = "bulk" }}
 tcp = {{ receive_window = "64 KiB", delayed_ack = {{ {acks} }} }}
-
+"""
+TEXT = (
+    DOWNLOADS
+    + """
 [[flows]]
 name = "up"
 stations = "near"
@@ -53,12 +51,8 @@ direction = "upload"
 tcp = {{ variant = "sack", receive_window = "64 KiB", delayed_ack = {{ {acks} }} }}
 application = {{ kind = "web", size = {{ distribution = "exponential", mean = "300 kB" }}, \
 think_time = {{ distribution = "exponential", mean = "100 ms" }} }}
-
-[run]
-warmup = "500 ms"
-duration = "{duration}"
-replications = 2
 """
+)
 PLAIN = {
     "standard": "802.11g",
     "ap": 'queue = { discipline = "fifo", limit = 25 }',
@@ -275,9 +269,7 @@ def test_proportional_fairness_is_fairness_of_airtime_where_rates_stay() -> None
     Packets must always wait for all stations: deficits are no memory of a station without packets.
     """
     airtcp.plugins.load(PLUGINS / "proportional_fair.py")
-    downloads, _, rest = TEXT.partition('[[flows]]\nname = "up"')
-    text = re.sub("path = .*", "", downloads).replace("64 KiB", "256 KiB")
-    text += "[run]" + rest.partition("[run]")[2]
+    text = re.sub("path = .*", "", DOWNLOADS).replace("64 KiB", "256 KiB")
     goodput = {}
     for name in ("proportional-fair", "airtime", "oldest"):
         turns = {"ap": f'{ROOM}scheduler = "{name}"', "duration": "10 s"}
@@ -293,13 +285,7 @@ def test_acks_by_time_are_at_most_one_in_five_milliseconds() -> None:
     """Nothing is lost here, so that nothing but the policy calls for an ACK."""
     airtcp.plugins.load(PLUGINS / "by_time.py")
     changed = {"far": "", "ap": ROOM, "acks": 'policy = "by-time"', "link": "limit = 2000"}
-    one = loads(
-        TEXT.format(**{**PLAIN, **changed})
-        .replace('frame_errors = "20 %"', "")
-        .partition('name = "up"')[0]
-        .rpartition("[[flows]]")[0]
-        + '[run]\nwarmup = "500 ms"\nduration = "4 s"\nreplications = 1\n'
-    )
+    one = loads(DOWNLOADS.replace('frame_errors = "20 %"', "").format(**{**PLAIN, **changed}))
     outcome = json.loads(_core.Simulation(one.to_json()).run(1, 0, _core.RunControl())[0])
     counts = outcome["counts"]
     data = outcome["metrics"]["goodput_bps"] * 4 / (8 * 1460)
