@@ -17,6 +17,7 @@ from airtcp.results.plans import Plan
 from airtcp.scenario import Scenario
 from airtcp.scenario.vary import shared_out
 from airtcp.stats import Interval
+from bases import example
 from commands import call as command
 from typer.testing import Result
 
@@ -397,3 +398,18 @@ def test_a_change_counts_by_the_targets_that_no_number_meets_without_it(
     assert (best.name, best.never, best.verdict) == ("airtime", (), "gains")
     assert best.answer.value > 2
     assert all(len(one.never) >= len(best.never) for one in plan.remedies)
+
+
+def test_a_change_that_costs_somebody_half_is_listed_and_not_recommended() -> None:
+    until = "laptop flow_goodput < 20 Mb/s"
+    scenario = example("mixed-clients")
+    changes = ["airtime", "per-flow"]
+    plan = airtcp.plan(scenario, vary="stations.old.count", until=until, remedies=changes)
+    gains = {one.name: one for one in plan.remedies}
+
+    # Alone the laptop has some 320 Mb/s, so its share among n + 4 stations is 20 Mb/s at n = 12.
+    assert gains["airtime"].verdict == "costs others"
+    assert gains["airtime"].answer is not None
+    assert 9 <= gains["airtime"].answer.value <= 14
+    assert plan.best is not None
+    assert plan.best.name == "per-flow"

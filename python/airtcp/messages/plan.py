@@ -32,7 +32,7 @@ def parts(plan: Plan, *, everything: bool = False) -> Iterator[Part]:
         table = bars(plan, curve)
         if table is not None:
             yield table
-    gaining = [one for one in plan.remedies if one.verdict == "gains"]
+    gaining = [one for one in plan.remedies if one.verdict in ("gains", "costs others")]
     if gaining:
         yield changes(plan, gaining)
     elif plan.tried:
@@ -208,7 +208,7 @@ def changes(plan: Plan, gaining: Sequence[Gain]) -> Table:
             Column("costs", rank=1),
         ],
         rows,
-        ["good"] * len(rows),
+        ["good" if one.verdict == "gains" else "" for one in gaining],
         [(more, "dim")] if rest > 0 else [],
     )
 

@@ -337,9 +337,13 @@ class _Changes:
             mine.endless = mine.found is not None and mine.found.answer.high is None
         ends = [one for one in self._sought if one.found is not None and not one.endless]
         easy = [one for one in ends if one.candidate.cost in EASY]
-        for best in sorted(easy, key=lambda one: (len(one.search.never), -self._moved(one)))[:1]:
-            best.search.confirm()
-            best.found = best.search.known()
+        easy.sort(key=lambda one: (len(one.search.never), -self._moved(one)))
+        # The best change is confirmed, and so is one that costs somebody half of their goodput.
+        for costly in (False, True):
+            alike = [one for one in easy if self._halves(self._raced, one.candidate) == costly]
+            for best in alike[:1]:
+                best.search.confirm()
+                best.found = best.search.known()
 
     def _compete(self) -> Race:
         """Race the changes where the axis stands."""
@@ -384,17 +388,22 @@ class _Changes:
         """Return the changes whose capacity is worth a search: the helpful ones, best first.
 
         Of those that miss equally few targets, the single changes come first: their capacities
-        differ by more than those of pairs that contain them.
+        differ by more than those of pairs that contain them. The last one is the best setting by
+        which somebody loses half of their goodput: it is listed with this cost.
         """
-        known = [
-            one
-            for one in race.ranked()
-            if race.improves(one) and not race.change(one)[1].halved(race.change(one)[0])
-        ]
+        better = [one for one in race.ranked() if race.improves(one)]
+        costly = [one for one in better if self._halves(race, one) and one.cost == "setting"]
+        known = [one for one in better if not self._halves(race, one)]
         known.sort(key=lambda one: (race.misses(one), len(one.remedies), COSTS.index(one.cost)))
         easy = [one for one in known if one.cost in EASY and not _contains(one, known)]
         rest = [one for one in known if one.cost == "hardware"]
-        return [*easy[:_SOUGHT], *rest[:1]]
+        return [*easy[:_SOUGHT], *rest[:1], *costly[:1]]
+
+    @staticmethod
+    def _halves(race: Race, one: Candidate) -> bool:
+        """Whether somebody loses half of their goodput by a change."""
+        base, now = race.change(one)
+        return bool(now.halved(base))
 
     def _with(self, one: Candidate) -> Scenario | str:
         """Return the scenario of the axis with a change, or the reason why it is invalid."""
@@ -424,6 +433,11 @@ class _Changes:
             ),
         )
 
+    @property
+    def _raced(self) -> Race:
+        assert self._race is not None, "changes are searched after their race"
+        return self._race
+
     def _gain(self, one: _Sought) -> Gain:
         axis, before = self._base.axis, self._found
         moved = Interval(None, None, None, 0)
@@ -438,12 +452,11 @@ class _Changes:
         if more < 0 or one.found is None or _is_refused(one.search, self._asked):
             pass
         elif more > 0 or one.endless or (moved.mean is not None and moved.mean >= least):
-            word = "gains"
+            word = "costs others" if self._halves(self._raced, one.candidate) else "gains"
         elif moved.mean is not None and moved.mean <= -least:
             word = "loses"
         candidate = one.candidate
-        assert self._race is not None
-        base, now = self._race.change(candidate)
+        base, now = self._raced.change(candidate)
         wins, loses = effects_of(base, now)
         lines, notes = lines_of(candidate, self._scenario)
         return Gain(
