@@ -97,13 +97,6 @@ def test_a_data_frame_has_a_qos_control_field_unless_it_is_said_how_long_it_is()
     assert scenario("[mac.edca]", phy="mac_header_bits = 224").phy.mac_header_bits == 224
 
 
-def test_aifs_may_be_pifs_and_no_less() -> None:
-    assert edca('[mac.edca.ap.AC_VO]\naifs = "30 us"').ap["AC_VO"].aifs_ns == 30 * US
-
-    with pytest.raises(ScenarioError, match="SIFS of 10 us"):
-        edca('[mac.edca.ap.AC_VO]\naifs = "29999 ns"')
-
-
 # An upload of 1500-byte packets at 11 Mb/s: 192 us and 12304 bits (QoS, LLC), SIFS, ACK.
 UPLOAD_US = 192 + 1119 + 10 + 192 + 56
 

@@ -94,13 +94,10 @@ def test_csv_with_a_byte_order_mark_and_quotes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("size\n1\nabc\n", 'line 3: "abc" is not a number'),
         ('what,size\n"a\nb",1\nc,abc\n', 'line 4: "abc" is not a number'),
-        ("size\ninf\n", 'line 2: "inf" is not a number'),
         ("size\n-1\n", "line 2: -1 is too small"),
         ("size\n0\n", "line 2: 0 is too small; allowed: a number above 0"),
         ("size\n1e15\n1e300\n", "line 3: 1e300 is too large; allowed: 1e+15 at most"),
-        ("what,size\nx\n", 'line 2: "" is not a number'),
         ("\n\n", "is empty"),
         ("size\n", 'has no values in column "size"'),
         ("size\n" + "1" * 200_000 + "\n", "field larger than field limit"),

@@ -61,17 +61,6 @@ def test_a_number_out_of_bounds_has_its_key(
     assert str(error).startswith(f"office.toml: {key}: {said}")
 
 
-@pytest.mark.parametrize(
-    ("standard", "most"), [("802.11ac", 64), ("802.11ax", 256), ("802.11be", 1024)]
-)
-def test_a_window_beyond_its_amendment(standard: str, most: int) -> None:
-    text = cell(standard=standard, tables=f"mac.aggregation.block_ack_window = {most + 1}\n")
-    with pytest.raises(ScenarioError) as caught:
-        loads(text.replace(f'[phy]\nstandard = "{standard}"\n', f'phy.standard = "{standard}"\n'))
-    assert caught.value.key == "mac.aggregation.block_ack_window"
-    assert f"allowed: {most} at most" in str(caught.value)
-
-
 DEEP = "a." * 60_000
 
 
