@@ -413,3 +413,21 @@ def test_a_change_that_costs_somebody_half_is_listed_and_not_recommended() -> No
     assert 9 <= gains["airtime"].answer.value <= 14
     assert plan.best is not None
     assert plan.best.name == "per-flow"
+
+
+def test_the_range_of_a_radio_is_a_cliff() -> None:
+    walker = {"name": "walker", "count": 1, "traffic": ["call"], "distance": "10 m"}
+    phy = {"standard": "802.11ax", "channel_width": "20 MHz"}
+    call = airtcp.load({"phy": phy, "stations": [walker], "run": {"duration": "4 s"}})
+    path = "stations.walker.distance"
+    plan = airtcp.plan(call, vary=path, begin="30 m", end="50 m", remedies=False)
+
+    # Beyond the range no packet has a delay, so there is no line to cross the bound.
+    low, value, high = ends(plan)
+    assert low <= value <= high <= low + 1.0
+    assert all(
+        (each.mean or 0.0) < 1.0
+        for one in plan.evidence
+        for text, each in one.metrics.items()
+        if "packet_delay" in text
+    )

@@ -43,7 +43,7 @@ SMALLER: Final = 0.8
 #: Ratio of a target if nothing was delivered although the unchanged scenario delivered something.
 NOTHING: Final = 10.0
 #: Ratio of a goodput target if nothing was delivered, and of any target out of range.
-_UNREACHED: Final = 1e6
+UNREACHED: Final = 1e6
 #: Relative distance from its bound within which a value is likely to be on either side.
 NEAR: Final = 0.05
 #: Relative standard error assumed of a single short replication, which has no interval.
@@ -163,7 +163,7 @@ class Outcome:
         return {
             one.text: min(max(one.ratio / ratio, 1.0 / _CORRECTED), _CORRECTED)
             for one in known.targets
-            if one.ratio and one.ratio < _UNREACHED and (ratio := here.get(one.text))
+            if one.ratio and one.ratio < UNREACHED and (ratio := here.get(one.text))
         }
 
     def corrected(self, factors: Mapping[str, float]) -> Outcome:
@@ -400,7 +400,7 @@ def _more_careful(plain: Judged, longer: Judged) -> Judged:
 
 def _unreached(judged: Judged) -> TargetOutcome:
     """Return the outcome of a target about a station that is out of range."""
-    return TargetOutcome(judged.target.condition.text, "fails", _UNREACHED, _SINGLE)
+    return TargetOutcome(judged.target.condition.text, "fails", UNREACHED, _SINGLE)
 
 
 def _lasting_s(judged: Judged, result: SimulationResult | Comparison) -> float | None:
@@ -431,7 +431,7 @@ def _target(
     if value is None:
         ratio = None if before is None or before.ratio is None else NOTHING
     elif condition.above:
-        ratio = condition.bound / value if value > 0.0 else _UNREACHED
+        ratio = condition.bound / value if value > 0.0 else UNREACHED
     else:
         ratio = max(value, 0.0) / condition.bound
     return TargetOutcome(condition.text, state, ratio, _spread(interval, level))

@@ -140,7 +140,9 @@ def interval_text(plan: Plan, found: Answer) -> str:
     """Return the interval of the capacity: "6–8"; "" if one end is unknown."""
     if found.low is None or found.high is None:
         return ""
-    return f"{value(plan, found.low)}–{value(plan, found.high)}"
+    low, high = value(plan, found.low), value(plan, found.high)
+    number, _, unit = low.rpartition(" ")
+    return f"{number if number and high.endswith(f' {unit}') else low}–{high}"
 
 
 def first(plan: Plan) -> Condition | None:

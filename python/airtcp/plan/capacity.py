@@ -17,6 +17,7 @@ from airtcp.conditions import Condition, ConditionError, parse_condition
 from airtcp.exceptions import QuestionError
 from airtcp.judge.candidates import COSTS, EASY, Candidate, singles
 from airtcp.judge.decide import is_open, timed
+from airtcp.judge.outcome import UNREACHED
 from airtcp.judge.race import Race, cost
 from airtcp.judge.recommend import effects_of, lines_of
 from airtcp.judge.targets import targets_of
@@ -240,7 +241,7 @@ def _evidence(search: Search, targets: Sequence[Target]) -> list[Evidence]:
         metrics = {}
         for one, target in zip(place.outcome.targets, targets, strict=True):
             condition = target.condition
-            if one.ratio is None:
+            if one.ratio is None or (one.ratio >= UNREACHED and not condition.above):
                 metrics[condition.text] = Interval(None, None, None, 0)
                 continue
             value = condition.bound / one.ratio if condition.above else condition.bound * one.ratio

@@ -354,6 +354,9 @@ class Search:
         """
         low, high = self.worst(good), self.worst(bad)
         rough = good + (bad - good) * (-low / (high - low) if high > low else 0.5)
+        if high >= _FAR:
+            # Beyond a cliff, such as the range of a radio, nothing is left to interpolate.
+            return min(max(rough, good), bad - 1e-6), float(good), float(bad)
         near = [
             one
             for one in self.places.values()
