@@ -48,20 +48,7 @@ TCP = {
 }
 
 
-#: Uploads of several stations, and both directions: PPDUs of the access point fail more often here
-#: (.148 beside .123), and TCP ACKs go with data where ns-3 sends them apart (goodput 5 % higher).
-#: Not explained. In ns-3 a packet draws no backoff if another link holds frames of its queue; with
-#: that rule the goodput of the second was no nearer (866 beside 817 Mb/s).
-APART = ("dir=up stations=4", "dir=both stations=1")
-
-
-def _marked(point: Point) -> Any:
-    is_apart = any(part in point.parameters for part in APART)
-    marks = [pytest.mark.xfail(strict=True, reason="see APART")] if is_apart else []
-    return pytest.param(point, marks=marks, id=point.parameters)
-
-
-@pytest.fixture(scope="module", params=[_marked(point) for point in ROWS_LINKS])
+@pytest.fixture(scope="module", params=ROWS_LINKS, ids=lambda row: row.parameters)
 def row(request: pytest.FixtureRequest) -> tuple[Point, list[Answer]]:
     return request.param, at(request.param)
 

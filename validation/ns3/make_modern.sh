@@ -46,9 +46,9 @@ mv rates.csv.new rates.csv
 again() {
     head -1 "$1" > "$1.new"
     tail -n +2 "$1" | cut -d, -f2 | uniq | while read -r point; do
-        python3 modern.py "$point -- warmup=2 batch=0.4 most=8" >> "$1.new"
+        python3 modern.py "$point -- warmup=2 batch=0.4 $2" >> "$1.new"
     done
     mv "$1.new" "$1"
 }
-again mixed.csv
-again links.csv
+again mixed.csv most=8
+again links.csv "within=0.001 most=16"

@@ -35,6 +35,13 @@ min_rto = "200 ms"
 """
 
 
+#: Where reorder buffers release hundreds of packets at once, those of all flows follow one another
+#: on the one wire. On a wire each, TCP ACKs would arrive between data.
+WIRE = """
+[links.wire]
+rate = "10 Gb/s"
+delay = "1 ms"
+"""
 #: ns-3's own path loss, power, and noise in 20 MHz with a figure of 7 dB.
 AIR = """
 [air]
@@ -60,6 +67,8 @@ SETTLED_S, PERIODS_S = 10, 60
 #: What rows of 1 % are compared with.
 LONG_S, LONG_REPLICATIONS = 20, 4
 TRIGGERED_REPLICATIONS = 12
+#: A PPDU of 5 ms on one link holds back what the other one carries: failures come in clusters.
+LINKS_REPLICATIONS = 12
 #: When Minstrel-HT has only begun to sample, a run says little: rows are the mean of several.
 SAMPLED_AFTER_S, SAMPLED_S, SAMPLED_REPLICATIONS = 1, 12, 8
 
@@ -77,15 +86,22 @@ def scenario(point: Point) -> str:
             AIR if "distance" in settings else "",
             *_stations(settings),
             *_flows(settings),
+            WIRE if _has_several_links(settings) else "",
             _run(point),
         ]
     )
+
+
+def _has_several_links(settings: dict[str, str]) -> bool:
+    return "+" in settings.get("links", "")
 
 
 def _run(point: Point) -> str:
     warmup_s, measured_s, replications = WARMUP_S, MEASURED_S, REPLICATIONS
     if point.group == "long":
         measured_s, replications = LONG_S, LONG_REPLICATIONS
+    elif _has_several_links(point.settings):
+        replications = LINKS_REPLICATIONS
     elif "+" in point.settings.get("ofdma", ""):
         # Triggers of the access point collide now and then, and its window doubles.
         replications = TRIGGERED_REPLICATIONS
@@ -208,12 +224,14 @@ def _far(settings: dict[str, str]) -> str:
 
 def _flows(settings: dict[str, str]) -> list[str]:
     directions = {"down": ["download"], "up": ["upload"], "both": ["download", "upload"]}
+    # The order of starts stays in the queues: theirs are 10 ms apart, or 20 ms in one direction.
+    spread_ms = 20 * int(settings["stations"]) if _has_several_links(settings) else 0
     flows = []
     for direction in directions[settings.get("dir", "down")]:
         for name, _ in _groups(settings):
             head = (
                 f'[[flows]]\nname = "{name}-{direction}"\nstations = "{name}"\n'
-                f'direction = "{direction}"\nstart_spread = "0 s"\n'
+                f'direction = "{direction}"\nstart_spread = "{spread_ms} ms"\n'
             )
             flows.append(head + _application(settings))
     return flows
@@ -225,11 +243,10 @@ def _application(settings: dict[str, str]) -> str:
     window = settings.get("window")
     delay_ms = 1e3 * float(settings["delay"]) if "delay" in settings else 1.0
     congestion = CONGESTION[settings.get("tcp", "NewReno")]
+    own = f'[{{ rate = "10 Gb/s", delay = "{delay_ms:g} ms" }}]'
+    path = '["wire"]' if _has_several_links(settings) else own
     return (
-        (
-            'application = { kind = "bulk" }\n'
-            f'path = [{{ rate = "10 Gb/s", delay = "{delay_ms:g} ms" }}]\n'
-        )
+        f'application = {{ kind = "bulk" }}\npath = {path}\n'
         + TCP.format(
             variant="rack" if congestion == "bbr1" else "sack",
             congestion=congestion,
@@ -255,9 +272,14 @@ ROWS_RATES = by_point(read(REFERENCE / "ns3_rates.csv")) | by_point(
 )
 ROWS_BE = by_point(read(REFERENCE / "ns3_be.csv"))
 ROWS_OFDMA = by_point(read(REFERENCE / "ns3_ofdma.csv"))
-ROWS_LINKS = by_point(read(REFERENCE / "ns3_links.csv")) | by_point(
-    read(VALIDATION / "ns3" / "links.csv")
-)
+_LINKS = by_point(read(VALIDATION / "ns3" / "links.csv"))
+_LONGER = {point.parameters for point in _LINKS}
+#: Of two rows of the same point, that of the longer run.
+ROWS_LINKS = {
+    point: rows
+    for point, rows in by_point(read(REFERENCE / "ns3_links.csv")).items()
+    if point.parameters not in _LONGER
+} | _LINKS
 LONG = by_point(read(VALIDATION / "ns3" / "modern.csv"))
 
 #: How near each metric of theirs has to be to ours of another name, beside the interval of the row:
