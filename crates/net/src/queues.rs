@@ -123,8 +123,8 @@ impl<B: Inspect> Queue<B> {
         }
     }
 
-    /// Lets several links of the MAC take packets: while one holds all of them, another one has to
-    /// hear of the next.
+    /// Lets several links of the MAC take packets: while one has a packet, another one has to hear
+    /// of the next.
     pub fn share(&mut self) {
         self.is_shared = true;
         self.direct = 0;

@@ -308,6 +308,8 @@ pub struct Rules {
     pub weaker_before: WeakerBefore,
     /// Whether anything of an A-MPDU is received that collides with PPDUs of wider channels.
     pub narrow_collider: NarrowCollider,
+    /// What frames that other links hold mean for the access of their queue on a link.
+    pub other_links: OtherLinks,
     /// What the originator does when a Block ACK is missing.
     pub failed_block_ack: FailedBlockAck,
     /// When the recipient of an A-MPDU delivers its MPDUs.
@@ -357,6 +359,18 @@ pub enum NarrowCollider {
     /// Its MPDUs after the end of all others, if its preamble is detected: the power of a PPDU is
     /// spread over its channel, so a narrower one is stronger in its own (ns-3).
     Received,
+}
+
+/// What it means for the access of a queue on a link that other links hold frames of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OtherLinks {
+    /// Nothing: each link contends if and only if it has a frame to send.
+    Separate,
+    /// Their queue is not empty, so that a packet that arrives needs no backoff (IEEE 802.11-2020,
+    /// 10.23.2.2 item a). A link that has won access without a frame to send contends again when
+    /// the next packet arrives (ns-3).
+    Shared,
 }
 
 /// The events other than a success that reset CW to CWmin.

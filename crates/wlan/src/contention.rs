@@ -274,13 +274,11 @@ impl Contention {
     fn begin_access(&mut self, id: ContenderId, now: Time, before_own_ack: bool) {
         let Self { contenders, listener, settings, .. } = self;
         let contender = &mut contenders[id as usize];
-        let nav = listener.nav.at(now, listener.idle_from);
-        let senses = if listener.busy || nav.is_some_and(|nav| nav.binds(contender.station)) {
-            let seems_idle =
-                before_own_ack && settings.arrival_before_own_ack == ArrivalBeforeOwnAck::Idle;
-            if seems_idle { Senses::IdleBeforeAck } else { Senses::Busy }
-        } else {
-            Senses::Idle(nav.map_or(listener.idle_from, |nav| nav.ended))
+        let seems_idle =
+            before_own_ack && settings.arrival_before_own_ack == ArrivalBeforeOwnAck::Idle;
+        let senses = match listener.senses(contender.station, now) {
+            Senses::Busy if seems_idle => Senses::IdleBeforeAck,
+            senses => senses,
         };
         listener.backoffs.frame_queued(id, contender, senses, now, settings);
         listener.settle_next_access(settings.slot_time);

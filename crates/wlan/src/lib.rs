@@ -36,8 +36,8 @@ pub use cell::{Cell, CellConfig};
 pub use config::{
     AccessCategory, AccessParameters, AfterCollision, AggregationConfig, ArrivalBeforeOwnAck,
     BeaconConfig, Colliders, CwReset, Delivery, EdcaConfig, FailedBlockAck, MacConfig,
-    NarrowCollider, OfdmaAcknowledgment, OfdmaConfig, OfdmaScheduler, OfdmaUplink, PairConfig,
-    PcfConfig, PollOrder, Rules, TxopProtection, WeakerBefore,
+    NarrowCollider, OfdmaAcknowledgment, OfdmaConfig, OfdmaScheduler, OfdmaUplink, OtherLinks,
+    PairConfig, PcfConfig, PollOrder, Rules, TxopProtection, WeakerBefore,
 };
 pub use contention::{
     Access, AccessScheme, BurstConfig, BurstLength, ContenderConfig, Contention, Retry,

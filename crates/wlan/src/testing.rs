@@ -5,7 +5,7 @@ use airtcp_kernel::Duration;
 
 use crate::config::{
     AfterCollision, ArrivalBeforeOwnAck, Colliders, CwReset, Delivery, FailedBlockAck, MacConfig,
-    NarrowCollider, Rules, TxopProtection, WeakerBefore,
+    NarrowCollider, OtherLinks, Rules, TxopProtection, WeakerBefore,
 };
 use crate::phy::{
     DsssTiming, Format, HighRate, HighRateTiming, Modulation, OfdmTiming, PhyConfig, Rate,
@@ -111,6 +111,7 @@ pub fn standard_mac() -> MacConfig {
             arrival_before_own_ack: ArrivalBeforeOwnAck::Busy,
             weaker_before: WeakerBefore::Interferes,
             narrow_collider: NarrowCollider::Lost,
+            other_links: OtherLinks::Separate,
             failed_block_ack: FailedBlockAck::Resend,
             delivery: Delivery::Ppdu,
             txop_protection: TxopProtection::Single,

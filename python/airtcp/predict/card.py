@@ -108,6 +108,7 @@ HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
         "ap.links": "no other model applies to several links",
         "mac.pcf": "no model applies to contention-free periods",
         "mac.rules.weaker_before": "as cells",
+        "mac.rules.other_links": "as ap.links",
         "mac.rules.narrow_collider": "as stations.pair: with one width all collide alike",
         "cells": "no model of one cell applies to several cells",
         "air": "as cells",

@@ -84,12 +84,13 @@ impl Several {
         }
     }
 
-    /// Lets the queues `changed` contend on `link`, or no longer, as their frames say.
+    /// Lets the queues `changed` contend on `link`, or no longer, as their frames say: packets have
+    /// arrived, or other links have taken or returned frames.
     fn reconsider(
         &mut self,
         link: usize,
         changed: &[ContenderId],
-        now: Time,
+        (now, is_arrival): (Time, bool),
         world: &mut World<'_>,
     ) {
         self.lend_to(link);
@@ -97,7 +98,7 @@ impl Several {
         let supply = Renumbered { supply, numbers: &self.numbers[link], places: &self.places };
         let cell = self.parts[link].link_mut();
         for &contender in changed {
-            cell.reconsider(contender, now, &supply);
+            cell.reconsider(contender, now, is_arrival, &supply);
         }
         self.turns.set(link as u32, self.parts[link].next_time());
     }
@@ -107,7 +108,7 @@ impl Several {
         let changed = self.parts[link].link_mut().take_changed();
         if !changed.is_empty() {
             for other in (0..self.parts.len()).filter(|&other| other != link) {
-                self.reconsider(other, &changed, now, world);
+                self.reconsider(other, &changed, (now, false), world);
             }
         }
     }
@@ -176,7 +177,7 @@ impl Steps for Several {
         if self.are_links() {
             let ready: Vec<_> = std::iter::from_fn(|| Over::<false>(world).next_ready()).collect();
             return (0..self.parts.len())
-                .for_each(|link| self.reconsider(link, &ready, now, world));
+                .for_each(|link| self.reconsider(link, &ready, (now, true), world));
         }
         let Self { parts, numbers, places, of_contenders, turns, .. } = self;
         while let Some(part) = world.select_ready(of_contenders) {

@@ -195,7 +195,7 @@ impl Queues<'_> {
         let transmitter = &mut self.transmitters[id as usize];
         let queue = &mut transmitter.queue;
         let before = queue.len();
-        let is_first = before == 0 || queue.is_shared() && !queue.has_next_for(packet.to);
+        let is_first = before == 0 || queue.is_shared();
         queue.enqueue(self.now, packet, self.drops);
         let after = queue.len();
         if is_first && after > 0 {

@@ -54,13 +54,17 @@ impl World<'_> {
     }
 
     /// Enqueues a packet of the first flow that waits for room in queue `id`, which does not
-    /// contend at the moment. The caller handles packets that are dropped for it.
+    /// contend at the moment, except on other links, which hear of it. The caller handles packets that are dropped for it.
     pub(super) fn refill(&mut self, id: ContenderId) {
         let transmitter = &mut self.transmitters[id as usize];
         let Some(flow) = transmitter.blocked.pop_front() else { return };
         transmitter.counts.arrivals += 1;
         let packet = self.next_datagram(flow);
-        self.transmitters[id as usize].queue.enqueue(self.now, packet, &mut self.drops);
+        let queue = &mut self.transmitters[id as usize].queue;
+        queue.enqueue(self.now, packet, &mut self.drops);
+        if queue.is_shared() && self.ready.last() != Some(&id) {
+            self.ready.push(id);
+        }
     }
 
     /// Fills the room in queue `id`, which dropped packets although it was not full, with at most

@@ -216,7 +216,7 @@ fn mac() -> impl Strategy<Value = Value> {
                 "immediate_access": immediate, "post_backoff": post,
                 "post_backoff_after_drop": post_drop, "after_collision": after,
                 "colliders": colliders, "arrival_before_own_ack": before,
-                "weaker_before": weaker, "narrow_collider": narrow,
+                "weaker_before": weaker, "narrow_collider": narrow, "other_links": "separate",
                 "failed_block_ack": failed, "delivery": delivery, "txop_protection": protection,
                 "retry_limit_under_block_ack": limited, "cw_reset": cw_reset,
             });

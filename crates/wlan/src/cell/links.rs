@@ -4,6 +4,7 @@
 use airtcp_kernel::Time;
 
 use super::{Cell, Mac};
+use crate::config::OtherLinks;
 use crate::events::Supply;
 use crate::exchange::aggregate::Aggregate;
 use crate::frame::Frames;
@@ -38,16 +39,26 @@ impl<P: Clone> Cell<P> {
         if let Mac::Aggregate(one) = &mut self.mac { one.take_changed() } else { Vec::new() }
     }
 
-    /// Starts or ends contention for `contender`, whose frames have changed.
-    pub fn reconsider<S: Supply<P>>(&mut self, contender: ContenderId, now: Time, supply: &S) {
+    /// Starts or ends contention for `contender`, whose frames have changed: a packet has arrived,
+    /// or frames of other links have.
+    pub fn reconsider<S: Supply<P>>(
+        &mut self,
+        contender: ContenderId,
+        now: Time,
+        is_arrival: bool,
+        supply: &S,
+    ) {
         let Self { air, mac, .. } = self;
         let Mac::Aggregate(exchange) = mac else { unreachable!("links aggregate frames") };
-        if air.has_frame(exchange.as_ref(), contender, supply) {
-            air.frame_ready(contender, now);
-        } else {
+        let is_shared = exchange.other_links() == OtherLinks::Shared;
+        if !air.has_frame(exchange.as_ref(), contender, supply) {
             air.contention.withdraw(contender);
-            air.look_for_access();
+        } else if is_shared && (!is_arrival || exchange.is_held(contender)) {
+            air.contention.frame_of_links(contender, now, is_arrival);
+        } else {
+            return air.frame_ready(contender, now);
         }
+        air.look_for_access();
     }
 
     /// Checks the counters of `contender` on all its links. Every attempt has ended or is on the

@@ -49,6 +49,12 @@ pub(crate) enum Senses {
 }
 
 impl Stray {
+    /// Creates the entry of a contender whose access is at `from` without a backoff, or AIFS after
+    /// the medium is idle again.
+    pub(crate) fn without_backoff(contender: ContenderId, from: Time) -> Self {
+        Self { contender, from, slots: 0, has_frame: true, immediate: false }
+    }
+
     /// Returns when its backoff ends if the medium stays idle. AIFS ends at `origin`, or in a cell
     /// at `from`.
     #[inline]
@@ -100,6 +106,24 @@ impl Backoffs {
         now: Time,
         settings: &Settings,
     ) -> bool {
+        let needs_access = self.needs_access(id, contender, senses, now, settings);
+        if needs_access {
+            self.begin_access(id, contender, senses, now, settings);
+        }
+        needs_access
+    }
+
+    /// Gives `id` a frame at `now`. A post-backoff that has not ended serves it. Returns whether
+    /// none does, and `id` does not contend.
+    #[inline(always)]
+    pub(crate) fn needs_access(
+        &mut self,
+        id: ContenderId,
+        contender: &mut Contender,
+        senses: Senses,
+        now: Time,
+        settings: &Settings,
+    ) -> bool {
         match contender.state {
             State::PostBackoff { until, since } => {
                 let group = &self.groups[contender.group];
@@ -108,16 +132,12 @@ impl Backoffs {
                         if group.slot_start(until, spaces, settings.slot_time) < now);
                 if !is_over {
                     self.groups[contender.group].insert(id, contender, until);
-                    return false;
                 }
+                is_over
             }
-            State::Idle => {}
-            State::Stray | State::Bursts | State::Backoff { .. } | State::Exchanging => {
-                return false;
-            }
+            State::Idle => true,
+            State::Stray | State::Bursts | State::Backoff { .. } | State::Exchanging => false,
         }
-        self.begin_access(id, contender, senses, now, settings);
-        true
     }
 
     /// Starts the access of a contender without a pending backoff, at `now`.

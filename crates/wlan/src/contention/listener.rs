@@ -3,12 +3,12 @@
 use airtcp_kernel::{Duration, Time};
 
 use super::access_scheme::Bursts;
-use super::backoffs::Backoffs;
+use super::backoffs::{Backoffs, Senses};
 use super::contender::{Contender, ContenderConfig, State};
 use super::group::Groups;
 use super::settings::Settings;
 use crate::medium::Nav;
-use crate::station::ContenderId;
+use crate::station::{ContenderId, StationId};
 
 /// The medium as all contenders sense it.
 #[derive(Debug)]
@@ -37,6 +37,17 @@ impl Listener {
             idle_from: Time::ZERO,
             nav: Nav::default(),
             next_access: Time::NEVER,
+        }
+    }
+
+    /// Returns how `station` senses the medium at `now`.
+    #[inline(always)]
+    pub(super) fn senses(&self, station: StationId, now: Time) -> Senses {
+        let nav = self.nav.at(now, self.idle_from);
+        if self.busy || nav.is_some_and(|nav| nav.binds(station)) {
+            Senses::Busy
+        } else {
+            Senses::Idle(nav.map_or(self.idle_from, |nav| nav.ended))
         }
     }
 

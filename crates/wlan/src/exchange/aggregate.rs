@@ -164,7 +164,7 @@ impl<P: Clone> Aggregate<P> {
             arrived: 0,
             any_received: false,
             spare: Vec::new(),
-            link: Link::default(),
+            link: Link::new(mac.rules.other_links),
             broken_law: None,
             ofdma: Ofdma::new(phy, mac, roles, contenders),
         }))

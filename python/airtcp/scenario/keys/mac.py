@@ -81,6 +81,13 @@ class Rules(Table):
         "to one cell.",
         default=by_preset("lost", {"ns-3": "received"}),
     )
+    other_links: Literal["separate", "shared"] = key(
+        "What it means for a link that another link holds frames of the same queue. `separate`: "
+        "nothing. `shared`: the queue is not empty, so a packet that arrives draws no backoff, and "
+        "a link that has found nothing to send contends again when the next packet arrives.",
+        default=by_preset("separate", {"ns-3": "shared"}),
+        source="IEEE 802.11-2020, 10.23.2.2",
+    )
     failed_block_ack: Literal["resend", "block-ack-request"] = key(
         "What a sender does if the Block ACK is missing: send the frames again, or request the "
         "Block ACK.",

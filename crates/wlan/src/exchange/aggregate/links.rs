@@ -2,22 +2,29 @@
 //! its own contention, and one set of peers is lent to the link that has the next event.
 
 use super::Aggregate;
+use crate::config::OtherLinks;
 use crate::events::Supply;
 use crate::exchange::{Air, Desk, Roles};
 use crate::peer::Peer;
 use crate::station::{ContenderId, StationId};
 
 /// The place of a medium among the links of its access point.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Link {
     pub(super) number: usize,
     /// Whether there are other links.
     pub(super) is_one_of_several: bool,
     /// The contenders whose frames other links may have gained or lost.
     changed: Vec<ContenderId>,
+    others: OtherLinks,
 }
 
 impl Link {
+    /// Creates the place of a medium that is not one of several links.
+    pub(super) fn new(others: OtherLinks) -> Self {
+        Self { number: 0, is_one_of_several: false, changed: Vec::new(), others }
+    }
+
     #[cold]
     #[inline(never)]
     fn add(&mut self, by: ContenderId) {
@@ -52,6 +59,16 @@ impl<P: Clone> Aggregate<P> {
     /// Returns and forgets the contenders whose frames other links may have gained or lost.
     pub(crate) fn take_changed(&mut self) -> Vec<ContenderId> {
         std::mem::take(&mut self.link.changed)
+    }
+
+    /// Returns what frames that other links hold mean for the access of their queue.
+    pub(crate) fn other_links(&self) -> OtherLinks {
+        self.link.others
+    }
+
+    /// Returns whether any link holds frames of `by`.
+    pub(crate) fn is_held(&self, by: ContenderId) -> bool {
+        self.peers[by as usize].iter().any(|peer| peer.window.oldest_held().is_some())
     }
 
     /// Records that frames of `by` were taken or returned, or that its window has moved.
