@@ -64,6 +64,16 @@ def test_two_queues_are_those_of_a_simulation(load: float) -> None:
     assert error < 0.025 * exact
 
 
+def test_the_middle_of_three_is_slowest() -> None:
+    def row(busy: tuple[bool, ...]) -> list[float]:
+        middle = 1.0 if not (busy[0] or busy[2]) else 0.5 if busy[0] != busy[2] else 0.1
+        return [0.55 if busy[1] and not busy[2] else 1.0, middle, 1.0 if not busy[1] else 0.55]
+
+    found = coupled_queues([0.2, 0.2, 0.2], [1.0, 1.0, 1.0], row)
+
+    assert found.mean_sojourn_s[1] > found.mean_sojourn_s[[0, 2]].max()
+
+
 def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(ConvergenceError, match="unstable"):
         coupled_queues([0.6, 0.6], [1.0, 1.0], shared)
