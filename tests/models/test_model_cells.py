@@ -252,3 +252,5 @@ def test_chains_take_little_of_a_processor(cells: int, most_s: float) -> None:
 def test_what_is_no_graph_is_refused(neighbours: object, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         clusters(neighbours, TIMES, w0=16, m=6, retries=7)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="w0"):
+        clusters([[0]], TIMES, w0=1, m=6, retries=7)

@@ -2,11 +2,12 @@
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from airtcp.models.airtime import Phy
+from airtcp.models.airtime import Phy, Rate
 from airtcp.models.bianchi import fixed_point, saturation, slot_times
 from airtcp.models.heusse import (
     anomaly,
@@ -146,6 +147,9 @@ def test_a_lone_host_is_the_lone_sender(phy_80211b: Phy, phy_80211g: Phy, rts: b
         expected = lone_sender(phy, 12000, rts=rts)
         assert alone.throughput_bps == pytest.approx(expected.throughput_bps, rel=1e-12)
         assert alone.cycle_s == pytest.approx(expected.cycle_s, rel=1e-12)
+    slow = Rate(1_000_000, "dsss")
+    of_phy = phy_exchange_s(replace(phy_80211b, data_rate=slow), [12000], rts=rts)
+    assert phy_exchange_s(phy_80211b, [12000], rts=rts, data_rate=slow) == of_phy
 
 
 @pytest.mark.parametrize(

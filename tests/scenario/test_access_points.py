@@ -57,6 +57,8 @@ def test_openwrt_has_what_mac80211_does() -> None:
     assert ring.queue.codel == codel
     with pytest.raises(ScenarioError, match=r"ap\.profile: there .* \(did you mean \"openwrt\"\?"):
         network({"profile": "mac80211"})
+    with pytest.raises(ScenarioError, match=r"ap\.profile: .*is not a text"):
+        network({"profile": 5})
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 from airtcp import _core
 from airtcp.cli.commands import app
 from airtcp.exceptions import ScenarioError
+from airtcp.present.samples import unit_and_label
 from airtcp.results.cells import CELL_METRICS, cell_value
 from airtcp.run.numbers import Numbers
 from airtcp.scenario import Scenario, loads
@@ -103,3 +104,15 @@ def test_intervals_of_a_sweep_that_ask_for_more_runs_have_shares_too(tmp_path: P
     assert row == numbers.row(1, _core.RunControl(lambda: None))
     (share,) = struct.unpack("<d", row)
     assert 0.0 < share < 1.0
+
+
+def test_an_axis_of_a_picture_says_which_share_of_which_cell_it_shows(tmp_path: Path) -> None:
+    names = [f"cells.hall.{name}" for name in CELL_METRICS]
+    axes = {"stations.clerk.count": [1]}
+    results = airtcp.sweep(loads(TEXT), axes, to=tmp_path / "store", metrics=names)
+
+    told = [unit_and_label(results, name) for name in names]
+    assert told[0] == ("b/s", "goodput of cell hall")
+    assert ("", "cell hall's share of idle time") in told
+    assert all(label.startswith("cell hall's ") for _, label in told[1:])
+    assert len(set(told)) == len(names)

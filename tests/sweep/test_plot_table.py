@@ -133,3 +133,12 @@ def test_the_command_writes_pictures_and_nothing_over_other_files(
         where = ["plot", results.folder, "--x", "stations", "--y", "goodput_bps"]
         assert call(*where, *arguments).exit_code == status, arguments
     assert mine.read_text() == "mine"
+
+
+def test_series_over_words_stand_side_by_side(results: Results) -> None:
+    """In the order of the legend around the word: what is equal does not hide another."""
+    axes, _ = axes_of(results, x="queue", y="goodput_bps", by="stations")
+
+    first, second = ([place for place, _ in one[0].get_xydata()] for one in axes.containers)
+    assert all(a < word < b for a, word, b in zip(first, (0, 1), second, strict=True))
+    assert max(b - a for a, b in zip(first, second, strict=True)) < 0.5

@@ -322,3 +322,27 @@ def test_the_first_answer_is_there_in_two_seconds(opened: Any) -> None:
         "performance.getEntriesByName('first-contentful-paint')[0].startTime"
     )
     assert paint < 2000
+    # The first that Tab reaches leads past all that is above the answer.
+    page.page.keyboard.press("Tab")
+    assert page.page.evaluate("document.activeElement.className") == "skip"
+    page.page.keyboard.press("Enter")
+    assert page.page.evaluate("document.activeElement.id") == "main"
+
+
+def test_a_congestion_control_brings_what_it_needs(opened: Any) -> None:
+    page = opened()
+    page.answer()
+    page.page.select_option("#example", label="Office on Wi-Fi 5")
+    choice = page.page.locator('select[data-path="flows.desk.tcp.congestion"]')
+    # No model covers this example: what tells that it is there is its own fields.
+    choice.wait_for(state="attached")
+    page.page.evaluate("document.querySelectorAll('.section').forEach((one) => one.open = true)")
+    for name in ("BBR, version 3", "BBR, version 1", "Reno", "CUBIC"):
+        choice.select_option(label=name)
+        page.page.wait_for_function(
+            "(name) => document.querySelector('[data-path=\"flows.desk.tcp.congestion\"]')"
+            ".selectedOptions[0].textContent === name"
+            " && !document.querySelector('#answer[aria-busy]')",
+            arg=name,
+        )
+        assert page.page.locator(".problem .notice").count() == 0
