@@ -314,3 +314,15 @@ def test_hardware_does_not_hide_settings_that_meet_as_much_together() -> None:
     assert best.cost == "setting"
     assert (best.met, best.met + best.missed + best.open) == (2, 2)
     assert any(one.cost == "hardware" and one.met == 2 for one in advice.trials)
+
+
+def test_a_run_without_targets_goes_on_until_windows_are_steady() -> None:
+    uploads = {"profile": "phone", "name": "up", "count": 3, "traffic": ["backup"]}
+    download = {"profile": "office-laptop", "name": "down", "traffic": ["download"]}
+    phy = {"standard": "802.11n", "band": "2.4 GHz", "channel_width": "20 MHz"}
+    found = airtcp.run(airtcp.load({"phy": phy, "stations": [uploads, download]}))
+
+    assert found.simulation is not None
+    # After 20 s, the first length, the download still has half as much again as it will keep.
+    assert found.scenario.run.duration_ns > 20e9
+    assert found.simulation.steadiness is None

@@ -188,16 +188,16 @@ def _next(
             return None
         return Times(0.0, 2.0 * times.duration_s, times.replications)
     found = verdict(result)
+    work = sum(map(cost, runs))
+    steady = finite or result.simulation.steadiness is None
     if found is None:
-        # Nothing to decide: the first round is long enough.
-        return None
+        # Nothing to decide, but means are of a steady state.
+        return None if steady else _longer(times, work, SURELY - spent)
     open_ = [one for one in found.targets if one.state == "unknown"]
     worth = [one for one in open_ if one.margin is None or abs(one.margin) > _AT_BOUND]
     if not worth:
         return None
     budget = SURELY if found.state == "fails" else MOST
-    work = sum(map(cost, runs))
-    steady = finite or result.simulation.steadiness is None
     # Twice the replications, or as many as the budget still has room for.
     room = int(times.replications * (1.0 + max(budget - spent, 0.0) / work))
     more = min(2 * times.replications, room, _MOST_RUNS)
@@ -205,13 +205,17 @@ def _next(
         # The runs so far count, too.
         work *= more / times.replications - 1.0
         then = Times(times.warmup_s, times.duration_s, more)
-    else:
-        duration_s = min(_GROWTH * times.duration_s, _LONGEST_S)
-        if duration_s <= times.duration_s:
-            return None
-        work *= duration_s / times.duration_s
-        then = Times(min(_GROWTH * times.warmup_s, 60.0), duration_s, times.replications)
-    return then if spent + work <= budget else None
+        return then if spent + work <= budget else None
+    return _longer(times, work, budget - spent)
+
+
+def _longer(times: Times, work: float, budget: float) -> Times | None:
+    """Return a longer run than one that took `work`, if the budget has room for it."""
+    duration_s = min(_GROWTH * times.duration_s, _LONGEST_S)
+    growth = duration_s / times.duration_s
+    if growth <= 1.0 or growth * work > budget:
+        return None
+    return Times(min(_GROWTH * times.warmup_s, 60.0), duration_s, times.replications)
 
 
 def _without_idle_time(

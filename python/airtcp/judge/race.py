@@ -240,13 +240,9 @@ class Race:
         return self.misses(one), now.worst, now.harm(base), now.score(base)
 
     def _price(self, one: Candidate) -> tuple[int, int, int, int]:
-        """Sort key of similar candidates: cost, harm, number of changes, and devices to be changed.
-
-        A network has one or few access points, several servers, and many clients.
-        """
+        """Sort key of similar candidates: cost, harm, and the effort of the change."""
         base, now = self.change(one)
-        devices = sum(_DEVICES.get(place, 1) for place in one.where)
-        return COSTS.index(one.cost), now.harm(base), len(one.remedies), devices
+        return COSTS.index(one.cost), now.harm(base), *effort_of(one)
 
     def misses(self, one: Candidate) -> int:
         """Return the missed and broken targets of a candidate, in halves of a target."""
@@ -470,6 +466,14 @@ class Race:
             self._standing(each).score(self.bases[each.name].outcome) for each in (one, other)
         )
         return round(misses, 1), worst + 0.1 * alone
+
+
+def effort_of(one: Candidate) -> tuple[int, int]:
+    """Return the number of changes, and of devices to be changed.
+
+    A network has one or few access points, several servers, and many clients.
+    """
+    return len(one.remedies), sum(_DEVICES.get(place, 1) for place in one.where)
 
 
 def odds(winner: Standing, others: Sequence[Standing], base: Outcome) -> float:

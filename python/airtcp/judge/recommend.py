@@ -19,7 +19,7 @@ from airtcp.estimates.traffic import Traffic, measured
 from airtcp.judge.candidates import BOUGHT, EASY, singles
 from airtcp.judge.causes import causes, fixes, limits
 from airtcp.judge.outcome import FEWER, NEAR, Outcome, TargetOutcome, outcome_of
-from airtcp.judge.race import AS_IS, Race, Standing, cost, odds
+from airtcp.judge.race import AS_IS, Race, Standing, cost, effort_of, odds
 from airtcp.judge.targets import targets_of
 from airtcp.judge.verdicts import scenario_of
 from airtcp.remedies import as_written, named
@@ -50,6 +50,8 @@ _ORDER: Final = ("helps", "costs others", "no gain", "harms")
 #: its goodput.
 _MUCH: Final = 1.33
 _NOBODY: Final = 0.9
+#: Opportunities are similar if their gains in goodput, or in delay, are within these factors.
+_SIMILAR: Final = (0.9, 0.6)
 #: Delays below this do not bother users, in seconds.
 _FELT_S: Final = 0.05
 #: Number of trials listed.
@@ -282,12 +284,13 @@ class _Advising:
             promising = sorted(free, key=lambda one: -max(self._gains(race, one)))[:6]
             promising = [one for one in promising if max(self._gains(race, one)) > _MUCH]
             race.look(promising, 2, 0.5 * LEAST)
-            for kind in (0, 1):
+            for kind, near in enumerate(_SIMILAR):
                 gains = {one.name: self._gains(race, one)[kind] for one in promising}
                 most = max(gains.values(), default=0.0)
-                alike = [one for one in promising if gains[one.name] > max(_MUCH, _NOBODY * most)]
-                # Of similar changes, keep the one with the shortest delays.
-                found += sorted(alike, key=lambda one: _delay(race.change(one)[1]))[:1]
+                alike = [one for one in promising if gains[one.name] > max(_MUCH, near * most)]
+                # Of similar changes, keep the one with the least effort and the shortest delays.
+                alike.sort(key=lambda one: (effort_of(one), _delay(race.change(one)[1])))
+                found += alike[:1]
             if transfers := self._without_target():
                 limited = limits(race, _COUNTERFACTUALS * self._budget, transfers, _MUCH)
         names = list(dict.fromkeys(one.name for one in found))
