@@ -139,8 +139,9 @@ class Plan(Pictured):
         if self.answer is None:
             return f"<Plan of {self.scenario.title!r}: no answer>"
         answer = self.answer
+        never = f"; missed at any value: {', '.join(self.never)}" if self.never else ""
         return f"<Plan of {self.scenario.title!r}: {answer.vary} {answer.value:g} " + (
-            f"({answer.low} to {answer.high})>"
+            f"({answer.low} to {answer.high}){never}>"
         )
 
     @property
