@@ -106,14 +106,14 @@ def test_what_a_page_says_to_type_works(page: Path, tmp_path: Path) -> None:
 
 
 def test_commands_and_options_in_sentences_exist() -> None:
-    for page, text in MENTIONS:
+    for name, text in MENTIONS:
         command, *arguments = text.split()
         if command.startswith("--") or command == "COMMAND":
             continue
         # `traffic` has commands of its own.
         known = help_of(command, arguments[0]) if command == "traffic" else help_of(command)
         for option in re.findall(r"--[a-z]+", " ".join(arguments)):
-            assert re.search(rf"(?m)^ +(-\w, )?{option}\b", known), f"{page}: {text}"
+            assert re.search(rf"(?m)^ +(-\w, )?{option}\b", known), f"{name}: {text}"
     known = " ".join(help_of(command) for command in COMMANDS)
     for page in PAGES:
         for option in re.findall(r"`(--[a-z]+)[^`]*`", page.read_text("utf-8")):

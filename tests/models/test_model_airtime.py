@@ -135,7 +135,7 @@ def test_equal_to_exact_fractions(
         (lambda phy: ppdu_time_ns(phy, OFDM_54, 8), "phy has no ofdm section"),
         (lambda phy: ppdu_time_ns(replace(phy, dsss=None), DSSS_1, 8), "phy has no dsss section"),
         (lambda phy: Rate(0, "dsss"), r"^bps must be greater than 0"),
-        (lambda phy: Rate(1.5, "dsss"), r"^bps must be greater than 0, whole"),
+        (lambda phy: Rate(1.5, "dsss"), r"^bps must be .*, whole"),  # type: ignore[arg-type]
         (lambda phy: Rate(1, "fhss"), r"^modulation must be one of"),
         (lambda phy: Rate(72_222_222, "ht"), r"^high is only for 802.11n and later"),
         (lambda phy: replace(phy, sifs_ns=-1), r"^sifs_ns must be at least 0"),

@@ -58,7 +58,7 @@ def given(web: Web, content: bytes) -> str:
 def test_a_scenario_from_the_network_names_no_file_of_the_server(web: Web, name: str) -> None:
     (web.temporary / "sizes.csv").write_text("size\n1000\n")
     replay = {"kind": "replay", "file": name}
-    sources = [
+    sources: list[dict[str, Any]] = [
         {"example": "web-hotspot", "changes": {SIZE: SIZES | {"file": name}}},
         {"example": "web-hotspot", "changes": {APPLICATION: replay}},
         {"text": powers_from(name)},

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from typing import Any
 
 import pytest
 from airtcp import _core
@@ -38,9 +39,7 @@ PHYS = [
 ]
 
 
-def sender(
-    standard: str, phy: str = "", mac: str = "", packet: int = 1500, **run: str | int
-) -> str:
+def sender(standard: str, phy: str = "", mac: str = "", packet: int = 1500, **run: Any) -> str:
     return cell(
         standard=standard,
         phy=phy,
@@ -166,7 +165,7 @@ def test_a_whole_exchange_lasts_what_the_model_says(
     mac = 'rts_threshold = "0 B"' if rts else ""
 
     def scenario(duration_ns: int) -> str:
-        run: dict[str, str | int] = {"warmup": "0 s", "duration": f"{duration_ns} ns"}
+        run = {"warmup": "0 s", "duration": f"{duration_ns} ns"}
         return sender(standard, timing, mac, packet, **run, replications=1)
 
     model = Phy.of(loads(scenario(10**6)).phy)

@@ -8,6 +8,7 @@ wait too.
 from __future__ import annotations
 
 from statistics import fmean
+from typing import Any
 
 import bases
 import pytest
@@ -20,10 +21,10 @@ BEACONS = 'beacon = { interval = "102.4 ms", size_bits = 584, rate = "1 Mb/s" }\
 INTERVAL_S = 0.1024
 
 
-def cell(mac: str, *, n: int = 1, rate: str = "saturated", **keys: str) -> list[Answer]:
+def cell(mac: str, *, n: int = 1, rate: str = "saturated", **keys: Any) -> list[Answer]:
     keys = {"direction": "upload", "tables": f"[mac]\n{mac}"} | keys
     udp = f'{{ kind = "udp", packet = "1500 B", rate = "{rate}" }}'
-    run = {"warmup": "1 s", "duration": "100 s", "replications": 10, "seed": 8}
+    run: Any = {"warmup": "1 s", "duration": "100 s", "replications": 10, "seed": 8}
     return answers(bases.cell(n, application=udp, **keys, **run))
 
 
