@@ -271,7 +271,7 @@ impl<P: Clone> Field<P> {
     /// earlier.
     #[inline]
     pub fn next_time(&self) -> Time {
-        if self.even.is_on { self.even.next_time() } else { self.air.clock.first().time() }
+        self.air.clock.first().time()
     }
 
     /// Starts contention for the queues in `supply` that have frames, as in a cell.
@@ -291,11 +291,7 @@ impl<P: Clone> Field<P> {
                 self.air.frame_queued(contender, now);
             }
         }
-        if self.even.is_on {
-            self.even.find_next();
-        } else {
-            self.air.clock.look_up();
-        }
+        self.air.clock.look_up();
     }
 
     /// Plays the next event, which is due at `now` ([`Self::next_time`]), and its direct
@@ -304,11 +300,7 @@ impl<P: Clone> Field<P> {
     pub fn advance<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         let mut now = now;
         for _ in 0..MOST_AT_ONCE {
-            if self.even.is_on {
-                self.play_evenly(now, supply);
-            } else {
-                self.play_first(now, supply);
-            }
+            self.play_first(now, supply);
             self.let_contend(now, supply);
             let next = self.next_time();
             if !supply.play_until(next) {
@@ -318,12 +310,15 @@ impl<P: Clone> Field<P> {
         }
     }
 
-    /// Plays the first event of a field played frame by frame.
+    /// Plays the first event.
     #[inline(always)]
     fn play_first<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         let (key, station) = (self.air.clock.first(), self.air.clock.winner());
         debug_assert_eq!(key.time(), now);
         self.air.reaches(key, station);
+        if self.even.is_on {
+            return self.play_evenly((key, station), now, supply);
+        }
         match key.rank() {
             Rank::Start if self.air.nodes[station as usize].sends == Sends::Soon => {
                 self.next_frame_begins(station, now, supply);

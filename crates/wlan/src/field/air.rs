@@ -13,6 +13,9 @@ use crate::contention::{Contender, Settings};
 use crate::events::HeardBy;
 use crate::station::{ContenderId, StationId};
 
+/// A position in the order of all events: the key of an event, and its station.
+pub(super) type Place = (Key, StationId);
+
 /// The stations, their view of the medium, and their next events.
 #[derive(Debug)]
 pub(super) struct Air {
@@ -67,6 +70,18 @@ impl Air {
         if key >= self.reached {
             (self.reached, self.reached_by) = (key, station);
         }
+    }
+
+    /// Returns the position just after the current event.
+    #[inline]
+    pub(super) fn place_behind(&self) -> Place {
+        (self.reached, self.reached_by + 1)
+    }
+
+    /// Returns the position up to which everything is played when something else happens at `now`.
+    #[inline]
+    pub(super) fn place_at(&self, now: Time) -> Place {
+        (Key::new(now, Rank::Start), 0).max(self.place_behind())
     }
 
     /// Schedules the next event of a station or of a shared listener.

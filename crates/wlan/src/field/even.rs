@@ -9,7 +9,6 @@
 //! This file plays the order of an exchange. The contents of frames and the reading of logs are
 //! elsewhere.
 
-mod agenda;
 mod apart;
 mod lane;
 mod log;
@@ -29,7 +28,6 @@ use super::{Field, Mac};
 use crate::events::{Began, MacEvent, Supply};
 use crate::frame::{Frames, Ppdu, Psdu};
 use crate::station::{ContenderId, StationId};
-use agenda::Event;
 pub(super) use log::Times;
 use log::{FrameId, Sent};
 pub(super) use seats::Even;
@@ -38,17 +36,23 @@ use seats::{Does, Seat};
 impl<P: Clone> Field<P> {
     /// Plays the first event, which is due at `now`.
     #[inline(always)]
-    pub(super) fn play_evenly<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
-        let Event { key, station, of } = self.even.pass_next();
-        debug_assert_eq!(key.time(), now);
+    pub(super) fn play_evenly<S: Supply<P>>(
+        &mut self,
+        (key, station): (Key, StationId),
+        now: Time,
+        supply: &mut S,
+    ) {
+        let &Seat { lane, does, answered, .. } = &self.even.seats[station as usize];
         if key.is_start() {
-            self.access_evenly((station, of), now, supply);
-        } else if key.is_timeout() {
+            return self.access_evenly((station, lane), now, supply);
+        }
+        self.air.clock.set(station, Key::NEVER);
+        if key.is_timeout() {
             self.wait_is_over(station, now, supply);
-        } else if self.even.seats[station as usize].does == Does::Sends {
+        } else if does == Does::Sends {
             self.data_are_sent(station, now, supply);
         } else {
-            self.answer_is_sent(of, now, supply);
+            self.answer_is_sent(answered, now, supply);
         }
     }
 
@@ -65,12 +69,10 @@ impl<P: Clone> Field<P> {
         let &mut Seat { by, group, .. } = seat;
         seat.does = Does::Sends;
         let lane = &mut even.lanes[place as usize];
-        let accesses = &mut even.accesses;
-        accesses.forget(place);
         if lane.begin(by, &mut air.queues) {
             // A station whose slots are shifted may begin before it detects the frame.
-            lane.find_access(place, accesses, (&air.settings, &air.queues));
-            lane.drops_late_access(place, accesses);
+            lane.find_access(&mut air.clock, (&air.settings, &air.queues));
+            lane.drops_late_access(&mut air.clock);
         }
         air.queues[by as usize].begin();
         let sent = if let Mac::Single = mac {
@@ -105,11 +107,11 @@ impl<P: Clone> Field<P> {
         let seat = &mut even.seats[station as usize];
         (seat.sent, seat.culprit) = (sent, Culprit::NOBODY);
         let key = Key::new(sent.end, Rank::End);
-        even.agenda.add(Event { key, station, of: station });
+        self.air.clock.set(station, key);
         if even.lanes[place as usize].under_way > 0 {
             self.collides(station, now);
         }
-        let Self { even, groups, .. } = self;
+        let Self { even, groups, air, .. } = self;
         let group = &groups[group as usize];
         let mut long = None;
         for &place in group.heard_by() {
@@ -118,7 +120,7 @@ impl<P: Clone> Field<P> {
             lane.under_way += 1;
             if lane.under_way == 1 {
                 (lane.noticed, lane.is_frozen) = (notice, false);
-                lane.drops_late_access(place, &mut even.accesses);
+                lane.drops_late_access(&mut air.clock);
             } else if length > log::LONG {
                 long = Some(place);
             }
@@ -153,7 +155,7 @@ impl<P: Clone> Field<P> {
             let seat = &mut self.even.seats[to as usize];
             (seat.does, seat.answered) = (Does::Answers, station);
             let key = Key::new(announced, Rank::End);
-            self.even.agenda.add(Event { key, station: to, of: station });
+            self.air.clock.set(to, key);
         }
         if !self.even.await_ends.is_empty() {
             let frame = FrameId { sender: station, is_answer: false };
@@ -185,7 +187,7 @@ impl<P: Clone> Field<P> {
     #[inline(always)]
     fn exchange_succeeds(&mut self, sender: StationId, has_next: bool, now: Time) {
         let Self { even, air, cells_on_air, .. } = self;
-        let Even { seats, lanes, accesses, times, .. } = even;
+        let Even { seats, lanes, times, .. } = even;
         let &Seat { lane: place, cell, by, sent: Sent { start, end, .. }, .. } =
             &seats[sender as usize];
         let answer = end + times.sifs;
@@ -198,7 +200,7 @@ impl<P: Clone> Field<P> {
         contender.cw = contender.cw_min;
         seats[sender as usize].does = Does::Nothing;
         lane.waiting.backoffs.back_off(by, contender, has_next, air.settings.post_backoff);
-        lane.find_access(place, accesses, (&air.settings, &air.queues));
+        lane.find_access(&mut air.clock, (&air.settings, &air.queues));
         #[cfg(any(test, feature = "testing"))]
         {
             even.whole += 1;
@@ -209,8 +211,8 @@ impl<P: Clone> Field<P> {
     pub(super) fn queued_evenly(&mut self, by: ContenderId, now: Time) {
         let Self { even, air, .. } = self;
         let station = air.queues[by as usize].station;
-        let limit = even.place_at(now);
-        even.queued(station, (now, limit), &mut air.queues, &air.settings);
+        let limit = air.place_at(now);
+        even.queued(station, (now, limit), air);
     }
 }
 

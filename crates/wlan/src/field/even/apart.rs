@@ -48,7 +48,7 @@ impl<P: Clone> Field<P> {
     /// Moves `station`, whose busy period is over at `now`, back to its group's shared listener.
     /// Does so only if both have the same state and the station waits for nothing.
     fn join(&mut self, station: StationId, now: Time) {
-        let Self { even: Even { seats, lanes, accesses, .. }, groups, hearing, air, .. } = self;
+        let Self { even: Even { seats, lanes, .. }, groups, hearing, air, .. } = self;
         let seat = &mut seats[station as usize];
         if seat.does != Does::Nothing {
             return;
@@ -68,8 +68,8 @@ impl<P: Clone> Field<P> {
             groups[ear.group as usize].is_heard_by_no_more(station);
         }
         seat.lane = together;
-        own.forget_access(station, accesses);
+        own.forget_access(&mut air.clock);
         own.waiting.move_to(&mut shared.waiting, by, &mut air.queues);
-        shared.find_access(together, accesses, (&air.settings, &air.queues));
+        shared.find_access(&mut air.clock, (&air.settings, &air.queues));
     }
 }

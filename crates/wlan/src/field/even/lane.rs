@@ -3,12 +3,10 @@
 
 use airtcp_kernel::Time;
 
-use super::agenda::{Accesses, Event};
 use super::log::{Log, Passed};
-use super::seats::Place;
 use crate::contention::{Backoffs, Contender, Settings};
-use crate::field::clock::{Key, Rank};
-use crate::field::listener::ListenerId;
+use crate::field::air::Place;
+use crate::field::clock::{Clock, Key, Rank};
 use crate::field::node::NONE;
 use crate::field::waiting::Waiting;
 use crate::station::ContenderId;
@@ -55,25 +53,19 @@ impl Lane {
 
     /// Cancels the access if it is after the instant at which the medium is known to be busy.
     #[inline]
-    pub(super) fn drops_late_access(&mut self, place: ListenerId, accesses: &mut Accesses) {
+    pub(super) fn drops_late_access(&mut self, clock: &mut Clock) {
         let access = self.waiting.access;
         if self.under_way > 0 && access != Time::NEVER && access > self.noticed.0.time() {
-            self.forget_access(place, accesses);
+            self.forget_access(clock);
         }
     }
 
     /// Cancels the access.
     #[inline]
-    pub(super) fn forget_access(&mut self, place: ListenerId, accesses: &mut Accesses) {
-        self.waiting.access = Time::NEVER;
-        accesses.forget(place);
-    }
-
-    /// Returns the access of this listener, which is at `place`, as an event.
-    #[inline]
-    pub(super) fn access_event(&self, place: ListenerId) -> Event {
-        let Waiting { access, winner, .. } = self.waiting;
-        Event { key: Key::new(access, Rank::Start), station: winner, of: place }
+    pub(super) fn forget_access(&mut self, clock: &mut Clock) {
+        if std::mem::replace(&mut self.waiting.access, Time::NEVER) != Time::NEVER {
+            clock.set(self.waiting.winner, Key::NEVER);
+        }
     }
 
     /// Freezes the backoffs during a busy period, as of the instant at which it was detected.
@@ -95,23 +87,21 @@ impl Lane {
         self.waiting.idle_from = now;
     }
 
-    /// Schedules the next access on an idle medium, at `place`.
+    /// Schedules the next access on an idle medium.
     #[inline(always)]
     pub(super) fn find_access(
         &mut self,
-        place: ListenerId,
-        accesses: &mut Accesses,
+        clock: &mut Clock,
         (settings, queues): (&Settings, &[Contender]),
     ) {
         let (access, winner) = self.waiting.look_up(settings, queues);
         if access == self.waiting.access && winner == self.waiting.winner {
             return;
         }
+        self.forget_access(clock);
         (self.waiting.access, self.waiting.winner) = (access, winner);
-        if access == Time::NEVER {
-            accesses.forget(place);
-        } else {
-            accesses.set(self.access_event(place));
+        if access != Time::NEVER {
+            clock.set(winner, Key::new(access, Rank::Start));
         }
     }
 }

@@ -273,6 +273,10 @@ impl Log {
                 open.pop();
             }
         }
-        unread.drain(..read);
+        if read == unread.len() {
+            unread.clear();
+        } else {
+            unread.drain(..read);
+        }
     }
 }

@@ -2,7 +2,6 @@
 
 use airtcp_kernel::Time;
 
-use super::agenda::Event;
 use super::log::FrameId;
 use super::seats::{Does, Even, Seat};
 use crate::events::Supply;
@@ -60,9 +59,7 @@ impl<P: Clone> Field<P> {
         cells_on_air[seat.cell as usize].note(now, false);
         last_culprits[seat.by as usize] = seat.culprit;
         seat.does = Does::WaitsForAnswer;
-        seat.timeout = now + air.settings.ack_timeout;
-        let key = Key::new(seat.timeout, Rank::Timeout);
-        even.agenda.add(Event { key, station, of: station });
+        air.clock.set(station, Key::new(now + air.settings.ack_timeout, Rank::Timeout));
         for &place in groups[group as usize].heard_by() {
             even.lanes[place as usize].log.has_collided(station);
         }
@@ -124,7 +121,8 @@ impl<P: Clone> Field<P> {
         now: Time,
         supply: &mut S,
     ) {
-        let limit = self.even.place_behind();
+        let limit = self.air.place_behind();
+        self.air.clock.set(station, Key::NEVER);
         let Even { seats, lanes, .. } = &mut self.even;
         let seat = &mut seats[station as usize];
         seat.does = Does::Nothing;
@@ -134,16 +132,15 @@ impl<P: Clone> Field<P> {
         lane.is_frozen |= lane.is_noticed(limit);
         let has_frame = self.exchange_fails((station, by, Failure::NoAnswer, false), now, supply);
         let Self { even, air, .. } = self;
-        let Even { lanes, accesses, .. } = even;
-        let lane = &mut lanes[station as usize];
+        let lane = &mut even.lanes[station as usize];
         let post_backoff = air.settings.post_backoff_after_drop;
         let queue = &mut air.queues[by as usize];
         lane.waiting.backoffs.back_off(by, queue, has_frame, post_backoff);
         if lane.is_noticed(limit) {
-            lane.forget_access(station, accesses);
+            lane.forget_access(&mut air.clock);
         } else {
-            lane.find_access(station, accesses, (&air.settings, &air.queues));
-            lane.drops_late_access(station, accesses);
+            lane.find_access(&mut air.clock, (&air.settings, &air.queues));
+            lane.drops_late_access(&mut air.clock);
         }
     }
 }

@@ -46,8 +46,9 @@ impl<P: Clone> Field<P> {
     #[inline(never)]
     pub(super) fn period_ends(&mut self, place: ListenerId, now: Time) {
         self.settle_end(place, now);
-        let Self { even: Even { lanes, accesses, .. }, air, .. } = self;
-        lanes[place as usize].find_access(place, accesses, (&air.settings, &air.queues));
+        let Self { even, air, .. } = self;
+        let lane = &mut even.lanes[place as usize];
+        lane.find_access(&mut air.clock, (&air.settings, &air.queues));
     }
 
     /// Ends an exchange of a station of `group` at `now` at all listeners that hear it, except
@@ -77,7 +78,7 @@ impl<P: Clone> Field<P> {
 
     /// Brings deferred work up to `now`, so that counters and views can be read.
     pub fn settle(&mut self, now: Time) {
-        let limit = self.even.place_at(now);
+        let limit = self.air.place_at(now);
         for place in 0..self.even.lanes.len() as ListenerId {
             let Self { even: Even { lanes, .. }, air, .. } = self;
             let lane = &mut lanes[place as usize];

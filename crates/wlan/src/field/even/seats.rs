@@ -2,21 +2,18 @@
 
 use airtcp_kernel::{Duration, Time};
 
-use super::agenda::{Accesses, Agenda, Event};
 use super::lane::Lane;
 use super::log::{FrameId, Sent, Times};
 use crate::config::ArrivalBeforeOwnAck;
-use crate::contention::{Backoffs, Contender, Senses, Settings};
+use crate::contention::{Backoffs, Senses};
 use crate::exchange::Roles;
+use crate::field::air::{Air, Place};
 use crate::field::clock::{Key, Rank};
 use crate::field::hearing::GroupId;
 use crate::field::listener::ListenerId;
 use crate::field::node::{Culprit, NONE, Node};
 use crate::field::sharing::Group;
 use crate::station::{ContenderId, StationId};
-
-/// A position in the order of all events: the key of an event, and its station.
-pub(super) type Place = (Key, StationId);
 
 /// The stations of an even field, what they sense, and what they do next.
 #[derive(Debug)]
@@ -26,12 +23,6 @@ pub(in crate::field) struct Even {
     pub(super) seats: Vec<Seat>,
     /// The listeners: first one per station, then the shared ones of the groups.
     pub(super) lanes: Vec<Lane>,
-    pub(super) agenda: Agenda,
-    pub(super) accesses: Accesses,
-    /// The next event.
-    pub(super) next: Event,
-    /// The event that was played last.
-    pub(super) reached: Place,
     pub(super) times: Times,
     /// The stations that wait for the end of a frame.
     pub(super) await_ends: Vec<(StationId, FrameId)>,
@@ -57,8 +48,6 @@ pub(super) struct Seat {
     pub(super) culprit: Culprit,
     /// The station that it responds to, or last responded to.
     pub(super) answered: StationId,
-    /// The end of its response timeout; stale if it does not wait.
-    pub(super) timeout: Time,
 }
 
 /// What a station does in an exchange.
@@ -102,17 +91,12 @@ impl Even {
             sent: Sent::NONE,
             culprit: Culprit::NOBODY,
             answered: NONE,
-            timeout: Time::NEVER,
         });
         let seats: Vec<_> = seats.collect();
         let listeners = if is_even { seats.len() + groups.len() } else { 0 };
         let lanes: Vec<_> = (0..listeners).map(|_| Lane::new(backoffs.clone())).collect();
         Self {
             is_on: is_even,
-            agenda: Agenda::new(),
-            accesses: Accesses::new(lanes.len()),
-            next: Event::NEVER,
-            reached: (Key::new(Time::ZERO, Rank::Start), 0),
             times,
             await_ends: Vec::new(),
             begun: Vec::new(),
@@ -121,12 +105,6 @@ impl Even {
             #[cfg(any(test, feature = "testing"))]
             whole: 0,
         }
-    }
-
-    /// Returns the time of the next event; a new frame may come earlier.
-    #[inline]
-    pub(in crate::field) fn next_time(&self) -> Time {
-        self.next.key.time()
     }
 
     /// True if an exchange of `station` is running.
@@ -146,69 +124,14 @@ impl Even {
         })
     }
 
-    /// Returns the position just after the current event.
-    #[inline]
-    pub(super) fn place_behind(&self) -> Place {
-        (self.reached.0, self.reached.1 + 1)
-    }
-
-    /// Returns the position up to which everything is played when something else happens at `now`.
-    #[inline]
-    pub(super) fn place_at(&self, now: Time) -> Place {
-        (Key::new(now, Rank::Start), 0).max(self.place_behind())
-    }
-
-    /// Removes and returns the next event, which is played now.
-    #[inline]
-    pub(super) fn pass_next(&mut self) -> Event {
-        let next = self.next;
-        if !next.key.is_start() {
-            self.agenda.pass_first();
-        }
-        if next.key >= self.reached.0 {
-            self.reached = (next.key, next.station);
-        }
-        next
-    }
-
-    /// Finds the next event.
-    #[inline(always)]
-    pub(in crate::field) fn find_next(&mut self) {
-        let first = self.agenda.first();
-        let access = match self.accesses.first() {
-            Some(access) if !first.key.is_timeout() => access,
-            _ => return self.find_next_anew(),
-        };
-        self.next = if first.is_behind(access) { access } else { first };
-    }
-
-    /// Handles [`Self::find_next`] if the first access is unknown, or if the next timeout may be
-    /// stale and must be skipped.
-    #[inline(never)]
-    pub(super) fn find_next_anew(&mut self) {
-        let mut first = self.agenda.first();
-        while first.key.is_timeout() {
-            let seat = &self.seats[first.station as usize];
-            if seat.does == Does::WaitsForAnswer && seat.timeout == first.key.time() {
-                break;
-            }
-            self.agenda.pass_first();
-            first = self.agenda.first();
-        }
-        let lanes = &self.lanes;
-        let access = self.accesses.find_first(|place| lanes[place as usize].access_event(place));
-        self.next = if first.is_behind(access) { access } else { first };
-    }
-
     /// Starts contention for the queue of `station`, which was empty, at `limit`.
     pub(super) fn queued(
         &mut self,
         station: StationId,
         (now, limit): (Time, Place),
-        queues: &mut [Contender],
-        settings: &Settings,
+        Air { clock, queues, settings, .. }: &mut Air,
     ) {
-        let Self { seats, lanes, accesses, times, .. } = self;
+        let Self { seats, lanes, times, .. } = self;
         let Seat { lane: place, by, does, answered, .. } = seats[station as usize];
         if queues[by as usize].has_frame() {
             return;
@@ -232,8 +155,8 @@ impl Even {
         let backoffs = &mut lane.waiting.backoffs;
         backoffs.frame_queued(by, &mut queues[by as usize], senses, now, settings);
         if !is_busy {
-            lane.find_access(place, accesses, (settings, queues));
-            lane.drops_late_access(place, accesses);
+            lane.find_access(clock, (settings, queues));
+            lane.drops_late_access(clock);
         }
     }
 }
