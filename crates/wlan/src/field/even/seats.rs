@@ -1,4 +1,4 @@
-//! The stations of an even field, their roles in exchanges, and the next event.
+//! The stations of an even field, their roles in exchanges, and what they sense when a frame comes.
 
 use airtcp_kernel::{Duration, Time};
 
