@@ -74,6 +74,17 @@ SCENARIOS = {
     ),
 }
 
+#: PPDUs to two of three stations at once, in resource units of 242 tones.
+OF_SEVERAL = {
+    acknowledgment: BASE.format(
+        standard="802.11ax",
+        phy='channel_width = "40 MHz"',
+        mac=f'ofdma = {{ acknowledgment = "{acknowledgment}" }}',
+        errors=ERRORS,
+    )
+    for acknowledgment in ("mu-bar", "bar-sequence")
+}
+
 #: Of each field of radiotap its size, which is its alignment but for the last.
 FIELDS = {
     0: (8, 8),
@@ -84,6 +95,7 @@ FIELDS = {
     20: (8, 4),
     21: (12, 2),
     23: (12, 2),
+    24: (12, 2),
     # Two fields with type and length: U-SIG of 12 octets and EHT of 44.
     28: (4 + 12 + 4 + 44, 4),
 }
@@ -106,7 +118,7 @@ class Frame:
     @property
     def kind(self) -> str:
         names = {0x88: "data", 0x84: "request", 0x94: "block ack", 0xD4: "ack"}
-        names |= {0xB4: "rts", 0xC4: "cts", 0xE4: "cf-end"}
+        names |= {0xB4: "rts", 0xC4: "cts", 0xE4: "cf-end", 0x24: "trigger"}
         return names[self.mpdu[0]]
 
     @property
@@ -144,7 +156,9 @@ class Frame:
 def captured(name: str) -> tuple[list[Frame], dict[str, Any], bytes]:
     with TemporaryDirectory() as directory:
         path = Path(directory) / "air.pcap"
-        result = simulate(loads(SCENARIOS[name]), threads=1, pcap=path, snaplen=65_535)
+        result = simulate(
+            loads((SCENARIOS | OF_SEVERAL)[name]), threads=1, pcap=path, snaplen=65_535
+        )
         content = path.read_bytes()
     return list(records(content)), dict(result.simulation.runs[0].answer), content
 

@@ -50,7 +50,7 @@ pub use frame::{Frames, Mpdu, Msdu, Ppdu, UserPsdu};
 pub use medium::{CollidedFrame, FrameErrors};
 pub use phy::{
     Amendment, Format, HighRate, HighRateTiming, Modulation, PhyConfig, Protection, ProtectionKind,
-    Rate,
+    Rate, ResourceUnit,
 };
 pub use rate_control::{MinstrelRules, RateControlConfig};
 pub use sequence::dcf::{FrameTable, FrameTimes};

@@ -12,6 +12,7 @@ pub use amendment::{Amendment, Format};
 pub(crate) use high_rate::HighRatePpdus;
 pub use high_rate::{HighRate, HighRateTiming};
 pub(crate) use resource_units::Division;
+pub use resource_units::ResourceUnit;
 
 /// PHY timings and frame sizes.
 #[derive(Clone, Debug, Deserialize)]

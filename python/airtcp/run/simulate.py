@@ -104,11 +104,18 @@ def simulate(
         raise ValueError(f"snaplen must be {LEAST_SNAPLEN} to {MOST_SNAPLEN}, not {snaplen}")
     if threads is not None and threads < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
-    if pcap is not None and scenario.mac.ofdma is not None:
-        raise QuestionError(
-            "--pcap: captures of PPDUs to several stations are not supported; allowed: without "
-            "--pcap, or a scenario without mac.ofdma"
-        )
+    ofdma = scenario.mac.ofdma
+    if pcap is not None and ofdma is not None:
+        if ofdma.uplink != "edca":
+            raise QuestionError(
+                "--pcap: captures of triggers for data are not supported; allowed: without --pcap, "
+                'or a scenario with mac.ofdma.uplink = "edca"'
+            )
+        if scenario.phy.standard != "802.11ax":
+            raise QuestionError(
+                "--pcap: captures of PPDUs to several stations are those of 802.11ax; allowed: "
+                'without --pcap, phy.standard = "802.11ax", or a scenario without mac.ofdma'
+            )
     if seed is not None or replications is not None:
         scenario = scenario.with_run(seed=seed, replications=replications)
     threads = threads or processors()

@@ -2,7 +2,7 @@
 //!
 //! The fields are those of radiotap.org, each aligned to its size.
 
-use airtcp_wlan::{Format, HighRate, Modulation, PhyConfig, Rate};
+use airtcp_wlan::{Format, HighRate, Modulation, PhyConfig, Rate, ResourceUnit};
 
 /// Bits of the word that lists the present fields.
 const PRESENT_TSFT_FLAGS: u32 = 0b11;
@@ -12,6 +12,7 @@ const PRESENT_MCS: u32 = 1 << 19;
 const PRESENT_AMPDU: u32 = 1 << 20;
 const PRESENT_VHT: u32 = 1 << 21;
 const PRESENT_HE: u32 = 1 << 23;
+const PRESENT_HE_MU: u32 = 1 << 24;
 /// Fields beyond these follow as type, length and value.
 const PRESENT_TLV: u32 = 1 << 28;
 const TLV_USIG: u16 = 33;
@@ -44,6 +45,17 @@ const HE_DATA1: u16 = 0x0010 | 0x0020 | 0x0040 | 0x0080 | 0x0200 | 0x4000;
 const HE_DATA2: u16 = 0x0002;
 const HE_UPLINK: u16 = 0x0080;
 const HE_LDPC: u16 = 0x2000;
+/// HE MU and trigger-based PPDUs: the format (data 1); the STA-ID of MU is known (data 1), and is in
+/// data 4; the number of the resource unit is known and in data 2.
+const HE_MU: u16 = 0x0002 | 0x0800;
+const HE_TRIGGERED: u16 = 0x0003;
+const HE_STATION_ID_SHIFT: u16 = 4;
+const HE_UNIT_KNOWN: u16 = 0x4000;
+const HE_UNIT_SHIFT: u16 = 8;
+/// HE-MU: resource units of both content channels are known (flags 1), and the bandwidth (flags 2).
+const HE_MU_UNITS: u16 = 0x0100;
+const HE_MU_UNITS_2: u16 = 0x0200;
+const HE_MU_BANDWIDTH: u16 = 0x0004;
 /// U-SIG: PHY version (0: EHT), bandwidth and direction are known.
 const USIG_KNOWN: u32 = 0x0007;
 const USIG_UPLINK: u32 = 1 << 18;
@@ -73,6 +85,40 @@ pub(crate) struct Sending {
     pub(crate) ldpc: bool,
     /// Its position in an A-MPDU.
     pub(crate) subframe: Option<Subframe>,
+    /// Its place in a PPDU to or from several stations.
+    pub(crate) unit: Option<Unit>,
+}
+
+/// The place of a station in a PPDU.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unit {
+    unit: ResourceUnit,
+    /// The station of a PPDU to several users; `None` in a trigger-based PPDU.
+    station_id: Option<u16>,
+}
+
+impl Unit {
+    /// Creates the place of a station in a PPDU to several users.
+    pub(crate) fn of_several(unit: ResourceUnit, station_id: u16) -> Self {
+        Self { unit, station_id: Some(station_id) }
+    }
+
+    /// Creates the place of a station in a trigger-based PPDU.
+    pub(crate) fn triggered(unit: ResourceUnit) -> Self {
+        Self { unit, station_id: None }
+    }
+
+    /// Returns the RU Allocation subfield of each 20 MHz (Table 27-26), with one user in each of its
+    /// units; `None` for units that are wider.
+    fn allocation(self) -> Option<u8> {
+        match self.unit.tones {
+            26 => Some(0b0000_0000),
+            52 => Some(0b0111_0000),
+            106 => Some(0b0110_0000),
+            242 => Some(0b1100_0000),
+            _ => None,
+        }
+    }
 }
 
 /// A subframe of an A-MPDU.
@@ -88,7 +134,7 @@ pub(crate) struct Subframe {
 impl Sending {
     /// Creates a frame outside of an A-MPDU.
     pub(crate) fn alone(rate: Rate) -> Self {
-        Self { rate, is_uplink: false, ldpc: false, subframe: None }
+        Self { rate, is_uplink: false, ldpc: false, subframe: None, unit: None }
     }
 }
 
@@ -131,7 +177,10 @@ impl Radio {
         let (modulation, short_preamble, before_mpdu) = match sending.rate.modulation {
             Modulation::Dsss => (CHANNEL_CCK, self.short_preamble, self.before_mpdu_ns[0]),
             Modulation::Ofdm => (CHANNEL_OFDM, false, self.before_mpdu_ns[1]),
-            Modulation::High(high) => (CHANNEL_OFDM, false, high.preamble_time.as_nanos()),
+            Modulation::High(high) => {
+                let preamble = sending.unit.map_or(high.preamble_time, |one| one.unit.preamble);
+                (CHANNEL_OFDM, false, preamble.as_nanos())
+            }
         };
         let mut flags = FLAG_FCS_AT_END;
         if short_preamble {
@@ -174,7 +223,11 @@ impl Radio {
                 Format::He => {
                     present |= PRESENT_HE;
                     align(record, begin, 2);
-                    he(record, &high, sending.ldpc, sending.is_uplink);
+                    he(record, &high, sending);
+                    if let Some(unit) = sending.unit.filter(|one| one.station_id.is_some()) {
+                        present |= PRESENT_HE_MU;
+                        he_mu(record, bandwidth_of(&high), unit.allocation());
+                    }
                 }
                 Format::Eht => {
                     present |= PRESENT_TLV;
@@ -233,24 +286,64 @@ fn vht(record: &mut Vec<u8>, high: &HighRate, ldpc: bool) {
     record.extend([if ldpc { VHT_LDPC } else { 0 }, 0, 0, 0]);
 }
 
-fn he(record: &mut Vec<u8>, high: &HighRate, ldpc: bool, is_uplink: bool) {
-    let bandwidth = match high.channel_width_mhz {
+fn he(record: &mut Vec<u8>, high: &HighRate, sending: &Sending) {
+    let Sending { ldpc, is_uplink, unit, .. } = *sending;
+    let (format, number, station, size) = match unit {
+        None => (0, 0, 0, bandwidth_of(high)),
+        Some(Unit { unit, station_id }) => (
+            if station_id.is_some() { HE_MU } else { HE_TRIGGERED },
+            HE_UNIT_KNOWN | (unit.place as u16) << HE_UNIT_SHIFT,
+            station_id.unwrap_or(0) << HE_STATION_ID_SHIFT,
+            size_of(unit),
+        ),
+    };
+    let data = [
+        HE_DATA1 | format,
+        HE_DATA2 | number,
+        u16::from(high.mcs) << 8
+            | if is_uplink { HE_UPLINK } else { 0 }
+            | if ldpc { HE_LDPC } else { 0 },
+        station,
+        size | (guard(high) as u16) << 4,
+        high.spatial_streams.into(),
+    ];
+    record.extend(data.iter().flat_map(|word| word.to_le_bytes()));
+}
+
+/// Appends the HE-MU field. `allocation` is that of each 20 MHz; content channel 1 has the first
+/// 20 MHz of each pair, and channel 2 the second.
+fn he_mu(record: &mut Vec<u8>, bandwidth: u16, allocation: Option<u8>) {
+    let parts = 1 << bandwidth;
+    let second = if bandwidth > 0 { HE_MU_UNITS_2 } else { 0 };
+    let known = if allocation.is_some() { HE_MU_UNITS | second } else { 0 };
+    record.extend(known.to_le_bytes());
+    record.extend((HE_MU_BANDWIDTH | bandwidth).to_le_bytes());
+    let of = |channel: usize| (0..4).map(move |one| 2 * one + channel < parts);
+    let is_there = of(0).chain(of(1));
+    record.extend(is_there.map(|one| if one { allocation.unwrap_or(0) } else { 0 }));
+}
+
+/// Returns the number of a bandwidth in HE.
+fn bandwidth_of(high: &HighRate) -> u16 {
+    match high.channel_width_mhz {
         20 => 0,
         40 => 1,
         80 => 2,
         _ => 3,
-    };
-    let data = [
-        HE_DATA1,
-        HE_DATA2,
-        u16::from(high.mcs) << 8
-            | if is_uplink { HE_UPLINK } else { 0 }
-            | if ldpc { HE_LDPC } else { 0 },
-        0,
-        bandwidth | (guard(high) as u16) << 4,
-        high.spatial_streams.into(),
-    ];
-    record.extend(data.iter().flat_map(|word| word.to_le_bytes()));
+    }
+}
+
+/// Returns the number of the size of a resource unit in HE.
+fn size_of(unit: ResourceUnit) -> u16 {
+    match unit.tones {
+        26 => 4,
+        52 => 5,
+        106 => 6,
+        242 => 7,
+        484 => 8,
+        996 => 9,
+        _ => 10,
+    }
 }
 
 fn eht(record: &mut Vec<u8>, high: &HighRate, ldpc: bool, is_uplink: bool) {
@@ -353,9 +446,29 @@ mod tests {
         assert_eq!(found[32..], [0x45, 0, 0x04, 4, 0x92, 0, 0, 0, 1, 0, 0, 0]);
 
         let rate = rate(Format::He, 11, 1, 160, 1_600);
-        let found = header(&Sending { rate, is_uplink: true, ldpc: true, subframe });
+        let found = header(&Sending { rate, is_uplink: true, ldpc: true, subframe, unit: None });
         assert_eq!(found[2..8], [44, 0, 0x0b, 0, 0x90, 0]);
         assert_eq!(found[32..], [0xf0, 0x42, 2, 0, 0x80, 0x2b, 0, 0, 0x13, 0, 1, 0]);
+    }
+
+    /// HE MU (format 2) to station 5 in the third unit of 52 tones (size 5) of 40 MHz: both content
+    /// channels have one 20 MHz each, with four such units (112). A trigger-based PPDU (format 3)
+    /// has no HE-MU field.
+    #[test]
+    fn a_user_has_its_resource_unit() {
+        let place = ResourceUnit { tones: 52, place: 2, preamble: Duration::from_micros(48) };
+        let mut sending = with_ldpc(rate(Format::He, 11, 1, 40, 800));
+        sending.unit = Some(Unit::of_several(place, 5));
+        let found = header(&sending);
+        assert_eq!(found[2..8], [46, 0, 0x0b, 0, 0x80, 1]);
+        assert_eq!(found[8..16], 1_048_u64.to_le_bytes());
+        assert_eq!(found[22..34], [0xf2, 0x4a, 2, 0x42, 0, 0x2b, 0x50, 0, 5, 0, 1, 0]);
+        assert_eq!(found[34..], [0, 3, 5, 0, 112, 0, 0, 0, 112, 0, 0, 0]);
+
+        (sending.unit, sending.is_uplink) = (Some(Unit::triggered(place)), true);
+        let found = header(&sending);
+        assert_eq!(found[2..8], [34, 0, 0x0b, 0, 0x80, 0]);
+        assert_eq!(found[22..], [0xf3, 0x42, 2, 0x42, 0x80, 0x2b, 0, 0, 5, 0, 1, 0]);
     }
 
     /// U-SIG of 12 octets: bandwidth 4 from bit 15 on, uplink at bit 18. EHT of 44: guard interval 1
@@ -365,7 +478,7 @@ mod tests {
     fn eht_comes_with_types_and_lengths() {
         let subframe = Some(Subframe { reference: 9, is_last: true, is_alone: true });
         let rate = rate(Format::Eht, 13, 2, 320, 1_600);
-        let found = header(&Sending { rate, is_uplink: true, ldpc: true, subframe });
+        let found = header(&Sending { rate, is_uplink: true, ldpc: true, subframe, unit: None });
 
         assert_eq!(found[2..8], [96, 0, 0x0b, 0, 0x10, 0x10]);
         assert_eq!(found[32..48], [33, 0, 12, 0, 0x07, 0, 0x06, 0, 0, 0, 0, 0, 0, 0, 0, 0]);

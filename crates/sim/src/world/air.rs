@@ -222,14 +222,20 @@ impl World<'_> {
         times: &FrameTimes,
         ppdu: Ppdu<'_, Packet>,
     ) {
-        for (place, &UserPsdu { frames: psdu, class }) in ppdu.psdus().iter().enumerate() {
+        let is_of_several = ppdu.psdus()[0].unit.is_some();
+        if is_of_several {
+            self.capture_users(by, start, times, ppdu.psdus(), false);
+        }
+        for (place, &UserPsdu { frames: psdu, class, .. }) in ppdu.psdus().iter().enumerate() {
             if self.watchers.shares_airtime {
                 self.charge(by, start, psdu.first().payload.to, times.total);
             }
             if self.measures.ppdus.is_some() {
                 self.count_ppdu(by, start, (times, class), (psdu, place == 0), false);
             }
-            self.capture_exchange(by, start, (times, class), psdu);
+            if !is_of_several {
+                self.capture_exchange(by, start, (times, class), psdu);
+            }
         }
     }
 
@@ -291,13 +297,21 @@ impl World<'_> {
                 // After a collision of the RTS, its PPDU is not sent.
                 let has_data = times.rts == Duration::ZERO;
                 self.note_collider(by, times, has_data.then(|| cargo(ppdu.frames())));
-                for (place, &UserPsdu { frames: psdu, class }) in ppdu.psdus().iter().enumerate() {
+                let is_of_several = ppdu.psdus()[0].unit.is_some();
+                if is_of_several {
+                    self.capture_users(by, now, times, ppdu.psdus(), true);
+                }
+                for (place, &UserPsdu { frames: psdu, class, .. }) in
+                    ppdu.psdus().iter().enumerate()
+                {
                     if has_data {
                         self.count_ppdu(by, now, (times, class), (psdu, place == 0), true);
                     }
                     self.charge_collider(by, now, psdu.first().payload.to, times);
                     self.frame_failed(by, &psdu.first().payload, true);
-                    self.capture_collider(by, now, (times, class), psdu);
+                    if !is_of_several {
+                        self.capture_collider(by, now, (times, class), psdu);
+                    }
                 }
             }
         }

@@ -13,6 +13,7 @@ mod heard;
 mod management;
 mod on_air;
 mod packets;
+mod users;
 
 use std::collections::BTreeMap;
 
@@ -76,8 +77,9 @@ pub(super) struct Capture {
     /// For each station, the number of frames that a Block ACK between it and its access point
     /// reports; `None` without Block ACKs.
     windows: Vec<Option<u64>>,
-    /// For each queue, its node.
+    /// For each queue, its node, and the TID of its frames.
     senders: Vec<NodeId>,
+    tids: Vec<u8>,
 }
 
 impl World<'_> {
@@ -106,6 +108,7 @@ impl World<'_> {
             windows: self.nodes.iter().map(window).collect(),
             is_aggregated: self.is_aggregated(),
             senders: self.transmitters.iter().map(|one| one.node).collect(),
+            tids: (0..).zip(&self.transmitters).map(|(id, _)| self.tid(id)).collect(),
         });
     }
 
@@ -226,8 +229,11 @@ impl World<'_> {
     #[cold]
     pub(super) fn capture_outcome(&mut self, psdu: Frames<'_, Packet>) {
         if let Some(capture) = &mut self.watchers.capture {
-            let came = |id| psdu.mpdus().iter().any(|mpdu| mpdu.id == id && mpdu.is_received);
-            capture.settle(came);
+            let received = psdu.mpdus().iter().filter(|mpdu| mpdu.is_received);
+            let came: Vec<u64> = received.map(|mpdu| mpdu.id).collect();
+            if !capture.came_of_users(psdu.receiver(), &came) {
+                capture.settle(|id| came.contains(&id));
+            }
         }
     }
 
@@ -304,7 +310,7 @@ impl World<'_> {
                 is_last: place + 1 == count,
                 is_alone: count == 1,
             });
-            sendings.push(Sending { rate, is_uplink, ldpc, subframe });
+            sendings.push(Sending { rate, is_uplink, ldpc, subframe, unit: None });
         }
         (frames, sendings)
     }

@@ -3,6 +3,7 @@
 //! Its duration is in [`sequence`](crate::sequence).
 
 use super::Frames;
+use crate::phy::ResourceUnit;
 
 /// The data of a PPDU on the air.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub struct UserPsdu<'a, P> {
     pub frames: Frames<'a, P>,
     /// The rate class.
     pub class: u32,
+    /// The resource unit of a user of a multi-user PPDU.
+    pub unit: Option<ResourceUnit>,
 }
 
 impl<P> Clone for Ppdu<'_, P> {
@@ -55,7 +58,7 @@ impl<'a, P> Ppdu<'a, P> {
     /// Creates a PPDU for one user.
     #[inline]
     pub(crate) fn of_one(frames: Frames<'a, P>, class: u32) -> Self {
-        Self(Users::One([UserPsdu { frames, class }]))
+        Self(Users::One([UserPsdu { frames, class, unit: None }]))
     }
 
     /// Creates a PPDU for several users, or for one in a resource unit.

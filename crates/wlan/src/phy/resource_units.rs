@@ -15,6 +15,20 @@ pub(crate) struct Division {
     pub(crate) units: usize,
 }
 
+/// A resource unit of a PPDU to several users or of a trigger-based one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResourceUnit {
+    /// Its subcarriers, with pilots: 26 to 1992 tones.
+    pub tones: usize,
+    /// Its place among the units of this size, from the lowest frequency on.
+    pub place: usize,
+    /// The duration before the Data field of the PPDU.
+    pub preamble: Duration,
+}
+
+/// Tones of resource units, in the order of [`SUBCARRIERS`].
+const TONES: [usize; 7] = [26, 52, 106, 242, 484, 996, 1_992];
+
 /// N_SD of resource units of 26, 52, 106, 242, 484, 996 and 2 x 996 tones (Table 27-13).
 const SUBCARRIERS: [u64; 7] = [24, 48, 102, 234, 468, 980, 1_960];
 
@@ -41,6 +55,14 @@ impl Division {
         let fits = |&(_, &units): &(u64, &usize)| units <= users;
         let (subcarriers, &units) = SUBCARRIERS.into_iter().zip(*units).find(fits)?;
         Some(Self { subcarriers, units })
+    }
+
+    /// Returns one of its resource units, in a PPDU with this duration before the Data field.
+    pub(crate) fn unit(self, place: usize, preamble: Duration) -> ResourceUnit {
+        let sizes = SUBCARRIERS.into_iter().zip(TONES);
+        let (_, tones) =
+            sizes.into_iter().find(|&(one, _)| one == self.subcarriers).expect("a size");
+        ResourceUnit { tones, place, preamble }
     }
 
     /// Returns the division of a channel with the largest resource units of which there is one for

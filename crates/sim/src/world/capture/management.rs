@@ -30,6 +30,9 @@ impl World<'_> {
         let node = self.transmitters[by as usize].node;
         let block_ack_rate = self.aggregation_to(by, receiver).map(|one| one.block_ack_rate);
         let Some(capture) = &mut self.watchers.capture else { return };
+        if capture.trigger_after_collision(start) {
+            return;
+        }
         capture.settle(|_| true);
         let [sender, far] = addresses;
         let duration = micros_up(answer.1 - request.1);

@@ -9,6 +9,7 @@ use airtcp_wlan::{ContenderId, Rate, StationId};
 
 use super::super::node::NodeId;
 use super::agreements::BlockAck;
+use super::users::Users;
 use super::{Capture, wrapped};
 use crate::pcap::PcapWriter;
 use crate::pcap::frame::{Address, Frame};
@@ -22,6 +23,10 @@ const OUTCOME_IS_KNOWN: Duration = Duration::from_millis(5);
 pub(in crate::world) struct OnAir {
     /// The data PPDU.
     pub(super) pending: Option<Pending>,
+    /// A PPDU to several users instead.
+    pub(super) users: Option<Users>,
+    /// One that has collided, and after which a trigger may follow.
+    pub(super) triggered: Option<Users>,
     /// The frames of a collision, with their senders, if each node has its own interface.
     pub(super) collided: Vec<(NodeId, Time, Sending, Frame)>,
 }
@@ -56,6 +61,7 @@ impl OnAir {
     pub(super) fn is_known(&self, now: Time) -> bool {
         let answer = self.pending.as_ref().and_then(|pending| pending.answer);
         let since = answer.map(|answer| answer.start);
+        let since = since.or(self.users.as_ref().map(Users::begins_to_respond));
         let since = since.or(self.collided.first().map(|&(_, start, ..)| start));
         since.is_some_and(|since| since + OUTCOME_IS_KNOWN <= now)
     }
@@ -114,6 +120,9 @@ impl Capture {
     /// received.
     pub(super) fn settle(&mut self, came: impl Fn(u64) -> bool) {
         self.settle_collided();
+        if let Some(users) = self.on_air.users.take() {
+            self.settle_users(users, &came);
+        }
         let Some(pending) = self.on_air.pending.take() else { return };
         let Pending { by, sender, receiver, start, frames, sendings, answer } = pending;
         let window = self.window(by, receiver);
@@ -142,7 +151,7 @@ impl Capture {
 
 /// Writes a frame of `from` at the nodes that hear it, where `intact` applies; at its sender it is
 /// always intact.
-fn write_around(
+pub(super) fn write_around(
     pcap: &mut PcapWriter,
     around: &[Vec<NodeId>],
     from: NodeId,

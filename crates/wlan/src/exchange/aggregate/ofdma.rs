@@ -14,7 +14,7 @@ use crate::contention::{ContenderConfig, Retry};
 use crate::events::{Began, MacEvent, Supply};
 use crate::exchange::{Air, Desk, OnAir, Roles};
 use crate::frame::{Frames, Ppdu, Psdu, UserPsdu};
-use crate::phy::{Division, HighRate, PhyConfig};
+use crate::phy::{Division, HighRate, PhyConfig, ResourceUnit};
 use crate::sequence::dcf::FrameTimes;
 use crate::sequence::ht::HtExchange;
 use crate::station::{ContenderId, EVERYBODY, StationId};
@@ -57,6 +57,7 @@ struct OfdmaQueue<P> {
 struct User<P> {
     psdu: Psdu<P>,
     class: u32,
+    unit: ResourceUnit,
     /// The Data field without padding, and the time before it.
     data: Duration,
     preamble: Duration,
@@ -120,7 +121,13 @@ impl<P> Ofdma<P> {
     /// Returns the users of the PPDU of `by`.
     pub(super) fn users(&self, by: ContenderId) -> Vec<UserPsdu<'_, P>> {
         let users = self.users_of(by);
-        users.map(|user| UserPsdu { frames: user.psdu.frames(), class: user.class }).collect()
+        users
+            .map(|&User { ref psdu, class, unit, .. }| UserPsdu {
+                frames: psdu.frames(),
+                class,
+                unit: Some(unit),
+            })
+            .collect()
     }
 
     /// Returns the trigger frame after the PPDU of `by` and its responses, and its first user. The
@@ -164,7 +171,7 @@ impl<P: Clone> Aggregate<P> {
         let mut answers = UserAnswers::new(&ofdma.config, hop, stations.len());
         let mut data = Duration::ZERO;
         debug_assert!(own.users.is_empty(), "an exchange ends before the next begins");
-        for (&receiver, class) in stations.iter().zip(classes) {
+        for (place, (&receiver, class)) in stations.iter().zip(classes).enumerate() {
             let exchange = &self.exchanges[class as usize];
             let (rate, timing) = exchange.high_rate();
             let ppdus = rate.ppdus_in(division, preamble, timing);
@@ -182,7 +189,8 @@ impl<P: Clone> Aggregate<P> {
             data = data.max(ppdu);
             answers.add(exchange, division);
             let (data, psdu) = (ppdu - preamble, Psdu::of(mpdus));
-            own.users.push(User { psdu, class, data, preamble, arrived: 0 });
+            let unit = division.unit(place, preamble);
+            own.users.push(User { psdu, class, unit, data, preamble, arrived: 0 });
         }
         if own.users.is_empty() {
             return false;
@@ -276,7 +284,7 @@ impl<P: Clone> Aggregate<P> {
         own.arrived += 1;
         let next = own.arrivals.get(own.arrived).map(|&(time, ..)| time);
         // The code for one user works on the PSDU that its queue holds.
-        let User { psdu, class, data, preamble, arrived } = own.users.remove(place);
+        let User { psdu, class, unit, data, preamble, arrived } = own.users.remove(place);
         air.originators[by as usize].psdu = Some(psdu);
         let places = arrived..arrived + packets;
         let (frames, errors) =
@@ -284,7 +292,7 @@ impl<P: Clone> Aggregate<P> {
         self.any_received |= frames > errors;
         air.contention.count_mpdus(by, frames, errors);
         let psdu = air.originators[by as usize].psdu.take().expect("it was held");
-        let user = User { psdu, class, data, preamble, arrived: places.end };
+        let user = User { psdu, class, unit, data, preamble, arrived: places.end };
         let ofdma = self.ofdma.as_mut().expect("it sends to users");
         let waits = ofdma.config.acknowledgment == OfdmaAcknowledgment::BarSequence;
         let own = ofdma.queue(by).expect("it sends to users");

@@ -1,0 +1,297 @@
+//! PPDUs to several users in a capture file (IEEE Std 802.11ax-2021, 9.3.1.22 and 26.5.1): the data
+//! of each user in its resource unit, then the Block ACKs: of all users in one trigger-based PPDU
+//! after an MU-BAR trigger, or one by one after Block ACK requests.
+
+use airtcp_kernel::{Duration, Time};
+use airtcp_wlan::{
+    ContenderId, FrameTimes, HighRate, Modulation, OfdmaAcknowledgment, Rate, ResourceUnit,
+    StationId, UserPsdu,
+};
+
+use super::super::World;
+use super::super::node::NodeId;
+use super::agreements::BlockAck;
+use super::on_air::write_around;
+use super::{Capture, address_of, micros_up, wrapped};
+use crate::packet::Packet;
+use crate::pcap::frame::{Frame, UserInfo};
+use crate::pcap::radiotap::{Sending, Subframe, Unit};
+
+/// The guard interval of trigger-based PPDUs here, and their preamble with one spatial stream
+/// (27.3.4): 40 us, and one long training field.
+const TRIGGERED_GUARD_INTERVAL: Duration = Duration::from_nanos(1_600);
+const TRIGGERED_PREAMBLE: Duration = Duration::from_micros(48);
+
+/// A PPDU to several users, and what follows it.
+#[derive(Debug)]
+pub(super) struct Users {
+    by: ContenderId,
+    sender: NodeId,
+    start: Time,
+    trigger: Option<(Time, Rate, Frame)>,
+    users: Vec<User>,
+}
+
+/// A user of a PPDU.
+#[derive(Debug)]
+struct User {
+    receiver: StationId,
+    /// Its frames, with their numbers.
+    frames: Vec<(u64, Frame)>,
+    sendings: Vec<Sending>,
+    /// The numbers of the frames that have come, once they are known.
+    came: Option<Vec<u64>>,
+    /// The number at which a request or the trigger says that the window starts.
+    window_start: u64,
+    /// The request for its Block ACK: when it begins, its rate and its duration field.
+    request: Option<(Time, Rate, u16)>,
+    /// When its Block ACK begins, and how it is sent.
+    answer: (Time, Sending),
+}
+
+impl World<'_> {
+    /// Captures the PPDU of `by` to several users, which begins at `start`. Of one that collides, a
+    /// trigger may follow.
+    #[cold]
+    pub(in crate::world) fn capture_users(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        times: &FrameTimes,
+        users: &[UserPsdu<'_, Packet>],
+        collides: bool,
+    ) {
+        let (data, total) = (times.data, times.total - self.phy.propagation_delay);
+        let Some(mut capture) = self.watchers.capture.take() else { return };
+        if collides {
+            capture.settle_before(start);
+        } else {
+            capture.settle(|_| true);
+        }
+        let sender = self.transmitters[by as usize].node;
+        let duration = micros_up(total - data);
+        let mut sent = self.what_follows(by, start, (data, total), users);
+        for (user, psdu) in sent.users.iter_mut().zip(users) {
+            let (rate, _) = self.scenario.rates_of(psdu.class);
+            let (frames, mut sendings) =
+                self.data_frames(&mut capture, by, psdu.frames, rate, duration, None);
+            let unit = psdu.unit.map(|unit| Unit::of_several(unit, user.receiver as u16));
+            sendings.iter_mut().for_each(|sending| sending.unit = unit);
+            if collides {
+                for ((_, frame), sending) in frames.into_iter().zip(sendings) {
+                    capture.on_air.collided.push((sender, start, sending, frame));
+                }
+            } else {
+                (user.frames, user.sendings) = (frames, sendings);
+            }
+        }
+        for user in &mut sent.users {
+            capture.ampdus += 1;
+            if let Some(subframe) = &mut user.answer.1.subframe {
+                subframe.reference = capture.ampdus;
+            }
+        }
+        if !collides {
+            capture.on_air.users = Some(sent);
+        } else if sent.trigger.is_some() {
+            capture.on_air.triggered = Some(sent);
+        }
+        self.watchers.capture = Some(capture);
+    }
+
+    /// Returns the users of a PPDU without their frames, and what follows it.
+    fn what_follows(
+        &self,
+        by: ContenderId,
+        start: Time,
+        (data, total): (Duration, Duration),
+        psdus: &[UserPsdu<'_, Packet>],
+    ) -> Users {
+        let ofdma = self.scenario.mac.ofdma.as_ref().expect("it sends to several users");
+        let hop = self.phy.sifs + self.phy.propagation_delay;
+        let sender = self.transmitters[by as usize].node;
+        let by_trigger = ofdma.acknowledgment == OfdmaAcknowledgment::MuBar;
+        let (mut users, mut infos) = (Vec::new(), Vec::new());
+        let (mut at, mut control, mut width) = (data + hop, None::<Rate>, 20);
+        for (place, psdu) in psdus.iter().enumerate() {
+            let receiver = psdu.frames.receiver();
+            let (rate, control_rate) = self.scenario.rates_of(psdu.class);
+            let aggregation = self.aggregation_to(by, receiver).expect("users have Block ACKs");
+            let window_start = psdu.frames.first().id;
+            let (Modulation::High(high), Some(unit)) = (rate.modulation, psdu.unit) else {
+                unreachable!("a user has a resource unit")
+            };
+            control = Some(control.map_or(control_rate, |one| {
+                if one.bps < control_rate.bps { one } else { control_rate }
+            }));
+            width = high.channel_width_mhz;
+            let mcs = ofdma.block_ack_mcs.min(high.mcs);
+            let mut request = None;
+            let sending = if by_trigger {
+                let info = UserInfo {
+                    station_id: receiver as u16,
+                    unit: allocation(unit),
+                    ldpc: self.has_ldpc(by, receiver),
+                    mcs,
+                    tid: self.tid(by),
+                    start: wrapped(window_start),
+                };
+                infos.push(info);
+                let rate = triggered(rate, high, mcs);
+                let subframe = Some(Subframe { reference: 0, is_last: true, is_alone: true });
+                let unit = ResourceUnit { preamble: TRIGGERED_PREAMBLE, ..unit };
+                Sending {
+                    rate,
+                    is_uplink: true,
+                    ldpc: info.ldpc,
+                    subframe,
+                    unit: Some(Unit::triggered(unit)),
+                }
+            } else {
+                if place > 0 {
+                    let left = |end: Duration| micros_up(total - end);
+                    let airtime =
+                        self.phy.ppdu_time(aggregation.block_ack_request_bits, control_rate);
+                    request = Some((start + at, control_rate, left(at + airtime)));
+                    at += airtime + hop;
+                }
+                Sending::alone(aggregation.block_ack_rate)
+            };
+            users.push(User {
+                receiver,
+                frames: Vec::new(),
+                sendings: Vec::new(),
+                came: None,
+                window_start,
+                request,
+                answer: (start + at, sending),
+            });
+            if !by_trigger {
+                at += self.phy.ppdu_time(aggregation.block_ack_bits, aggregation.block_ack_rate)
+                    + hop;
+            }
+        }
+        let trigger = control.filter(|_| by_trigger).map(|rate| {
+            let mut frame = Frame::default();
+            let bits = 8 * (28 + 9 * infos.len() as u64);
+            let airtime = self.phy.ppdu_time(bits, rate);
+            let response = (at + airtime + hop, total);
+            users.iter_mut().for_each(|user| user.answer.0 = start + response.0);
+            frame.mu_bar(
+                micros_up(total - at - airtime),
+                address_of(sender),
+                (width, total - response.0),
+                &infos,
+            );
+            (start + at, rate, frame)
+        });
+        Users { by, sender, start, trigger, users }
+    }
+
+    fn has_ldpc(&self, by: ContenderId, receiver: StationId) -> bool {
+        let timing = self.station_of(by, receiver).and_then(|one| one.high_rate(self.scenario));
+        timing.is_some_and(|high| high.tail_bits == 0)
+    }
+}
+
+/// Returns the rate of a response in a trigger-based PPDU.
+fn triggered(rate: Rate, high: HighRate, mcs: u8) -> Rate {
+    let guard_interval = TRIGGERED_GUARD_INTERVAL;
+    let high = HighRate { mcs, spatial_streams: 1, guard_interval, ..high };
+    Rate { modulation: Modulation::High(high), ..rate }
+}
+
+/// Returns the RU Allocation subfield of a resource unit (Table 9-31g): bit 0 selects the upper 80
+/// MHz of 160 MHz, the others number the units of 26 tones, then those of 52, and so on.
+fn allocation(unit: ResourceUnit) -> u8 {
+    let (first, in_80_mhz) = match unit.tones {
+        26 => (0, 37),
+        52 => (37, 16),
+        106 => (53, 8),
+        242 => (61, 4),
+        484 => (65, 2),
+        996 => (67, 1),
+        _ => (68, 1),
+    };
+    (((first + unit.place % in_80_mhz) << 1) | (unit.place / in_80_mhz)) as u8
+}
+
+impl Users {
+    /// Returns when the first response begins, or that of a missing one would.
+    pub(super) fn begins_to_respond(&self) -> Time {
+        self.users[0].answer.0
+    }
+}
+
+impl Capture {
+    /// Records what has come of a PSDU to `receiver`, in a PPDU to several users. Returns false if
+    /// none is on the air.
+    pub(super) fn came_of_users(&mut self, receiver: StationId, came: &[u64]) -> bool {
+        let Some(sent) = &mut self.on_air.users else { return false };
+        let user = sent.users.iter_mut().find(|one| one.receiver == receiver);
+        user.expect("it is one of the users").came = Some(came.to_vec());
+        if sent.users.iter().all(|one| one.came.is_some()) {
+            self.settle(|_| true);
+        }
+        true
+    }
+
+    /// Writes a PPDU to several users, and what follows it. Where it is not known yet, `came` says
+    /// which frames were received.
+    pub(super) fn settle_users(&mut self, sent: Users, came: impl Fn(u64) -> bool) {
+        let Users { by, sender, start, users, .. } = &sent;
+        let mut any = sent.trigger.is_some();
+        for User { receiver, frames, sendings, came: known, .. } in users {
+            let window = self.window(*by, *receiver).expect("users have Block ACKs");
+            for ((id, frame), sending) in frames.iter().zip(sendings) {
+                let intact = known.as_ref().map_or_else(|| came(*id), |known| known.contains(id));
+                write_around(&mut self.pcap, &self.around, *sender, *start, sending, intact, frame);
+                any |= intact;
+                if intact {
+                    self.agreements.entry((*by, *receiver)).or_default().receive(*id, window);
+                }
+            }
+        }
+        if any {
+            self.write_answers(sent);
+        }
+    }
+
+    /// Writes the trigger or requests that follow a PPDU to several users, and their Block ACKs.
+    pub(super) fn write_answers(&mut self, sent: Users) {
+        let Users { by, sender, trigger, users, .. } = sent;
+        let is_triggered = trigger.is_some();
+        if let Some((start, rate, frame)) = trigger {
+            self.frame = frame;
+            self.write(sender, start, rate, true);
+        }
+        for User { receiver, window_start, request, answer: (start, sending), .. } in users {
+            let window = self.window(by, receiver).expect("users have Block ACKs");
+            let [from, to] = [address_of(receiver), address_of(sender)];
+            if let Some((at, rate, duration)) = request {
+                let tid = self.tids[by as usize];
+                let first = wrapped(window_start);
+                self.frame.block_ack_request(duration, [from, to], tid, first);
+                self.write(sender, at, rate, true);
+            }
+            let agreement = self.agreements.entry((by, receiver)).or_default();
+            if is_triggered || request.is_some() {
+                agreement.request(window_start);
+            }
+            let BlockAck { start: first, bitmap } = agreement.block_ack(window);
+            self.frame.block_ack([to, from], self.tids[by as usize], wrapped(first), &bitmap);
+            let Self { pcap, around, frame, .. } = self;
+            write_around(pcap, around, receiver, start, &sending, true, frame);
+        }
+    }
+
+    /// Writes the trigger that begins at `start` after a PPDU to several users that has collided,
+    /// and the responses. Returns false if none was due then.
+    pub(super) fn trigger_after_collision(&mut self, start: Time) -> bool {
+        let due = |sent: &Users| sent.trigger.as_ref().is_some_and(|&(at, ..)| at == start);
+        let Some(sent) = self.on_air.triggered.take().filter(due) else { return false };
+        self.settle(|_| true);
+        self.write_answers(sent);
+        true
+    }
+}

@@ -1,0 +1,175 @@
+"""A capture of OFDMA: PPDUs to several users and what follows them, by own code and by tshark."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import airtcp
+import pytest
+from aggregates import OF_SEVERAL, Frame, captured, ppdus
+from airtcp.scenario import loads
+from test_pcap_aggregates import asked
+from witness_tools import needs_tshark
+
+SIFS_NS = 16_000
+#: Radiotap's fields by their bits: HE and HE-MU. PPDU formats of HE.
+HE, HE_MU, MU, TRIGGERED = 23, 24, 2, 3
+#: Wireshark's name of type and subtype of a frame, and those of a trigger.
+KIND, TRIGGER = "wlan.fc.type_subtype", 0x12
+
+
+def word(frame: Frame, place: int) -> int:
+    """Return one of the six words of the field of HE."""
+    return int.from_bytes(frame.fields[HE][2 * place : 2 * place + 2], "little")
+
+
+def place(frame: Frame) -> tuple[int, int]:
+    """Return the size of a resource unit, as radiotap numbers it, and which one it is."""
+    assert word(frame, 1) & 0x4000
+    return word(frame, 4) & 0xF, word(frame, 1) >> 8 & 0x3F
+
+
+def to_several(name: str) -> Iterator[tuple[list[list[Frame]], list[Frame]]]:
+    """Return each PPDU to several users, as a PSDU for each of them, and the frames after it."""
+    groups = list(ppdus(captured(name)[0]))
+    at = 0
+    while at < len(groups):
+        begin = at
+        while (
+            at < len(groups)
+            and HE_MU in groups[at][0].fields
+            and (groups[at][0].start_ns == groups[begin][0].start_ns)
+        ):
+            at += 1
+        if at > begin:
+            after = [one[0] for one in groups[at : at + 6]]
+            start = groups[begin][0].start_ns
+            yield groups[begin:at], [frame for frame in after if frame.start_ns > start]
+        else:
+            at += 1
+
+
+def is_collision(psdus: list[list[Frame]]) -> bool:
+    return all(frame.bad for psdu in psdus for frame in psdu)
+
+
+@pytest.mark.parametrize("name", OF_SEVERAL)
+def test_each_user_has_a_resource_unit_of_its_own(name: str) -> None:
+    """Two users share 40 MHz: units 0 and 1 of 242 tones (7). One alone has 484 tones (8)."""
+    sizes = Counter[int]()
+    for psdus, _ in to_several(name):
+        firsts = [psdu[0] for psdu in psdus]
+        units = [place(first) for first in firsts]
+        assert units in ([(7, 0), (7, 1)], [(7, 0)], [(7, 1)], [(8, 0)])
+        for first in firsts:
+            assert word(first, 0) & 3 == MU
+            # STA-ID: the number in the address.
+            assert word(first, 3) >> 4 == int.from_bytes(first.receiver[2:], "big")
+            # Bandwidth 40 MHz; in both content channels one user in 242 tones, if units are so.
+            channels = [192, 0, 0, 0] * 2 if units[0][0] == 7 else [0] * 8
+            assert list(first.fields[HE_MU][2:]) == [5, 0, *channels]
+        sizes[len(psdus)] += 1
+    assert sizes[2] > 50
+
+
+def test_an_mu_bar_asks_all_users_at_once() -> None:
+    """28 octets and 9 for each user at 24 Mb/s: 40 us for two, 36 us for one (17.4.3).
+
+    Block ACKs of 56 octets with a delimiter, in 242 tones at HE MCS 5 and 1,600 ns: 936 bits in
+    each symbol of 14.4 us, so one after 48 us. L-SIG says 3 ceil(42.4 / 4) - 5 = 28 (27-11).
+    """
+    collided = Counter[bool]()
+    for psdus, after in to_several("mu-bar"):
+        trigger, users = after[0], len(psdus)
+        if is_collision(psdus) and trigger.kind != "trigger":
+            # The other PPDU lasts longer.
+            continue
+        assert (trigger.kind, trigger.length) == ("trigger", 28 + 9 * users)
+        assert trigger.receiver == b"\xff" * 6
+        common = int.from_bytes(trigger.mpdu[16:24], "little")
+        assert (common & 0xF, common >> 18 & 3, common >> 20 & 3) == (2, 1, 1)
+        answers = after[1 : 1 + users]
+        airtime_ns = 40_000 if users == 2 else 36_000
+        infos = [trigger.mpdu[24 + 9 * one : 33 + 9 * one] for one in range(users)]
+        for psdu, answer, info in zip(psdus, answers, infos, strict=True):
+            first = psdu[0]
+            assert (answer.kind, answer.receiver) == ("block ack", first.transmitter)
+            assert answer.transmitter == first.receiver
+            assert word(answer, 0) & 3 == TRIGGERED
+            assert place(answer) == place(first)
+            assert answer.start_ns == trigger.start_ns + airtime_ns + SIFS_NS
+            user = int.from_bytes(info, "little")
+            size, unit = place(first)
+            assert user & 0xFFF == int.from_bytes(first.receiver[2:], "big")
+            assert user >> 13 & 0x7F == {7: 61, 8: 65}[size] + unit
+            assert user >> 21 & 0xF == 5
+            came = {frame.number for frame in psdu if not frame.bad}
+            assert answer.received & {frame.number for frame in psdu} == came
+            if size == 7:
+                assert common >> 4 & 0xFFF == 28
+        collided[is_collision(psdus)] += 1
+    assert collided[False] > 50
+    assert collided[True] > 5
+
+
+def test_requests_ask_one_user_after_the_other() -> None:
+    several = 0
+    for psdus, after in to_several("bar-sequence"):
+        if is_collision(psdus):
+            continue
+        kinds = ["block ack", *["request", "block ack"] * (len(psdus) - 1)]
+        assert [frame.kind for frame in after[: len(kinds)]] == kinds
+        for psdu, answer in zip(psdus, after[::2], strict=False):
+            came = {frame.number for frame in psdu if not frame.bad}
+            assert answer.transmitter == psdu[0].receiver
+            assert answer.received & {frame.number for frame in psdu} == came
+        several += len(psdus) == 2
+    assert several > 50
+
+
+@pytest.mark.parametrize("name", OF_SEVERAL)
+def test_the_fcs_is_right_but_for_what_was_lost(name: str) -> None:
+    for frame in captured(name)[0]:
+        assert (zlib.crc32(frame.mpdu) == frame.fcs) != frame.bad
+
+
+@needs_tshark
+@pytest.mark.parametrize("name", OF_SEVERAL)
+def test_tshark_reads_the_same(name: str) -> None:
+    unusual = "_ws.expert.severity >= 6291456 && !tcp.analysis.flags"
+    number = ("-T", "fields", "-e", "frame.number")
+    assert asked(name, "-Y", f"_ws.malformed || _ws.short || ({unusual})", *number) == []
+    field = "radiotap.he.data_2.ru_allocation_offset"
+    of_several = ("-Y", "radiotap.he.data_1.ppdu_format == 2", "-T", "fields", "-e", field)
+    users = [frame for psdus, _ in to_several(name) for psdu in psdus for frame in psdu]
+    assert [int(one, 0) for one in asked(name, *of_several)] == [place(one)[1] for one in users]
+    parts = [
+        word
+        for part in ("trigger_type", "ul_length", "user_info.aid12", "ru_allocation")
+        for word in ("-e", f"wlan.trigger.he.{part}")
+    ]
+    triggers = asked(name, "-Y", f"{KIND} == {TRIGGER}", "-T", "fields", *parts)
+    assert (len(triggers) > 50) == (name == "mu-bar")
+    for line in triggers:
+        kind, length, stations, units = line.split("\t")
+        assert int(kind, 0) == 2
+        assert (int(length), units) in [(28, "61,62"), (28, "61"), (28, "62"), (28, "65")]
+        assert len(set(stations.split(","))) == len(units.split(","))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"mac.ofdma.uplink": "trigger"}, "triggers for data"),
+        ({"phy.standard": "802.11be"}, "11ax"),
+    ],
+)
+def test_what_is_not_captured_is_refused(
+    change: dict[str, str], message: str, tmp_path: Path
+) -> None:
+    scenario = loads(OF_SEVERAL["mu-bar"]).vary(change)
+    with pytest.raises(airtcp.QuestionError, match=message):
+        airtcp.simulate(scenario, pcap=tmp_path / "air.pcap")
