@@ -15,7 +15,7 @@ from airtcp.messages.run import headline
 from airtcp.metrics import METRICS
 from airtcp.scenario import Scenario
 from airtcp.scenario.vary import shared_out
-from airtcp.web import work
+from airtcp.web import judged, work
 from airtcp.web.bodies import Job
 from airtcp.web.choices import choices
 from airtcp.web.fields import _totals
@@ -232,3 +232,22 @@ def test_groups_keep_their_shares_along_all_stations(counts: tuple[int, ...]) ->
     for small, great in pairwise(totals):
         pairs = zip(shared_out(small, counts), shared_out(great, counts), strict=True)
         assert all(fewer <= more for fewer, more in pairs)
+
+
+def test_a_change_without_targets_says_what_it_gains() -> None:
+    """A queue of 8 packets leaves the medium idle, and no target applies to endless downloads."""
+    scenario = airtcp.load(
+        {
+            "phy": {"standard": "802.11ax", "channel_width": "40 MHz"},
+            "ap": {"queue": {"limit": 8}},
+            "stations": [{"profile": "office-laptop", "name": "seat", "traffic": ["download"]}],
+            "run": {"warmup": "2 s", "duration": "4 s", "replications": 2},
+        }
+    )
+    told = judged.advice(airtcp.run(scenario).advice)
+    assert told is not None
+    best = told["remedies"][0]
+
+    assert (best["met"], best["missed"], best["open"]) == (0, 0, 0)
+    assert best["words"].startswith("seat ↓ ")
+    assert best["wins"][0]["metric"] == "goodput_bps"

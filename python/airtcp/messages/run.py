@@ -119,7 +119,7 @@ def decision(result: Simulated, verdict: Verdict | None, advice: Advice | None) 
         for one in advice.trials:
             add("Better", f"{one.title}, which costs nothing")
             if one.wins:
-                add("", "; ".join(_effect(effect) for effect in one.wins[:2]))
+                add("", "; ".join(effect(each) for each in one.wins[:2]))
     elif advice is not None and verdict is not None and advice.tried and verdict.state == "fails":
         add("Fix", f"none of the {advice.tried} changes tried meets more targets")
     for text in [
@@ -174,7 +174,7 @@ def _fix(advice: Advice, one: Trial, add: Any) -> None:
         change = words.change(one.before.mean, one.after.mean, one.metric)
         counted += f"; {words.metric_label(METRICS[one.metric])} {change}"
     add("Fix", f"{one.title}: {counted}")
-    costs = [text for text in (words.COSTS[one.cost], *map(_effect, one.loses[:2])) if text]
+    costs = [text for text in (words.COSTS[one.cost], *map(effect, one.loses[:2])) if text]
     if costs:
         add("Cost", "; ".join(costs))
     if one.missed:
@@ -196,7 +196,8 @@ def _sentence(one: Judged) -> str:
     return f"{about}: {now} (target {words.wanted(condition)})"
 
 
-def _effect(one: Effect) -> str:
+def effect(one: Effect) -> str:
+    """Return what a group gains or loses: "down ↓ 9.00 → 15.8 Mb/s"."""
     name = "" if one.metric == "goodput_bps" else f"{words.short(METRICS[one.metric])} "
     change = words.change(one.before, one.after, one.metric)
     return f"{words.scope(one.group, one.part)} {name}{change}"

@@ -172,9 +172,10 @@ def _trial(one: Trial, scenario: Scenario | None) -> Json:
     of = one.met + one.missed + one.open
     metric = None if one.metric is None else METRICS[one.metric]
     unit = "" if metric is None else metric.unit
+    gain = told.effect(one.wins[0]) if one.wins and not of else f"{one.met} of {of} met"
     return one.to_dict() | {
-        "line": f"{one.title}: {one.met} of {of} targets met",
-        "words": f"{one.met} of {of} met",
+        "line": f"{one.title}: {one.met} of {of} targets met" if of else f"{one.title}: {gain}",
+        "words": gain,
         "label": "" if metric is None else words.metric_label(metric),
         "cost": words.COSTS[one.cost],
         "costs": told.costs(one),

@@ -174,7 +174,7 @@ export function explore(app) {
     keep(key(), told?.verdict, told?.depth);
     const best = bestOf(key());
     const notes = [...best?.verdict.lines ?? [], ...best?.verdict.growth ?? []].map((line) => h("p", {}, line));
-    if (best || told || prediction) judged.show(best?.verdict ?? null, best?.depth);
+    if (best || told || prediction) judged.show(best?.verdict ?? null, best?.depth, told?.words[0]);
     first.dataset.depth = told?.depth ?? "";
     card.show(told?.card ?? null);
     report.hidden = !told?.card;

@@ -50,12 +50,12 @@ export function verdict(app, { look }) {
     for (const one of [head, element]) one.classList.toggle("before", other);
   }
 
-  function show(now, depth) {
+  function show(now, depth, result) {
     stay(false);
     told = now;
     head.className = `verdict-head ${now?.state ?? "none"}`;
     replace(head, now ? [h("p", { class: "headline" }, now.headline), h("span", { class: "muted" }, DEPTHS[depth], depth === "glance" && now.state === "unknown" && ": too short to decide")]
-      : h("p", { class: "headline" }, "No targets yet"));
+      : h("p", { class: "headline" }, result ?? "No targets yet"));
     replace(lights, now?.targets.slice(0, now.shown).map(light));
     replace(folded, now?.targets.slice(now.shown).map(light));
     rest.hidden = !folded.childElementCount;
