@@ -58,7 +58,7 @@ def scenario(
     return loads(text + told.get("also", "") + RUN)
 
 
-def wire(rate: str, more: str = "") -> dict[str, str]:
+def wire(rate: str, more: str = "") -> dict[str, Any]:
     """The keys of a scenario whose flows go over a wired link."""
     link = f'[links.up]\nrate = "{rate}"\ndelay = "2 ms"\nqueue = 30\n'
     return {"path": '["up"]', "top": link + more}

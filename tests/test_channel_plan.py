@@ -171,7 +171,7 @@ def test_objectives_are_targets_cells_or_metrics(row: Scenario) -> None:
 
 def test_where_no_transfer_ends_its_time_is_that_of_the_run() -> None:
     ftp = '{ kind = "ftp", size = "1 GB", interarrival = "1 s" }'
-    run = {"warmup": "1 s", "duration": "3 s", "replications": 1}
+    run: dict[str, Any] = {"warmup": "1 s", "duration": "3 s", "replications": 1}
     wait = loads(cell(standard="802.11a", application=ftp, **run))
     answer = airtcp.simulate(wait).simulation.runs[0].answer
     assert objective_of(wait, "p90 transfer_time").value(answer) == 3.0

@@ -50,7 +50,7 @@ def test_the_times_of_a_group_are_those_that_ended_in_each_block() -> None:
     # the accounts count.
     (run, *_) = traffic().runs
     every, near, far, uploads, none = (
-        traffic(*of).times_s(run)
+        traffic(*of).times_s(run) or []
         for of in ((), ("near",), ("far",), (None, "upload"), ("far", "download"))
     )
 

@@ -117,6 +117,7 @@ def test_a_crowd_that_still_grows_is_told_as_a_lower_bound(metric: str) -> None:
 @pytest.mark.slow
 def test_the_time_that_is_advised_holds_the_truth() -> None:
     advised_s = of(crowded(), "page_time_s").steadiness.simulate_s
+    assert advised_s is not None
     assert 80.0 <= advised_s <= 500.0
     found = of(simulated(CROWD, 10, round(advised_s), 6), "page_time_s")
 

@@ -88,6 +88,7 @@ def under_way(segments: float, rtt_s: float, **tcp: Any) -> _Kind:
     """Make the connections of a backup with so much under way all the time."""
     scenario = office('count = 1, traffic = ["backup"]', **tcp)
     own = scenario.flows[0].tcp
+    assert own is not None
     size = segments * own.mss_bytes
     return _Kind(own, size, size, size, rtt_s)
 

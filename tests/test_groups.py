@@ -2,6 +2,7 @@
 
 import math
 import re
+from typing import Any
 
 import airtcp
 import pytest
@@ -113,8 +114,8 @@ def test_airtime_of_groups_adds_up_to_that_of_the_cell(simulation: Simulation) -
 
 def alone(name: str, application: str, **group: str) -> SimulationResult:
     """A station that sends without backoff, as a clock does."""
-    run = {"warmup": "1 s", "duration": "10 s", "replications": 1}
-    keys = {"name": name, "direction": "upload", "application": application} | group
+    run: dict[str, Any] = {"warmup": "1 s", "duration": "10 s", "replications": 1}
+    keys: dict[str, Any] = {"name": name, "direction": "upload", "application": application} | group
     return simulate(loads(cell(phy="cw_min = 0\ncw_max = 0", **keys, **run)))
 
 

@@ -1,5 +1,7 @@
 """Wired links: what is lost on them, and the queues before them."""
 
+from typing import Any
+
 import airtcp.scenario
 import pytest
 from airtcp.results import SimulationResult
@@ -10,8 +12,12 @@ UDP = '{ kind = "udp", packet = "1000 B", rate = "4 Mb/s" }'
 
 
 def run(link: str, *, direction: str = "download", application: str = BULK) -> SimulationResult:
-    keys = {"direction": direction, "application": application, "flow": 'path = ["wire"]'}
-    times = {"warmup": "1 s", "duration": "20 s", "replications": 1}
+    keys: dict[str, Any] = {
+        "direction": direction,
+        "application": application,
+        "flow": 'path = ["wire"]',
+    }
+    times: dict[str, Any] = {"warmup": "1 s", "duration": "20 s", "replications": 1}
     wire = f"[links.wire]\n{link}"
     text = cell(standard="802.11g", tables=wire, name="sta", **keys, **times)
     return simulate(airtcp.scenario.loads(text), threads=1)

@@ -93,8 +93,8 @@ def test_objects_are_transfers_and_pages_are_pages() -> None:
 
 
 def text_of(application: str, direction: str = "download", count: int = 2, flow: str = "") -> str:
-    run = {"warmup": "0 s", "duration": "30 s", "replications": 1}
-    keys = {"direction": direction, "application": application, "flow": flow}
+    run: dict[str, Any] = {"warmup": "0 s", "duration": "30 s", "replications": 1}
+    keys: dict[str, Any] = {"direction": direction, "application": application, "flow": flow}
     return cell(count, standard="802.11g", name="a", **keys, **run)
 
 

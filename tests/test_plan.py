@@ -150,6 +150,7 @@ def brute_force(scenario: Scenario, metric: str, bound: float, values: range) ->
         mean = airtcp.simulate(varied, replications=40, seed=99).metrics[metric].mean
         if mean <= bound:
             last = value
+    assert last is not None
     assert last < values[-1]
     return last
 

@@ -3,6 +3,7 @@
 import re
 import struct
 from dataclasses import replace
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -27,7 +28,7 @@ APPLICATIONS = {"web": reading("20 kB"), "bulk": BULK, "udp": SATURATED}
 def compared(
     kind: str, count: int = 3, replications: int = 5, direction: str = "download"
 ) -> Comparison:
-    run = {"warmup": "1 s", "duration": "20 s", "replications": replications}
+    run: dict[str, Any] = {"warmup": "1 s", "duration": "20 s", "replications": replications}
     application = APPLICATIONS[kind]
     text = cell(count, title=kind, application=application, direction=direction, **run)
     return compare(loads(text))

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import airtcp
 import numpy as np
@@ -23,7 +24,7 @@ BULK = '{ kind = "bulk", start = { distribution = "uniform", low = "0 s", high =
 
 
 def text_of(count: int, application: str = BULK) -> str:
-    run = {"warmup": "2 s", "duration": "18 s", "replications": 2}
+    run: dict[str, Any] = {"warmup": "2 s", "duration": "18 s", "replications": 2}
     return cell(count, direction="upload", application=application, **run)
 
 
@@ -87,6 +88,7 @@ def test_many_flows_are_a_map(many: SimulationResult) -> None:
 
 def test_points_are_means_where_there_are_more_samples_than_points() -> None:
     trace = traced(2, trace_interval_s=0.01).simulation.runs[0].trace
+    assert trace is not None
     figure = plot_trace.flow_goodput(trace, 0.0)
 
     [axes] = figure.axes

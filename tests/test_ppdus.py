@@ -6,6 +6,7 @@ The rows of ns-3 are in witness/test_ns3_modern.py.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from airtcp import simulate
@@ -17,9 +18,9 @@ from bases import BULK, SATURATED, cell
 CYCLE_S = 5497.3e-6
 
 
-def simulated(mac: str = "", count: int = 1, **told: str) -> Simulation:
+def simulated(mac: str = "", count: int = 1, **told: Any) -> Simulation:
     rules = f'[mac]\nrules = {{ preset = "ns-3", delivery = "ppdu" }}\n{mac}'
-    run = {"warmup": "200 ms", "duration": "3 s", "replications": 1, "seed": 5}
+    run: dict[str, Any] = {"warmup": "200 ms", "duration": "3 s", "replications": 1, "seed": 5}
     told = {"standard": "802.11n", "application": SATURATED} | told
     return simulate(loads(cell(count, tables=rules, name="a", **told, **run)), threads=1).simulation
 

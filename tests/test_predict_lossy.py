@@ -12,13 +12,18 @@ from wing import with_papers
 
 
 def scenario(loss: str, congestion: str = "reno", **told: Any) -> ResolvedScenario:
-    keys = {"standard": "ac", "count": 1, "delay": "25 ms", "every": 1} | told
+    keys: dict[str, Any] = {"standard": "ac", "count": 1, "delay": "25 ms", "every": 1} | told
     tcp = 'mss = "1000 B", receive_window = { segments = 5000 }, variant = "sack", '
     tcp += f'delayed_ack = {{ every = {keys["every"]} }}, congestion = "{congestion}"'
     link = f'[links.up]\ndelay = "{keys["delay"]}"\nloss = {loss}'
     flow = f'path = ["up"]\ntcp = {{ {tcp} }}'
-    run = {"warmup": "20 s", "duration": "100 s", "replications": 2}
-    of = {"standard": f"802.11{keys['standard']}", "tables": link, "name": "sta", "flow": flow}
+    run: dict[str, Any] = {"warmup": "20 s", "duration": "100 s", "replications": 2}
+    of: dict[str, Any] = {
+        "standard": f"802.11{keys['standard']}",
+        "tables": link,
+        "name": "sta",
+        "flow": flow,
+    }
     return loads(cell(keys["count"], **of, **run))
 
 

@@ -74,6 +74,8 @@ def test_the_paper_cites_what_its_bibliography_has() -> None:
 def module(path: str) -> ModuleType:
     """A script of the repository, as a module."""
     spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
+    assert spec is not None
+    assert spec.loader is not None
     made = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
     return made

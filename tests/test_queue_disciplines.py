@@ -1,6 +1,7 @@
 """Queue disciplines in the simulator: who gets through a full queue in which flows take turns."""
 
 from pathlib import Path
+from typing import Any
 
 import airtcp.scenario
 from airtcp.run.simulate import simulate
@@ -109,7 +110,7 @@ def test_a_filter_takes_acks_out_that_newer_ones_cover() -> None:
 def test_a_ring_bounds_what_a_discipline_can_still_drop() -> None:
     """CoDel alone keeps the queue near its target; what is in the driver's ring waits beyond it."""
     flow = 'path = [{ delay = "1 ms" }]\ntcp = { variant = "sack", receive_window = "4 MiB" }'
-    run = {"warmup": "5 s", "duration": "20 s", "replications": 1}
+    run: dict[str, Any] = {"warmup": "5 s", "duration": "20 s", "replications": 1}
     rtts = []
     for ring in ("", ", mac_limit = 100"):
         queue = f'[ap]\nqueue = {{ discipline = "fq-codel"{ring} }}'

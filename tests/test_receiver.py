@@ -17,7 +17,7 @@ FOUR = 'delayed_ack = { every = 4, timeout = "200 ms" }'
 
 
 def scenario(tcp: str, direction: str = "download", application: str = BULK) -> ResolvedScenario:
-    run = {"warmup": "1 s", "duration": "5 s", "replications": 1, "seed": 1}
+    run: dict[str, Any] = {"warmup": "1 s", "duration": "5 s", "replications": 1, "seed": 1}
     flow = f"tcp = {{ {tcp} }}"
     return loads(cell(2, application=application, direction=direction, flow=flow, **run))
 

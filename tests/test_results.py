@@ -22,7 +22,7 @@ def scenario() -> ResolvedScenario:
 
 def answer(**changes: Any) -> dict[str, Any]:
     """The core's answer for one replication with two flows."""
-    flow = {"name": "laptop/0", "station": "laptop/0", "direction": "download"}
+    flow: dict[str, Any] = {"name": "laptop/0", "station": "laptop/0", "direction": "download"}
     flow |= {"goodput_bps": 100.0, "transfers": 1, "mean_transfer_time_s": 2.0}
     flow |= {"retransmissions": 3, "timeouts": 0, "starved": False}
     station = {"name": "ap", "goodput_bps": 300.0, "attempts": 10, "successes": 9, "collisions": 1}

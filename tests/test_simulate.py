@@ -128,7 +128,7 @@ def test_transfer_times_have_the_mean_that_the_core_reports() -> None:
     ],
 )
 def test_a_run_says_what_stopped_it(
-    asked: ResolvedScenario, options: dict[str, int], stopped: str, replications: int
+    asked: ResolvedScenario, options: dict[str, Any], stopped: str, replications: int
 ) -> None:
     simulation = simulate(asked, **options).simulation
     assert (simulation.stopped, simulation.replications) == (stopped, replications)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import airtcp
 import pytest
 from airtcp.scenario import loads
@@ -12,7 +14,7 @@ def metrics(standard: str, small: bool, direction: str = "upload") -> dict[str, 
     tcp = 'variant = "sack", receive_window = "1 MiB", initial_ssthresh = "16 kB", '
     tcp += f"small_queue = {str(small).lower()}"
     flow = f'path = [{{ rate = "1 Gb/s", delay = "5 ms" }}]\ntcp = {{ {tcp} }}'
-    run = {"warmup": "8 s", "duration": "4 s", "replications": 1, "seed": 1}
+    run: dict[str, Any] = {"warmup": "8 s", "duration": "4 s", "replications": 1, "seed": 1}
     text = cell(standard=standard, name="sta", direction=direction, flow=flow, **run)
     return dict(airtcp.simulate(loads(text), threads=1).simulation.runs[0].answer["metrics"])
 

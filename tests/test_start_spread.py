@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from statistics import fmean
+from typing import Any
 
 import airtcp
 import pytest
@@ -14,8 +15,10 @@ NO_RETRIES = "[mac]\nshort_retry_limit = 1\nlong_retry_limit = 1"
 
 
 def text(application: str = BULK, *, mac: str = "", count: int = 2, **told: str | int) -> str:
-    run = {"warmup": "0 s", "duration": "10 s", "replications": 2, "seed": 1}
-    keys = {"name": "sta", "direction": "upload", "application": application} | run | told
+    run: dict[str, Any] = {"warmup": "0 s", "duration": "10 s", "replications": 2, "seed": 1}
+    keys: dict[str, Any] = (
+        {"name": "sta", "direction": "upload", "application": application} | run | told
+    )
     return cell(count, tables=mac, **keys)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import airtcp
 import pytest
 from airtcp.scenario import loads
@@ -14,8 +16,8 @@ def rates(direction: str, rate: str, acks: str, window: str = "256 KiB") -> tupl
     """Segments with payload a second, and others."""
     wire = f'[links.wire]\nrate = "{rate}"\ndelay = "10 ms"'
     flow = f'path = ["wire"]\ntcp = {{ variant = "sack", receive_window = "{window}", {acks} }}'
-    run = {"warmup": "2 s", "duration": "5 s", "replications": 1, "seed": 1}
-    keys = {"standard": "802.11n", "name": "sta", "direction": direction}
+    run: dict[str, Any] = {"warmup": "2 s", "duration": "5 s", "replications": 1, "seed": 1}
+    keys: dict[str, Any] = {"standard": "802.11n", "name": "sta", "direction": direction}
     text = cell(tables=wire, flow=flow, **keys, **run)
     answer = airtcp.simulate(loads(text), threads=1).simulation.runs[0].answer
     data = answer["metrics"]["goodput_bps"] / (8 * MSS_BYTES)

@@ -35,6 +35,7 @@ def result() -> SimulationResult:
 
 def test_times_of_transfers_are_those_that_are_measured(result: SimulationResult) -> None:
     for run in result.simulation.runs:
+        assert run.transfers is not None
         assert len(run.transfers) == run.answer["counts"]["transfers"] > 20
         assert np.array_equal(run.transfers.time_s, run.transfer_times_s)
 

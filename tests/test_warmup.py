@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import airtcp
 import numpy as np
@@ -98,7 +99,7 @@ def test_series_that_say_nothing_are_refused(series: np.ndarray, message: str) -
 
 
 def uploads(application: str, flow: str) -> str:
-    run = {"warmup": "auto", "duration": "100 s", "replications": 2, "seed": 1}
+    run: dict[str, Any] = {"warmup": "auto", "duration": "100 s", "replications": 2, "seed": 1}
     return cell(10, name="a", direction="upload", application=application, flow=flow, **run)
 
 

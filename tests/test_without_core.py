@@ -54,6 +54,8 @@ except ImportError as error:
 def packed(folder: Path) -> Path:
     """The wheel of pure Python."""
     spec = importlib.util.spec_from_file_location("lite_wheel", LITE / "wheel.py")
+    assert spec is not None
+    assert spec.loader is not None
     module: Any = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     path = module.pack(folder)
