@@ -61,6 +61,7 @@ def scenario(
     return cell(
         n,
         standard=standard,
+        name="sender",
         phy=f"cw_min = {cw_min}\ncw_max = {cw_max}",
         tables=f'[mac]\nrules.preset = "bianchi"\nshort_retry_limit = {retry_limit}\n{threshold}',
         direction="upload",
