@@ -78,6 +78,7 @@ _EST: Final = (
         (
             "phy.cw_min",
             "mac.rules.after_collision",
+            "mac.rules.colliders",
             "mac.rules.arrival_before_own_ack",
         ),
     ),
@@ -99,8 +100,7 @@ _SMALL: Final = MappingProxyType(
     {
         "mac.rules.immediate_access": "0.1 % of a transfer's time, measured with a lone one",
         "mac.rules.post_backoff": "as mac.rules.immediate_access",
-        "mac.rules.colliders": "0.2 % of a transfer's time, measured with a lone one",
-        "phy.ack_timeout_ns": "as mac.rules.colliders",
+        "phy.ack_timeout_ns": "0.2 % of a transfer's time, measured with a lone one",
         "phy.cw_max": "the model's collisions are never repeated",
     }
 )
