@@ -68,6 +68,7 @@ def wire(rate: str, more: str = "") -> dict[str, Any]:
 SHORT = CLASSES.replace("50 us", "28 us").replace("70 us", "46 us")
 SHORT_PRIORITY = EDCA.replace("50 us", "28 us").replace("90 us", "46 us")
 FAST = wire("100 Mb/s")
+LINKS = '[ap]\nlinks = ["5 GHz/20 MHz", "6 GHz/80 MHz"]\n'
 RTS = '[mac]\nrts_threshold = "0 B"\n'
 LONG_RTS = '[mac]\nrts_threshold = "3 kB"'
 NS3 = '[mac]\nrules = { preset = "ns-3" }'
@@ -117,7 +118,13 @@ SCENARIOS = {
     "udp, ofdma, in sequence": scenario(
         UDP, "ax", 4, mac='[mac.ofdma]\nacknowledgment = "bar-sequence"'
     ),
-    "udp, links": scenario(UDP, "be", top='[ap]\nlinks = ["5 GHz/20 MHz", "6 GHz/80 MHz"]\n'),
+    "udp, links": scenario(UDP, "be", top=LINKS),
+    "udp, links, many": scenario(
+        UDP, "be", 60, "upload", mac='ack_timeout = "150 us"\n', top=LINKS
+    ),
+    "udp, links, airtime": scenario(
+        UDP, "be", top=f'{LINKS}scheduler = "airtime"\n', also=far(UDP, more=LIGHT)
+    ),
     "udp, lone, rts": scenario(UDP, count=1, mac=RTS),
     "udp, lone, ofdm": scenario(UDP, "a", 1),
     "udp, lone, wire": scenario(UDP, "b", 1, "upload", **wire("9 Mb/s")),
@@ -277,6 +284,10 @@ OTHERS: dict[str, list[Any]] = {
         {**PLAIN, "discipline": "red", "limit": None, "red": RED},
         {**PLAIN, "discipline": "codel", "limit": None, "codel": CODEL},
     ],
+    "ap.links": [
+        scenario(UDP, "be", top=LINKS.replace("20 MHz", "40 MHz")).to_dict()["ap"]["links"]
+    ],
+    "mac.ofdma.acknowledgment": ["mu-bar", "bar-sequence"],
     "ap.scheduler": [{"kind": "round-robin"}, {"kind": "oldest"}],
     "mac.rules.failed_block_ack": ["resend", "block-ack-request"],
     "mac.rules.delivery": ["mpdu", "ppdu"],

@@ -161,7 +161,8 @@ def test_cards_are_true() -> None:
         )
         for card in CARDS
     }
-    assert {name: keys for name, keys in idle.items() if keys} == {}
+    found = {name: keys for name, keys in idle.items() if keys}
+    assert found == {}, found
 
 
 def test_reasons_are_reasons() -> None:

@@ -30,6 +30,9 @@ _CARD: Final = Card(
         "phy.slot_time_ns",
         "phy.sifs_ns",
         "ap.links",
+        # The models of a link report what these break.
+        "mac.rules.colliders",
+        "mac.rules.failed_block_ack",
     ),
     assumes=(
         SATURATED,
@@ -51,8 +54,6 @@ _CARD: Final = Card(
         "stations.data_rate": "as phy",
         "stations.control_rate": "as phy",
         "mac.rules.delivery": "UDP answers nothing",
-        "mac.rules.colliders": "the models of a link report what it breaks",
-        "mac.rules.failed_block_ack": "as mac.rules.colliders",
     },
 )
 CARDS: Final = (_CARD,)
