@@ -61,7 +61,7 @@ def scenario(case: Case, *, field: bool) -> Scenario:
         lines += ["[[stations]]", f'name = "{name}"', f"count = {count}", rate, f'cell = "c{at}"']
         lines += ["[[flows]]", f'stations = "{name}"', f'direction = "{direction}"']
         lines += [f"application = {application}", tcp]
-    lines += ["[run]", 'warmup = "2 s"', 'duration = "60 s"', "replications = 16"]
+    lines += ["[run]", 'warmup = "2 s"', 'duration = "60 s"', "replications = 32"]
     found = loads("\n".join(lines))
     assert (found.air is None) == (not field and len(cells) == 1)
     return found
