@@ -181,7 +181,8 @@ def test_a_body_that_takes_long_to_read_is_refused(
     with pytest.raises(ScenarioError, match=r"more than 0\.05 s to read"):
         read() if dropped else sources.rebuilt(bodies.Source(text=groups), edit, Path())
 
-    assert time.process_time() - begin < 0.5
+    # Both spins together take two seconds.
+    assert time.process_time() - begin < 1.0
 
 
 def test_other_sites_cannot_ask(web: Web) -> None:
