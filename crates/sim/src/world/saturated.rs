@@ -54,7 +54,8 @@ impl World<'_> {
     }
 
     /// Enqueues a packet of the first flow that waits for room in queue `id`, which does not
-    /// contend at the moment, except on other links, which hear of it. The caller handles packets that are dropped for it.
+    /// contend at the moment, except on other links, which hear of it. The caller handles packets
+    /// that are dropped for it.
     pub(super) fn refill(&mut self, id: ContenderId) {
         let transmitter = &mut self.transmitters[id as usize];
         let Some(flow) = transmitter.blocked.pop_front() else { return };
