@@ -20,6 +20,8 @@ COSTS: Final = ("setting", "spectrum", "hardware", "usage", "research")
 #: Costs that a recommendation may have. `BOUGHT` is considered only if no change of `EASY` helps.
 EASY: Final = ("setting", "spectrum")
 BOUGHT: Final = ("hardware",)
+#: Relative numbers of devices to be changed; 1 for other places.
+_DEVICES: Final = {"client": 10, "server": 3}
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,14 @@ class Candidate:
     def where(self) -> tuple[str, ...]:
         """Where the change is made: access point, client, server, router, link."""
         return tuple(dict.fromkeys(each for one in self.remedies for each in one.where))
+
+    @property
+    def effort(self) -> tuple[int, int]:
+        """The number of changes, and of devices to be changed.
+
+        A network has one or few access points, several servers, and many clients.
+        """
+        return len(self.remedies), sum(_DEVICES.get(place, 1) for place in self.where)
 
     @property
     def changes(self) -> Mapping[str, Any]:

@@ -121,10 +121,11 @@ def decide(
             )
             provenance = Provenance.of(asked, seed=seed, generator=points.generator)
             result = SimulationResult(asked, provenance, _with_alone(simulation, asked, threads))
-            longer = None if is_last else _next(result, times, spent, runs)
+            if is_last:
+                break
+            longer = _next(result, times, spent, runs)
             if longer is None:
-                longer = None if is_last else _without_idle_time(result, times, runs)
-                is_last = True
+                longer, is_last = _without_idle_time(result, times, runs), True
             if longer is None:
                 break
             times = longer

@@ -57,8 +57,6 @@ _INDIFFERENT: Final = 0.5
 #: this factor, or both are below `_ROOM`.
 _NO_WORSE: Final = 0.15
 _ALIKE: Final = 1.1
-#: Relative numbers of devices to be changed; 1 for other places.
-_DEVICES: Final = {"client": 10, "server": 3}
 AS_IS: Final = ""
 
 
@@ -242,7 +240,7 @@ class Race:
     def _price(self, one: Candidate) -> tuple[int, int, int, int]:
         """Sort key of similar candidates: cost, harm, and the effort of the change."""
         base, now = self.change(one)
-        return COSTS.index(one.cost), now.harm(base), *effort_of(one)
+        return COSTS.index(one.cost), now.harm(base), *one.effort
 
     def misses(self, one: Candidate) -> int:
         """Return the missed and broken targets of a candidate, in halves of a target."""
@@ -270,6 +268,11 @@ class Race:
         """True if a candidate improves on the unchanged scenario and breaks no target."""
         base, now = self.change(one)
         return now.improves(base) and not now.breaks(base)
+
+    def halves(self, one: Candidate) -> bool:
+        """True if somebody loses half of their goodput by a candidate."""
+        base, now = self.change(one)
+        return bool(now.halved(base))
 
     def look(self, candidates: Sequence[Candidate], runs: int, share: float) -> None:
         """Simulate candidates once without a race, and add them to `standings`."""
@@ -466,14 +469,6 @@ class Race:
             self._standing(each).score(self.bases[each.name].outcome) for each in (one, other)
         )
         return round(misses, 1), worst + 0.1 * alone
-
-
-def effort_of(one: Candidate) -> tuple[int, int]:
-    """Return the number of changes, and of devices to be changed.
-
-    A network has one or few access points, several servers, and many clients.
-    """
-    return len(one.remedies), sum(_DEVICES.get(place, 1) for place in one.where)
 
 
 def odds(winner: Standing, others: Sequence[Standing], base: Outcome) -> float:

@@ -19,7 +19,7 @@ from airtcp.estimates.traffic import Traffic, measured
 from airtcp.judge.candidates import BOUGHT, EASY, singles
 from airtcp.judge.causes import causes, fixes, limits
 from airtcp.judge.outcome import FEWER, NEAR, Outcome, TargetOutcome, outcome_of
-from airtcp.judge.race import AS_IS, Race, Standing, cost, effort_of, odds
+from airtcp.judge.race import AS_IS, Race, Standing, cost, odds
 from airtcp.judge.targets import targets_of
 from airtcp.judge.verdicts import scenario_of
 from airtcp.remedies import as_written, named
@@ -289,7 +289,7 @@ class _Advising:
                 most = max(gains.values(), default=0.0)
                 alike = [one for one in promising if gains[one.name] > max(_MUCH, near * most)]
                 # Of similar changes, keep the one with the least effort and the shortest delays.
-                alike.sort(key=lambda one: (effort_of(one), _delay(race.change(one)[1])))
+                alike.sort(key=lambda one: (one.effort, _delay(race.change(one)[1])))
                 found += alike[:1]
             if transfers := self._without_target():
                 limited = limits(race, _COUNTERFACTUALS * self._budget, transfers, _MUCH)

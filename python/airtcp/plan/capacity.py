@@ -341,7 +341,7 @@ class _Changes:
         easy.sort(key=lambda one: (len(one.search.never), -self._moved(one)))
         # The best change is confirmed, and so is one that costs somebody half of their goodput.
         for costly in (False, True):
-            alike = [one for one in easy if self._halves(self._raced, one.candidate) == costly]
+            alike = [one for one in easy if self._raced.halves(one.candidate) == costly]
             for best in alike[:1]:
                 best.search.confirm()
                 best.found = best.search.known()
@@ -393,18 +393,12 @@ class _Changes:
         which somebody loses half of their goodput: it is listed with this cost.
         """
         better = [one for one in race.ranked() if race.improves(one)]
-        costly = [one for one in better if self._halves(race, one) and one.cost == "setting"]
-        known = [one for one in better if not self._halves(race, one)]
+        costly = [one for one in better if race.halves(one) and one.cost == "setting"]
+        known = [one for one in better if not race.halves(one)]
         known.sort(key=lambda one: (race.misses(one), len(one.remedies), COSTS.index(one.cost)))
         easy = [one for one in known if one.cost in EASY and not _contains(one, known)]
         rest = [one for one in known if one.cost == "hardware"]
         return [*easy[:_SOUGHT], *rest[:1], *costly[:1]]
-
-    @staticmethod
-    def _halves(race: Race, one: Candidate) -> bool:
-        """Whether somebody loses half of their goodput by a change."""
-        base, now = race.change(one)
-        return bool(now.halved(base))
 
     def _with(self, one: Candidate) -> Scenario | str:
         """Return the scenario of the axis with a change, or the reason why it is invalid."""
@@ -453,7 +447,7 @@ class _Changes:
         if more < 0 or one.found is None or _is_refused(one.search, self._asked):
             pass
         elif more > 0 or one.endless or (moved.mean is not None and moved.mean >= least):
-            word = "costs others" if self._halves(self._raced, one.candidate) else "gains"
+            word = "costs others" if self._raced.halves(one.candidate) else "gains"
         elif moved.mean is not None and moved.mean <= -least:
             word = "loses"
         candidate = one.candidate

@@ -354,9 +354,10 @@ class Search:
         """
         low, high = self.worst(good), self.worst(bad)
         rough = good + (bad - good) * (-low / (high - low) if high > low else 0.5)
+        bracket = min(max(rough, good), bad - 1e-6), float(good), float(bad)
         if high >= _FAR:
             # Beyond a cliff, such as the range of a radio, nothing is left to interpolate.
-            return min(max(rough, good), bad - 1e-6), float(good), float(bad)
+            return bracket
         near = [
             one
             for one in self.places.values()
@@ -370,7 +371,7 @@ class Search:
         ys = [self.worst(one.index) for one in near]
         spreads = [max(0.03, self._spread(one)) for one in near]
         if len(set(xs)) < 2:
-            return min(max(rough, good), bad - 1e-6), float(good), float(bad)
+            return bracket
         weights = [spread**-2 for spread in spreads]
         total = sum(weights)
         mean_x = sum(w * x for w, x in zip(weights, xs, strict=True)) / total
@@ -380,7 +381,7 @@ class Search:
         slope = sum(w * (x - mean_x) * (y - mean_y) for w, x, y in both) / wide if wide else 0.0
         rises = slope * (self._number(bad) - self._number(good)) > 0.0
         if not rises:
-            return min(max(rough, good), bad - 1e-6), float(good), float(bad)
+            return bracket
         x = mean_x - mean_y / slope
         off = sum(
             w * (y - mean_y - slope * (each - mean_x)) ** 2
