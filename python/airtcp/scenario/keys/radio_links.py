@@ -33,29 +33,23 @@ def link_text(link: tuple[float, int]) -> str:
 class Pair(Table):
     """The capabilities that the access point shares with stations of an older standard."""
 
-    standard: StandardName = derived("The older standard of the two.")
-    high_rate: HighRateTiming | None = derived(
-        "Timing of their PPDUs from 802.11n on, as `phy.high_rate`."
-    )
-    aggregation: Aggregation | None = derived(
-        "As `mac.aggregation`, within the limits of its standard. none: no aggregation."
-    )
+    standard: StandardName = derived()
+    high_rate: HighRateTiming | None = derived()
+    aggregation: Aggregation | None = derived()
 
 
 class LinkRates(Sparse):
     """The rates of a group of stations on a link."""
 
-    data_rate: Rate = derived("Rate of data frames from and to these stations.")
-    control_rate: Rate = derived("Rate of RTS, CTS and MAC ACK in exchanges with them.")
-    pair: Pair | None = derived("As `pair` of the group.", sparse=True)
+    data_rate: Rate = derived()
+    control_rate: Rate = derived()
+    pair: Pair | None = derived()
 
 
 class RadioLink(Table):
     """A link of an access point that has several."""
 
-    phy: Phy = derived("Its physical layer; that of the first link is `phy` of the scenario.")
-    channel_mhz: int = derived("Frequency of its primary channel in a capture, in MHz.")
-    cf_end_rate: Rate = derived("Rate of CF-Ends: the lowest mandatory rate.")
-    stations: tuple[LinkRates | None, ...] = derived(
-        "The rates of each group of stations. none: they do not have the link."
-    )
+    phy: Phy = derived()
+    channel_mhz: int = derived()
+    cf_end_rate: Rate = derived()
+    stations: tuple[LinkRates | None, ...] = derived()
