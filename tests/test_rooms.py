@@ -18,6 +18,7 @@ GROUND = {
     "channels",
     "choices",
     "conditions",
+    "data",
     "distributions",
     "error_rates",
     "exceptions",
