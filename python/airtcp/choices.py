@@ -2,7 +2,7 @@
 
 A record holds the word, its names in texts and lists, its Linux equivalent and how Linux differs,
 and the keys that it requires. `airtcp.standards` and `airtcp.amendments` describe the standards;
-this module only adds other names for them.
+this module only adds other names for them. The records are in `choices.toml`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, TypeVar
 
 from .amendments import AMENDMENTS
+from .data import beside
 from .standards import STANDARDS
 
 
@@ -43,6 +44,16 @@ def _set(*choices: _Any) -> Mapping[str, _Any]:
 
 #: The sets that plug-ins can extend, by kind.
 _OPEN: Final[dict[str, dict[str, Any]]] = {}
+
+
+_RECORDS: Final = beside(__file__)
+
+
+def _records(name: str, kind: type[_Any]) -> Iterator[_Any]:
+    """Iterate over the records of a set in `choices.toml`."""
+    for word, record in _RECORDS[name].items():
+        lists = {key: tuple(value) for key, value in record.items() if isinstance(value, list)}
+        yield kind(word=word, **record | lists)
 
 
 def _open_set(kind: str, *choices: _Any) -> Mapping[str, _Any]:
@@ -95,7 +106,7 @@ class Congestion(Choice):
     for the mean window at a loss probability, or None if no model has one.
     """
 
-    kernel: str | None
+    kernel: str | None = None
     kernel_differs: str = ""
     kernel_slow_start: str | None = None
     needs: Mapping[str, Any] = field(default_factory=dict)
@@ -103,46 +114,7 @@ class Congestion(Choice):
     loss_window: Literal["aimd", "cubic"] | None = None
 
 
-_OF_MODELS: Final = MappingProxyType({"variant": "rack", "pacing": True, "slow_start": "standard"})
-
-_CONGESTION: Final = (
-    Congestion(
-        word="reno",
-        name="Reno",
-        label="Reno",
-        kernel="reno",
-        has_aimd=True,
-        loss_window="aimd",
-    ),
-    Congestion(
-        word="cubic",
-        name="CUBIC",
-        label="CUBIC",
-        kernel="cubic",
-        kernel_differs="the kernel's CUBIC leaves slow start by HyStart",
-        kernel_slow_start="hystart",
-        loss_window="cubic",
-    ),
-    Congestion(
-        word="bbr",
-        name="BBR",
-        label="BBR, version 3",
-        also=("bbr3", "bbrv3"),
-        kernel="bbr",
-        kernel_differs="the kernel's BBR is version 1, not 3",
-        needs=_OF_MODELS,
-    ),
-    Congestion(
-        word="bbr1",
-        name="BBR1",
-        label="BBR, version 1",
-        also=("bbrv1",),
-        kernel="bbr",
-        needs=_OF_MODELS,
-    ),
-)
-
-CONGESTION: Final = _open_set("congestion control", *_CONGESTION)
+CONGESTION: Final = _open_set("congestion control", *_records("congestion", Congestion))
 
 ACK_POLICIES: Final[Mapping[str, Choice]] = _open_set("ACK policy")
 """Empty until plug-ins register: the core's own ACK policies have keys instead."""
@@ -163,34 +135,11 @@ class Recovery(Choice):
     kernel_differs: str = ""
 
 
-RECOVERY: Final = _set(
-    Recovery(
-        word="reno", name="Reno", kernel_differs="without SACK the kernel recovers as NewReno"
-    ),
-    Recovery(word="newreno", name="NewReno", also=("rfc6582",)),
-    Recovery(
-        word="sack",
-        name="SACK",
-        also=("rfc6675",),
-        has_sack=True,
-        kernel_differs="the kernel's loss recovery is PRR, not RFC 6675",
-    ),
-    Recovery(
-        word="rack",
-        name="RACK",
-        also=("rack-tlp", "rfc8985"),
-        has_sack=True,
-        times_segments=True,
-    ),
-)
+RECOVERY: Final = _set(*_records("recovery", Recovery))
 
 SlowStartName = Literal["standard", "hystart", "hystart++"]
 
-SLOW_STARTS: Final = _set(
-    Choice(word="standard", name="the standard slow start"),
-    Choice(word="hystart", name="HyStart"),
-    Choice(word="hystart++", name="HyStart++", also=("hystartpp", "rfc9406")),
-)
+SLOW_STARTS: Final = _set(*_records("slow_start", Choice))
 
 DisciplineName = Literal["fifo", "red", "per-flow", "per-scenario-flow", "codel", "fq-codel"]
 
@@ -205,63 +154,12 @@ class Discipline(Choice):
     """
 
     phrase: str
-    qdisc: str | None
+    qdisc: str | None = None
     parameters: tuple[str, ...] = ()
     leaves_stations: bool = True
 
 
-DISCIPLINES: Final = _open_set(
-    "queue discipline",
-    Discipline(
-        word="fifo",
-        name="first in, first out",
-        label="first in, first out",
-        also=("pfifo", "bfifo", "pfifo_fast", "droptail", "tail-drop"),
-        phrase="",
-        qdisc="pfifo",
-    ),
-    Discipline(
-        word="per-flow",
-        name="flows served in turn",
-        label="flows take turns",
-        also=("sfq", "fq", "drr", "fair-queueing", "flow-queueing"),
-        phrase=", flows served in turn",
-        qdisc="sfq",
-        leaves_stations=False,
-    ),
-    Discipline(
-        word="per-scenario-flow",
-        name="flows of the scenario that take turns",
-        label="flows of the scenario take turns",
-        phrase=", flows of the scenario take turns",
-        qdisc=None,
-        leaves_stations=False,
-    ),
-    Discipline(
-        word="red",
-        name="RED",
-        label="RED",
-        phrase=" with random early detection",
-        qdisc="red",
-        parameters=("red",),
-    ),
-    Discipline(
-        word="codel",
-        name="CoDel",
-        label="CoDel",
-        phrase=" with CoDel",
-        qdisc="codel",
-        parameters=("codel",),
-    ),
-    Discipline(
-        word="fq-codel",
-        name="FQ-CoDel",
-        label="FQ-CoDel",
-        phrase=" with FQ-CoDel",
-        qdisc="fq_codel",
-        parameters=("codel", "fq"),
-    ),
-)
+DISCIPLINES: Final = _open_set("queue discipline", *_records("discipline", Discipline))
 
 SchedulerName = Literal["oldest", "round-robin", "airtime"]
 
@@ -282,35 +180,7 @@ class Scheduler(Choice):
     in_any_standard: bool = False
 
 
-SCHEDULERS: Final = _open_set(
-    "scheduler",
-    Scheduler(
-        word="oldest",
-        name="the oldest packet first",
-        label="oldest packet first",
-        also=("fcfs",),
-        written="oldest",
-        shares="packets",
-    ),
-    Scheduler(
-        word="round-robin",
-        name="stations in turn",
-        label="stations take turns",
-        also=("rr",),
-        written="round-robin",
-        shares="ppdus",
-    ),
-    Scheduler(
-        word="airtime",
-        name="airtime fairness",
-        label="equal airtime",
-        also=("airtime-fairness", "atf"),
-        phrase="stations share airtime",
-        written={"kind": "airtime"},
-        shares="airtime",
-        in_any_standard=True,
-    ),
-)
+SCHEDULERS: Final = _open_set("scheduler", *_records("scheduler", Scheduler))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -327,43 +197,7 @@ class Application(Choice):
     offered: Mapping[str, Any] | None = None
 
 
-APPLICATIONS: Final = _set(
-    Application(
-        word="bulk",
-        name="bulk",
-        label="endless transfer",
-        also=("iperf", "iperf3", "greedy", "persistent"),
-        offered={"kind": "bulk"},
-    ),
-    Application(
-        word="web",
-        name="web",
-        label="web pages",
-        also=("http", "https", "on-off"),
-        ends=True,
-        offered={
-            "kind": "web",
-            "size": {"distribution": "exponential", "mean": "60 kB"},
-            "think_time": {"distribution": "exponential", "mean": "10 s"},
-            "request": "300 B",
-        },
-    ),
-    Application(word="ftp", name="FTP", label="FTP files", ends=True),
-    Application(
-        word="replay", name="replay", label="transfers of a log", also=("log", "trace"), ends=True
-    ),
-    Application(
-        word="udp",
-        name="UDP",
-        label="UDP",
-        also=("cbr", "saturated"),
-        over_udp=True,
-        offered={"kind": "udp", "packet": "1500 B", "rate": "1 Mb/s"},
-    ),
-    Application(
-        word="call", name="call", label="calls", also=("voip", "video", "voice"), over_udp=True
-    ),
-)
+APPLICATIONS: Final = _set(*_records("application", Application))
 
 AccessSchemeName = Literal["standard", "adaptive-burst", "fixed-burst"]
 
@@ -375,13 +209,7 @@ class AccessScheme(Choice):
     phrase: str = ""
 
 
-ACCESS_SCHEMES: Final = _set(
-    AccessScheme(word="standard", name="the access of every station"),
-    AccessScheme(word="adaptive-burst", name="bursts", phrase="AP sends in bursts"),
-    AccessScheme(
-        word="fixed-burst", name="bursts of a fixed length", phrase="AP sends in fixed bursts"
-    ),
-)
+ACCESS_SCHEMES: Final = _set(*_records("access_scheme", AccessScheme))
 
 
 def _standards() -> Iterable[Choice]:
