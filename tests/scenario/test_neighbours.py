@@ -8,7 +8,7 @@ import pytest
 from airtcp.exceptions import ScenarioError
 from airtcp.scenario import load, profiles, resolve
 from airtcp.scenario.declare import written
-from airtcp.scenario.neighbours import ANYWHERE, meant_key
+from airtcp.scenario.neighbours import anywhere, meant_key
 from airtcp.scenario.resolved import ResolvedScenario
 
 #: What somebody wrote, by its place, and the words of the answer that help.
@@ -91,7 +91,7 @@ def test_a_list_of_access_points_is_told_where_several_stand() -> None:
 def test_no_name_from_elsewhere_is_a_key_of_the_whole_file() -> None:
     form = written(ResolvedScenario)
 
-    assert not set(ANYWHERE) & set(form.allowed_keys())
+    assert not set(anywhere()) & set(form.allowed_keys())
     # A name that nobody knows means nothing.
     assert meant_key("blorb", "phy", form) == ""
     # Many tables have it: none is meant.

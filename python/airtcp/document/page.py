@@ -1,16 +1,15 @@
 """The parts of airtcp's HTML pages: the document, tables, lists.
 
 Pages are self-contained, so they can be mailed and read offline. They use the CSS classes of
-`airtcp.document.style`.
+`style.css`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any, Final
-
-from airtcp.document.style import STYLE
 
 #: Marks every page written by airtcp, to recognize it later.
 GENERATOR: Final = "<meta name='generator' content='airtcp'>"
@@ -19,12 +18,13 @@ GENERATOR: Final = "<meta name='generator' content='airtcp'>"
 def document(title: str, parts: Iterable[str]) -> str:
     """Return a page with its parts, which are HTML. The title is plain text."""
     body = "\n".join(parts)
+    style = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
     return (
         "<!doctype html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'>\n"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>\n"
         "<meta name='color-scheme' content='light dark'>\n"
         f"{GENERATOR}\n"
-        f"<title>{escape(title)} - airtcp</title>\n<style>\n{STYLE}</style>\n</head>\n"
+        f"<title>{escape(title)} - airtcp</title>\n<style>\n{style}</style>\n</head>\n"
         f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
     )
 

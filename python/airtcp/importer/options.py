@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib import resources
 from typing import Final, Literal, NamedTuple
+
+from airtcp.data import beside
 
 #: No frame is longer.
 _NO_FRAGMENTS: Final = 2346
@@ -35,9 +35,8 @@ PROGRAMS: Final[Mapping[str, str]] = {
 @cache
 def options_of(program: str) -> Mapping[str, Option]:
     """Return all options of a program by name."""
-    text = resources.files("airtcp.importer").joinpath("options.toml").read_text("utf-8")
     found: dict[str, Option] = {}
-    for verdict, reasons in tomllib.loads(text)[program].items():
+    for verdict, reasons in beside(__file__)[program].items():
         for reason, names in reasons.items():
             found |= dict.fromkeys(names.split(), Option(verdict, reason))
     return found

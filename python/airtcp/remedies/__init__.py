@@ -9,14 +9,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from airtcp.amendments import AMENDMENTS
+from airtcp.data import beside
 from airtcp.exceptions import ScenarioError
 from airtcp.remedies.apart import apart, channel_changes, spread
 from airtcp.scenario.keys.queue import UNLIMITED
@@ -93,9 +92,8 @@ class CannotBeAppliedError(Exception):
 @cache
 def catalogue() -> tuple[Remedy, ...]:
     """Return all remedies, in the order of the catalogue."""
-    text = (Path(__file__).parent / "catalogue.toml").read_text(encoding="utf-8")
     lists = ("where", "standards", "notes")
-    entries: list[dict[str, Any]] = tomllib.loads(text)["remedy"]
+    entries: list[dict[str, Any]] = beside(__file__, "catalogue.toml")["remedy"]
     for entry in entries:
         entry.update({key: tuple(entry[key]) for key in lists if key in entry})
     return tuple(Remedy(**entry) for entry in entries)

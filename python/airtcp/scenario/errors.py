@@ -18,7 +18,7 @@ from pydantic_core import ErrorDetails
 from ..amendments import AMENDMENTS
 from ..choices import APPLICATIONS, meant, own_names
 from ..exceptions import ScenarioError, UnitError
-from .neighbours import ANYWHERE, meant_key
+from .neighbours import anywhere, meant_key
 from .profiles import record
 
 #: Error types of a single value that is too small or too large.
@@ -167,7 +167,7 @@ def _message(detail: ErrorDetails, context: Mapping[str, Any], path: Path, value
             keys = ", ".join(context["keys"])
             one = f"{_shown(value)} is not a table; allowed: a table with the keys {keys}"
             several = path == ("ap",) and isinstance(value, list)
-            return f"{one}; of several: {ANYWHERE['access_points']}" if several else one
+            return f"{one}; of several: {anywhere()['access_points']}" if several else one
         case "not_an_application":
             return f"{_shown(value)} is not a table; allowed: {_application(value)}"
         case "greater_than":

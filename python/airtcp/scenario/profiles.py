@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any, Final, Literal
+
+from ..data import beside
 
 #: The kinds of `purpose` of a flow: what its users wait for.
 Purpose = Literal["web", "call", "video", "game", "backup", "ping"]
@@ -18,7 +18,6 @@ Purpose = Literal["web", "call", "video", "game", "backup", "ping"]
 #: The kinds of profiles.
 Kind = Literal["access-point", "place", "device", "traffic"]
 
-_FILE: Final = "profiles.toml"
 #: Fields of a record that are not keys of a scenario.
 _ABOUT: Final = frozenset({"meaning", "also", "source", "flows", "purpose"})
 
@@ -161,4 +160,4 @@ def _flows(record: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]
 
 @cache
 def _records() -> Mapping[str, Any]:
-    return tomllib.loads((Path(__file__).parent / _FILE).read_text("utf-8"))
+    return beside(__file__)

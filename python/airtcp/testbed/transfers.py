@@ -11,6 +11,7 @@ import subprocess
 import sys
 from abc import abstractmethod
 from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from airtcp.exceptions import SimulationError, one_line
@@ -36,68 +37,16 @@ _LOGGED_IN: Final = 32
 #: "RETR " or "STOR ", and the end of the line.
 _COMMAND_BYTES: Final = 7
 
-_NGINX: Final = """
-daemon off;
-master_process off;
-pid {folder}/nginx.pid;
-error_log stderr crit;
-events {{ worker_connections 4096; }}
-http {{
-    access_log off;
-    sendfile on;
-    tcp_nopush on;
-    default_type application/octet-stream;
-    client_body_temp_path {folder}/body;
-    proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi;
-    scgi_temp_path {folder}/scgi;
-    server {{
-        listen {address}:{port} backlog=4096;
-        root {folder};
-        {more}
-    }}
-}}
-"""
 #: Allow uploads of files of any size.
 _UPLOADS: Final = "dav_methods PUT; client_max_body_size 0;"
-#: No name lookups, no login records, and no delay before the reply to a password.
-_PROFTPD: Final = """
-ServerName airtcp
-ServerType standalone
-DefaultAddress {address}
-SocketBindTight on
-Port {port}
-PidFile {folder}/pid
-ScoreboardFile {folder}/scoreboard
-SystemLog none
-TransferLog none
-WtmpLog off
-UseReverseDNS off
-<IfModule mod_ident.c>
-IdentLookups off
-</IfModule>
-<IfModule mod_delay.c>
-DelayEngine off
-</IfModule>
-AuthOrder mod_auth_file.c
-AuthUserFile {folder}/passwd
-AuthGroupFile {folder}/group
-RequireValidShell off
-RootLogin on
-User root
-Group root
-MaxInstances none
-TimeoutIdle 0
-TimeoutNoTransfer 0
-TimeoutStalled 0
-TimesGMT on
-AllowOverwrite on
-AllowStoreRestart off
-Umask 022
-"""
 #: The password of every user is "airtcp".
 _PASSWORD: Final = "$1$airtcp$kYvMuw6QZ4cusY4fJZ4G51"
+
+
+def _configure(path: Path, fields: dict[str, Any]) -> None:
+    """Write the configuration of a server, from the template of the same name next to here."""
+    template = Path(__file__).with_name(path.name).read_text(encoding="ascii")
+    path.write_text(Template(template).substitute(fields), encoding="ascii")
 
 
 class Transfers(Program):
@@ -196,7 +145,7 @@ class Http(Transfers):
                 "port": _HTTP_PORT,
                 "more": _UPLOADS if self._uploads else "",
             }
-            (folder / "nginx.conf").write_text(_NGINX.format(**fields), encoding="ascii")
+            _configure(folder / "nginx.conf", fields)
             command = ["nginx", "-p", self._folder, "-c", f"{self._folder}/nginx.conf"]
             network.start(SERVER, command, promptly=True)
 
@@ -283,7 +232,7 @@ class Ftp(Transfers):
                 "address": self.real.server_address,
                 "port": _FTP_PORT,
             }
-            (folder / "proftpd.conf").write_text(_PROFTPD.format(**fields), encoding="ascii")
+            _configure(folder / "proftpd.conf", fields)
             (folder / "group").write_text("root:x:0:\n", encoding="ascii")
             for one in ("passwd", "group"):
                 (folder / one).chmod(0o600)
