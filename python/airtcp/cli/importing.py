@@ -6,8 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from airtcp.cli.declared import argument, option
 from airtcp.cli.options import Force, Quiet
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import note
@@ -16,38 +15,12 @@ from airtcp.exceptions import one_line
 if TYPE_CHECKING:
     from airtcp.importer.draft import Draft
 
-Files = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="FILE...",
-        help="hostapd.conf or OpenWrt's wireless; a capture (pcap, pcapng), the JSON of iperf3 -J, "
-        "a data file of flent, a site survey (CSV), a scan (iw, netsh, nmcli), iw station dump, "
-        "a log of ping.",
-    ),
-]
-Target = Annotated[
-    Path | None,
-    typer.Option(
-        "--out", metavar="TOML", help="Write the scenario to this file instead of stdout."
-    ),
-]
-Radio = Annotated[
-    str | None,
-    typer.Option(
-        "--radio",
-        metavar="NAME",
-        help="The radio of OpenWrt's wireless; by default the first that is not disabled.",
-    ),
-]
+Files = Annotated[list[Path], argument("importing.files")]
+Target = Annotated[Path | None, option("importing.target")]
+Radio = Annotated[str | None, option("importing.radio")]
 
 
-KeepNames = Annotated[
-    bool,
-    typer.Option(
-        "--keep-names",
-        help="Keep addresses in the scenario; by default they are on stderr only.",
-    ),
-]
+KeepNames = Annotated[bool, option("importing.keep_names")]
 #: Smaller files are read in less than a second.
 _LARGE_BYTES = 10**7
 _MOST_NAMES = 8

@@ -11,18 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from airtcp.cli.declared import option
+
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
 
-Set = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="PATH=VALUE",
-        help="Override a key of the scenario: stations.laptop.count=40; none removes it. "
-        "Repeatable.",
-    ),
-]
+Set = Annotated[list[str] | None, option("shared.set")]
 
 
 def scenario_of(path: Path, changes: Sequence[str] | None) -> tuple[Scenario, str]:

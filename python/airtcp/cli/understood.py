@@ -5,21 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from airtcp.cli.declared import argument, option
 from airtcp.cli.outcome import outcome
 from airtcp.cli.scenarios import Set, scenario_of
 
 
 def show(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The scenario file, or - for standard input.")
-    ],
+    file: Annotated[Path, argument("understood.show_file")],
     changes: Set = None,
-    json: Annotated[
-        bool,
-        typer.Option("--json", help="Print it resolved, every default included, as JSON."),
-    ] = False,
+    json: Annotated[bool, option("understood.show_json")] = False,
 ) -> None:
     """Print the expanded scenario with the source of each value."""
     with outcome():
