@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from airtcp.choices import SCHEDULERS
 from airtcp.models.airtime import Phy
@@ -23,51 +23,6 @@ if TYPE_CHECKING:
     from airtcp.models.checks import Values
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.stations import StationGroup
-
-#: Durations of PPDUs and of the spaces around them.
-READS: Final = (
-    "phy.slot_time_ns",
-    "phy.sifs_ns",
-    "phy.ofdm",
-    "phy.symbol_rounding",
-    "phy.high_rate",
-    "phy.propagation_delay_ns",
-    "phy.ack_bits",
-    "phy.rts_bits",
-    "phy.cts_bits",
-    "phy.mac_header_bits",
-    "phy.llc_bits",
-    "mac.rts_threshold_bytes",
-    "mac.aggregation",
-    "mac.edca",
-    "classify",
-    "stations.data_rate",
-    "stations.control_rate",
-    "stations.count",
-    "flows.stations",
-    "flows.direction",
-)
-
-#: Features that these standards do not have.
-NOT_HERE: Final = {
-    "phy.dsss": "802.11n and later have no DSSS rates",
-    "phy.cw_min": "802.11n and later use EDCA, which has its own contention windows",
-    "phy.cw_max": "as phy.cw_min",
-}
-#: Keys read in addition with several senders: lengths of collisions, and retries.
-COLLISIONS: Final = (
-    "phy.difs_ns",
-    "phy.eifs_ns",
-    "mac.rules.after_collision",
-    "mac.short_retry_limit",
-)
-#: Why these do not affect a single sender.
-NO_COLLISIONS: Final = {
-    "phy.difs_ns": "EDCA has its own inter-frame spaces",
-    "phy.eifs_ns": "a lone sender never collides",
-    "mac.rules.after_collision": "as phy.eifs_ns",
-    "mac.short_retry_limit": "as phy.eifs_ns",
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,19 +18,14 @@ from airtcp.models.ampdu import sent_mpdus
 from airtcp.models.bianchi import SlotTimes, fixed_point, saturation
 from airtcp.models.max_throughput import mean_backoff_s
 from airtcp.predict.air import (
-    COLLISIONS,
-    NO_COLLISIONS,
-    NOT_HERE,
-    READS,
     Air,
     error_probability,
     jain,
     sharing_of,
 )
 from airtcp.predict.answers import Answers
-from airtcp.predict.card import Assumption, Card
+from airtcp.predict.card import card
 from airtcp.predict.facts import weighted
-from airtcp.predict.keys import ALIKE, ALWAYS_BACKLOGGED, LINKS_DELIVER, NO_BEACONS, SATURATED
 from airtcp.predict.saturated import crowded, head_start, wired
 from airtcp.predict.senders import flow_count
 from airtcp.standards import UDP_IP_HEADER_BYTES
@@ -46,101 +41,9 @@ FAIR_BY: Final = "models.airtime_fairness"
 #: Report PPDUs that lose all MPDUs from this probability on.
 _ALL_LOST: Final = 0.01
 
-UDP_READS: Final = (
-    *READS,
-    "flows.application",
-    "stations.frame_errors",
-    "ap.scheduler",
-    "stations.airtime_weight",
-)
-_ASSUMES: Final = (
-    SATURATED,
-    Assumption(
-        "each access sends one PPDU to one receiver, which returns a Block ACK", ("mac.edca",)
-    ),
-    Assumption(
-        "MPDUs are lost independently with one probability, and sent until they arrive",
-        ("stations.frame_errors",),
-    ),
-    LINKS_DELIVER,
-    NO_BEACONS,
-)
-_HARMLESS: Final = {
-    **ALWAYS_BACKLOGGED,
-    **NOT_HERE,
-    "mac.rules.delivery": "UDP answers nothing",
-}
-_CARD: Final = Card(
-    name="Bianchi (2000) over A-MPDUs",
-    by=BY,
-    asked="saturated UDP, several senders, 802.11n and later",
-    answers=(
-        "goodput_bps",
-        "flow_goodput_bps",
-        "jain_index",
-        "collision_probability",
-        "mpdus_per_ppdu_ap",
-        "mpdus_per_ppdu_stations",
-    ),
-    reads=(*UDP_READS, *COLLISIONS),
-    assumes=(
-        *_ASSUMES,
-        Assumption(
-            "an attempt collides with the same probability in every backoff stage, and a "
-            "busy period is a slot in which counters go down by one (10.23.2.4)",
-            ("stations.count", "mac.edca"),
-        ),
-        Assumption(
-            "after a collision all nodes resume at the same time, and the collided PPDUs are "
-            "sent again",
-            ("mac.rules.colliders", "phy.ack_timeout_ns", "mac.rules.failed_block_ack"),
-        ),
-    ),
-    needs=(ALIKE,),
-    harmless=_HARMLESS,
-)
-_LONE_CARD: Final = Card(
-    name="Jun et al. (2003) over A-MPDUs",
-    by=BY,
-    asked="saturated UDP, one sender, 802.11n and later",
-    answers=(
-        "goodput_bps",
-        "flow_goodput_bps",
-        "jain_index",
-        "collision_probability",
-        "mpdus_per_ppdu_ap",
-        "mpdus_per_ppdu_stations",
-    ),
-    reads=UDP_READS,
-    assumes=(
-        *_ASSUMES,
-        Assumption("one sender: no collisions, and a mean backoff before every PPDU", ()),
-    ),
-    needs=(ALIKE,),
-    harmless={
-        **_HARMLESS,
-        **NO_COLLISIONS,
-        "mac.rules.colliders": "a lone sender never collides",
-        "mac.rules.failed_block_ack": "as mac.rules.colliders",
-        "phy.ack_timeout_ns": "as mac.rules.colliders",
-    },
-)
-_FAIR_CARD: Final = replace(
-    _LONE_CARD,
-    name="Hoeiland-Joergensen et al. (2017)",
-    by=FAIR_BY,
-    asked="saturated UDP from the access point to stations of several groups, 802.11n and later",
-    answers=("goodput_bps", "flow_goodput_bps", "jain_index"),
-    assumes=(
-        *(one for one in _LONE_CARD.assumes if one is not LINKS_DELIVER),
-        Assumption("the access point gives every station the same airtime", ("ap.scheduler",)),
-    ),
-    harmless={
-        **_LONE_CARD.harmless,
-        "flows.path": "a saturated source keeps all its packets in the access point's queue",
-        "links": "as flows.path",
-    },
-)
+_CARD: Final = card("ampdu")
+_LONE_CARD: Final = card("lone_ampdu")
+_FAIR_CARD: Final = card("fair_ampdu")
 CARDS: Final = (_CARD, _LONE_CARD, _FAIR_CARD)
 
 

@@ -7,9 +7,9 @@ value: too optimistic (goodput too high, times too low), too pessimistic (the re
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from airtcp.predict.card import harmless
 from airtcp.predict.facts import tcp_of
 from airtcp.predict.wording import UNKNOWN
 from airtcp.units import format_time_ns
@@ -19,18 +19,7 @@ if TYPE_CHECKING:
     from airtcp.scenario.keys.traffic import Flow
 
 #: Endless transfers: their windows have reached the receive window before the warm-up ends.
-ENDLESS_HARMLESS: Final = MappingProxyType(
-    {
-        "flows.tcp.initial_window_bytes": (
-            "the start of an endless transfer ends before the warm-up does"
-        ),
-        "flows.tcp.initial_ssthresh_bytes": "as flows.tcp.initial_window_bytes",
-        "flows.tcp.aimd": "windows equal the receive window, and nothing is lost",
-        "flows.tcp.handshake": "an endless transfer has one handshake, at its start",
-        "flows.tcp.pad_last_segment": "an endless transfer has no last segment",
-        "flows.application.start": "all transfers have started when the warm-up ends",
-    }
-)
+ENDLESS_HARMLESS: Final = harmless("endless")
 
 
 def senders(scenario: ResolvedScenario) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """Define the card of a model: its predictions, the keys that it reads, and its assumptions.
 
-A card is data, one for each model that `predict` may call; the formulas are in `airtcp.models`.
-Keys are those of the resolved scenario, without list indices: `flows.tcp.mss_bytes`. A key covers
-everything below it, so `ap.queue` stands for the whole table.
+A card is data of `cards.toml`, one for each model that `predict` may call; the formulas are in
+`airtcp.models`. Keys are those of the resolved scenario, without list indices:
+`flows.tcp.mss_bytes`. A key covers everything below it, so `ap.queue` stands for the whole table.
 
 If a scenario has a key that a card neither reads nor makes an assumption about, the key must be in
 `HARMLESS`, with the reason why no model needs it, or be listed on the card as harmless to this
@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
+
+from airtcp.data import beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,80 +79,59 @@ def covers(keys: Iterable[str], key: str) -> bool:
     return any(key == known or key.startswith(f"{known}.") for known in keys)
 
 
+_DATA: Final = beside(__file__, "cards.toml")
 #: Keys that no model reads, and why that is right.
-HARMLESS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "title": "only words",
-        "run": (
-            "how long and how often the scenario is simulated; models describe the steady state"
-        ),
-        "stations.name": "a name",
-        "flows.name": "a name",
-        "flows.start_spread_ns": "when flows start; models describe the steady state",
-        "flows.application.page": "no model covers pages of several objects",
-        "flows.application.transfers": "no model covers the transfers of a log",
-        "flows.application.voice": "how the receiver plays the packets does not change them",
-        "phy.standard": "a name; its values are in the other keys",
-        "phy.data_rate": "the default rate of groups; each group has its resolved rate",
-        "phy.control_rate": "as phy.data_rate",
-        "phy.high_rate": "802.11n and later, whose models read it",
-        "mac.aggregation": "as phy.high_rate",
-        "mac.rules.failed_block_ack": "as phy.high_rate",
-        "mac.rules.delivery": "as phy.high_rate",
-        "mac.rules.retry_limit_under_block_ack": "as phy.high_rate",
-        "mac.rules.cw_reset": "affects only the few frames that fail up to the retry limit",
-        "mac.rules.txop_protection": (
-            "affects a TXOP with a limit, which no model has: the "
-            "assumption of one exchange per access covers it"
-        ),
-        "mac.cf_end_rate": "as mac.rules.txop_protection",
-        "mac.ofdma": "no other model applies with OFDMA",
-        "ap.links": "no other model applies to several links",
-        "mac.pcf": "no model applies to contention-free periods",
-        "mac.rules.weaker_before": "as cells",
-        "mac.rules.other_links": "as ap.links",
-        "mac.rules.narrow_collider": "as stations.pair: with one width all collide alike",
-        "cells": "no model of one cell applies to several cells",
-        "air": "as cells",
-        "stations.cell": "as cells",
-        "stations.needs": "as cells",
-        "stations.pair": "no model applies to stations of several standards",
-        "ap.scheduler": "for 802.11n and later, or for airtime; then no model applies",
-        "stations.airtime_weight": "as ap.scheduler",
-        "phy.protection": "no model has it, and `predict` reports what that breaks",
-        "stations.rate_control": "as phy.protection",
-        "stations.cw_min": "differs from the value of `phy` only with protection",
-        "mac.rules.preset": "the name of a set of rules, whose values are in the other keys",
-        "flows.tcp.rules.preset": (
-            "the name of a set of rules, whose values are in the other keys"
-        ),
-        "mac.long_retry_limit": (
-            "never reached: frames fail only in collisions, and the "
-            "short limit counts the frames that collide"
-        ),
-        "mac.rules.post_backoff_after_drop": (
-            "affects frames that were dropped; if drops are "
-            "not rare, the assumption about the retry limit "
-            "is broken and says so"
-        ),
-        "flows.tcp.rules": (
-            "affects recovery from losses, which no model has: the assumption "
-            "that nothing is lost covers it"
-        ),
-        "flows.tcp.timestamps": (
-            "flows.tcp.header_bits includes its bytes; otherwise it only "
-            "changes the timing of retransmissions, which no model has"
-        ),
-        "flows.tcp.window_scaling": "four bytes of a SYN",
-        "flows.tcp.sending_end": (
-            "how the sender of data acknowledges requests, which its data acknowledge anyway"
-        ),
-        "flows.tcp.max_rto_ns": (
-            "applies if a timer expires several times in a row, which "
-            "the assumption about timers excludes"
-        ),
-        "flows.tcp.clock_granularity_ns": (
-            "adds to a retransmission timer, which never expires in the models"
-        ),
-    }
-)
+HARMLESS: Final[Mapping[str, str]] = MappingProxyType(_DATA["harmless"]["all"])
+
+
+def keys(group: str) -> tuple[str, ...]:
+    """Return a group of keys of `cards.toml`."""
+    return _listed(_DATA["keys"][group])
+
+
+def assumption(given: str | Mapping[str, Any]) -> Assumption:
+    """Return an assumption: one that several cards make by its name, or one by text and keys."""
+    one = _DATA["assumption"][given] if isinstance(given, str) else given
+    return Assumption(one["text"], tuple(one["keys"]))
+
+
+def harmless(*groups: str) -> dict[str, str]:
+    """Return the keys of some groups that do not affect a model, with the reasons.
+
+    A group "-KEY" removes a key.
+    """
+    found: dict[str, str] = {}
+    for group in groups:
+        if group.startswith("-"):
+            found.pop(group[1:])
+        else:
+            found |= _DATA["harmless"][group]
+    return found
+
+
+def card(name: str) -> Card:
+    """Return the card of a model by its name in `cards.toml`."""
+    record = _DATA["card"][name]
+    return Card(
+        name=record["name"],
+        by=record["by"],
+        asked=record["asked"],
+        answers=tuple(record["answers"]),
+        reads=_listed(record["reads"]),
+        assumes=tuple(map(assumption, record["assumes"])),
+        needs=tuple(map(assumption, record.get("needs", ()))),
+        harmless=harmless(*record.get("harmless_of", ())) | record.get("harmless", {}),
+    )
+
+
+def _listed(names: Iterable[str]) -> tuple[str, ...]:
+    """Return keys, with the keys of groups in the place of their names."""
+    found: list[str] = []
+    for name in names:
+        if name.startswith("@"):
+            found += keys(name[1:])
+        elif name.startswith("-"):
+            found = [key for key in found if not covers((name[1:],), key)]
+        else:
+            found.append(name)
+    return tuple(found)

@@ -14,8 +14,7 @@ import numpy as np
 from airtcp.models.airtime import Phy
 from airtcp.models.edca import FixedPoint, fixed_point, saturation
 from airtcp.predict.answers import Answers
-from airtcp.predict.card import Assumption, Card
-from airtcp.predict.keys import ALWAYS_BACKLOGGED, BASIC, NO_BEACONS, NO_ERRORS, RTS
+from airtcp.predict.card import card
 from airtcp.predict.saturated import head_start, wired
 from airtcp.predict.senders import (
     Sender,
@@ -32,62 +31,7 @@ if TYPE_CHECKING:
     from airtcp.scenario.keys.mac import AccessParameters
 
 _SOURCE: Final = "Ramaiyan et al. (2008)"
-_CARD: Final = Card(
-    name=_SOURCE,
-    by="models.edca",
-    asked="saturated UDP, access point and stations in different access categories",
-    answers=(
-        "goodput_bps",
-        "flow_goodput_bps",
-        "jain_index",
-        "collision_probability",
-        "collision_probability_ap",
-        "collision_probability_stations",
-        "drop_probability_mac",
-        "mean_backlogged_nodes",
-    ),
-    reads=(
-        *BASIC,
-        *RTS,
-        "flows.direction",
-        "flows.application",
-        "classify.udp",
-        "mac.edca",
-        "mac.short_retry_limit",
-        "mac.rules.after_collision",
-        "phy.eifs_ns",
-        "phy.difs_ns",
-    ),
-    assumes=(
-        Assumption("every sender always has a packet", ("flows.application.rate_bps",)),
-        Assumption("a frame is dropped at the retry limit", ("mac.short_retry_limit",)),
-        Assumption(
-            "an attempt collides with the same probability in every backoff stage", ("mac.edca",)
-        ),
-        Assumption("each access sends one frame", ("mac.edca",)),
-        Assumption(
-            "the slots since the last transmission decide which nodes may send: AIFS zones "
-            "of Robinson and Randhawa (2004)",
-            ("mac.edca", "phy.slot_time_ns"),
-        ),
-        Assumption(
-            "after a collision all nodes resume at the same time",
-            ("mac.rules.colliders", "phy.ack_timeout_ns"),
-        ),
-        Assumption(
-            "wired links deliver every packet that crosses the channel", ("flows.path", "links")
-        ),
-        NO_BEACONS,
-        NO_ERRORS,
-    ),
-    needs=(Assumption("access point and stations contend by EDCA", ("mac.edca", "ap.access")),),
-    harmless={
-        **ALWAYS_BACKLOGGED,
-        "classify": "the flows are UDP",
-        "phy.cw_min": "EDCA has its own contention windows",
-        "phy.cw_max": "as phy.cw_min",
-    },
-)
+_CARD: Final = card("categories")
 CARDS: Final = (_CARD,)
 
 

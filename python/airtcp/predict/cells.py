@@ -25,7 +25,7 @@ from airtcp.models.cells import (
 )
 from airtcp.predict.air import jain
 from airtcp.predict.answers import Answers
-from airtcp.predict.card import Assumption, Card
+from airtcp.predict.card import card
 from airtcp.predict.families import IN_PAPERS, families_of
 from airtcp.predict.replies import contention, mean
 from airtcp.predict.senders import counts_of, doublings, senders_of
@@ -44,34 +44,7 @@ _MOST_CELLS: Final = 60
 #: A cell starves below this fraction of its goodput alone.
 _STARVES: Final = 0.2
 _NAMED: Final = 4
-_CARD: Final = Card(
-    name="chains of cells",
-    by="models.cells",
-    asked="several cells, each with saturated UDP or endless TCP transfers; 802.11a, b, g",
-    answers=("cell_goodput_bps", "goodput_bps", "flow_goodput_bps", "jain_index"),
-    reads=("cells", "air", "stations", "flows", "phy", "mac", "links"),
-    assumes=(
-        Assumption(
-            "two cells hear each other completely or not at all",
-            ("air", "cells", "stations.cell"),
-        ),
-        Assumption(
-            "a node that hears a cell hears all of its nodes equally well: overlapping "
-            "frames are lost, and no other frame interferes",
-            ("air",),
-        ),
-        Assumption(
-            "with TCP the access point of downloads always has a segment, and ACKs contend "
-            "or leave at once; a lone cell has the throughput of the single-cell models",
-            (),
-        ),
-        Assumption("the load of a cell does not depend on its throughput", ()),
-    ),
-    harmless={
-        "ap": "each of several cells has its own access point",
-        "classify": "the DCF has one queue",
-    },
-)
+_CARD: Final = card("cells")
 CARDS: Final = (_CARD,)
 
 

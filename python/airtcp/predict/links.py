@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from airtcp.predict import ampdu
-from airtcp.predict.air import COLLISIONS
 from airtcp.predict.answers import Answers
-from airtcp.predict.card import Assumption, Card
-from airtcp.predict.keys import ALIKE, ALWAYS_BACKLOGGED, LINKS_DELIVER, NO_BEACONS, SATURATED
+from airtcp.predict.card import card
 from airtcp.predict.senders import flow_count
 
 if TYPE_CHECKING:
@@ -18,44 +16,7 @@ if TYPE_CHECKING:
     from airtcp.scenario.keys.radio_links import RadioLink
 
 _SOURCE: Final = "sum of links"
-#: Keys that each link has for itself.
-_OF_LINKS: Final = ("phy.", "stations.data_rate", "stations.control_rate")
-_CARD: Final = Card(
-    name="sum of links",
-    by=ampdu.BY,
-    asked="saturated UDP over several links",
-    answers=("goodput_bps", "flow_goodput_bps"),
-    reads=(
-        *(key for key in (*ampdu.UDP_READS, *COLLISIONS) if not key.startswith(_OF_LINKS)),
-        "phy.slot_time_ns",
-        "phy.sifs_ns",
-        "ap.links",
-        # The models of a link report what these break.
-        "mac.rules.colliders",
-        "mac.rules.failed_block_ack",
-    ),
-    assumes=(
-        SATURATED,
-        Assumption(
-            "each link carries what it carries as the only one",
-            ("ap.links", "mac.aggregation"),
-        ),
-        LINKS_DELIVER,
-        NO_BEACONS,
-    ),
-    needs=(
-        ALIKE,
-        Assumption("stations have all links, or one each", ("ap.links",)),
-        Assumption("one standard on each link", ("stations.pair",)),
-    ),
-    harmless={
-        **{key: why for key, why in ALWAYS_BACKLOGGED.items() if not key.startswith(_OF_LINKS)},
-        "phy": "each link has its own",
-        "stations.data_rate": "as phy",
-        "stations.control_rate": "as phy",
-        "mac.rules.delivery": "UDP answers nothing",
-    },
-)
+_CARD: Final = card("links")
 CARDS: Final = (_CARD,)
 
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Final
 from airtcp.choices import CONGESTION
 from airtcp.models.cubic import average_window, square_root_window
 from airtcp.predict.answers import Answers
-from airtcp.predict.card import Assumption, Card
+from airtcp.predict.card import card
 from airtcp.predict.facts import endless_flows, tcp_of
-from airtcp.predict.keys import NEVER_ENDS
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -22,49 +21,7 @@ if TYPE_CHECKING:
 
 #: Windows limited by losses on wired links: Wi-Fi effects do not break them.
 BY: Final = "models.cubic"
-_CARD: Final = Card(
-    name="RFC 9438 (5.1), Mathis et al. (1997)",
-    by=BY,
-    asked="endless TCP transfers over wired links that lose packets, without the channel",
-    answers=("goodput_bps", "flow_goodput_bps"),
-    reads=(
-        "flows.path",
-        "links",
-        "flows.tcp.mss_bytes",
-        "flows.tcp.header_bits",
-        "flows.tcp.congestion",
-        "flows.tcp.aimd",
-        "flows.tcp.delayed_ack",
-        "flows.tcp.receive_window_bytes",
-        "stations.count",
-        "flows.stations",
-    ),
-    assumes=(
-        Assumption(
-            "one segment in a fixed number is lost; recovery takes no time, and no timer expires",
-            ("links",),
-        ),
-        Assumption(
-            "a round trip has only the delay of the wired links; the channel, which may be "
-            "slower, is left out",
-            (),
-        ),
-    ),
-    needs=(NEVER_ENDS, Assumption("a link loses packets, and has a delay", ("links",))),
-    harmless={
-        "phy": (
-            "the channel is left out, and keeps goodput below this value: the models of "
-            "the channel show by how much"
-        ),
-        "mac": "as phy",
-        "classify": "as phy",
-        "ap": "as phy",
-        "stations": "as phy",
-        "flows.direction": "links are the same in both directions",
-        "flows.application.start": "all transfers have started when the warm-up ends",
-        "flows.tcp": "as phy",
-    },
-)
+_CARD: Final = card("lossy_path")
 CARDS: Final = (_CARD,)
 
 

@@ -12,10 +12,9 @@ from airtcp.models.airtime import Phy, mpdu_bits
 from airtcp.models.max_throughput import mean_backoff_s
 from airtcp.models.ofdma import Answers as Acknowledgments
 from airtcp.models.ofdma import User, cycle, division
-from airtcp.predict.air import NO_COLLISIONS, NOT_HERE, READS, Air, jain
+from airtcp.predict.air import Air, jain
 from airtcp.predict.answers import Answers
-from airtcp.predict.card import Assumption, Card
-from airtcp.predict.keys import ALIKE, ALWAYS_BACKLOGGED, LINKS_DELIVER, NO_BEACONS, SATURATED
+from airtcp.predict.card import card
 from airtcp.predict.senders import flow_count
 from airtcp.standards import UDP_IP_HEADER_BYTES
 
@@ -25,48 +24,7 @@ if TYPE_CHECKING:
 #: A saturated source keeps this many Block ACK windows of packets in the queue.
 _WINDOWS: Final = 3
 _SOURCE: Final = "saturated OFDMA"
-_NOT_READ: Final = {
-    "phy.ack_bits": "Block ACKs acknowledge all PPDUs",
-    "phy.rts_bits": "OFDMA excludes RTS",
-    "phy.cts_bits": "as phy.rts_bits",
-    "mac.rts_threshold_bytes": "as phy.rts_bits",
-}
-_CARD: Final = Card(
-    name="saturated downlink OFDMA",
-    by="models.ofdma",
-    asked="saturated UDP downloads with OFDMA",
-    answers=(
-        "goodput_bps",
-        "flow_goodput_bps",
-        "jain_index",
-        "collision_probability",
-        "mpdus_per_ppdu_ap",
-    ),
-    reads=(*(key for key in READS if key not in _NOT_READ), "flows.application", "mac.ofdma"),
-    assumes=(
-        SATURATED,
-        Assumption("the access point's queue has packets for every station", ("ap.queue",)),
-        Assumption(
-            "each access sends one PPDU to as many stations as there are resource units, and "
-            "nobody else contends",
-            ("mac.edca",),
-        ),
-        NO_BEACONS,
-        LINKS_DELIVER,
-    ),
-    needs=(ALIKE, Assumption("no MPDU is lost", ("stations.frame_errors",))),
-    harmless={
-        **{key: reason for key, reason in ALWAYS_BACKLOGGED.items() if key != "ap.queue"},
-        "stations.queue": "stations send nothing",
-        **NOT_HERE,
-        **NO_COLLISIONS,
-        **_NOT_READ,
-        "mac.rules.delivery": "UDP answers nothing",
-        "mac.rules.colliders": "a lone sender never collides",
-        "mac.rules.failed_block_ack": "as mac.rules.colliders",
-        "phy.ack_timeout_ns": "as mac.rules.colliders",
-    },
-)
+_CARD: Final = card("ofdma")
 CARDS: Final = (_CARD,)
 
 

@@ -14,17 +14,8 @@ from airtcp.models.bianchi import SlotTimes, fixed_point, saturation
 from airtcp.models.heusse import anomaly
 from airtcp.models.max_throughput import maximum_throughput, mean_backoff_s
 from airtcp.predict.answers import Answers
-from airtcp.predict.card import Assumption, Card
+from airtcp.predict.card import card
 from airtcp.predict.facts import lossy, weighted
-from airtcp.predict.keys import (
-    ALIKE,
-    ALWAYS_BACKLOGGED,
-    COLLISIONS,
-    FRAMES,
-    LINKS_DELIVER,
-    NO_BEACONS,
-    NO_ERRORS,
-)
 from airtcp.predict.senders import (
     Sender,
     counts_of,
@@ -48,108 +39,9 @@ _DROPS: Final = 1e-3
 #: From this collision probability on, stages differ (measured: below 1 % until there).
 _CROWDED: Final = 0.75
 
-_READS: Final = (*FRAMES, "flows.application")
-_SATURATED: Final = Assumption("every sender always has a packet", ("flows.application.rate_bps",))
-_CARD: Final = Card(
-    name="Bianchi (2000), Bianchi and Tinnirello (2005)",
-    by="models.bianchi",
-    asked="saturated UDP, several senders",
-    answers=(
-        "goodput_bps",
-        "flow_goodput_bps",
-        "collision_probability",
-        "drop_probability_mac",
-        "mean_backlogged_nodes",
-    ),
-    reads=(
-        *_READS,
-        "flows.direction",
-        *COLLISIONS,
-    ),
-    assumes=(
-        _SATURATED,
-        Assumption(
-            "a frame is dropped at the retry limit, as in Wu et al. (2002)",
-            ("mac.short_retry_limit",),
-        ),
-        Assumption(
-            "an attempt collides with the same probability in every backoff stage",
-            ("stations.count", "phy.cw_min", "phy.cw_max"),
-        ),
-        Assumption(
-            "nodes are alike: different packet sizes and rates are averaged",
-            ("stations.data_rate", "flows.application.packet_bytes"),
-        ),
-        Assumption(
-            "after a collision all nodes resume at the same time",
-            ("mac.rules.colliders", "phy.ack_timeout_ns"),
-        ),
-        LINKS_DELIVER,
-        NO_BEACONS,
-        NO_ERRORS,
-    ),
-    needs=(ALIKE,),
-    harmless=ALWAYS_BACKLOGGED,
-)
-_LONE_CARD: Final = Card(
-    name="Jun et al. (2003)",
-    by="models.max_throughput",
-    asked="saturated UDP, one sender",
-    answers=(
-        "goodput_bps",
-        "flow_goodput_bps",
-        "collision_probability",
-        "drop_probability_mac",
-    ),
-    reads=_READS,
-    assumes=(
-        Assumption("one sender, which always has a packet", ("flows.application.rate_bps",)),
-        Assumption("no collisions and no losses", ()),
-        Assumption("a backoff before every packet", ()),
-        LINKS_DELIVER,
-        NO_BEACONS,
-        NO_ERRORS,
-    ),
-    needs=(ALIKE,),
-    harmless={
-        **ALWAYS_BACKLOGGED,
-        "flows.direction": "the exchange is the same in both directions",
-        "mac.rules.after_collision": "a lone sender never collides",
-        "mac.rules.colliders": "as mac.rules.after_collision",
-        "mac.short_retry_limit": "as mac.rules.after_collision",
-        "phy.eifs_ns": "as mac.rules.after_collision",
-        "phy.ack_timeout_ns": "as mac.rules.after_collision",
-        "phy.cw_max": "as mac.rules.after_collision",
-    },
-)
-_ANOMALY_CARD: Final = Card(
-    name="Heusse et al. (2003)",
-    by="models.heusse",
-    asked="saturated UDP, several senders, also at different rates",
-    answers=("goodput_bps", "flow_goodput_bps", "jain_index", "collision_probability"),
-    reads=(*_READS, "flows.direction"),
-    assumes=(
-        _SATURATED,
-        Assumption("every sender delivers the same number of packets, whatever its rate", ()),
-        Assumption(
-            "a collision has two senders, and costs as much as the longer of their exchanges",
-            ("stations.count", "mac.rules.after_collision", "phy.eifs_ns"),
-        ),
-        Assumption(
-            "CW stays CWmin: a collision does not lengthen the backoff, and no frame is dropped",
-            ("phy.cw_max", "mac.short_retry_limit"),
-        ),
-        Assumption(
-            "after a collision all nodes resume at the same time",
-            ("mac.rules.colliders", "phy.ack_timeout_ns"),
-        ),
-        LINKS_DELIVER,
-        NO_BEACONS,
-        NO_ERRORS,
-    ),
-    needs=(ALIKE,),
-    harmless=ALWAYS_BACKLOGGED,
-)
+_CARD: Final = card("bianchi")
+_LONE_CARD: Final = card("lone")
+_ANOMALY_CARD: Final = card("heusse")
 CARDS: Final = (_CARD, _LONE_CARD, _ANOMALY_CARD)
 
 

@@ -14,21 +14,11 @@ import numpy as np
 
 from airtcp.models.airtime_fairness import Shares, shares
 from airtcp.models.tcp_ampdu import Throughput, Times, throughput
-from airtcp.predict.air import COLLISIONS, NO_COLLISIONS, NOT_HERE, READS, Air, jain, sharing_of
+from airtcp.predict.air import Air, jain, sharing_of
 from airtcp.predict.answers import Answers
-from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
-from airtcp.predict.card import Assumption, Card
+from airtcp.predict.assumptions import skipped_acks
+from airtcp.predict.card import card
 from airtcp.predict.facts import lossy, tcp_of
-from airtcp.predict.keys import (
-    ALIKE,
-    ALL_ACKS,
-    BOUNDED,
-    NEVER_ENDS,
-    NO_BEACONS,
-    NO_ERRORS,
-    RENO,
-    SEGMENTS,
-)
 from airtcp.predict.senders import flow_count
 from airtcp.predict.wording import OPTIMISTIC, UNKNOWN
 
@@ -40,118 +30,8 @@ if TYPE_CHECKING:
 
 SOURCE: Final = "TCP over A-MPDUs (A9)"
 _BOUND: Final = "TCP over A-MPDUs, no ACK access"
-_READS: Final = (
-    *READS,
-    *SEGMENTS,
-    "flows.tcp.receive_window_bytes",
-    "ap.scheduler",
-    "stations.airtime_weight",
-)
-_LOSSES: Final = Assumption(
-    "no packet is lost: queues hold all windows, and TCP's timer never expires",
-    (
-        "ap.queue",
-        "stations.queue",
-        "flows.tcp.receive_window_bytes",
-        "flows.tcp.min_rto_ns",
-        "flows.tcp.initial_rto_ns",
-    ),
-)
-_SERVER: Final = Assumption(
-    "wired paths hold the packets of one round trip, and lose nothing; the channel is the "
-    "bottleneck",
-    ("flows.path", "links"),
-)
-_CARD: Final = Card(
-    name="TCP over A-MPDUs",
-    by="models.tcp_ampdu",
-    asked="endless TCP transfers of one direction, 802.11n and later",
-    answers=(
-        "goodput_bps",
-        "flow_goodput_bps",
-        "jain_index",
-        "collision_probability",
-        "collision_probability_ap",
-        "collision_probability_stations",
-        "mpdus_per_ppdu_ap",
-        "mpdus_per_ppdu_stations",
-        "mpdus_per_ack_ppdu_ap",
-        "mpdus_per_ack_ppdu_stations",
-    ),
-    reads=(*_READS, *COLLISIONS, "flows.path", "links"),
-    assumes=(
-        Assumption(
-            "only endless transfers of one direction, one for each station, all alike",
-            ("flows.direction", "flows.application.kind", "stations.data_rate"),
-        ),
-        _LOSSES,
-        _SERVER,
-        Assumption(
-            "every PPDU has a backoff: none runs while there is nothing to send",
-            ("mac.rules.immediate_access", "mac.rules.post_backoff"),
-        ),
-        Assumption(
-            "all nodes with packets are equally likely to send next; stations have packets "
-            "independently of each other",
-            ("mac.edca",),
-        ),
-        Assumption(
-            "after a collision all nodes resume at the same time, and the collided PPDUs are "
-            "sent again",
-            ("mac.rules.failed_block_ack",),
-        ),
-        Assumption("an ACK for every d segments", ("flows.tcp.ack_skip",)),
-        NO_BEACONS,
-        NO_ERRORS,
-        RENO,
-        ALL_ACKS,
-    ),
-    needs=(ALIKE, NEVER_ENDS),
-    harmless={
-        **ENDLESS_HARMLESS,
-        **NOT_HERE,
-        "mac.rules.colliders": (
-            "two nodes contend on average, however many stations there "
-            "are: it matters little which resumes first"
-        ),
-        "phy.ack_timeout_ns": "as mac.rules.colliders",
-        "mac.rules.arrival_before_own_ack": (
-            "ACKs arrive while the PPDU of their data is being sent"
-        ),
-        "mac.rules.delivery": "as mac.rules.arrival_before_own_ack",
-    },
-)
-_BOUND_CARD: Final = Card(
-    name="TCP over A-MPDUs without ACKs",
-    by="models.tcp_ampdu",
-    asked="endless TCP transfers of one direction, 802.11n and later, as a bound",
-    answers=("goodput_bps",),
-    reads=_READS,
-    assumes=(
-        Assumption("one sender with all windows and full PPDUs, and no other transmissions", ()),
-        BOUNDED,
-        NO_BEACONS,
-        NO_ERRORS,
-        RENO,
-    ),
-    needs=(ALIKE, NEVER_ENDS),
-    harmless={
-        **_CARD.harmless,
-        **NO_COLLISIONS,
-        "ap.queue": "an upper bound: losses and waits keep goodput below it",
-        "stations.queue": "as ap.queue",
-        "flows.tcp.min_rto_ns": "as ap.queue",
-        "flows.tcp.initial_rto_ns": "as ap.queue",
-        "flows.tcp.ack_skip": "there are no ACKs",
-        "mac.rules.immediate_access": "one sender, which always has a packet",
-        "mac.rules.post_backoff": "as mac.rules.immediate_access",
-        "mac.rules.arrival_before_own_ack": "as mac.rules.immediate_access",
-        "mac.rules.delivery": "there are no ACKs",
-        "mac.rules.colliders": "one sender never collides",
-        "mac.rules.failed_block_ack": "as mac.rules.colliders",
-        "phy.ack_timeout_ns": "as mac.rules.colliders",
-    },
-)
+_CARD: Final = card("tcp_ampdu")
+_BOUND_CARD: Final = card("tcp_ampdu_bound")
 CARDS: Final = (_CARD, _BOUND_CARD)
 #: Up to this multiple of the Wi-Fi capacity, wired links leave the channel idle at times.
 _NEAR: Final = 1.7
