@@ -61,7 +61,7 @@ def senders(scenario: ResolvedScenario) -> Iterator[str]:
         yield (
             "an ACK for every d segments; here ACKs also wait for a fraction of the minimum "
             "round trip (TACK): fewer ACKs are sent, but a window no longer than this fraction "
-            "waits for its ACK; {UNKNOWN}"
+            f"waits for its ACK; {UNKNOWN}"
         )
     if any(tcp.mac_feedback is not None for tcp in connections):
         yield (
