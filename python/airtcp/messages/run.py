@@ -15,6 +15,7 @@ from airtcp.messages.access_point import access_point_words
 from airtcp.metrics import METRICS
 from airtcp.results import Comparison, Prediction, SimulationResult
 from airtcp.results.least import endless_goodputs
+from airtcp.scenario.keys.traffic import is_endless
 from airtcp.scenario.toml_text import option_text
 from airtcp.stats import jain_index
 
@@ -353,9 +354,7 @@ def observations(result: Simulated) -> Iterator[str]:
     endless = [
         (flow.stations, flow.direction)
         for flow in scenario.flows
-        if flow.tcp is not None
-        and flow.application.kind == "bulk"
-        and flow.application.size is None
+        if flow.tcp is not None and is_endless(flow)
     ]
     if not endless:
         return
