@@ -1,4 +1,4 @@
-"""The amendments of 802.11 since 802.11n: one record with all parameters of each.
+"""The amendments of 802.11 since 802.11n: one record of `amendments.toml` with all parameters.
 
 A record holds channel widths, MCSs, guard intervals, the fields before the Data field, and
 aggregation limits. `airtcp.high_rate` computes frame durations from them. The core has its own
@@ -10,11 +10,13 @@ and of IEEE Std 802.11be-2024, 36 (EHT). Times are integer nanoseconds, sizes ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Final, Literal
+
+from .data import beside
 
 _US: Final = 1_000
 
@@ -135,142 +137,29 @@ class Amendment:
         return self.symbol_ns == 12_800
 
 
-_HT: Final = Amendment(
-    standard="802.11n",
-    format="ht",
-    generation="Wi-Fi 4",
-    widest_mhz={2.4: 40, 5: 40},
-    subcarriers={20: 52, 40: 108},
-    default_width_mhz=20,
-    highest_mcs=7,
-    most_streams=4,
-    guard_intervals_ns=(400, 800),
-    default_guard_interval_ns=400,
-    symbol_ns=3_200,
-    signal_ns=8 * _US,  # HT-SIG (19.3.2)
-    long_training_ns={400: 4 * _US, 800: 4 * _US},
-    has_tail=True,
-    coding="bcc",
-    # 19.3.11.4: a second encoder is used above 300 Mb/s (at the long guard interval).
-    encoder_bps=300_000_000,
-    ampdu_bytes=65_535,
-    amsdu_bytes=7_935,
-    mpdu_bytes_in_ampdu=4_095,
-    window=64,
-    lone_delimiter=False,
-    sold={"channel_width": 20, "mcs": 7, "spatial_streams": 2},
-)
+def _amendments() -> Iterator[Amendment]:
+    """Iterate over the records of `amendments.toml`, whose tables have texts as keys."""
+    for standard, record in beside(__file__).items():
+        for key in ("subcarriers", "long_training_ns"):
+            record[key] = _by_number(record[key])
+        bands = record["widest_mhz"].items()
+        record["widest_mhz"] = {float(ghz) if "." in ghz else int(ghz): mhz for ghz, mhz in bands}
+        record["guard_intervals_ns"] = tuple(record["guard_intervals_ns"])
+        record["missing"] = frozenset(map(tuple, record.get("missing", ())))
+        more = record.get("more_encoders", ())
+        record["more_encoders"] = {(mhz, streams, mcs): n for mhz, streams, mcs, n in more}
+        if signal := record.get("user_signal"):
+            signal |= {key: _by_number(signal[key]) for key in ("common_bits", "symbols")}
+            record["user_signal"] = UserSignal(**signal | {"block_bits": (*signal["block_bits"],)})
+        yield Amendment(standard=standard, **record)
 
-_VHT: Final = Amendment(
-    standard="802.11ac",
-    format="vht",
-    generation="Wi-Fi 5",
-    widest_mhz={5: 160},
-    subcarriers={20: 52, 40: 108, 80: 234, 160: 468},
-    default_width_mhz=80,
-    highest_mcs=9,
-    most_streams=8,
-    guard_intervals_ns=(400, 800),
-    default_guard_interval_ns=400,
-    symbol_ns=3_200,
-    signal_ns=8 * _US,  # VHT-SIG-A (21.3.2)
-    long_training_ns={400: 4 * _US, 800: 4 * _US},
-    sig_b_ns=4 * _US,
-    has_tail=True,
-    # N_ES of the tables of 21.5: one encoder for each 540 Mb/s (at the long guard interval).
-    # `more_encoders` lists, by (width, streams, MCS), the cases in which that number of encoders
-    # could not share the bits of a symbol evenly.
-    encoder_bps=540_000_000,
-    more_encoders={
-        (80, 7, 2): 3,
-        (80, 7, 7): 6,
-        (80, 7, 8): 6,
-        (80, 8, 7): 6,
-        (160, 4, 7): 6,
-        (160, 5, 8): 8,
-        (160, 6, 7): 8,
-        (160, 7, 3): 4,
-        (160, 7, 4): 6,
-        (160, 7, 5): 7,
-        (160, 7, 7): 9,
-        (160, 7, 8): 12,
-        (160, 7, 9): 12,
-        (160, 8, 5): 8,
-        (160, 8, 8): 12,
-    },
-    # Combinations (width, streams, MCS) that are missing from the tables of 21.5.
-    missing=frozenset(
-        {(20, streams, 9) for streams in (1, 2, 4, 5, 7, 8)}
-        | {(80, 3, 6), (80, 7, 6), (80, 6, 9), (160, 3, 9)}
-    ),
-    ampdu_bytes=1_048_575,
-    window=64,
-    sold={"channel_width": 80, "mcs": 7, "spatial_streams": 2},
-)
 
-# The 2x LTF of 6.4 us plus a guard interval of 0.8 or 1.6 us, and the 4x LTF of 12.8 us plus 3.2
-# us.
-_LONG_TRAINING_NS: Final = {800: 7_200, 1_600: 8_000, 3_200: 16_000}
+def _by_number(table: Mapping[str, int]) -> dict[int, int]:
+    return {int(key): value for key, value in table.items()}
 
-_HE: Final = Amendment(
-    standard="802.11ax",
-    format="he",
-    generation="Wi-Fi 6",
-    widest_mhz={2.4: 40, 5: 160, 6: 160},
-    subcarriers={20: 234, 40: 468, 80: 980, 160: 1_960},
-    default_width_mhz=80,
-    highest_mcs=11,
-    most_streams=8,
-    guard_intervals_ns=(800, 1_600, 3_200),
-    default_guard_interval_ns=800,
-    symbol_ns=12_800,
-    signal_ns=12 * _US,  # RL-SIG and HE-SIG-A (27.3.4)
-    # 27.3.11.8: 8 bits for each 20 MHz of a content channel, one for the central unit of 80 MHz.
-    user_signal=UserSignal(
-        in_single_user=False,
-        alone_bits=31,
-        common_bits={20: 18, 40: 18, 80: 27, 160: 43},
-        block_bits=(52, 31),
-        symbols={0: 26, 1: 52, 2: 78, 3: 104, 4: 156, 5: 208},
-    ),
-    long_training_ns=_LONG_TRAINING_NS,
-    has_tail=False,
-    ampdu_bytes=6_500_631,
-    window=256,
-    sold={"channel_width": 80, "mcs": 9, "spatial_streams": 2},
-)
-
-_EHT: Final = Amendment(
-    standard="802.11be",
-    format="eht",
-    generation="Wi-Fi 7",
-    widest_mhz={2.4: 40, 5: 160, 6: 320},
-    subcarriers={20: 234, 40: 468, 80: 980, 160: 1_960, 320: 3_920},
-    default_width_mhz=80,
-    highest_mcs=13,
-    most_streams=8,
-    guard_intervals_ns=(800, 1_600, 3_200),
-    default_guard_interval_ns=800,
-    symbol_ns=12_800,
-    signal_ns=12 * _US,  # RL-SIG and U-SIG (36.3.12)
-    # EHT-SIG to one user: 20 common bits, 22 of the user, 4 of CRC and 6 of tail (36.3.12.8).
-    signal_bits=52,
-    user_signal=UserSignal(
-        in_single_user=True,
-        alone_bits=52,
-        common_bits={20: 36, 40: 36, 80: 45, 160: 73},
-        block_bits=(54, 32),
-        symbols={0: 26, 1: 52, 3: 104},
-    ),
-    long_training_ns=_LONG_TRAINING_NS,
-    has_tail=False,
-    ampdu_bytes=15_523_200,
-    window=1_024,
-    sold={"channel_width": 160, "mcs": 11, "spatial_streams": 2},
-)
 
 AMENDMENTS: Final[Mapping[str, Amendment]] = MappingProxyType(
-    {one.standard: one for one in (_HT, _VHT, _HE, _EHT)}
+    {one.standard: one for one in _amendments()}
 )
 """Amendments by the name of the standard, oldest first."""
 
@@ -282,7 +171,6 @@ BY_FORMAT: Final[Mapping[str, Amendment]] = MappingProxyType(
 WIDTHS_MHZ: Final = tuple(sorted({mhz for one in AMENDMENTS.values() for mhz in one.subcarriers}))
 HIGHEST_MCS: Final = max(one.highest_mcs for one in AMENDMENTS.values())
 MOST_STREAMS: Final = max(one.most_streams for one in AMENDMENTS.values())
-LARGEST_WINDOW: Final = max(one.window for one in AMENDMENTS.values())
 GUARD_INTERVALS_NS: Final = tuple(
     sorted({ns for one in AMENDMENTS.values() for ns in one.guard_intervals_ns})
 )
