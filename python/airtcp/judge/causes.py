@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from airtcp.judge.candidates import Candidate, pair
-from airtcp.judge.counterfactual import PROBLEMS, Counterfactual, counterfactuals
+from airtcp.judge.counterfactual import PROBLEMS, RANK, Counterfactual, counterfactuals
 from airtcp.judge.outcome import FEWER, SMALLER, Outcome, outcome
 from airtcp.results.advice import Cause
 
@@ -23,26 +23,6 @@ if TYPE_CHECKING:
 _PAIRED: Final = 4
 _LISTED: Final = 3
 _SHORTEST_S: Final = 2.0
-#: The change of the catalogue that removes a cause, for causes that have one.
-_FIXES: Final = {
-    "bursts": "standard-access",
-    "rts": "no-rts",
-    "protection": "no-protection",
-    "beacons": "fewer-beacons",
-    "ofdma": "no-ofdma",
-    "aggregation": "larger-aggregates",
-    "edca": "default-wmm",
-    "hidden": "rts-all",
-    "neighbour": "channels-apart",
-    "delayed-acks": "no-delayed-ack",
-    "windows": "large-window",
-    "link-loss": "sound-wire",
-    "old-standard": "new-clients",
-    "link-queue": "wire-fq-codel",
-    "ap-queue-small": "queue-1000",
-    "ap-queue": "managed-queue",
-    "link": "faster-wire",
-}
 #: A standing queue hides other causes, such as a window that is too small. So each of the best
 #: counterfactuals is also paired with these.
 _QUEUES: Final = frozenset({"ap-queue", "link-queue"})
@@ -96,7 +76,7 @@ def limits(
             found.append(limit)
     most = max((one.gain for one in found), default=0.0)
     # Of similar limits, the more specific one comes first.
-    found.sort(key=lambda one: (one.gain < _SIMILAR * most, PROBLEMS.index(one.problem)))
+    found.sort(key=lambda one: (one.gain < _SIMILAR * most, RANK[one.problem]))
     return tuple(found[:_LISTED])
 
 
@@ -107,7 +87,7 @@ def fixes(found: Sequence[Cause], race: Race) -> Iterator[Candidate]:
     """
     least = min((race.standings[name].outcome.measured_misses for name in race.final), default=0.0)
     for cause in found:
-        names = [_FIXES.get(problem, "") for problem in cause.problem.split(" + ")]
+        names = [PROBLEMS[problem].get("fix", "") for problem in cause.problem.split(" + ")]
         tried = [race.standings[name].candidate for name in names if name in race.standings]
         singles = [one for one in tried if one is not None]
         if cause.of - cause.met + FEWER > least or len(singles) < len(names):
@@ -163,7 +143,6 @@ def _in_order(
     found: Sequence[tuple[Counterfactual, Cause]],
 ) -> list[tuple[Counterfactual, Cause]]:
     """Sort causes: most targets restored first, then single causes, then the more specific ones."""
-    rank = {problem: place for place, problem in enumerate(PROBLEMS)}
 
     def key(one: tuple[Counterfactual, Cause]) -> tuple[int, bool, int, int, float]:
         parts = one[1].problem.split(" + ")
@@ -171,7 +150,7 @@ def _in_order(
             one[1].met_before - one[1].met,
             "load" in parts,
             len(parts),
-            max(rank[part] for part in parts),
+            max(RANK[part] for part in parts),
             one[1].worst,
         )
 

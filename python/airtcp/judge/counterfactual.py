@@ -12,46 +12,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp.data import beside
 from airtcp.exceptions import ScenarioError
 from airtcp.remedies import OF_STANDARD
 
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
 
-#: Identifiers of causes. If two restore equally many targets, the earlier one is more specific.
-PROBLEMS: Final = (
-    "bursts",
-    "rts",
-    "protection",
-    "beacons",
-    "ofdma",
-    "aggregation",
-    "edca",
-    "hidden",
-    "neighbour",
-    "delayed-acks",
-    "windows",
-    "link-loss",
-    "frame-errors",
-    "old-standard",
-    "distance",
-    "link-queue",
-    "ap-queue-small",
-    "ap-queue",
-    "link",
-    "without",
-    "load",
-)
-#: Settings of access points and stations whose absence is a counterfactual: table and key.
-_SETTINGS: Final = {
-    "bursts": ("ap", "access"),
-    "rts": ("mac", "rts_threshold"),
-    "protection": ("phy", "protection"),
-    "beacons": ("mac", "beacon"),
-    "ofdma": ("mac", "ofdma"),
-    "aggregation": ("mac", "aggregation"),
-    "edca": ("mac", "edca"),
-}
+#: The causes by identifier. If two restore equally many targets, the earlier one is more specific.
+PROBLEMS: Final[Mapping[str, Mapping[str, Any]]] = beside(__file__, "causes.toml")
+RANK: Final = {problem: place for place, problem in enumerate(PROBLEMS)}
 #: A window and a rate large enough to limit nothing.
 _WINDOW: Final = "64 MiB"
 _RATE: Final = "100 Gb/s"
@@ -103,7 +73,8 @@ def counterfactuals(base: Scenario, wanted: Container[str] | None = None) -> lis
 
 def _all(base: Scenario) -> Iterator[tuple[str, tuple[str, ...], dict[str, Any]]]:
     names = [group.name for group in base.stations]
-    for problem, (table, key) in _SETTINGS.items():
+    settings = {one: about["setting"] for one, about in PROBLEMS.items() if "setting" in about}
+    for problem, (table, key) in settings.items():
         yield problem, (), _edited(base, partial(_drop, table=table, key=key))
     yield "hidden", (), _edited(base, _all_hear)
     if base.cells is not None and len(base.cells) > 1:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from airtcp.conditions import bound_text, read_condition
+from airtcp.data import beside
 from airtcp.results.verdict import Target
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ class Expected:
 
     metric: str
     value: float
-    unit: str
     reason: str
+    unit: str = ""
 
     @property
     def bound(self) -> str:
@@ -37,39 +38,9 @@ class Expected:
         return f"< {shown}"
 
 
-#: Default targets by kind of traffic. A `web page` has several objects, a `web` has one. A `video`
-#: is datagrams. Endless transfers have no default: no bound suits them all.
+#: Default targets by kind of traffic (`targets.toml`).
 EXPECTED: Final[Mapping[str, Sequence[Expected]]] = {
-    "call": (
-        Expected(
-            "p95 packet_delay",
-            0.1,
-            "s",
-            "one way: with 50 ms in codecs and buffers the 150 ms of ITU-T G.114",
-        ),
-        Expected("packet_loss", 0.01, "", "G.711 with concealment: R falls by four (ITU-T G.107)"),
-    ),
-    "video": (
-        Expected("p95 packet_delay", 10.0, "s", "one-way video (ITU-T G.1010)"),
-        Expected("packet_loss", 0.01, "", "one-way video (ITU-T G.1010)"),
-    ),
-    "video segments": (
-        Expected(
-            "p95 transfer_time",
-            6.0,
-            "s",
-            "each segment plays for 6 s (Apple, HLS authoring specification)",
-        ),
-    ),
-    "game": (
-        Expected("p95 packet_delay", 0.1, "s", "class 0, highly interactive (ITU-T Y.1541)"),
-        Expected("packet_loss", 0.001, "", "class 0 (ITU-T Y.1541)"),
-    ),
-    "web": (Expected("p90 transfer_time", 4.0, "s", "pages: acceptable up to 4 s (ITU-T G.1010)"),),
-    "web page": (
-        Expected("p90 page_time", 4.0, "s", "pages: acceptable up to 4 s (ITU-T G.1010)"),
-    ),
-    "file": (Expected("p90 transfer_time", 60.0, "s", "files of 10 kB to 10 MB (ITU-T G.1010)"),),
+    kind: tuple(Expected(**one) for one in targets) for kind, targets in beside(__file__).items()
 }
 
 

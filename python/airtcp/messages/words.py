@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import quantity, scaled
 from airtcp.conditions import read_condition
+from airtcp.judge.counterfactual import PROBLEMS
 from airtcp.metrics import METRICS, Metric
 
 if TYPE_CHECKING:
@@ -19,31 +20,6 @@ if TYPE_CHECKING:
 
 MARKS: Final = {"holds": "✓", "fails": "✗", "unknown": "?"}
 ARROWS: Final = {"download": "↓", "upload": "↑", "all": ""}
-
-#: The description of each cause, and the experiment that shows it.
-CAUSES: Final[Mapping[str, tuple[str, str]]] = {
-    "bursts": ("Bursts of the access point", "without them"),
-    "rts": ("RTS/CTS", "without it"),
-    "protection": ("Protection of 802.11b stations", "without it"),
-    "beacons": ("Beacons", "without them"),
-    "ofdma": ("OFDMA", "without it"),
-    "aggregation": ("Small aggregates", "with the largest"),
-    "edca": ("The EDCA parameters", "with the defaults"),
-    "hidden": ("Hidden stations", "if all stations hear each other"),
-    "neighbour": ("Cell {groups} on the same channel", "with it silent"),
-    "delayed-acks": ("Delayed ACKs", "with immediate ACKs"),
-    "windows": ("TCP receive windows", "with unlimited windows"),
-    "link-loss": ("Packet loss on a link", "without it"),
-    "frame-errors": ("Frame errors", "without them"),
-    "link-queue": ("Queueing at a link", "with FQ-CoDel there"),
-    "ap-queue-small": ("Too short a queue at the access point", "with an unlimited one"),
-    "ap-queue": ("Queueing at the access point", "with FQ-CoDel there"),
-    "link": ("The rate of a link", "with an unlimited rate"),
-    "old-standard": ("Older standard of {groups}", "with that of the access point"),
-    "distance": ("Low link rate of {groups}", "at the best link rate"),
-    "without": ("Traffic of {groups}", "without it"),
-    "load": ("Too many stations", "with half of them"),
-}
 
 COSTS: Final = {
     "setting": "",
@@ -140,7 +116,8 @@ def cause_label(one: Cause) -> str:
 
 def cause(one: Cause) -> str:
     """Return a cause with its evidence in one sentence."""
-    parts = [CAUSES[part] for part in one.problem.split(" + ")]
+    told = (PROBLEMS[part] for part in one.problem.split(" + "))
+    parts = [(part["is"], part["without"]) for part in told]
     names = dict.fromkeys(name.format(groups=", ".join(one.groups)) for name, _ in parts)
     first, *rest = names
     named = " and ".join((first, *map(_inside, rest)))
