@@ -15,6 +15,8 @@ from airtcp.units import format_time_ns
 #: Shorter lines have their comment at this column.
 _STOP: Final = 36
 _WIDTH: Final = 96
+#: Linux's names of congestion controls, and their names in scenarios; its BBR is version 1.
+OF_LINUX: Final = {"reno": "reno", "cubic": "cubic", "bbr": "bbr1"}
 
 
 def time_text(seconds: float) -> str:

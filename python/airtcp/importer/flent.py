@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from airtcp.importer.draft import Draft, Said, time_text
+from airtcp.importer.draft import OF_LINUX, Draft, Said, time_text
 from airtcp.importer.marks import category_of
 from airtcp.importer.options import unfollowed
-from airtcp.importer.samples import mean_over_time
+from airtcp.importer.ping import path_of
+from airtcp.importer.samples import mean_over_time, of_the_test
 from airtcp.importer.source import Node
 from airtcp.results.measured import Measurement, Unfollowed
 from airtcp.stats import Interval
@@ -28,7 +29,6 @@ _NO_TRAFFIC: Final = re.compile(
     r"(TCP|UDP) (totals|.* (sum|avg|fairness))|Ping \(ms\)|TCP (down|up)load|"
     r"(cpu|qdisc|wifi|netstat|tcp|power)_?\w*(_stats)?_|Power|CPU|Sum|Avg"
 )
-_CONGESTION: Final = {"reno": "reno", "cubic": "cubic", "bbr": "bbr1"}
 #: Linux's congestion controls that flent's tests compare.
 _ALGORITHMS: Final = frozenset(
     [
@@ -62,8 +62,6 @@ _EXTRA: Final = "(extra)"
 _SHOWN_PARAMETERS: Final = re.compile(
     r"tcp_cong_control|cc|\w*_?streams|\w*stats\w*|\w*hosts?|\w*label\w*|ping_\w+|cpu_\w+|test_\w+"
 )
-#: A shorter round trip is only the wireless link: there is no path behind it.
-_LEAST_TRIP_MS: Final = 5.0
 
 
 @dataclass(frozen=True)
@@ -271,10 +269,7 @@ def measurement(top: Node) -> Measurement:
         ]
         if trips:
             values[direction]["rtt_s"] = Interval(sum(trips) / len(trips) / 1e3, None, None, 1)
-    direction = ""
-    if len(values) == 1:
-        ((direction, found),) = values.items()
-        values = {"": found}
+    values, direction = of_the_test(values)
     pings = []
     for name, there in series.items():
         times = sorted(v for v in there if v is not None)
@@ -309,9 +304,8 @@ def add_flow(top: Node, draft: Draft) -> None:
             flow["connections"] = Said(len(names), f"{name}: {len(names)} series of this kind")
         flow["application"] = Said({"kind": "bulk"}, f"{name}: as much as TCP can send")
         flow["tcp"] = _tcp(kind, name, draft)
-        if kind.trip_ms >= _LEAST_TRIP_MS:
-            why = f"{name}: half of the shortest ping, {kind.trip_ms:.3g} ms"
-            flow["path"] = Said([{"delay": time_text(kind.trip_ms / 2e3)}], why)
+        if (path := path_of(name, kind.trip_ms)) is not None:
+            flow["path"] = path
         draft.flows.append(flow)
     if all(kind.trip_ms == 0.0 for kind in kinds):
         draft.unknown.append(f"{name} has no pings: no path behind the access point is assumed")
@@ -333,8 +327,8 @@ def add_flow(top: Node, draft: Draft) -> None:
 
 def _tcp(kind: _Kind, name: str, draft: Draft) -> Said:
     """Return the TCP settings of connections."""
-    if kind.congestion in _CONGESTION:
-        table = {"preset": "linux", "congestion": _CONGESTION[kind.congestion]}
+    if kind.congestion in OF_LINUX:
+        table = {"preset": "linux", "congestion": OF_LINUX[kind.congestion]}
         return Said(table, f"{name}: {kind.why}; otherwise Linux defaults")
     if kind.congestion:
         line = f"congestion control {kind.congestion} ({kind.why}): CUBIC is used instead"

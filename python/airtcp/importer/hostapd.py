@@ -44,9 +44,9 @@ class Options:
         self.source = source
         self.known: dict[str, _Option] = {}
         self.others: list[int] = []
-        for number, line in enumerate(source.text.splitlines(), 1):
+        for number, line in source.lines():
             text = line.strip()
-            if not text or text.startswith("#"):
+            if text.startswith("#"):
                 continue
             key, equals, value = text.partition("=")
             if not equals or not _NAME.fullmatch(key):

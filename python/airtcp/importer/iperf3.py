@@ -12,16 +12,14 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from airtcp.importer.draft import Draft, Said, time_text
+from airtcp.importer.draft import OF_LINUX, Draft, Said, time_text
 from airtcp.importer.marks import category_of, priority_of, tell_newer
 from airtcp.importer.options import unfollowed
-from airtcp.importer.samples import mean_over_time
+from airtcp.importer.samples import mean_over_time, of_the_test
 from airtcp.importer.source import Node, Source, without_addresses
 from airtcp.results.measured import Measurement, Unfollowed
 from airtcp.stats import Interval
 
-#: Linux's names of congestion controls, and their names in scenarios.
-_CONGESTION: Final = {"reno": "reno", "cubic": "cubic", "bbr": "bbr1"}
 #: A transfer of which less than this arrived counts with what arrived.
 _WHOLE: Final = 0.95
 #: A transfer of a given size is simulated for this many times what it took, and at least this long,
@@ -53,9 +51,7 @@ def is_stream(source: Source) -> bool:
 def parse_stream(source: Source) -> Node:
     """Combine the events of a stream into one result. Raises ScenarioError with the line."""
     whole: dict[str, Any] = {"intervals": []}
-    for number, line in enumerate(source.text.splitlines(), 1):
-        if not line.strip():
-            continue
+    for number, line in source.lines():
         if line.strip() == "{":
             # The whole result follows the events (--json-stream-full-output).
             break
@@ -219,10 +215,7 @@ def measurement(top: Node) -> Measurement:
         if not test.is_udp and (round_trip := _round_trip(test, direction)) is not None:
             found["rtt_s"] = round_trip
         values[direction] = found
-    direction = ""
-    if len(values) == 1:
-        ((direction, found),) = values.items()
-        values = {"": found}
+    values, direction = of_the_test(values)
     counts = {}
     if not test.is_udp:
         sent = [test.top.get("end", f"sum_sent{one}") for one in test.directions.values()]
@@ -450,8 +443,8 @@ def _tcp(test: _Test, name: str, draft: Draft) -> Said:
         table["receive_window"] = f"{window:.0f} B"
         told.append("start.sock_bufsize (-w)")
     sender = test.top.get("end", "sender_tcp_congestion").text()
-    if sender in _CONGESTION:
-        table["congestion"] = _CONGESTION[sender]
+    if sender in OF_LINUX:
+        table["congestion"] = OF_LINUX[sender]
         told.append("end.sender_tcp_congestion")
     elif sender:
         draft.unknown.append(f"congestion control {sender}: CUBIC, Linux's default, is used")

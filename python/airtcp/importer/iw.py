@@ -66,9 +66,7 @@ def is_iw(source: Source) -> bool:
 def _sections(source: Source) -> list[_Station]:
     """Return the values of each station, or of each channel. Raises ScenarioError."""
     found: list[_Station] = []
-    for number, line in enumerate(source.text.splitlines(), 1):
-        if not line.strip():
-            continue
+    for number, line in source.lines():
         if match := _STATION.match(line):
             found.append(_Station(match[2].lower(), number))
         elif _SURVEY.match(line):

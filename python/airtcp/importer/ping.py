@@ -33,7 +33,7 @@ _SUMMARY: Final = re.compile(
 _EXTREMES: Final = re.compile(rf"min/avg/max\S* = ({_NUMBER})/({_NUMBER})/({_NUMBER})")
 _HOST: Final = re.compile(r"^PING (\S+)")
 _LOST: Final = re.compile(r"(?i)no answer yet|request timed out|request timeout|unreachable")
-#: A shorter round trip is only the wireless link.
+#: A shorter round trip is only the wireless link: there is no path behind it.
 _LEAST_MS: Final = 5.0
 
 
@@ -156,16 +156,24 @@ def measurement(pings: Pings) -> Measurement:
     return Measurement(pings.source.short, {}, others=(text,))
 
 
+def path_of(name: str, least_ms: float) -> Said | None:
+    """Return half of the shortest ping of a file as a path; None if there is no path."""
+    if least_ms < _LEAST_MS:
+        return None
+    why = f"{name}: half of the shortest ping, {least_ms:.3g} ms"
+    return Said([{"delay": time_text(least_ms / 2e3)}], why)
+
+
 def add_path(pings: Pings, draft: Draft) -> None:
     """Write half of the minimum round trip as the path delay of flows without one."""
     draft.names.append(pings.source.short)
     least = pings.at(0.0)
-    if least < _LEAST_MS:
+    path = path_of(pings.source.short, least)
+    if path is None:
         draft.unknown.append(
             f"{pings.source.short}: the shortest ping takes {least:.3g} ms: no path behind the "
             "access point is assumed"
         )
         return
-    why = f"{pings.source.short}: half of the shortest ping, {least:.3g} ms"
     for flow in draft.flows:
-        flow.setdefault("path", Said([{"delay": time_text(least / 2e3)}], why))
+        flow.setdefault("path", path)

@@ -16,6 +16,16 @@ _BATCHES: Final = 10
 _LEAST: Final = 5
 
 
+def of_the_test(
+    values: dict[str, dict[str, Interval]],
+) -> tuple[dict[str, dict[str, Interval]], str]:
+    """Return values by direction; of a test with one direction as overall values, and it."""
+    if len(values) != 1:
+        return values, ""
+    ((direction, found),) = values.items()
+    return {"": found}, direction
+
+
 def mean_over_time(
     samples: Sequence[float], mean: float | None = None, confidence: float = 0.95
 ) -> Interval:

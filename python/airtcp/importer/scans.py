@@ -203,9 +203,7 @@ _Row = tuple[int, dict[str, str]]
 def _rows(source: Source) -> Iterator[_Row]:
     """Yield the lines of the table of nmcli: columns are two spaces apart."""
     head: list[str] = []
-    for number, line in enumerate(source.text.splitlines(), 1):
-        if not line.strip():
-            continue
+    for number, line in source.lines():
         cells = re.split(r" {2,}", line.strip())
         if _NMCLI.match(line.rstrip()):
             head = cells
@@ -220,9 +218,7 @@ def _rows(source: Source) -> Iterator[_Row]:
 
 def _terse_rows(source: Source) -> Iterator[_Row]:
     """Yield the lines of `nmcli -t`, which names no column: each value has a form of its own."""
-    for number, line in enumerate(source.text.splitlines(), 1):
-        if not line.strip():
-            continue
+    for number, line in source.lines():
         cells = [one.replace("\\:", ":") for one in re.split(r"(?<!\\):", line)]
         counts = [one for one in cells if _COUNT.fullmatch(one)]
         addresses = [one for one in cells if re.fullmatch(r"[0-9A-F:]{17}", one)]
@@ -265,8 +261,8 @@ def _of_nmcli(source: Source, number: int, row: dict[str, str]) -> Reading:
 
 def _of_airport(source: Source) -> Iterator[Reading]:
     """Yield the readings of `airport -s`, which right-aligns the names of networks."""
-    for number, line in enumerate(source.text.splitlines(), 1):
-        if not line.strip() or _AIRPORT.match(line.lstrip()):
+    for number, line in source.lines():
+        if _AIRPORT.match(line.lstrip()):
             continue
         row = re.match(rf" *(.*?) *({MAC}) +(-\d{{1,3}}) +(\d{{1,3}})(\S*)", line)
         if row is None or not 1 <= int(row[4]) <= 233:

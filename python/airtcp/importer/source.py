@@ -11,6 +11,7 @@ import json
 import math
 import re
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -51,6 +52,11 @@ class Source:
     def short(self) -> str:
         """The name without its directory and without addresses, for comments."""
         return without_addresses(one_line(Path(self.name).name))
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Iterate over the lines that are not blank, each with its number from 1."""
+        numbered = enumerate(self.text.splitlines(), 1)
+        return ((number, line) for number, line in numbered if line.strip())
 
     def error(self, place: str, message: str) -> ScenarioError:
         """Return an error about a place in the file: a line, or a path of keys."""

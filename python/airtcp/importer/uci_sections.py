@@ -71,9 +71,7 @@ def _is_shown(source: Source) -> bool:
 def _shown(source: Source) -> list[Section]:
     """Return the sections of `uci show wireless`."""
     found: dict[str, Section] = {}
-    for number, line in enumerate(source.text.splitlines(), 1):
-        if not line.strip():
-            continue
+    for number, line in source.lines():
         match = _SHOWN.fullmatch(line.strip())
         words = _words(source, number, match[3], comments=False) if match else []
         if match is None or (match[2] and match[1] not in found):
