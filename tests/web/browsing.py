@@ -115,6 +115,17 @@ def choose(page: Page, text: str, name: str = "quick.toml") -> None:
     )
 
 
+def text_of(page: Page) -> str:
+    """The scenario file, once the page has written the latest change into it.
+
+    The verdict of a scenario that was simulated before appears earlier than its file.
+    """
+    page.page.wait_for_function(
+        "() => document.getElementById('toml')?.closest('[aria-busy]') === null"
+    )
+    return str(page.page.locator("#toml").input_value())
+
+
 def put(page: Page, text: str, name: str = "quick.toml") -> None:
     """Open a file; one with a title is there when this returns, or the page says what is wrong.
 

@@ -15,7 +15,7 @@ from airtcp.examples import directory
 from airtcp.scenario import Scenario, loads
 from airtcp.web import floor
 from bases import BULK, two_cells
-from browsing import CHROMIUM, Page, packed
+from browsing import CHROMIUM, Page, packed, text_of
 from PIL import Image
 from serving import Web
 
@@ -121,20 +121,20 @@ def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
     card.get_by_text("No access point hears another one.").wait_for()
     assert card.get_by_text("The Markov chain does not apply").count() == 0
     page.page.mouse.up()
-    moved = airtcp.load(page.page.locator("#toml").input_value())
+    moved = airtcp.load(text_of(page))
     told = floor.told(moved)
     # A pixel is as far as the map had it that was drawn last while the mouse moved.
     assert told["nodes"][0]["x"] < -20
-    assert "# 40: a separate channel" in page.page.locator("#toml").input_value()
+    assert "# 40: a separate channel" in text_of(page)
 
     # The keyboard moves it, too, and keeps it.
     grip.focus()
     page.page.keyboard.press("ArrowDown")
     page.page.wait_for_function(
         "(old) => document.getElementById('toml')?.value !== old",
-        arg=page.page.locator("#toml").input_value(),
+        arg=text_of(page),
     )
-    after = floor.told(airtcp.load(page.page.locator("#toml").input_value()))
+    after = floor.told(airtcp.load(text_of(page)))
     assert after["nodes"][0]["y"] == told["nodes"][0]["y"] + 1
     page.page.wait_for_timeout(200)
     assert page.page.evaluate("document.activeElement.ariaLabel").startswith("Access point of law")
@@ -154,7 +154,7 @@ def test_two_clicks_draw_a_wall_into_the_file(opened: Any) -> None:
     page.page.locator(".floor .drawn").wait_for(state="attached")
     page.page.mouse.click(x + 30, y + 40)
     page.page.locator(".floor .lines .wall").nth(2).wait_for(state="attached")
-    drawn = airtcp.load(page.page.locator("#toml").input_value())
+    drawn = airtcp.load(text_of(page))
     told = floor.told(drawn)
     (*others, (x1, y1, x2, y2, loss)) = told["walls"]
     assert len(others) == 2

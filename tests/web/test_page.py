@@ -10,7 +10,7 @@ from airtcp.amounts import quantity
 from airtcp.examples import directory
 from airtcp.scenario import Scenario
 from bases import cell
-from browsing import CHROMIUM, link, packed, put
+from browsing import CHROMIUM, link, packed, put, text_of
 from serving import Web
 from wing import with_papers
 
@@ -171,7 +171,7 @@ def test_the_file_is_taken_along_changed_and_used(opened: Any, tmp_path: Path) -
     path = tmp_path / taken.value.suggested_filename
     taken.value.save_as(path)
     text = path.read_text()
-    assert text == page.page.locator("#toml").input_value()
+    assert text == text_of(page)
     original = airtcp.load(str(directory() / "fair-uploads.toml"))
     assert airtcp.load(text).hash() == original.hash()
 
@@ -269,7 +269,7 @@ def test_the_scenario_behind_a_figure_opens_in_the_explorer(opened: Any) -> None
     figure = figures()["G.fig3"]
     taken = figure.taken({"skip": 2, "flows": 3})
     page.page.get_by_role("button", name="Scenario", exact=True).click()
-    told = page.page.locator("#toml").input_value()
+    told = text_of(page)
     page.page.get_by_role("button", name="Explore", exact=True).click()
     expected = airtcp.scenario.loads(figure.text()).vary(figure.quick() | figure.changes(taken))
     assert airtcp.scenario.loads(told).hash() == expected.hash()

@@ -5,7 +5,7 @@ from typing import Any
 
 import airtcp
 import pytest
-from browsing import CHROMIUM, Page, link, packed, put
+from browsing import CHROMIUM, Page, link, packed, put, text_of
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is not here (make setup-system installs it)"
@@ -18,10 +18,6 @@ def office(opened: Any) -> Page:
     page: Page = opened(packed({"example": "office-wifi6", "view": "scenario"}))
     page.page.locator(".group").nth(3).wait_for()
     return page
-
-
-def text_of(page: Page) -> str:
-    return str(page.page.locator("#toml").input_value())
 
 
 def counts(page: Page) -> dict[str, int]:

@@ -17,7 +17,7 @@ from airtcp.messages import words
 from airtcp.messages.run import headline, ordered
 from airtcp.metrics import METRICS
 from airtcp.present.groups import by_group
-from browsing import CHROMIUM, Page, choose, packed, put
+from browsing import CHROMIUM, Page, choose, packed, put, text_of
 from test_judged import SEEDS, random_text
 
 pytestmark = pytest.mark.skipif(
@@ -65,10 +65,6 @@ replications = 5
 def shown(page: Page) -> str:
     """The headline of the verdict."""
     return str(page.page.locator(".verdict-head .headline").inner_text())
-
-
-def text_of(page: Page) -> str:
-    return str(page.page.locator("#toml").input_value())
 
 
 def has(page: Page, text: str) -> None:

@@ -92,6 +92,8 @@ app.source = () => source(app.state);
 app.isPending = () => described !== origin();
 const origin = () => JSON.stringify([app.state.text, app.state.example]);
 app.problem = showProblem;
+app.move = fieldChanged;
+app.copied = copied;
 
 await boot();
 
@@ -199,13 +201,13 @@ function fieldChanged(path, value, field, option = {}) {
     change(state, path, value);
   }, { what: path });
 }
-app.move = fieldChanged;
 
 /** Request the scenario's description; the newest request wins. */
 async function refresh() {
   asking?.abort();
   asking = new AbortController();
   const { signal } = asking;
+  app.file.element.ariaBusy = true;
   undoButton.disabled = !app.history.past.length;
   chooser.value = app.state.text === null ? app.state.example : "";
   showFiles();
@@ -221,6 +223,7 @@ async function refresh() {
     panel.clear();
     panel.show(scenario);
     app.file.show(scenario.toml);
+    app.file.element.ariaBusy = null;
     document.title = `${scenario.title} – airtcp`;
     view?.show();
   } catch (error) {
@@ -228,6 +231,7 @@ async function refresh() {
     described = origin();
     trouble(error);
     app.file.problem(error);
+    app.file.element.ariaBusy = null;
     // The file shows its error at the line, so the page does not repeat it.
     if (app.file.element.checkVisibility()) {
       panel.problem(error);
@@ -307,7 +311,6 @@ async function copied(text, button) {
   announce(button.textContent);
   setTimeout(() => { button.textContent = label; }, 1600);
 }
-app.copied = copied;
 
 function uploadButton() {
   const input = h("input", { type: "file", id: "upload", class: "visually-hidden", onchange: async () => {
