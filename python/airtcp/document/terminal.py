@@ -101,23 +101,18 @@ def _table(table: Table, width: int) -> Iterator[tuple[str, State]]:
     def total() -> int:
         return sum(widths[place] for place in shown) + len(_BETWEEN) * (len(shown) - 1)
 
-    def longest() -> int:
-        return max(shown, key=lambda place: widths[place] * (not table.columns[place].right))
+    def slack(place: int) -> int:
+        """Return how much a column of words can shrink."""
+        column = table.columns[place]
+        return 0 if column.right else max(0, widths[place] - column.least)
 
-    def shrink(place: int) -> None:
-        least = min(table.columns[place].least, widths[place])
-        widths[place] = max(least, widths[place] - total() + width)
-
-    while total() > width:
-        place = longest()
-        if widths[place] - (total() - width) >= table.columns[place].least:
-            break
+    while total() - width > sum(map(slack, shown)):
         last = max(shown, key=lambda place: (table.columns[place].rank, place))
         if table.columns[last].rank == 0:
             break
         shown.remove(last)
-    if total() > width:
-        shrink(longest())
+    while total() > width and slack(widest := max(shown, key=slack)):
+        widths[widest] -= min(slack(widest), total() - width)
 
     def line(cells: Sequence[str]) -> Iterator[str]:
         """Yield the cells side by side; a long cell wraps to the next line.

@@ -32,9 +32,8 @@ class Lines:
 class Column:
     """A column of a table.
 
-    `right` aligns numbers. If the table is too wide, the longest column of words shrinks to
-    `least`; then columns with a higher `rank` are dropped first. Columns of rank 0 are never
-    dropped.
+    `right` aligns numbers. If the table is too wide, columns of words shrink to `least`. If that
+    does not suffice, columns are dropped by `rank`, the highest first, but never those of rank 0.
     """
 
     head: str

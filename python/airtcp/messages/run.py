@@ -122,7 +122,9 @@ def decision(result: Simulated, verdict: Verdict | None, advice: Advice | None) 
             if one.wins:
                 add("", "; ".join(effect(each) for each in one.wins[:2]))
     elif advice is not None and verdict is not None and advice.tried and verdict.state == "fails":
-        add("Fix", f"none of the {advice.tried} changes tried meets more targets")
+        is_costly = any(one.met > advice.as_is[0] for one in advice.trials)
+        at_cost = " without a large cost to others" if is_costly else ""
+        add("Fix", f"none of the {advice.tried} changes tried meets more targets{at_cost}")
     for text in [
         *words.out_of_range(result.scenario),
         *([] if verdict is None else [*starvation(verdict, result), *growth(verdict)]),
@@ -430,8 +432,8 @@ def _table(advice: Advice, shown: Sequence[Trial], foot: Sequence[tuple[str, Sta
     columns = [
         Column("  change", least=44),
         Column("targets met", right=True),
-        Column(head, right=True, rank=2),
-        Column("costs", rank=1),
+        Column(head, right=True, rank=1),
+        Column("costs", least=19),
     ]
     rows = []
     for place, one in enumerate(shown, 1):
