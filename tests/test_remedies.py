@@ -82,6 +82,7 @@ def test_a_remedy_changes_what_it_says_and_only_once(name: str) -> None:
 
 DATAGRAMS = DOWNLOAD | {"application": {"kind": "udp", "packet": "1500 B"}}
 MEDIUM, WIDEST = (cell("802.11ac", phy={"channel_width": f"{mhz} MHz"}) for mhz in (80, 160))
+OPENWRT = cell("802.11ac", DOWNLOAD, ap={"profile": "openwrt"})
 FOUR = {"flows.laptop.tcp.receive_window": {"segments": 4}}
 CUBIC = dict.fromkeys(("flows.laptop.tcp.congestion", "flows.laptop-2.tcp.congestion"), "cubic")
 
@@ -98,6 +99,9 @@ CUBIC = dict.fromkeys(("flows.laptop.tcp.congestion", "flows.laptop-2.tcp.conges
         ("four-times-width", AGGREGATES, {"phy.channel_width": "80 MHz"}),
         ("four-times-width", MEDIUM, "there is no wider channel"),
         ("narrower-channel", AGGREGATES, "there is no narrower channel"),
+        # OpenWrt has both, with a quantum of its own.
+        ("airtime", OPENWRT, "it is set already"),
+        ("aql", OPENWRT, "it is set already"),
         ("narrower-channel", MEDIUM, {"phy.channel_width": "40 MHz"}),
         ("cubic", cell("802.11a", UPLOAD), "there are no downloads"),
         ("cubic", cell("802.11a", DOWNLOAD, DOWNLOAD), CUBIC),

@@ -18,7 +18,7 @@ from airtcp.amendments import AMENDMENTS
 from airtcp.data import beside
 from airtcp.exceptions import ScenarioError
 from airtcp.remedies.apart import apart, channel_changes, spread
-from airtcp.scenario.keys.queue import UNLIMITED
+from airtcp.scenario.keys.queue import UNLIMITED, AirtimeScheduler
 from airtcp.scenario.keys.receiver import RECEIVING
 from airtcp.scenario.vary import names_of
 from airtcp.standards import DSSS, OFDM, STANDARDS
@@ -26,6 +26,7 @@ from airtcp.units import format_rate, parse_rate_bps
 
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
+    from airtcp.scenario.keys.queue import AccessPoint
 
 __all__ = [
     "OF_STANDARD",
@@ -178,6 +179,9 @@ def _changes(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     scheduler = remedy.set.get("ap.scheduler")
     aql = isinstance(scheduler, Mapping) and "aql" in scheduler
+    is_fair = remedy.apply == "scheduler" and (aql or scheduler == "airtime")
+    if is_fair and all(_is_fair(ap, aql=aql) for ap in scenario.access_points):
+        raise CannotBeAppliedError("it is set already")
     for path, value in remedy.set.items():
         for one in _paths(scenario, remedy, path):
             found = value if aql else _with_ring(scenario, one, value)
@@ -186,6 +190,13 @@ def _changes(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
     changes |= _next(scenario, remedy)
     changes |= _raised(scenario, remedy)
     return changes
+
+
+def _is_fair(ap: AccessPoint, *, aql: bool) -> bool:
+    """True if an access point has airtime fairness, whatever its quantum, and AQL if asked."""
+    if not isinstance(ap.scheduler, AirtimeScheduler):
+        return False
+    return not aql or (ap.scheduler.aql_ns is not None and ap.queue.mac_limit is None)
 
 
 def _with_ring(scenario: Scenario, path: str, value: Any) -> Any:
