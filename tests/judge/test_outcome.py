@@ -150,6 +150,8 @@ def test_a_delay_that_doubles_is_harm(factor: float, delayed: bool) -> None:
         ((2.0,), (1.59,), True),  # The worst ratio falls below 0.8 of what it was.
         ((0.9,), (0.5,), False),  # Met before: more room is no improvement.
         ((2.0, 0.5), (0.5, 2.0), False),  # One for another.
+        ((9.0, 4.0), (5.0, 4.9), True),  # The worst is nearer, the other hardly farther.
+        ((9.0, 4.0), (5.0, 5.1), False),  # The other is farther by more than 1 / 0.8.
     ],
 )
 def test_a_change_improves_by_fewer_misses_or_a_much_smaller_worst_ratio(

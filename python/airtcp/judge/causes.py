@@ -28,7 +28,7 @@ _SHORTEST_S: Final = 2.0
 _QUEUES: Final = frozenset({"ap-queue", "link-queue"})
 #: Causes that are traffic, which limits no transfer by a mechanism.
 _TRAFFIC: Final = frozenset({"without", "load"})
-#: Limits whose gains are within this factor of the largest one are similar.
+#: Causes whose gains are within this factor of the largest one are similar.
 _SIMILAR: Final = 0.9
 
 
@@ -142,16 +142,23 @@ def _pairs(best: Sequence[Counterfactual]) -> Iterator[Counterfactual]:
 def _in_order(
     found: Sequence[tuple[Counterfactual, Cause]],
 ) -> list[tuple[Counterfactual, Cause]]:
-    """Sort causes: most targets restored first, then single causes, then the more specific ones."""
+    """Sort causes: most targets restored first, then single causes, then the more specific ones.
 
-    def key(one: tuple[Counterfactual, Cause]) -> tuple[int, bool, int, int, float]:
-        parts = one[1].problem.split(" + ")
+    Of single causes that restore no target, those with the largest gain come first.
+    """
+    singles = [one for _, one in found if "+" not in one.problem and one.problem != "load"]
+    most = max((one.gain for one in singles if one.met <= one.met_before), default=0.0)
+
+    def key(one: tuple[Counterfactual, Cause]) -> tuple[int, bool, int, bool, int, float]:
+        cause = one[1]
+        parts = cause.problem.split(" + ")
         return (
-            one[1].met_before - one[1].met,
+            cause.met_before - cause.met,
             "load" in parts,
             len(parts),
+            cause.met <= cause.met_before and cause.gain < _SIMILAR * most,
             max(RANK[part] for part in parts),
-            one[1].worst,
+            cause.worst,
         )
 
     return sorted(found, key=key)

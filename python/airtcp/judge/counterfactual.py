@@ -27,6 +27,8 @@ _WINDOW: Final = "64 MiB"
 _RATE: Final = "100 Gb/s"
 #: A queue that keeps the queueing delay short.
 _MANAGED: Final = {"discipline": "fq-codel"}
+#: A power below the noise, from which everybody is heard.
+_WEAKEST: Final = "-100 dBm"
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def _all(base: Scenario) -> Iterator[tuple[str, tuple[str, ...], dict[str, Any]]
     settings = {one: about["setting"] for one, about in PROBLEMS.items() if "setting" in about}
     for problem, (table, key) in settings.items():
         yield problem, (), _edited(base, partial(_drop, table=table, key=key))
-    yield "hidden", (), _edited(base, _all_hear)
+    yield "hidden", (), _edited(base, lambda data: _all_hear(base, data))
     if base.cells is not None and len(base.cells) > 1:
         for place, cell in enumerate(base.cells):
             own = tuple(group.name for group in base.stations if group.cell == place)
@@ -117,9 +119,12 @@ def _own(data: Mapping[str, Any], table: str) -> Iterator[Any]:
     yield from (cell.get(table) for cell in (data.get("cells") or {}).values())
 
 
-def _all_hear(data: dict[str, Any]) -> None:
+def _all_hear(base: Scenario, data: dict[str, Any]) -> None:
+    """Let all nodes of a cell hear each other. Several cells with powers stay as they are."""
     for group in data["stations"]:
         group.pop("hears", None)
+    if base.air is not None and base.air.powers_known and len(base.cells or ()) < 2:
+        data.setdefault("air", {})["sense"] = _WEAKEST
 
 
 def _tcp(base: Scenario, data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -216,10 +216,21 @@ class Outcome:
         )
 
     def improves(self, base: Outcome) -> bool:
-        """True if fewer targets are missed than in `base`, or the worst ratio is much smaller."""
+        """True if fewer targets are missed than in `base`, or the worst ratio is much smaller.
+
+        A smaller worst ratio does not count if another missed target is as much farther away.
+        """
         fewer = base.expected_misses - self.expected_misses
         nearer = base.worst > 1.0 and self.worst < SMALLER * base.worst
-        return fewer > FEWER or (fewer > -0.1 and nearer)
+        return fewer > FEWER or (fewer > -0.1 and nearer and not self._is_farther(base))
+
+    def _is_farther(self, base: Outcome) -> bool:
+        """True if a missed target is much farther from its bound than in `base`."""
+        return any(
+            mine.ratio > max(its.ratio, 1.0) / SMALLER
+            for mine, its in zip(self.targets, base.targets, strict=True)
+            if mine.ratio is not None and its.ratio is not None
+        )
 
     def breaks(self, base: Outcome) -> dict[str, float]:
         """Return targets likely met in `base` and likely missed here, with miss probability."""
@@ -244,7 +255,8 @@ class Outcome:
     def harmed(self, base: Outcome) -> dict[tuple[str, str], float]:
         """Return groups that lose more than a tenth of their goodput, with the ratio to `base`.
 
-        Readers are not among them if their pages take no longer: they asked for less by chance.
+        Readers are not among them if their pages take no longer and they get at least half: they
+        asked for less by chance.
         """
         calm = {
             who
@@ -252,7 +264,8 @@ class Outcome:
             if self.delay_metrics[who] == base.delay_metrics[who]
             and self.delays[who] <= base.delays[who]
         }
-        return {who: lost for who, lost in self._lower(base, HARM).items() if who not in calm}
+        lost = self._lower(base, HARM)
+        return {who: ratio for who, ratio in lost.items() if ratio < HALF or who not in calm}
 
     def delayed(self, base: Outcome) -> dict[tuple[str, str], float]:
         """Return the groups whose delay more than doubles, with the ratio to `base`."""

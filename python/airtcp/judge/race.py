@@ -260,10 +260,6 @@ class Race:
             and not mine.halved(base)
         )
 
-    def change_of(self, name: str) -> tuple[Outcome, Outcome]:
-        """Return the outcomes without and with a candidate, by its name."""
-        return self.bases[name].outcome, self.standings[name].outcome
-
     def improves(self, one: Candidate) -> bool:
         """True if a candidate improves on the unchanged scenario and breaks no target."""
         base, now = self.change(one)

@@ -176,7 +176,7 @@ class _Advising:
         if AS_IS not in race.standings:
             return Advice(unfit=self._unfit)
         order = [one.name for one in race.ranked()]
-        words = {name: _word(*reversed(race.change_of(name))) for name in order}
+        words = {name: _word(race.standings[name], race.bases[name].outcome) for name in order}
         order.sort(key=lambda name: _ORDER.index(words[name]))
         trials = [self._trial(race, race.standings[name]) for name in order[:_LISTED]]
         best = next((one for one in trials if one.outcome == "helps" and one.cost in EASY), None)
@@ -218,7 +218,7 @@ class _Advising:
             where=one.where,
             cost=one.cost,
             set=as_written(self._scenario, self._base, one.changes),
-            outcome=_word(standing.outcome, base.outcome),
+            outcome=_word(standing, base.outcome),
             met=met,
             missed=missed,
             open=unknown,
@@ -248,15 +248,24 @@ class _Advising:
         """Return the metric of the worst target, and its values before, after and their difference.
 
         The runs of both scenarios are paired. The target is the worst of the unchanged scenario.
+        Times of pages and transfers include those in progress and have no interval.
         """
         nothing = Interval(None, None, None, 0)
         known = [one for one in base.outcome.targets if one.ratio is not None]
         if not known:
             return None, nothing, nothing, nothing
-        condition = read_condition(max(known, key=lambda one: one.ratio or 0.0).text)
+        worst = max(known, key=lambda one: one.ratio or 0.0)
+        condition = read_condition(worst.text)
         level = self._result.simulation.confidence
         if condition.cell is not None:
             return condition.metric, nothing, nothing, nothing
+        if worst.is_of_transfers:
+            # Those that ended are the short ones, so the values are the judged ones.
+            number = len(standing.runs)
+            changed = next(one for one in standing.outcome.targets if one.text == worst.text)
+            was = Interval(_value(worst), None, None, number)
+            now = Interval(_value(changed), None, None, number)
+            return condition.metric, was, now, nothing
 
         def values(runs: Sequence[Replication]) -> dict[int, float]:
             found = {
@@ -358,10 +367,15 @@ def _gains(base: Outcome, now: Outcome, calmer: Outcome) -> tuple[float, float]:
     return max([*goodputs, 1.0]), max([*delays, 1.0])
 
 
-def _word(now: Outcome, base: Outcome) -> Word:
-    """Classify a change by its outcome and the outcome of the unchanged scenario."""
+def _word(standing: Standing, base: Outcome) -> Word:
+    """Classify a change by its outcome and the outcome of the unchanged scenario.
+
+    Nobody buys hardware to miss a target by less, so that helps only if it meets more targets.
+    """
+    now = standing.outcome
     fewer = base.expected_misses - now.expected_misses
-    if now.improves(base):
+    is_bought = standing.candidate is not None and standing.candidate.cost in BOUGHT
+    if now.improves(base) and (fewer > FEWER or not is_bought):
         return "costs others" if now.breaks(base) or now.halved(base) else "helps"
     if now.breaks(base) or now.halved(base) or fewer < -FEWER:
         return "harms"
