@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from airtcp.examples import directory
 from airtcp.web.complete import complete
-from browsing import AXE, CHROMIUM, Page, packed, serious
-from test_page_editor import has, text_of
+from browsing import AXE, CHROMIUM, Page, packed, serious, text_of
+from test_page_editor import has
 
 
 def texts(before: str) -> list[str]:

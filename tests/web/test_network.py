@@ -5,9 +5,9 @@ from typing import Any
 
 import airtcp
 import pytest
-from browsing import CHROMIUM, Page, packed, put
+from browsing import CHROMIUM, Page, packed, put, text_of
 from serving import Web
-from test_page_targets import MIX, has, simulated, text_of
+from test_page_targets import MIX, has, simulated
 
 browses = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
 
