@@ -144,22 +144,29 @@ class Distribution:
         return float(self.high_s[-1]) if found is None else found
 
     def _bound(self, q: float) -> Percentile | None:
-        """Return a lower bound of the `q` quantile from few ended samples, or None.
+        """Return a lower bound of the `q` quantile from few ended samples, or None."""
+        if not self.at_risk.size or int((self.at_risk[:, 0] > 0.0).sum()) < FEWEST_RUNS:
+            return None
+        low_s = self.outlasted_s(q)
+        return (
+            None if low_s is None else Percentile(Interval(None, low_s, None, len(self.ended)), ())
+        )
+
+    def outlasted_s(self, q: float) -> float | None:
+        """Return a time that the `q` quantile exceeds, from samples of which few have ended.
 
         If k of n observed samples have ended by some time, at most k + 2 (3 + sqrt(k)) are expected
         to have ended. That is about twice the error of a Poisson number, because samples of one
-        replication are correlated.
+        replication are correlated. None if too few samples are in progress.
         """
-        if not self.at_risk.size or int((self.at_risk[:, 0] > 0.0).sum()) < FEWEST_RUNS:
+        if not self.at_risk.size:
             return None
         ended = self.ended.sum(axis=0).cumsum()
         seen = self.at_risk.sum(axis=0) + ended - self.ended.sum(axis=0)
         most = (ended + 2.0 * (3.0 + np.sqrt(ended))) / np.maximum(seen, 1.0)
         beyond = np.flatnonzero(most >= q)
         place = int(beyond[0]) if len(beyond) else len(most)
-        low_s = float(self.high_s[place - 1]) if place else 0.0
-        interval = Interval(None, low_s, None, len(self.ended))
-        return Percentile(interval, ()) if low_s > 0.0 else None
+        return (float(self.high_s[place - 1]) if place else 0.0) or None
 
     @staticmethod
     def _place(row: Array, q: float, most: int | None = None) -> int:

@@ -361,8 +361,8 @@ def outcome_of(
                 state,
                 known.get(one.target.text),
                 level,
-                # What a run prints counts transfers in progress already.
-                None if careful else _lasting_s(one, result),
+                # A value that a run prints counts transfers in progress already.
+                None if careful and one.interval.mean is not None else _lasting_s(one, result),
             )
             for one, state in zip(judged, states, strict=True)
             # A change of the traffic may bring default targets of its own.
@@ -419,15 +419,18 @@ def _unreached(judged: Judged) -> TargetOutcome:
 def _lasting_s(judged: Judged, result: SimulationResult | Comparison) -> float | None:
     """Return a percentile of page or transfer times with those in progress; None for other targets.
 
-    The percentile of those that ended is too small in a short run, which cuts off the longest.
+    The percentile of those that ended is too small in a short run, which cuts off the longest. If
+    none ended, those in progress give a lower bound.
     """
     condition = judged.target.condition
     base, q = PERCENTILES.get(condition.metric, ("", 0.0))
-    if base not in _LASTING or judged.interval.mean is None:
+    if base not in _LASTING or (judged.interval.mean is None and judged.interval.low is not None):
         return None
     traffic = Traffic(result.simulation.runs, result.scenario, condition.group, condition.part)
     found = distribution(traffic, base)
-    return None if found is None else found.reached_s(q)
+    if found is None:
+        return None
+    return found.outlasted_s(q) if judged.interval.mean is None else found.reached_s(q)
 
 
 def _target(
