@@ -42,6 +42,7 @@ SECTIONS = {
     "Wall": "`walls`, of `path_loss`",
     "StationGroup": "`[[stations]]`",
     "Disc": "`positions`, of `[[stations]]`, as a table",
+    "Emlsr": "`emlsr`, of `[[stations]]`",
     "FrameErrors": "`frame_errors`, of `[[stations]]`, as a table",
     "Flow": "`[[flows]]`",
     "Bulk": '`application`, `kind = "bulk"`',

@@ -205,6 +205,8 @@ def _drawn(seed: int) -> dict[str, Any]:
             group["links"] = [pick.choice(links)]
             if pick.random() < 0.4:
                 group |= {"standard": "802.11ax", "mcs": min(group["mcs"], 11)}
+        elif pick.random() < 0.5:
+            group["emlsr"] = {"switch": pick.choice(["0 us", "16 us", "256 us"])}
     if pick.random() < 0.3:
         network["mac"] |= {"rts_threshold": "3000 B"}
     return network

@@ -208,10 +208,7 @@ impl Medium {
         match self {
             Self::Cell(cell) => cell.check_laws(contender),
             Self::Field(field) => field.check_laws(contender),
-            Self::Several(several) => match several.links() {
-                Some(links) => Cell::check_laws_of(&links, contender),
-                None => several.of(contender).try_for_each(|(medium, own)| medium.check_laws(own)),
-            },
+            Self::Several(several) => several.check_laws(contender),
         }
     }
 

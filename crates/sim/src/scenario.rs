@@ -12,8 +12,8 @@ use airtcp_kernel::{Duration, Time};
 pub use airtcp_net::{LinkConfig, QueueConfig, Scheduler};
 use airtcp_wlan::phy::{Modulation, Rate};
 use airtcp_wlan::{
-    AccessCategory, AccessParameters, AccessScheme, AggregationConfig, BurstLength, FrameErrors,
-    HighRateTiming, MacConfig, MinstrelRules, PairConfig, PhyConfig,
+    AccessCategory, AccessParameters, AccessScheme, AggregationConfig, BurstLength, Emlsr,
+    FrameErrors, HighRateTiming, MacConfig, MinstrelRules, PairConfig, PhyConfig,
 };
 use serde::Deserialize;
 
@@ -143,6 +143,9 @@ pub struct StationGroup {
     /// The capabilities that the access point shares with these stations; `None`: everything that
     /// the medium supports.
     pub pair: Option<PairConfig>,
+    /// How they switch their only radio between their links; `None`: they have one for each link.
+    #[serde(default)]
+    pub emlsr: Option<Emlsr>,
 }
 
 impl StationGroup {

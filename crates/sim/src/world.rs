@@ -186,7 +186,9 @@ impl<'a> World<'a> {
             world.prepare_for_parts();
         }
         let medium = if scenario.ap.links.is_some() {
-            Medium::Several(Several::of_links(made, numbers, &absent))
+            let emlsr: Vec<_> = scenario.stations.iter().map(|group| group.emlsr).collect();
+            let groups: Vec<_> = world.nodes.iter().map(|node| node.group).collect();
+            Medium::Several(Several::of_links(made, numbers, &absent, (&emlsr, &groups)))
         } else if made.len() > 1 {
             Medium::Several(Several::new(made, numbers, world.media_of_queues()))
         } else {

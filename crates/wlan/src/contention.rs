@@ -20,6 +20,7 @@
 //!                          (or stray)                                     backoff or post-backoff
 //! ```
 
+mod absence;
 mod access_scheme;
 mod backoffs;
 mod contender;

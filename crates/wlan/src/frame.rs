@@ -9,8 +9,10 @@ mod mpdu;
 mod on_link;
 mod ppdu;
 mod psdu;
+mod trigger;
 
 pub use mpdu::{Mpdu, Msdu};
 pub use ppdu::{Ppdu, UserPsdu};
 pub use psdu::Frames;
 pub(crate) use psdu::Psdu;
+pub use trigger::{Emlsr, LOWEST_OFDM_RATE, Trigger};

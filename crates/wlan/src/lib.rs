@@ -46,7 +46,7 @@ pub use counters::{CellCounters, MacCounters};
 pub use engine::{ByFrames, Engine};
 pub use events::{Began, CfFrame, HeardBy, HeardFrame, HeardKind, MacEvent, Supply, TriggeredPsdu};
 pub use field::{FailureCounts, Field, FieldConfig, HearingConfig, View};
-pub use frame::{Frames, Mpdu, Msdu, Ppdu, UserPsdu};
+pub use frame::{Emlsr, Frames, LOWEST_OFDM_RATE, Mpdu, Msdu, Ppdu, Trigger, UserPsdu};
 pub use medium::{CollidedFrame, FrameErrors};
 pub use phy::{
     Amendment, Format, HighRate, HighRateTiming, Modulation, PhyConfig, Protection, ProtectionKind,

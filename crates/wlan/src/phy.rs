@@ -99,6 +99,16 @@ pub struct Rate {
     pub modulation: Modulation,
 }
 
+impl Rate {
+    /// Returns the width of its channel in MHz.
+    pub fn width_mhz(self) -> u16 {
+        match self.modulation {
+            Modulation::High(high) => high.channel_width_mhz,
+            _ => 20,
+        }
+    }
+}
+
 /// A family of modulations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Modulation {

@@ -30,6 +30,8 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
         return "some stations have more links than others; the model covers all or one each"
     if any(rates is not None and rates.pair is not None for group in of_groups for rates in group):
         return "stations of several standards share a link; models cover one standard only"
+    if any(group.emlsr is not None for group in scenario.stations):
+        return "some stations have one radio for all links; the model covers one for each"
     goodput, mpdus = 0.0, 0.0
     broken: list[str] = []
     for link in links:

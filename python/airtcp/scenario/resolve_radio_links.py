@@ -126,6 +126,12 @@ def _unfit(scenario: Written, links: list[_Link] | None) -> Iterator[tuple[Path,
                     "the access point has one link",
                     "without this key, or together with ap.links",
                 )
+            if group.emlsr is not None:
+                yield (
+                    ("stations", index, "emlsr"),
+                    "the access point has one link, and these stations have a radio for it",
+                    f"without this key, or together with ap.links, in {STANDARD}",
+                )
         for name, cell in scenario.cells.items():
             if cell.ap.links is not None:
                 yield ("cells", name, "ap", "links"), *_SEVERAL_CELLS
@@ -182,6 +188,9 @@ def _unfit_groups(scenario: Written, links: list[_Link]) -> Iterator[tuple[Path,
                 f"{standard} has one link, and these stations have {len(own)}",
                 f'one of them in links of this group, such as links = ["{link_text(own[0])}"]',
             )
+        if group.emlsr is not None and len(own) < _FEWEST:
+            found = "these stations have one link, and a radio for it"
+            yield (*here, "emlsr"), found, "without this key, or two links or more"
         if group.channel_width is not None:
             yield (
                 (*here, "channel_width"),

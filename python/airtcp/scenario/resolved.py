@@ -123,12 +123,16 @@ class ResolvedScenario(Sparse):
         raise KeyError(name)
 
     def link_rate_bps(self, group: StationGroup) -> int:
-        """Return the rate of data frames with a group; of several links the sum."""
+        """Return the rate of data frames with a group; of several links the sum.
+
+        With one radio for all links it is the highest of their rates.
+        """
         if self.ap.links is None:
             return group.data_rate.bps
         place = self.stations.index(group)
-        rates = [link.stations[place] for link in self.ap.links]
-        return sum(one.data_rate.bps for one in rates if one is not None)
+        links = [link.stations[place] for link in self.ap.links]
+        rates = [one.data_rate.bps for one in links if one is not None]
+        return sum(rates) if group.emlsr is None else max(rates)
 
     def phy_of(self, group: StationGroup) -> Phy:
         """Return the PHY of frames between a group and its access point."""

@@ -8,8 +8,12 @@
 //! The links of one access point (802.11be) are media with the same stations and queues. They also
 //! share the state of each pair of stations, which goes to the link that is played.
 
+mod one_radio;
+
 use airtcp_kernel::Time;
-use airtcp_wlan::{Cell, CellCounters, ContenderId, StationId, Supply};
+use airtcp_wlan::{Cell, CellCounters, ContenderId, Emlsr, StationId, Supply};
+
+use one_radio::OneRadio;
 
 use super::numbers::{Numbers, Places, Renumbered};
 use super::turns::Turns;
@@ -30,6 +34,8 @@ pub(crate) struct Several {
     turns: Turns,
     /// The link that has the state of pairs of stations.
     holder: usize,
+    /// Stations with one radio for several links, if there are any.
+    one_radio: Option<Box<OneRadio>>,
 }
 
 impl Several {
@@ -37,21 +43,26 @@ impl Several {
     pub(crate) fn new(parts: Vec<Medium>, numbers: Vec<Numbers>, of_contenders: Vec<u32>) -> Self {
         let turns = Turns::new(parts.iter().map(Medium::next_time));
         let places = Places::of(&numbers);
-        Self { parts, numbers, places, of_contenders, turns, holder: 0 }
+        Self { parts, numbers, places, of_contenders, turns, holder: 0, one_radio: None }
     }
 
     /// Combines cells that are links of one access point. `absent` has for each link the stations
-    /// that do not have it.
+    /// that do not have it; `emlsr` says of each group how its stations switch their only radio, and
+    /// `groups` the group of each station.
     pub(crate) fn of_links(
         mut parts: Vec<Medium>,
         numbers: Vec<Numbers>,
         absent: &[Vec<StationId>],
+        (emlsr, groups): (&[Option<Emlsr>], &[Option<u32>]),
     ) -> Self {
         let mut cells: Vec<&mut Cell<Packet>> = parts.iter_mut().map(Medium::link_mut).collect();
-        Cell::link(&mut cells, absent);
+        let is_used = emlsr.iter().any(Option::is_some);
+        Cell::link(&mut cells, absent, if is_used { emlsr } else { &[] });
+        let of_stations = groups.iter().map(|group| group.and_then(|one| emlsr[one as usize]));
+        let one_radio = OneRadio::new(cells[0], &of_stations.collect::<Vec<_>>(), absent);
         let turns = Turns::new(parts.iter().map(Medium::next_time));
         let places = Places::of(&numbers[..1]);
-        Self { parts, numbers, places, of_contenders: Vec::new(), turns, holder: 0 }
+        Self { parts, numbers, places, of_contenders: Vec::new(), turns, holder: 0, one_radio }
     }
 
     /// Iterates over the media of `contender`, with its number there: one, or all links.
@@ -66,8 +77,22 @@ impl Several {
     }
 
     /// Returns the cells if they are links.
-    pub(super) fn links(&self) -> Option<Vec<&Cell<Packet>>> {
+    fn links(&self) -> Option<Vec<&Cell<Packet>>> {
         self.are_links().then(|| self.parts.iter().map(Medium::link).collect())
+    }
+
+    /// Returns when the next station with one radio listens again.
+    fn next_return(&self) -> Time {
+        self.one_radio.as_ref().map_or(Time::NEVER, |one| one.next_return())
+    }
+
+    /// Checks the invariants of `contender`.
+    pub(super) fn check_laws(&self, contender: ContenderId) -> Result<(), String> {
+        self.one_radio.as_ref().map_or(Ok(()), |one| one.check_laws())?;
+        match self.links() {
+            Some(links) => Cell::check_laws_of(&links, contender),
+            None => self.of(contender).try_for_each(|(medium, own)| medium.check_laws(own)),
+        }
     }
 
     fn are_links(&self) -> bool {
@@ -139,13 +164,16 @@ impl Several {
 
 impl Steps for Several {
     fn next_time(&self) -> Time {
-        self.turns.first().0.at
+        self.turns.first().0.at.min(self.next_return())
     }
 
     fn advance(&mut self, now: Time, world: &mut World<'_>) {
+        if self.station_returns(now, world) {
+            return;
+        }
         let (first, then) = self.turns.first();
         debug_assert_eq!(first.at, now);
-        world.turn_to(first.part as usize, then);
+        world.turn_to(first.part as usize, then.min(self.next_return()));
         if self.are_links() {
             self.lend_to(first.part as usize);
         }
@@ -167,6 +195,7 @@ impl Steps for Several {
         self.turns.set_first(at);
         if self.are_links() {
             self.tell_other_links(first.part as usize, now, world);
+            self.follow_radios(first.part as usize, now, world);
         }
     }
 

@@ -43,10 +43,13 @@ const COMPRESSED: u16 = 2 << 1;
 /// 9.3.1.8.3: sizes in bits of a Block ACK's bitmap, with their Fragment Number subfields
 /// (802.11ax-2021; 512 and 1024 bits in 802.11be-2024).
 const BITMAPS: [(u64, u16); 4] = [(64, 0), (256, 4), (512, 8), (1024, 10)];
-/// 802.11ax-2021, 9.3.1.22: the type of an MU-BAR trigger; stations sense the medium before they
-/// respond; 2x HE-LTF with a guard interval of 1,600 ns; the largest power of a station.
+/// 802.11ax-2021, 9.3.1.22: types of trigger frames; stations sense the medium before they respond;
+/// 2x HE-LTF with a guard interval of 1,600 ns; the largest power of a station.
 const MU_BAR: u64 = 2;
+const MU_RTS: u64 = 3;
 const CARRIER_SENSE: u64 = 1 << 17;
+/// The reserved bits of HE-SIG-A2 are ones; in 802.11be two zeros among them mean EHT (9.3.1.22.1).
+const HE_VARIANT: u64 = 0x1ff << 54;
 const TWO_LTF_1600_NS: u64 = 1;
 const MOST_POWER: u64 = 127;
 /// The legacy training fields and L-SIG.
@@ -66,6 +69,16 @@ const CAPABILITY_POLLS: u16 = 1 << 2;
 const LEAST_VENDOR_SPECIFIC: usize = 5;
 /// RFC 1042: SNAP with EtherType IPv4.
 const LLC_SNAP_IPV4: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
+
+/// Returns the number of a bandwidth in HE: of 320 MHz that of 160 MHz.
+pub(crate) fn bandwidth_of(width_mhz: u16) -> u64 {
+    match width_mhz {
+        20 => 0,
+        40 => 1,
+        80 => 2,
+        _ => 3,
+    }
+}
 
 /// Returns the size of the shortest bitmap that covers a window of this many frames.
 pub(crate) fn bitmap_bits(window: u64) -> u64 {
@@ -240,6 +253,32 @@ impl Frame {
         self.head.extend((start << 4).to_le_bytes());
     }
 
+    /// Writes an MU-RTS to one station (802.11ax-2021, 9.3.1.22.5), to which it responds in its
+    /// channel of `width_mhz`, with `padding` in bytes.
+    pub(crate) fn mu_rts(
+        &mut self,
+        duration: u16,
+        addresses: [Address; 2],
+        (station_id, width_mhz): (u16, u16),
+        padding: u64,
+    ) {
+        self.begin(TRIGGER, 0, duration);
+        self.head.extend(addresses.as_flattened());
+        let bandwidth = bandwidth_of(width_mhz);
+        let common = MU_RTS | CARRIER_SENSE | bandwidth << 18 | HE_VARIANT;
+        self.head.extend(common.to_le_bytes());
+        let unit: u64 = match width_mhz {
+            20 => 61 << 1,
+            40 => 65 << 1,
+            80 => 67 << 1,
+            160 => 68 << 1 | 1,
+            _ => 69 << 1 | 1,
+        };
+        let info = u64::from(station_id) | unit << 12;
+        self.head.extend(&info.to_le_bytes()[..5]);
+        self.head.resize(self.head.len() + padding as usize, 0xff);
+    }
+
     /// Writes an MU-BAR trigger (802.11ax-2021, 9.3.1.22.4): in a channel of `width_mhz` the users
     /// respond in a PPDU of `airtime`.
     pub(crate) fn mu_bar(
@@ -255,12 +294,7 @@ impl Frame {
         // (27-11): LENGTH of L-SIG, with m = 2.
         let symbols = (airtime - LEGACY_PREAMBLE).as_nanos().div_ceil(4_000);
         let length = 3 * symbols - 3 - 2;
-        let bandwidth = match width_mhz {
-            20 => 0,
-            40 => 1,
-            80 => 2,
-            _ => 3,
-        };
+        let bandwidth = bandwidth_of(width_mhz);
         let common = MU_BAR | length << 4 | CARRIER_SENSE | bandwidth << 18 | TWO_LTF_1600_NS << 20;
         self.head.extend(common.to_le_bytes());
         for user in users {

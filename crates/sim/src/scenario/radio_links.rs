@@ -59,6 +59,14 @@ impl Scenario {
 
 /// Checks that links fit to the rest of the scenario.
 pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
+    let number = |group: usize| {
+        let links = scenario.ap.links.iter().flatten();
+        links.filter(|link| link.stations.get(group).is_some_and(Option::is_some)).count()
+    };
+    let has_one_radio = |group: &usize| scenario.stations[*group].emlsr.is_some();
+    if (0..scenario.stations.len()).filter(has_one_radio).any(|group| number(group) < 2) {
+        return Err("one radio for several links of stations that have one".into());
+    }
     let Some(links) = &scenario.ap.links else { return Ok(()) };
     let groups = scenario.stations.len();
     let controlled = scenario.stations.iter().any(|group| group.rate_control.is_some());

@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{
-    AccessCategory, AggregationConfig, ContenderId, EVERYBODY, FrameTimes, Frames, Modulation,
-    Mpdu, Rate, StationId,
+    AccessCategory, AggregationConfig, ContenderId, EVERYBODY, FrameTimes, Frames,
+    LOWEST_OFDM_RATE, Modulation, Mpdu, Rate, StationId,
 };
 
 use super::World;
@@ -196,31 +196,22 @@ impl World<'_> {
         let (data_rate, control_rate) = self.scenario.rates_of(class);
         let protection_rate = self.protection_rate(data_rate, control_rate);
         let node = self.transmitters[by as usize].node;
-        let [sender, receiver] = self.addresses_on_air(by, psdu.first().payload.to);
-        let [rts, cts, data, ack] = times.intervals(self.phy);
-        let left = |end: Duration| micros_up(ack.1 - end);
-        if times.rts > Duration::ZERO {
-            capture.frame.rts(left(rts.1), receiver, sender);
-            capture.write(node, start + rts.0, protection_rate, true);
-        }
-        if times.cts > Duration::ZERO {
-            // Addressed to the sender of the RTS or, without an RTS, to the sender itself.
-            capture.frame.cts(left(cts.1), sender);
-            let from = if times.rts > Duration::ZERO { psdu.first().payload.to } else { node };
-            capture.write(from, start + cts.0, protection_rate, true);
-        }
+        let to = psdu.first().payload.to;
+        let [sender, receiver] = self.addresses_on_air(by, to);
+        let [_, _, data, ack] = times.intervals(self.phy);
+        self.capture_before(&mut capture, (by, to), start, (times, protection_rate), false);
+        let duration = micros_up(ack.1 - data.1);
         let (frames, sendings) =
-            self.data_frames(&mut capture, by, psdu, data_rate, left(data.1), None);
+            self.data_frames(&mut capture, by, psdu, data_rate, duration, None);
         let tid = (frames.len() > 1).then(|| self.tid(by));
-        let rate = match self.aggregation_to(by, psdu.first().payload.to) {
+        let rate = match self.aggregation_to(by, to) {
             Some(aggregation) if tid.is_some() => aggregation.block_ack_rate,
             _ => control_rate,
         };
         let answer = Some(Answer { start: start + ack.0, rate, to: sender, from: receiver, tid });
-        let receiver = psdu.first().payload.to;
         let start = start + data.0;
         capture.on_air.pending =
-            Some(Pending { by, sender: node, receiver, start, frames, sendings, answer });
+            Some(Pending { by, sender: node, receiver: to, start, frames, sendings, answer });
         self.watchers.capture = Some(capture);
     }
 
@@ -258,16 +249,10 @@ impl World<'_> {
         let (data_rate, control_rate) = self.scenario.rates_of(class);
         let protection_rate = self.protection_rate(data_rate, control_rate);
         let node = self.transmitters[by as usize].node;
-        let [sender, receiver] = self.addresses_on_air(by, psdu.first().payload.to);
-        let [rts, cts, data, ack] = times.intervals(self.phy);
-        if times.rts > Duration::ZERO {
-            capture.frame.rts(micros_up(ack.1 - rts.1), receiver, sender);
-            capture.write_collided(node, start, protection_rate);
-        } else {
-            if times.cts > Duration::ZERO {
-                capture.frame.cts(micros_up(ack.1 - cts.1), sender);
-                capture.write_collided(node, start, protection_rate);
-            }
+        let to = psdu.first().payload.to;
+        self.capture_before(&mut capture, (by, to), start, (times, protection_rate), true);
+        if times.rts == Duration::ZERO {
+            let [_, _, data, ack] = times.intervals(self.phy);
             let duration = micros_up(ack.1 - data.1);
             let (frames, sendings) =
                 self.data_frames(&mut capture, by, psdu, data_rate, duration, None);
@@ -276,6 +261,49 @@ impl World<'_> {
             }
         }
         self.watchers.capture = Some(capture);
+    }
+
+    /// Captures what `by` sends before frames to `to`, from `start` on: RTS and CTS, a CTS-to-self, or
+    /// nothing. Only its first frame is sent if it `collides`.
+    fn capture_before(
+        &self,
+        capture: &mut Capture,
+        (by, to): (ContenderId, StationId),
+        start: Time,
+        (times, mut rate): (&FrameTimes, Rate),
+        collides: bool,
+    ) {
+        let node = self.transmitters[by as usize].node;
+        let [sender, receiver] = self.addresses_on_air(by, to);
+        let [rts, cts, _, ack] = times.intervals(self.phy);
+        let left = |end: Duration| micros_up(ack.1 - end);
+        let has_rts = times.rts > Duration::ZERO;
+        if has_rts {
+            let station =
+                self.station_of(by, to).filter(|_| self.nodes[node as usize].is_access_point());
+            let emlsr = station.and_then(|one| one.emlsr);
+            let emlsr = emlsr.filter(|one| one.control_times(self.phy).0 == times.rts);
+            if let Some(emlsr) = emlsr {
+                let padding = emlsr.padding_bits() / 8;
+                let width = self.phy.data_rate.width_mhz();
+                rate = LOWEST_OFDM_RATE;
+                capture.frame.mu_rts(left(rts.1), [receiver, sender], (to as u16, width), padding);
+            } else {
+                capture.frame.rts(left(rts.1), receiver, sender);
+            }
+            if collides {
+                return capture.write_collided(node, start, rate);
+            }
+            capture.write(node, start, rate, true);
+        }
+        if times.cts > Duration::ZERO {
+            // Addressed to the sender of the RTS or, without an RTS, to the sender itself.
+            capture.frame.cts(left(cts.1), sender);
+            if collides {
+                return capture.write_collided(node, start, rate);
+            }
+            capture.write(if has_rts { to } else { node }, start + cts.0, rate, true);
+        }
     }
 
     /// Creates the frames of a PPDU of `by` with their numbers, and how each is sent.

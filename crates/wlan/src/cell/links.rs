@@ -7,16 +7,18 @@ use super::{Cell, Mac};
 use crate::config::OtherLinks;
 use crate::events::Supply;
 use crate::exchange::aggregate::Aggregate;
-use crate::frame::Frames;
+use crate::frame::{Emlsr, Frames};
 use crate::station::{ContenderId, StationId};
 
 impl<P: Clone> Cell<P> {
     /// Makes cells with the same stations the links of one access point. `absent` has for each link
-    /// the stations that do not have it. The first link has the state of all pairs of stations.
+    /// the stations that do not have it, and `emlsr` for each rate class how its stations switch
+    /// their only radio; empty if none has to. The first link has the state of all pairs of
+    /// stations.
     ///
     /// # Panics
     /// If a cell does not aggregate frames.
-    pub fn link(cells: &mut [&mut Self], absent: &[Vec<StationId>]) {
+    pub fn link(cells: &mut [&mut Self], absent: &[Vec<StationId>], emlsr: &[Option<Emlsr>]) {
         for (number, cell) in cells.iter_mut().enumerate() {
             let Self { air, mac, .. } = &mut **cell;
             let Mac::Aggregate(one) = mac else { unreachable!("links aggregate frames") };
@@ -24,7 +26,72 @@ impl<P: Clone> Cell<P> {
                 0 => one.become_first_link(air, absent),
                 _ => one.become_link(number),
             }
+            if !emlsr.is_empty() {
+                one.initiate(emlsr);
+            }
         }
+    }
+
+    /// Returns the queues of a station, in the order of their numbers.
+    pub fn queues_of(&self, station: StationId) -> Vec<ContenderId> {
+        let all = (0..).zip(&self.air.originators);
+        all.filter(|(_, one)| one.station == station).map(|(id, _)| id).collect()
+    }
+
+    /// Iterates over the stations that send or receive what is on the air, the access point aside.
+    /// The flag is false for the receiver of a frame that collides, which hears nothing of it.
+    pub fn engaged(&self) -> impl Iterator<Item = (StationId, bool)> {
+        self.aggregate().into_iter().flat_map(|one| one.engaged(&self.air))
+    }
+
+    /// Stops frames from and to `station`, whose radio is on another link from `now` on. Returns
+    /// the slots that are left of the backoffs of its queues `own`.
+    pub fn depart(
+        &mut self,
+        (station, own): (StationId, &[ContenderId]),
+        of_access_point: &[ContenderId],
+        now: Time,
+    ) -> Vec<Option<u32>> {
+        self.set_absent(station, own.iter().chain(of_access_point), true);
+        let left = own.iter().map(|&id| self.air.contention.leave(id, now)).collect();
+        self.air.look_for_access();
+        left
+    }
+
+    /// Continues with `station`, which listens on this link again. `left` is what is left of the
+    /// backoffs of its queues `own`.
+    pub fn come_back<S: Supply<P>>(
+        &mut self,
+        (station, own): (StationId, &[ContenderId]),
+        left: &[Option<u32>],
+        of_access_point: &[ContenderId],
+        now: Time,
+        supply: &S,
+    ) {
+        self.set_absent(station, own.iter().chain(of_access_point), false);
+        let Self { air, mac, .. } = self;
+        let Mac::Aggregate(exchange) = mac else { unreachable!("links aggregate frames") };
+        for (&id, &left) in own.iter().zip(left) {
+            let has_frame = air.has_frame(exchange.as_ref(), id, supply);
+            air.contention.come_back(id, left, has_frame, now);
+        }
+        air.look_for_access();
+        for &id in of_access_point {
+            if air.has_frame(exchange.as_ref(), id, supply) {
+                air.frame_ready(id, now);
+            }
+        }
+    }
+
+    fn set_absent<'a>(
+        &mut self,
+        station: StationId,
+        queues: impl Iterator<Item = &'a ContenderId>,
+        is_absent: bool,
+    ) {
+        let Self { air, mac, .. } = self;
+        let Mac::Aggregate(exchange) = mac else { unreachable!("links aggregate frames") };
+        queues.for_each(|&id| exchange.set_absent(air, id, station, is_absent));
     }
 
     /// Lends the state of pairs of stations to another link.

@@ -63,7 +63,7 @@ impl Stray {
     }
 
     /// Returns the slots left when the medium becomes busy at `now`, and the slots counted.
-    fn freeze(&self, origin: Time, now: Time, settings: &Settings) -> (u64, u64) {
+    pub(crate) fn freeze(&self, origin: Time, now: Time, settings: &Settings) -> (u64, u64) {
         let start = self.from.max(origin);
         let counted = if now < start {
             0
@@ -364,17 +364,18 @@ impl Backoffs {
         Some(Stray { contender: id, from: Time::ZERO, slots, has_frame, immediate: false })
     }
 
-    /// Continues a backoff that was counted at another listener.
+    /// Continues a backoff that was counted at another listener, or before its station left.
     pub(crate) fn join(&mut self, left: Stray, contender: &mut Contender) {
         if left.from > Time::ZERO || left.immediate {
             return self.add_stray(left, contender);
         }
+        let since = self.period(contender.group);
         let group = &mut self.groups[contender.group];
         let until = group.slot + u64::from(left.slots);
         if left.has_frame {
             group.insert(left.contender, contender, until);
         } else {
-            contender.state = State::PostBackoff { until, since: group.slot };
+            contender.state = State::PostBackoff { until, since };
         }
     }
 }

@@ -94,7 +94,7 @@ impl<P> TransmitWindow<P> {
     #[inline]
     pub(crate) fn has_work_on(&self, link: usize) -> bool {
         let on_link = self.on(link);
-        on_link.request_due || !self.retries.is_empty() && !on_link.is_absent
+        !on_link.is_absent && (on_link.request_due || !self.retries.is_empty())
     }
 
     /// Returns whether `link` may send a new frame: it is within a window of `size` frames.

@@ -7,7 +7,7 @@ use airtcp_kernel::Duration;
 
 use super::dcf::FrameTimes;
 use crate::config::{AggregationConfig, MacConfig, PairConfig};
-use crate::frame::{Frames, Mpdu};
+use crate::frame::{Emlsr, Frames, Mpdu};
 use crate::phy::{
     HighRate, HighRatePpdus, HighRateTiming, Modulation, PhyConfig, ProtectionKind, Rate,
 };
@@ -45,6 +45,8 @@ pub(crate) struct HtExchange {
     ack: Duration,
     block_ack: Duration,
     request: Duration,
+    /// Whether RTS and CTS come before everything, Block ACK requests included.
+    is_initiated: bool,
     /// A single MPDU has a delimiter from VHT on, where PPDUs carry only A-MPDUs (10.12.7).
     lone_delimiter: bool,
 }
@@ -182,6 +184,7 @@ impl HtExchange {
             block_ack: aggregation
                 .map_or(ack, |one| phy.ppdu_time(one.block_ack_bits, one.block_ack_rate)),
             request: control(aggregation.map_or(0, |one| one.block_ack_request_bits)),
+            is_initiated: false,
             lone_delimiter: matches!(
                 data_rate.modulation,
                 Modulation::High(rate) if rate.format.amendment().lone_delimiter
@@ -192,12 +195,16 @@ impl HtExchange {
         exchange
     }
 
+    /// Returns the exchanges with stations that have one radio for several links: an MU-RTS and its
+    /// CTS come before everything.
+    pub(crate) fn initiated(&self, emlsr: &Emlsr) -> Self {
+        let (rts, cts) = emlsr.control_times(&self.phy);
+        Self { rts, cts, is_initiated: true, ..self.clone() }
+    }
+
     /// Returns the width of the channel of its data, in MHz.
     pub(crate) fn width_mhz(&self) -> u16 {
-        match self.data_rate.modulation {
-            Modulation::High(rate) => rate.channel_width_mhz,
-            _ => 20,
-        }
+        self.data_rate.width_mhz()
     }
 
     /// Returns the maximum number of outstanding MPDUs for one receiver.
@@ -358,14 +365,16 @@ impl HtExchange {
 
     /// Returns the times of a Block ACK request and its response.
     pub(crate) fn request_times(&self) -> FrameTimes {
-        let data_received = self.request + self.phy.propagation_delay;
+        let before = if self.is_initiated { self.before_data(0) } else { BeforeData::default() };
+        let BeforeData { rts, cts, total: before } = before;
+        let data_received = before + self.request + self.phy.propagation_delay;
         FrameTimes {
-            rts: Duration::ZERO,
-            cts: Duration::ZERO,
+            rts,
+            cts,
             data: self.request,
             ack: self.block_ack,
-            control: self.block_ack,
-            first: self.request,
+            control: rts + cts + self.block_ack,
+            first: if self.is_initiated { rts } else { self.request },
             data_received,
             total: data_received + self.after_data(self.block_ack),
         }
@@ -375,7 +384,7 @@ impl HtExchange {
     fn before_data(&self, bits: u64) -> BeforeData {
         let is_long = self.rts_threshold_bits.is_some_and(|threshold| bits > threshold);
         let Self { phy, rts, cts, .. } = self;
-        if is_long || self.protection == Some(ProtectionKind::RtsCts) {
+        if is_long || self.is_initiated || self.protection == Some(ProtectionKind::RtsCts) {
             let hop = phy.propagation_delay + phy.sifs;
             BeforeData { rts: *rts, cts: *cts, total: *rts + hop + *cts + hop }
         } else if self.protection == Some(ProtectionKind::CtsToSelf) {

@@ -1,5 +1,6 @@
 //! Rules of DCF and EDCA as scripts: access to the medium, and whole exchanges.
 
+mod absence;
 mod aggregate_limits;
 mod aggregates;
 mod bursts;

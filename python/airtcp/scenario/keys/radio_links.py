@@ -1,13 +1,16 @@
 """The links of an access point that has several (802.11be), and what stations share with it."""
 
+from functools import partial
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator
+from pydantic_core import PydanticCustomError
 
 from ...airtime import Rate
 from ...amendments import AMENDMENTS
 from ...high_rate import HighRateTiming
-from ..declare import Sparse, Table, derived
+from ..declare import Sparse, Table, derived, key
+from ..quantities import TimeNs
 from .mac import Aggregation
 from .phy import Phy, StandardName
 
@@ -28,6 +31,25 @@ LinkForm: Any = Annotated[Literal.__getitem__(tuple(_KNOWN)), AfterValidator(_KN
 def link_text(link: tuple[float, int]) -> str:
     """Return a link as a file writes it."""
     return f"{link[0]} GHz/{link[1]} MHz"
+
+
+def _delay(*micros: int) -> Any:
+    """Return the type of a delay with one of a few values."""
+    return Annotated[TimeNs, AfterValidator(partial(_one_of, micros))]
+
+
+def _one_of(micros: tuple[int, ...], delay_ns: int) -> int:
+    if delay_ns not in {1_000 * one for one in micros}:
+        allowed = ", ".join(f'"{one} us"' for one in micros)
+        raise PydanticCustomError("not_offered", "must be one of {allowed}", {"allowed": allowed})
+    return delay_ns
+
+
+class Emlsr(Table):
+    """How stations switch their only radio between their links (eMLSR)."""
+
+    padding_ns: int = key(_delay(0, 32, 64, 128, 256))
+    switch_ns: int = key(_delay(0, 16, 32, 64, 128, 256))
 
 
 class Pair(Table):

@@ -25,7 +25,7 @@ from .air import Needs, Positions
 from .phy import StandardName
 from .profiles import NameOf
 from .queue import Queue, QueueForm
-from .radio_links import LinkForm, Pair
+from .radio_links import Emlsr, LinkForm, Pair
 from .tcp import Tcp
 from .traffic import PathElement
 
@@ -82,6 +82,7 @@ class StationGroup(Sparse):
     standard: ClassVar[Key] = file_only(Annotated[StandardName, in_any_case(*STANDARDS)])
     pair: Pair | None = derived()
     links: ClassVar[Key] = file_only(list[LinkForm])
+    emlsr: Emlsr | None = key()
     data_rate: Rate = key(RateBps)
     mcs: ClassVar[Key] = file_only(Annotated[int, Field(ge=0, le=HIGHEST_MCS)])
     spatial_streams: ClassVar[Key] = file_only(Annotated[int, Field(ge=1, le=MOST_STREAMS)])

@@ -1,13 +1,13 @@
 //! Block ACK requests, CF-Ends and beacons in a capture file: frames without data of any station.
 
-use airtcp_kernel::Time;
+use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{ContenderId, FrameTimes, Mpdu, StationId};
 
 use super::super::World;
 use super::super::parts::Kind;
 use super::agreements::BlockAck;
 use super::contention_free::cf_parameters;
-use super::{TIME_UNIT_NS, address_of, micros_up, wrapped};
+use super::{Capture, TIME_UNIT_NS, address_of, micros_up, wrapped};
 
 impl World<'_> {
     /// Captures that `by` requests a Block ACK of `receiver` at `start`, from `window_start` on.
@@ -20,24 +20,44 @@ impl World<'_> {
         window_start: u64,
         intact: bool,
     ) {
-        let addresses = self.addresses_on_air(by, receiver);
-        let tid = self.tid(by);
         let control_rate = self.control_rate_to(by, receiver);
-        let [_, _, request, answer] = times.intervals(self.phy);
         if self.plays(Kind::Field) {
             return self.note_request(by, (times, control_rate), receiver, window_start);
         }
-        let node = self.transmitters[by as usize].node;
-        let block_ack_rate = self.aggregation_to(by, receiver).map(|one| one.block_ack_rate);
-        let Some(capture) = &mut self.watchers.capture else { return };
-        if capture.trigger_after_collision(start) {
-            return;
+        let Some(mut capture) = self.watchers.capture.take() else { return };
+        if !capture.trigger_after_collision(start) {
+            capture.settle(|_| true);
+            let is_initiated = times.cts > Duration::ZERO;
+            if is_initiated {
+                let before = (times, control_rate);
+                self.capture_before(&mut capture, (by, receiver), start, before, !intact);
+            }
+            if intact || !is_initiated {
+                let asks = (window_start, intact);
+                self.capture_request_alone(&mut capture, (by, receiver), start, times, asks);
+            }
         }
-        capture.settle(|_| true);
-        let [sender, far] = addresses;
+        self.watchers.capture = Some(capture);
+    }
+
+    /// Captures the Block ACK request of an exchange that begins at `start`, and its response if it
+    /// is intact.
+    fn capture_request_alone(
+        &self,
+        capture: &mut Capture,
+        (by, receiver): (ContenderId, StationId),
+        start: Time,
+        times: &FrameTimes,
+        (window_start, intact): (u64, bool),
+    ) {
+        let [_, _, request, answer] = times.intervals(self.phy);
+        let node = self.transmitters[by as usize].node;
+        let (tid, rate) = (self.tid(by), self.control_rate_to(by, receiver));
+        let block_ack_rate = self.aggregation_to(by, receiver).map(|one| one.block_ack_rate);
+        let [sender, far] = self.addresses_on_air(by, receiver);
         let duration = micros_up(answer.1 - request.1);
         capture.frame.block_ack_request(duration, [far, sender], tid, wrapped(window_start));
-        capture.write(node, start + request.0, control_rate, intact);
+        capture.write(node, start + request.0, rate, intact);
         if let (true, Some(window), Some(rate)) =
             (intact, capture.window(by, receiver), block_ack_rate)
         {

@@ -38,10 +38,16 @@ impl<P: Clone> Aggregate<P> {
         let peers = &mut self.peers[by as usize];
         let station = air.originators[by as usize].station;
         let class = air.roles.rate_class(station, receiver);
+        let (is_one_of_several, initiated) = if self.link.is_one_of_several {
+            let by = (by, air.roles.is_access_point(station));
+            (true, self.link.initiates(by, (receiver, class), left.is_some()))
+        } else {
+            (false, None)
+        };
         let Peer { window, rate_control, .. } = peers.of_mut(receiver);
         queue.choice = None;
         if window.on(link).request_due {
-            queue.times = self.exchanges[class as usize].request_times();
+            queue.times = initiated.unwrap_or(&self.exchanges[class as usize]).request_times();
             queue.sends = Sends::Request(receiver);
             return left.is_none_or(|left| queue.times.total <= left);
         }
@@ -51,7 +57,7 @@ impl<P: Clone> Aggregate<P> {
             (Some(choice), Some(Some((first, _)))) => first + choice.rate as u32,
             _ => class,
         };
-        let exchange = &self.exchanges[class as usize];
+        let exchange = initiated.unwrap_or(&self.exchanges[class as usize]);
         let is_sample = queue.choice.is_some_and(|choice| choice.is_sample);
         let room = exchange.room(left.unwrap_or(queue.txop_limit));
         let limits = Limits { exchange, room, left, is_sample, in_unit: false };
@@ -59,7 +65,7 @@ impl<P: Clone> Aggregate<P> {
         let psdu = fill(air, by, now, window, &limits, &mut mpdus, supply);
         self.broken_law =
             self.broken_law.take().or_else(|| breaks_window(window, &mpdus, exchange));
-        if self.link.is_one_of_several {
+        if is_one_of_several {
             window.on_mut(link).oldest = mpdus.first().cloned();
         }
         peers.update_pending(receiver);

@@ -1,12 +1,14 @@
 //! Several links of a pair of stations (IEEE Std 802.11be-2024, 35.3): each link is a medium with
 //! its own contention, and one set of peers is lent to the link that has the next event.
 
-use super::Aggregate;
+use super::{Aggregate, Sends};
 use crate::config::OtherLinks;
 use crate::events::Supply;
-use crate::exchange::{Air, Desk, Roles};
+use crate::exchange::{Air, Desk, OnAir, Roles};
+use crate::frame::Emlsr;
 use crate::peer::Peer;
-use crate::station::{ContenderId, StationId};
+use crate::sequence::ht::HtExchange;
+use crate::station::{ContenderId, EVERYBODY, StationId};
 
 /// The place of a medium among the links of its access point.
 #[derive(Debug)]
@@ -17,12 +19,33 @@ pub(super) struct Link {
     /// The contenders whose frames other links may have gained or lost.
     changed: Vec<ContenderId>,
     others: OtherLinks,
+    /// By rate class, the exchanges of the access point with stations that have one radio for
+    /// several links; empty if there are none.
+    initiated: Vec<Option<HtExchange>>,
+    /// By contender, the receiver of its last exchange, if there are such stations.
+    served: Vec<StationId>,
 }
 
 impl Link {
     /// Creates the place of a medium that is not one of several links.
     pub(super) fn new(others: OtherLinks) -> Self {
-        Self { number: 0, is_one_of_several: false, changed: Vec::new(), others }
+        let (changed, initiated, served) = (Vec::new(), Vec::new(), Vec::new());
+        Self { number: 0, is_one_of_several: false, changed, others, initiated, served }
+    }
+
+    /// Returns the exchanges of `by`, the access point or not, with `receiver` if the next one
+    /// begins with an initial control frame (IEEE Std 802.11be-2024, 35.3.17): not if it `continues`
+    /// a TXOP in which the receiver was the last one.
+    #[inline]
+    pub(super) fn initiates(
+        &mut self,
+        (by, is_access_point): (ContenderId, bool),
+        (receiver, class): (StationId, u32),
+        continues: bool,
+    ) -> Option<&HtExchange> {
+        let exchange = self.initiated.get(class as usize)?.as_ref();
+        let last = std::mem::replace(&mut self.served[by as usize], receiver);
+        exchange.filter(|_| is_access_point && !(continues && last == receiver))
     }
 
     #[cold]
@@ -49,6 +72,52 @@ impl<P: Clone> Aggregate<P> {
         self.link.number = number;
         self.link.is_one_of_several = true;
         self.peers.clear();
+    }
+
+    /// Lets exchanges of the access point with stations of these rate classes begin with an initial
+    /// control frame.
+    pub(crate) fn initiate(&mut self, emlsr: &[Option<Emlsr>]) {
+        let initiated = self.exchanges.iter().zip(emlsr);
+        let initiated = initiated.map(|(one, emlsr)| Some(one.initiated(emlsr.as_ref()?)));
+        self.link.initiated = initiated.collect();
+        self.link.served = vec![EVERYBODY; self.queues.len()];
+    }
+
+    /// Sets whether the link is absent for frames of `by`, the access point or a station, from or
+    /// to `station`.
+    pub(crate) fn set_absent(
+        &mut self,
+        air: &Air<P>,
+        by: ContenderId,
+        station: StationId,
+        is_absent: bool,
+    ) {
+        let from_it = air.originators[by as usize].station == station;
+        let receiver = if from_it { air.roles.access_point() } else { station };
+        let window = &mut self.peers[by as usize].of_mut(receiver).window;
+        window.on_mut(self.link.number).is_absent = is_absent;
+    }
+
+    /// Iterates over the stations that send or receive what is on the air, each with whether its
+    /// radio knows: a receiver hears nothing of a collision.
+    pub(crate) fn engaged<'a>(
+        &'a self,
+        air: &'a Air<P>,
+    ) -> impl Iterator<Item = (StationId, bool)> {
+        let is_silent = matches!(air.on_air, OnAir::Silence);
+        let all = if is_silent { &[] } else { air.medium.transmissions() };
+        all.iter().filter_map(move |one| {
+            let sender = air.originators[one.by as usize].station;
+            if air.roles.is_access_point(sender) {
+                let receiver = match self.queues[one.by as usize].sends {
+                    Sends::Request(receiver) => receiver,
+                    _ => air.originators[one.by as usize].frames()?.receiver(),
+                };
+                Some((receiver, all.len() == 1))
+            } else {
+                Some((sender, true))
+            }
+        })
     }
 
     /// Exchanges the peers with another link. One of the two has them.

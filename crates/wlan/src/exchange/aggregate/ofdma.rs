@@ -13,17 +13,13 @@ use crate::config::{Delivery, MacConfig, OfdmaAcknowledgment, OfdmaConfig};
 use crate::contention::{ContenderConfig, Retry};
 use crate::events::{Began, MacEvent, Supply};
 use crate::exchange::{Air, Desk, OnAir, Roles};
-use crate::frame::{Frames, Ppdu, Psdu, UserPsdu};
+use crate::frame::{Frames, Ppdu, Psdu, Trigger, UserPsdu};
 use crate::phy::{Division, HighRate, PhyConfig, ResourceUnit};
 use crate::sequence::dcf::FrameTimes;
 use crate::sequence::ht::HtExchange;
 use crate::station::{ContenderId, EVERYBODY, StationId};
 use scheduler::Scheduler;
 use uplink::Uplink;
-
-/// Size of an MU-BAR trigger in bits: frame control, duration, two addresses, common information and
-/// FCS; and what each user adds (9.3.1.22).
-const TRIGGER_BITS: (u64, u64) = (8 * 28, 8 * 9);
 
 /// OFDMA of an access point.
 #[derive(Debug)]
@@ -373,7 +369,7 @@ struct UserAnswers<'a> {
 
 impl<'a> UserAnswers<'a> {
     fn new(config: &'a OfdmaConfig, hop: Duration, users: usize) -> Self {
-        let trigger_bits = TRIGGER_BITS.0 + TRIGGER_BITS.1 * users as u64;
+        let trigger_bits = Trigger::MuBar.bits(users as u64);
         let [trigger, response, sequence, span] = [Duration::ZERO; 4];
         Self { config, hop, trigger_bits, trigger, response, sequence, span }
     }

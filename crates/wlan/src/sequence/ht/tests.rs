@@ -147,3 +147,27 @@ fn rts_goes_before_a_long_psdu() {
     assert_eq!((long.rts.as_nanos(), long.cts.as_nanos()), (28_000, 28_000));
     assert_eq!(long.first(), long.rts);
 }
+
+/// An MU-RTS of 33 bytes: 20 + 4 * ceil((16 + 264 + 6) / 24) = 68 us, and its padding. Then 16 us, a
+/// CTS of 20 + 4 * ceil((16 + 112 + 6) / 24) = 44 us, and 16 us, also before a Block ACK request.
+#[test]
+fn exchanges_with_one_radio_begin_with_an_initial_control_frame() {
+    let alone = exchange(&dot11n(Format::He, 11, 80, 800), &aggregation(6_500_631, 256));
+    for micros in [0, 32, 256] {
+        let (padding, switch) = (Duration::from_micros(micros), Duration::ZERO);
+        let initiated = alone.initiated(&Emlsr { padding, switch });
+        let before = Duration::from_micros(68 + micros + 16 + 44 + 16);
+
+        let packet = Growing::default().with(8 * 1_538);
+        for (after, then) in [
+            (alone.times(packet), initiated.times(packet)),
+            (alone.request_times(), initiated.request_times()),
+        ] {
+            assert_eq!(then.first, Duration::from_micros(68 + micros));
+            assert_eq!(then.control, after.control + then.first + Duration::from_micros(44));
+            assert_eq!((then.data, then.ack), (after.data, after.ack));
+            assert_eq!(then.data_received, before + after.data_received);
+            assert_eq!(then.total, before + after.total);
+        }
+    }
+}

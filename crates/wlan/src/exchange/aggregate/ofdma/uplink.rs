@@ -15,15 +15,11 @@ use crate::config::{OfdmaConfig, OfdmaUplink};
 use crate::contention::ContenderConfig;
 use crate::events::{Began, MacEvent, Supply};
 use crate::exchange::{Air, OnAir, Roles};
-use crate::phy::{HighRatePpdus, Modulation, Rate};
+use crate::frame::{LOWEST_OFDM_RATE, Trigger};
+use crate::phy::HighRatePpdus;
 use crate::sequence::dcf::FrameTimes;
 use crate::station::{ContenderId, EVERYBODY, StationId};
 
-/// Sizes in bits of a BSRP and of a basic trigger without users, and what each user adds (9.3.1.22).
-const REPORT_TRIGGER_BITS: (u64, u64) = (8 * 28, 8 * 5);
-const DATA_TRIGGER_BITS: (u64, u64) = (8 * 28, 8 * 6);
-/// The rate of both: the lowest one of OFDM, at which ns-3 sends an RTS.
-const TRIGGER_RATE: Rate = Rate { bps: 6_000_000, modulation: Modulation::Ofdm };
 /// Size of the delimiter before an MPDU.
 const DELIMITER_BITS: u64 = 32;
 /// Size of a Multi-STA Block ACK without stations, what a station adds of which all was received, and
@@ -202,13 +198,14 @@ impl<P: Clone> Aggregate<P> {
             uplink.units.push(Unit { station, by, class, ppdus, sends: Response::Nothing });
         }
         let reports = stations.iter().map(|&one| uplink.report(one, now));
-        let (size, bits) = if asks {
-            (REPORT_TRIGGER_BITS, air.frames.phy().mac_header_bits + DELIMITER_BITS)
+        let (kind, bits) = if asks {
+            (Trigger::Bsrp, air.frames.phy().mac_header_bits + DELIMITER_BITS)
         } else {
-            (DATA_TRIGGER_BITS, reports.max().unwrap_or(0))
+            (Trigger::Basic, reports.max().unwrap_or(0))
         };
-        let size = size.0 + size.1 * stations.len() as u64;
-        let trigger = air.frames.phy().ppdu_time(size, TRIGGER_RATE);
+        // The rate at which ns-3 sends an RTS.
+        let size = kind.bits(stations.len() as u64);
+        let trigger = air.frames.phy().ppdu_time(size, LOWEST_OFDM_RATE);
         let needed = uplink.units.iter().map(|unit| unit.ppdus.time(bits)).max();
         // All users have symbols of the same length.
         let (ppdus, limit) = (uplink.units[0].ppdus, exchange_to(any).ppdu_time());
