@@ -128,11 +128,12 @@ def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
     assert "# 40: a separate channel" in text_of(page)
 
     # The keyboard moves it, too, and keeps it.
+    before = text_of(page)
     grip.focus()
     page.page.keyboard.press("ArrowDown")
     page.page.wait_for_function(
         "(old) => document.getElementById('toml')?.value !== old",
-        arg=text_of(page),
+        arg=before,
     )
     after = floor.told(airtcp.load(text_of(page)))
     assert after["nodes"][0]["y"] == told["nodes"][0]["y"] + 1
