@@ -25,54 +25,20 @@ from __future__ import annotations
 
 import math
 from bisect import bisect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from .amendments import SCHEMES
+from .data import beside
 
 Coding = Literal["bcc", "ldpc"]
 ErrorModel = Literal["tables", "nist"]
 
 _SHARES: Final = (0.9, 0.5, 0.1, 0.01, 0.001)
 _TABLE_BITS: Final = 8 * 1458
-_LOST_DB: Final[Mapping[Coding, tuple[tuple[float, ...], ...]]] = {
-    "bcc": (
-        (-0.23, 0.31, 0.93, 1.57, 2.19),
-        (2.74, 3.30, 3.95, 4.60, 5.20),
-        (5.21, 5.79, 6.44, 7.12, 7.84),
-        (8.31, 8.92, 9.71, 10.48, 11.30),
-        (11.54, 12.03, 12.80, 13.56, 14.37),
-        (15.59, 16.23, 17.05, 17.99, 18.90),
-        (16.92, 17.53, 18.38, 19.31, 20.15),
-        (18.17, 18.80, 19.64, 20.51, 21.39),
-        (22.08, 22.77, 23.70, 24.77, 25.72),
-        (23.60, 24.26, 25.14, 26.16, 26.97),
-        # In the standard 1024-QAM requires LDPC. ns-3 falls back to its `YansErrorRateModel`.
-        (30.83, 31.51, 32.41, 33.33, 34.09),
-        (32.77, 33.44, 34.32, 35.24, 35.99),
-    ),
-    "ldpc": (
-        (-1.19, -0.93, -0.62, -0.29, 0.00),
-        (1.81, 2.08, 2.40, 2.72, 3.00),
-        (4.32, 4.57, 4.86, 5.15, 5.43),
-        (7.28, 7.56, 7.92, 8.25, 8.65),
-        (10.34, 10.62, 10.94, 11.23, 11.50),
-        (14.52, 14.78, 15.13, 15.48, 15.76),
-        (15.84, 16.15, 16.49, 16.87, 17.20),
-        (17.34, 17.64, 18.00, 18.43, 18.75),
-        (21.00, 21.30, 21.68, 22.05, 22.43),
-        (22.79, 23.09, 23.49, 23.93, 24.29),
-        (26.05, 26.39, 26.80, 27.24, 27.68),
-        (28.06, 28.44, 28.89, 29.34, 29.76),
-        # No curve is published for 4096-QAM. It exceeds 1024-QAM by the differences of the
-        # sensitivities in IEEE 802.11be-2024, Table 36-67.
-        (31.05, 31.39, 31.80, 32.24, 32.68),
-        (34.06, 34.44, 34.89, 35.34, 35.76),
-    ),
-}
-"""By coding and MCS: the SNR in dB at which the `_SHARES` of frames of 1458 bytes are lost."""
 #: SNR in dB at which 10 % of control frames (32 bytes) are lost, by MCS up to that of 48 Mb/s.
 _SHORT_DB: Final = (-0.4, 2.6, 5.1, 8.1, 11.3, 15.3, 16.6)
 _SHORT_BITS: Final = 8 * 32
@@ -89,22 +55,11 @@ _DIGITS: Final = 2
 _LOWEST_DB: Final = -10.0
 _HIGHEST_DB: Final = 60.0
 
-_WEIGHTS: Final[dict[tuple[int, int], tuple[int, int, tuple[int, ...]]]] = {
-    (1, 2): (10, 2, (36, 211, 1404, 11633, 77433, 502690, 3322763, 21292910, 134365911)),
-    (2, 3): (6, 1, (3, 70, 285, 1276, 6160, 27128, 117019, 498860, 2103891, 8784123)),
-    (3, 4): (
-        5,
-        1,
-        (42, 201, 1492, 10469, 62935, 379644, 2253373, 13073811, 75152755, 428005675),
-    ),
-    (5, 6): (
-        4,
-        1,
-        (92, 528, 8694, 79453, 792114, 7375573, 67884974, 610875423, 5427275376, 47664215639),
-    ),
-}
-"""By code rate: the free distance, the step to the next distance, and the weights from the free
-distance on."""
+
+@cache
+def _data() -> dict[str, Any]:
+    """Return the curves and code weights of `error_rates.toml`."""
+    return beside(__file__)
 
 
 def raw_bit_error_rate(bits_per_symbol: int, snr: float) -> float:
@@ -125,9 +80,12 @@ def bound(mcs: int, snr_db: float, bits: int) -> float:
     """Return NIST's upper bound on the error rate of frames of `bits` at an MCS."""
     raw = raw_bit_error_rate(SCHEMES[mcs].coded_bits, 10.0 ** (snr_db / 10.0))
     rate = SCHEMES[mcs].coding
-    distance, step, weights = _WEIGHTS[rate.numerator, rate.denominator]
+    code = _data()["code"][f"{rate.numerator}/{rate.denominator}"]
+    distance, step = code["free_distance"], code["step"]
     base = math.sqrt(4.0 * raw * (1.0 - raw))
-    union = sum(weight * base ** (distance + step * place) for place, weight in enumerate(weights))
+    union = sum(
+        weight * base ** (distance + step * place) for place, weight in enumerate(code["weights"])
+    )
     decoded = min(1.0, union / (2.0 * rate.numerator))
     if decoded >= 1.0:
         return 1.0
@@ -151,9 +109,9 @@ class Receiver:
         return self._lost(mcs, snr_db - self.loss_db, bits)
 
     def _lost(self, mcs: int, ratio_db: float, bits: int) -> float:
-        if self.model == "nist" or mcs >= len(_LOST_DB[self.coding]):
+        if self.model == "nist" or mcs >= len(_data()["snr_db"][self.coding]):
             return bound(mcs, ratio_db, bits)
-        lost = _between(_LOST_DB[self.coding][mcs], ratio_db)
+        lost = _between(_data()["snr_db"][self.coding][mcs], ratio_db)
         # Bits are lost independently.
         return -math.expm1(bits / _TABLE_BITS * math.log1p(-lost)) if lost < 1.0 else 1.0
 
@@ -193,7 +151,7 @@ class Receiver:
         return high
 
 
-def _between(lost_db: tuple[float, ...], ratio_db: float) -> float:
+def _between(lost_db: Sequence[float], ratio_db: float) -> float:
     """Interpolate the error rate at an SNR: its logit is linear between two points."""
     pieces = list(pairwise(zip(lost_db, map(_logit, _SHARES), strict=True)))
     place = min(max(bisect(lost_db, ratio_db) - 1, 0), len(pieces) - 1)
