@@ -41,9 +41,9 @@ FAIR_BY: Final = "models.airtime_fairness"
 #: Report PPDUs that lose all MPDUs from this probability on.
 _ALL_LOST: Final = 0.01
 
-_CARD: Final = card("ampdu")
-_LONE_CARD: Final = card("lone_ampdu")
-_FAIR_CARD: Final = card("fair_ampdu")
+_CARD: Final = card(__file__, "several")
+_LONE_CARD: Final = card(__file__, "lone")
+_FAIR_CARD: Final = card(__file__, "fair")
 CARDS: Final = (_CARD, _LONE_CARD, _FAIR_CARD)
 
 

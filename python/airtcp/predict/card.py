@@ -1,8 +1,8 @@
 """Define the card of a model: its predictions, the keys that it reads, and its assumptions.
 
-A card is data of `cards.toml`, one for each model that `predict` may call; the formulas are in
-`airtcp.models`. Keys are those of the resolved scenario, without list indices:
-`flows.tcp.mss_bytes`. A key covers everything below it, so `ap.queue` stands for the whole table.
+A card is data, one for each model that `predict` may call; the formulas are in `airtcp.models`.
+Keys are those of the resolved scenario, without list indices: `flows.tcp.mss_bytes`. A key covers
+everything below it, so `ap.queue` stands for the whole table.
 
 If a scenario has a key that a card neither reads nor makes an assumption about, the key must be in
 `HARMLESS`, with the reason why no model needs it, or be listed on the card as harmless to this
@@ -79,13 +79,13 @@ def covers(keys: Iterable[str], key: str) -> bool:
     return any(key == known or key.startswith(f"{known}.") for known in keys)
 
 
-_DATA: Final = beside(__file__, "cards.toml")
+_DATA: Final = beside(__file__)
 #: Keys that no model reads, and why that is right.
 HARMLESS: Final[Mapping[str, str]] = MappingProxyType(_DATA["harmless"]["all"])
 
 
 def keys(group: str) -> tuple[str, ...]:
-    """Return a group of keys of `cards.toml`."""
+    """Return a group of keys of `card.toml`."""
     return _listed(_DATA["keys"][group])
 
 
@@ -109,9 +109,14 @@ def harmless(*groups: str) -> dict[str, str]:
     return found
 
 
-def card(name: str) -> Card:
-    """Return the card of a model by its name in `cards.toml`."""
-    record = _DATA["card"][name]
+def card(module: str, name: str = "card") -> Card:
+    """Return the card of a model, by its name in the TOML file next to the model's module.
+
+    Keys are listed as in `card.toml`. `assumes` and `needs` list assumptions of several models by
+    name, and others with text and keys. `harmless_of` names groups of harmless keys, which
+    `harmless` follows.
+    """
+    record = beside(module)[name]
     return Card(
         name=record["name"],
         by=record["by"],

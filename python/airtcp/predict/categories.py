@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from airtcp.scenario.keys.mac import AccessParameters
 
 _SOURCE: Final = "Ramaiyan et al. (2008)"
-_CARD: Final = card("categories")
+_CARD: Final = card(__file__)
 CARDS: Final = (_CARD,)
 
 

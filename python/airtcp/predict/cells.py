@@ -44,7 +44,7 @@ _MOST_CELLS: Final = 60
 #: A cell starves below this fraction of its goodput alone.
 _STARVES: Final = 0.2
 _NAMED: Final = 4
-_CARD: Final = card("cells")
+_CARD: Final = card(__file__)
 CARDS: Final = (_CARD,)
 
 

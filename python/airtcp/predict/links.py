@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from airtcp.scenario.keys.radio_links import RadioLink
 
 _SOURCE: Final = "sum of links"
-_CARD: Final = card("links")
+_CARD: Final = card(__file__)
 CARDS: Final = (_CARD,)
 
 

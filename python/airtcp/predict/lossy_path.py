@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: Windows limited by losses on wired links: Wi-Fi effects do not break them.
 BY: Final = "models.cubic"
-_CARD: Final = card("lossy_path")
+_CARD: Final = card(__file__)
 CARDS: Final = (_CARD,)
 
 

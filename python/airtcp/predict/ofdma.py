@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: A saturated source keeps this many Block ACK windows of packets in the queue.
 _WINDOWS: Final = 3
 _SOURCE: Final = "saturated OFDMA"
-_CARD: Final = card("ofdma")
+_CARD: Final = card(__file__)
 CARDS: Final = (_CARD,)
 
 

@@ -39,9 +39,9 @@ _DROPS: Final = 1e-3
 #: From this collision probability on, stages differ (measured: below 1 % until there).
 _CROWDED: Final = 0.75
 
-_CARD: Final = card("bianchi")
-_LONE_CARD: Final = card("lone")
-_ANOMALY_CARD: Final = card("heusse")
+_CARD: Final = card(__file__, "several")
+_LONE_CARD: Final = card(__file__, "lone")
+_ANOMALY_CARD: Final = card(__file__, "anomaly")
 CARDS: Final = (_CARD, _LONE_CARD, _ANOMALY_CARD)
 
 

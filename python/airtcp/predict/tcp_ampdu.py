@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 SOURCE: Final = "TCP over A-MPDUs (A9)"
 _BOUND: Final = "TCP over A-MPDUs, no ACK access"
-_CARD: Final = card("tcp_ampdu")
-_BOUND_CARD: Final = card("tcp_ampdu_bound")
+_CARD: Final = card(__file__)
+_BOUND_CARD: Final = card(__file__, "bound")
 CARDS: Final = (_CARD, _BOUND_CARD)
 #: Up to this multiple of the Wi-Fi capacity, wired links leave the channel idle at times.
 _NEAR: Final = 1.7
