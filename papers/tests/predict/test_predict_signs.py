@@ -164,7 +164,9 @@ def sentences() -> Iterator[str]:
     folder = Path(airtcp.__file__).parent / "predict"
     listed = tomllib.loads((folder / "assumptions.toml").read_text(encoding="utf-8")).values()
     yield from (re.sub(r"{\w+}", "...", text) for text in listed if SIGN.search(text))
-    for path in sorted((*folder.glob("*.py"), *PAPERS.glob("*/predict.py"), *PAPERS.glob("*/predict/*.py"))):
+    for path in sorted(
+        (*folder.glob("*.py"), *PAPERS.glob("*/predict.py"), *PAPERS.glob("*/predict/*.py"))
+    ):
         if path.name == "wording.py":
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
