@@ -316,6 +316,26 @@ def test_hardware_does_not_hide_settings_that_meet_as_much_together() -> None:
     assert any(one.cost == "hardware" and one.met == 2 for one in advice.trials)
 
 
+def test_hardware_comes_before_a_change_that_only_misses_by_less() -> None:
+    # A wider channel brings both targets nearer, and a second access point as well meets them.
+    _, advice = advised(
+        {
+            "phy": {"standard": "802.11ax", "channel_width": "40 MHz"},
+            "stations": [
+                {"name": "nurse", "count": 15, "traffic": ["call"]},
+                {"name": "guest", "count": 45, "traffic": ["video", "web"]},
+            ],
+            "targets": {"nurse p95 delay": "< 30 ms", "guest p90 page_time": "< 3 s"},
+            "run": {"warmup": "4 s", "duration": "12 s", "replications": 2},
+        }
+    )
+
+    best = advice.recommended
+    assert best is not None
+    assert (best.cost, best.met) == ("hardware", 2)
+    assert any(one.cost == "spectrum" and one.outcome == "helps" for one in advice.trials)
+
+
 def test_a_run_without_targets_goes_on_until_windows_are_steady() -> None:
     uploads = {"profile": "phone", "name": "up", "count": 3, "traffic": ["backup"]}
     download = {"profile": "office-laptop", "name": "down", "traffic": ["download"]}

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 #: Costs of a change, lowest first. A recommendation prefers a setting or spectrum if one helps.
 COSTS: Final = ("setting", "spectrum", "hardware", "usage", "research")
-#: Costs that a recommendation may have. `BOUGHT` is considered only if no change of `EASY` helps.
+#: Costs that a recommendation may have. `BOUGHT` comes first only if no change of `EASY` meets more
+#: targets.
 EASY: Final = ("setting", "spectrum")
 BOUGHT: Final = ("hardware",)
 #: Relative numbers of devices to be changed; 1 for other places.

@@ -179,11 +179,12 @@ class _Advising:
         words = {name: _word(race.standings[name], race.bases[name].outcome) for name in order}
         order.sort(key=lambda name: _ORDER.index(words[name]))
         trials = [self._trial(race, race.standings[name]) for name in order[:_LISTED]]
-        best = next((one for one in trials if one.outcome == "helps" and one.cost in EASY), None)
-        if best is None:
-            best = next(
-                (one for one in trials if one.outcome == "helps" and one.cost in BOUGHT), None
-            )
+        helping = [one for one in trials if one.outcome == "helps"]
+        easy = [one for one in helping if one.cost in EASY]
+        bought = [one for one in helping if one.cost in BOUGHT]
+        enough = [one for one in easy if _meets_more(race, one.name)]
+        # A purchase comes before what only misses by less.
+        best = next(iter([*enough, *bought, *easy]), None)
         sure = None
         if best is not None:
             others = [race.standings[name] for name in race.final if name != best.name]
@@ -365,6 +366,12 @@ def _gains(base: Outcome, now: Outcome, calmer: Outcome) -> tuple[float, float]:
         if before > _FELT_S and now.delays.get(who, 0.0) > 0.0
     ]
     return max([*goodputs, 1.0]), max([*delays, 1.0])
+
+
+def _meets_more(race: Race, name: str) -> bool:
+    """True if a change meets more targets, and does not only miss them by less."""
+    fewer = race.bases[name].outcome.expected_misses - race.standings[name].outcome.expected_misses
+    return fewer > FEWER
 
 
 def _word(standing: Standing, base: Outcome) -> Word:
