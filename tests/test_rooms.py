@@ -60,9 +60,9 @@ BOTH_DEPTHS = ANSWERS | {
 }
 
 ROOMS = {
-    "plugins": {"choices", "exceptions", "files"},
+    "plugins": {"choices", "exceptions", "files", "_core"},
     **{
-        one: {"choices", "plugins", "_core"}
+        one: {"choices", "plugins"}
         for one in ("acks", "congestion", "queues", "schedulers")
     },
     "models": {"airtime", "amendments", "exceptions", "extensions", "high_rate", "standards"},

@@ -29,7 +29,14 @@ from .plugins import Kind, registered
 
 __all__ = ["Arrival", "Delayed", "Policy", "register"]
 
-_METHODS: Final = ("delay_ns",)
+_KIND: Final = Kind(
+    "ACK policy",
+    ACK_POLICIES,
+    ("delay_ns",),
+    "airtcp.acks.Delayed",
+    "register_acks",
+    lambda name, word: Choice(word=word, name=name),
+)
 
 
 class Arrival(Protocol):
@@ -65,18 +72,7 @@ class Delayed:
 def register(name: str, policy: type[Policy]) -> str:
     """Register a class as an ACK policy, to be used as `delayed_ack = { policy = "NAME" }`.
 
-    Registering the same class again has no effect.
-
-    Returns:
-        The name in the resolved scenario: the name, "@" and a hash of the class's code.
-
-    Raises:
-        PluginError: the name is taken or not a valid word, the class lacks the method, or its code
-            cannot be read.
+    Registering the same class again has no effect. The name in the resolved scenario, which is
+    returned, and errors are those of `airtcp.plugins.registered`.
     """
-    from . import _core
-
-    kind = Kind("ACK policy", ACK_POLICIES, _METHODS, "airtcp.acks.Delayed")
-    return registered(
-        kind, name, policy, _core.register_acks, lambda word: Choice(word=word, name=name)
-    )
+    return registered(_KIND, name, policy)

@@ -35,7 +35,14 @@ from .plugins import Kind, registered
 
 __all__ = ["Control", "Event", "Reno", "Window", "register"]
 
-_METHODS: Final = ("on_ack", "on_loss", "on_timeout", "on_idle")
+_KIND: Final = Kind(
+    "congestion control",
+    CONGESTION,
+    ("on_ack", "on_loss", "on_timeout", "on_idle"),
+    "airtcp.congestion.Reno",
+    "register_congestion",
+    lambda name, word: Congestion(word=word, name=name, label=name),
+)
 
 
 class Window(Protocol):
@@ -124,23 +131,7 @@ class Reno:
 def register(name: str, control: type[Control]) -> str:
     """Register a class as a congestion control, to be used as `tcp = { congestion = "NAME" }`.
 
-    Registering the same class again has no effect.
-
-    Returns:
-        The name in the resolved scenario: the name, "@" and a hash of the class's code. It records
-        in results and stores which code was used.
-
-    Raises:
-        PluginError: the name is taken or not a valid word, the class lacks a method, or its code
-            cannot be read.
+    Registering the same class again has no effect. The name in the resolved scenario, which is
+    returned, and errors are those of `airtcp.plugins.registered`.
     """
-    from . import _core
-
-    kind = Kind("congestion control", CONGESTION, _METHODS, "airtcp.congestion.Reno")
-    return registered(
-        kind,
-        name,
-        control,
-        _core.register_congestion,
-        lambda word: Congestion(word=word, name=name, label=name, kernel=None),
-    )
+    return registered(_KIND, name, control)

@@ -34,7 +34,16 @@ from .plugins import Kind, registered
 
 __all__ = ["Discipline", "Fate", "Fifo", "Packet", "register"]
 
-_METHODS: Final = ("on_arrival", "next", "on_departure", "on_filtered")
+_KIND: Final = Kind(
+    "queue discipline",
+    DISCIPLINES,
+    ("on_arrival", "next", "on_departure", "on_filtered"),
+    "airtcp.queues.Fifo",
+    "register_discipline",
+    lambda name, word: _Choice(
+        word=word, name=name, phrase=f" with the discipline {name}", leaves_stations=False
+    ),
+)
 
 Fate = Literal["mark", "drop"] | None
 """What happens to the packet at dequeue: None sends it."""
@@ -112,28 +121,7 @@ class Fifo:
 def register(name: str, discipline: type[Discipline]) -> str:
     """Register a class as a queue discipline, to be used as `queue = { discipline = "NAME" }`.
 
-    Registering the same class again has no effect.
-
-    Returns:
-        The name in the resolved scenario: the name, "@" and a hash of the class's code.
-
-    Raises:
-        PluginError: the name is taken or not a valid word, the class lacks a method, or its code
-            cannot be read.
+    Registering the same class again has no effect. The name in the resolved scenario, which is
+    returned, and errors are those of `airtcp.plugins.registered`.
     """
-    from . import _core
-
-    kind = Kind("queue discipline", DISCIPLINES, _METHODS, "airtcp.queues.Fifo")
-    return registered(
-        kind,
-        name,
-        discipline,
-        _core.register_discipline,
-        lambda word: _Choice(
-            word=word,
-            name=name,
-            phrase=f" with the discipline {name}",
-            qdisc=None,
-            leaves_stations=False,
-        ),
-    )
+    return registered(_KIND, name, discipline)

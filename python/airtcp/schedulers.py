@@ -30,7 +30,16 @@ from .plugins import Kind, registered
 
 __all__ = ["Candidate", "RoundRobin", "Scheduler", "register"]
 
-_METHODS: Final = ("choose", "on_airtime")
+_KIND: Final = Kind(
+    "scheduler",
+    SCHEDULERS,
+    ("choose", "on_airtime"),
+    "airtcp.schedulers.RoundRobin",
+    "register_scheduler",
+    lambda name, word: _Choice(
+        word=word, name=name, phrase=f"scheduler {name}", written=word, shares=None
+    ),
+)
 
 
 class Candidate(Protocol):
@@ -77,24 +86,7 @@ class RoundRobin:
 def register(name: str, scheduler: type[Scheduler]) -> str:
     """Register a class as a scheduler, to be used as `[ap] scheduler = "NAME"`.
 
-    Registering the same class again has no effect.
-
-    Returns:
-        The name in the resolved scenario: the name, "@" and a hash of the class's code.
-
-    Raises:
-        PluginError: the name is taken or not a valid word, the class lacks a method, or its code
-            cannot be read.
+    Registering the same class again has no effect. The name in the resolved scenario, which is
+    returned, and errors are those of `airtcp.plugins.registered`.
     """
-    from . import _core
-
-    kind = Kind("scheduler", SCHEDULERS, _METHODS, "airtcp.schedulers.RoundRobin")
-    return registered(
-        kind,
-        name,
-        scheduler,
-        _core.register_scheduler,
-        lambda word: _Choice(
-            word=word, name=name, phrase=f"scheduler {name}", written=word, shares=None
-        ),
-    )
+    return registered(_KIND, name, scheduler)

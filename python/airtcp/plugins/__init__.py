@@ -111,38 +111,36 @@ def code_of(made: type) -> str:
 class Kind:
     """A kind of algorithm: its name in sentences, and the methods that a class must have.
 
-    `known` holds the existing words, and `base` names a class to extend.
+    `known` holds the existing words, and `base` names a class to extend. `core` is the function of
+    the core that registers a class under its resolved name. `choice` returns the record of a word,
+    given the algorithm's name and the word.
     """
 
     name: str
     known: Mapping[str, Choice]
     methods: tuple[str, ...]
     base: str
+    core: str
+    choice: Callable[[str, str], Choice]
 
 
-def registered(
-    kind: Kind,
-    name: str,
-    made: type,
-    register: Callable[[str, type], None],
-    choice: Callable[[str], Choice],
-) -> str:
+def registered(kind: Kind, name: str, made: type) -> str:
     """Register a class in the core and as a word for scenarios, unless it is registered already.
 
     Args:
         kind: the kind of algorithm.
         name: its name in scenario files.
         made: the class, which the core instantiates without arguments.
-        register: registers it in the core under its resolved name.
-        choice: returns the record for a word.
 
     Returns:
-        its name in the resolved scenario.
+        its name in the resolved scenario: the name, "@" and a hash of the class's code.
 
     Raises:
         PluginError: the name is taken or not a valid word, the class lacks a method, or its code
             cannot be read.
     """
+    from .. import _core
+
     subject = f'{kind.name} "{name}"'
     if not re.fullmatch("[a-z][a-z0-9-]*", name):
         raise PluginError(f'{subject}: allowed: small letters, digits and "-"')
@@ -163,9 +161,9 @@ def registered(
         taken = "by other code" if kind.known[name].resolved else "by airtcp itself"
         raise PluginError(f"{subject}: the name is taken {taken}")
     if name not in kind.known:
-        register(word, made)
+        getattr(_core, kind.core)(word, made)
         for one in (name, word):
-            add(kind.name, replace(choice(one), resolved=word))
+            add(kind.name, replace(kind.choice(name, one), resolved=word))
     _REGISTERED.append(word)
     return word
 
