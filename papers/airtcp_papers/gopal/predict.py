@@ -2,60 +2,19 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from airtcp.predict.answers import Answers
-from airtcp.predict.card import Assumption, Card
-from airtcp.predict.keys import ALIKE, ALL_ACKS, NO_BEACONS, NO_ERRORS, RENO
 from airtcp.predict.senders import counts_of, senders_of
 
+from airtcp_papers.common.cards import cards
 from airtcp_papers.gopal.model import simultaneous_send
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-_NO_TIME: Final = (
-    "phy",
-    "mac",
-    "ap.queue",
-    "stations.data_rate",
-    "stations.control_rate",
-    "stations.queue",
-    "flows.tcp",
-)
 
-_CARD: Final = Card(
-    name="paper G (1)",
-    by="models.gopal",
-    asked="nodes that always have a packet: saturated UDP, endless uploads with large windows",
-    answers=("collision_probability",),
-    reads=("phy.cw_min", "stations.count", "flows.stations", "flows.direction"),
-    assumes=(
-        Assumption(
-            "every node has a packet, and all draw a backoff from CWmin at the same time",
-            (
-                "flows.application",
-                "flows.tcp.receive_window_bytes",
-                "flows.tcp.mss_bytes",
-                "flows.tcp.delayed_ack",
-                "flows.path",
-            ),
-        ),
-        Assumption("no backoff remains from an earlier round, and CW does not double", ()),
-        NO_BEACONS,
-        NO_ERRORS,
-        RENO,
-        ALL_ACKS,
-    ),
-    needs=(ALIKE,),
-    harmless=MappingProxyType(
-        {
-            **dict.fromkeys(_NO_TIME, "the model has one round of backoffs, and no time"),
-            "links": "applies to uploads to the access point, and to UDP, which needs no ACKs",
-        }
-    ),
-)
+_CARD: Final = cards("gopal")["same_slot"]
 CARDS: Final = (_CARD,)
 
 

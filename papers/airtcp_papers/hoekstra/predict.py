@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -26,11 +25,11 @@ from airtcp.models.processor_sharing import (
 from airtcp.predict import wording
 from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import skipped_acks
-from airtcp.predict.card import Assumption, Card
+from airtcp.predict.card import Card
 from airtcp.predict.facts import legacy, rate_of, size_of, tcp_of
-from airtcp.predict.keys import ALIKE, ALL_ACKS, FRAMES, NO_ERRORS, RENO, SEGMENTS, TRANSFERS
 from airtcp.units import format_time_ns
 
+from airtcp_papers.common.cards import cards
 from airtcp_papers.hoekstra import model
 from airtcp_papers.miorandi.predict import assumed_windows, assumptions
 from airtcp_papers.miorandi.predict.assumed_sharing import (
@@ -53,143 +52,11 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.traffic import Flow
 
-#: The modules that take beacons into account, in (22).
-SERVICE: Final = "models.hoekstra.service_time"
-_SHARING: Final = "models.processor_sharing"
-_EST: Final = (
-    Assumption(
-        "only downloads, all alike, and the server at the access point",
-        ("flows.direction", "flows.application.kind", "flows.path", "links"),
-    ),
-    Assumption(
-        "basic access; two segments at a time, and one ACK for both",
-        (
-            "mac.rts_threshold_bytes",
-            "flows.tcp.receive_window_bytes",
-            "flows.tcp.initial_window_bytes",
-            "flows.tcp.initial_ssthresh_bytes",
-            "flows.tcp.aimd",
-            "flows.tcp.delayed_ack",
-            "flows.tcp.ack_skip",
-        ),
-    ),
-    Assumption(
-        "access point and one station contend; they collide once in CWmin + 1 times, never twice",
-        (
-            "phy.cw_min",
-            "mac.rules.after_collision",
-            "mac.rules.arrival_before_own_ack",
-        ),
-    ),
-    Assumption(
-        "no packet is lost, and no TCP timer expires",
-        (
-            "ap.queue",
-            "stations.queue",
-            "mac.short_retry_limit",
-            "flows.tcp.min_rto_ns",
-            "flows.tcp.initial_rto_ns",
-        ),
-    ),
-    NO_ERRORS,
-    RENO,
-    ALL_ACKS,
-)
-_SMALL: Final = MappingProxyType(
-    {
-        "mac.rules.immediate_access": "0.1 % of a transfer's time, measured with a lone one",
-        "mac.rules.post_backoff": "as mac.rules.immediate_access",
-        "mac.rules.colliders": "0.2 % of a transfer's time, measured with a lone one",
-        "phy.ack_timeout_ns": "as mac.rules.colliders",
-        "phy.cw_max": "the model's collisions are never repeated",
-    }
-)
-_OF_THE_LAST_ACK: Final = ("phy.rts_bits", "phy.cts_bits", "flows.tcp.pad_last_segment")
-_SHARED: Final = (
-    *_EST,
-    Assumption(
-        "transfers in progress share the channel equally",
-        ("ap.queue", "flows.tcp.receive_window_bytes", "flows.application.size"),
-    ),
-)
-_EXPONENTIAL: Final = Assumption("service times are exponential", ("flows.application.size",))
-_CARD: Final = Card(
-    name="paper H (19), few sources",
-    by=SERVICE,
-    asked="web flows: effective service times, shared by few sources",
-    answers=(
-        "transfer_time_s",
-        "transfer_time_to_last_ack_s",
-        "active_flows",
-        "active_flows_distribution",
-        "goodput_bps",
-        "flow_goodput_bps",
-    ),
-    reads=(
-        *FRAMES,
-        *SEGMENTS,
-        *TRANSFERS,
-        "phy.eifs_ns",
-        "mac.beacon",
-        "flows.application.think_time",
-        "flows.application.request_bytes",
-    ),
-    assumes=(
-        *_SHARED,
-        Assumption(
-            "few sources: each station has at most one transfer, and thinks after it",
-            ("flows.application.think_time", "stations.count"),
-        ),
-    ),
-    needs=(ALIKE,),
-    harmless=_SMALL,
-)
-_POISSON_CARD: Final = replace(
-    _CARD,
-    name="paper H (27) to (30)",
-    asked="web flows, FTP: effective service times, shared by a Poisson process",
-    reads=(*_CARD.reads, "flows.application.interarrival", "flows.application.control"),
-    assumes=(
-        *_SHARED,
-        Assumption(
-            "transfers start as a Poisson process",
-            ("flows.application.interarrival", "flows.application.think_time", "stations.count"),
-        ),
-    ),
-)
-_QUANTILES_CARD: Final = replace(
-    _POISSON_CARD,
-    name="paper H (26)",
-    by=_SHARING,
-    asked="web flows, FTP: effective service times, exponential sizes",
-    reads=tuple(key for key in _POISSON_CARD.reads if key not in _OF_THE_LAST_ACK),
-    harmless={
-        **_SMALL,
-        **dict.fromkeys(_OF_THE_LAST_ACK, "(26) does not define a time to the last ACK"),
-    },
-    answers=("transfer_time_p50_s", "transfer_time_p90_s", "transfer_time_p99_s"),
-    assumes=(*_POISSON_CARD.assumes, _EXPONENTIAL),
-)
-_FEW_QUANTILES_CARD: Final = replace(
-    _QUANTILES_CARD,
-    name="paper H (26), few sources",
-    asked="web flows: effective service times, few sources, exponential sizes",
-    reads=tuple(key for key in _CARD.reads if key not in _OF_THE_LAST_ACK),
-    assumes=(*_CARD.assumes, _EXPONENTIAL),
-)
-_LONE_CARD: Final = replace(
-    _CARD,
-    name="paper H (19)",
-    asked="one transfer that ends, and nothing else",
-    answers=("transfer_time_s", "transfer_time_to_last_ack_s"),
-    # If only the two nodes that collide are there, nobody may wait for the EIFS that (19) has.
-    reads=(*_CARD.reads, "mac.rules.colliders"),
-    assumes=_EST,
-    harmless={
-        **{key: why for key, why in _SMALL.items() if key != "mac.rules.colliders"},
-        "flows.application.start": "no other transfer is in progress, whenever it starts",
-    },
-)
+_CARD: Final = cards("hoekstra")["few_sources"]
+_POISSON_CARD: Final = cards("hoekstra")["poisson"]
+_QUANTILES_CARD: Final = cards("hoekstra")["quantiles"]
+_FEW_QUANTILES_CARD: Final = cards("hoekstra")["few_quantiles"]
+_LONE_CARD: Final = cards("hoekstra")["alone"]
 CARDS: Final = (_CARD, _FEW_QUANTILES_CARD, _POISSON_CARD, _QUANTILES_CARD, _LONE_CARD)
 #: Up to this many segments the window hardly matters; paper H's testbed has 6.
 _SMALL_WINDOW: Final = 8

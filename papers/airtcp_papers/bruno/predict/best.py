@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from airtcp.models.airtime import Phy
 from airtcp.predict.access import as_dcf
 from airtcp.predict.answers import Answers
-from airtcp.predict.assumptions import ENDLESS_HARMLESS
-from airtcp.predict.card import Assumption, Card
 from airtcp.predict.facts import rate_of, tcp_of, weighted
-from airtcp.predict.keys import ALL_ACKS, BASIC, NO_BEACONS, NO_ERRORS, RENO
 from airtcp.predict.senders import rts_before
 from airtcp.scenario.keys.queue import StandardAccess
 
 from airtcp_papers.bruno.model import Overheads, best_stations
+from airtcp_papers.common.cards import cards
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -26,63 +24,7 @@ if TYPE_CHECKING:
 
 _Collision: TypeAlias = Literal["as-success", "difs", "eifs"]
 
-_BURSTS: Final = Card(
-    name="paper B, m*",
-    by="models.bruno",
-    asked="TCP downloads of several stations, 802.11a, b, g",
-    answers=("best_target_active",),
-    reads=(
-        *BASIC,
-        "phy.difs_ns",
-        "phy.eifs_ns",
-        "phy.cw_min",
-        "ap.access",
-        "flows.tcp.header_bits",
-        "flows.direction",
-        "mac.rules.after_collision",
-    ),
-    assumes=(
-        Assumption(
-            "the access point sends bursts, and leaves the slots in between to the stations",
-            ("ap.access",),
-        ),
-        Assumption(
-            "each of the m stations sends one TCP ACK in one of w slots with equal "
-            "probability; after a collision it waits for the next w slots",
-            (),
-        ),
-        Assumption("basic access", ("mac.rts_threshold_bytes",)),
-        NO_BEACONS,
-        NO_ERRORS,
-        RENO,
-        ALL_ACKS,
-    ),
-    needs=(
-        Assumption("one access category", ("mac.edca", "classify")),
-        Assumption(
-            "TCP downloads, not of files that are sent once",
-            ("flows.application.kind", "flows.application.size"),
-        ),
-    ),
-    harmless={
-        **ENDLESS_HARMLESS,
-        "phy.rts_bits": "basic access",
-        "phy.cts_bits": "basic access",
-        "phy.cw_max": "after a collision a station waits for the next w slots",
-        "phy.ack_timeout_ns": "shorter than a slot, so it hardly changes a collision",
-        "mac.short_retry_limit": "as phy.cw_max",
-        "mac.rules.immediate_access": "it does not change the slots between two bursts",
-        "mac.rules.post_backoff": "as mac.rules.immediate_access",
-        "mac.rules.arrival_before_own_ack": "as mac.rules.immediate_access",
-        "mac.rules.colliders": "as phy.ack_timeout_ns",
-        "ap.queue": "m* is a number of stations, and does not depend on the maximum burst",
-        "stations.queue": "a station has one TCP ACK",
-        "links": "m* depends only on the channel",
-        "flows.path": "m* depends only on the channel",
-        "flows.application": "m* depends only on the TCP ACKs, whatever they acknowledge",
-        "flows.tcp": "as flows.application: only the size of an ACK counts",
-    },
-)
+_BURSTS: Final = cards("bruno")["target"]
 CARDS: Final = (_BURSTS,)
 
 

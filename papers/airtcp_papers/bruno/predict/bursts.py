@@ -8,25 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 from airtcp.models.airtime import Phy
 from airtcp.predict.answers import Answers
-from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
-from airtcp.predict.card import Assumption, Card
+from airtcp.predict.assumptions import skipped_acks
 from airtcp.predict.facts import endless_flows, rate_of, tcp_of, weighted
-from airtcp.predict.keys import (
-    ALL_ACKS,
-    COLLISIONS,
-    FRAMES,
-    NEVER_ENDS,
-    NO_BEACONS,
-    NO_ERRORS,
-    RENO,
-    SEGMENTS,
-)
 from airtcp.predict.saturated import after_collision_ns, head_start_ns
 from airtcp.predict.senders import rts_before
 from airtcp.predict.wording import OPTIMISTIC, PESSIMISTIC, segments
 from airtcp.units import format_time_ns
 
 from airtcp_papers.bruno.burst_model import Exchanges, goodput
+from airtcp_papers.common.cards import cards
 from airtcp_papers.miorandi.predict import assumptions
 from airtcp_papers.miorandi.predict.connections import Connections
 
@@ -34,51 +24,7 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 _SOURCE: Final = "B (8), cycles"
-_CARD: Final = Card(
-    name="paper B (8), cycles",
-    by="models.bursts",
-    asked="endless TCP downloads; the access point sends bursts",
-    answers=(
-        "goodput_bps",
-        "flow_goodput_bps",
-        "collision_probability_ap",
-        "collision_probability_stations",
-    ),
-    reads=(
-        *FRAMES,
-        *SEGMENTS,
-        "ap.access",
-        *COLLISIONS,
-    ),
-    assumes=(
-        *(one for one in assumptions.COMMON if "phy.eifs_ns" not in one.keys),
-        Assumption(
-            "after a collision all nodes resume at the same time",
-            ("mac.rules.colliders", "phy.ack_timeout_ns"),
-        ),
-        Assumption(
-            "the same number of stations contends in each slot: the mean number at which the "
-            "bursts of (8) cause as many TCP ACKs as leave",
-            (),
-        ),
-        Assumption(
-            "windows keep the stations' queues filled, up to the limit of (8)",
-            ("flows.tcp.receive_window_bytes", "flows.tcp.mss_bytes"),
-        ),
-        Assumption("airtcp's own model: the paper has no goodput model", ()),
-        NO_BEACONS,
-        NO_ERRORS,
-        RENO,
-        ALL_ACKS,
-    ),
-    needs=(
-        NEVER_ENDS,
-        Assumption("the access point sends bursts", ("ap.access",)),
-        Assumption("downloads, and no uploads", ("flows.direction",)),
-        Assumption("one access category", ("mac.edca", "classify")),
-    ),
-    harmless=ENDLESS_HARMLESS,
-)
+_CARD: Final = cards("bruno")["bursts"]
 CARDS: Final = (_CARD,)
 #: A window of this many ACKs keeps a single station's queue filled.
 _FILLED: Final = 4

@@ -11,23 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from airtcp.models.heusse import tcp_downloads
 from airtcp.predict.answers import Answers
-from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
-from airtcp.predict.card import Assumption, Card, Origin
+from airtcp.predict.assumptions import skipped_acks
+from airtcp.predict.card import Origin
 from airtcp.predict.facts import endless_flows
-from airtcp.predict.keys import (
-    ALIKE,
-    ALL_ACKS,
-    BOUNDED,
-    FRAMES,
-    NEVER_ENDS,
-    NO_BACKOFF,
-    NO_BEACONS,
-    NO_ERRORS,
-    RENO,
-    SEGMENTS,
-)
 
 from airtcp_papers.bruno.model import maximum_goodput
+from airtcp_papers.common.cards import cards
 from airtcp_papers.gopal.predict import predict as predict_simultaneous
 from airtcp_papers.miorandi.predict import assumptions
 from airtcp_papers.miorandi.predict.connections import Connections
@@ -36,60 +25,8 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 _HEUSSE: Final = "Heusse et al. (2003), TCP"
-_HEUSSE_CARD: Final = Card(
-    name=_HEUSSE,
-    by="models.heusse",
-    asked="endless TCP transfers, one cycle per segment",
-    answers=("goodput_bps", "flow_goodput_bps"),
-    reads=(*FRAMES, *SEGMENTS),
-    assumes=(
-        *assumptions.COMMON,
-        Assumption("one node and 1/d of another have a packet at all times, as in M (11)", ()),
-        Assumption("CW stays CWmin", ()),
-        Assumption(
-            "airtcp's own model: paper M does not give the modified model that it draws (M17)",
-            (),
-        ),
-    ),
-    needs=(ALIKE, NEVER_ENDS),
-    harmless={
-        **ENDLESS_HARMLESS,
-        "phy.cw_max": "two nodes contend, and few of their frames collide twice",
-    },
-)
-_LIMIT_CARD: Final = Card(
-    name="paper B, section 2",
-    by="models.bruno",
-    asked="endless TCP transfers, as a limit",
-    answers=("goodput_bps", "flow_goodput_bps"),
-    reads=(*FRAMES, *SEGMENTS),
-    assumes=(
-        Assumption(
-            "the access point always has a packet, and an ACK answers every d segments",
-            ("flows.tcp.ack_skip",),
-        ),
-        Assumption(
-            "no backoff, no collisions, no losses: only frames and the spaces between them",
-            ("phy.cw_min",),
-        ),
-        BOUNDED,
-        NO_BEACONS,
-        NO_ERRORS,
-        RENO,
-        ALL_ACKS,
-    ),
-    needs=(ALIKE, NEVER_ENDS),
-    harmless={
-        **NO_BACKOFF,
-        **ENDLESS_HARMLESS,
-        "mac.short_retry_limit": "the model has no collision that could repeat",
-        "ap.queue": "an upper bound: losses and waits elsewhere keep goodput below it",
-        "stations.queue": "as ap.queue",
-        "flows.tcp.min_rto_ns": "as ap.queue",
-        "flows.tcp.initial_rto_ns": "as ap.queue",
-        "flows.direction": "data and TCP ACKs swap senders, and take as long",
-    },
-)
+_HEUSSE_CARD: Final = cards("bruno")["heusse"]
+_LIMIT_CARD: Final = cards("bruno")["limit"]
 CARDS: Final = (_HEUSSE_CARD, _LIMIT_CARD)
 
 

@@ -8,27 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 from airtcp.predict.answers import Answers
-from airtcp.predict.card import Assumption, Card
 
+from airtcp_papers.common.cards import cards
 from airtcp_papers.leith.model import PAPER, best_window
 from airtcp_papers.leith.predict import uploads
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-_WINDOW: Final = Card(
-    name="paper L, best CWmin",
-    by="models.leith.throughput",
-    asked="endless TCP uploads, EDCA with priority for TCP ACKs",
-    answers=("best_cw_min_stations",),
-    reads=uploads.CARDS[0].reads,
-    assumes=(
-        *uploads.CARDS[0].assumes,
-        Assumption("CWmax is the same multiple of CWmin + 1 as in the scenario", ("mac.edca",)),
-    ),
-    needs=uploads.CARDS[0].needs,
-    harmless=uploads.CARDS[0].harmless,
-)
+_WINDOW: Final = cards("leith")["best_window"]
 CARDS: Final = (_WINDOW,)
 
 

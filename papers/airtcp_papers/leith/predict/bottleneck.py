@@ -13,12 +13,11 @@ import numpy as np
 from airtcp.exceptions import ModelError
 from airtcp.predict.access import as_dcf
 from airtcp.predict.answers import Answers
-from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
-from airtcp.predict.card import Assumption, Card
+from airtcp.predict.assumptions import skipped_acks
 from airtcp.predict.facts import endless_flows, lossy, tcp_of, window_segments
-from airtcp.predict.keys import ALL_ACKS, NEVER_ENDS, NO_ERRORS, RENO
 from airtcp.units import format_rate
 
+from airtcp_papers.common.cards import cards
 from airtcp_papers.leith.aimd import uploads as through_both_hops
 from airtcp_papers.leith.aimd import wired_shares
 from airtcp_papers.leith.predict import uploads as prioritised_uploads
@@ -30,64 +29,7 @@ if TYPE_CHECKING:
     from airtcp.scenario.keys.traffic import Flow, Link
 
 _SOURCE: Final = "L, section 5.1"
-_CARD: Final = Card(
-    name=_SOURCE,
-    by="models.aimd",
-    asked="endless TCP transfers that share a wired link slower than the channel",
-    answers=("goodput_bps", "flow_goodput_bps", "jain_index"),
-    reads=(
-        "flows.tcp.mss_bytes",
-        "flows.tcp.header_bits",
-        "flows.tcp.delayed_ack",
-        "flows.tcp.aimd",
-        "flows.path",
-        "links",
-        "stations.count",
-        "flows.stations",
-    ),
-    assumes=(
-        Assumption(
-            "only endless transfers, which share one wired link in one direction",
-            ("flows.path",),
-        ),
-        Assumption("the link is the bottleneck, and its queue never runs empty", ("links",)),
-        Assumption(
-            "all flows lose packets whenever the queue overflows (L10); none loses packets "
-            "elsewhere or has a timeout",
-            ("links",),
-        ),
-        Assumption(
-            "the queue is full in every round trip; windows grow by their AIMD parameter for "
-            "each ACK",
-            ("flows.tcp.receive_window_bytes", "flows.tcp.ack_skip"),
-        ),
-        NO_ERRORS,
-        RENO,
-        ALL_ACKS,
-    ),
-    needs=(
-        NEVER_ENDS,
-        Assumption(
-            "the channel is faster than the link",
-            ("phy", "mac", "classify", "ap.access", "stations.data_rate", "stations.control_rate"),
-        ),
-        Assumption("all flows have the same direction", ("flows.direction",)),
-    ),
-    harmless={
-        **{key: why for key, why in ENDLESS_HARMLESS.items() if key != "flows.tcp.aimd"},
-        "ap.queue": "the channel is faster than the link, so queues at the channel stay short",
-        "stations.queue": "as ap.queue",
-        "flows.tcp.rules": (
-            "a loss reduces a window by its AIMD parameter, whatever the recovery is"
-        ),
-        "flows.tcp.min_rto_ns": (
-            "duplicate ACKs detect all losses of the model, and no timer expires"
-        ),
-        "flows.tcp.initial_rto_ns": "as flows.tcp.min_rto_ns",
-        "flows.tcp.max_rto_ns": "as flows.tcp.min_rto_ns",
-        "flows.tcp.clock_granularity_ns": "as flows.tcp.min_rto_ns",
-    },
-)
+_CARD: Final = cards("leith")["bottleneck"]
 CARDS: Final = (_CARD,)
 
 

@@ -7,13 +7,12 @@ It determines whether the access categories fit, and which of the paper's assump
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from airtcp.models.airtime import Phy
 from airtcp.predict.answers import Answers
-from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
-from airtcp.predict.card import Assumption, Card
+from airtcp.predict.assumptions import skipped_acks
 from airtcp.predict.facts import (
     endless_flows,
     lossy,
@@ -22,12 +21,12 @@ from airtcp.predict.facts import (
     weighted,
     window_segments,
 )
-from airtcp.predict.keys import ALL_ACKS, BASIC, NEVER_ENDS, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
 from airtcp.predict.saturated import after_collision_ns
 from airtcp.predict.senders import doublings
 from airtcp.predict.wording import OfDelay
 from airtcp.units import format_time_ns
 
+from airtcp_papers.common.cards import cards
 from airtcp_papers.leith.model import (
     CORRECTED,
     PAPER,
@@ -43,83 +42,8 @@ if TYPE_CHECKING:
     from airtcp.scenario.keys.traffic import Flow
 
 SOURCE: Final = "L (9)"
-_ASSUMES: Final = (
-    Assumption(
-        "only uploads, one TCP connection per station, all alike",
-        ("flows.direction", "flows.application.kind", "flows.stations"),
-    ),
-    Assumption(
-        "the stations always have data: the channel is the bottleneck, and windows fill "
-        "their queues",
-        (
-            "flows.tcp.receive_window_bytes",
-            "flows.path",
-            "links",
-            "stations.queue",
-        ),
-    ),
-    Assumption(
-        "the access point sends only TCP ACKs, each at once because of its AIFS and CWmin",
-        ("mac.edca", "classify"),
-    ),
-    Assumption(
-        "basic access, and no frame is dropped",
-        ("mac.rts_threshold_bytes", "mac.short_retry_limit"),
-    ),
-    Assumption(
-        "a collision costs a data frame, the ACK timeout and AIFS",
-        ("mac.rules.after_collision", "mac.rules.colliders", "phy.eifs_ns"),
-    ),
-    Assumption(
-        "TCP's retransmission timer never expires",
-        ("flows.tcp.min_rto_ns", "flows.tcp.initial_rto_ns"),
-    ),
-    Assumption("an ACK for every d segments", ("flows.tcp.ack_skip",)),
-    NO_BEACONS,
-    NO_ERRORS,
-    RENO,
-    ALL_ACKS,
-)
-_SIMPLIFIED: Final = (
-    *_ASSUMES,
-    Assumption("the TCP ACK follows its segment at once, and never collides", ("mac.edca",)),
-)
-_CARD: Final = Card(
-    name="paper L (1) to (9)",
-    by="models.leith.throughput",
-    asked="endless TCP uploads, EDCA with priority for TCP ACKs",
-    answers=(
-        "goodput_bps",
-        "flow_goodput_bps",
-        "jain_index",
-        "collision_probability_stations",
-    ),
-    reads=(*BASIC, *SEGMENTS, "phy.ack_timeout_ns", "mac.edca", "classify"),
-    assumes=_ASSUMES,
-    needs=(
-        Assumption(
-            "the access point's TCP ACKs have priority over the stations' data",
-            ("mac.edca", "classify", "flows.direction", "ap.access"),
-        ),
-        NEVER_ENDS,
-    ),
-    harmless={
-        **ENDLESS_HARMLESS,
-        "phy.cw_min": "EDCA has its own contention windows",
-        "phy.cw_max": "as phy.cw_min",
-        "phy.rts_bits": "basic access",
-        "phy.cts_bits": "basic access",
-        "phy.difs_ns": "EDCA has its own inter-frame spaces",
-        "ap.queue": "TCP ACKs leave at once, so none waits",
-        "mac.rules.immediate_access": (
-            "the stations always have data, and draw a backoff for "
-            "it; the access point's TCP ACKs leave at once"
-        ),
-        "mac.rules.post_backoff": "as mac.rules.immediate_access",
-        "mac.rules.arrival_before_own_ack": "as mac.rules.immediate_access",
-    },
-)
-_SIMPLIFIED_CARD: Final = replace(_CARD, name="paper L, simplified", assumes=_SIMPLIFIED)
+_CARD: Final = cards("leith")["uploads"]
+_SIMPLIFIED_CARD: Final = cards("leith")["simplified"]
 CARDS: Final = (_CARD, _SIMPLIFIED_CARD)
 #: Above this fraction of colliding frames the paper's simulations depart from its model: timeouts.
 _TOO_MANY: Final = 0.3

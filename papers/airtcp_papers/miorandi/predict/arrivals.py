@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from airtcp.models.processor_sharing import limited, limited_distribution, stable_load
 from airtcp.predict.answers import Answers
-from airtcp.predict.card import Assumption, Card
-from airtcp.predict.keys import ALIKE, TRANSFERS
 
+from airtcp_papers.common.cards import cards
 from airtcp_papers.miorandi.predict import assumed_windows, assumptions
 from airtcp_papers.miorandi.predict.assumed_sharing import near_one, not_poisson, unequal_shares
 from airtcp_papers.miorandi.predict.jobs import of_arrivals
@@ -26,42 +25,7 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 _SOURCE: Final = "M (16), Poisson arrivals"
-_CARD: Final = Card(
-    name=_SOURCE,
-    by="models.processor_sharing",
-    asked="FTP: transfers that start independently of others",
-    answers=(
-        "transfer_time_s",
-        "transfer_time_to_last_ack_s",
-        "active_flows",
-        "active_flows_distribution",
-        "goodput_bps",
-        "flow_goodput_bps",
-    ),
-    reads=(
-        *assumptions.READS,
-        *TRANSFERS,
-        "flows.application.interarrival",
-        "flows.application.control",
-        "flows.tcp.receive_window_bytes",
-    ),
-    assumes=(
-        *assumptions.COMMON,
-        Assumption(
-            "transfers in progress share the channel equally",
-            (
-                "flows.tcp.receive_window_bytes",
-                "flows.tcp.initial_window_bytes",
-                "flows.tcp.initial_ssthresh_bytes",
-                "flows.tcp.aimd",
-                "ap.queue",
-            ),
-        ),
-        Assumption("transfers start as a Poisson process", ("flows.application.interarrival",)),
-        Assumption("packets before and after the data of a transfer are not delayed", ()),
-    ),
-    needs=(ALIKE,),
-)
+_CARD: Final = cards("miorandi")["arrivals"]
 CARDS: Final = (_CARD,)
 #: Drop the states beyond which the total probability is below this; keep at most this many.
 _NEGLIGIBLE: Final = 1e-12

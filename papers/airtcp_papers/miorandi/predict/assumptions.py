@@ -11,111 +11,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from airtcp.predict.assumptions import skipped_acks
-from airtcp.predict.card import Assumption
 from airtcp.predict.facts import lossy, tcp_of
-from airtcp.predict.keys import ALL_ACKS, FRAMES, NO_BEACONS, NO_ERRORS, RENO, SEGMENTS
 from airtcp.predict.wording import OPTIMISTIC, PESSIMISTIC, UNKNOWN, OfDelay, segments
 from airtcp.units import format_time_ns
 
 from airtcp_papers.miorandi.model import CORRECTED, contention
 from airtcp_papers.miorandi.predict.connections import Connections
 
-#: Assumptions of every equation of paper M.
-COMMON: Final = (
-    Assumption(
-        "only downloads, one TCP connection per station, all alike",
-        ("flows.direction", "flows.application.kind"),
-    ),
-    Assumption(
-        "no packet is lost: queues have no limit, and drops at the retry limit are neglected",
-        (
-            "ap.queue",
-            "stations.queue",
-            "flows.tcp.receive_window_bytes",
-            "mac.short_retry_limit",
-        ),
-    ),
-    Assumption("the server is at the access point: no wired path", ("flows.path", "links")),
-    Assumption(
-        "every transmission has a backoff, drawn when the packet reaches the head of the queue",
-        (
-            "mac.rules.immediate_access",
-            "mac.rules.post_backoff",
-            "mac.rules.arrival_before_own_ack",
-        ),
-    ),
-    Assumption(
-        "a collision costs a frame and SIFS, and is equally likely in every backoff stage",
-        (
-            "mac.rules.after_collision",
-            "mac.rules.colliders",
-            "phy.eifs_ns",
-            "phy.ack_timeout_ns",
-        ),
-    ),
-    Assumption(
-        "TCP's retransmission timer never expires",
-        ("flows.tcp.min_rto_ns", "flows.tcp.initial_rto_ns"),
-    ),
-    Assumption("an ACK for every d segments, from the first to the last", ("flows.tcp.ack_skip",)),
-    NO_BEACONS,
-    NO_ERRORS,
-    RENO,
-    ALL_ACKS,
-)
-_WINDOW: Final = ("flows.tcp.receive_window_bytes", "flows.tcp.mss_bytes")
-#: Assumptions of (9) to (12).
-ENDLESS: Final = (
-    *COMMON,
-    Assumption(
-        "W* = d: the window is the number of segments per ACK",
-        (*_WINDOW, "flows.tcp.delayed_ack"),
-    ),
-    Assumption(
-        "the access point is always backlogged; stations have packets independently of each other",
-        ("flows.direction", "flows.application.kind"),
-    ),
-)
-#: Assumptions of (7) and (8), where one connection has a large window.
-LONE: Final = (
-    *COMMON,
-    Assumption(
-        "W* is much larger than d: access point and station always contend",
-        (*_WINDOW, "flows.tcp.delayed_ack"),
-    ),
-)
-#: Assumptions of (A.3).
-WINDOWED: Final = (
-    *COMMON,
-    Assumption("geometric backoff: access point and station are equally likely next", ()),
-)
-#: Assumptions of (13) and (14).
-TRANSFER: Final = (
-    *COMMON,
-    Assumption(
-        "W* = 1: a connection has one packet in flight, so transfers share the channel equally",
-        (
-            *_WINDOW,
-            "flows.tcp.initial_window_bytes",
-            "flows.tcp.initial_ssthresh_bytes",
-            "flows.tcp.aimd",
-        ),
-    ),
-    Assumption(
-        "a transfer starts with two header-only packets (13)",
-        ("flows.tcp.handshake", "flows.application.request_bytes"),
-    ),
-)
-#: Assumptions of (15) to (17).
-WEB: Final = (
-    *TRANSFER,
-    Assumption(
-        "sizes and think times are independent; a think time follows each transfer",
-        ("flows.application.think_time",),
-    ),
-)
-#: The keys in the formulas of paper M.
-READS: Final = (*FRAMES, *SEGMENTS, "phy.cw_max", "mac.short_retry_limit")
 #: Report frames given up at the retry limit from this probability on.
 _DROPS: Final = 1e-3
 

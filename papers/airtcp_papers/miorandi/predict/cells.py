@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -23,9 +23,8 @@ from airtcp.models.coupled_sharing import (
 from airtcp.predict import cells
 from airtcp.predict.access import as_dcf
 from airtcp.predict.answers import Answers
-from airtcp.predict.card import Assumption, Card
-from airtcp.predict.keys import ALIKE, TRANSFERS
 
+from airtcp_papers.common.cards import cards
 from airtcp_papers.miorandi.predict import assumed_windows, assumptions
 from airtcp_papers.miorandi.predict.jobs import Jobs, of_arrivals, of_sources
 from airtcp_papers.miorandi.predict.transfers import Transfers, arrival_rate, think_time
@@ -36,51 +35,7 @@ if TYPE_CHECKING:
 _SOURCE: Final = "coupled queues"
 #: The most cells; the speeds are tabulated for each set of busy cells.
 MOST_CELLS: Final = 8
-_CARD: Final = Card(
-    name="coupled queues of cells",
-    by="models.coupled_sharing",
-    asked="several cells of web flows, or of FTP; 802.11a, b, g",
-    answers=("transfer_time_s", "active_flows", "goodput_bps", "cell_goodput_bps"),
-    reads=(
-        *assumptions.READS,
-        *TRANSFERS,
-        "cells",
-        "air",
-        "stations.cell",
-        "flows.application",
-        "flows.tcp.receive_window_bytes",
-    ),
-    assumes=(
-        # The queues of access points are keys of cells.
-        *(
-            replace(one, keys=tuple("cells" if key == "ap.queue" else key for key in one.keys))
-            for one in assumptions.COMMON
-        ),
-        Assumption(
-            "two cells hear each other completely or not at all",
-            ("air", "cells", "stations.cell"),
-        ),
-        Assumption(
-            "a cell with a transfer in progress sends all the time, like a cell with endless "
-            "transfers",
-            ("flows.path", "links"),
-        ),
-        Assumption(
-            "sizes are exponential; with neighbours the distribution matters",
-            ("flows.application.size",),
-        ),
-        Assumption(
-            "transfers in progress share their cell's throughput equally",
-            ("cells", "flows.tcp.initial_window_bytes", "flows.tcp.initial_ssthresh_bytes"),
-        ),
-        Assumption("packets before the data of a transfer are not delayed", ()),
-    ),
-    needs=(ALIKE,),
-    harmless={
-        "ap": "each of several cells has its own access point",
-        "flows.tcp.aimd": ("transfers share their cell's throughput, however their windows grow"),
-    },
-)
+_CARD: Final = cards("miorandi")["cells"]
 CARDS: Final = (_CARD,)
 
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from airtcp.amounts import quantity
 from airtcp.predict.answers import Answers
-from airtcp.predict.assumptions import ENDLESS_HARMLESS
-from airtcp.predict.card import Card, Origin
+from airtcp.predict.card import Origin
 from airtcp.predict.facts import endless_flows, tcp_of
-from airtcp.predict.keys import ALIKE, NEVER_ENDS
 from airtcp.predict.wording import segments
 
+from airtcp_papers.common.cards import cards
 from airtcp_papers.miorandi.model import (
     CORRECTED,
     PAPER,
@@ -31,39 +30,9 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 _CONTENTION: Final = "models.miorandi.contention"
-_ENDLESS: Final = Card(
-    name="paper M (9) to (12)",
-    by="models.miorandi.throughput",
-    asked="several endless TCP transfers",
-    answers=(
-        "goodput_bps",
-        "flow_goodput_bps",
-        "collision_probability",
-        "collision_probability_ap",
-        "collision_probability_stations",
-        "drop_probability_mac",
-        "mean_backlogged_nodes",
-    ),
-    reads=assumptions.READS,
-    assumes=assumptions.ENDLESS,
-    needs=(ALIKE, NEVER_ENDS),
-    harmless=ENDLESS_HARMLESS,
-)
-_LONE: Final = replace(
-    _ENDLESS,
-    name="paper M (6) to (8)",
-    asked="one endless TCP transfer with a large window",
-    assumes=assumptions.LONE,
-)
-_WINDOWED: Final = replace(
-    _ENDLESS,
-    name="paper M (A.3)",
-    by="models.miorandi.appendix",
-    asked="one endless TCP transfer with an ACK for each segment",
-    answers=("goodput_bps", "flow_goodput_bps"),
-    assumes=assumptions.WINDOWED,
-    reads=(*assumptions.READS, "flows.tcp.receive_window_bytes"),
-)
+_ENDLESS: Final = cards("miorandi")["several"]
+_LONE: Final = cards("miorandi")["lone"]
+_WINDOWED: Final = cards("miorandi")["windowed"]
 CARDS: Final = (_ENDLESS, _LONE, _WINDOWED)
 #: The more accurate forms first, then the paper's own.
 _VARIANTS: Final = ((CORRECTED, ", corrected"), (PAPER, ""))

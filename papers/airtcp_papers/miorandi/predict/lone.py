@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from airtcp.predict.answers import Answers
-from airtcp.predict.card import Card
-from airtcp.predict.keys import ALIKE, FRAMES, SEGMENTS, TRANSFERS
 
+from airtcp_papers.common.cards import cards
 from airtcp_papers.miorandi.model import PAPER, mean_session_time, setup_time
 from airtcp_papers.miorandi.predict import assumed_windows, assumptions
 from airtcp_papers.miorandi.predict.transfers import Transfers
@@ -15,19 +14,7 @@ from airtcp_papers.miorandi.predict.transfers import Transfers
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-_CARD: Final = Card(
-    name="paper M (14)",
-    by="models.miorandi.session",
-    asked="one transfer that ends, and nothing else",
-    answers=("transfer_time_s", "transfer_time_to_last_ack_s"),
-    reads=(*FRAMES, *SEGMENTS, *TRANSFERS),
-    assumes=assumptions.TRANSFER,
-    needs=(ALIKE,),
-    harmless={
-        "phy.cw_max": "one packet is in flight, and nothing collides",
-        "flows.application.start": "no other transfer is in progress, whenever it starts",
-    },
-)
+_CARD: Final = cards("miorandi")["transfer"]
 CARDS: Final = (_CARD,)
 
 

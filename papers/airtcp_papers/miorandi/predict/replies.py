@@ -11,47 +11,16 @@ from typing import Final
 
 from airtcp.models import replies
 from airtcp.predict.answers import Answers
-from airtcp.predict.assumptions import ENDLESS_HARMLESS, skipped_acks
-from airtcp.predict.card import Assumption, Card
-from airtcp.predict.keys import ALIKE, COLLISIONS, FRAMES, NEVER_ENDS, SEGMENTS
+from airtcp.predict.assumptions import skipped_acks
 from airtcp.predict.replies import contention, goes_at_once
 from airtcp.predict.senders import doublings
 
+from airtcp_papers.common.cards import cards
 from airtcp_papers.miorandi.predict import assumptions
 from airtcp_papers.miorandi.predict.connections import Connections
 
 _SOURCE: Final = "ACKs at once"
-_RULES: Final = (
-    "mac.rules.immediate_access",
-    "mac.rules.post_backoff",
-    "mac.rules.arrival_before_own_ack",
-)
-_CARD: Final = Card(
-    name=_SOURCE,
-    by="models.replies",
-    asked=(
-        "endless downloads whose TCP ACKs find the medium idle, several segments for each "
-        "station's ACK"
-    ),
-    answers=("goodput_bps", "flow_goodput_bps"),
-    reads=(
-        *FRAMES,
-        *SEGMENTS,
-        *_RULES,
-        *COLLISIONS,
-    ),
-    assumes=(
-        *(one for one in assumptions.COMMON if not {*one.keys} & {*_RULES, "phy.eifs_ns"}),
-        Assumption("the access point is always backlogged", ()),
-        Assumption("segments for a station arrive one after the other", ("ap.queue",)),
-    ),
-    needs=(ALIKE, NEVER_ENDS),
-    harmless={
-        **ENDLESS_HARMLESS,
-        "mac.rules.colliders": "0.1 % of goodput, measured with 2 to 20 downloads",
-        "phy.ack_timeout_ns": "as mac.rules.colliders",
-    },
-)
+_CARD: Final = cards("miorandi")["replies"]
 CARDS: Final = (_CARD,)
 #: A window of this many times the segments per ACK keeps the access point backlogged.
 _LARGE: Final = 10

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from airtcp.predict import wording
 from airtcp.predict.answers import Answers
-from airtcp.predict.card import Card, Origin
+from airtcp.predict.card import Origin
 from airtcp.predict.facts import size_of
-from airtcp.predict.keys import ALIKE, TRANSFERS
 
+from airtcp_papers.common.cards import cards
 from airtcp_papers.miorandi.model import (
     CORRECTED,
     PAPER,
@@ -27,22 +27,7 @@ from airtcp_papers.miorandi.predict.transfers import Transfers, think_time
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-_CARD: Final = Card(
-    name="paper M (13) to (17)",
-    by="models.miorandi.session",
-    asked="web flows",
-    answers=(
-        "transfer_time_s",
-        "transfer_time_to_last_ack_s",
-        "active_flows",
-        "active_flows_distribution",
-        "goodput_bps",
-        "flow_goodput_bps",
-    ),
-    reads=(*assumptions.READS, *TRANSFERS, "flows.application.think_time"),
-    assumes=assumptions.WEB,
-    needs=(ALIKE,),
-)
+_CARD: Final = cards("miorandi")["web"]
 CARDS: Final = (_CARD,)
 
 
