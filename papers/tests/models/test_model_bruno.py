@@ -227,38 +227,6 @@ def test_burst_law_takes_arrays() -> None:
     assert burst_size([[16], [0]], [8, 0], 0, [8, 4]).tolist() == [[16, -8 + 8 + 2], [16, 8]]
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: lemma_1(0, 3), "^w must be at least 1"),
-        (lambda: lemma_1(32, -1), "^m must be at least 0"),
-        (lambda: lemma_1(32, 2049), "^m must be at most 2048"),
-        (lambda: lemma_1(8193, 3), "^w must be at most 8192"),
-        (lambda: lemma_1([32], 3), "^w must be a single number"),  # type: ignore[arg-type]
-        (lambda: attempt_distribution(32, 1.5), "^m must be a whole number"),  # type: ignore[arg-type]
-        (lambda: expected_slots(32.5, 3), "^w must be a whole number"),
-        (lambda: expected_slots([1, 2], [1, 2, 3]), "do not broadcast: w .* m"),
-        (lambda: success_rate(32, float("inf"), Overheads.hot_spot()), "^m must be finite"),
-        (lambda: best_stations(2**21, Overheads.hot_spot()), "^w must be at most"),
-        (lambda: Overheads(0, 1e-3, 1e-3), "^slot_s must be greater than 0"),
-        (lambda: Overheads(20e-6, 1e-3, 10e-6), "^collision_s must be at least"),
-        (lambda: Overheads.hot_spot(collision="none"), "^collision must be one of"),  # type: ignore[arg-type]
-        (lambda: maximum_goodput(12000, 0), "^data_s must be greater than 0"),
-        (lambda: maximum_goodput(12000, 1e-3, 0, 1.5), "^acks_per_segment must be at most 1"),
-        (lambda: theoretical_limit(payload_bits=0), "^payload_bits must be greater than 0"),
-        (lambda: burst_size(-2, 0, 0, 8), "^burst must be at least 0"),
-        (lambda: burst_size(2, 0.5, 0, 8), "^successes must be a whole number"),
-        (lambda: burst_size(2, 0, -1, 8), "^collisions must be at least 0"),
-        (lambda: burst_size(2, 0, 0, 0), "^target must be at least 1"),
-        (lambda: burst_size(2, 0, 0, 8, floor="two"), "^floor must be one of"),  # type: ignore[arg-type]
-        (lambda: burst_size(2, 0, 0, 8, collided="no"), "^collided must be one of"),  # type: ignore[arg-type]
-    ],
-)
-def test_bad_input_is_named(call: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
 @settings(deadline=None)
 @given(w=ANY_ARRAY, m=ANY_ARRAY, times=st.tuples(ANY, ANY, ANY))
 def test_any_slots(w: Any, m: Any, times: Any) -> None:

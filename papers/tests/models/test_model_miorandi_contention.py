@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -241,41 +240,3 @@ def test_windows_of_one_slot() -> None:
     assert result.p_c.tolist() == [0.0, 1.0]
     assert result.t_tbo_s.tolist() == [0.0, 0.0]
     assert result.t_w_s.tolist() == [0.0, math.inf]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"slot_s": -20e-6}, "^slot_s must be greater than 0"),
-        ({"sifs_s": float("nan")}, "^sifs_s must be finite"),
-        ({"data_s": 0.0}, "^data_s must be greater than 0"),
-        ({"w0": 0}, "^w0 must be at least 1"),
-        ({"w_max": 16}, "^w_max must be at least 32"),
-        ({"m": 0}, "^m must be at least 1"),
-        ({"m": 2.5}, "^m must be a whole number"),
-        ({"tcp_payload_bits": 0}, "^tcp_payload_bits must be greater than 0"),
-        ({"mac_header_bits": -1}, "^mac_header_bits must be at least 0"),
-        ({"data_rate_bps": [1e6, 2e6]}, "^data_rate_bps must be a single number"),
-    ],
-)
-def test_bad_parameters_are_named(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        dataclasses.replace(TABLE_1, **changes)
-
-
-def test_bad_input_is_named(phy_80211b: Phy) -> None:
-    with pytest.raises(ValueError, match=r"^n_b must be at least 1"):
-        collision_probability(0, TABLE_1)
-    with pytest.raises(ValueError, match=r"^n_b must be finite"):
-        contention([2, float("inf")], TABLE_1)
-    with pytest.raises(ValueError, match=r"^p_c must be at most 1"):
-        mean_backoff_slots(2, TABLE_1)
-    with pytest.raises(ValueError, match=r"^rts must be one of"):
-        Parameters.table_1(rts="160")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"^attempts must be one of 'renewal', 'bianchi-like'"):
-        dataclasses.replace(PAPER, attempts="geometric")  # type: ignore[arg-type]
-    limits: Any = {"header_bits": 320, "rts_threshold_bytes": None}
-    with pytest.raises(ValueError, match=r"^mss_bytes must be greater than 0"):
-        Parameters.from_phy(phy_80211b, mss_bytes=0, retry_limit=7, **limits)
-    with pytest.raises(ValueError, match=r"^m must be at least 1"):
-        Parameters.from_phy(phy_80211b, mss_bytes=1000, retry_limit=0, **limits)
