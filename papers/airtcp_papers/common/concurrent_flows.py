@@ -16,7 +16,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from airtcp import __version__
 from airtcp.distributions import Distribution
@@ -24,7 +24,7 @@ from airtcp.run import flow_core
 from airtcp.stats import Interval, student_interval
 from numpy.typing import ArrayLike
 
-from airtcp_papers.common.flow_arguments import arrivals, effort, law_of, replicate_servers
+from airtcp_papers.common.flow_arguments import Length, arrivals, effort, law_of, replicate_servers
 from airtcp_papers.common.flow_arguments import capacities as checked_capacities
 
 
@@ -71,12 +71,7 @@ def concurrent_processor_sharing(
     load: float | None = None,
     arrival_rate: float | None = None,
     interarrival: Distribution | None = None,
-    jobs: int = 1_000_000,
-    warmup_jobs: int | None = None,
-    seed: int = 1,
-    replications: int = 10,
-    threads: int | None = None,
-    confidence: float = 0.95,
+    **length: Unpack[Length],
 ) -> ConcurrentResult:
     """Simulate parallel processor-sharing servers.
 
@@ -89,13 +84,7 @@ def concurrent_processor_sharing(
         arrival_rate: Poisson arrivals per second, of all servers together.
         interarrival: the distribution of independent interarrival times in seconds. Exactly one of
             `load`, `arrival_rate` and `interarrival` must be given.
-        jobs: jobs that each replication measures, over all servers.
-        warmup_jobs: departures before the measurement (default: a tenth of `jobs`).
-        seed: the n-th job of a replication has the same arrival time and size for all servers and
-            splits, and as in `processor_sharing`: splits are compared on common random numbers.
-        replications: independent runs; the intervals are over them.
-        threads: replications to run at a time; does not change any number.
-        confidence: the level of the intervals.
+        length: how much to simulate; see `Length`.
 
     Raises:
         ValueError: an argument is out of range, or a server is overloaded.
@@ -123,8 +112,8 @@ def concurrent_processor_sharing(
         "capacities": tables,
         "split": rule,
     }
-    spent = effort(jobs, warmup_jobs, seed, replications, threads)
-    student_interval([], confidence)  # rejects an invalid confidence
+    spent = effort(**length)
+    confidence = spent.confidence
     runs = replicate_servers(flow_core.ConcurrentFlows(json.dumps(system)), spent)
     sojourns = tuple(
         math.fsum(s["completed"] * s["mean_sojourn_s"] for s in run if s["completed"]) / spent.jobs

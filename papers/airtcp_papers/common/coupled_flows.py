@@ -14,7 +14,7 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from airtcp import __version__
 from airtcp.distributions import Distribution
@@ -22,7 +22,13 @@ from airtcp.run import flow_core
 from airtcp.stats import Interval, student_interval
 from numpy.typing import ArrayLike
 
-from airtcp_papers.common.flow_arguments import capacities, effort, law_of, replicate_servers
+from airtcp_papers.common.flow_arguments import (
+    Length,
+    capacities,
+    effort,
+    law_of,
+    replicate_servers,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +105,7 @@ class CoupledResult:
 def coupled_processor_sharing(
     queues: Sequence[FlowQueue],
     speeds: Callable[[tuple[bool, ...]], Sequence[float]],
-    *,
-    jobs: int = 1_000_000,
-    warmup_jobs: int | None = None,
-    seed: int = 1,
-    replications: int = 10,
-    threads: int | None = None,
-    confidence: float = 0.95,
+    **length: Unpack[Length],
 ) -> CoupledResult:
     """Simulate processor-sharing servers that slow each other down.
 
@@ -113,12 +113,7 @@ def coupled_processor_sharing(
         queues: 1 to 12 queues.
         speeds: returns the speeds of all queues, given which are busy. Speeds of busy queues are
             above 0 and at most 1.
-        jobs: jobs that each replication measures, over all queues.
-        warmup_jobs: departures before the measurement (default: a tenth of `jobs`).
-        seed: as in `processor_sharing`; each queue has random numbers of its own.
-        replications: independent runs; the intervals are over them.
-        threads: replications to run at a time; does not change any number.
-        confidence: the level of the intervals.
+        length: how much to simulate; see `Length`. Each queue has random numbers of its own.
 
     Raises:
         ValueError: an argument is out of range, or a queue is overloaded even alone.
@@ -141,8 +136,8 @@ def coupled_processor_sharing(
             for one in sets
         ],
     }
-    spent = effort(jobs, warmup_jobs, seed, replications, threads)
-    student_interval([], confidence)  # rejects an invalid confidence
+    spent = effort(**length)
+    confidence = spent.confidence
     runs = replicate_servers(flow_core.CoupledFlows(json.dumps(system)), spent)
     return CoupledResult(
         system=system,

@@ -7,7 +7,7 @@ import math
 import operator
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 from airtcp.distributions import (
@@ -23,6 +23,7 @@ from airtcp.distributions import (
 from airtcp.exceptions import SimulationError
 from airtcp.run import flow_core
 from airtcp.run.processors import processors
+from airtcp.stats import student_interval
 from numpy.typing import ArrayLike
 
 _LARGEST_COUNT = 2**63 - 1
@@ -57,14 +58,38 @@ def replicate(
     return tuple(future.result() for future in futures)
 
 
+class Length(TypedDict, total=False):
+    """How much a flow-level simulator simulates: the arguments that all of them have.
+
+    - `jobs`: departures that each replication measures, over all servers (default: 1,000,000).
+    - `warmup_jobs`: departures before the measurement, beginning with an empty system (default: a
+      tenth of `jobs`).
+    - `seed`: the seed of the whole experiment (default: 1). The n-th job of a replication has the
+      same arrival time and size for any capacities and splits, so that these are compared on common
+      random numbers.
+    - `replications`: independent runs; the intervals are over them (default: 10).
+    - `threads`: replications to run at a time (default: one per processor); does not change any
+      number.
+    - `confidence`: the level of the intervals (default: 0.95).
+    """
+
+    jobs: int
+    warmup_jobs: int | None
+    seed: int
+    replications: int
+    threads: int | None
+    confidence: float
+
+
 class Effort(NamedTuple):
-    """The length and number of replications, the warm-up, the seed, and the threads."""
+    """A checked `Length`, with its defaults."""
 
     jobs: int
     warmup: int
     seed: int
     replications: int
     threads: int
+    confidence: float
 
 
 def replicate_servers(
@@ -114,16 +139,23 @@ def arrivals(
 
 
 def effort(
-    jobs: int, warmup_jobs: int | None, seed: int, replications: int, threads: int | None
+    jobs: int = 1_000_000,
+    warmup_jobs: int | None = None,
+    seed: int = 1,
+    replications: int = 10,
+    threads: int | None = None,
+    confidence: float = 0.95,
 ) -> Effort:
-    """Check the arguments, and fill in defaults for None. Raises ValueError."""
+    """Check the arguments of `Length`, and fill in defaults. Raises ValueError."""
     jobs = whole("jobs", jobs, 1)
+    student_interval([], confidence)  # rejects an invalid confidence
     return Effort(
         jobs,
         jobs // 10 if warmup_jobs is None else whole("warmup_jobs", warmup_jobs, 0),
         whole("seed", seed, 0),
         whole("replications", replications, 1),
         processors() if threads is None else whole("threads", threads, 1),
+        confidence,
     )
 
 

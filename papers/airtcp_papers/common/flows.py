@@ -17,7 +17,7 @@ import json
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from airtcp.distributions import Distribution
@@ -25,7 +25,15 @@ from airtcp.run import flow_core
 from airtcp.stats import Interval, student_interval
 from numpy.typing import ArrayLike, NDArray
 
-from airtcp_papers.common.flow_arguments import arrivals, effort, law_of, replicate, whole
+from airtcp_papers.common.flow_arguments import (
+    Effort,
+    Length,
+    arrivals,
+    effort,
+    law_of,
+    replicate,
+    whole,
+)
 from airtcp_papers.common.flow_arguments import capacities as checked_capacities
 
 FloatArray = NDArray[np.float64]
@@ -40,13 +48,8 @@ def processor_sharing(
     interarrival: Distribution | None = None,
     limit: int | None = None,
     transfers_of: str | None = None,
-    jobs: int = 1_000_000,
-    warmup_jobs: int | None = None,
-    seed: int = 1,
-    replications: int = 10,
-    threads: int | None = None,
-    confidence: float = 0.95,
     keep_jobs: bool = False,
+    **length: Unpack[Length],
 ) -> FlowResult:
     """Simulate an open processor-sharing system: M/G/1-PS, or with a state-dependent capacity.
 
@@ -66,16 +69,8 @@ def processor_sharing(
         transfers_of: name of an `ftp` flow of one station, such as `client/0`. Given the same laws
             (sizes in bytes), seed and replication, the n-th job is that flow's n-th transfer in
             `airtcp.simulate`: packets and flows on common random numbers.
-        jobs: departures that each replication measures.
-        warmup_jobs: departures before the measurement, beginning with an empty system (default: a
-            tenth of `jobs`).
-        seed: the seed of the whole experiment. The n-th job of a replication has the same arrival
-            time and size for any capacity, so capacities are compared on common random numbers.
-        replications: independent runs; the intervals are over them.
-        threads: replications to run at a time (default: one per processor); does not change any
-            number.
-        confidence: the level of the intervals.
         keep_jobs: keep size and sojourn time of every measured job, 16 bytes each.
+        length: how much to simulate; see `Length`.
 
     Raises:
         ValueError: an argument is out of range, or the load is 1 or more and there is no limit.
@@ -98,7 +93,7 @@ def processor_sharing(
         "limit": None if limit is None else whole("limit", limit, 1),
         "transfers_of": transfers_of,
     }
-    return _simulate(system, jobs, warmup_jobs, seed, replications, threads, confidence, keep_jobs)
+    return _simulate(system, effort(**length), keep_jobs)
 
 
 def closed_processor_sharing(
@@ -107,13 +102,8 @@ def closed_processor_sharing(
     sources: int,
     think_times: Distribution,
     capacity: ArrayLike,
-    jobs: int = 1_000_000,
-    warmup_jobs: int | None = None,
-    seed: int = 1,
-    replications: int = 10,
-    threads: int | None = None,
-    confidence: float = 0.95,
     keep_jobs: bool = False,
+    **length: Unpack[Length],
 ) -> FlowResult:
     """Simulate the closed system of paper M, section 4.2: sources that think between jobs.
 
@@ -142,7 +132,7 @@ def closed_processor_sharing(
         "sizes": law_of("sizes", sizes),
         "capacity": checked_capacities(capacity),
     }
-    return _simulate(system, jobs, warmup_jobs, seed, replications, threads, confidence, keep_jobs)
+    return _simulate(system, effort(**length), keep_jobs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,29 +209,17 @@ class FlowResult:
 _COUNTS = ("offered", "blocked", "completed", "events")
 
 
-def _simulate(
-    system: dict[str, Any],
-    jobs: int,
-    warmup_jobs: int | None,
-    seed: int,
-    replications: int,
-    threads: int | None,
-    confidence: float,
-    keep_jobs: bool,
-) -> FlowResult:
-    jobs, warmup, seed, replications, threads = effort(
-        jobs, warmup_jobs, seed, replications, threads
-    )
-    student_interval([], confidence)  # rejects an invalid confidence
+def _simulate(system: dict[str, Any], spent: Effort, keep_jobs: bool) -> FlowResult:
+    confidence = spent.confidence
     core = flow_core.FlowSimulation(json.dumps(system))
     control = flow_core.FlowControl()
 
     def one(index: int) -> FlowReplication:
-        answer, *kept = core.run(seed, index, warmup, jobs, keep_jobs, control)
+        answer, *kept = core.run(spent.seed, index, spent.warmup, spent.jobs, keep_jobs, control)
         sojourns, sizes = (np.frombuffer(numbers, dtype="<f8") for numbers in kept)
         return FlowReplication(index, json.loads(answer), sojourns, sizes)
 
-    runs = replicate(one, replications, threads, control)
+    runs = replicate(one, spent.replications, spent.threads, control)
     answers = [run.answer for run in runs]
 
     def over(value: Callable[[dict[str, Any]], float | None]) -> Interval:
@@ -258,9 +236,9 @@ def _simulate(
         active_distribution=_mean_columns([answer["active_distribution"] for answer in answers]),
         by_size=_by_size(answers, confidence),
         counts={name: sum(answer[name] for answer in answers) for name in _COUNTS},
-        warmup_jobs=warmup,
+        warmup_jobs=spent.warmup,
         confidence=confidence,
-        seed=seed,
+        seed=spent.seed,
         generator=flow_core.GENERATOR,
         runs=runs,
     )

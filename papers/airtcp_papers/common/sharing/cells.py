@@ -110,7 +110,7 @@ def share_cells(
     return CellsShared(
         scenario=scenario,
         provenance=Provenance.of(scenario, seed=seed, generator=found.generator),
-        transfer_time_s=student_interval(means, level),
+        metrics={"transfer_time_s": student_interval(means, level)},
         cells={
             name: SharedCell(
                 metrics=metrics_of(queue, network, {}),

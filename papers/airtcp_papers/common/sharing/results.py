@@ -5,14 +5,51 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from airtcp.results.provenance import Provenance, canonical_json, head
 from airtcp.stats import Interval
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
+
+
+@dataclass(frozen=True, repr=False)
+class _Result:
+    """A result: a scenario, its provenance, violated assumptions, and the size of the simulation.
+
+    `broken` lists the violated assumptions. Replications measured `jobs` transfers each.
+    """
+
+    #: The key of the result in its JSON.
+    key: ClassVar[str] = "sharing"
+
+    scenario: ResolvedScenario
+    provenance: Provenance
+    broken: tuple[str, ...]
+    jobs: int
+    replications: int
+    confidence: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the keys `scenario`, `provenance`, and `sharing` or `split`."""
+        names = {one.name for one in fields(self)} - {"scenario", "provenance"}
+        told = {name: _plain(getattr(self, name)) for name in names}
+        return head(self.scenario, self.provenance) | {self.key: told}
+
+    def to_json(self) -> str:
+        """Return the result as canonical JSON: equal results are equal bytes."""
+        return canonical_json(self.to_dict())
+
+
+def _plain(value: Any) -> Any:
+    """Return a field as in the JSON."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain(asdict(value))
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,56 +68,27 @@ class SizeClass:
 
 
 @dataclass(frozen=True, repr=False)
-class Shared:
+class Shared(_Result):
     """The result of `airtcp_papers.share`.
 
     `metrics` has an interval for each metric. `load` is None if stations wait for their transfers,
     since such a system is always stable. `alone_s` is the mean time of a transfer without others.
     `capacities_bps` is the goodput of 1, 2, ... transfers, and `by` the source of these values.
-    `model_s` is the closed form of the mean transfer time. `broken` lists the violated assumptions.
+    `model_s` is the closed form of the mean transfer time.
     """
 
-    scenario: ResolvedScenario
-    provenance: Provenance
     metrics: dict[str, Interval]
     load: float | None
     alone_s: float
     capacities_bps: tuple[float, ...]
     by: str
     model_s: float | None
-    broken: tuple[str, ...]
     active_flows_distribution: list[float]
     by_size: tuple[SizeClass, ...]
-    jobs: int
-    replications: int
-    confidence: float
 
     def __repr__(self) -> str:
         mean = self.metrics["transfer_time_s"].mean
         return f"<Shared {self.scenario.title!r}: mean transfer time {mean:.4g} s>"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the keys `scenario`, `provenance`, `sharing`."""
-        return head(self.scenario, self.provenance) | {
-            "sharing": {
-                "metrics": {name: one.to_dict() for name, one in self.metrics.items()},
-                "load": self.load,
-                "alone_s": self.alone_s,
-                "capacities_bps": list(self.capacities_bps),
-                "by": self.by,
-                "model_s": self.model_s,
-                "broken": list(self.broken),
-                "active_flows_distribution": self.active_flows_distribution,
-                "by_size": [asdict(one) for one in self.by_size],
-                "jobs": self.jobs,
-                "replications": self.replications,
-                "confidence": self.confidence,
-            }
-        }
-
-    def to_json(self) -> str:
-        """Return the result as canonical JSON: equal results are equal bytes."""
-        return canonical_json(self.to_dict())
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,57 +101,27 @@ class SharedCell:
     capacities_bps: tuple[float, ...]
     by: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the cell as in the JSON."""
-        return {
-            "metrics": {name: one.to_dict() for name, one in self.metrics.items()},
-            "load": self.load,
-            "alone_s": self.alone_s,
-            "capacities_bps": list(self.capacities_bps),
-            "by": self.by,
-        }
-
 
 @dataclass(frozen=True, repr=False)
-class CellsShared:
+class CellsShared(_Result):
     """The result of `airtcp_papers.common.sharing.cells.share_cells`.
 
-    `transfer_time_s` is the mean over the transfers of all cells, and `model_s` the same by the
-    Markov chain of the numbers of transfers. `cells` is by name. `broken` lists the violated
-    assumptions.
+    `metrics` has the mean transfer time over all cells, and `model_s` the same by the Markov chain
+    of the numbers of transfers. `cells` is by name.
     """
 
-    scenario: ResolvedScenario
-    provenance: Provenance
-    transfer_time_s: Interval
+    metrics: dict[str, Interval]
     cells: dict[str, SharedCell]
     model_s: float | None
-    broken: tuple[str, ...]
-    jobs: int
-    replications: int
-    confidence: float
+
+    @property
+    def transfer_time_s(self) -> Interval:
+        """The mean over the transfers of all cells."""
+        return self.metrics["transfer_time_s"]
 
     def __repr__(self) -> str:
         mean = self.transfer_time_s.mean
         return f"<CellsShared {self.scenario.title!r}: mean transfer time {mean:.4g} s>"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the keys `scenario`, `provenance`, `sharing`."""
-        return head(self.scenario, self.provenance) | {
-            "sharing": {
-                "metrics": {"transfer_time_s": self.transfer_time_s.to_dict()},
-                "cells": {name: one.to_dict() for name, one in self.cells.items()},
-                "model_s": self.model_s,
-                "broken": list(self.broken),
-                "jobs": self.jobs,
-                "replications": self.replications,
-                "confidence": self.confidence,
-            }
-        }
-
-    def to_json(self) -> str:
-        """Return the result as canonical JSON: equal results are equal bytes."""
-        return canonical_json(self.to_dict())
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,43 +143,20 @@ class Way:
 
 
 @dataclass(frozen=True, repr=False)
-class Split:
+class Split(_Result):
     """The result of `airtcp_papers.split`: the same transfers, split in several ways.
 
     `load` is that of all networks together. `capacities_bps` is the goodput of each network under
     many transfers. The parts of each way are in the order of `networks`.
     """
 
-    scenario: ResolvedScenario
-    provenance: Provenance
+    key: ClassVar[str] = "split"
+
     networks: tuple[str, ...]
     load: float | None
     capacities_bps: tuple[float, ...]
     ways: dict[str, Way]
-    broken: tuple[str, ...]
-    jobs: int
-    replications: int
-    confidence: float
 
     def __repr__(self) -> str:
         told = [f"{way} {one.transfer_time_s.mean:.4g} s" for way, one in self.ways.items()]
         return f"<Split over {len(self.networks)} networks: {'; '.join(told)}>"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the keys `scenario`, `provenance`, `split`."""
-        return head(self.scenario, self.provenance) | {
-            "split": {
-                "networks": list(self.networks),
-                "load": self.load,
-                "capacities_bps": list(self.capacities_bps),
-                "ways": {way: asdict(one) for way, one in self.ways.items()},
-                "broken": list(self.broken),
-                "jobs": self.jobs,
-                "replications": self.replications,
-                "confidence": self.confidence,
-            }
-        }
-
-    def to_json(self) -> str:
-        """Return the result as canonical JSON: equal results are equal bytes."""
-        return canonical_json(self.to_dict())
