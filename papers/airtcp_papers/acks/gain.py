@@ -18,7 +18,8 @@ from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series
-from airtcp_papers.common.item import Cell, Data, Outcome, Value, item
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Cell, Data, Value
 from airtcp_papers.common.measure import changed, mean, paired, words
 
 if TYPE_CHECKING:
@@ -77,17 +78,8 @@ class _Cell:
     gain: Interval
 
 
-@item(
-    "acks",
-    title="What delayed ACKs gain, from 802.11b to 802.11ax",
-    caption="Goodput of downloads with an ACK for d segments, less that with an ACK for each, in "
-    "per cent of it: simulated with the 95 % interval, and as the models have it (bars). At the "
-    "end of each row the bound: no access for ACKs at all. Windows of four PPDUs; the standard's "
-    "rules, no RTS/CTS. A study of our own.",
-    states="Paper M (3.1, last sentence): delayed ACKs gain, and may gain even more in "
-    "802.11a/g. It knew no aggregates.",
-)
-def gain(bench: Bench) -> Outcome:
+@item("acks")
+def gain(bench: Bench) -> Found:
     cells = {(phy.name, count): row_of(bench, phy, count) for phy in PHYS for count in _COUNTS}
     values: dict[str, Value] = {}
     for (name, count), row in cells.items():
@@ -95,7 +87,9 @@ def gain(bench: Bench) -> Outcome:
             key = f"{what}_{name}_{count}".replace(" ", "_")
             values[f"gain_{key}"] = cell.gain
             values[f"gap_{key}"] = changed(cell.simulated, lambda x, m=cell.model: abs(m / x - 1.0))  # type: ignore[misc]
-    return Outcome(data=_data(cells), found=_found(cells), values=values, figure=_figure(cells))
+    return Found(
+        data=_data(cells), figure=_figure(cells), values=values, told={"each": _found(cells)}
+    )
 
 
 _Rows = Mapping[tuple[str, int], Mapping[str, _Cell]]

@@ -12,8 +12,9 @@ from airtcp.stats import Interval, student_interval
 from airtcp_papers.bruno.cells import FITTED_TCP, MBPS, STATIONS, downloads
 from airtcp_papers.bruno.cycle import Burst, cycles, draw
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.chart import Series, chart, table_of
-from airtcp_papers.common.item import Data, Outcome, item
+from airtcp_papers.common.chart import Series
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Data
 from airtcp_papers.common.measure import least, mapped, mean, most, ratio, scaled, words
 from airtcp_papers.common.store import code_digest, key_of
 
@@ -36,15 +37,8 @@ _FROM_NS: Final = 5_000_000_000
 _CYCLES: Final = 200
 
 
-@item(
-    "B.fig5",
-    title="One cycle of an access point that sends in bursts",
-    caption="What is on the air in one cycle, from a capture of a simulation of ten downloads: the "
-    "access point's burst, and the 32 virtual slots that it leaves to the stations.",
-    states="A cycle is a burst of l packets and 32 virtual slots, of which each is idle, a success "
-    "or a collision of stations.",
-)
-def fig5(bench: Bench) -> Outcome:
+@item("B.fig5")
+def fig5(bench: Bench) -> Found:
     scenario = bench.scenario(
         "hotspot",
         {"stations.station.count": _TEN, "run.warmup": "0 s", "run.duration": "20 s", **BURSTS},
@@ -62,33 +56,29 @@ def fig5(bench: Bench) -> Outcome:
     found = [Burst.from_dict(one) for one in kept]
     slots = [one.slots for one in found]
     drawn = found[-1]
-    return Outcome(
+    return Found(
         data=Data(
             ["who", "what", "begins (us)", "ends (us)"],
             [[frame.who, frame.what, frame.begin_us, frame.end_us] for frame in drawn.frames],
         ),
-        found=f"The burst has {drawn.packets} packets, after which stations succeed "
-        f"{drawn.successes} times, collide {drawn.collisions} times and leave {drawn.idle} slots "
-        f"idle. Of {len(found)} cycles {slots.count(_WINDOW)} have {_WINDOW} virtual slots between "
-        f"bursts, and none more than {max(slots)}: a station that has collided may send within the "
-        "EIFS for which the access point waits when its window is over. A burst has "
-        f"{sum(one.packets for one in found) / len(found):.1f} packets on average.",
+        figure=draw(drawn),
         values={
             "mean_slots": student_interval(slots),
             "as_stated": student_interval([float(count == _WINDOW) for count in slots]),
         },
-        figure=draw(drawn),
+        told={
+            "drawn": drawn,
+            "cycles": len(found),
+            "whole": slots.count(_WINDOW),
+            "window": _WINDOW,
+            "most_slots": max(slots),
+            "packets": sum(one.packets for one in found) / len(found),
+        },
     )
 
 
-@item(
-    "B.fig6",
-    title="Goodput with and without bursts of the access point",
-    caption="Endless downloads through a standard access point, and through one that sends bursts "
-    "without backoff between windows of 32 virtual slots.",
-    states="Bursts gain up to 15 %; the most is 5.9 Mb/s, a channel utilization of 0.54.",
-)
-def fig6(bench: Bench) -> Outcome:
+@item("B.fig6")
+def fig6(bench: Bench) -> Found:
     standard = [downloads(bench, n) for n in STATIONS]
     bursts = [downloads(bench, n, **BURSTS) for n in STATIONS]
     series = [
@@ -109,16 +99,8 @@ def fig6(bench: Bench) -> Outcome:
     series.append(Series("paper, the most", (STATIONS[bursts.index(top)],), (5.9,), "paper"))
     rate = bench.scenario("hotspot").phy.data_rate.bps
     used = mapped(top, "goodput_bps", lambda goodput: goodput / rate)
-    x, y = "stations", "goodput (Mb/s)"
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found=f"The gain is {100 * (mean(gains[0]) - 1):.1f} % with one station, "
-        f"{100 * (mean(gains[best]) - 1):.1f} % with {STATIONS[best]} and "
-        f"{100 * (mean(gains[-1]) - 1):.1f} % with 20. The most is "
-        f"{words(top.metrics['goodput_bps'], 'b/s')}, a utilization of {words(used)}. An access "
-        "point without backoff and without bursts has "
-        + ", ".join(f"{words(one)} ({n} stations)" for n, one in of_null.items())
-        + " times what a standard one has: it interrupts the stations, whose ACKs then collide.",
+    return Found(
+        series,
         values={
             "largest_gain": most(gains),
             "smallest_gain": least(gains),
@@ -135,5 +117,11 @@ def fig6(bench: Bench) -> Outcome:
                 for new, old in zip(bursts[1:], standard[1:], strict=True)
             ),
         },
-        figure=chart(series, x=x, y=y, y_limits=(4.0, 6.5), whole_x=True),
+        told={
+            "gain_of_one": mean(gains[0]) - 1,
+            "gain_of_best": mean(gains[best]) - 1,
+            "stations": STATIONS[best],
+            "gain_of_twenty": mean(gains[-1]) - 1,
+            "each": ", ".join(f"{words(one)} ({n} stations)" for n, one in of_null.items()),
+        },
     )

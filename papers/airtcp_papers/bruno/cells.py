@@ -16,8 +16,9 @@ from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.bruno.model import theoretical_limit
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.chart import Series, chart, table_of
-from airtcp_papers.common.item import Outcome, Value, item
+from airtcp_papers.common.chart import Series
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Value
 from airtcp_papers.common.measure import (
     difference,
     least,
@@ -27,12 +28,10 @@ from airtcp_papers.common.measure import (
     over_runs,
     ratio,
     scaled,
-    words,
 )
 
 STATIONS = (1, 2, 3, 5, 7, 10, 15, 20)
 MBPS = 1e6
-_X = "stations"
 #: The paper has five runs, which leave its second decimals open. Quick runs have fewer replications
 #: of the same length, because overflowing queues take a while to settle.
 _OFTEN = {"run.replications": 100}
@@ -110,16 +109,8 @@ def udp_kept(one: Simulation, twenty: Simulation) -> Interval:
     return student_interval([above / below for above, below in pairs], one.confidence)
 
 
-@item(
-    "B.fig1",
-    title="Goodput against stations, TCP and UDP",
-    caption="Endless downloads over TCP, an ACK for every second segment; and saturated UDP, the "
-    "access point's packets and all.",
-    states="TCP hardly depends on the number of stations: with 20 it has 93 % of what one has, a "
-    "channel utilization of 0.474. UDP collapses: with 20 stations the access point has 15 % of "
-    "what it has with one. At most 7.28 Mb/s are possible, a utilization of 0.66.",
-)
-def fig1(bench: Bench) -> Outcome:
+@item("B.fig1")
+def fig1(bench: Bench) -> Found:
     tcp = [downloads(bench, n) for n in STATIONS]
     udp = [datagrams(bench, n) for n in STATIONS]
     limit = theoretical_limit()
@@ -144,12 +135,8 @@ def fig1(bench: Bench) -> Outcome:
     fitted = [downloads_beside(bench, n, **FITTED_TCP) for n in (1, 20)]
     rate = bench.scenario("hotspot").phy.data_rate.bps
     used = mapped(tcp[0], "goodput_bps", lambda goodput: goodput / rate)
-    return Outcome(
-        data=table_of(series, x=_X, y="goodput (Mb/s)"),
-        found=f"One download uses {words(used)} of the channel; twenty together get {words(kept)} "
-        f"of its goodput, {words(kept_short)} if TCP's timer may expire after 200 ms: a full queue "
-        "of 100 packets takes longer than that, so that timers expire and segments go twice. The "
-        f"access point's UDP keeps {words(share)}.",
+    return Found(
+        series,
         values={
             "utilization": used,
             "tcp_most_over_one": most(ratio(one, tcp[0], "goodput_bps") for one in tcp[1:]),
@@ -168,7 +155,6 @@ def fig1(bench: Bench) -> Outcome:
             "limit": limit.goodput_bps,
             "limit_utilization": limit.utilization,
         },
-        figure=chart(series, x=_X, y="goodput (Mb/s)", from_zero=True, whole_x=True),
     )
 
 
@@ -176,15 +162,8 @@ def _windows(simulations: list[Simulation], side: str) -> list[Interval]:
     return [mapped(one, f"mean_cw_{side}", lambda cw: cw + 1.0) for one in simulations]
 
 
-@item(
-    "B.fig2",
-    title="Mean contention window against stations",
-    caption="The mean window W = CW + 1 over backoffs drawn, of the access point and of the "
-    "stations, in the TCP and the UDP case.",
-    states="With TCP the windows are a little above 32, whatever the number of stations, and the "
-    "access point's is below the stations'; with UDP they grow to 59 with 20 stations.",
-)
-def fig2(bench: Bench) -> Outcome:
+@item("B.fig2")
+def fig2(bench: Bench) -> Found:
     tcp = [downloads(bench, n) for n in STATIONS]
     udp = [datagrams(bench, n) for n in STATIONS]
     curves = {
@@ -203,13 +182,8 @@ def fig2(bench: Bench) -> Outcome:
     last = curves["UDP, stations"][-1]
     fitted = _windows([datagrams(bench, 20, **FITTED)], "stations")[0]
     collisions = udp[-1].metrics["collision_probability"]
-    y = "mean contention window (slots)"
-    return Outcome(
-        data=table_of(series, x=_X, y=y),
-        found=f"TCP: {min(ap):.1f} to {max(ap):.1f} at the access point, {min(stations):.1f} to "
-        f"{max(stations):.1f} at the stations. UDP with 20 stations: {words(last)}, for "
-        f"{words(collisions)} of the attempts collide. With at most four transmissions of a frame "
-        f"it is {words(fewer[4])}, with three {words(fewer[3])}.",
+    return Found(
+        series,
         values={
             "tcp_smallest": least(all_tcp),
             "tcp_largest": most(all_tcp),
@@ -219,7 +193,13 @@ def fig2(bench: Bench) -> Outcome:
             "udp_four_transmissions": fewer[4],
             "udp_three_transmissions": fewer[3],
         },
-        figure=chart(series, x=_X, y=y, from_zero=True, whole_x=True),
+        told={
+            "least_ap": min(ap),
+            "most_ap": max(ap),
+            "least_stations": min(stations),
+            "most_stations": max(stations),
+            "collisions": collisions,
+        },
     )
 
 
@@ -235,15 +215,8 @@ def _stations_less_ap(simulation: Simulation) -> Interval:
     )
 
 
-@item(
-    "B.fig3",
-    title="Active stations after a success of the access point",
-    caption="How many stations have a packet in their queue when an exchange of the access point "
-    "has just succeeded, the TCP ACK that it caused included.",
-    states="With UDP all of them; with TCP less than one on average, from 0.78 with one station "
-    "to 0.95 with 20.",
-)
-def fig3(bench: Bench) -> Outcome:
+@item("B.fig3")
+def fig3(bench: Bench) -> Found:
     name = "active_stations_after_ap_success"
     tcp: list[Value] = [downloads(bench, n).metrics[name] for n in STATIONS[:-1]]
     tcp.append(downloads_more_often(bench, STATIONS[-1]).metrics[name])
@@ -259,13 +232,8 @@ def fig3(bench: Bench) -> Outcome:
         Series("UDP", STATIONS, udp, "simulation"),
         Series("paper", (1, 20), (0.78, 0.95), "paper"),
     ]
-    y = "active stations"
-    return Outcome(
-        data=table_of(series, x=_X, y=y),
-        found=f"{words(tcp[0])} with one station and {words(tcp[-1])} with twenty; with UDP all "
-        f"of them. A backoff that runs on after each success, as the standard has it, leaves "
-        f"{words(post)} with one station; a least RTO of 200 ms makes it {words(short)} with "
-        "twenty, for data that come again are acknowledged at once.",
+    return Found(
+        series,
         values={
             "one": tcp[0],
             "twenty": tcp[-1],
@@ -277,5 +245,4 @@ def fig3(bench: Bench) -> Outcome:
             "one_post_backoff": post,
             "twenty_short_rto": short,
         },
-        figure=chart(series, x=_X, y=y, y_scale="log", whole_x=True),
     )

@@ -9,9 +9,10 @@ from airtcp.results import Simulation
 from airtcp_papers.bruno.bursts import BURSTS
 from airtcp_papers.bruno.cells import downloads
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.chart import Series, chart, table_of
-from airtcp_papers.common.item import Outcome, Value, item
-from airtcp_papers.common.measure import ratio, scaled, words
+from airtcp_papers.common.chart import Series
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Value
+from airtcp_papers.common.measure import ratio, scaled
 
 _CALLERS: Final = (1, 2, 5, 10)
 _DELAY: Final = "packet_delay_p95_s"
@@ -31,16 +32,8 @@ def _beside(bench: Bench, callers: int, **changes: object) -> Simulation:
     )
 
 
-@item(
-    "B.mixed",
-    title="Bursts beside callers",
-    caption="Delay of the packets of stations that send 50 packets a second, 95th percentile, "
-    "beside five endless downloads: a standard access point, and one that sends in bursts. A "
-    "figure of our own.",
-    states="Standard and modified cards inter-operate safely, without performance degradation "
-    "(section 3); mixtures of TCP and UDP are further work (footnote 9).",
-)
-def mixed(bench: Bench) -> Outcome:
+@item("B.mixed")
+def mixed(bench: Bench) -> Found:
     standard = [_beside(bench, n) for n in _CALLERS]
     bursts = [_beside(bench, n, **BURSTS) for n in _CALLERS]
     fixed = {n: downloads(bench, n, **_FIXED) for n in (_TEN, _TWENTY)}
@@ -53,22 +46,20 @@ def mixed(bench: Bench) -> Outcome:
     goodput = ratio(bursts[0], standard[0], "goodput_bps")
     overload = {n: ratio(fixed[n], adaptive[n], "goodput_bps") for n in fixed}
     collisions = ratio(fixed[_TWENTY], adaptive[_TWENTY], "collision_probability_stations")
-    x, y = "callers", "packet delay, 95th percentile (ms)"
     values: dict[str, Value] = {
         "delay_over_standard": over,
         "goodput_over_standard": goodput,
         "fixed_over_adaptive": overload[_TWENTY],
         "fixed_collisions": collisions,
     }
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found=f"The packets of one caller are {words(over)} times as late with bursts as with a "
-        f"standard access point, while all goodput is {words(goodput)} times as large. A station "
-        "gets about one access in each cycle of a burst and 32 virtual slots, some 30 ms, which is "
-        "too few for 50 packets a second: its queue grows until the caller ends. With bursts of "
-        f"{2 * _TARGET} packets whatever the stations do, ten downloads have "
-        f"{words(overload[_TEN])} and twenty {words(overload[_TWENTY])} times the goodput of "
-        f"adaptive bursts, and stations collide {words(collisions)} times as often with twenty.",
+    return Found(
+        series,
         values=values,
-        figure=chart(series, x=x, y=y, y_scale="log", x_ticks=_CALLERS),
+        told={
+            "over": over,
+            "goodput": goodput,
+            "burst": 2 * _TARGET,
+            "overload": overload,
+            "collisions": collisions,
+        },
     )

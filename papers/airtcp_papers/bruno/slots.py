@@ -9,12 +9,10 @@ from airtcp.models.airtime import HOT_SPOT
 
 from airtcp_papers.bruno.model import Overheads, best_stations, expected_slots, success_rate
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.chart import Series, chart, table_of
-from airtcp_papers.common.item import Outcome, item
+from airtcp_papers.common.chart import Series
+from airtcp_papers.common.described import Found, item
 
 _WINDOWS = (8, 16, 32, 64)
-_PER_SECOND = "successes per second"
-_M = "stations that contend, m"
 
 
 def rates(w: float = 32) -> Series:
@@ -24,15 +22,8 @@ def rates(w: float = 32) -> Series:
     return Series(f"w = {w:g}", stations.tolist(), found.tolist(), "model")
 
 
-@item(
-    "B.fig4",
-    title="Success rate against contending stations",
-    caption="Equation (1) with Lemma 1: stations that each send once in a window of w slots. A "
-    "collision is taken to cost as much as a success (erratum B5).",
-    states="For every w the rate is greatest with m* = w/4 stations, fewer than have the most "
-    "successes; with w = 32 and m* = 8 there are 0.77 collisions in a window.",
-)
-def fig4(bench: Bench) -> Outcome:
+@item("B.fig4")
+def fig4(bench: Bench) -> Found:
     overheads = Overheads.hot_spot()
     series = [rates(w) for w in _WINDOWS]
     printed = [int(w) // 4 for w in _WINDOWS]
@@ -47,13 +38,8 @@ def fig4(bench: Bench) -> Outcome:
     moved = best_stations(np.array([32]), Overheads.from_phy(spaces, collision="as-success"))
     slots = expected_slots(32, 8)
     shares = [float(m) / w for m, w in zip(best, _WINDOWS, strict=True)]
-    return Outcome(
-        data=table_of(series, x=_M, y=_PER_SECOND),
-        found=f"The best m for w = {', '.join(map(str, _WINDOWS))} is "
-        f"{', '.join(f'{m:g}' for m in best)}; most successes have {', '.join(map(str, most))}. "
-        "Where those who hear a collision wait for EIFS it is "
-        f"{', '.join(f'{m:g}' for m in costly)}: the maximum is flat. Eight stations in 32 slots "
-        f"have {float(slots.collision):.3f} collisions.",
+    return Found(
+        series,
         values={
             "smallest_share": min(shares),
             "largest_share": max(shares),
@@ -63,5 +49,10 @@ def fig4(bench: Bench) -> Outcome:
             "collisions": float(slots.collision),
             "most_less_best": float(min(m - b for m, b in zip(most, best, strict=True))),
         },
-        figure=chart(series, x=_M, y=_PER_SECOND, from_zero=True, columns=4),
+        told={
+            "windows": ", ".join(map(str, _WINDOWS)),
+            "best": ", ".join(f"{m:g}" for m in best),
+            "most": ", ".join(map(str, most)),
+            "with_eifs": ", ".join(f"{m:g}" for m in costly),
+        },
     )

@@ -12,7 +12,8 @@ from airtcp.stats import Interval, student_interval
 from airtcp_papers.bruno.bursts import BURSTS
 from airtcp_papers.bruno.cells import downloads
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.item import Cell, Data, Outcome, item
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Cell, Data
 from airtcp_papers.common.measure import least, ratio, words
 
 _POPULATIONS: Final = (10, 20)
@@ -38,18 +39,8 @@ def waiting(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[flo
     return found
 
 
-@item(
-    "B.supply",
-    title="What the access point has to send, and whom bursts suit",
-    caption="How much of the time the access point has a packet, one download and twenty, from "
-    "traces; goodput with bursts that aim at eight active stations over that with bursts that aim "
-    "at four and at sixteen; and how even standard stations share what bursts bring. A table of "
-    "our own.",
-    states="The access point always has data to transmit (section 2); the best number of active "
-    "stations does not depend on the population (footnote 8); bursts interoperate with standard "
-    "cards, which nothing hampers (section 3).",
-)
-def supply(bench: Bench) -> Outcome:
+@item("B.supply")
+def supply(bench: Bench) -> Found:
     has = {
         n: student_interval(
             bench.traced(
@@ -86,21 +77,21 @@ def supply(bench: Bench) -> Outcome:
             for n, one in zip(_POPULATIONS, shares, strict=True)
         ),
     ]
-    return Outcome(
+    return Found(
         data=Data(["what", "mean", "low", "high"], rows),
-        found="The access point has a packet "
-        + " and ".join(f"{words(one)} ({n} stations)" for n, one in has.items())
-        + f" of the time. A target of {_BEST} has "
-        + ", ".join(
-            f"{words(one)} times the goodput of {target} ({n} stations)"
-            for (n, target), one in gains.items()
-        )
-        + f". The least Jain index of the stations is {words(least(shares))}.",
         values={
             "always_one": has[1],
             "always_twenty": has[20],
             "best_everywhere": least(gains.values()),
             "even": least(shares),
+        },
+        told={
+            "each": " and ".join(f"{words(one)} ({n} stations)" for n, one in has.items()),
+            "best": _BEST,
+            "each_2": ", ".join(
+                f"{words(one)} times the goodput of {target} ({n} stations)"
+                for (n, target), one in gains.items()
+            ),
         },
     )
 

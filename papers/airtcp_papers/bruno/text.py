@@ -6,13 +6,12 @@ from itertools import pairwise
 from typing import Any, Final
 
 from airtcp.results import Simulation
-from airtcp.stats import Interval
 
 from airtcp_papers.bruno.bursts import BURSTS
 from airtcp_papers.bruno.cells import datagrams, downloads
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.item import Cell, Data, Outcome, item
-from airtcp_papers.common.measure import changed, most, over_runs, paired_runs, ratio, words
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.measure import changed, most, over_runs, paired_runs, ratio
 
 _TEN: Final = 10
 #: Minimum windows other than the standard's 31.
@@ -25,18 +24,8 @@ _LOSSLESS: Final[dict[str, Any]] = {"ap.queue.limit": 1000}
 _ACTIVE: Final = (1, 5, 20)
 
 
-@item(
-    "B.text",
-    title="What the text states without a figure",
-    caption="Goodput of ten downloads with other minimum windows over that with the standard's; "
-    "with bursts over that with PCF; how many TCP ACKs a segment of a burst causes; and the access "
-    "point's part of the successes against the stations that always have a frame. A table of our "
-    "own.",
-    states="Policies that tune the contention window are not effective in a hot spot (sections 1 "
-    "and 3); PCF is less efficient than bursts (3); l packets cause at most half as many TCP ACKs "
-    "(3); the more stations are active, the less often the access point succeeds (2).",
-)
-def text(bench: Bench) -> Outcome:
+@item("B.text")
+def text(bench: Bench) -> Found:
     standard, bursts = downloads(bench, _TEN), downloads(bench, _TEN, **BURSTS)
     tuned = {
         window: ratio(downloads(bench, _TEN, **{"phy.cw_min": window}), standard, "goodput_bps")
@@ -53,20 +42,7 @@ def text(bench: Bench) -> Outcome:
         for one in saturated
     ]
     steps = [paired_runs(more, less, _part_of_ap) for less, more in pairwise(saturated)]
-    told: dict[str, Interval] = {
-        **{f"goodput with a CWmin of {w} over that with 31": one for w, one in tuned.items()},
-        "goodput with bursts over that with PCF half of the time": half,
-        "goodput with bursts over that with PCF nearly all of the time": longest,
-        "TCP ACKs for a segment of a burst": acks,
-        **{
-            f"part of the successes that is the access point's, {n} active stations": one
-            for n, one in zip(_ACTIVE, parts, strict=True)
-        },
-    }
-    rows: list[list[Cell]] = [[name, one.mean, one.low, one.high] for name, one in told.items()]
-    return Outcome(
-        data=Data(["what", "mean", "low", "high"], rows),
-        found="; ".join(f"{name}: {words(one)}" for name, one in told.items()) + ".",
+    return Found(
         values={
             "tuning_gain": changed(most(tuned.values()), lambda best: best - 1.0),
             "bursts_over_pcf": half,
@@ -75,6 +51,8 @@ def text(bench: Bench) -> Outcome:
             "acks_lossless": over_runs(lossless, lambda run: _acks(lossless, run)),
             "largest_step_of_ap": most(steps),
         },
+        told={f"cw_{w}": one for w, one in tuned.items()}
+        | {f"part_{n}": one for n, one in zip(_ACTIVE, parts, strict=True)},
     )
 
 

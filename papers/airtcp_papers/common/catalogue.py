@@ -37,6 +37,14 @@ class Paper:
         """The folder with its items and scenario files."""
         return Path(airtcp_papers.__file__).parent / self.package
 
+    @property
+    def scenarios(self) -> list[Path]:
+        """The scenario files in its folder."""
+        return [one for one in sorted(self.folder.glob("*.toml")) if one.stem not in _TABLES]
+
+
+#: The files of a paper's folder that are no scenarios.
+_TABLES: Final = ("cards", "claims", "items", "sliders")
 
 _PAPERS = (
     Paper(

@@ -1,16 +1,6 @@
 """Items: an item is one figure or table of a paper, with the result of making it.
 
-This module only defines data types. A paper's module has one function per item:
-
-    @item(
-        "M.fig1",
-        title="Collision probability against backlogged nodes",
-        caption="How often an attempt collides ...",
-        states="Rises from 0 to above 0.5 ...",
-    )
-    def fig1(bench: Bench) -> Outcome: ...
-
-and the package of the paper imports the module. Nothing else is needed.
+This module only defines data types; `described` registers the functions that make items.
 """
 
 from __future__ import annotations
@@ -59,7 +49,7 @@ class Item:
     """A figure or table: its name, such as "M.fig5" or "acks", and what its page says.
 
     `caption` describes the figure; `states` is what the paper claims about it. Both are in our own
-    words.
+    words. `still` says why it has no sliders, if it has none.
     """
 
     name: str
@@ -67,6 +57,7 @@ class Item:
     caption: str
     states: str
     make: Callable[[Bench], Outcome]
+    still: str = ""
 
     @property
     def paper(self) -> str:
@@ -81,17 +72,3 @@ class Item:
 
 #: Every item whose module has been imported, in order of import.
 REGISTRY: dict[str, Item] = {}
-
-
-def item(
-    name: str, *, title: str, caption: str, states: str
-) -> Callable[[Callable[[Bench], Outcome]], Callable[[Bench], Outcome]]:
-    """Register a function as an item. Raises ValueError if the name is taken."""
-
-    def register(make: Callable[[Bench], Outcome]) -> Callable[[Bench], Outcome]:
-        if name in REGISTRY:
-            raise ValueError(f"there are two items {name}")
-        REGISTRY[name] = Item(name, title, caption, states, make)
-        return make
-
-    return register

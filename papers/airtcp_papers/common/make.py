@@ -97,7 +97,7 @@ def fingerprint(item: Item, settings: Settings) -> str:
         __version__,
         code_digest(item.make.__module__),
         code_digest(__name__, follow=()),
-        _scenarios_digest(_folder(item)),
+        _files_digest(item.paper),
         core_digest(),
         settings.quick,
         settings.seed,
@@ -172,7 +172,7 @@ def _one(item: Item, settings: Settings, out: Path, progress: Progress | None) -
     if record is not None and record["fingerprint"] == wanted and _whole(record, out / item.paper):
         return Made(item, "kept")
     bench = Bench(
-        folder=_folder(item),
+        folder=SOURCES[item.paper].folder,
         store=out / STORE,
         settings=settings,
         on_run=None if progress is None else progress.run,
@@ -237,16 +237,11 @@ def _csv(columns: Iterable[str], rows: Iterable[Iterable[Cell]]) -> bytes:
         return text.getvalue().encode()
 
 
-def _folder(item: Item) -> Path:
-    """Return the folder with the scenario files of an item's paper."""
-    return SOURCES[item.paper].folder
-
-
 @cache
-def _scenarios_digest(folder: Path) -> str:
-    """Return the SHA-256 of the scenario files in a folder."""
-    digest = hashlib.sha256()
-    for file in sorted(set(folder.glob("*.toml")) - {folder / "claims.toml"}):
+def _files_digest(letter: str) -> str:
+    """Return the SHA-256 of a paper's scenario files, and of the words of its items."""
+    paper, digest = SOURCES[letter], hashlib.sha256()
+    for file in (*paper.scenarios, paper.folder / "items.toml"):
         digest.update(file.name.encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()

@@ -35,7 +35,6 @@ def _papers(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
     """Return all items that can be reproduced, and which of them have sliders."""
     from airtcp_papers.common.catalogue import SOURCES, items
     from airtcp_papers.common.scoreboard import kept, rows
-    from airtcp_papers.common.sliders import WITHOUT
     from airtcp_papers.common.view import catalogue
 
     board = {row.item.name: row for row in rows(items().values(), kept())}
@@ -47,7 +46,7 @@ def _papers(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
             "title": one.title,
             "caption": one.caption,
             "states": one.states,
-            "still": WITHOUT.get(one.name, ""),
+            "still": one.still,
             "verdicts": board[one.name].counts,
             "line": board[one.name].line,
         }

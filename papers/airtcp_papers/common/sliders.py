@@ -1,13 +1,38 @@
 """Figures with sliders: what each declares, and the resulting curves.
 
-A paper's module `sliders` declares its figures: the sliders, the function that draws the models'
-curves (the item uses the same one), and the scenario that simulates the figure. A figure without
-its own curves asks `airtcp.predict` along a key of that scenario.
+`sliders.toml` in a paper's folder declares its sliders and figures, and the module `sliders` beside
+it the functions that it names. A slider:
+
+    [sliders.users]
+    label = "Web users"
+    values = [1, 2, 5, 10, 20, 30, 40]
+    paper = 10                                     # the paper's value
+    texts = [...]                                  # how values are labelled, by default as numbers
+    keys."stations.laptop.count" = "{users}"       # key paths, with values that name sliders
+    each."ap.queue.limit" = [...]                  # the same as lists: one for each value
+    off = 0                                        # at this value nothing changes
+
+Several sliders with one `name` may differ in the rest. {text} stands for the value's label. "none"
+removes a key, and "-" leaves it. `keys` may be a function of all values. Without `keys` and `each`
+only the equations have the parameter. A figure:
+
+    [figures."M.fig8"]
+    sliders = ["size", "users"]
+    paper = { users = 1 }                          # where it differs from the sliders'
+    x = "stations"                                 # axes, by default those of items.toml
+    y = "mean session delay (s)"
+    read = [40, "40 stations"]                     # where curves are read out in words
+    curves = "delays"                              # a function of the sliders by name
+    opens = { file = "web", axis = "stations.laptop.count", metric = "transfer_time_s" }
+
+`curves` draws what the item draws, too. A figure with `asked` instead asks `airtcp.predict` along
+the axis of that scenario; see `Asked`.
 """
 
 from __future__ import annotations
 
 import importlib
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -22,10 +47,15 @@ from airtcp.units import format_time_ns
 from airtcp_papers.common.bench import QUICK_DURATION, QUICK_REPLICATIONS
 from airtcp_papers.common.catalogue import SOURCES
 from airtcp_papers.common.chart import Series
+from airtcp_papers.common.described import words_of
 
 #: The value of every slider, by name.
 Values = Mapping[str, float]
 Changes = Mapping[str, Any]
+#: An x, and the value of the scenario's axis there.
+Point = tuple[float, Any]
+#: The file with the sliders of a paper, in its folder.
+FILE: Final = "sliders.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +90,7 @@ class Asked:
     `per` is the figure's unit in units of the metric. `relative` divides every value by the first.
     """
 
-    points: Sequence[tuple[float, Any]]
+    points: Sequence[Point]
     lines: Sequence[Line] = (Line("models"),)
     per: float = 1.0
     relative: bool = False
@@ -167,6 +197,85 @@ class Movable:
         return found
 
 
+def declared(module: str, *functions: Callable[..., Any]) -> tuple[Movable, ...]:
+    """Return the figures of a paper's `sliders.toml`; `module` is the file of its module.
+
+    `functions` are those that it names. Raises KeyError for another.
+    """
+    known = {one.__name__: one for one in functions}
+    told = tomllib.loads(Path(module).with_name(FILE).read_text(encoding="utf-8"))
+    items = words_of(module)
+    return tuple(
+        _figure(name, {**items[name], **entry}, told["sliders"], known)
+        for name, entry in told["figures"].items()
+    )
+
+
+def _figure(
+    name: str,
+    told: Mapping[str, Any],
+    sliders: Mapping[str, Mapping[str, Any]],
+    known: Mapping[str, Callable[..., Any]],
+) -> Movable:
+    own, is_drawn = told.get("paper", {}), "curves" in told or "asked" in told
+    asked, opens = told.get("asked"), told.get("opens")
+    if asked is not None:
+        points, lines = asked["points"], asked.get("lines", [{"label": "models"}])
+        points = known[points]() if isinstance(points, str) else [(x, at) for x, at in points]
+        asked = Asked(**{**asked, "points": points, "lines": [Line(**line) for line in lines]})
+    return Movable(
+        item=name,
+        sliders=[_slider(one, sliders[one], own, known) for one in told["sliders"]],
+        x=told["x"] if is_drawn else "",
+        y=told["y"] if is_drawn else "",
+        read=tuple(told.get("read", (0.0, ""))),
+        curves=known[told["curves"]] if "curves" in told else None,
+        asked=asked,
+        opens=None if opens is None else Opens(**opens),
+        log_x=told.get("log_x", False),
+    )
+
+
+def _slider(
+    table: str,
+    told: Mapping[str, Any],
+    paper: Mapping[str, float],
+    known: Mapping[str, Callable[..., Changes]],
+) -> Slider:
+    name, keys = told.get("name", table), told.get("keys", {})
+    steps, texts = told["values"], told.get("texts")
+
+    def changes(values: Values) -> Changes:
+        if values[name] == told.get("off"):
+            return {}
+        place = steps.index(values[name])
+        fields = dict(values) | ({} if texts is None else {"text": texts[place]})
+        written = {path: _written(value, fields) for path, value in keys.items()}
+        written |= {path: listed[place] for path, listed in told.get("each", {}).items()}
+        return {
+            path: None if value == "none" else value
+            for path, value in written.items()
+            if value != "-"
+        }
+
+    function = known[keys] if isinstance(keys, str) else changes if keys or "each" in told else None
+    return Slider(name, told["label"], steps, paper.get(name, told["paper"]), texts, function)
+
+
+def _written(value: Any, fields: Mapping[str, Any]) -> Any:
+    """Return a value in written form, with numbers or a label instead of names in braces."""
+    if isinstance(value, dict):
+        return {key: _written(one, fields) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_written(one, fields) for one in value]
+    if not isinstance(value, str):
+        return value
+    if value[1:-1] in fields and value != "{text}":
+        return int(fields[value[1:-1]])
+    numbers = {k: one if isinstance(one, str) else f"{one:g}" for k, one in fields.items()}
+    return value.format_map(numbers)
+
+
 def figures() -> dict[str, Movable]:
     """Return all figures with sliders by item, in the order of papers."""
     found = {}
@@ -175,36 +284,6 @@ def figures() -> dict[str, Movable]:
         for one in module.FIGURES:
             found[one.item] = one
     return found
-
-
-#: Items without sliders, and why.
-WITHOUT: Final[Mapping[str, str]] = {
-    "M.table1": "a table of parameters: nothing follows from them in it",
-    "M.backlog": "its model has one number, 1 + 1/d, that follows from d alone",
-    "M.remarks": "a table of what the text states without a figure",
-    "M.text": "a table of what the text states without a figure",
-    "B.mixed": "bursts beside uploads have no model",
-    "B.text": "a table of what the text states without a figure",
-    "L.text": "a table of what the text states without a figure",
-    "G.text": "compares starts of skipping; its numbers have no model",
-    "M.timer": "delayed ACKs of many users wait for a timer that no model has",
-    "L.aifs": "its one parameter is its axis; L.cwmin has a slider beside it",
-    "H.files": "samples of one law; nothing else follows from them in it",
-    "H.intervals": "how well a run tells the mean that H.fig1 draws",
-    "H.sizes": "single transfers of one simulation; its line is that of H.fig1, in proportion",
-    "H.standards": "one axis of four loads; its sliders would be those of H.fig1",
-    "H.table1": "a table of parameters: nothing follows from them in it",
-    "H.table2": "a table of parameters; what follows from them are the figures H.fig1 to H.fig5",
-    "H.terms": "a table of terms at the parameters of the test bed; what follows is H.fig1",
-    "B.supply": "read out of traces, and of bursts that no model has",
-    "G.lengths": "compares points of G.fig3 to G.fig6, which have the sliders",
-    "G.steady": "read out of traces; its numbers have no model",
-    "G.windows": "read out of traces; its numbers have no model",
-    "H.testbed-means": "measured in real time; its models are those of H.fig1",
-    "H.testbed-number": "measured in real time; its models are those of H.fig5",
-    "H.testbed-tail-1-MB": "measured in real time; its model is that of H.fig4",
-    "H.testbed-tails": "measured in real time; its models are those of H.fig2 and H.fig3",
-}
 
 
 @lru_cache(maxsize=32)

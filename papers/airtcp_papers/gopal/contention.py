@@ -5,9 +5,10 @@ from __future__ import annotations
 from airtcp.results import Simulation
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.chart import Series, chart, table_of
-from airtcp_papers.common.item import Outcome, Value, item
-from airtcp_papers.common.measure import mean, over_runs, words
+from airtcp_papers.common.chart import Series
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Value
+from airtcp_papers.common.measure import mean, over_runs
 from airtcp_papers.gopal.model import simultaneous_send
 
 _CW = 32
@@ -27,17 +28,8 @@ def same_slot(*, w: float = _CW) -> list[Series]:
     ]
 
 
-@item(
-    "G.eq1",
-    title="Probability that nodes which always have a frame choose the same slot",
-    caption="An access point and N stations with a frame always ready, backoff over 32 slots: "
-    "equation (1), that any two of the N + 1 slots are equal; the chance that the next "
-    "transmission fails if all draw at once; and what simulated nodes meet, per transmission and "
-    "per frame.",
-    states="3 % for one TCP session, 1.5 % after a failure, which doubles the window; 17.6 % for "
-    "three sessions. (1) is called the likelihood of a failed transmission.",
-)
-def eq1(bench: Bench) -> Outcome:
+@item("G.eq1")
+def eq1(bench: Bench) -> Found:
     *curves, paper = same_slot()
     any_two = [mean(p) for p in curves[0].y]
     runs = {n: bench.simulate("saturated", {"stations.node.count": n}) for n in _SIMULATED}
@@ -52,15 +44,8 @@ def eq1(bench: Bench) -> Outcome:
     both = runs[1].metrics["simultaneous_send_probability"]
     doubled = float(simultaneous_send(1, 2 * _CW).any_two)
     three = _OTHERS.index(3)
-    x, y = "stations N besides the access point", "probability"
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found=f"One station: {any_two[0]:.5f} by (1), {words(both)} in the simulation; "
-        f"{doubled:.4f} with a window of 64. Three stations: {any_two[three]:.4f} by (1), which "
-        "the paper prints truncated (erratum G1). That is the chance that any two slots coincide, "
-        f"not that the next transmission fails (G2): of the simulated ones {words(failing[3])} "
-        f"do. Of the frames {words(frames[3])} collide: each collision takes two, and three "
-        "others may hit a frame; that it comes near (1) is particular to three stations.",
+    return Found(
+        series,
         values={
             "one": any_two[0],
             "one_simulated": both,
@@ -70,7 +55,6 @@ def eq1(bench: Bench) -> Outcome:
             "three_frames": frames[3],
             "one_frames": frames[1],
         },
-        figure=chart(series, x=x, y=y, from_zero=True, whole_x=True),
     )
 
 

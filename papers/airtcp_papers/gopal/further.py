@@ -13,8 +13,9 @@ from typing import Final
 from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench, Changes
-from airtcp_papers.common.item import Cell, Data, Outcome, Value, item
-from airtcp_papers.common.measure import least, mean, most, words
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Cell, Data, Value
+from airtcp_papers.common.measure import least, mean, most
 from airtcp_papers.gopal.observed import TO_TELL_FROM_NOTHING, Uploads, gain, observe
 
 #: The adaptive variant is compared with the best of these.
@@ -44,15 +45,8 @@ def _case(flows: int, *, retries: bool) -> str:
     return f"{who}, {'MAC retries' if retries else 'no MAC retries'}"
 
 
-@item(
-    "G.adaptive",
-    title="ACKs skipped by what the MAC meets",
-    caption="Goodput per flow of uploads of 10 MB where the number of skipped ACKs follows the "
-    "frames of the station, beside fixed numbers. A table of our own.",
-    states="Selecting the number of skipped ACKs by feedback of the MAC is a better adaptation "
-    "(section V).",
-)
-def adaptive(bench: Bench) -> Outcome:
+@item("G.adaptive")
+def adaptive(bench: Bench) -> Found:
     rows: list[list[Cell]] = []
     over_one, over_best, ends = [], [], []
     for retries, flows in product((False, True), (1, 3)):
@@ -77,31 +71,24 @@ def adaptive(bench: Bench) -> Outcome:
         goodputs = [mean(one.goodputs()) for one in (*fixed, chosen)]
         rows.append([_case(flows, retries=retries), *goodputs, mean(chosen.finished())])
     head = ["", *(f"skip {skip} (Mb/s)" for skip in _FIXED), "adaptive (Mb/s)", "share that ends"]
-    return Outcome(
+    return Found(
         data=Data(head, rows),
-        found="Adaptive skipping has "
-        + ", ".join(
-            f"{100 * mean(one):+.0f} % ({row[0]})" for one, row in zip(over_best, rows, strict=True)
-        )
-        + " against the best fixed number of each case.",
         values={
             "over_one": least(over_one),
             "over_best": least(over_best),
             "finished": least(ends),
         },
+        told={
+            "each": ", ".join(
+                f"{100 * mean(one):+.0f} % ({row[0]})"
+                for one, row in zip(over_best, rows, strict=True)
+            )
+        },
     )
 
 
-@item(
-    "G.feedback",
-    title="TCP told of frames that the MAC gives up",
-    caption="Goodput and timeouts of one upload of 10 MB whose TCP hears of frames given up: "
-    "without MAC retries and noise, and where 5 % of the frames are lost to noise. A table of our "
-    "own.",
-    states="Told of a failed transmission TCP prevents a timeout; it may keep its window where the "
-    "channel lost the packet, which conserves throughput (section V).",
-)
-def feedback(bench: Bench) -> Outcome:
+@item("G.feedback")
+def feedback(bench: Bench) -> Found:
     rows: list[list[Cell]] = []
 
     def run(name: str, changes: Changes, *, retries: bool = False) -> Uploads:
@@ -120,13 +107,7 @@ def feedback(bench: Bench) -> Outcome:
         "gain_noise": gain(noisy_told, noisy),
         "freeze": gain(frozen, noisy_told),
     }
-    return Outcome(
-        data=Data(["", "goodput (Mb/s)", "timeouts"], rows),
-        found=f"Goodput changes by {words(values['gain'])} of it where TCP is told, timeouts by "
-        f"{words(values['timeouts'])}; with noise by {words(values['gain_noise'])}, and by "
-        f"{words(values['freeze'])} more where the window is kept.",
-        values=values,
-    )
+    return Found(data=Data(["", "goodput (Mb/s)", "timeouts"], rows), values=values)
 
 
 def _timeouts(told: Uploads, plain: Uploads) -> Interval:
@@ -136,16 +117,8 @@ def _timeouts(told: Uploads, plain: Uploads) -> Interval:
     return gain(told, plain, number)
 
 
-@item(
-    "G.polling",
-    title="Uploads whose stations are polled",
-    caption="Goodput per flow, collisions and timeouts of uploads of 10 MB where stations contend, "
-    "and where they are polled in contention-free periods of up to 100 ms of every 102.4 ms (PCF). "
-    "A table of our own.",
-    states="With the PCF contention and failed transmissions are alleviated significantly, and "
-    "contention between data and returning ACKs can be prevented (section V).",
-)
-def polling(bench: Bench) -> Outcome:
+@item("G.polling")
+def polling(bench: Bench) -> Found:
     rows: list[list[Cell]] = []
     gains, failures, together = [], [], []
     for retries, flows in product((False, True), (1, 3)):
@@ -174,18 +147,17 @@ def polling(bench: Bench) -> Outcome:
         "timeouts, contending",
         "polled",
     ]
-    return Outcome(
+    return Found(
         data=Data(head, rows),
-        found="Where stations are polled goodput changes by "
-        + ", ".join(
-            f"{100 * mean(one):+.0f} % ({row[0]})" for one, row in zip(gains, rows, strict=True)
-        )
-        + f", collisions by {100 * mean(most(failures)):+.0f} % and simultaneous sends by "
-        f"{100 * mean(most(together)):+.0f} % where least.",
         values={
             "gain": least(gains),
             "failures": most(failures),
             "together": most(together),
+        },
+        told={
+            "each": ", ".join(
+                f"{100 * mean(one):+.0f} % ({row[0]})" for one, row in zip(gains, rows, strict=True)
+            )
         },
     )
 

@@ -8,8 +8,9 @@ from typing import Final
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench, Changes
-from airtcp_papers.common.chart import Series, chart, table_of
-from airtcp_papers.common.item import Outcome, Value, item
+from airtcp_papers.common.chart import Series
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Value
 from airtcp_papers.common.measure import words
 from airtcp_papers.gopal.observed import Uploads, observe
 
@@ -57,16 +58,8 @@ def _alike(cases: _Cases) -> Interval:
     )
 
 
-@item(
-    "G.lengths",
-    title="What skipping gains short and long uploads",
-    caption="What skipping one to four ACKs adds to the goodput of uploads of 10 MB, against what "
-    "it adds to those of 1 MB: one upload and three, without and with MAC retries. A figure of "
-    "our own.",
-    states="The pattern of the improvement is very similar for short and for long uploads, which "
-    "differ in its extent alone (section IV.C).",
-)
-def lengths(bench: Bench) -> Outcome:
+@item("G.lengths")
+def lengths(bench: Bench) -> Found:
     series, values, told = [], dict[str, Value](), []
     for number, (name, how, retries, varied) in enumerate(_PANELS):
         cases: _Cases = {}
@@ -83,10 +76,4 @@ def lengths(bench: Bench) -> Outcome:
         series.append(Series(how, x, y, "points", number))
         values[f"alike_{name}"] = _alike(cases)
         told.append(f"{words(values[f'alike_{name}'])} ({how})")
-    x_label, y_label = "gain of 1 MB", "gain of 10 MB"
-    return Outcome(
-        data=table_of(series, x=x_label, y=y_label),
-        found=f"The gains of short and long uploads correlate by {' and '.join(told)}.",
-        values=values,
-        figure=chart(series, x=x_label, y=y_label),
-    )
+    return Found(series, values=values, told={"each": " and ".join(told)})

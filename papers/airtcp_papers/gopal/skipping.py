@@ -14,8 +14,9 @@ from typing import Final
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench, Changes
-from airtcp_papers.common.chart import Series, chart, table_of
-from airtcp_papers.common.item import Cell, Data, Outcome, Value, item
+from airtcp_papers.common.chart import Series, chart
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Cell, Data, Value
 from airtcp_papers.common.measure import (
     changed,
     error_of,
@@ -31,7 +32,6 @@ from airtcp_papers.gopal.observed import TO_TELL_FROM_NOTHING, Uploads, gain, ob
 _SKIPS: Final = (0, 1, 2, 3, 4)
 _DELAYS_MS: Final = (2, 5, 10, 15)
 _FLOWS: Final = (1, 3)
-_X, _Y = "skipped ACKs", "goodput per flow (Mb/s)"
 #: The paper's "around 1 Mbps" of one flow without retries, with the largest gain from one skipped
 #: ACK, by file size in megabytes.
 _GAINED_MOST: Final = {1: 1.30, 10: 1.98}
@@ -63,7 +63,7 @@ def _share_above_nothing(gained: Sequence[Interval]) -> Interval:
     return Interval(mean, low, high, min(one.n for one in gained))
 
 
-def _against_flows(bench: Bench, *, megabytes: int, retries: bool) -> Outcome:
+def _against_flows(bench: Bench, *, megabytes: int, retries: bool) -> Found:
     """Reproduce Fig. 3 to 6: one flow and three, a wired delay of 2 ms."""
     series: list[Series] = []
     values: dict[str, Value] = {}
@@ -145,12 +145,7 @@ def _against_flows(bench: Bench, *, megabytes: int, retries: bool) -> Outcome:
     assert isinstance(each, Interval)
     values["one_gains_more"] = _less(one_flow, three_flows)
     values["one_gains_more_each"] = _less(one_flow, each)
-    return Outcome(
-        data=table_of(series, x=_X, y=_Y),
-        found=" ".join(parts),
-        values=values,
-        figure=chart(series, x=_X, y=_Y, from_zero=True, whole_x=True),
-    )
+    return Found(series, values=values, told={"each": " ".join(parts)})
 
 
 def _stated_of_one(megabytes: int, ours: Value | None) -> Series:
@@ -174,7 +169,7 @@ def spread(uploads: Sequence[Uploads]) -> Interval:
     return gain(ordered[-1], ordered[0])
 
 
-def _against_delays(bench: Bench, *, megabytes: int, flows: int, retries: bool) -> Outcome:
+def _against_delays(bench: Bench, *, megabytes: int, flows: int, retries: bool) -> Found:
     """Reproduce Fig. 2 and A1 to A5: several delays of the wired link."""
     series, plain, gains = [], [], []
     for number, delay_ms in enumerate(_DELAYS_MS):
@@ -193,29 +188,20 @@ def _against_delays(bench: Bench, *, megabytes: int, flows: int, retries: bool) 
         # The paper's numbers are for the shortest delay, and none is for three flows.
         series.append(_stated_of_one(megabytes, plain[0].goodputs() if retries else None))
     spreads = [mean(one.goodputs()) for one in plain]
-    return Outcome(
-        data=table_of(series, x=_X, y=_Y),
-        found=f"Without skipping goodput is {min(spreads):.2f} to {max(spreads):.2f} Mb/s over the "
-        f"delays; skipping one ACK changes it by {100 * min(gains):+.0f} to "
-        f"{100 * max(gains):+.0f} %.",
+    return Found(
+        series,
         values={
             "spread": spread(plain),
             "spread_error": error_of(spread(plain), _RUNS_OF_THE_PAPER),
             "least_gain": min(gains),
             "most_gain": max(gains),
         },
-        figure=chart(series, x=_X, y=_Y, from_zero=True, whole_x=True, columns=3),
+        told={"least": min(spreads), "most": max(spreads)},
     )
 
 
-@item(
-    "G.fig2",
-    title="One long upload without MAC retries, several link delays",
-    caption="Goodput of one upload of 10 MB against the number of ACKs that are left out, without "
-    "MAC retries, for delays of the wired link of 2 to 15 ms.",
-    states="Results do not change significantly with the delay of the link.",
-)
-def fig2(bench: Bench) -> Outcome:
+@item("G.fig2")
+def fig2(bench: Bench) -> Found:
     drawn = _against_delays(bench, megabytes=10, flows=1, retries=False)
     delayed = {delay_ms: observe(bench, 0, delay_ms=delay_ms) for delay_ms in _DELAYS_MS}
     collisions = [mean(one.simulation.metrics["collision_probability"]) for one in delayed.values()]
@@ -224,93 +210,57 @@ def fig2(bench: Bench) -> Outcome:
         mean(observe(bench, 0, delay_ms=delay_ms, varied=short_rto).goodputs())
         for delay_ms in _DELAYS_MS
     ]
-    return replace(
-        drawn,
-        found=f"{drawn.found} On a longer path data and ACKs meet less often: the collision "
-        f"probability falls from {collisions[0]:.4f} at {_DELAYS_MS[0]} ms to {collisions[-1]:.4f} "
-        f"at {_DELAYS_MS[-1]} ms, and with it the timeouts, each of a second and more. With a "
-        "least timeout of 0.2 s, which the paper's other numbers exclude, goodput is "
-        f"{min(quick):.2f} to {max(quick):.2f} Mb/s.",
-        values=drawn.values,
-    )
+    told = {"collisions": collisions, "quick_least": min(quick), "quick_most": max(quick)}
+    return replace(drawn, told={**drawn.told, **told})
 
 
-@item(
-    "G.fig3",
-    title="Short uploads without MAC retries",
-    caption="Goodput of uploads of 1 MB against the number of ACKs that are left out, without MAC "
-    "retries; one flow, and three at a time.",
-    states="About 1 Mb/s with one flow; skipping one ACK gains up to 30 %; with more ACKs skipped "
-    "many sessions fail to complete.",
-)
-def fig3(bench: Bench) -> Outcome:
+@item("G.fig3")
+def fig3(bench: Bench) -> Found:
     return _against_flows(bench, megabytes=1, retries=False)
 
 
-@item(
-    "G.fig4",
-    title="Long uploads without MAC retries",
-    caption="As Fig. 3 for files of 10 MB.",
-    states="About 1 Mb/s with one flow; skipping one ACK gains up to 98 %; with more ACKs skipped "
-    "many sessions fail to complete.",
-)
-def fig4(bench: Bench) -> Outcome:
+@item("G.fig4")
+def fig4(bench: Bench) -> Found:
     return _against_flows(bench, megabytes=10, retries=False)
 
 
-@item(
-    "G.fig5",
-    title="Short uploads with MAC retries",
-    caption="As Fig. 3 with up to seven transmissions of a frame.",
-    states="Goodput gains consistently with ACK skipping, because slow start overflows the queue "
-    "less.",
-)
-def fig5(bench: Bench) -> Outcome:
+@item("G.fig5")
+def fig5(bench: Bench) -> Found:
     return _against_flows(bench, megabytes=1, retries=True)
 
 
-@item(
-    "G.fig6",
-    title="Long uploads with MAC retries",
-    caption="As Fig. 4 with up to seven transmissions of a frame.",
-    states="Goodput gains up to 30 % with ACK skipping.",
-)
-def fig6(bench: Bench) -> Outcome:
+@item("G.fig6")
+def fig6(bench: Bench) -> Found:
     return _against_flows(bench, megabytes=10, retries=True)
 
 
-def _appendix(name: str, *, megabytes: int, flows: int, retries: bool) -> None:
-    long = "long" if megabytes > 1 else "short"
-    who = f"One {long} upload" if flows == 1 else f"Three {long} uploads"
-    how = "with" if retries else "without"
-
-    @item(
-        name,
-        title=f"{who} {how} MAC retries, several link delays",
-        caption=f"Goodput of uploads of {megabytes} MB ({flows} at a time) against the number of "
-        f"ACKs that are left out, {how} MAC retries, for several delays of the wired link.",
-        states="Results do not change significantly with the delay of the link.",
-    )
-    def make(bench: Bench) -> Outcome:
-        return _against_delays(bench, megabytes=megabytes, flows=flows, retries=retries)
+@item("G.figA1")
+def fig_a1(bench: Bench) -> Found:
+    return _against_delays(bench, megabytes=10, flows=1, retries=True)
 
 
-_appendix("G.figA1", megabytes=10, flows=1, retries=True)
-_appendix("G.figA2", megabytes=10, flows=3, retries=False)
-_appendix("G.figA3", megabytes=10, flows=3, retries=True)
-_appendix("G.figA4", megabytes=1, flows=1, retries=False)
-_appendix("G.figA5", megabytes=1, flows=3, retries=False)
+@item("G.figA2")
+def fig_a2(bench: Bench) -> Found:
+    return _against_delays(bench, megabytes=10, flows=3, retries=False)
 
 
-@item(
-    "G.scenarios",
-    title="What one skipped ACK gains in each scenario",
-    caption="What all uploads bring until the last has ended, with one ACK skipped over that with "
-    "none, less one: files of 1 and 10 MB, one upload and three, without and with MAC retries. A "
-    "figure of our own.",
-    states="All scenarios gain from skipping at least one ACK, one flow the most (section IV).",
-)
-def scenarios(bench: Bench) -> Outcome:
+@item("G.figA3")
+def fig_a3(bench: Bench) -> Found:
+    return _against_delays(bench, megabytes=10, flows=3, retries=True)
+
+
+@item("G.figA4")
+def fig_a4(bench: Bench) -> Found:
+    return _against_delays(bench, megabytes=1, flows=1, retries=False)
+
+
+@item("G.figA5")
+def fig_a5(bench: Bench) -> Found:
+    return _against_delays(bench, megabytes=1, flows=3, retries=False)
+
+
+@item("G.scenarios")
+def scenarios(bench: Bench) -> Found:
     cases = [
         (megabytes, flows, retries)
         for retries in (False, True)
@@ -332,31 +282,25 @@ def scenarios(bench: Bench) -> Outcome:
     rows: list[list[Cell]] = [
         [name, one.mean, one.low, one.high] for name, one in zip(names, found, strict=True)
     ]
-    return Outcome(
+    return Found(
         data=Data(["scenario", "gain", "low", "high"], rows),
-        found="Gains: "
-        + ", ".join(
-            f"{100 * mean(one):+.0f} % ({number}: {name})"
-            for number, (name, one) in enumerate(zip(names, found, strict=True), 1)
-        )
-        + ".",
+        figure=chart(series, x="scenario", y="gain of one skipped ACK", whole_x=True),
         values={
             "least_gain": least(found),
             "most_gain": most(found),
             "improved": _share_above_nothing([*found, *more]),
         },
-        figure=chart(series, x="scenario", y="gain of one skipped ACK", whole_x=True),
+        told={
+            "each": ", ".join(
+                f"{100 * mean(one):+.0f} % ({number}: {name})"
+                for number, (name, one) in enumerate(zip(names, found, strict=True), 1)
+            )
+        },
     )
 
 
-@item(
-    "G.rts",
-    title="What RTS/CTS costs",
-    caption="Goodput of one upload of 10 MB, nothing skipped, with and without RTS/CTS. A table of "
-    "our own.",
-    states="RTS/CTS reduced the goodput, so that it is off in all experiments (section III).",
-)
-def rts(bench: Bench) -> Outcome:
+@item("G.rts")
+def rts(bench: Bench) -> Found:
     keys = {"mac.rts_threshold": "0 B"}
     rows: list[list[Cell]] = []
     values: dict[str, Value] = {}
@@ -374,10 +318,8 @@ def rts(bench: Bench) -> Outcome:
                 mean(protected.goodputs()),
             ]
         )
-    return Outcome(
+    return Found(
         data=Data(["", "without RTS/CTS (Mb/s)", "with (Mb/s)"], rows),
-        found="With RTS/CTS goodput is "
-        + " and ".join(f"{words(one)} of that without" for one in values.values())
-        + ", without and with MAC retries.",
         values=values,
+        told={"each": " and ".join(f"{words(one)} of that without" for one in values.values())},
     )

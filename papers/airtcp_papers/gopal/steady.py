@@ -16,7 +16,8 @@ from airtcp.scenario import ResolvedScenario
 from airtcp.stats import student_interval
 
 from airtcp_papers.common.bench import Bench, Changes
-from airtcp_papers.common.item import Cell, Data, Outcome, Value, item
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Cell, Data, Value
 from airtcp_papers.common.measure import mean, words
 from airtcp_papers.gopal.observed import observe
 
@@ -93,18 +94,8 @@ def _first(run: Replication) -> tuple[Trace, FlowSeries]:
     return run.trace, run.trace.flow(run.trace.flow_names[0])
 
 
-@item(
-    "G.steady",
-    title="What a sender has to send, how large its window is, and how long it waits",
-    caption="One upload of 10 MB, every ACK sent, from traces: how much of the time the station "
-    "and the access point have a packet, and how much of it the window is as large as what the "
-    "path carries in a mean round trip; and the longest time between two timeouts of uploads "
-    "that stall with four ACKs skipped. A table of our own.",
-    states="Nodes have a consistent supply of packets (II.C); windows seldom reach the delay-"
-    "bandwidth product, for they lose packets (IV.C); the backoff of timeouts can be as high as "
-    "64 s (II.B).",
-)
-def steady(bench: Bench) -> Outcome:
+@item("G.steady")
+def steady(bench: Bench) -> Found:
     carried = mean(observe(bench, 0, retries=True, varied=_LOSSLESS).goodputs())
     rows: list[list[Cell]] = [["what the path carries without a loss, Mb/s", carried]]
     values: dict[str, Value] = {}
@@ -152,13 +143,10 @@ def steady(bench: Bench) -> Outcome:
     values["backed_off"] = backoff
     rows.append(["share of the time between timeouts that backoff doubled", mean(backoff)])
     rows.append(["longest time between two timeouts, four ACKs skipped, s", mean(longest)])
-    return Outcome(
+    return Found(
         data=Data(["what", "mean"], rows),
-        found=f"The path carries {carried:.2f} Mb/s where nothing is lost. "
-        + "; ".join(told)
-        + f". Of uploads that stall the longest time between two timeouts is {words(longest)} s, "
-        f"and waits that backoff has doubled are {words(backoff)} of the time.",
         values=values,
+        told={"carried": carried, "each": "; ".join(told), "longest": longest, "backoff": backoff},
     )
 
 

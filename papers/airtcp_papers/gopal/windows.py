@@ -12,8 +12,9 @@ from airtcp.scenario import ResolvedScenario
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.item import Cell, Data, Outcome, Value, item
-from airtcp_papers.common.measure import off, words
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Cell, Data, Value
+from airtcp_papers.common.measure import off
 
 _INTERVAL_S: Final = 0.02
 _RUN: Final[dict[str, Any]] = {"run.duration": "30 s", "run.replications": 20}
@@ -62,17 +63,8 @@ def _in_slow_start(events: Any, place: int) -> bool:
     return bool(np.isnan(threshold) or events.cwnd_bytes[place] < threshold)
 
 
-@item(
-    "G.windows",
-    title="Windows and queues over time",
-    caption="Uploads of 10 MB with MAC retries, from traces: whether slow start goes on until the "
-    "first loss, how large it is after 100 segments with every ACK and with one of two, and what "
-    "the access point's queue holds beside a station's. A table of our own.",
-    states="The window stays in slow start until there is a loss (IV.A); skipped ACKs slow its "
-    "growth (I, II.D); the access point's queue holds as much as a station's with one flow, and N "
-    "times as much with N (II.C).",
-)
-def windows(bench: Bench) -> Outcome:
+@item("G.windows")
+def windows(bench: Bench) -> Found:
     plain, skipping, three = (
         _observe(bench, skip, flows) for skip, flows in ((0, 1), (1, 1), (0, _THREE))
     )
@@ -96,14 +88,10 @@ def windows(bench: Bench) -> Outcome:
         "queue_three": many,
         "queue_three_off": off(many, float(_THREE)),
     }
-    return Outcome(
+    return Found(
         data=Data(["what", "mean"], rows),
-        found=f"{words(slow)} of the runs are in slow start at their first loss. After {_SEGMENTS} "
-        f"segments the window has {words(grown[0])} segments with every ACK and {words(grown[1])} "
-        f"with one of two. The access point's queue holds {words(one)} of what a station's does "
-        f"with one flow, and {words(many)} with three: it has a quarter of the turns and the ACKs "
-        "of three stations, so that its queue grows until it is full.",
         values=values,
+        told={"slow": slow, "segments": _SEGMENTS, "grown": grown, "one": one, "many": many},
     )
 
 

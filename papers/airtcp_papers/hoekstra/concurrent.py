@@ -13,11 +13,12 @@ from airtcp.distributions import Exponential
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.chart import Series, chart, table_of
+from airtcp_papers.common.chart import Series
 from airtcp_papers.common.concurrent_flows import concurrent_processor_sharing
+from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.flows import processor_sharing
-from airtcp_papers.common.item import Outcome, Value, item
-from airtcp_papers.common.measure import changed, least, most, off, words
+from airtcp_papers.common.item import Value
+from airtcp_papers.common.measure import changed, least, most, off
 from airtcp_papers.hoekstra.testbed import mean_size, service_s
 
 _LAW: Final = "exponential"
@@ -104,17 +105,8 @@ def split_at_random(*, share: float = 0.5) -> list[Series]:
     return [Series(label, loads, means, "model")]
 
 
-@item(
-    "H.concurrent",
-    title="Downloads split over two cells",
-    caption="Mean transfer time in units of beta_eff against the load of a cell, for two cells of "
-    "the test bed: downloads split at random in halves, or to the cell with the fewer downloads; "
-    "and one server with the capacity of both. At the level of flows. A figure of our own.",
-    states="Several networks at once open tremendous possibilities for improvement, for which "
-    "smart algorithms must split the traffic; models of single networks are a step towards them "
-    "(section V).",
-)
-def concurrent(bench: Bench) -> Outcome:
+@item("H.concurrent")
+def concurrent(bench: Bench) -> Found:
     points = {load: split(bench, load) for load in _LOADS}
     ways = {
         "static": "split at random",
@@ -130,13 +122,8 @@ def concurrent(bench: Bench) -> Outcome:
     spread = changed(split(bench, 0.4).interval("static"), lambda time: time / alone)
     gain = [one.ratio("least", "static") for one in points.values()]
     beyond = [one.ratio("least", "pooled") for one in points.values()]
-    x, y = "load of each cell", "mean transfer time over beta_eff"
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found=f"To the cell with the fewer downloads a transfer takes {words(gain[0])} of the time "
-        f"of a random split at a load of {_LOADS[0]}, {words(gain[-1])} at {_LOADS[-1]}; and "
-        f"{words(beyond[0])} and {words(beyond[-1])} times that of one server of both capacities. "
-        f"Split in halves, traffic that loads one cell to 0.8 takes {words(spread)} of its time.",
+    return Found(
+        series,
         values={
             "static_over_one": spread,
             "least_over_static": most(gain),
@@ -145,5 +132,5 @@ def concurrent(bench: Bench) -> Outcome:
                 off(one.interval("static"), 1.0 / (1.0 - load)) for load, one in points.items()
             ),
         },
-        figure=chart(series, x=x, y=y, from_zero=True),
+        told={"gain": gain, "loads": _LOADS, "beyond": beyond},
     )

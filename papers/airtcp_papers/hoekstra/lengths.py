@@ -13,9 +13,10 @@ from airtcp import distributions
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
+from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.flows import processor_sharing
-from airtcp_papers.common.item import Cell, Data, Outcome, Value, item
-from airtcp_papers.common.measure import mean, most, words
+from airtcp_papers.common.item import Cell, Data, Value
+from airtcp_papers.common.measure import mean, most
 from airtcp_papers.common.store import code_digest, key_of
 from airtcp_papers.hoekstra.testbed import LAWS, gaps, service_s
 
@@ -40,15 +41,8 @@ def samples(seed: int, count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     return np.asarray(drawn, dtype=np.float64)
 
 
-@item(
-    "H.files",
-    title="Lists of 40,000 Pareto-2 files",
-    caption="What 400 lists of 40,000 files have whose sizes are drawn from Pareto-2 with a mean "
-    "of 200 kB: their mean size, and their squared coefficient of variation. A table of our own.",
-    states="40,000 different files with a mean size of 200 kB stand for each law; that of Pareto-2 "
-    "is infinite, against 4 of the hyperexponential law (section IV.A).",
-)
-def files(bench: Bench) -> Outcome:
+@item("H.files")
+def files(bench: Bench) -> Found:
     drawn = samples(bench.settings.seed or 1, _SAMPLES)
     means = drawn.mean(axis=1)
     varied = drawn.var(axis=1) / means**2
@@ -68,33 +62,24 @@ def files(bench: Bench) -> Outcome:
         ["the same, upper quartile", float(quartiles[2])],
         ["share of lists that vary more than the hyperexponential law", mean(above)],
     ]
-    return Outcome(
+    return Found(
         data=Data(["what", "value"], rows),
-        found="Squared coefficients of variation of the laws: "
-        f"{', '.join(f'{scv:g}' for scv in laws)}. The mean of a list is {words(off)} from "
-        "200 kB. Its squared coefficient of variation is "
-        f"{quartiles[1]:.2f} in the median of {_SAMPLES} lists, and half of them have "
-        f"{quartiles[0]:.2f} to {quartiles[2]:.2f}: {words(above)} of them vary more than the "
-        "hyperexponential law.",
         values={
             "mean_off": off,
             "more_varied": above,
             # A step to infinity is a step.
             "least_step": min(more - less for less, more in pairwise(laws)),
         },
+        told={
+            "scvs": ", ".join(f"{scv:g}" for scv in laws),
+            "quartiles": quartiles,
+            "samples": _SAMPLES,
+        },
     )
 
 
-@item(
-    "H.intervals",
-    title="How well 1.45 million transfers tell the mean",
-    caption="The width of a 95 % interval of the mean of 1.45 million transfers at the heaviest "
-    "load, relative to the mean: from runs of processor sharing with the effective service "
-    "time. A table of our own.",
-    states="Runs went on until the 95 % interval was narrower than 2.8 % of the mean, which took "
-    "over 140 hours for up to 1,450,000 observations a run (section IV.B.1).",
-)
-def intervals(bench: Bench) -> Outcome:
+@item("H.intervals")
+def intervals(bench: Bench) -> Found:
     gap_s, beta_s = gaps("exponential")[-1], service_s("exponential", beacons=False)
 
     def run() -> Any:
@@ -119,16 +104,16 @@ def intervals(bench: Bench) -> Outcome:
         "half_width_exponential": halves[0],
         "hours": hours,
     }
-    return Outcome(
+    return Found(
         data=Data(["what", "value", "low", "high"], rows),
-        found="The interval of a run is "
-        + ", ".join(
-            f"{100 * mean(one):.1f} % wide ({name})"
-            for name, one in zip(_LAWS, widths, strict=True)
-        )
-        + f"; so many arrivals take {hours:.0f} hours. Times of transfers that meet are alike, so "
-        "that their mean is known less well than that of as many independent ones.",
         values=values,
+        told={
+            "each": ", ".join(
+                f"{100 * mean(one):.1f} % wide ({name})"
+                for name, one in zip(_LAWS, widths, strict=True)
+            ),
+            "hours": hours,
+        },
     )
 
 

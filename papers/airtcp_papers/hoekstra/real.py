@@ -13,7 +13,8 @@ from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series, chart, table_of
-from airtcp_papers.common.item import Data, Outcome, Value, item
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Data, Value
 from airtcp_papers.common.measure import changed, mean
 from airtcp_papers.hoekstra.real_points import (
     CONFIDENCE,
@@ -37,17 +38,8 @@ def _trust(points: Sequence[RealPoint]) -> str:
     )
 
 
-@item(
-    "H.testbed-means",
-    title="Fig. 1 with real TCP: mean transfer times",
-    caption="Mean time of an FTP download in units of beta_eff, against rho_eff, by the kernel's "
-    "TCP, ProFTPD and clients of FTP over the simulated air in real time: the simulation of hours "
-    "times what the testbed took for the same transfers over what they took in the simulation, of "
-    "runs of half a minute. Beside it that simulation, with Linux at both ends, and the models, "
-    "the refined one also with as many ACKs as were counted on the testbed.",
-    states="Both models match a test bed of real machines that ran for 140 hours.",
-)
-def means(bench: Bench) -> Outcome:
+@item("H.testbed-means")
+def means(bench: Bench) -> Found:
     points = {law: [measured(bench, law, place) for place in REAL_PLACES] for law in REAL_LAWS}
     rhos = np.linspace(points[REAL_LAWS[0]][0].point.rho, points[REAL_LAWS[0]][-1].point.rho, 25)
     refined, basic = (
@@ -69,23 +61,9 @@ def means(bench: Bench) -> Outcome:
         series.append(Series(f"{law}, testbed", at, real, "points", number))
     every = [one for mine in points.values() for one in mine]
     x, y = "effective load rho_eff", "E[R] / beta_eff"
-    return Outcome(
+    return Found(
         data=_rows(points),
-        found="So much longer than the simulation of the same transfers the testbed takes: "
-        + "; ".join(
-            f"{law} "
-            + ", ".join(
-                f"{_percent(one.over_simulation)} (rho_eff {one.point.rho:.2f})" for one in mine
-            )
-            for law, mine in points.items()
-        )
-        + ". The refined model with as many ACKs as were counted there says "
-        + "; ".join(
-            f"{law} "
-            + ", ".join(f"{one.refined_s():.2f} s ({mean(one.mean_s):.2f} s)" for one in mine)
-            for law, mine in points.items()
-        )
-        + f", the testbed's means in brackets. {_trust(every)}",
+        figure=chart(series, x=x, y=y, columns=2),
         values={
             f"over_simulation_{law}_{place + 1}": one.over_simulation
             for law, mine in points.items()
@@ -96,7 +74,21 @@ def means(bench: Bench) -> Outcome:
             for law, mine in points.items()
             for place, one in zip(REAL_PLACES, mine, strict=True)
         },
-        figure=chart(series, x=x, y=y, columns=2),
+        told={
+            "each": "; ".join(
+                f"{law} "
+                + ", ".join(
+                    f"{_percent(one.over_simulation)} (rho_eff {one.point.rho:.2f})" for one in mine
+                )
+                for law, mine in points.items()
+            ),
+            "model": "; ".join(
+                f"{law} "
+                + ", ".join(f"{one.refined_s():.2f} s ({mean(one.mean_s):.2f} s)" for one in mine)
+                for law, mine in points.items()
+            ),
+            "trust_every": _trust(every),
+        },
     )
 
 
@@ -154,17 +146,8 @@ def _rows(points: Mapping[str, Sequence[RealPoint]]) -> Data:
     return Data(columns, rows)
 
 
-@item(
-    "H.testbed-tails",
-    title="Fig. 2 and 3 with real TCP: tails of transfer times",
-    caption="Probability that a download takes longer than t, exponential and hyperexponential "
-    "sizes, one every 0.40 s: dotted lines are the simulation of hours with Linux at both ends, "
-    "markers that and what the testbed has over the simulation of its own transfers; the line is "
-    "(26) of the refined model, which is for exponential sizes.",
-    states="Model and test bed are extremely close for exponential sizes, and match closely for "
-    "hyperexponential ones.",
-)
-def tails(bench: Bench) -> Outcome:
+@item("H.testbed-tails")
+def tails(bench: Bench) -> Found:
     points = {law: measured(bench, law, STATED) for law in REAL_LAWS}
     at = np.linspace(0.0, 8.0, 33)
     first = points[REAL_LAWS[0]].point
@@ -180,23 +163,15 @@ def tails(bench: Bench) -> Outcome:
             Series(f"{law}, simulation", at.tolist(), simulated, "dotted", number),
             Series(f"{law}, testbed", at[places].tolist(), list(real[places]), "points", number),
         ]
-    x, y = "t (s)", "P(R > t)"
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found=_found(points, apart),
+    return Found(
+        series,
         values={f"apart_{law}": value for law, value in apart.items()},
-        figure=chart(series, x=x, y=y, x_limits=(0.0, 8.0), y_limits=(0.0, 1.02), columns=2),
+        told={"each": _found(points, apart)},
     )
 
 
-@item(
-    "H.testbed-tail-1-MB",
-    title="Fig. 4 with real TCP: tail of transfer times, files of 1 MB",
-    caption="As Fig. 2 and 3 for files of 1 MB, one every 1.93 s, in runs of two minutes. The line "
-    "is processor sharing, simulated as flows on the transfers of the simulation of hours.",
-    states="Processor sharing with the effective service time matches the test bed closely.",
-)
-def large(bench: Bench) -> Outcome:
+@item("H.testbed-tail-1-MB")
+def large(bench: Bench) -> Found:
     one = measured(bench, "deterministic")
     at = np.linspace(0.0, 40.0, 41)
     flows = tail([run.sojourns_s for run in one.point.flows], at, CONFIDENCE)
@@ -208,26 +183,16 @@ def large(bench: Bench) -> Outcome:
         Series("simulation", at.tolist(), simulated, "dotted", 2),
         Series("testbed", at[1::2].tolist(), list(real[1::2]), "points", 2),
     ]
-    x, y = "t (s)", "P(R > t)"
     ratio = _percent(one.over_simulation)
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found=f"The testbed's mean is {ratio} from that of the simulation of its transfers. "
-        + _found({"deterministic": one}, {"deterministic": apart}),
+    return Found(
+        series,
         values={"apart_deterministic": apart, "over_simulation": one.over_simulation},
-        figure=chart(series, x=x, y=y, x_limits=(0.0, 40.0), y_limits=(0.0, 1.02), columns=3),
+        told={"ratio": ratio, "each": _found({"deterministic": one}, {"deterministic": apart})},
     )
 
 
-@item(
-    "H.testbed-number",
-    title="Fig. 5 with real TCP: downloads in progress",
-    caption="Probability that at least n downloads are in progress with one every 0.40 s: dotted "
-    "lines are the simulation of hours with Linux at both ends, markers that and what the testbed "
-    "has over the simulation of its own transfers; the line is rho_eff^n of (30).",
-    states="The number is nearly geometric with rho_eff, whatever the law of sizes.",
-)
-def numbers(bench: Bench) -> Outcome:
+@item("H.testbed-number")
+def numbers(bench: Bench) -> Found:
     points = {law: measured(bench, law, STATED) for law in REAL_LAWS}
     at = list(range(_MOST_FLOWS + 1))
     rho = points[REAL_LAWS[0]].point.rho
@@ -247,11 +212,11 @@ def numbers(bench: Bench) -> Outcome:
             ),
         ]
     x, y = "downloads in progress n", "P(N >= n)"
-    return Outcome(
+    return Found(
         data=table_of(series, x="n", y=y),
-        found=_found(points, apart),
-        values={f"apart_{law}": value for law, value in apart.items()},
         figure=chart(series, x=x, y=y, y_limits=(0.0, 1.02), columns=2, whole_x=True),
+        values={f"apart_{law}": value for law, value in apart.items()},
+        told={"each": _found(points, apart)},
     )
 
 

@@ -10,9 +10,10 @@ from airtcp.stats import student_interval
 from numpy.typing import NDArray
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.chart import Series, chart, table_of
+from airtcp_papers.common.chart import Series
+from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.flows import processor_sharing
-from airtcp_papers.common.item import Outcome, Value, item
+from airtcp_papers.common.item import Value
 from airtcp_papers.common.measure import most, off, words
 from airtcp_papers.common.store import code_digest, key_of
 from airtcp_papers.hoekstra.testbed import (
@@ -42,15 +43,8 @@ def _means(size: NDArray[Any], time: FloatArray) -> list[list[float]]:
     ]
 
 
-@item(
-    "H.sizes",
-    title="Mean transfer time against the size of the file",
-    caption="Mean time of an FTP download by the size of its file, exponential sizes of 200 kB on "
-    "average, one every 0.40 s, and (25) with the service time (19) of each size. A figure of our "
-    "own.",
-    states="The mean time of a job is linear in its size, (25).",
-)
-def sizes(bench: Bench) -> Outcome:
+@item("H.sizes")
+def sizes(bench: Bench) -> Found:
     gap_s, beta_s = gaps(_LAW)[STATED], service_s(_LAW, beacons=False)
     scenario = bench.scenario(
         "downloads",
@@ -105,20 +99,13 @@ def sizes(bench: Bench) -> Outcome:
         Series("packets", kilobytes, times, "simulation", 1),
     ]
     short = [one for one, end in zip(over, _ENDS, strict=False) if end <= _SHORT]
-    x, y = "size (kB)", "mean transfer time (s)"
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found="From (25) the classes of sizes are off by factors of "
-        + ", ".join(words(one) for one in over)
-        + ", from the shortest to the longest: each transfer begins with a dialogue and a "
-        "handshake, whose packets wait in the access point's queue, in which a transfer gets no "
-        "share; the long ones gain what those leave. Jobs of processor sharing are at most "
-        f"{words(most(map(off, of_jobs)))} from it.",
+    return Found(
+        series,
         values={
             "off": most(map(off, over)),
             "linear_off": most(map(off, of_jobs)),
             "short": most(short),
             "long_off": off(over[-1]),
         },
-        figure=chart(series, x=x, y=y, x_scale="log", y_scale="log"),
+        told={"each": ", ".join(words(one) for one in over)},
     )

@@ -11,9 +11,10 @@ from airtcp.scenario import ResolvedScenario
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.chart import Series, chart, table_of
+from airtcp_papers.common.chart import Series
+from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.flows import processor_sharing
-from airtcp_papers.common.item import Outcome, Value, item
+from airtcp_papers.common.item import Value
 from airtcp_papers.common.measure import changed, magnitude, mean
 from airtcp_papers.hoekstra.model import Beacon, Parameters, effective_service_time
 
@@ -122,16 +123,8 @@ def _point(bench: Bench, standard: str, load: float) -> _Point:
     )
 
 
-@item(
-    "H.standards",
-    title="Transfer times in 802.11a, b, g and n",
-    caption="Mean time of an FTP download of 200 kB on average over that of (29), exponential "
-    "sizes, against the load of (28): packets, and (29) without the EIFS of Table I. 802.11a and g "
-    "at 54 Mb/s; 802.11n by Table I for (29), and with A-MPDUs for packets. A figure of our own.",
-    states="Table I has the parameters of 802.11a, b, g and n for the effective service time "
-    "(section II); LTE and other stacks are its outlook (section V) and are not here.",
-)
-def standards(bench: Bench) -> Outcome:
+@item("H.standards")
+def standards(bench: Bench) -> Found:
     points = {standard: [_point(bench, standard, load) for load in _LOADS] for standard in _PHYS}
     series = []
     for place, (standard, some) in enumerate(points.items()):
@@ -144,20 +137,8 @@ def standards(bench: Bench) -> Outcome:
         series.append(Series(f"{standard}, no EIFS", _LOADS, shorter, "model", place))
     judged = {standard: some[_LOADS.index(0.8)] for standard, some in points.items()}
     heavy = {standard: some[-1] for standard, some in points.items()}
-    x, y = "load", "mean transfer time over (29)"
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found="; ".join(
-            f"{standard}: at a load of {one.load:g} (29) says {1e3 * one.model_s:.0f} ms, without "
-            f"EIFS {1e3 * one.without_eifs_s:.0f} ms, packets take {1e3 * mean(one.packets_s):.0f} "
-            "ms"
-            for standard, one in heavy.items()
-        )
-        + ". Table I charges EIFS to each collision, but those who collide wait an ACK timeout "
-        "instead, and nobody else is there. EIFS makes the difference between 802.11a and g; "
-        "without it (29) is too low by about as much in both. Table I gives 802.11n the column of "
-        "802.11a: one frame at a time at 54 Mb/s. Its packets go in A-MPDUs at 65 Mb/s, so (29) "
-        "is no model of it.",
+    return Found(
+        series,
         values={
             **{f"off_{standard}": one.off(one.model_s) for standard, one in judged.items()},
             **{
@@ -170,5 +151,12 @@ def standards(bench: Bench) -> Outcome:
                 for standard, one in heavy.items()
             },
         },
-        figure=chart(series, x=x, y=y, columns=2),
+        told={
+            "each": "; ".join(
+                f"{standard}: at a load of {one.load:g} (29) says {1e3 * one.model_s:.0f} ms, "
+                f"without EIFS {1e3 * one.without_eifs_s:.0f} ms, packets take "
+                f"{1e3 * mean(one.packets_s):.0f} ms"
+                for standard, one in heavy.items()
+            )
+        },
     )

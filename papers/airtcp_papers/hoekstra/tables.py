@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.item import Cell, Data, Outcome, item
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Cell, Data
 from airtcp_papers.hoekstra.model import TABLE_1, TABLE_1_PROVENANCE, Dialogue, Parameters, Radio
 from airtcp_papers.hoekstra.testbed import GAPS_S, service_s
 
@@ -13,13 +14,8 @@ _MICRO = 1e-6
 _LOWEST_OFDM_BPS = 6e6
 
 
-@item(
-    "H.table1",
-    title="Parameters of 802.11a, b, g and n",
-    caption="Windows, lengths, times and rates of the four columns, and where each comes from.",
-    states="The parameters of four standards. The column of 802.11n is that of 802.11a.",
-)
-def table1(bench: Bench) -> Outcome:
+@item("H.table1")
+def table1(bench: Bench) -> Found:
     names = [one.name for one in fields(TABLE_1["802.11b"])]
     rows: list[list[Cell]] = []
     for name in names:
@@ -29,11 +25,8 @@ def table1(bench: Bench) -> Outcome:
     difs = b.sifs_s + 2.0 * b.slot_s
     eifs = b.sifs_s + b.difs_s + b.phy_s + b.ack_bits / b.management_rate_bps
     others = [TABLE_1[name] for name in ("802.11a", "802.11g", "802.11n")]
-    return Outcome(
+    return Found(
         data=Data(["parameter", *TABLE_1, "source"], rows),
-        found=f"With the slots and the SIFS of 802.11b the standard gives a DIFS of "
-        f"{difs / _MICRO:.0f} us and an EIFS of {eifs / _MICRO:.0f} us, the table's; the EIFS of "
-        f"802.11a would be 94 us. 802.11g has {g.eifs_s / _MICRO:.0f} us.",
         values={
             "difs_b": difs,
             "eifs_b": eifs,
@@ -42,6 +35,11 @@ def table1(bench: Bench) -> Outcome:
             ),
             "eifs_others_off": max(abs(one.eifs_s - _eifs(one)) for one in others),
             "columns": float(len(TABLE_1)),
+        },
+        told={
+            "difs_us": difs / _MICRO,
+            "eifs_us": eifs / _MICRO,
+            "eifs_of_g_us": g.eifs_s / _MICRO,
         },
     )
 
@@ -58,14 +56,8 @@ def _eifs(radio: Radio) -> float:
     return radio.sifs_s + radio.difs_s + ack_s
 
 
-@item(
-    "H.table2",
-    title="Parameters of the test bed, and the stated service time",
-    caption="Lengths of FTP messages, of segments and of the window; arrivals; and the effective "
-    "service time and load that follow from them, in each reading.",
-    states="beta_eff = 0.312 s and rho_eff = 0.78 (section IV.B.2).",
-)
-def table2(bench: Bench) -> Outcome:
+@item("H.table2")
+def table2(bench: Bench) -> Found:
     testbed = Parameters.testbed()
     application = bench.scenario("downloads").flows[0].application
     assert application.kind == "ftp"
@@ -94,12 +86,8 @@ def table2(bench: Bench) -> Outcome:
         ["rho_eff, refined, without beacons", without / gap, ""],
         ["rho_eff, refined, with beacons (22)", with_beacons / gap, ""],
     ]
-    return Outcome(
+    return Found(
         data=Data(["parameter", "value", "unit"], rows),
-        found=f"At one download in {gap} s the refined model has {with_beacons:.4f} s and a load "
-        f"of {with_beacons / gap:.3f} with beacons, {without:.4f} s and {without / gap:.3f} "
-        "without (erratum H5). The simulator's FTP messages are "
-        + ("those of the table." if same else "not those of the table."),
         values={
             "beta": with_beacons,
             "beta_without_beacons": without,
@@ -107,4 +95,5 @@ def table2(bench: Bench) -> Outcome:
             "rho_without_beacons": without / gap,
             "messages_differ": 0.0 if same else 1.0,
         },
+        told={"gap": gap, "each": "those of the table." if same else "not those of the table."},
     )

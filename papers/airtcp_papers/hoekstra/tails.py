@@ -10,7 +10,8 @@ from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Kind, Series, chart, table_of
-from airtcp_papers.common.item import Outcome, Value, item
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Value
 from airtcp_papers.common.measure import magnitude, mean, most, off, over_runs
 from airtcp_papers.hoekstra.testbed import (
     LAWS,
@@ -23,7 +24,6 @@ from airtcp_papers.hoekstra.testbed import (
     tail,
 )
 
-_X, _Y = "t (s)", "P(R > t)"
 #: A tail is drawn down to this value.
 _LEAST = 1e-3
 _MOST_FLOWS = 25
@@ -181,22 +181,6 @@ def _marks(label: str, at: FloatArray, values: list[Interval], colour: int) -> S
     return Series(label, at[::4].tolist(), _shown(values[::4]), "simulation", colour)
 
 
-def _figure(series: list[Series], top_s: float) -> Outcome:
-    return Outcome(
-        data=table_of(series, x=_X, y=_Y),
-        found="",
-        figure=chart(
-            series,
-            x=_X,
-            y=_Y,
-            y_scale="log",
-            x_limits=(0.0, top_s),
-            y_limits=(_LEAST, 1.2),
-            columns=2,
-        ),
-    )
-
-
 _AT = np.linspace(0.0, 14.0, 57)
 
 
@@ -219,26 +203,16 @@ def numbers(*, size: float = 200e3, gap: float = 0.40) -> list[Series]:
     return [Series(f"(30), rho_eff = {rho:.2f}", n, [rho**one for one in n], "model", 0)]
 
 
-@item(
-    "H.fig2",
-    title="Tail of transfer times, exponential sizes",
-    caption="Probability that a download takes longer than t, exponential sizes of 200 kB on "
-    "average, one every 0.40 s: packets, and (26) with beta_eff and rho_eff of the refined model.",
-    states="With beta_eff = 0.312 s and rho_eff = 0.78 model and test bed are extremely close.",
-)
-def fig2(bench: Bench) -> Outcome:
+@item("H.fig2")
+def fig2(bench: Bench) -> Found:
     point = _stated(bench, "exponential")
     found = _packets(point, _AT)
     curves = tails()
     model = [mean(p) for p in curves[0].y]
     series = [*curves, _marks("packets", _AT, found, 2)]
-    drawn = _figure(series, 14.0)
     apart = _apart(found, _flows(point, _AT))
-    return Outcome(
-        data=drawn.data,
-        found=f"At 5 s packets have {mean(found[20]):.4f}, the model {model[20]:.4f}. The tails "
-        f"are {_apart(found, model):.3f} apart at most; from processor sharing of the same "
-        f"transfers, whose tail is (26) but for chance, packets are {apart:.3f} apart.",
+    return Found(
+        series,
         values={
             "apart": _distance(point, _AT),
             "apart_26": _from_26(point, _AT),
@@ -246,7 +220,12 @@ def fig2(bench: Bench) -> Outcome:
             "decades": _tail_decades(point, _AT),
             "mean_of_26": _mean_of_tail(point.rho) * (1.0 - point.rho),
         },
-        figure=drawn.figure,
+        told={
+            "found": found,
+            "model": model,
+            "apart_found_model": _apart(found, model),
+            "farthest": apart,
+        },
     )
 
 
@@ -256,15 +235,8 @@ def _mean_of_tail(rho: float) -> float:
     return float(np.trapezoid(np.asarray(sojourn_tail(at, rho, 1.0)), at))
 
 
-@item(
-    "H.fig3",
-    title="Tails of transfer times, hyperexponential and Pareto-2 sizes",
-    caption="As Fig. 2 for sizes with a squared coefficient of variation of 4 and with infinite "
-    "variance. Lines are processor sharing, simulated as flows on the same transfers.",
-    states="Processor sharing with the effective service time matches the test bed closely, for "
-    "both laws.",
-)
-def fig3(bench: Bench) -> Outcome:
+@item("H.fig3")
+def fig3(bench: Bench) -> Found:
     at = _AT
     series, apart = [], {}
     values: dict[str, Value] = {}
@@ -281,26 +253,15 @@ def fig3(bench: Bench) -> Outcome:
             Series(f"{law}, flows", at.tolist(), shared, "model", number),
             _marks(f"{law}, packets", at, found, number),
         ]
-    drawn = _figure(series, 14.0)
-    return Outcome(
-        data=drawn.data,
-        found="Packets and flows are "
-        + " and ".join(f"{value:.3f} ({law})" for law, value in apart.items())
-        + " apart at most, most of it where t is below a second: processor sharing gives a small "
-        "file its share from its first instant on, TCP only after the dialogue and the handshake, "
-        "each packet of which waits in the access point's queue.",
+    return Found(
+        series,
         values=values,
-        figure=drawn.figure,
+        told={"each": " and ".join(f"{value:.3f} ({law})" for law, value in apart.items())},
     )
 
 
-@item(
-    "H.fig4",
-    title="Tail of transfer times, files of 1 MB",
-    caption="As Fig. 3 for files of 1 MB, one every 1.93 s on average.",
-    states="Processor sharing with the effective service time matches the test bed closely.",
-)
-def fig4(bench: Bench) -> Outcome:
+@item("H.fig4")
+def fig4(bench: Bench) -> Found:
     at = np.linspace(0.0, 50.0, 51)
     point = _stated(bench, "deterministic")
     found, shared = _packets(point, at), _flows(point, at)
@@ -308,17 +269,15 @@ def fig4(bench: Bench) -> Outcome:
         Series("flows", at.tolist(), shared, "model", 0),
         _marks("packets", at, found, 0),
     ]
-    drawn = _figure(series, 50.0)
     apart = _apart(found, shared)
-    return Outcome(
-        data=drawn.data,
-        found=f"Packets and flows are {apart:.3f} apart at most.",
+    return Found(
+        series,
         values={
             "apart": _distance(point, at),
             "quantiles_off": _quantiles_off(point),
             "decades": _tail_decades(point, at),
         },
-        figure=drawn.figure,
+        told={"farthest": apart},
     )
 
 
@@ -331,14 +290,8 @@ def _at_least(point: Point, n: int) -> Interval:
     )
 
 
-@item(
-    "H.fig5",
-    title="Number of downloads in progress",
-    caption="Probability that at least n downloads are in progress, at the fifth of the eight "
-    "loads, for four laws of file sizes, and rho_eff^n of (30).",
-    states="The number is nearly geometric with rho_eff, and hardly depends on the law of sizes.",
-)
-def fig5(bench: Bench) -> Outcome:
+@item("H.fig5")
+def fig5(bench: Bench) -> Found:
     (curve,) = numbers()
     counts = list(range(_MOST_FLOWS + 1))
     points = {law: _stated(bench, law) for law in LAWS}
@@ -350,17 +303,8 @@ def fig5(bench: Bench) -> Outcome:
         apart[law] = _apart(found, [point.rho**n for n in counts])
         series.append(Series(law, counts, _shown(found), "simulation", number))
     ratio = mean(_at_least(points["exponential"], 10)) / rho**10
-    return Outcome(
+    return Found(
         data=table_of(series, x="n", y="P(N >= n)"),
-        found="From rho_eff^n the tails are "
-        + ", ".join(f"{value:.3f} ({law})" for law, value in apart.items())
-        + f" apart at most; ten downloads and more are {ratio:.2f} times as likely as (30) says "
-        "for exponential sizes.",
-        values={
-            "apart_exponential": _steps(points["exponential"]),
-            "apart_any": most(map(_steps, points.values())),
-            **{f"decades_{law}": _decades(point) for law, point in points.items()},
-        },
         figure=chart(
             series,
             x="downloads in progress n",
@@ -370,4 +314,13 @@ def fig5(bench: Bench) -> Outcome:
             columns=3,
             whole_x=True,
         ),
+        values={
+            "apart_exponential": _steps(points["exponential"]),
+            "apart_any": most(map(_steps, points.values())),
+            **{f"decades_{law}": _decades(point) for law, point in points.items()},
+        },
+        told={
+            "each": ", ".join(f"{value:.3f} ({law})" for law, value in apart.items()),
+            "ratio": ratio,
+        },
     )

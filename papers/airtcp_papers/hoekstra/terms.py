@@ -9,7 +9,8 @@ from airtcp.results import Simulation
 from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.item import Cell, Data, Outcome, Value, item
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Cell, Data, Value
 from airtcp_papers.common.measure import changed, gap, mean, most, off, over_runs, words
 from airtcp_papers.hoekstra.model import Parameters, cycle_time, effective_service_time
 from airtcp_papers.hoekstra.testbed import service_of
@@ -29,15 +30,8 @@ _SEGMENT: Final = {"1460 B": 1460.0}
 _EVERY_ACK: Final[dict[str, Any]] = {"flows.client.tcp.delayed_ack": {"every": 1}}
 
 
-@item(
-    "H.terms",
-    title="The terms of the effective service time, one download at a time",
-    caption="The cycle (4) and its stretch by beacons (22) against one download without end, and "
-    "the service time (19) against downloads of one size that meet no other. A table of our own.",
-    states="(4) is what two segments and their TCP ACK take; beacons stretch it as (22) says; (19) "
-    "is what a file takes alone.",
-)
-def terms(bench: Bench) -> Outcome:
+@item("H.terms")
+def terms(bench: Bench) -> Found:
     testbed = Parameters.testbed()
     with_beacons, without = _cycle(bench), _cycle(bench, mac={})
     beacons = _beacons_sent(bench)
@@ -81,11 +75,14 @@ def terms(bench: Bench) -> Outcome:
         "alone_off_large": gaps["1 MB"],
         "beacons_late": off(beacons),
     }
-    return Outcome(
+    return Found(
         data=Data(["term", "model", "simulation", "low", "high"], rows),
-        found="; ".join(f"{name}: {number:.5g}, here {words(ours)}" for name, number, ours in told)
-        + ".",
         values=values,
+        told={
+            "each": "; ".join(
+                f"{name}: {number:.5g}, here {words(ours)}" for name, number, ours in told
+            )
+        },
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.chart import Series, chart, table_of
-from airtcp_papers.common.item import Outcome, Value, item
-from airtcp_papers.common.measure import changed, least, mean, most, off, words
+from airtcp_papers.common.chart import Series
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Value
+from airtcp_papers.common.measure import changed, least, mean, most, off
 from airtcp_papers.hoekstra.testbed import (
     LAWS,
     Point,
@@ -88,44 +89,21 @@ def _spread(points: dict[str, list[Point]], place: int) -> Interval:
     return Interval(top.mean - bottom.mean, low, high, top.n)
 
 
-@item(
-    "H.fig1",
-    title="Mean transfer time of downloads against the load",
-    caption="Mean time of an FTP download in units of beta_eff, against rho_eff, for four laws of "
-    "file sizes: test bed of Table II as packets, 1/(1 - rho_eff) of the refined model (29), and "
-    "the basic model. Noise of arrivals and sizes is taken out by processor sharing of the same "
-    "transfers.",
-    states="Both models match; the mean hardly depends on the law of file sizes; the refined "
-    "model does better than the basic one, above all under heavy load.",
-)
-def fig1(bench: Bench) -> Outcome:
+@item("H.fig1")
+def fig1(bench: Bench) -> Found:
     points = {law: [observe(bench, law, gap, beacons=False) for gap in gaps(law)] for law in LAWS}
     rhos = [point.rho for point in points["exponential"]]
     series = mean_times()
     for number, (law, mine) in enumerate(points.items(), 2):
         y: list[Value] = [_scaled(point, point.beta_s) for point in mine]
         series.append(Series(law, [point.rho for point in mine], y, "simulation", number))
-    x, y_label = "effective load rho_eff", "E[R] / beta_eff"
     off_model = {law: [off(point.over_model) for point in mine] for law, mine in points.items()}
     beacons = {law: [off(point.over_beacons) for point in mine] for law, mine in points.items()}
     service = [off(point.service_over_model) for mine in points.values() for point in mine[HEAVY]]
     farther = {law: [_refined_less_basic(point) for point in mine] for law, mine in points.items()}
     spreads = [_spread(points, place) for place in range(len(rhos))]
-    return Outcome(
-        data=table_of(series, x=x, y=y_label),
-        found="From (29) means are at most "
-        + ", ".join(f"{100 * mean(most(some)):.1f} % ({law})" for law, some in off_model.items())
-        + " away; for exponential sizes the packets are "
-        f"{100 * (1 - mean(points['exponential'][-1].over_model)):.1f} % faster at the heaviest "
-        "load. At the fifth load the laws differ by "
-        f"{100 * mean(spreads[4]):.1f} %, at the heaviest by {100 * mean(spreads[-1]):.1f} %. The "
-        "basic model, without LLC and all of the dialogue, is nearer than the refined one "
-        "at "
-        + ", ".join(
-            f"{sum(mean(one) > 0.0 for one in some)} of {len(some)} loads ({law})"
-            for law, some in farther.items()
-        )
-        + ".",
+    return Found(
+        series,
         values={
             **{f"off_{law}": most(some) for law, some in off_model.items()},
             **{f"off_{law}_beacons": most(some) for law, some in beacons.items()},
@@ -137,7 +115,17 @@ def fig1(bench: Bench) -> Outcome:
             "spread_light": most(spreads[:5]),
             "spread_heavy": most(spreads[HEAVY]),
         },
-        figure=chart(series, x=x, y=y_label, from_zero=True, columns=3),
+        told={
+            "each": ", ".join(
+                f"{100 * mean(most(some)):.1f} % ({law})" for law, some in off_model.items()
+            ),
+            "faster": 1 - mean(points["exponential"][-1].over_model),
+            "spreads": spreads,
+            "nearer": ", ".join(
+                f"{sum(mean(one) > 0.0 for one in some)} of {len(some)} loads ({law})"
+                for law, some in farther.items()
+            ),
+        },
     )
 
 
@@ -147,16 +135,8 @@ _CLIENTS = 10
 _JUDGED_RUNS, _DRAWN_RUNS = 120, 10
 
 
-@item(
-    "H.clients",
-    title="One client or ten",
-    caption="Mean transfer time of downloads with exponential sizes, at three of the eight loads: "
-    "by one client, as in the test bed, and by ten that share the same arrivals. A figure of our "
-    "own.",
-    states="With more clients typically one station contends beside the access point, so that one "
-    "is enough for the experiments (section IV.A).",
-)
-def clients(bench: Bench) -> Outcome:
+@item("H.clients")
+def clients(bench: Bench) -> Found:
     places = (0, 2, 4)
     one = [
         observe(bench, "exponential", gaps("exponential")[place], beacons=False) for place in places
@@ -178,11 +158,6 @@ def clients(bench: Bench) -> Outcome:
     ]
     apart = quotient(many[2].metrics[name], one[2].adjusted)
     contend = many[2].metrics["active_stations_after_ap_success"]
-    x, y = "effective load rho_eff", "mean transfer time (s)"
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found=f"At the fifth load ten clients take {words(apart)} times as long as one; "
-        f"{words(contend)} of them have a packet after a success of the access point.",
-        values={"ten_off": off(apart), "contenders": contend},
-        figure=chart(series, x=x, y=y, from_zero=True),
+    return Found(
+        series, values={"ten_off": off(apart), "contenders": contend}, told={"apart": apart}
     )

@@ -19,9 +19,9 @@ from airtcp.scenario import ResolvedScenario
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.chart import Series, chart, table_of
-from airtcp_papers.common.item import Outcome, item
-from airtcp_papers.common.measure import error_of, mean, off, over_runs, words
+from airtcp_papers.common.chart import Series
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.measure import error_of, off, over_runs
 from airtcp_papers.leith.aimd import convergence_epochs, window_history
 from airtcp_papers.leith.epochs import convergence_interval, epochs_of_flow, epochs_of_queue
 
@@ -144,7 +144,6 @@ def windows_by_epoch(
 
 
 _EPOCHS_SHOWN: Final = 16
-_X, _Y = "time (s)", "congestion window (segments)"
 
 
 def _history(
@@ -182,15 +181,8 @@ def _marks(ensemble: _Convergence, until_s: float) -> list[Series]:
     ]
 
 
-@item(
-    "L.fig9",
-    title="Convergence of two flows over a wired link",
-    caption="Congestion windows of two standard flows on a link of 10 Mb/s with a round trip of "
-    "200 ms (a delay of 100 ms) and a queue of 40 packets, the second from 60 s on: one run, and "
-    "where its congestion epochs end.",
-    states="95 % of the way to equal windows is gone in four congestion epochs.",
-)
-def fig9(bench: Bench) -> Outcome:
+@item("L.fig9")
+def fig9(bench: Bench) -> Found:
     found = _history(bench, "two-flows")
     predicted = float(convergence_epochs([1.0, 1.0], 0.5))
     until = 160.0
@@ -201,12 +193,8 @@ def fig9(bench: Bench) -> Outcome:
     faster = _history(bench, "two-flows", _FASTER)
     shorter = _quotient(_epoch_s(faster["epochs"]), _epoch_s(found["epochs"]))
     theory = [float(convergence_epochs([1.0, 1.0], beta)) for beta in (0.5, 0.6, 0.7, 0.8, 0.9)]
-    return Outcome(
-        data=table_of(series, x=_X, y=_Y),
-        found=f"It takes {words(epochs)} epochs over {len(found['epochs'])} runs; the theory says "
-        f"{predicted:.2f} when both flows lose in every epoch, and four epochs leave 6.25 %. The "
-        "second flow begins without slow start. With alpha = 2 for both an epoch lasts "
-        f"{words(shorter)} of what it does with 1.",
+    return Found(
+        series,
         values={
             "epochs": epochs,
             "epoch_shorter": shorter,
@@ -215,60 +203,41 @@ def fig9(bench: Bench) -> Outcome:
             "predicted": predicted,
             "grows_with_beta": min(b / a for a, b in pairwise(theory)),
         },
-        figure=chart(series, x=_X, y=_Y, from_zero=True),
+        told={"runs": len(found["epochs"])},
     )
 
 
-def _wired(bench: Bench, until_s: float, more: Mapping[str, Any]) -> Outcome:
+def _wired(bench: Bench, until_s: float, more: Mapping[str, Any]) -> Found:
     found = _history(bench, "wired", _SECOND, more, quick=_QUICK_WIRED)
     ensemble = _Convergence.of(found["epochs"])
     increase, decrease = (0.2, 0.95) if more else (1.0, 0.5)
     predicted = float(convergence_epochs([1.0, increase], [0.5, decrease]))
     series = [*_curves(found, "mean", until_s), *_marks(ensemble, until_s)]
     epochs = _epochs_to_converge(found["epochs"])
-    return Outcome(
-        data=table_of(series, x=_X, y=_Y),
-        found=f"95 % of the way is gone after {words(epochs)} congestion epochs, means over "
-        f"{len(found['epochs'])} runs; the theory says {predicted:.1f} for flows with equal RTTs "
-        "that both lose in every epoch.",
+    return Found(
+        series,
         values={
             "epochs": epochs,
             "epochs_error": error_of(epochs, _RUNS),
             "predicted": predicted,
         },
-        figure=chart(series, x=_X, y=_Y, from_zero=True),
+        told={"runs": len(found["epochs"])},
     )
 
 
-@item(
-    "L.fig10a",
-    title="Convergence with a wired bottleneck, beta = 0.5",
-    caption="Ensemble averages of the congestion windows of two uploads with a wired bottleneck "
-    "(B = 4 Mb/s), the second from 60 s on; marked are the ends of congestion epochs.",
-    states="Converges within few epochs.",
-)
-def fig10a(bench: Bench) -> Outcome:
+@item("L.fig10a")
+def fig10a(bench: Bench) -> Found:
     return _wired(bench, 100.0, {})
 
 
-@item(
-    "L.fig10b",
-    title="Convergence with a wired bottleneck, beta = 0.95",
-    caption="The same when the second flow has alpha = 0.2 and beta = 0.95.",
-    states="A larger beta makes convergence, counted in epochs, visibly slower.",
-)
-def fig10b(bench: Bench) -> Outcome:
-    outcome, fast = _wired(bench, 140.0, _SLOW), _wired(bench, 100.0, {})
-    slow_epochs, fast_epochs = outcome.values["epochs"], fast.values["epochs"]
+@item("L.fig10b")
+def fig10b(bench: Bench) -> Found:
+    slow, fast = _wired(bench, 140.0, _SLOW), _wired(bench, 100.0, {})
+    slow_epochs, fast_epochs = slow.values["epochs"], fast.values["epochs"]
     assert isinstance(slow_epochs, Interval)
     assert isinstance(fast_epochs, Interval)
     ratio = _quotient(slow_epochs, fast_epochs)
-    return Outcome(
-        data=outcome.data,
-        found=f"{outcome.found} That is {words(ratio)} times as many as with beta = 0.5.",
-        values=outcome.values | {"slow_over_fast": ratio},
-        figure=outcome.figure,
-    )
+    return replace(slow, values={**slow.values, "slow_over_fast": ratio})
 
 
 def _quotient(above: Interval, below: Interval) -> Interval:
@@ -282,7 +251,7 @@ def _quotient(above: Interval, below: Interval) -> Interval:
     return Interval(above.mean / below.mean, low, high, min(above.n, below.n))
 
 
-def _wireless(bench: Bench, until_s: float, more: Mapping[str, Any]) -> Outcome:
+def _wireless(bench: Bench, until_s: float, more: Mapping[str, Any]) -> Found:
     found = _history(bench, "wired", _SECOND, _AIR, more)
     series = _curves(found, "mean", until_s)
     # b's window at its first loss over its windows at later losses; this needs no epochs.
@@ -296,19 +265,15 @@ def _wireless(bench: Bench, until_s: float, more: Mapping[str, Any]) -> Outcome:
     drops = bench.simulate("wired", {**_SECOND, **_AIR, **more}, quick=_QUICK)
     when = student_interval([peaks[0][0] - _START_S for peaks in found["losses_b"] if peaks])
     steady = student_interval([window for peaks in found["losses_b"] for _, window in peaks[1:]])
-    return Outcome(
-        data=table_of(series, x=_X, y=_Y),
-        found=f"The second flow's first loss comes after {words(when, 's')}, when its window is "
-        f"{words(firsts)} of what it is at later losses ({mean(steady):.0f} segments: 50 in its "
-        "station's queue, the rest under way). Up to then it grows without a loss, whatever the "
-        "first flow does: after its first epoch it is where it stays.",
+    return Found(
+        series,
         values={
             "first_peak": firsts,
             "first_loss_s": when,
             "given_up": over_runs(drops, lambda run: _given_up(drops, run)),
             "peak_off": _peak_off(drops, found),
         },
-        figure=chart(series, x=_X, y=_Y, from_zero=True),
+        told={"steady": steady},
     )
 
 
@@ -342,30 +307,18 @@ def _peak_off(simulation: Simulation, found: Mapping[str, Any]) -> Interval:
 _ROOM: Final = 50
 _RUN_S: Final = 300.0
 
-_STATES_11 = (
-    "The new flow's window grows steadily and without a loss up to its steady value, which its own "
-    "queue and path determine; counted in epochs, convergence does not depend on beta."
-)
 
-
-@item(
-    "L.fig11a",
-    title="Convergence with a wireless bottleneck, beta = 0.5",
-    caption="Ensemble averages of the congestion windows of two uploads with the air as the "
-    "bottleneck (B = 10 Mb/s), the second from 60 s on.",
-    states=_STATES_11,
-)
-def fig11a(bench: Bench) -> Outcome:
-    outcome = _wireless(bench, 150.0, {})
+@item("L.fig11a")
+def fig11a(bench: Bench) -> Found:
+    found = _wireless(bench, 150.0, {})
     calm, eager = (
         _first_loss(_history(bench, "wired", _SECOND, _AIR, more)) for more in ({}, _EAGER)
     )
     apart = _quotient(eager, calm)
     return replace(
-        outcome,
-        found=f"{outcome.found} Where the first flow grows five times as fast the new one's window "
-        f"at its first loss is {words(apart)} of that.",
-        values=outcome.values | {"independent_off": off(apart)},
+        found,
+        values={**found.values, "independent_off": off(apart)},
+        told={**found.told, "apart": apart},
     )
 
 
@@ -374,11 +327,6 @@ def _first_loss(found: Mapping[str, Any]) -> Interval:
     return student_interval(peaks[0][1] for peaks in found["losses_b"] if peaks)
 
 
-@item(
-    "L.fig11b",
-    title="Convergence with a wireless bottleneck, beta = 0.95",
-    caption="The same when the second flow has alpha = 0.2 and beta = 0.95.",
-    states=_STATES_11,
-)
-def fig11b(bench: Bench) -> Outcome:
+@item("L.fig11b")
+def fig11b(bench: Bench) -> Found:
     return _wireless(bench, 200.0, _SLOW)

@@ -8,9 +8,10 @@ from airtcp.results import Simulation
 from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.chart import Series, chart, table_of
+from airtcp_papers.common.chart import Series
+from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.diagram import Edge, Node, diagram
-from airtcp_papers.common.item import Cell, Data, Outcome, item
+from airtcp_papers.common.item import Cell, Data
 from airtcp_papers.common.measure import (
     flow_goodputs,
     least,
@@ -24,8 +25,6 @@ from airtcp_papers.common.measure import (
 )
 
 _KILO = 1e3
-_FLOW = "flow, least to most in each run"
-_X, _Y = "upload, least to most in each run", "goodput (kb/s)"
 
 
 def _by_rank(simulation: Simulation) -> list[Interval]:
@@ -45,15 +44,8 @@ def _starved(simulation: Simulation) -> Interval:
     )
 
 
-@item(
-    "L.fig1",
-    title="Ten uploads through a plain access point",
-    caption="Goodput of ten endless uploads over TCP SACK through a plain 802.11b access point, "
-    "ranked in each run, means over runs.",
-    states="Gross unfairness: some flows get a large share and others are locked out for long, "
-    "because TCP ACKs pile up at the access point and most are lost.",
-)
-def fig1(bench: Bench) -> Outcome:
+@item("L.fig1")
+def fig1(bench: Bench) -> Found:
     plain = bench.simulate("plain")
     ranks = _by_rank(plain)
     places = list(range(1, len(ranks) + 1))
@@ -65,12 +57,8 @@ def fig1(bench: Bench) -> Outcome:
     saturated = bench.simulate("saturated", quick={})
     fair_share = over_runs(saturated, lambda run: _ap_share(saturated, run))
     fair = bench.simulate("uploads", {"stations.station.count": 10})
-    return Outcome(
-        data=table_of(series, x=_X, y=_Y),
-        found=f"{words(starved)} of ten uploads starve, the Jain index is {words(jain)}. The "
-        f"access point has {words(share)} of all successful transmissions, not half of them, and "
-        f"loses {words(lost)} of the ACKs at its queue ({ap.queue_drops:.0f} in a run). If all "
-        f"have frames of equal length at any time, it has {words(fair_share)}, one in eleven.",
+    return Found(
+        series,
         values={
             "starved": starved,
             "jain": jain,
@@ -81,7 +69,7 @@ def fig1(bench: Bench) -> Outcome:
             "segments_an_ack": over_runs(plain, lambda run: 1.0 / _acks_a_segment(plain, run)),
             "timeouts_added": paired_runs(plain, fair, _timeouts),
         },
-        figure=chart(series, x=_X, y=_Y, from_zero=True, whole_x=True),
+        told={"ap": ap},
     )
 
 
@@ -112,15 +100,8 @@ def _ap_share(simulation: Simulation, run: int) -> float:
     )
 
 
-@item(
-    "L.fig2",
-    title="Uploads: who sends what",
-    caption="Stations send data over the air to the access point; TCP ACKs come back from one "
-    "queue that all flows share.",
-    states="n stations and the access point each get 1/(n+1) of the transmissions, so that n/(n+1) "
-    "of them are data and 1/(n+1) ACKs.",
-)
-def fig2(bench: Bench) -> Outcome:
+@item("L.fig2")
+def fig2(bench: Bench) -> Found:
     nodes = [
         *(Node(f"s{k}", 0.0, -0.75 * k, f"station {k + 1}", "box", 0.6) for k in range(3)),
         Node("ap", 3.4, -0.75, "access point", "box", 0.75),
@@ -148,26 +129,16 @@ def fig2(bench: Bench) -> Outcome:
         for simulation in [bench.simulate("plain", {"stations.station.count": n})]
     }
     gaps = {n: words(share) for n, share in shares.items()}
-    return Outcome(
+    return Found(
         data=Data(["from", "to", "what", "queue"], links),
-        found="The access point's share of successful transmissions: "
-        + ", ".join(f"{share} with {n}" for n, share in gaps.items())
-        + " uploads. A station alone takes turns with it; where ACKs are lost TCP sends less than "
-        "it could, so that the share is not exactly 1/(n+1).",
-        values={"ten": shares[10]},
         figure=diagram(nodes, edges, height=2.2),
+        values={"ten": shares[10]},
+        told={"each": ", ".join(f"{share} with {n}" for n, share in gaps.items())},
     )
 
 
-@item(
-    "L.fig3",
-    title="Twenty uploads with prioritised TCP ACKs",
-    caption="Goodput of twenty endless uploads when TCP ACKs go 50 us after the medium falls "
-    "silent without backoff, and data 90 us and a backoff after it; ranked in each run.",
-    states="The uploads share the channel fairly: ACKs pass with hardly any queueing, data are "
-    "queued and dropped at the stations, as TCP expects.",
-)
-def fig3(bench: Bench) -> Outcome:
+@item("L.fig3")
+def fig3(bench: Bench) -> Found:
     fair = bench.simulate("uploads")
     ranks = _by_rank(fair)
     places = list(range(1, len(ranks) + 1))
@@ -196,11 +167,8 @@ def fig3(bench: Bench) -> Outcome:
     given_up = over_runs(
         long, lambda run: counts[run]["mac_drops"] / counts[run]["station_queue_drops"]
     )
-    return Outcome(
-        data=table_of(series, x=_X, y=_Y),
-        found=f"The Jain index is {words(jain)} and {words(starved)} flows starve. The access "
-        f"point holds {words(queue)} ACKs on average and loses {words(lost)} of them. For each "
-        f"packet lost at a station's queue the MAC gives up {words(given_up)}.",
+    return Found(
+        series,
         values={
             "jain": jain,
             "starved": starved,
@@ -213,7 +181,6 @@ def fig3(bench: Bench) -> Outcome:
             "lost_at_stations": queued,
             "given_up": given_up,
         },
-        figure=chart(series, x=_X, y=_Y, from_zero=True, whole_x=True),
     )
 
 
@@ -251,15 +218,8 @@ _OFTEN_SATURATED = {"run.replications": 100}
 _RATIOS = ((32, 32), (32, 64), (32, 128), (32, 256))
 
 
-@item(
-    "L.cwmin",
-    title="Transmissions against CWmin",
-    caption="Successful transmissions of the access point over those of one station, both with "
-    "frames of equal length at any time, when the station has a larger CWmin. A figure of our own.",
-    states="The ratio of transmissions is about that of the CWmin, for nodes that always have a "
-    "packet and a channel that is lightly loaded (section 3).",
-)
-def cwmin(bench: Bench) -> Outcome:
+@item("L.cwmin")
+def cwmin(bench: Bench) -> Found:
     runs = {
         station / ap: bench.simulate(
             "saturated",
@@ -283,19 +243,18 @@ def cwmin(bench: Bench) -> Outcome:
         Series("simulation", list(ratios), [*ratios.values()], "simulation"),
         Series("ratio of CWmin", list(ratios), list(ratios), "dotted"),
     ]
-    x, y = "CWmin of the station over that of the access point", "transmissions, AP over station"
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found="Ratios of transmissions: "
-        + ", ".join(f"{words(value)} for {ratio:g}" for ratio, value in ratios.items())
-        + ".",
+    return Found(
+        series,
+        axes={"x_ticks": list(ratios)},
         values={
             "ratio_off": most(off(value, ratio) for ratio, value in ratios.items()),
             "least_step": least(
                 quotients(more, less, _acks_a_segment) for less, more in pairwise(runs.values())
             ),
         },
-        figure=chart(series, x=x, y=y, x_scale="log", y_scale="log", x_ticks=list(ratios)),
+        told={
+            "each": ", ".join(f"{words(value)} for {ratio:g}" for ratio, value in ratios.items())
+        },
     )
 
 
@@ -308,16 +267,8 @@ def access(slots: int, aifs: str = "50 us") -> dict[str, object]:
 _AIFS_US = (50, 70, 90, 130, 170, 210)
 
 
-@item(
-    "L.aifs",
-    title="Transmissions against AIFS",
-    caption="A station's share of the successful transmissions beside the access point, both with "
-    "frames of equal length at any time and a CWmin of 32, when the station has a longer AIFS. A "
-    "figure of our own.",
-    states="A station whose AIFS is increased gains fewer transmission opportunities, for it waits "
-    "that much longer after every packet of the others (section 3).",
-)
-def aifs(bench: Bench) -> Outcome:
+@item("L.aifs")
+def aifs(bench: Bench) -> Found:
     shares = []
     for wait_us in _AIFS_US:
         edca = {
@@ -328,19 +279,17 @@ def aifs(bench: Bench) -> Outcome:
             "saturated", {"stations.station.count": 1, "mac.edca": edca, **_OFTEN_SATURATED}
         )
         shares.append(over_runs(one, lambda run, one=one: 1.0 - _ap_share(one, run)))  # type: ignore[misc]
-    x, y = "AIFS of the station (us)", "the station's share of the transmissions"
     series = [Series("simulation", _AIFS_US, [*shares], "simulation")]
     growth = [_less(later, earlier) for earlier, later in pairwise(shares)]
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found="The station has "
-        + ", ".join(
-            f"{words(share)} ({wait_us} us)"
-            for wait_us, share in zip(_AIFS_US, shares, strict=True)
-        )
-        + " of the transmissions.",
+    return Found(
+        series,
         values={"growth": most(growth)},
-        figure=chart(series, x=x, y=y, from_zero=True, x_ticks=_AIFS_US),
+        told={
+            "each": ", ".join(
+                f"{words(share)} ({wait_us} us)"
+                for wait_us, share in zip(_AIFS_US, shares, strict=True)
+            )
+        },
     )
 
 
@@ -353,15 +302,8 @@ def _less(one: Interval, other: Interval) -> Interval:
     return Interval(difference, low, high, one.n)
 
 
-@item(
-    "L.mixed",
-    title="Uploads beside downloads, and TCP beside UDP",
-    caption="Goodput of ten endless uploads and ten endless downloads, and of ten TCP uploads and "
-    "ten saturated senders of UDP, with TCP ACKs of the access point prioritised; ranked in each "
-    "run. A figure of our own.",
-    states="Mixed uploads and downloads, and TCP beside UDP, are left to further work (section 6).",
-)
-def mixed(bench: Bench) -> Outcome:
+@item("L.mixed")
+def mixed(bench: Bench) -> Found:
     both, beside = bench.simulate("mixed"), bench.simulate("beside-udp")
     ranks = {"uploads and downloads": _by_rank(both), "TCP and UDP uploads": _by_rank(beside)}
     series = [
@@ -376,19 +318,12 @@ def mixed(bench: Bench) -> Outcome:
 
     down = over_runs(both, lambda run: share(both, "reader", run))
     tcp = over_runs(beside, lambda run: share(beside, "tcp", run))
-    return Outcome(
-        data=table_of(series, x=_FLOW, y=_Y),
-        found=f"Uploads beside downloads: a Jain index of {words(both.metrics['jain_index'])}, "
-        f"with {words(down)} of the goodput for the downloads, whose data share one queue that has "
-        "no more turns than a station. TCP beside UDP: "
-        f"{words(beside.metrics['jain_index'])}, with {words(tcp)} of the goodput for TCP.",
+    return Found(
+        series,
         values={
             "jain_both_ways": both.metrics["jain_index"],
             "jain_udp": beside.metrics["jain_index"],
             "share_of_downloads": down,
             "share_of_tcp": tcp,
         },
-        figure=chart(
-            series, x="flow, least to most in each run", y=_Y, from_zero=True, whole_x=True
-        ),
     )

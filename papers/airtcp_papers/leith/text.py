@@ -8,11 +8,11 @@ from typing import Any, Final
 import numpy as np
 from airtcp.results import Replication, Simulation
 from airtcp.scenario import ResolvedScenario
-from airtcp.stats import Interval, student_interval
+from airtcp.stats import student_interval
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.item import Cell, Data, Outcome, item
-from airtcp_papers.common.measure import over_runs, quotients, words
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.measure import over_runs, quotients
 
 #: Segments of an ACK: each, and as many as k = 8 leaves of them on a reverse path.
 _EACH, _FEW_ACKS = 1, 8
@@ -50,17 +50,8 @@ def _recoveries(simulation: Simulation, run: int) -> float:
     return float(counts["tcp_timeouts"] / counts["tcp_retransmissions"])
 
 
-@item(
-    "L.text",
-    title="What the text states without a figure",
-    caption="The time of an upload of 1 MB whose receiver acknowledges every eighth segment over "
-    "that with an ACK for each, and the mean queue at its station with a window of 16 segments; "
-    "and how many of the repeated segments follow a timeout with a window of four segments and "
-    "with one of forty, where frames are sent once. A table of our own.",
-    states="Infrequent ACKs hamper the growth of the congestion window, and make the sender "
-    "bursty; flows with few packets in flight are much more susceptible to timeouts (section 1).",
-)
-def text(bench: Bench) -> Outcome:
+@item("L.text")
+def text(bench: Bench) -> Found:
     def changes(every: int) -> dict[str, Any]:
         return {**_SHORT, "flows.station.tcp.delayed_ack": {"every": every, "timeout": "200 ms"}}
 
@@ -82,7 +73,6 @@ def text(bench: Bench) -> Outcome:
         )
         for n in (_EACH, _FEW_ACKS)
     }
-    held = {n: student_interval(some) for n, some in waiting.items()}
     burstier = student_interval(
         few / each for few, each in zip(waiting[_FEW_ACKS], waiting[_EACH], strict=True)
     )
@@ -96,23 +86,14 @@ def text(bench: Bench) -> Outcome:
         window: over_runs(one, lambda run, one=one: _recoveries(one, run))  # type: ignore[misc]
         for window, one in ((_LITTLE, little), (_MUCH, much))
     }
-    told: dict[str, Interval] = {
-        f"time of 1 MB, an ACK every {_FEW_ACKS} segments over one for each": longer,
-        **{f"packets that wait at the station, an ACK every {n}": one for n, one in held.items()},
-        **{
-            f"timeouts for a repeated segment, a window of {window}": one
-            for window, one in timeouts.items()
-        },
-    }
-    rows: list[list[Cell]] = [[name, one.mean, one.low, one.high] for name, one in told.items()]
-    return Outcome(
-        data=Data(["what", "mean", "low", "high"], rows),
-        found="; ".join(f"{name}: {words(one)}" for name, one in told.items()) + ".",
+    return Found(
         values={
             "longer": longer,
             "burstier": burstier,
             "susceptible": quotients(little, much, _recoveries),
         },
+        told={f"held_{n}": student_interval(some) for n, some in waiting.items()}
+        | {f"timeouts_{window}": one for window, one in timeouts.items()},
     )
 
 

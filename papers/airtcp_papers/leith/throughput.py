@@ -12,7 +12,7 @@ from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series, panels, table_of
-from airtcp_papers.common.item import Outcome, item
+from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.measure import difference, gap, least, mean, most, ratio, scaled
 from airtcp_papers.leith.model import Parameters, simplified_throughput, throughput
 
@@ -56,6 +56,9 @@ class _Curve:
         best = self.runs[self.full.index(max(self.full))]
         found = self.runs[_best(self.simulated)]
         return ratio(best, found, "goodput_bps")
+
+
+_X, _Y = "CWmin (slots, as the paper counts)", "goodput (Mb/s)"
 
 
 def models(*, n: float, d: float = 1, hold: float = _HOLD_SLOTS) -> list[Series]:
@@ -107,7 +110,7 @@ def _curve(bench: Bench, uploads: int, every: int) -> _Curve:
     )
 
 
-def _compared(bench: Bench, every: int) -> Outcome:
+def _compared(bench: Bench, every: int) -> Found:
     curves = [_curve(bench, uploads, every) for uploads in _UPLOADS]
     series = []
     for number, curve in enumerate(curves):
@@ -138,18 +141,7 @@ def _compared(bench: Bench, every: int) -> Outcome:
     ten, twenty = (curves[_UPLOADS.index(n)] for n in (10, 20))
     best = [_WINDOWS[curve.full.index(max(curve.full))] for curve in curves]
     found_best = [_WINDOWS[_best(curve.simulated)] for curve in curves]
-    x, y = "CWmin (slots, as the paper counts)", "goodput (Mb/s)"
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found=f"Where the collision probability is below 0.3 the full model is at most "
-        f"{100 * mean(full):.1f} % and the simplified one {100 * mean(simplified):.1f} % from the "
-        "simulation; with the two slots counted that stations hold, which are not in the paper's, "
-        f"the latter is {100 * mean(holding):.1f} %. Above, the full model is off by up to "
-        f"{100 * mean(beyond):.1f} %. At CWmin = 32 the collision "
-        f"probability is {ten.p[standard]:.2f} with ten uploads and {twenty.p[standard]:.2f} with "
-        f"twenty. Of the windows drawn the best for {', '.join(map(str, _UPLOADS))} uploads are "
-        f"{', '.join(map(str, best))} in the model, {', '.join(map(str, found_best))} in the "
-        "simulation.",
+    return Found(
         values={
             "full_gap": full,
             "simplified_gap": simplified,
@@ -160,11 +152,17 @@ def _compared(bench: Bench, every: int) -> Outcome:
             "p_standard_twenty": twenty.p[standard],
             "best_share": least(curve.at_the_model_s_best for curve in curves),
         },
-        figure=_panels(curves, x, y),
+        told={
+            "uploads": ", ".join(map(str, _UPLOADS)),
+            "best": ", ".join(map(str, best)),
+            "found_best": ", ".join(map(str, found_best)),
+        },
+        data=table_of(series, x=_X, y=_Y),
+        figure=_panels(curves),
     )
 
 
-def _panels(curves: list[_Curve], x: str, y: str) -> Figure:
+def _panels(curves: list[_Curve]) -> Figure:
     """Return one pair of axes per number of uploads; in one picture the curves would overlap."""
     return panels(
         {
@@ -175,8 +173,8 @@ def _panels(curves: list[_Curve], x: str, y: str) -> Figure:
             ]
             for curve in curves
         },
-        x=x,
-        y=y,
+        x=_X,
+        y=_Y,
         x_ticks=_WINDOWS,
     )
 
@@ -186,30 +184,11 @@ def _best(values: list[Interval]) -> int:
     return means.index(max(means))
 
 
-_STATES = (
-    "Model and simulation agree excellently except where the collision probability is above 0.3, "
-    "which goes with windows below the standard's 32; the simplified model is close to the full "
-    "one."
-)
-
-
-@item(
-    "L.fig4",
-    title="Goodput of prioritised uploads against CWmin, an ACK for each segment",
-    caption="All uploads together, against the stations' CWmin and for several numbers of "
-    "uploads: full model, simplified model and simulation; an ACK for each segment.",
-    states=_STATES,
-)
-def fig4(bench: Bench) -> Outcome:
+@item("L.fig4")
+def fig4(bench: Bench) -> Found:
     return _compared(bench, 1)
 
 
-@item(
-    "L.fig5",
-    title="Goodput of prioritised uploads against CWmin, delayed ACKs",
-    caption="As Fig. 4 with an ACK for every second segment. The paper does not print the "
-    "simplified model for that: here one TCP ACK goes with two successes (erratum L8).",
-    states=_STATES,
-)
-def fig5(bench: Bench) -> Outcome:
+@item("L.fig5")
+def fig5(bench: Bench) -> Found:
     return _compared(bench, 2)

@@ -17,10 +17,11 @@ from airtcp.scenario import ResolvedScenario
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.chart import Series, chart, table_of
+from airtcp_papers.common.chart import Series
+from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.diagram import Edge, Node, diagram
-from airtcp_papers.common.item import Cell, Data, Outcome, item
-from airtcp_papers.common.measure import mean, most, off, words
+from airtcp_papers.common.item import Cell, Data
+from airtcp_papers.common.measure import most, off
 from airtcp_papers.leith.aimd import uploads, wired_shares
 from airtcp_papers.leith.model import Parameters, throughput
 
@@ -178,14 +179,8 @@ def _pair(bench: Bench, changes: Mapping[str, Any] | None = None) -> _Pair:
     return _Pair(bench.traced("wired", changes, reduce=flows, interval_s=_INTERVAL_S))
 
 
-@item(
-    "L.fig6",
-    title="Two uploads: wired or wireless bottleneck",
-    caption="Stations a and b upload over the air to an access point; a wired link of bandwidth B "
-    "and T = 10 ms leads on, T1 = 0 and T2 = 40 ms away are the receivers D1 and D2.",
-    states="The wired link is the bottleneck below about 5 Mb/s, the air above.",
-)
-def fig6(bench: Bench) -> Outcome:
+@item("L.fig6")
+def fig6(bench: Bench) -> Found:
     scenario = bench.scenario("wired")
     nodes = [
         Node("a", 0.0, 0.55, "a", "box", 0.3),
@@ -208,14 +203,11 @@ def fig6(bench: Bench) -> Outcome:
             rate = None if link.rate_bps is None else link.rate_bps / _MBPS
             rows.append([flow.stations, hop, rate, link.delay_ns / 1e6, link.queue.limit])
     air = _air_bps() / _MBPS
-    return Outcome(
+    return Found(
         data=Data(["station", "hop", "rate (Mb/s)", "delay (ms)", "queue (packets)"], rows),
-        found=f"The air carries {air:.2f} Mb/s of payload of two uploads (full model of section "
-        f"4): the bottleneck moves at B = {air * 1500 / 1460:.2f} Mb/s with 1460 bytes in packets "
-        "of 1500. The paper's queue of 0.0001 B has no unit: 1e-5 B packets are taken, 40 at "
-        "4 Mb/s (erratum L9).",
-        values={"crossover_mbps": air * 1500 / 1460},
         figure=diagram(nodes, edges, height=2.0),
+        values={"crossover_mbps": air * 1500 / 1460},
+        told={"air": air},
     )
 
 
@@ -225,7 +217,7 @@ def _air_bps(w0: float = 32) -> float:
     return float(throughput(2, int(w0), doublings, 2, Parameters.of_figures()).goodput_bps)
 
 
-def _aimd(bench: Bench, key: str, values: Sequence[float], symbol: str) -> Outcome:
+def _aimd(bench: Bench, key: str, values: Sequence[float]) -> Found:
     """Fig. 7: b's AIMD varied, with the wired and with the wireless bottleneck."""
     path = f"flows.b.tcp.aimd.{key}"
     wired = [_pair(bench, {path: value}) for value in values]
@@ -255,18 +247,8 @@ def _aimd(bench: Bench, key: str, values: Sequence[float], symbol: str) -> Outco
     top = wired_goodput[-1]
     apart = most(map(off, air_goodput))
     spread = [pair.goodput_ratios() for pair in (wired[-1], wired[0])]
-    x, y = f"{symbol} of the second flow", "second flow over first"
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found=f"With the wired bottleneck the second flow has {words(peaks[0])} to "
-        f"{words(peaks[-1])} times the peak window of the first and up to {words(top)} times its "
-        "goodput. With the losses of each flow as measured the formula is at most "
-        f"{100 * mean(gap):.0f} % off, with equal ones {100 * mean(equal_gap):.0f} %: the flows do "
-        f"not lose in the same epochs (L10; with equal AIMD the second loses "
-        f"{wired[standard].mean(_B, 'losses') / wired[standard].mean(_A, 'losses'):.2f} times as "
-        f"often). With the air as the bottleneck the goodputs differ by at most "
-        f"{100 * mean(apart):.1f} %, with 150 packets of room at the stations by "
-        f"{100 * mean(most(map(off, roomy_goodput))):.1f} %.",
+    return Found(
+        series,
         values={
             "peak_gap": gap,
             "peak_gap_equal": equal_gap,
@@ -278,45 +260,26 @@ def _aimd(bench: Bench, key: str, values: Sequence[float], symbol: str) -> Outco
             # From the standard beta on, the station's queue does not empty after a loss.
             "air_off_filled": most(map(off, air_goodput[standard:])),
         },
-        figure=chart(
-            series, x=x, y=y, y_scale="log", x_scale="log" if key == "increase" else "linear"
-        ),
+        told={
+            "peaks": peaks,
+            "top": top,
+            "often": wired[standard].mean(_B, "losses") / wired[standard].mean(_A, "losses"),
+        },
     )
 
 
-@item(
-    "L.fig7a",
-    title="AIMD increase and fairness",
-    caption="Peak windows and goodput of the second flow over those of the first, when its "
-    "additive increase alpha is varied: wired bottleneck (B = 4 Mb/s) and wireless one.",
-    states="With the wired bottleneck the shares follow alpha, as predicted; with the wireless one "
-    "they do not depend on it.",
-)
-def fig7a(bench: Bench) -> Outcome:
-    return _aimd(bench, "increase", _INCREASES, "alpha")
+@item("L.fig7a")
+def fig7a(bench: Bench) -> Found:
+    return _aimd(bench, "increase", _INCREASES)
 
 
-@item(
-    "L.fig7b",
-    title="AIMD decrease and fairness",
-    caption="The same when the multiplicative decrease beta of the second flow is varied: what a "
-    "loss leaves of its window.",
-    states="With the wired bottleneck the shares follow beta, as predicted; with the wireless one "
-    "they do not depend on it.",
-)
-def fig7b(bench: Bench) -> Outcome:
-    return _aimd(bench, "decrease", _DECREASES, "beta")
+@item("L.fig7b")
+def fig7b(bench: Bench) -> Found:
+    return _aimd(bench, "decrease", _DECREASES)
 
 
-@item(
-    "L.fig8a",
-    title="Goodput against the bandwidth of the wired link",
-    caption="Goodput of both uploads, whose RTTs differ by 80 ms, against B: simulation, and the "
-    "prediction of who is the bottleneck with AIMD shares from the measured RTTs and losses.",
-    states="Below about 5 Mb/s the wired link is the bottleneck and the flow with the longer RTT "
-    "gets less; above, the air is, and the unfairness disappears, abruptly.",
-)
-def fig8a(bench: Bench) -> Outcome:
+@item("L.fig8a")
+def fig8a(bench: Bench) -> Found:
     pairs = [
         _pair(
             bench,
@@ -346,14 +309,8 @@ def fig8a(bench: Bench) -> Outcome:
     four = pairs[_BANDWIDTHS.index(4.0)]
     square = (four.mean(_A, "rtt_s") / four.mean(_B, "rtt_s")) ** 2
     fair_from, jump = _crossover(pairs)
-    x, y = "bandwidth B of the wired link (Mb/s)", "goodput (Mb/s)"
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found=f"At 4 Mb/s the flow with the longer RTT gets {words(ratios[4.0])} of the other's "
-        f"goodput, at 4.5 Mb/s {words(ratios[4.5])}, at 5 Mb/s {words(ratios[5.0])} and at 10 Mb/s "
-        f"{words(ratios[10.0])}. The ratio of the RTTs squared would be {square:.2f} at 4 Mb/s "
-        "(footnote 2, with equal losses): drop-tail takes more from the flow with the shorter RTT "
-        "(L10).",
+    return Found(
+        series,
         values={
             "ratio_4": ratios[4.0],
             "ratio_10": ratios[10.0],
@@ -362,7 +319,7 @@ def fig8a(bench: Bench) -> Outcome:
             "fair_from_mbps": fair_from,
             "jump": jump,
         },
-        figure=chart(series, x=x, y=y, from_zero=True),
+        told={"ratios_4_5": ratios[4.5], "ratios_5_0": ratios[5.0], "square": square},
     )
 
 
@@ -410,14 +367,8 @@ def _over_square(pair: _Pair, *, losses: bool) -> Interval:
 _DELAYS_MS: Final = (0, 10, 20, 40, 80, 120)
 
 
-@item(
-    "L.fig8b",
-    title="Goodput against the RTT, wireless bottleneck",
-    caption="Goodput of both uploads with B = 10 Mb/s against the delay T2 behind the wired link "
-    "of the second.",
-    states="The share of a flow does not depend on its RTT when the air is the bottleneck.",
-)
-def fig8b(bench: Bench) -> Outcome:
+@item("L.fig8b")
+def fig8b(bench: Bench) -> Found:
     key = "flows.b.path"
     pairs = [
         _pair(bench, dict(_AIR) | {key: ["wire", {"delay": f"{delay} ms"}]}) for delay in _DELAYS_MS
@@ -429,16 +380,17 @@ def fig8b(bench: Bench) -> Outcome:
     ratios = [pair.ratio("goodput_bps") for pair in pairs]
     up_to_40 = [one for one, delay in zip(ratios, _DELAYS_MS, strict=True) if delay <= 1e3 * _T2_S]
     last = pairs[-1]
-    x, y = "delay T2 (ms)", "goodput (Mb/s)"
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found=f"The second gets {words(ratios[0])} of the first's goodput with T2 = 0, "
-        f"{words(up_to_40[-1])} with 40 ms and {words(ratios[-1])} with 120 ms, where the RTTs "
-        f"are {words(last.mean(_A, 'rtt_s'), 's')} and {words(last.mean(_B, 'rtt_s'), 's')}.",
+    return Found(
+        series,
         values={
             "far": most(map(off, ratios)),
             "far_to_40": most(map(off, up_to_40)),
             "last": ratios[-1],
         },
-        figure=chart(series, x=x, y=y, y_limits=(0.0, 3.0)),
+        told={
+            "ratios": ratios,
+            "up_to_40": up_to_40,
+            "last_mean__a_rtt_s": last.mean(_A, "rtt_s"),
+            "last_mean__b_rtt_s": last.mean(_B, "rtt_s"),
+        },
     )

@@ -19,8 +19,9 @@ from airtcp.results import Simulation
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.chart import Series, chart, table_of
-from airtcp_papers.common.item import Outcome, Value, item
+from airtcp_papers.common.chart import Series
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Value
 from airtcp_papers.common.measure import most, off, over_runs, words
 from airtcp_papers.miorandi.contention import EQUATIONS
 
@@ -137,17 +138,8 @@ def _apart(shares: Sequence[Sequence[float]], printed: Sequence[float]) -> Inter
     )
 
 
-@item(
-    "M.backlog",
-    title="Backlogged nodes, in slots",
-    caption="The mean number of backlogged nodes in a slot, counted as in Bianchi's model from one "
-    "step of the backoff counters to the next, whatever is sent in it. A slotted DCF of its own, "
-    "for W* = 1 against the downloads. The paper's number is 2.",
-    states="E[n_b] = 2 whatever the number of connections, 1 + 1/d with delayed ACKs; the access "
-    "point sends d of d + 1 packets, and each station has the same share of the others; the "
-    "number of backlogged nodes has the distributions (9) and (11).",
-)
-def backlog(bench: Bench) -> Outcome:
+@item("M.backlog")
+def backlog(bench: Bench) -> Found:
     seed = 1 if bench.settings.seed is None else bench.settings.seed
     count = _QUICK_TRANSMISSIONS if bench.quick else _TRANSMISSIONS
     plain = {n: _shares(n, 1, seed, count) for n in _DOWNLOADS}
@@ -163,7 +155,6 @@ def backlog(bench: Bench) -> Outcome:
     off_two = {n: off(value, 2.0) for n, value in nodes.items()}
     apart = {n: _apart(shares, _printed(n, 1)) for n, shares in plain.items() if n > 1}
     apart_of_d = {d: _apart(shares, _printed(_TEN, d)) for d, shares in delayed.items() if d > 1}
-    x, y = "endless downloads", "mean backlogged nodes in a slot"
     values: dict[str, Value] = {
         "nodes_off": most(off_two[n] for n in _DOWNLOADS[1:]),
         "nodes_off_from_three": most(off_two[n] for n in _DOWNLOADS[2:]),
@@ -177,18 +168,14 @@ def backlog(bench: Bench) -> Outcome:
         "distribution_apart": most(apart.values()),
         "distribution_delayed_apart": most(apart_of_d.values()),
     }
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found=f"{words(nodes[1])} with one download, {words(nodes[2])} with two, "
-        f"{words(nodes[3])} with three and {words(nodes[20])} with twenty: with few stations the "
-        "access point is not always backlogged. With ten and delayed ACKs: "
-        + ", ".join(f"{words(value)} (d = {d})" for d, value in nodes_of_d.items())
-        + ". The access point sends "
-        + ", ".join(f"{words(value)} (d = {d})" for d, value in ap.items())
-        + f" of all packets. Distributions are at most {words(values['distribution_apart'])} from "
-        f"(9) and {words(values['distribution_delayed_apart'])} from (11).",
+    return Found(
+        series,
         values=values,
-        figure=chart(series, x=x, y=y, from_zero=True, whole_x=True),
+        told={
+            "nodes": nodes,
+            "delayed": ", ".join(f"{words(value)} (d = {d})" for d, value in nodes_of_d.items()),
+            "ap": ", ".join(f"{words(value)} (d = {d})" for d, value in ap.items()),
+        },
     )
 
 

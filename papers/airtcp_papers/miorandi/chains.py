@@ -9,8 +9,9 @@ from airtcp.scenario.keys.tcp import Tcp
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series
+from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.diagram import Edge, Node, diagram
-from airtcp_papers.common.item import Cell, Data, Outcome, item
+from airtcp_papers.common.item import Cell, Data
 from airtcp_papers.common.measure import mean
 from airtcp_papers.miorandi.contention import EQUATIONS
 from airtcp_papers.miorandi.model import (
@@ -22,14 +23,8 @@ from airtcp_papers.miorandi.model import (
 from airtcp_papers.miorandi.users import MEAN_BYTES
 
 
-@item(
-    "M.table1",
-    title="Parameters of 802.11b",
-    caption="The parameters of Table 1 and section 2.3, beside those that the simulated scenario "
-    "has after its defaults were filled in.",
-    states="802.11b with a long preamble; RTS 180 bits, CTS and MAC ACK 112, MAC header 272.",
-)
-def table1(bench: Bench) -> Outcome:
+@item("M.table1")
+def table1(bench: Bench) -> Found:
     scenario = bench.scenario("persistent", EQUATIONS)
     paper = _paper()
     ours = _ours(scenario)
@@ -44,15 +39,18 @@ def table1(bench: Bench) -> Outcome:
         rts_threshold_bytes=scenario.mac.rts_threshold_bytes,
     )
     rows: list[list[Cell]] = [[name, paper[name], ours[name]] for name in paper]
-    return Outcome(
+    return Found(
         data=Data(["parameter", "paper", "scenario"], rows),
-        found=f"{equal} of {len(paper)} are the same. A segment and its exchange take "
-        f"{1e6 * times.t_tcp_data_s:.2f} us, a TCP ACK {1e6 * times.t_tcp_ack_s:.2f} us. The "
-        "standard's RTS has 160 bits (M8); CW counts from 0, so that the paper's 32 is 31.",
         values={
             "different": float(len(paper) - equal),
             "data_us": 1e6 * resolved.t_tcp_data_s,
             "tcp_ack_us": 1e6 * resolved.t_tcp_ack_s,
+        },
+        told={
+            "equal": equal,
+            "rows": len(paper),
+            "data_us": 1e6 * times.t_tcp_data_s,
+            "ack_us": 1e6 * times.t_tcp_ack_s,
         },
     )
 
@@ -123,15 +121,8 @@ def active_transfers(
     return [Series("(16)", range(int(stations) + 1), [float(p) for p in pi], "model")]
 
 
-@item(
-    "M.fig7",
-    title="The chain of active transfers",
-    caption="How the number J(t) of transfers in progress moves among n - 1 stations: each idle "
-    "one begins at rate lambda, and transfers end at rate mu_k = C_k / E[X]. The table has the "
-    "rates and the stationary probabilities for ten stations that think for 10 s.",
-    states="A birth-death process with the stationary probabilities (16).",
-)
-def fig7(bench: Bench) -> Outcome:
+@item("M.fig7")
+def fig7(bench: Bench) -> Found:
     capacities = capacity(_STATIONS, Parameters.table_1())
     (chain,) = active_transfers()
     pi = [mean(p) for p in chain.y]
@@ -154,12 +145,11 @@ def fig7(bench: Bench) -> Outcome:
     edges = []
     for left, right, begin, end in rates:
         edges += [Edge(left, right, begin, 0.3), Edge(right, left, end, 0.3)]
-    return Outcome(
+    return Found(
         data=Data(["active k", "up (1/s)", "down (1/s)", "probability"], rows),
-        found=f"Ten stations are all idle for {100 * float(pi[0]):.1f} % of the time; what goes "
-        f"up and what goes down balances between any two states to {max(flows):.1g} per second.",
-        values={"balance": max(flows), "sum": float(sum(pi))},
         figure=diagram(nodes, edges),
+        values={"balance": max(flows), "sum": float(sum(pi))},
+        told={"float_pi_0": float(pi[0])},
     )
 
 
@@ -172,15 +162,8 @@ def packets_of_a_window(*, window: float = _WINDOW) -> list[Series]:
     return [Series("(A.1)", range(int(window) + 1), chances, "model")]
 
 
-@item(
-    "M.figA1",
-    title="The chain of packets at both ends, W* = 4",
-    caption="Where the four packets of a window are, at the ends of MAC ACKs: (at the sender, at "
-    "the receiver). Access point and station win with probability 1/2 each unless one has nothing "
-    "to send.",
-    states="Its stationary probabilities are 1/W* inside and 1/(2 W*) at both ends, (A.1).",
-)
-def fig_a1(bench: Bench) -> Outcome:
+@item("M.figA1")
+def fig_a1(bench: Bench) -> Found:
     matrix = np.zeros((_WINDOW + 1, _WINDOW + 1))
     for at_sender in range(_WINDOW + 1):
         inside = 0 < at_sender < _WINDOW
@@ -208,9 +191,8 @@ def fig_a1(bench: Bench) -> Outcome:
             Edge(str(a - 1), str(a), "1" if up == 1.0 else "1/2", 0.3),
         ]
     apart = float(np.abs(formula - solved).max())
-    return Outcome(
+    return Found(
         data=Data(["state", "probability, (A.1)", "probability, solved"], rows),
-        found=f"The chain solved as a linear system and (A.1) differ by {apart:.1g} at most.",
-        values={"apart": apart, "end": float(solved[0]), "inside": float(solved[2])},
         figure=diagram(nodes, edges),
+        values={"apart": apart, "end": float(solved[0]), "inside": float(solved[2])},
     )

@@ -10,9 +10,10 @@ from airtcp.results import Simulation
 from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.chart import Series, chart, table_of
-from airtcp_papers.common.item import Outcome, Value, item
-from airtcp_papers.common.measure import difference, least, mean, most, off, ratio, words
+from airtcp_papers.common.chart import Series
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Value
+from airtcp_papers.common.measure import difference, least, mean, most, off, ratio
 from airtcp_papers.miorandi.model import collision_probability, contention, throughput
 from airtcp_papers.miorandi.moved import ATTEMPTS, W0, parameters, solved
 
@@ -38,15 +39,8 @@ def collisions(*, w0: float = W0, stages: float = 5) -> list[Series]:
     ]
 
 
-@item(
-    "M.fig1",
-    title="Collision probability against backlogged nodes",
-    caption="How often an attempt of one of n backlogged nodes collides: equations (1) and (2), "
-    "and nodes that are simulated with a packet always ready.",
-    states="P_C grows with the number of backlogged nodes, fast at first and then ever more "
-    "slowly; two nodes collide in 6 % of their attempts (section 3.1).",
-)
-def fig1(bench: Bench) -> Outcome:
+@item("M.fig1")
+def fig1(bench: Bench) -> Found:
     curve, paper = collisions()
     model = [mean(p) for p in curve.y]
     runs = [_backlogged(bench, n) for n in _SIMULATED]
@@ -54,14 +48,9 @@ def fig1(bench: Bench) -> Outcome:
     series = [curve, Series("simulation", _SIMULATED, simulated, "simulation"), paper]
     steps = [right - left for left, right in pairwise(model)]
     grown = [difference(more, less, "collision_probability") for less, more in pairwise(runs)]
-    x, y = "backlogged nodes", "collision probability"
     two, fifty = simulated[0], simulated[-1]
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found=f"Two nodes collide with probability {model[0]:.4f} in the model and {words(two)} in "
-        f"the simulation; fifty with {model[-1]:.3f} and {words(fifty)}. The model takes 1/b for "
-        "the chance to send in a slot (erratum M6) and independent backoff stages, so it is a "
-        "little too high throughout.",
+    return Found(
+        series,
         values={
             "two_nodes_model": model[0],
             "two_nodes": two,
@@ -69,7 +58,7 @@ def fig1(bench: Bench) -> Outcome:
             "smallest_step_model": min(steps),
             "fifty_over_two": model[-1] / model[0],
         },
-        figure=chart(series, x=x, y=y, from_zero=True),
+        told={"model": model, "fifty": fifty},
     )
 
 
@@ -80,15 +69,8 @@ def drops(*, w0: float = W0, m: float = ATTEMPTS) -> list[Series]:
     return [Series(f"model, P_C^m{noted}", _NODES, [float(p) for p in found.p_drop], "model")]
 
 
-@item(
-    "M.fig2",
-    title="Drop probability against backlogged nodes",
-    caption="How often a frame is given up after m = 7 attempts, P_C^m, and simulated nodes "
-    "with a packet always ready.",
-    states="Negligible for few backlogged nodes, which is why the throughput analysis leaves "
-    "drops out; it grows steeply with their number.",
-)
-def fig2(bench: Bench) -> Outcome:
+@item("M.fig2")
+def fig2(bench: Bench) -> Found:
     (curve,) = drops()
     model = [mean(p) for p in curve.y]
     simulated = [_backlogged(bench, n).metrics["drop_probability_mac"] for n in _SIMULATED]
@@ -98,20 +80,16 @@ def fig2(bench: Bench) -> Outcome:
         curve,
         Series("simulation", [n for n, _ in seen], [p for _, p in seen], "simulation"),
     ]
-    x, y = "backlogged nodes", "drop probability"
     at = dict(zip(_SIMULATED, simulated, strict=True))
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found=f"Two nodes drop one frame in {1.0 / model[0]:.2g} in the model, ten {model[4]:.2g} "
-        f"of theirs and fifty {model[-1]:.2g}; simulated fifty drop {words(at[50])}. Drops can be "
-        "left out where two nodes are backlogged, as with TCP.",
+    return Found(
+        series,
         values={
             "two_nodes_model": model[0],
             "two_nodes": at[2],
             "fifty_nodes": at[50],
             "fifty_nodes_model": model[-1],
         },
-        figure=chart(series, x=x, y=y, y_scale="log"),
+        told={"frames": 1.0 / model[0], "model": model},
     )
 
 
@@ -137,15 +115,8 @@ def download_collisions(*, w0: float = W0, m: float = ATTEMPTS) -> list[Series]:
     return [Series(f"model, two backlogged nodes{noted}", _DOWNLOADS, chances, "model")]
 
 
-@item(
-    "M.fig4",
-    title="Collision probability against endless downloads",
-    caption="How often an attempt collides when n_c stations download, for several advertised "
-    "windows W* (packets); the model says that two nodes are backlogged, whatever n_c.",
-    states="With W* = 1 the simulation matches the model very well. P_C grows with W*, and even "
-    "for a large W* depends little on the number of downloads.",
-)
-def fig4(bench: Bench) -> Outcome:
+@item("M.fig4")
+def fig4(bench: Bench) -> Found:
     series = download_collisions()
     model = [mean(p) for p in series[0].y]
     runs = {window: [_downloads(bench, n, window) for n in _DOWNLOADS] for window in _WINDOWS}
@@ -164,7 +135,6 @@ def fig4(bench: Bench) -> Outcome:
     series.append(Series(label, _DOWNLOADS, points, "simulation"))
     series += [_of_ns2(window) for window in _NS2]
     last = {window: runs[window][-1].metrics for window in _WINDOWS}
-    x, y = "endless downloads", "collision probability"
     values: dict[str, Value] = {"model": model[-1]}
     for some, rules in ((runs, ""), (ideal, "_equations")):
         one, large = some[1], some[_WINDOWS[-1]]
@@ -187,20 +157,7 @@ def fig4(bench: Bench) -> Outcome:
         for place in (0, 3, 7):
             grown = difference(large[place], one[place], name)
             values[f"grows_{_DOWNLOADS[place]}{rules}"] = grown
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found=f"The model says {model[0]:.3f}. Under the rules of ns-2 all attempts of 20 "
-        "downloads "
-        f"with W* = 1 collide with {words(last[1][name])}, those of the access point with "
-        f"{words(last[1]['collision_probability_ap'])}; under the rules that the equations assume "
-        f"with {words(ideal[1][-1].metrics[name])}. A station with an ACK meets an "
-        "access point that always has a packet, and the others; the access point meets stations "
-        "that mostly have none. With one download P_C grows with W*, from 0: access point and "
-        "station take turns. With many it falls a little (erratum M18), since a large window sends "
-        "several packets in a row to one station, which then acknowledges alone.",
-        values=values,
-        figure=chart(series, x=x, y=y, from_zero=True, whole_x=True),
-    )
+    return Found(series, values=values, told={"model": model, "last": last, "ideal": ideal})
 
 
 def _of_ns2(window: int) -> Series:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from airtcp.results import Simulation
-from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.item import Cell, Data, Outcome, Value, item
-from airtcp_papers.common.measure import gap, mean, most, off, over_runs, paired, words
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Value
+from airtcp_papers.common.measure import gap, most, off, over_runs, paired
 from airtcp_papers.miorandi.model import Parameters, processor_sharing, session_delay
 from airtcp_papers.miorandi.users import LARGE, MEAN_BYTES, PARETO, TIME, Users, every, web
 
@@ -32,44 +32,16 @@ _MANY: Final = 50
 _SHORT: Final[Mapping[str, Any]] = {"run.duration": "1000 s", "run.replications": 10}
 
 
-@item(
-    "M.remarks",
-    title="What the text states of web users",
-    caption="Numbers of our own for sentences of sections 2.2, 4.2 and 4.3 that have no figure; "
-    "rules of ns-2.",
-    states="A first window below d waits for a timer. Laws of think times do not matter. A window "
-    "far below the buffer changes nothing; near it mice lose packets. The queueing model holds for "
-    "delayed ACKs with W* = d, of which those with more than d = 3 hang on the timer.",
-)
-def remarks(bench: Bench) -> Outcome:
-    values = {
-        **_first_window(bench),
-        **_thinkers(bench),
-        **_buffers(bench),
-        **_delayed(bench),
-        "processor_sharing_off": _constant_capacity(),
-    }
-    about = {
-        "first_window_wait": "s longer with a first window of 1 than of 2 packets, d = 2, alone",
-        "think_laws_apart": "largest relative distance from exponential think times, W* = 1",
-        "far_below_apart": "relative distance of W* = 5, B = 30 from W* = 5 without a limit",
-        "mice_lose": "retransmissions of a mouse in a hundred files, W* = B = 30",
-        "mice_lose_below": "retransmissions of a mouse in a hundred files, W* = 1, B = 30",
-        "mice_lose_beyond": "retransmissions of a mouse in a hundred files, W* = 50, B = 30",
-        "delayed_model_gap": "largest relative gap of (17) with (12), d = 2 and 3, W* = d",
-        "timer_matters": "d = 5 with a timer of 80 ms over that with 20 ms, 50 stations",
-        "timer_matters_d2": "d = 2 with a timer of 80 ms over that with 20 ms, 50 stations",
-        "processor_sharing_off": "relative distance of (17) with one capacity from mean values",
-    }
-    rows: list[list[Cell]] = []
-    for name, what in about.items():
-        value = values[name]
-        ends = (value.low, value.high) if isinstance(value, Interval) else (None, None)
-        rows.append([what, mean(value), *ends])
-    return Outcome(
-        data=Data(["what", "value", "low", "high"], rows),
-        found="; ".join(f"{what}: {words(values[name])}" for name, what in about.items()) + ".",
-        values=values,
+@item("M.remarks")
+def remarks(bench: Bench) -> Found:
+    return Found(
+        values={
+            **_first_window(bench),
+            **_thinkers(bench),
+            **_buffers(bench),
+            **_delayed(bench),
+            "processor_sharing_off": _constant_capacity(),
+        }
     )
 
 

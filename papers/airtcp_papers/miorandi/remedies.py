@@ -11,12 +11,12 @@ from airtcp.results import Simulation
 from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.chart import Series, chart, table_of
-from airtcp_papers.common.item import Outcome, Value, item
-from airtcp_papers.common.measure import changed, off, over_runs, words
+from airtcp_papers.common.chart import Series
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Value
+from airtcp_papers.common.measure import changed, off, over_runs
 from airtcp_papers.miorandi.users import EXPONENTIAL, LARGE, PARETO, Users, web
 
-_TIME: Final = "mean session delay (s)"
 _USERS: Final = 10
 _HOGS: Final = (0, 1, 2, 3, 4)
 _LIMIT: Final = 100
@@ -38,16 +38,8 @@ def _beside(bench: Bench, hogs: int, window: int, queue: str) -> Users:
     return web(bench, _USERS, window, keys, file="mixed")
 
 
-@item(
-    "M.persistent",
-    title="Web users beside endless downloads",
-    caption="Mean session delay of ten web users beside some stations whose downloads never end, "
-    "when all have a small or a large window; the access point's queue holds 100 packets. "
-    "A figure of our own.",
-    states="Few persistent users take all of the bandwidth and starve web users; a small window "
-    "would prevent that, but is not in the operator's hands (section 4.2).",
-)
-def persistent(bench: Bench) -> Outcome:
+@item("M.persistent")
+def persistent(bench: Bench) -> Found:
     fifo = "first in, first out"
     users = {
         window: [_beside(bench, hogs, window, fifo) for hogs in _HOGS] for window in (1, LARGE)
@@ -59,15 +51,7 @@ def persistent(bench: Bench) -> Outcome:
     worse = users[LARGE][1].over(users[LARGE][0])
     small = users[1][1].over(users[1][0])
     between = users[LARGE][1].over(users[1][1])
-    x = "endless downloads"
-    return Outcome(
-        data=table_of(series, x=x, y=_TIME),
-        found=f"One endless download makes sessions {words(worse)} times as long with a large "
-        f"window, and {words(small)} times with W* = 1, where it is one more user of a shared "
-        f"channel. Beside one, a large window is {words(between)} times as slow as a small one.",
-        values={"worse": worse, "worse_small": small, "large_over_small": between},
-        figure=chart(series, x=x, y=_TIME, y_scale="log", whole_x=True),
-    )
+    return Found(series, values={"worse": worse, "worse_small": small, "large_over_small": between})
 
 
 _STATIONS = (5, 10, 20, 30, 40)
@@ -76,16 +60,8 @@ _DRAWN: Final[dict[str, Any]] = {"run.duration": "1000 s", "run.replications": 1
 _PER_FLOW: Final = {"ap.queue": {"discipline": "per-flow"}}
 
 
-@item(
-    "M.perflow",
-    title="Scheduling per flow at the access point",
-    caption="Mean session delay of web users with Pareto sizes: one queue with a large and with a "
-    "small window, and a queue for each flow with a large window (no limit to any queue). "
-    "A figure of our own.",
-    states="Scheduling per flow would share the channel as a small window does, without its help "
-    "(sections 4.2, 5).",
-)
-def perflow(bench: Bench) -> Outcome:
+@item("M.perflow")
+def perflow(bench: Bench) -> Found:
     quick = {n: None if n == _STATIONS[-1] else _DRAWN for n in _STATIONS}
     one_queue = [web(bench, n, LARGE, PARETO, quick=quick[n]) for n in _STATIONS]
     small = [web(bench, n, 1, PARETO, quick=_DRAWN) for n in _STATIONS]
@@ -98,41 +74,19 @@ def perflow(bench: Bench) -> Outcome:
     gain = turns[-1].over(one_queue[-1])
     beside = turns[-1].over(small[-1])
     law = turns[-1].over(web(bench, _STATIONS[-1], LARGE, EXPONENTIAL, _PER_FLOW))
-    x = "stations"
-    return Outcome(
-        data=table_of(series, x=x, y=_TIME),
-        found=f"With 40 stations a queue for each flow takes {words(gain)} of the time of one "
-        f"queue with the same window, and {words(beside)} of that of one queue with W* = 1. "
-        f"Pareto sizes then take {words(law)} times as long as exponential ones.",
-        values={"gain": gain, "over_small_window": beside, "pareto_over_exponential": law},
-        figure=chart(series, x=x, y=_TIME, from_zero=True),
+    return Found(
+        series, values={"gain": gain, "over_small_window": beside, "pareto_over_exponential": law}
     )
 
 
-@item(
-    "M.red",
-    title="Random early detection at the access point",
-    caption="Mean session delay of ten web users beside endless downloads, all with a large "
-    "window, for three ways to run the access point's queue of 100 packets. A figure of our own.",
-    states="A few random losses should make long flows yield, so that web users are served "
-    "better (sections 4.2, 5).",
-)
-def red(bench: Bench) -> Outcome:
+@item("M.red")
+def red(bench: Bench) -> Found:
     users = {queue: [_beside(bench, hogs, LARGE, queue) for hogs in _HOGS] for queue in _QUEUES}
     series = [Series(queue, _HOGS, _times(some), "simulation") for queue, some in users.items()]
     fifo, early, turns = users.values()
     gain, alone = early[1].over(fifo[1]), early[0].over(fifo[0])
     fair = turns[1].over(early[1])
-    x = "endless downloads"
-    return Outcome(
-        data=table_of(series, x=x, y=_TIME),
-        found=f"Beside one endless download RED takes {words(gain)} of the time of a plain queue, "
-        f"and a queue for each flow {words(fair)} of the time of RED. Without endless downloads "
-        f"RED takes {words(alone)} times as long as a plain queue: it drops packets of short "
-        "transfers, which wait for timeouts.",
-        values={"gain": gain, "alone": alone, "per_flow_over_red": fair},
-        figure=chart(series, x=x, y=_TIME, y_scale="log", whole_x=True),
-    )
+    return Found(series, values={"gain": gain, "alone": alone, "per_flow_over_red": fair})
 
 
 def _times(users: list[Users]) -> list[Value]:
@@ -181,15 +135,8 @@ def _both(bench: Bench, file: str, windows: tuple[int, ...], groups: tuple[str, 
     }
 
 
-@item(
-    "M.mice",
-    title="Mice and elephants against the window",
-    caption="Mean time of files of 5 kB (mice) and of 300 kB (elephants) among 37 other web users, "
-    "against the advertised window W*. A figure of our own.",
-    states="A larger window shortens the sessions of elephants and lengthens those of mice "
-    "(section 4.2).",
-)
-def mice(bench: Bench) -> Outcome:
+@item("M.mice")
+def mice(bench: Bench) -> Found:
     windows = (1, 3, 10, 30, 100, LARGE)
     runs = _both(bench, "sizes", windows, ("laptop", *_SIZES))
     series, values = [], {}
@@ -203,25 +150,16 @@ def mice(bench: Bench) -> Outcome:
             runs[LARGE],
             lambda run, name=name: _time(runs[LARGE], run, name) / _time(runs[1], run, name),  # type: ignore[misc]
         )
-    x, y = "window W* (packets)", "mean time (s)"
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found=f"With W* = 1000 mice take {words(values['mouse'])} times as long as with W* = 1, "
-        f"elephants {words(values['elephant'])} times.",
+    return Found(
+        series,
+        axes={"x_ticks": windows},
         values={f"{name}_large_over_small": value for name, value in values.items()},
-        figure=chart(series, x=x, y=y, x_scale="log", y_scale="log", x_ticks=windows),
+        told={"values": values},
     )
 
 
-@item(
-    "M.bothways",
-    title="Uploads beside downloads",
-    caption="Mean session delay of ten web users who upload over that of ten who download, Pareto "
-    "sizes, against the advertised window W*. A figure of our own.",
-    states="With a small window sessions are served alike whichever way they go, so that processor "
-    "sharing describes them (section 5).",
-)
-def both_ways(bench: Bench) -> Outcome:
+@item("M.bothways")
+def both_ways(bench: Bench) -> Found:
     windows = (1, 3, 10, 100, LARGE)
     runs = _both(bench, "both-ways", windows, ("reader", "writer"))
     ratios: dict[int, Interval] = {
@@ -229,12 +167,10 @@ def both_ways(bench: Bench) -> Outcome:
         for window, one in runs.items()
     }
     series = [Series("uploads over downloads", windows, [*ratios.values()], "simulation")]
-    x, y = "window W* (packets)", "mean session delay, up over down"
     apart = changed(ratios[LARGE], lambda ratio: ratio - 1.0)
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found=f"An upload takes {words(ratios[1])} times as long as a download with W* = 1, and "
-        f"{words(ratios[LARGE])} times with W* = 1000.",
+    return Found(
+        series,
+        axes={"x_ticks": windows},
         values={"small_off": off(ratios[1]), "large_apart": apart},
-        figure=chart(series, x=x, y=y, x_scale="log", x_ticks=windows),
+        told={"ratios": ratios, "ratios_large": ratios[LARGE]},
     )

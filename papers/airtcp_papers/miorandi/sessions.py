@@ -12,8 +12,9 @@ from airtcp.distributions import Pareto
 from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.chart import Series, chart, table_of
-from airtcp_papers.common.item import Data, Outcome, Value, item
+from airtcp_papers.common.chart import Series
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Data, Value
 from airtcp_papers.common.measure import gap, largest_gap, least, mean, most, off, words
 from airtcp_papers.miorandi.contention import EQUATIONS
 from airtcp_papers.miorandi.model import (
@@ -41,18 +42,10 @@ _ALONE = {"flows.laptop.application.think_time.mean": "1 s"}
 
 _PARETO_LAW = Pareto(kind="pareto", shape=1.5, scale=MEAN_BYTES / 3.0)
 _THINK_S = 10.0
-_TIME = "mean session delay (s)"
 
 
-@item(
-    "M.table2",
-    title="Session delay of one station",
-    caption="Mean time from the first packet of a transfer to its last ACK, one station, Pareto "
-    "sizes with a mean of 30 kB: simulations with a small and a large window, and equation (14).",
-    states="0.1099 s with W* = 1, 0.1064 s with a large window, 0.1095 s from the analysis; the "
-    "large window is faster, since it is more aggressive.",
-)
-def table2(bench: Bench) -> Outcome:
+@item("M.table2")
+def table2(bench: Bench) -> Found:
     small = web(bench, 1, 1, PARETO, _ALONE)
     large = web(bench, 1, LARGE, PARETO, _ALONE)
     printed = mean_session_time(_PARETO_LAW, Parameters.table_1())
@@ -70,13 +63,8 @@ def table2(bench: Bench) -> Outcome:
     speed = large.over(small)
     ideal = [web(bench, 1, window, PARETO, _ALONE, EQUATIONS) for window in (1, LARGE)]
     law = small.over(web(bench, 1, 1, EXPONENTIAL, _ALONE))
-    return Outcome(
+    return Found(
         data=Data(head, rows),
-        found=f"{words(small.time_s, 's')} with one packet, {words(large.time_s, 's')} with a "
-        f"large window, {words(speed)} of the former. The analysis gives {1e3 * printed:.2f} ms as "
-        f"printed; with the standard's RTS (M8) and whole last packets (M10), as in ns-2, it "
-        f"gives {1e3 * read:.2f} ms, the number stated (M16). Pareto sizes take {words(law)} times "
-        "as long as exponential ones.",
         values={
             "small": small.time_s,
             "large": large.time_s,
@@ -87,6 +75,7 @@ def table2(bench: Bench) -> Outcome:
             "pareto_over_exponential": law,
             "affine_over_exact": affine / printed,
         },
+        told={"printed_ms": 1e3 * printed, "read_ms": 1e3 * read},
     )
 
 
@@ -117,16 +106,8 @@ _TUNED = "20 ms"
 _OF_95 = 1.96
 
 
-@item(
-    "M.table3",
-    title="Session delay of one station with delayed ACKs",
-    caption="Mean session delay of one station with W* = 1000 and Pareto sizes, when the receiver "
-    "acknowledges every d segments or follows the dynamic scheme; its timer is 40 ms, the first "
-    "window is d segments.",
-    states="d = 2, 3 and 4 are a little better than d = 1 and than the dynamic scheme, d = 5 is "
-    "worse: more files end with a wait for the receiver's timer.",
-)
-def table3(bench: Bench) -> Outcome:
+@item("M.table3")
+def table3(bench: Bench) -> Found:
     users: dict[str, Users] = {
         f"d = {d}": web(bench, 1, LARGE, PARETO, _ALONE, every(d, _TIMEOUT), quick=_QUICK)
         for d in range(1, 6)
@@ -148,16 +129,8 @@ def table3(bench: Bench) -> Outcome:
     waits = late.longer_than(users["d = 2"])
     gained = {d: one.longer_than(standard) for d, one in tuned.items()}
     error = _error_of_differences()
-    return Outcome(
+    return Found(
         data=Data(head, rows),
-        found="Longer than with d = 1, on the same files: "
-        + ", ".join(f"{words(one, 's')} ({name})" for name, one in longer.items())
-        + ". On the paper's clock, which stops with the last ACK (M16), the wait for the "
-        "receiver's timer at the end of a file costs what fewer ACKs gain. With a timer of "
-        f"{_LATE} instead of {_TIMEOUT} d = 2 takes {words(waits, 's')} longer; with {_TUNED} "
-        + ", ".join(f"{words(one, 's')} (d = {d})" for d, one in gained.items())
-        + " longer than with d = 1. By the paper's own intervals its differences have a standard "
-        f"error of {words(error, 's')} and more.",
         values={
             **{name.replace(" = ", ""): one.time_s for name, one in users.items()},
             **{f"{name}_longer": one for name, one in longer.items()},
@@ -173,6 +146,13 @@ def table3(bench: Bench) -> Outcome:
             "error": error,
             "tuned_longer": most(gained.values()),
             "tuned_less_dynamic": most(one.longer_than(tuned_dynamic) for one in tuned.values()),
+        },
+        told={
+            "longer": longer,
+            "late": _LATE,
+            "timeout": _TIMEOUT,
+            "tuned": _TUNED,
+            "each": ", ".join(f"{words(one, 's')} (d = {d})" for d, one in gained.items()),
         },
     )
 
@@ -203,16 +183,8 @@ def delays(
     return _models(_STATIONS, _STATIONS, think, size, d, w0)
 
 
-@item(
-    "M.fig8",
-    title="Session delay against the number of stations",
-    caption="Mean session delay of stations that think for 10 s on average between files of 30 kB "
-    "on average: the queueing model (17), and simulations with Pareto and exponential sizes, "
-    "W* = 1 and W* = 1000, and no limit to the access point's queue.",
-    states="With W* = 1 the law of sizes does not matter, and the model matches. With exponential "
-    "sizes the window hardly matters; with Pareto sizes a large window makes sessions much longer.",
-)
-def fig8(bench: Bench) -> Outcome:
+@item("M.fig8")
+def fig8(bench: Bench) -> Found:
     curves = delays()
     model, corrected = ([mean(value) for value in one.y] for one in curves)
     laws = {"Pareto": PARETO, "exponential": EXPONENTIAL}
@@ -249,15 +221,8 @@ def fig8(bench: Bench) -> Outcome:
     laws_apart = last["Pareto", 1].over(last["exponential", 1])
     windows_apart = last["exponential", LARGE].over(last["exponential", 1])
     worse = last["Pareto", LARGE].over(last["Pareto", 1])
-    x = "stations"
-    return Outcome(
-        data=table_of(series, x=x, y=_TIME),
-        found=f"With 40 stations and W* = 1, Pareto sizes take {words(laws_apart)} times as long "
-        f"as exponential ones; the model is at most {100 * mean(apart):.1f} % off over all points, "
-        f"with its errata mended {100 * mean(corrected_gap):.1f} %, and under the rules that the "
-        f"model assumes {100 * mean(ideal_gap):.1f} %. With "
-        f"W* = 1000, exponential sizes take {words(windows_apart)} times as long as with W* = 1, "
-        f"Pareto sizes {words(worse)} times: one elephant fills the queue that all mice pass.",
+    return Found(
+        series,
         values={
             "model_gap": apart,
             "model_gap_equations": ideal_gap,
@@ -268,7 +233,7 @@ def fig8(bench: Bench) -> Outcome:
             "window_pareto": worse,
             "small_window_gain": last["Pareto", 1].over(last["Pareto", LARGE]),
         },
-        figure=chart(series, x=x, y=_TIME, from_zero=True),
+        told={"laws_at_40": laws_apart, "windows_apart": windows_apart},
     )
 
 
@@ -304,14 +269,8 @@ def delays_of_thinkers(
     return _models(_THINKS_S, (int(users),), _THINKS_S, size, d, w0)
 
 
-@item(
-    "M.fig9",
-    title="Session delay against the mean time to think",
-    caption="Mean session delay of ten stations with W* = 1 and Pareto sizes, from a saturated "
-    "access point on the left to an idle one: the queueing model (17) and simulation.",
-    states="The model follows the simulation up to high loads.",
-)
-def fig9(bench: Bench) -> Outcome:
+@item("M.fig9")
+def fig9(bench: Bench) -> Found:
     curves = delays_of_thinkers()
     model, corrected = ([mean(value) for value in one.y] for one in curves)
     key = "flows.laptop.application.think_time.mean"
@@ -335,23 +294,20 @@ def fig9(bench: Bench) -> Outcome:
     ideal = thinkers(_BESIDE, EQUATIONS)
     series = [*curves, Series("simulation, W* = 1", _THINKS_S, [*times], "simulation")]
     apart, corrected_gap = largest_gap(model, times), largest_gap(corrected, times)
-    x = "mean think time (s)"
-    return Outcome(
-        data=table_of(series, x=x, y=_TIME),
-        found=f"The model is at most {100 * mean(apart):.1f} % from the simulation, "
-        f"{100 * (model[0] / mean(times[0]) - 1):+.1f} % at {_THINKS_S[0]} s, where "
-        f"{words(users[0].simulation.metrics['active_flows'])} of ten stations are active, and "
-        f"{100 * (model[-1] / mean(times[-1]) - 1):+.1f} % at {_THINKS_S[-1]:g} s, where a "
-        "transfer is mostly alone: there the capacity of (10) for one connection is too high "
-        "(M11). With its errata mended the model is at most "
-        f"{100 * mean(corrected_gap):.1f} % off.",
+    return Found(
+        series,
         values={
             "model_gap": apart,
             "model_gap_equations": largest_gap(model, [one.time_s for one in ideal]),
             "corrected_gap": corrected_gap,
             "heavy_gap": gap(model[0], times[0]),
         },
-        figure=chart(series, x=x, y=_TIME, from_zero=True),
+        told={
+            "heavy": model[0] / mean(times[0]) - 1,
+            "thinks_s": _THINKS_S,
+            "users": users,
+            "light": model[-1] / mean(times[-1]) - 1,
+        },
     )
 
 
@@ -388,15 +344,8 @@ _NEIGHBOURS = {"run.duration": "15000 s", "run.replications": 10}
 _OTHERS = {"run.duration": "4000 s", "run.replications": 10}
 
 
-@item(
-    "M.fig10",
-    title="Session delay against the window, with a finite buffer",
-    caption="Mean session delay of 20 stations with Pareto sizes against the advertised window, "
-    "when the access point's queue holds B = 30 packets.",
-    states="Grows with W* up to B, where mice lose packets to an elephant and which is the worst; "
-    "beyond, elephants lose packets too: performance improves, and does not depend on W*.",
-)
-def fig10(bench: Bench) -> Outcome:
+@item("M.fig10")
+def fig10(bench: Bench) -> Found:
     long = {"run.duration": "40000 s"}
     users = [
         web(
@@ -421,16 +370,8 @@ def fig10(bench: Bench) -> Outcome:
         for w in (_BUFFER, 32, 35, 40, 50)
     }
     low_most = low_at[50].over(low_at[_BUFFER])
-    x = "window W* (packets)"
-    return Outcome(
-        data=table_of(series, x=x, y=_TIME),
-        found=f"From W* = 5 to W* = B the delay grows by a factor of {words(growth)}; W* = 50 is "
-        f"{words(beyond)} of W* = 35. Packets lost at the queue: "
-        f"{words(at[5].simulation.metrics['ap_queue_drop_probability'])} with W* = 5, "
-        f"{words(at[_BUFFER].simulation.metrics['ap_queue_drop_probability'])} with 30 and "
-        f"{words(at[50].simulation.metrics['ap_queue_drop_probability'])} with 50. W* = 50 takes "
-        f"{words(at[50].over(at[_BUFFER]))} of the time of W* = B, and where slow start ends at 20 "
-        f"packets {words(low_most)}.",
+    return Found(
+        series,
         values={
             "b_over_five": growth,
             "beyond_apart": off(beyond),
@@ -442,7 +383,7 @@ def fig10(bench: Bench) -> Outcome:
             ),
             "most_over_b_low": low_most,
         },
-        figure=chart(series, x=x, y=_TIME, from_zero=True),
+        told={"beyond": beyond, "at": at},
     )
 
 
@@ -452,14 +393,8 @@ _JUDGED = {"run.duration": "2500 s", "run.replications": 10}
 _DRAWN = {"run.duration": "1000 s", "run.replications": 10}
 
 
-@item(
-    "M.fig11",
-    title="Session delay against stations, with delayed ACKs",
-    caption="Mean session delay of stations with W* = 1000 and Pareto sizes when receivers "
-    "acknowledge every d segments, or follow the dynamic scheme (receiver's timer 40 ms).",
-    states="With many stations delayed ACKs shorten sessions considerably.",
-)
-def fig11(bench: Bench) -> Outcome:
+@item("M.fig11")
+def fig11(bench: Bench) -> Found:
     kinds = {
         "d = 1": every(1, _TIMEOUT),
         "d = 2": every(2, _TIMEOUT),
@@ -479,19 +414,12 @@ def fig11(bench: Bench) -> Outcome:
     ]
     gains = {name: some[-1].over(users["d = 1"][-1]) for name, some in users.items()}
     few = users["d = 2"][0].over(users["d = 1"][0])
-    x = "stations"
-    return Outcome(
-        data=table_of(series, x=x, y=_TIME),
-        found=f"With 50 stations d = 2 takes {words(gains['d = 2'])} of the time of d = 1, d = 3 "
-        f"{words(gains['d = 3'])} and the dynamic scheme {words(gains['dynamic scheme'])}; with "
-        f"five, d = 2 takes {words(few)}. The intervals of the curves are wide, since with a large "
-        "window a single elephant holds up everybody; those of the ratios are narrow, since all "
-        "schemes see the same files.",
+    return Found(
+        series,
         values={
             "two_over_one": gains["d = 2"],
             "three_over_one": gains["d = 3"],
             "dynamic_over_one": gains["dynamic scheme"],
             "two_over_one_few": few,
         },
-        figure=chart(series, x=x, y=_TIME, from_zero=True),
     )

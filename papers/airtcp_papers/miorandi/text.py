@@ -13,8 +13,9 @@ from airtcp.run.simulate import simulate
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.item import Cell, Data, Outcome, Value, item
-from airtcp_papers.common.measure import changed, mean, ratio, words
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Value
+from airtcp_papers.common.measure import changed, mean, ratio
 from airtcp_papers.common.store import code_digest, key_of
 from airtcp_papers.miorandi.users import EXPONENTIAL, LARGE, PARETO, web
 
@@ -46,20 +47,8 @@ _STAGES: Final = 5
 _RUNS: Final = 10
 
 
-@item(
-    "M.text",
-    title="What the text states without a figure",
-    caption="The goodput that the TCP ACKs of a download take; saturated nodes with and without "
-    "RTS/CTS; how evenly saturated nodes share a short and a long time; what an ACK for very many "
-    "segments costs, and one for two segments a short session; and elephants and mice when the "
-    "window passes the buffer. A table of our own.",
-    states="Feedback traffic has an extremely negative effect on throughput (section 1); with "
-    "RTS/CTS performance is less sensitive to a large number of devices (2.1); d cannot be "
-    "increased indefinitely, and fewer ACKs make short sessions longer (2.2); for W* >= B "
-    "elephants' delay increases and that of mice decreases (4.2); DCF is fair in the long term and "
-    "not in the short one (footnote 3).",
-)
-def text(bench: Bench) -> Outcome:
+@item("M.text")
+def text(bench: Bench) -> Found:
     elephants, mice = _beyond_the_buffer(bench)
     seed = bench.settings.seed or 1
     values: dict[str, Value] = {
@@ -72,25 +61,7 @@ def text(bench: Bench) -> Outcome:
         "elephants": elephants,
         "mice": mice,
     }
-    told = {
-        "left_by_feedback": "goodput of a download over that of datagrams without TCP ACKs",
-        "rts_over_basic": f"what {_MANY} nodes keep of the goodput of {_FEW}, RTS/CTS over basic",
-        "fair_short": f"Jain index of {_NODES} nodes, {_SHORT} success each on average",
-        "fair_long": f"Jain index of {_NODES} nodes, {_LASTING} successes each on average",
-        "many_over_few": f"goodput with an ACK every {_MUCH} segments over every {_LITTLE}",
-        "short_sessions": "time of sessions with an ACK every 2 segments over every segment",
-        "elephants": f"time of files above 300 kB, W* = {_BEYOND} over W* = B = {_BUFFER}",
-        "mice": f"time of files below 30 kB, W* = {_BEYOND} over W* = B = {_BUFFER}",
-    }
-    rows: list[list[Cell]] = [
-        [words_of, mean(values[name]), values[name].low, values[name].high]  # type: ignore[union-attr]
-        for name, words_of in told.items()
-    ]
-    return Outcome(
-        data=Data(["what", "mean", "low", "high"], rows),
-        found="; ".join(f"{what}: {words(values[name])}" for name, what in told.items()) + ".",
-        values=values,
-    )
+    return Found(values=values)
 
 
 def _feedback(bench: Bench) -> Interval:

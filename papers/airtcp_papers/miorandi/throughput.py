@@ -12,8 +12,9 @@ from airtcp.results import Simulation
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.chart import Series, chart, table_of
-from airtcp_papers.common.item import Outcome, Value, item
+from airtcp_papers.common.chart import Series
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Value
 from airtcp_papers.common.measure import (
     largest_gap,
     least,
@@ -43,8 +44,6 @@ _LARGE = 1000
 #: The window of one connection takes some 200 round trips to reach W* = 1000.
 _LONG_WARMUP = "120 s"
 _MBPS = 1e6
-
-_GOODPUT = "goodput (Mb/s)"
 
 
 def _downloads(
@@ -86,15 +85,8 @@ def one_download(*, w0: float = W0, rts: float = 1) -> list[Series]:
     return [Series(f"model, (8){noted}", _EVERY, _mbps(found.goodput_bps), "model")]
 
 
-@item(
-    "M.fig3",
-    title="Goodput of one download against the delayed-ACK parameter",
-    caption="One endless download whose receiver acknowledges every d segments: equation (8), and "
-    "simulations with a window much larger than d (1000 packets) and as large as d.",
-    states="Delayed ACKs raise the goodput a lot, because a TCP ACK costs nearly as much as a "
-    "segment; the model follows the simulation, and the window matters little.",
-)
-def fig3(bench: Bench) -> Outcome:
+@item("M.fig3")
+def fig3(bench: Bench) -> Found:
     (curve,) = one_download()
     large = [_downloads(bench, 1, _LARGE, d) for d in _EVERY]
     small = [_downloads(bench, 1, d, d) for d in _EVERY]
@@ -109,15 +101,8 @@ def fig3(bench: Bench) -> Outcome:
     ideal = [_downloads(bench, 1, _LARGE, d, EQUATIONS) for d in _EVERY]
     ideal_gap = _gap(_bps(curve), ideal)
     ideal_window = ratio(ideal[0], _downloads(bench, 1, 1, more=EQUATIONS), "goodput_bps")
-    x = "segments per ACK, d"
-    return Outcome(
-        data=table_of(series, x=x, y=_GOODPUT),
-        found=f"An ACK for every second segment makes the download {words(gain)} times as fast. "
-        f"The model is at most {100 * mean(gap):.1f} % from the simulation with a large window, "
-        f"and {100 * mean(ideal_gap):.1f} % under the rules that it assumes, on the low side: it "
-        "charges each collision to both nodes (erratum M4). With d = 1 a large "
-        f"window is worth a factor of {words(window)} under the rules of ns-2, where a backoff "
-        f"runs on after each success, and of {words(ideal_window)} where none does.",
+    return Found(
+        series,
         values={
             "gain_of_two": gain,
             "gain_of_two_equations": ratio(ideal[1], ideal[0], "goodput_bps"),
@@ -126,7 +111,6 @@ def fig3(bench: Bench) -> Outcome:
             "large_over_small": window,
             "large_over_small_equations": ideal_window,
         },
-        figure=chart(series, x=x, y=_GOODPUT, from_zero=True),
     )
 
 
@@ -155,15 +139,8 @@ def all_downloads(*, d: float = 1, w0: float = W0, rts: float = 1) -> list[Serie
     ]
 
 
-@item(
-    "M.fig5",
-    title="Goodput of all endless downloads against their number",
-    caption="All downloads together, W* = 1: equation (10), simulation, and the reasoning of "
-    "Heusse et al. (2003) carried over to downloads.",
-    states="The model matches the simulation well; all three depend little on the number of "
-    "downloads.",
-)
-def fig5(bench: Bench) -> Outcome:
+@item("M.fig5")
+def fig5(bench: Bench) -> Found:
     curve, others = all_downloads()
     simulated = [_downloads(bench, n, 1) for n in _DOWNLOADS]
     series = [
@@ -174,14 +151,8 @@ def fig5(bench: Bench) -> Outcome:
     ideal = [_downloads(bench, n, 1, more=EQUATIONS) for n in _DOWNLOADS]
     gap, ideal_gap = _gap(_bps(curve), simulated), _gap(_bps(curve), ideal)
     spread = ratio(simulated[-1], simulated[_DOWNLOADS.index(5)], "goodput_bps")
-    x = "endless downloads"
-    return Outcome(
-        data=table_of(series, x=x, y=_GOODPUT),
-        found=f"The model is at most {100 * mean(gap):.1f} % from the simulation: too low from two "
-        "downloads on (M4), and too high for one, where W* = 1 leaves nobody to collide with "
-        f"(M11); under the rules that it assumes it is {100 * mean(ideal_gap):.1f} %. Twenty "
-        f"downloads get {words(spread)} times what five get. The paper does not "
-        "give its modified form of Heusse's model (M17): here every station is taken to contend.",
+    return Found(
+        series,
         values={
             "model_gap": gap,
             "model_gap_equations": ideal_gap,
@@ -190,7 +161,6 @@ def fig5(bench: Bench) -> Outcome:
             "spread_equations": _spread(ideal),
             "heusse_gap": _gap(_bps(others), simulated),
         },
-        figure=chart(series, x=x, y=_GOODPUT, y_limits=(2.0, 2.8), whole_x=True),
     )
 
 
@@ -211,15 +181,8 @@ def each_download(*, n: float = _TEN, w0: float = W0, rts: float = 1) -> list[Se
     return [Series(f"model, (12){noted}", _EVERY, kilo, "model")]
 
 
-@item(
-    "M.fig6",
-    title="Goodput of one of ten downloads against the delayed-ACK parameter",
-    caption="Ten endless downloads whose receivers acknowledge every d segments: equation (12), "
-    "and simulations with a window of 1000 packets and of d packets.",
-    states="The approximation holds with ten connections too, and the gain of delayed ACKs "
-    "remains.",
-)
-def fig6(bench: Bench) -> Outcome:
+@item("M.fig6")
+def fig6(bench: Bench) -> Found:
     (curve,) = each_download()
     large = [_downloads(bench, _TEN, _LARGE, d) for d in _EVERY]
     small = [_downloads(bench, _TEN, d, d) for d in _EVERY]
@@ -233,14 +196,8 @@ def fig6(bench: Bench) -> Outcome:
     gap = largest_gap(model, [one.metrics[name] for one in small])
     gap_large = largest_gap(model, [one.metrics[name] for one in large])
     gain = ratio(small[1], small[0], name)
-    x, y = "segments per ACK, d", "goodput per download (kb/s)"
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found=f"The model is at most {100 * mean(gap):.1f} % from the simulation with W* = d, for "
-        f"which it is made, and {100 * mean(gap_large):.1f} % from that with W* = 1000. With "
-        f"d = 2 each download is {words(gain)} times as fast as with d = 1.",
-        values={"model_gap": gap, "model_gap_large": gap_large, "gain_of_two": gain},
-        figure=chart(series, x=x, y=y, from_zero=True),
+    return Found(
+        series, values={"model_gap": gap, "model_gap_large": gap_large, "gain_of_two": gain}
     )
 
 
@@ -254,14 +211,8 @@ def waits(*, w0: float = W0, rts: float = 1) -> list[Series]:
     return [Series(f"model, (A.3){noted}", _WINDOWS, [1e6 * float(one) for one in found], "model")]
 
 
-@item(
-    "M.figA2",
-    title="Mean time in backoff and collisions against the window",
-    caption="phi(W*) of (A.3): the mean time that a segment and its ACK spend in backoff and "
-    "collisions, one connection.",
-    states="It falls with the window, so that a larger window means more throughput.",
-)
-def fig_a2(bench: Bench) -> Outcome:
+@item("M.figA2")
+def fig_a2(bench: Bench) -> Found:
     table_1 = Parameters.table_1()
     (curve,) = waits()
     model = [mean(value) for value in curve.y]
@@ -283,14 +234,8 @@ def fig_a2(bench: Bench) -> Outcome:
         for less, more in pairwise(simulated.values())
     ]
     gain = ratio(simulated[30], simulated[1], "goodput_bps")
-    x, y = "window W* (packets)", "phi (us)"
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found=f"From {model[0]:.0f} us with one packet, two mean first backoffs, it falls to "
-        f"{model[-1]:.0f} us with {_WINDOWS[-1]}, in the simulation from {words(rest[0])} to "
-        f"{words(rest[-1])} us. The throughput grows by {100 * (goodput[1] / goodput[0] - 1):.1f} "
-        f"% in the model from W* = 1 to 1000, and by a factor of {words(gain)} up to 30 in the "
-        "simulation.",
+    return Found(
+        series,
         values={
             "largest_step": max(right - left for left, right in pairwise(model)),
             "largest_step_simulated": most(steps),
@@ -298,7 +243,12 @@ def fig_a2(bench: Bench) -> Outcome:
             "one_packet_simulated": rest[0],
             "gain_of_window": gain,
         },
-        figure=chart(series, x=x, y=y, from_zero=True),
+        told={
+            "model": model,
+            "windows": _WINDOWS,
+            "rest": rest,
+            "gain": goodput[1] / goodput[0] - 1,
+        },
     )
 
 
@@ -314,15 +264,8 @@ def one_download_by_window(*, w0: float = W0, rts: float = 1) -> list[Series]:
     ]
 
 
-@item(
-    "M.figA3",
-    title="Goodput of one download against d, for two windows",
-    caption="One endless download: theory and simulation with a window of d packets, where access "
-    "point and station take turns, and with a much larger one.",
-    states="The analysis of the window holds with delayed ACKs too: the larger window is the "
-    "better one for each d.",
-)
-def fig_a3(bench: Bench) -> Outcome:
+@item("M.figA3")
+def fig_a3(bench: Bench) -> Found:
     theory_large, theory_small = one_download_by_window()
     large = [_downloads(bench, 1, _LARGE, d) for d in _EVERY]
     small = [_downloads(bench, 1, d, d) for d in _EVERY]
@@ -335,15 +278,10 @@ def fig_a3(bench: Bench) -> Outcome:
     gains = [ratio(a, b, "goodput_bps") for a, b in zip(large, small, strict=True)]
     worst = least(gains)
     gap, gap_large = _gap(_bps(theory_small), small), _gap(_bps(theory_large), large)
-    x = "segments per ACK, d"
-    return Outcome(
-        data=table_of(series, x=x, y=_GOODPUT),
-        found=f"With W* = d there is no contention and theory and simulation differ by at most "
-        f"{100 * mean(gap):.2f} %; with the large one by {100 * mean(gap_large):.1f} %. The large "
-        f"window gains a factor of {words(gains[0])} with d = 1 and at least {words(worst)} with "
-        "the others.",
+    return Found(
+        series,
         values={"least_gain": worst, "small_gap": gap, "large_gap": gap_large},
-        figure=chart(series, x=x, y=_GOODPUT, from_zero=True),
+        told={"gains": gains},
     )
 
 
@@ -362,15 +300,8 @@ _FAST: Final[Mapping[str, Any]] = {"data_rate": "54 Mb/s", "control_rate": "24 M
 _PLAIN: Final[Mapping[str, Any]] = {"mac": {"rules": {"preset": "ns-2"}, "short_retry_limit": 7}}
 
 
-@item(
-    "M.faster",
-    title="What delayed ACKs gain at higher rates",
-    caption="Goodput of one endless download with an ACK for every d segments over that with one "
-    "for each, W* = 1000, in 802.11b and at 54 Mb/s. A figure of our own.",
-    states="Overhead weighs more in 802.11a and g, so delayed ACKs may gain more there (section "
-    "3.1).",
-)
-def faster(bench: Bench) -> Outcome:
+@item("M.faster")
+def faster(bench: Bench) -> Found:
     runs = {
         radio: [_downloads(bench, 1, _LARGE, d, phy) for d in (1, 2, 3, 4)]
         for radio, phy in _RADIOS.items()
@@ -391,17 +322,13 @@ def faster(bench: Bench) -> Outcome:
         grown[f"grown_{name}"] = _grown(fast, slow)
         grown[f"grown_{name}_24"] = _grown(pair(quick), slow)
         grown[f"grown_{name}_plain"] = _grown(pair({**quick, **_PLAIN}), plain)
-    x, y = "segments per ACK, d", "goodput over that of d = 1"
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found="With d = 2: "
-        + ", ".join(f"{words(some[1])} ({radio})" for radio, some in gains.items())
-        + ". With control frames at 24 Mb/s the gain grows by "
-        f"{words(grown['grown_a_24'])} in 802.11a and {words(grown['grown_g_24'])} in 802.11g, and "
-        f"where neither has RTS/CTS by {words(grown['grown_a_plain'])} and "
-        f"{words(grown['grown_g_plain'])}.",
+    return Found(
+        series,
         values={**grown},
-        figure=chart(series, x=x, y=y, whole_x=True),
+        told={
+            "each": ", ".join(f"{words(some[1])} ({radio})" for radio, some in gains.items()),
+            "grown": grown,
+        },
     )
 
 

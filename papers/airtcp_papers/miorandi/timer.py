@@ -12,8 +12,9 @@ from typing import Any, Final
 from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.chart import Series, chart, table_of
-from airtcp_papers.common.item import Outcome, Value, item
+from airtcp_papers.common.chart import Series
+from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.item import Value
 from airtcp_papers.common.measure import least, words
 from airtcp_papers.miorandi.users import LARGE, PARETO, Users, every, web
 
@@ -37,15 +38,8 @@ def _beyond(bench: Bench, timer_ms: int) -> dict[int, Interval]:
     return {d: _users(bench, d, timer_ms, quick).over(three) for d in (4, 5)}
 
 
-@item(
-    "M.timer",
-    title="What larger d gain against the receiver's timer",
-    caption="Mean session delay of 50 web users with d = 4 and 5 over that with d = 3, and of "
-    "d = 2 over that of d = 1, against the time after which the receiver acknowledges in any case; "
-    "W* = 1000, rules of ns-2. A figure of our own.",
-    states="With more than three segments for an ACK there is no improvement (section 4.3).",
-)
-def timer(bench: Bench) -> Outcome:
+@item("M.timer")
+def timer(bench: Bench) -> Found:
     beyond = {ms: _beyond(bench, ms) for ms in _TIMERS_MS}
     ends = (_TIMERS_MS[0], _LONGEST)
     two = [
@@ -58,20 +52,21 @@ def timer(bench: Bench) -> Outcome:
     series.append(Series("d = 2 over d = 1", ends, [*two], "simulation"))
     # The paper's sentence names no timer, so it is drawn over all of them.
     series.append(Series("paper, d above 3", _TIMERS_MS, [1.0] * len(_TIMERS_MS), "paper"))
-    x, y = "timer of the receiver (ms)", "mean session delay, relative"
-    return Outcome(
-        data=table_of(series, x=x, y=y),
-        found="; ".join(
-            f"with {ms} ms d = 4 takes {words(some[4])} and d = 5 {words(some[5])} of the time of "
-            "d = 3"
-            for ms, some in beyond.items()
-        )
-        + f". d = 2 takes {words(two[0])} of the time of d = 1 with {ends[0]} ms, {words(two[1])} "
-        f"with {_LONGEST} ms.",
+    return Found(
+        series,
         values={
             "beyond_three": least(beyond[_TIMERS_MS[0]].values()),
             "beyond_three_longest": least(beyond[_LONGEST].values()),
             "two_over_one_longest": two[1],
         },
-        figure=chart(series, x=x, y=y, x_scale="log", x_ticks=_TIMERS_MS),
+        told={
+            "each": "; ".join(
+                f"with {ms} ms d = 4 takes {words(some[4])} and d = 5 {words(some[5])} of the "
+                "time of d = 3"
+                for ms, some in beyond.items()
+            ),
+            "two": two,
+            "ends": ends,
+            "longest": _LONGEST,
+        },
     )
