@@ -149,50 +149,43 @@ def _legend(figure: Figure, axes: Axes, columns: int) -> None:
         figure.legends[-1].remove()
 
 
+#: How curves without intervals are drawn, by kind; models have dashes, marks have a form as well.
+_LINES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "model": {"linewidth": 1.7},
+    "dotted": {"linestyle": ":", "linewidth": 1.4},
+    "trace": {"linewidth": 1.3},
+    "marks": {"linestyle": "none", "markersize": 7, "markeredgewidth": 1.6, "zorder": 3},
+    "paper": {
+        "linestyle": "none",
+        "marker": "D",
+        "markersize": 7,
+        "markerfacecolor": "none",
+        "markeredgecolor": INK,
+        "markeredgewidth": 1.3,
+        "zorder": 4,
+    },
+}
+
+
 def _draw(axes: Axes, series: Sequence[Series]) -> None:
     models = simulations = 0
     for number, one in enumerate(series):
         colour = number if one.colour is None else one.colour
         ink = SERIES[colour % len(SERIES)]
         means, below, above = _errors(one.y)
+        style = dict(_LINES.get(one.kind, {}))
         if one.kind == "model":
-            dashes = _DASHES[models % len(_DASHES)]
+            style["linestyle"] = _DASHES[models % len(_DASHES)]
             models += 1
-            axes.plot(one.x, means, color=ink, linestyle=dashes, linewidth=1.7, label=one.label)
-        elif one.kind == "dotted":
-            axes.plot(one.x, means, color=ink, linestyle=":", linewidth=1.4, label=one.label)
-        elif one.kind == "trace":
-            axes.plot(one.x, means, color=ink, linewidth=1.3, label=one.label)
         elif one.kind == "marks":
-            marker = "+" if colour % 2 == 0 else "x"
-            axes.plot(
-                one.x,
-                means,
-                linestyle="none",
-                marker=marker,
-                markersize=7,
-                markeredgewidth=1.6,
-                color=ink,
-                label=one.label,
-                zorder=3,
-            )
+            style["marker"] = "+" if colour % 2 == 0 else "x"
+        if style:
+            style.setdefault("color", INK if one.kind == "paper" else ink)
+            axes.plot(one.x, means, label=one.label, **style)
         elif one.kind == "bars":
             axes.bar(one.x, means, width=0.75, color=ink, label=one.label, zorder=2)
             axes.errorbar(
                 one.x, means, yerr=[below, above], fmt="none", ecolor=INK, capsize=2.5, zorder=3
-            )
-        elif one.kind == "paper":
-            axes.plot(
-                one.x,
-                means,
-                linestyle="none",
-                marker="D",
-                markersize=7,
-                markerfacecolor="none",
-                markeredgecolor=INK,
-                markeredgewidth=1.3,
-                label=one.label,
-                zorder=4,
             )
         else:
             marker = _MARKERS[simulations % len(_MARKERS)]
@@ -227,16 +220,9 @@ def _errors(values: Sequence[Value]) -> tuple[list[float], list[float], list[flo
     """Return means and interval lengths below and above; NaN for missing values."""
     means, below, above = [], [], []
     for value in values:
-        if not isinstance(value, Interval):
-            means.append(float(value))
-            below.append(0.0)
-            above.append(0.0)
-        elif value.mean is None:
-            means.append(float("nan"))
-            below.append(0.0)
-            above.append(0.0)
-        else:
-            means.append(value.mean)
-            below.append(0.0 if value.low is None else value.mean - value.low)
-            above.append(0.0 if value.high is None else value.high - value.mean)
+        one = value if isinstance(value, Interval) else Interval(float(value), None, None, 1)
+        mean = float("nan") if one.mean is None else one.mean
+        means.append(mean)
+        below.append(0.0 if one.low is None else mean - one.low)
+        above.append(0.0 if one.high is None else one.high - mean)
     return means, below, above

@@ -4,8 +4,10 @@ These are times, lengths and rates; only single frames are added up. The paper's
 standard's aCWmin (a backoff is uniform over 0 .. Cw_min), so here it is `cw_min` and not `w0`.
 """
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, Self, TypeAlias
 
@@ -73,70 +75,16 @@ class Radio:
             checks.scalar("symbol_s", self.symbol_s, above=0.0)
 
 
-_DSSS_11: Final = Radio(
-    cw_min=31,
-    mac_bits=224,
-    slot_s=20e-6,
-    sifs_s=10e-6,
-    difs_s=50e-6,
-    eifs_s=364e-6,
-    phy_s=192e-6,
-    ack_bits=112,
-    propagation_s=1e-6,
-    data_rate_bps=11e6,
-    control_rate_bps=1e6,
-    management_rate_bps=1e6,
-    symbol_s=None,
-)
-_OFDM_54: Final = Radio(
-    cw_min=15,
-    mac_bits=246,
-    slot_s=9e-6,
-    sifs_s=16e-6,
-    difs_s=34e-6,
-    eifs_s=90e-6,
-    phy_s=20e-6,
-    ack_bits=134,
-    propagation_s=1e-6,
-    data_rate_bps=54e6,
-    control_rate_bps=24e6,
-    management_rate_bps=24e6,
-    symbol_s=4e-6,
-)
-
 Standard: TypeAlias = Literal["802.11a", "802.11b", "802.11g", "802.11n"]
 
+_TABLE: Final = tomllib.loads(Path(__file__).with_name("table_1.toml").read_text("utf-8"))
+
 TABLE_1: Final[Mapping[Standard, Radio]] = MappingProxyType(
-    {
-        "802.11a": _OFDM_54,
-        "802.11b": _DSSS_11,
-        "802.11g": replace(_OFDM_54, sifs_s=10e-6, difs_s=28e-6, eifs_s=342e-6, phy_s=26e-6),
-        "802.11n": _OFDM_54,
-    }
+    {name: Radio(**{"symbol_s": None, **column}) for name, column in _TABLE["columns"].items()}
 )
 """Table I of paper H as printed. The column of 802.11n is that of 802.11a, to the last number."""
 
-TABLE_1_PROVENANCE: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "cw_min": "aCWmin (IEEE 802.11-2020, Tables 16-4 for b, 17-21 for a, 18-5 for g)",
-        "mac_bits": "MAC header and FCS, 224 bits (9.2.3); OFDM: and 16 bits of SERVICE, 6 of tail "
-        "(17.3.5.2, 17.3.5.3)",
-        "slot_s": "aSlotTime, the short one for 802.11g (same places)",
-        "sifs_s": "aSIFSTime (same places)",
-        "difs_s": "SIFS and two slots (10.3.7)",
-        "eifs_s": "SIFS, DIFS and an ACK at the lowest rate (10.3.2.3.7). That ACK is 304 us at "
-        "1 Mb/s (b, g); for a and n it is 40 us, where 112 bits with SERVICE and tail take 44 us "
-        "at 6 Mb/s, so the standard's EIFS would be 94 us",
-        "phy_s": "preamble and PLCP header: long (b), 16 + 4 us (a); 802.11g with 6 us of signal "
-        "extension (18.3.2.4)",
-        "ack_bits": "ACK frame, 112 bits (9.3.1.4); OFDM: and 16 bits of SERVICE, 6 of tail",
-        "propagation_s": "the paper's; the testbed has 1 ns (erratum H6)",
-        "data_rate_bps": "the highest rate of b, a and g; for n the paper's, without aggregation",
-        "control_rate_bps": "the paper's; the testbed has 11 Mb/s (section IV.A)",
-        "management_rate_bps": "the paper's",
-        "symbol_s": "T_SYM of OFDM (Table 17-5); listed, but not used in (1) and (2) (erratum H7)",
-    }
-)
+TABLE_1_PROVENANCE: Final[Mapping[str, str]] = MappingProxyType(_TABLE["sources"])
 """Where each row of Table I comes from, and where it differs from the standard."""
 
 

@@ -1,4 +1,4 @@
-"""List paper M's assumptions, and report those that a scenario breaks.
+"""Report which of paper M's assumptions (`cards.toml`) a scenario breaks.
 
 Each sentence about a broken assumption names the assumption, what the scenario has instead, and the
 effect on the model's value: too optimistic (goodput too high, times too low), too pessimistic (the
@@ -23,7 +23,7 @@ _DROPS: Final = 1e-3
 
 
 def network(connections: Connections) -> Iterator[str]:
-    """Report which of `COMMON` the scenario breaks."""
+    """Report which of the assumptions in COMMON the scenario breaks."""
     yield from alike(connections)
     yield from losses(connections)
     yield from path(connections)
