@@ -1,4 +1,4 @@
-"""Read the cards of models from `cards.toml` of a paper's folder.
+"""Read the cards of models, and what they say of scenarios, from `cards.toml` of a paper's folder.
 
 Its tables:
 
@@ -17,6 +17,9 @@ Its tables:
     name = "..."                         # and the other fields of `airtcp.predict.card.Card`
     harmless_of = ["SMALL"]              # groups of harmless keys, before its own
 
+    [broken]                             # what to say of broken assumptions, and of no model
+    path = "the server is at the access point; here ... of up to {delay}; {OPTIMISTIC}"
+
 Lists may name groups, those of `airtcp.predict.keys` and `airtcp.predict.assumptions`, and with its
 folder before a dot what another paper has. A name after a minus is left out of what precedes it.
 """
@@ -29,8 +32,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from airtcp.predict import assumptions, keys
+from airtcp.predict import assumptions, keys, wording
 from airtcp.predict.card import Assumption, Card
+
+#: The effects of a broken assumption, by the name that a sentence has for them.
+EFFECTS: Final = {
+    name: getattr(wording, name)
+    for name in ("OPTIMISTIC", "PESSIMISTIC", "OF_HEAVY_TAILS", "UNKNOWN")
+}
 
 _ROOMS: Final = Path(__file__).parents[1]
 
@@ -40,6 +49,12 @@ def cards(folder: str) -> Mapping[str, Card]:
     """Return the cards of a paper's models by name. Raises KeyError or AttributeError."""
     room = _Room(folder)
     return {name: room.card(name) for name in room.told["cards"]}
+
+
+def said(folder: str, name: str, /, **numbers: object) -> str:
+    """Return a sentence of `broken`, with numbers in it and the effects of `wording`."""
+    text: str = _room(folder).told["broken"][name]
+    return text.format_map({**EFFECTS, **numbers})
 
 
 class _Room:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -29,7 +30,7 @@ from airtcp.predict.card import Card
 from airtcp.predict.facts import legacy, rate_of, size_of, tcp_of
 from airtcp.units import format_time_ns
 
-from airtcp_papers.common.cards import cards
+from airtcp_papers.common.cards import cards, said
 from airtcp_papers.hoekstra import model
 from airtcp_papers.miorandi.predict import assumed_windows, assumptions
 from airtcp_papers.miorandi.predict.assumed_sharing import (
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
     from airtcp.models.checks import Values
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.traffic import Flow
+
+_said: Final = partial(said, "hoekstra")
 
 _CARD: Final = cards("hoekstra")["few_sources"]
 _POISSON_CARD: Final = cards("hoekstra")["poisson"]
@@ -294,45 +297,30 @@ def _broken(transfers: Transfers) -> Iterator[str]:
     yield from skipped_acks(connections.flows)
     parameters = connections.parameters
     if parameters.rts_before_data:
-        yield ("basic access; here RTS/CTS precedes data: exchanges take longer; times are too low")
+        yield _said("rts")
     if connections.every != 2.0:
         here = f"an ACK for every second segment (d = 2); here d = {connections.every:.3g}"
         if connections.every < 2.0:
-            yield f"{here}: there are more ACKs; times are too low"
+            yield _said("more_acks", here=here)
         else:
-            yield (
-                f"{here}: fewer ACKs take less time, and windows open more slowly; "
-                f"{wording.UNKNOWN}"
-            )
+            yield _said("fewer_acks", here=here)
     if connections.smallest_window < 2:
-        yield (
-            "two segments at a time; here the window is 1 segment: each waits for its ACK; "
-            "times are too low"
-        )
+        yield _said("one_segment")
     handshakes = {tcp_of(flow).handshake for flow in connections.flows}
     if "three-way" in handshakes and any(request_bytes(flow) for flow in connections.flows):
-        yield (
-            "the request is a separate packet; here it travels with the third packet of the "
-            "handshake; times are too high, by a packet's time"
-        )
+        yield _said("request_in_handshake")
     if "two-way" in handshakes:
-        yield (
-            "a three-way handshake; here a two-way handshake; times are too high, by a "
-            "packet's time"
-        )
+        yield _said("two_way")
     if connections.scenario.mac.rules.after_collision != "eifs":
         wait = connections.scenario.phy.eifs_ns
-        yield (
-            f"nodes that hear a collision wait {format_time_ns(wait)} (EIFS); here they wait "
-            f"{connections.scenario.mac.rules.after_collision.upper()}; times are off by "
-            "little"
+        yield _said(
+            "other_wait",
+            wait=format_time_ns(wait),
+            after_collision=connections.scenario.mac.rules.after_collision.upper(),
         )
     rules = connections.scenario.mac.rules
     if rules.arrival_before_own_ack == "idle" and rules.immediate_access:
-        yield (
-            "every frame has a backoff; here a packet that arrives before the MAC ACK of the "
-            "frame that caused it may be sent without one; times are too high, by about 1 %"
-        )
+        yield _said("at_once")
     yield from _collisions(transfers)
     yield from unequal_shares(transfers)
 
@@ -349,9 +337,4 @@ def _collisions(transfers: Transfers) -> Iterator[str]:
     )
     share = 1.0 - without_s / est_s
     if share >= _NOTABLE:
-        yield (
-            f"each collision costs EIFS ({format_time_ns(phy.eifs_ns)}); here only the two nodes "
-            "that collide are there, and they wait for their ACK timeout instead: service times "
-            f"are too high, by up to {100.0 * share:.2g} %, and times by that divided by 1 minus "
-            "the load"
-        )
+        yield _said("eifs_of_two", eifs=format_time_ns(phy.eifs_ns), share=100.0 * share)

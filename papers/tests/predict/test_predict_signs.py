@@ -154,6 +154,9 @@ SIGN = re.compile(
 )
 
 
+FIELD = re.compile(r"\{(\w+)[^}]*\}")
+
+
 def sentences() -> Iterator[str]:
     """All texts of `predict` with a sign or a size, what is put into them left out.
 
@@ -180,6 +183,12 @@ def sentences() -> Iterator[str]:
                 continue
             if SIGN.search(text):
                 yield text
+    for path in sorted(PAPERS.glob("*/cards.toml")):
+        for text in tomllib.loads(path.read_text(encoding="utf-8")).get("broken", {}).values():
+            # Fields are left out, but for the effects that sentences share.
+            said = FIELD.sub(lambda match: WORDING.get(match[1], "..."), text)
+            if SIGN.search(said):
+                yield said
 
 
 def is_pattern(node: ast.Call) -> bool:

@@ -6,6 +6,7 @@ This is a setting of the paper's scheme; predictions for the scenario as it is a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from airtcp.models.airtime import Phy
@@ -16,11 +17,13 @@ from airtcp.predict.senders import rts_before
 from airtcp.scenario.keys.queue import StandardAccess
 
 from airtcp_papers.bruno.model import Overheads, best_stations
-from airtcp_papers.common.cards import cards
+from airtcp_papers.common.cards import cards, said
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.traffic import Flow
+
+_said: Final = partial(said, "bruno")
 
 _Collision: TypeAlias = Literal["as-success", "difs", "eifs"]
 
@@ -81,7 +84,4 @@ def _overheads(
 
 def _rts(scenario: ResolvedScenario, flows: list[Flow]) -> Iterator[str]:
     if any(rts_before(scenario, tcp_of(flow).header_bits // 8) for flow in flows):
-        yield (
-            "basic access; here an RTS precedes TCP ACKs: collisions cost less, and more "
-            "stations could contend"
-        )
+        yield _said("rts_before_acks")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from airtcp.models.airtime import Phy
@@ -12,16 +13,18 @@ from airtcp.predict.assumptions import skipped_acks
 from airtcp.predict.facts import endless_flows, rate_of, tcp_of, weighted
 from airtcp.predict.saturated import after_collision_ns, head_start_ns
 from airtcp.predict.senders import rts_before
-from airtcp.predict.wording import OPTIMISTIC, PESSIMISTIC, segments
+from airtcp.predict.wording import segments
 from airtcp.units import format_time_ns
 
 from airtcp_papers.bruno.burst_model import Exchanges, goodput
-from airtcp_papers.common.cards import cards
+from airtcp_papers.common.cards import cards, said
 from airtcp_papers.miorandi.predict import assumptions
 from airtcp_papers.miorandi.predict.connections import Connections
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
+
+_said: Final = partial(said, "bruno")
 
 _SOURCE: Final = "B (8), cycles"
 _CARD: Final = cards("bruno")["bursts"]
@@ -99,10 +102,8 @@ def _after_collisions(scenario: ResolvedScenario) -> Iterator[str]:
     apart = scenario.mac.rules.colliders == "ack-timeout+difs"
     if apart and early > phy.cw_min / 2 * phy.slot_time_ns:
         heard = after_collision_ns(scenario)
-        yield (
-            "after a collision all nodes resume at the same time; here nodes that hear one "
-            f"wait {format_time_ns(heard)}, and the colliding nodes, mostly the access point, "
-            f"wait {format_time_ns(heard - early)}; {PESSIMISTIC}, by up to 5 %"
+        yield _said(
+            "resume_apart", heard=format_time_ns(heard), colliders=format_time_ns(heard - early)
         )
 
 
@@ -116,8 +117,4 @@ def _broken(connections: Connections) -> Iterator[str]:
     yield from _after_collisions(connections.scenario)
     window, count = connections.smallest_window, connections.count
     if count == 1 and window < _FILLED * connections.every:
-        yield (
-            "windows keep the stations' queues filled; here the only window is "
-            f"{segments(window)}, and the station often has no ACK to send; {OPTIMISTIC}, by "
-            "up to 7 %"
-        )
+        yield _said("small_lone_window", window=segments(window))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,7 +18,7 @@ from airtcp.predict.assumptions import skipped_acks
 from airtcp.predict.facts import endless_flows, lossy, tcp_of, window_segments
 from airtcp.units import format_rate
 
-from airtcp_papers.common.cards import cards
+from airtcp_papers.common.cards import cards, said
 from airtcp_papers.leith.aimd import uploads as through_both_hops
 from airtcp_papers.leith.aimd import wired_shares
 from airtcp_papers.leith.predict import uploads as prioritised_uploads
@@ -27,6 +28,8 @@ from airtcp_papers.miorandi.predict.connections import Connections
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.traffic import Flow, Link
+
+_said: Final = partial(said, "leith")
 
 _SOURCE: Final = "L, section 5.1"
 _CARD: Final = cards("leith")["bottleneck"]
@@ -74,27 +77,21 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     try:
         air_bps = _air_bps(scenario)
     except (ModelError, ValueError) as error:
-        return f"the capacity of the channel is not known: {error}"
+        return _said("unknown_air", error=error)
     wired_bps = rate * shared.payload_share
     if wired_bps >= air_bps:
-        return (
-            f"{name} is faster than the channel, which supports "
-            f"{format_rate(round(air_bps, -4))} of payload"
-        )
+        return _said("fast_link", name=name, air_bps=format_rate(round(air_bps, -4)))
     queue = shared.link.queue.limit
     under_way = sum(
         n * window_segments(flow) for n, flow in zip(shared.counts, shared.flows, strict=True)
     )
     if queue is None:
-        return f"the queue of {name} has no limit, so no flow ever loses a packet there"
+        return _said("no_limit", name=name)
     fit = min(
         shared.round_trip_s(flow, queue) * rate / shared.packet_bits(flow) for flow in shared.flows
     )
     if under_way < fit:
-        return (
-            f"all windows together are {under_way:,} segments, and path and queue of {name} "
-            f"hold {fit:.0f}: no flow ever loses a packet there"
-        )
+        return _said("windows_fit", under_way=under_way, name=name, fit=fit)
     with answers.attempt(_SOURCE):
         _shares(shared, queue, wired_bps, air_bps, answers)
     return None
@@ -164,11 +161,7 @@ def _shared_link(scenario: ResolvedScenario) -> _Shared | None:
 def _broken(shared: _Shared, queue: int) -> Iterator[str]:
     rate = shared.link.rate_bps
     assert rate is not None
-    yield (
-        "all flows lose packets at each overflow; a drop-tail queue drops those of a flow "
-        "with more packets in the queue more often (L10): true shares are less or more "
-        "equal; the effect is unknown"
-    )
+    yield _said("uneven_losses")
     slower = [
         link.rate_bps
         for flow in shared.flows
@@ -176,32 +169,18 @@ def _broken(shared: _Shared, queue: int) -> Iterator[str]:
         if link.rate_bps is not None and link.rate_bps < rate
     ]
     if slower:
-        yield (
-            "the shared link is the bottleneck; here a flow also passes a link of "
-            f"{format_rate(min(slower))}; the share of this flow is too high"
-        )
+        yield _said("slower_link", slower=format_rate(min(slower)))
     if shared.link.queue.discipline != "fifo":
-        yield (
-            "all flows lose packets when the queue overflows; here the queue discipline is "
-            f"{shared.link.queue.discipline}, which drops earlier, or only from some flows; "
-            "goodput and shares are unknown"
-        )
+        yield _said("other_discipline", discipline=shared.link.queue.discipline)
     yield from lossy(shared.scenario, "none loses elsewhere")
     left = min(tcp_of(flow).aimd.decrease for flow in shared.flows)
     for flow in shared.flows:
         delay = shared.round_trip_s(flow, 0) * rate / shared.packet_bits(flow)
         # A loss in all flows leaves this fraction of path plus queue. The path must stay full.
         if left * (delay + queue) < delay:
-            yield (
-                f"the link's queue never runs empty; here it holds {queue} packets and the "
-                f"path {delay:.0f}, so it runs empty after a loss; goodput is too high"
-            )
+            yield _said("runs_empty", queue=queue, delay=delay)
             break
     short = [flow for flow in shared.flows if window_segments(flow) < 2 + queue / len(shared.flows)]
     if short:
-        yield (
-            "windows grow until the queue overflows; here the receive window of "
-            f"{short[0].name} is {window_segments(short[0])} segments, which may limit it "
-            "first; shares are unknown"
-        )
+        yield _said("short_window", name=short[0].name, window=window_segments(short[0]))
     yield from skipped_acks(shared.flows)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from airtcp.models.airtime import Phy
@@ -26,7 +27,7 @@ from airtcp.predict.senders import doublings
 from airtcp.predict.wording import OfDelay
 from airtcp.units import format_time_ns
 
-from airtcp_papers.common.cards import cards
+from airtcp_papers.common.cards import cards, said
 from airtcp_papers.leith.model import (
     CORRECTED,
     PAPER,
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.mac import AccessParameters
     from airtcp.scenario.keys.traffic import Flow
+
+_said: Final = partial(said, "leith")
 
 SOURCE: Final = "L (9)"
 _CARD: Final = cards("leith")["uploads"]
@@ -91,11 +94,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
             )
             broken = list(breaks(uploads, said))
             if variant is CORRECTED:
-                broken.append(
-                    "the access point sends in every slot with one probability, and "
-                    "collides; with a contention window of one slot it sends while the "
-                    "stations wait; goodput is too low"
-                )
+                broken.append(_said("ap_always_sends"))
             answers.add(_CARD.origin(source, broken), _values(uploads, said))
     source = "L, simplified model"
     with answers.attempt(source):
@@ -103,10 +102,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
         said = simplified_throughput(uploads.count, w0, m, uploads.parameters, d=uploads.every)
         broken = list(breaks(uploads, said))
         if uploads.hold_slots:
-            broken.append(
-                f"the stations' AIFS is left out; here it is {uploads.hold_slots} slots "
-                "longer than the access point's; goodput is too high"
-            )
+            broken.append(_said("no_aifs", hold_slots=uploads.hold_slots))
         answers.add(_SIMPLIFIED_CARD.origin(source, broken), _values(uploads, said))
     return None
 
@@ -119,18 +115,15 @@ def prioritised(scenario: ResolvedScenario) -> Uploads | str | None:
     if any(flow.direction == "download" for flow in flows):
         return None
     if scenario.ap.access.scheme != "standard":
-        return "in paper L the access point contends for each TCP ACK; here it sends bursts"
+        return _said("sends_bursts")
     classify = scenario.classify
     ack, data = edca.ap[classify.tcp_ack], edca.stations[classify.tcp_data]
     wait = data.aifs_ns - ack.aifs_ns
     if wait < 0 or ack.cw_min > data.cw_min or (wait == 0 and ack.cw_min == data.cw_min):
-        return "in paper L the access point's TCP ACKs have priority; here they have none"
+        return _said("no_priority")
     slot = scenario.phy.slot_time_ns
     if wait % slot:
-        return (
-            f"the stations' AIFS is D slots longer than the access point's; here it is {wait} "
-            f"ns longer, with slots of {slot} ns"
-        )
+        return _said("part_of_slot", wait=wait, slot=slot)
     counts = [scenario.group(flow.stations).count for flow in flows]
     return Uploads(
         scenario=scenario,
@@ -198,21 +191,11 @@ def _not_alike(uploads: Uploads) -> Iterator[str]:
     }
     names = [name for name, values in differ.items() if len(values) > 1]
     if names:
-        yield (
-            f"all stations are alike; here they differ in {' and '.join(names)}, and the "
-            "model uses means; the total should be right, the shares have no value"
-        )
+        yield _said("differ", names=" and ".join(names))
     if len({flow.stations for flow in flows}) < len(flows):
-        yield (
-            "each station has one connection; here stations have several, so fewer nodes "
-            "contend; goodput is a little too low, collisions too high"
-        )
+        yield _said("several_connections")
     if uploads.ack.cw_min > 0:
-        yield (
-            "the access point sends a TCP ACK at once; here it has a backoff of up to "
-            f"{uploads.ack.cw_min} slots: goodput is off by up to 20 %, too high with few "
-            "stations and too low with many, whose ACKs queue and whose shares are less equal"
-        )
+        yield _said("acks_back_off", cw_min=uploads.ack.cw_min)
 
 
 def _empty_queues(uploads: Uploads, said: Throughput) -> Iterator[str]:
@@ -223,50 +206,30 @@ def _empty_queues(uploads: Uploads, said: Throughput) -> Iterator[str]:
         away = each_bps * delay_s / (8 * tcp_of(flow).mss_bytes) + uploads.every
         window = window_segments(flow)
         if window <= away:
-            yield OfDelay(
-                f"stations always have data; here {away:.3g} segments are in flight elsewhere "
-                f"at the model's rate, and the window is {window}: collisions are too "
-                "frequent, and goodput is off by up to 9 %"
-            )
+            yield OfDelay(_said("few_segments", away=away, window=window))
         limit = uploads.scenario.group(flow.stations).queue.limit
         if limit is not None and limit < min(window, away + 2.0):
-            yield (
-                "the stations' queues bridge the path delay and TCP's pauses; here the limit "
-                f"is {limit} packets at {flow.stations}; goodput is too high"
-            )
+            yield _said("short_queue", limit=limit, stations=flow.stations)
     yield from lossy(uploads.scenario, "the stations always have data")
 
 
 def _medium(uploads: Uploads, said: Throughput) -> Iterator[str]:
     scenario, p = uploads.scenario, float(said.collision_probability)
     if scenario.mac.rts_threshold_bytes is not None:
-        yield (
-            "basic access; here RTS/CTS precedes data: exchanges take longer, and collisions "
-            "less; the effect is unknown"
-        )
+        yield _said("rts")
     drop = p**scenario.mac.short_retry_limit
     if drop > _DROPS:
-        yield (
-            f"no frame is dropped; here about {100 * drop:.2g} % are dropped after "
-            f"{scenario.mac.short_retry_limit} attempts, which TCP takes for congestion; "
-            "goodput is off by up to 5 %"
-        )
+        yield _said("drops", drop=100 * drop, short_retry_limit=scenario.mac.short_retry_limit)
     if p > _TOO_MANY:
-        yield (
-            f"TCP's retransmission timer never expires; if {100 * p:.0f} % of frames collide, "
-            "the paper's own simulations have timeouts; goodput is too high"
-        )
+        yield _said("many_collisions", p=100 * p)
     if scenario.mac.rules.after_collision != "difs":
-        yield (
-            "nodes that hear a collision resume after AIFS; here they resume after "
-            f"{scenario.mac.rules.after_collision.upper()}, "
-            f"{format_time_ns(after_collision_ns(scenario))}; goodput is too high, a little"
+        yield _said(
+            "other_wait",
+            after_collision=scenario.mac.rules.after_collision.upper(),
+            scenario=format_time_ns(after_collision_ns(scenario)),
         )
     if scenario.mac.rules.colliders == "as-others":
-        yield (
-            "colliding nodes wait for the ACK timeout and AIFS; here they wait as long as "
-            "the nodes that heard it; goodput is off by little"
-        )
+        yield _said("colliders_wait")
     round_s = max(
         window_segments(flow) * 8 * tcp_of(flow).mss_bytes / float(said.flow_goodput_bps)
         for flow in uploads.flows
@@ -275,15 +238,8 @@ def _medium(uploads: Uploads, said: Throughput) -> Iterator[str]:
         min(tcp_of(flow).min_rto_ns, tcp_of(flow).initial_rto_ns) / 1e9 for flow in uploads.flows
     )
     if round_s > least_s:
-        yield (
-            f"TCP's retransmission timer never expires; here a window takes {round_s:.2g} s "
-            f"to send, and the minimum RTO is {least_s:.2g} s: as round trips grow, timers "
-            "may expire without a loss; the effect is unknown"
-        )
+        yield _said("slow_windows", round_s=round_s, least_s=least_s)
     yield from skipped_acks(uploads.flows)
     limit = max(uploads.ack.txop_limit_ns, uploads.data.txop_limit_ns)
     if limit:
-        yield (
-            f"each access sends one frame; here a TXOP may last {format_time_ns(limit)}, and "
-            "further frames that fit follow; goodput is too low"
-        )
+        yield _said("txop", limit=format_time_ns(limit))

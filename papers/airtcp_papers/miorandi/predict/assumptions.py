@@ -8,15 +8,19 @@ reverse), or unknown.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from airtcp.predict.assumptions import skipped_acks
 from airtcp.predict.facts import lossy, tcp_of
-from airtcp.predict.wording import OPTIMISTIC, PESSIMISTIC, UNKNOWN, OfDelay, segments
+from airtcp.predict.wording import OfDelay, segments
 from airtcp.units import format_time_ns
 
+from airtcp_papers.common.cards import said
 from airtcp_papers.miorandi.model import CORRECTED, contention
 from airtcp_papers.miorandi.predict.connections import Connections
+
+_said: Final = partial(said, "miorandi")
 
 #: Report frames given up at the retry limit from this probability on.
 _DROPS: Final = 1e-3
@@ -37,13 +41,7 @@ def alike(connections: Connections) -> Iterator[str]:
     """Report traffic other than identical downloads, one per station."""
     uploads, count = connections.uploads, connections.count
     if uploads:
-        yield (
-            f"only downloads; here {uploads} of {count} connections are uploads: data and TCP "
-            "ACKs swap senders, so an exchange takes as long, but stations with data contend "
-            "more often than stations with ACKs; the total goodput is off by -3 to 5 % in "
-            "802.11b and too high by 2 to 11 % with the smaller windows of 802.11a and "
-            "802.11g, most at low rates; how uploads and downloads share it is unknown"
-        )
+        yield _said("uploads", uploads=uploads, count=count)
     others = len(connections.scenario.flows) - len(connections.flows)
     if others:
         kinds = sorted(
@@ -53,23 +51,12 @@ def alike(connections: Connections) -> Iterator[str]:
                 if flow not in connections.flows
             }
         )
-        yield (
-            f"only endless transfers; here {' and '.join(kinds)} transfers share the channel "
-            "with them: their number hardly changes the total goodput, but changes the "
-            "goodput of each flow"
-        )
+        yield _said("others", names=" and ".join(kinds))
     if connections.differ:
-        yield (
-            "all connections are alike; here they differ in "
-            f"{' and '.join(connections.differ)}, and the model uses means: {UNKNOWN}, and "
-            "the shares of the stations have no value"
-        )
+        yield _said("differ", names=" and ".join(connections.differ))
     per_station = len(connections.flows) - len({flow.stations for flow in connections.flows})
     if per_station:
-        yield (
-            "each station has one connection; here stations have several, so fewer nodes "
-            "contend; the effect is small"
-        )
+        yield _said("several_connections")
 
 
 def losses(connections: Connections) -> Iterator[str]:
@@ -77,57 +64,44 @@ def losses(connections: Connections) -> Iterator[str]:
     queue, under_way = connections.scenario.ap.queue, connections.total_window
     only_acks = connections.uploads == connections.count
     if only_acks and queue.limit is not None and under_way / connections.every > queue.limit:
-        yield (
-            f"the access point's queue has no limit; here its limit is {queue.limit} packets: "
-            "TCP ACKs are dropped, later ones cover the same segments, and more airtime is "
-            "left for data; goodput is therefore too low, by up to 8 %"
-        )
+        yield _said("acks_dropped", limit=queue.limit)
     elif queue.limit is not None and under_way > queue.limit and not only_acks:
-        yield (
-            f"the access point's queue has no limit; here its limit is {queue.limit} packets, "
-            f"and the windows allow {under_way:,} in flight: packets are dropped, TCP "
-            f"retransmits and slows down; {OPTIMISTIC}"
-        )
+        yield _said("queue_overflows", limit=queue.limit, under_way=under_way)
     if not only_acks and queue.discipline == "own":
-        yield (
-            "packets leave in the order of arrival, and none is lost before the queue is "
-            f"full; here the queue discipline is a plug-in; {UNKNOWN}"
-        )
+        yield _said("plug_in")
     if not only_acks and queue.discipline == "red" and under_way >= queue.red.min_threshold:
-        yield (
-            "the access point's queue loses no packet; here random early detection (RED) "
-            f"drops from a mean of {queue.red.min_threshold:g} packets on, and the windows "
-            f"allow {under_way:,} in flight: TCP retransmits and slows down; {OPTIMISTIC}"
-        )
+        yield _said("red", min_threshold=queue.red.min_threshold, under_way=under_way)
     if not only_acks and queue.discipline in ("codel", "fq-codel") and under_way > 2:
-        yield (
-            "the access point's queue loses no packet; here CoDel drops if packets wait "
-            f"longer than {format_time_ns(queue.codel.target_ns)} throughout "
-            f"{format_time_ns(queue.codel.interval_ns)}, and the windows allow {under_way:,} "
-            f"in flight: TCP then retransmits and slows down; {OPTIMISTIC}"
+        yield _said(
+            "codel",
+            target=format_time_ns(queue.codel.target_ns),
+            interval=format_time_ns(queue.codel.interval_ns),
+            under_way=under_way,
         )
     for flow, window in zip(connections.flows, connections.windows, strict=True):
         at_station = connections.scenario.group(flow.stations).queue
         if at_station.limit is not None and window > at_station.limit:
-            yield (
-                f"the stations' queues have no limit; here the limit is {at_station.limit} "
-                f"packets at {flow.stations}, and the window is {segments(window)}: packets "
-                f"are dropped there; {UNKNOWN}"
+            yield _said(
+                "station_queue",
+                limit=at_station.limit,
+                stations=flow.stations,
+                window=segments(window),
             )
         if at_station.discipline == "red" and window >= at_station.red.min_threshold:
-            yield (
-                "the stations' queues lose no packet; here random early detection (RED) "
-                f"drops at {flow.stations} from a mean of {at_station.red.min_threshold:g} "
-                f"packets on, and the window is {segments(window)}; {UNKNOWN}"
+            yield _said(
+                "station_red",
+                stations=flow.stations,
+                min_threshold=at_station.red.min_threshold,
+                window=segments(window),
             )
     yield from _timers(connections)
     drop = float(contention(2.0, connections.parameters, CORRECTED).p_drop)
     if drop > _DROPS:
-        yield (
-            "drops at the retry limit are neglected; here a frame is sent at most "
-            f"{connections.parameters.m} time{'s' if connections.parameters.m > 1 else ''} "
-            f"and about {100 * drop:.2g} % are dropped, which TCP takes for congestion; the "
-            "effect is small if the dropped packets are ACKs, and unknown otherwise"
+        yield _said(
+            "drops",
+            m=connections.parameters.m,
+            plural="s" if connections.parameters.m > 1 else "",
+            drop=100 * drop,
         )
 
 
@@ -140,11 +114,7 @@ def _timers(connections: Connections) -> Iterator[str]:
     )
     round_s = under_way * (parameters.t_tcp_data_s + parameters.t_tcp_ack_s / connections.every)
     if round_s > least_s:
-        yield (
-            "TCP's retransmission timer never expires; here all windows together take "
-            f"{round_s:.2g} s to send, and the minimum RTO is {least_s:.2g} s: as round trips "
-            f"grow, timers may expire without a loss; {UNKNOWN}"
-        )
+        yield _said("slow_windows", round_s=round_s, least_s=least_s)
 
 
 def path(connections: Connections) -> Iterator[str]:
@@ -152,11 +122,7 @@ def path(connections: Connections) -> Iterator[str]:
     paths = [connections.scenario.path_links(flow) for flow in connections.flows]
     delay = max((sum(link.delay_ns for link in links) for links in paths), default=0)
     if delay:
-        yield OfDelay(
-            "the server is at the access point; here the wired path has a one-way delay of "
-            f"up to {format_time_ns(delay)}: segments are in flight longer, and transfers "
-            f"wait for round trips; {OPTIMISTIC}"
-        )
+        yield OfDelay(_said("path", delay=format_time_ns(delay)))
     yield from lossy(connections.scenario, "the server is at the access point")
 
 
@@ -166,12 +132,7 @@ def acknowledgments(connections: Connections) -> Iterator[str]:
     changing = [tcp.delayed_ack for tcp in tcps if len(tcp.delayed_ack.thresholds) > 1]
     if changing:
         begin = max(ack.thresholds[-1][0] for ack in changing)
-        yield (
-            "the number of segments per ACK, d, never changes; here d changes up to segment "
-            f"{begin:,}, and the model uses its last value (d = {connections.every:.3g}): no "
-            "effect on long transfers; short transfers have more ACKs, and their times are "
-            "too low, by up to 7 %"
-        )
+        yield _said("changing_d", begin=begin, every=connections.every)
 
 
 def backoffs(connections: Connections) -> Iterator[str]:
@@ -194,7 +155,7 @@ def backoffs(connections: Connections) -> Iterator[str]:
             )
             if on
         ]
-        yield f"every transmission has a backoff; here {' and '.join(what)}; {PESSIMISTIC}"
+        yield _said("backoffs", names=" and ".join(what))
 
 
 def _collisions(connections: Connections) -> Iterator[str]:
@@ -207,8 +168,9 @@ def _collisions(connections: Connections) -> Iterator[str]:
             if rules.colliders != "as-others"
             else ""
         )
-        yield (
-            "a collision costs a frame and SIFS; here nodes that hear one wait "
-            f"{format_time_ns(wait)} ({rules.after_collision.upper()}) after it{took_part}; "
-            f"{OPTIMISTIC}, a little"
+        yield _said(
+            "wait_after_collision",
+            wait=format_time_ns(wait),
+            after_collision=rules.after_collision.upper(),
+            took_part=took_part,
         )

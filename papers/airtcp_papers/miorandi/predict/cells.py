@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 from airtcp.models.coupled_sharing import (
@@ -24,13 +24,15 @@ from airtcp.predict import cells
 from airtcp.predict.access import as_dcf
 from airtcp.predict.answers import Answers
 
-from airtcp_papers.common.cards import cards
+from airtcp_papers.common.cards import cards, said
 from airtcp_papers.miorandi.predict import assumed_windows, assumptions
 from airtcp_papers.miorandi.predict.jobs import Jobs, of_arrivals, of_sources
 from airtcp_papers.miorandi.predict.transfers import Transfers, arrival_rate, think_time
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
+
+_said: Final = partial(said, "miorandi")
 
 _SOURCE: Final = "coupled queues"
 #: The most cells; the speeds are tabulated for each set of busy cells.
@@ -56,15 +58,9 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
         return found
     each, graph = found
     if any(flow.application.kind == "web" and flow.application.page for flow in scenario.flows):
-        return (
-            "a page is many transfers over several parallel connections; the model has "
-            "one transfer per queue"
-        )
+        return _said("pages")
     if len(each) > MOST_CELLS:
-        return (
-            "the speed of a cell depends on which cells are busy, which is computed for "
-            f"at most {MOST_CELLS} cells"
-        )
+        return _said("many_cells", most_cells=MOST_CELLS)
     contending = [as_dcf(one) for one in each]
     reason = next((one.reason for one in contending if one.scenario is None), None)
     if reason:
@@ -170,8 +166,5 @@ def _broken(each: Sequence[ResolvedScenario]) -> list[str]:
         told += assumed_windows.web_first_ack(transfers.connections)
         told += assumed_windows.window_opens(transfers.connections)
         if abs(transfers.scv - 1.0) > 0.05:
-            told.append(
-                "sizes are exponential; here they are not, which matters with neighbours: "
-                "times are longer if sizes vary more"
-            )
+            told.append(_said("other_sizes"))
     return list(dict.fromkeys(told))

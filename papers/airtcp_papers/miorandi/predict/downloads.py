@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -12,7 +13,7 @@ from airtcp.predict.card import Origin
 from airtcp.predict.facts import endless_flows, tcp_of
 from airtcp.predict.wording import segments
 
-from airtcp_papers.common.cards import cards
+from airtcp_papers.common.cards import cards, said
 from airtcp_papers.miorandi.model import (
     CORRECTED,
     PAPER,
@@ -28,6 +29,8 @@ from airtcp_papers.miorandi.predict.connections import Connections
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
+
+_said: Final = partial(said, "miorandi")
 
 _CONTENTION: Final = "models.miorandi.contention"
 _ENDLESS: Final = cards("miorandi")["several"]
@@ -56,9 +59,8 @@ def idle_by_timers(scenario: ResolvedScenario) -> str | None:
     air = throughput(connections.count, connections.parameters, CORRECTED, d=connections.every)
     if most_bps >= float(air.goodput_bps):
         return None
-    return (
-        f"a window of {segments(max(connections.windows))} ends with the delayed-ACK timer, "
-        f"which limits goodput to {quantity(most_bps, 'b/s', 2)}"
+    return _said(
+        "timers", windows=segments(max(connections.windows)), most_bps=quantity(most_bps, "b/s", 2)
     )
 
 

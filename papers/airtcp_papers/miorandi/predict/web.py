@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from airtcp.predict import wording
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Origin
 from airtcp.predict.facts import size_of
 
-from airtcp_papers.common.cards import cards
+from airtcp_papers.common.cards import cards, said
 from airtcp_papers.miorandi.model import (
     CORRECTED,
     PAPER,
@@ -26,6 +26,8 @@ from airtcp_papers.miorandi.predict.transfers import Transfers, think_time
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
+
+_said: Final = partial(said, "miorandi")
 
 _CARD: Final = cards("miorandi")["web"]
 CARDS: Final = (_CARD,)
@@ -59,10 +61,7 @@ class _Traffic(Transfers):
             *assumed_windows.window_opens(self.connections),
         ]
         if len({(size_of(flow), think_time(flow)) for flow in self.connections.flows}) > 1:
-            sentences.append(
-                "one distribution of sizes and one mean think time; here groups differ, and "
-                f"the model uses means; {wording.UNKNOWN}"
-            )
+            sentences.append(_said("groups_differ"))
         return sentences
 
 
