@@ -4,6 +4,7 @@ import pytest
 from airtcp.predict import predict
 from airtcp.results import Prediction
 from airtcp.scenario import loads
+from asked import best, broken
 from bases import BULK, cell, reading
 
 WEB = reading("30 kB", "10 s")
@@ -15,23 +16,13 @@ def said(acks: str, application: str = BULK) -> Prediction:
     return predict(loads(cell(10, name="sta", application=application, flow=tcp)))
 
 
-def goodput(prediction: Prediction) -> float:
-    value = prediction.model["goodput_bps"][0].value
-    assert isinstance(value, float)
-    return value
-
-
-def broken(prediction: Prediction) -> list[str]:
-    return prediction.model["goodput_bps"][0].broken
-
-
 @pytest.mark.parametrize("application", [BULK, WEB])
 def test_the_last_threshold_stands_in_and_is_named(application: str) -> None:
     growing = said(THRESHOLDS, application)
     constant = said("delayed_ack = { every = 4 }", application)
 
-    assert goodput(growing) == goodput(constant)
-    (sentence,) = set(broken(growing)) - set(broken(constant))
+    assert best(growing) == best(constant)
+    (sentence,) = set(broken(growing).split("\n")) - set(broken(constant).split("\n"))
     assert "here d changes up to segment 9" in sentence
     assert "d = 4" in sentence
 
@@ -41,8 +32,8 @@ def test_skipped_acks_are_named(application: str) -> None:
     plain = said("delayed_ack = { every = 1 }", application)
     skipping = said("delayed_ack = { every = 1 }, ack_skip = { skip = 2 }", application)
 
-    assert goodput(skipping) == goodput(plain)
-    (sentence,) = set(broken(skipping)) - set(broken(plain))
+    assert best(skipping) == best(plain)
+    (sentence,) = set(broken(skipping).split("\n")) - set(broken(plain).split("\n"))
     assert "2 of 3 ACKs are skipped" in sentence
     assert "the effect is unknown" in sentence
 

@@ -21,6 +21,7 @@ from airtcp_papers.miorandi import model
 from airtcp_papers.miorandi.model import CORRECTED, PAPER, Parameters, Throughput, Variant
 from airtcp_papers.miorandi.predict import downloads, web
 from airtcp_papers.miorandi.predict.transfers import incomplete
+from asked import best, broken, values
 
 #: Paper M's Table 1 with the standard's RTS; the rules are ns-2's, which break few assumptions.
 PAPER_M = """
@@ -98,25 +99,12 @@ def parameters(of: ResolvedScenario) -> Parameters:
     )
 
 
-def values(said: Prediction, metric: str) -> dict[str, float]:
-    """What is said about a metric, by source."""
-    answers = {}
-    for entry in said.model[metric]:
-        assert not isinstance(entry.value, list)
-        answers[entry.source] = entry.value
-    return answers
-
-
 def of_paper_m(said: Prediction, metric: str) -> list[str]:
     """The sources of paper M that answer, best first; they come before all others."""
     sources = list(values(said, metric))
     ours = [source for source in sources if source.startswith("M ")]
     assert sources[: len(ours)] == ours
     return ours
-
-
-def broken(said: Prediction, metric: str = "goodput_bps") -> str:
-    return "\n".join(said.model[metric][0].broken)
 
 
 def test_several_endless_downloads_are_equation_10() -> None:
@@ -187,8 +175,7 @@ def test_collisions_averaged_over_the_backlogged_nodes_meet_ns_2() -> None:
         ("collision_probability_ap", 0.0550912),
         ("collision_probability_stations", 0.0991857),
     ):
-        best = values(said, metric)["M (2) over (9)"]
-        assert best == pytest.approx(ns2, abs=0.006)
+        assert values(said, metric)["M (2) over (9)"] == pytest.approx(ns2, abs=0.006)
         assert said.model[metric][0].source == "M (2) over (9)"
 
 
@@ -214,9 +201,7 @@ def test_best_predictions_are_near_the_simulation_where_assumptions_hold(count: 
 
     assert broken(said) == ""
     for metric, bound in (("goodput_bps", 0.02), ("collision_probability", 0.12)):
-        best = said.best(metric)
-        assert best is not None
-        assert best.value == pytest.approx(measured[metric].mean, rel=bound)
+        assert best(said, metric) == pytest.approx(measured[metric].mean, rel=bound)
 
 
 def test_web_transfers_are_equations_16_and_17() -> None:
@@ -238,10 +223,9 @@ def test_web_transfers_are_equations_16_and_17() -> None:
         assert len(entry.value) == 21 or entry.source == "H (30)"
     # Little's law: transfers in progress are arrivals times their time, from the set-up to the last
     # byte.
-    best, rate = said.best("active_flows"), values(said, "goodput_bps")["M (17), corrected"] / 240e3
-    assert best is not None
+    rate = values(said, "goodput_bps")["M (17), corrected"] / 240e3
     to_last_byte_s = values(said, "transfer_time_s")["M (17), corrected"]
-    assert best.value == pytest.approx(rate * to_last_byte_s, rel=1e-9)
+    assert best(said, "active_flows") == pytest.approx(rate * to_last_byte_s, rel=1e-9)
 
 
 def test_insensitivity_the_law_of_sizes_enters_by_mean_and_segments_only() -> None:
@@ -273,9 +257,7 @@ def test_web_predictions_are_near_the_simulation_where_assumptions_hold() -> Non
         ("goodput_bps", 0.02),
         ("active_flows", 0.04),
     ):
-        best = said.best(metric)
-        assert best is not None
-        assert best.value == pytest.approx(measured[metric].mean, rel=bound), metric
+        assert best(said, metric) == pytest.approx(measured[metric].mean, rel=bound), metric
 
 
 @pytest.mark.parametrize(
@@ -302,12 +284,8 @@ def test_the_corrected_reading_counts_the_packets_before_the_data(
     one = parameters(scenario())
     packet = one.t_tcp_ack_s + one.mean_first_backoff_s
     expected = extra_packets * packet + 8 * request_ / one.data_rate_bps
-    best, zero = said.best("transfer_time_s"), base.best("transfer_time_s")
-    assert best is not None
-    assert zero is not None
-    assert isinstance(best.value, float)
-    assert isinstance(zero.value, float)
-    assert best.value - zero.value == pytest.approx(expected, abs=1e-12)
+    time, zero = (best(one, "transfer_time_s") for one in (said, base))
+    assert time - zero == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("law", [Exponential(mean=5e3), Pareto(shape=1.5, scale=1e3)])
@@ -351,12 +329,8 @@ def test_the_timer_of_the_last_ack_is_predicted() -> None:
     differences = []
     for size in ("9 kB", "10 kB"):
         said = predict(scenario(fixed.replace("SIZE", size), count=1, d=2, window=2))
-        last, first = said.best("transfer_time_to_last_ack_s"), said.best("transfer_time_s")
-        assert last is not None
-        assert first is not None
-        assert isinstance(last.value, float)
-        assert isinstance(first.value, float)
-        differences.append(last.value - first.value)
+        last, first = (best(said, f"transfer_time{end}_s") for end in ("_to_last_ack", ""))
+        differences.append(last - first)
 
     odd, even = differences
     # Nine segments: the last one waits for the 200 ms of the timer; ten: its ACK goes at once.

@@ -3,19 +3,11 @@
 import pytest
 from airtcp import models
 from airtcp.predict import predict
-from airtcp.results import Prediction
 from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
+from asked import broken, values
 
 PHY = '[phy]\nstandard = "802.11b"\ncontrol_rate = "2 Mb/s"\n'
-
-
-def values(said: Prediction, metric: str = "goodput_bps") -> dict[str, object]:
-    return {source: entry.value for source, entry in said.by_source(metric).items()}
-
-
-def broken(said: Prediction, source: str, metric: str = "goodput_bps") -> str:
-    return "\n".join(said.by_source(metric)[source].broken)
 
 
 # Paper H: effective service time.
