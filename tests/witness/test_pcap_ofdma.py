@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -9,14 +10,16 @@ from pathlib import Path
 
 import airtcp
 import pytest
-from aggregates import OF_SEVERAL, Frame, captured, ppdus
+from aggregates import OF_SEVERAL, Frame, captured, ppdus, records
 from airtcp.scenario import loads
 from test_pcap_aggregates import asked
-from witness_tools import needs_tshark
+from witness_tools import needs_tshark, tshark
 
 SIFS_NS = 16_000
 #: Radiotap's fields by their bits: HE and HE-MU. PPDU formats of HE.
 HE, HE_MU, MU, TRIGGERED = 23, 24, 2, 3
+#: Radiotap's fields with type and length: U-SIG and EHT.
+TLV = 28
 #: Wireshark's name of type and subtype of a frame, and those of a trigger.
 KIND, TRIGGER = "wlan.fc.type_subtype", 0x12
 
@@ -160,16 +163,36 @@ def test_tshark_reads_the_same(name: str) -> None:
         assert len(set(stations.split(","))) == len(units.split(","))
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"mac.ofdma.uplink": "trigger"}, "triggers for data"),
-        ({"phy.standard": "802.11be"}, "11ax"),
-    ],
-)
-def test_what_is_not_captured_is_refused(
-    change: dict[str, str], message: str, tmp_path: Path
-) -> None:
-    scenario = loads(OF_SEVERAL["mu-bar"]).vary(change)
-    with pytest.raises(airtcp.QuestionError, match=message):
+@needs_tshark
+def test_users_of_802_11be_have_resource_units_of_eht(tmp_path: Path) -> None:
+    """U-SIG has the type of PPDU (0); EHT has size 3 (242 tones) or 4, index and STA-ID.
+
+    The MU-BAR is one of 802.11ax, as its size is, so stations respond in its format.
+    """
+    file = tmp_path / "air.pcap"
+    scenario = loads(OF_SEVERAL["mu-bar"]).vary({"phy.standard": "802.11be"})
+    airtcp.simulate(scenario, threads=1, pcap=file, snaplen=65_535)
+    units: dict[int, set[tuple[int, int]]] = {}
+    answers = 0
+    for frame in records(file.read_bytes()):
+        if TLV in frame.fields:
+            signal = struct.unpack_from("<3I", frame.fields[TLV], 4)
+            known, _, unit, *_, user = struct.unpack_from("<11I", frame.fields[TLV], 20)
+            if signal[2] == 0xC0:
+                assert known >> 22 & 3 == 3
+                assert user >> 8 & 0x7FF == int.from_bytes(frame.receiver[2:], "big")
+                units.setdefault(frame.start_ns, set()).add((unit & 0x1F, unit >> 5 & 0xFF))
+        elif HE in frame.fields:
+            assert (frame.kind, word(frame, 0) & 3) == ("block ack", TRIGGERED)
+            answers += 1
+    of_two = {(3, 0), (3, 1)}
+    assert all(found <= of_two or found == {(4, 0)} for found in units.values())
+    assert sum(found == of_two for found in units.values()) > 50
+    assert answers > 100
+    assert tshark(file, "-c", "3000", "-Y", "_ws.malformed || _ws.short") == []
+
+
+def test_triggers_for_data_are_not_captured(tmp_path: Path) -> None:
+    scenario = loads(OF_SEVERAL["mu-bar"]).vary({"mac.ofdma.uplink": "trigger"})
+    with pytest.raises(airtcp.QuestionError, match="triggers for data"):
         airtcp.simulate(scenario, pcap=tmp_path / "air.pcap")

@@ -163,6 +163,22 @@ impl PcapWriter {
     }
 }
 
+/// Returns the number of a channel width in MHz, as EHT has it.
+fn bandwidth(width_mhz: u16) -> u16 {
+    match width_mhz {
+        20 => 0,
+        40 => 1,
+        80 => 2,
+        160 => 3,
+        _ => 4,
+    }
+}
+
+/// Returns the number of a channel width in HE: 160 MHz is the widest.
+fn he_bandwidth(width_mhz: u16) -> u16 {
+    bandwidth(width_mhz).min(3)
+}
+
 fn file_header(snaplen: u32) -> Vec<u8> {
     let mut header = Vec::new();
     header.extend(MAGIC.to_le_bytes());

@@ -86,9 +86,9 @@ def simulate(
     Raises SimulationError if a replication breaks a conservation law or the core rejects the
     scenario, ScenarioError if it may need more memory than available (`airtcp.run.memory`),
     ValueError for a number of replications or threads below one or an interval that is not
-    positive, QuestionError for a capture with OFDMA, OutputError if a file cannot be written (if
-    this is only detected during the run, the error has the `result`), and KeyboardInterrupt if
-    interrupted before the first replication ended.
+    positive, QuestionError for a capture of triggers for data, OutputError if a file cannot be
+    written (if this is only detected during the run, the error has the `result`), and
+    KeyboardInterrupt if interrupted before the first replication ended.
 
     With the `cafe` of `airtcp.load`:
 
@@ -105,17 +105,11 @@ def simulate(
     if threads is not None and threads < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
     ofdma = scenario.mac.ofdma
-    if pcap is not None and ofdma is not None:
-        if ofdma.uplink != "edca":
-            raise QuestionError(
-                "--pcap: captures of triggers for data are not supported; allowed: without --pcap, "
-                'or a scenario with mac.ofdma.uplink = "edca"'
-            )
-        if scenario.phy.standard != "802.11ax":
-            raise QuestionError(
-                "--pcap: captures of PPDUs to several stations are those of 802.11ax; allowed: "
-                'without --pcap, phy.standard = "802.11ax", or a scenario without mac.ofdma'
-            )
+    if pcap is not None and ofdma is not None and ofdma.uplink != "edca":
+        raise QuestionError(
+            "--pcap: captures of triggers for data are not supported; allowed: without --pcap, or "
+            'a scenario with mac.ofdma.uplink = "edca"'
+        )
     if seed is not None or replications is not None:
         scenario = scenario.with_run(seed=seed, replications=replications)
     threads = threads or processors()

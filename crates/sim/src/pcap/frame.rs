@@ -5,6 +5,8 @@
 
 use airtcp_kernel::Duration;
 
+use super::he_bandwidth;
+
 /// Octets of an address.
 pub(crate) type Address = [u8; 6];
 
@@ -69,16 +71,6 @@ const CAPABILITY_POLLS: u16 = 1 << 2;
 const LEAST_VENDOR_SPECIFIC: usize = 5;
 /// RFC 1042: SNAP with EtherType IPv4.
 const LLC_SNAP_IPV4: [u8; 8] = [0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
-
-/// Returns the number of a bandwidth in HE: of 320 MHz that of 160 MHz.
-pub(crate) fn bandwidth_of(width_mhz: u16) -> u64 {
-    match width_mhz {
-        20 => 0,
-        40 => 1,
-        80 => 2,
-        _ => 3,
-    }
-}
 
 /// Returns the size of the shortest bitmap that covers a window of this many frames.
 pub(crate) fn bitmap_bits(window: u64) -> u64 {
@@ -264,7 +256,7 @@ impl Frame {
     ) {
         self.begin(TRIGGER, 0, duration);
         self.head.extend(addresses.as_flattened());
-        let bandwidth = bandwidth_of(width_mhz);
+        let bandwidth = u64::from(he_bandwidth(width_mhz));
         let common = MU_RTS | CARRIER_SENSE | bandwidth << 18 | HE_VARIANT;
         self.head.extend(common.to_le_bytes());
         let unit: u64 = match width_mhz {
@@ -294,8 +286,13 @@ impl Frame {
         // (27-11): LENGTH of L-SIG, with m = 2.
         let symbols = (airtime - LEGACY_PREAMBLE).as_nanos().div_ceil(4_000);
         let length = 3 * symbols - 3 - 2;
-        let bandwidth = bandwidth_of(width_mhz);
-        let common = MU_BAR | length << 4 | CARRIER_SENSE | bandwidth << 18 | TWO_LTF_1600_NS << 20;
+        let bandwidth = u64::from(he_bandwidth(width_mhz));
+        let common = MU_BAR
+            | length << 4
+            | CARRIER_SENSE
+            | bandwidth << 18
+            | TWO_LTF_1600_NS << 20
+            | HE_VARIANT;
         self.head.extend(common.to_le_bytes());
         for user in users {
             let info = u64::from(user.station_id)

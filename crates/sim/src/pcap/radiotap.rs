@@ -4,6 +4,8 @@
 
 use airtcp_wlan::{Format, HighRate, Modulation, PhyConfig, Rate, ResourceUnit};
 
+use super::{bandwidth, he_bandwidth};
+
 /// Bits of the word that lists the present fields.
 const PRESENT_TSFT_FLAGS: u32 = 0b11;
 const PRESENT_RATE: u32 = 1 << 2;
@@ -58,12 +60,20 @@ const HE_MU_UNITS_2: u16 = 0x0200;
 const HE_MU_BANDWIDTH: u16 = 0x0004;
 /// U-SIG: PHY version (0: EHT), bandwidth and direction are known.
 const USIG_KNOWN: u32 = 0x0007;
+const USIG_BANDWIDTH_SHIFT: u32 = 15;
 const USIG_UPLINK: u32 = 1 << 18;
+/// The bits of the PPDU type in the value and the mask of U-SIG.
+const USIG_TYPE: u32 = 0x00c0;
 /// EHT: the guard interval is known, and MCS, coding and streams of the only user; the data are
 /// this user's.
 const EHT_KNOWN_GI: u32 = 0x0004;
 const EHT_USER_KNOWN: u32 = 0x0002 | 0x0004 | 0x0010 | 0x0080;
 const EHT_USER_LDPC: u32 = 1 << 19;
+/// Size and index of the resource unit are known (data 1, whose numbers of sizes are those of HE
+/// less 4), and the STA-ID of the user.
+const EHT_UNIT_KNOWN: u32 = 0x0040_0000 | 0x0080_0000;
+const EHT_UNIT_SHIFT: u32 = 5;
+const EHT_STATION_ID_KNOWN: u32 = 0x0001;
 
 /// The fields that all headers of a cell share.
 #[derive(Clone, Copy, Debug)]
@@ -226,13 +236,13 @@ impl Radio {
                     he(record, &high, sending);
                     if let Some(unit) = sending.unit.filter(|one| one.station_id.is_some()) {
                         present |= PRESENT_HE_MU;
-                        he_mu(record, bandwidth_of(&high), unit.allocation());
+                        he_mu(record, he_bandwidth(high.channel_width_mhz), unit.allocation());
                     }
                 }
                 Format::Eht => {
                     present |= PRESENT_TLV;
                     align(record, begin, 4);
-                    eht(record, &high, sending.ldpc, sending.is_uplink);
+                    eht(record, &high, sending);
                 }
             }
         }
@@ -289,7 +299,7 @@ fn vht(record: &mut Vec<u8>, high: &HighRate, ldpc: bool) {
 fn he(record: &mut Vec<u8>, high: &HighRate, sending: &Sending) {
     let Sending { ldpc, is_uplink, unit, .. } = *sending;
     let (format, number, station, size) = match unit {
-        None => (0, 0, 0, bandwidth_of(high)),
+        None => (0, 0, 0, he_bandwidth(high.channel_width_mhz)),
         Some(Unit { unit, station_id }) => (
             if station_id.is_some() { HE_MU } else { HE_TRIGGERED },
             HE_UNIT_KNOWN | (unit.place as u16) << HE_UNIT_SHIFT,
@@ -323,16 +333,6 @@ fn he_mu(record: &mut Vec<u8>, bandwidth: u16, allocation: Option<u8>) {
     record.extend(is_there.map(|one| if one { allocation.unwrap_or(0) } else { 0 }));
 }
 
-/// Returns the number of a bandwidth in HE.
-fn bandwidth_of(high: &HighRate) -> u16 {
-    match high.channel_width_mhz {
-        20 => 0,
-        40 => 1,
-        80 => 2,
-        _ => 3,
-    }
-}
-
 /// Returns the number of the size of a resource unit in HE.
 fn size_of(unit: ResourceUnit) -> u16 {
     match unit.tones {
@@ -346,23 +346,26 @@ fn size_of(unit: ResourceUnit) -> u16 {
     }
 }
 
-fn eht(record: &mut Vec<u8>, high: &HighRate, ldpc: bool, is_uplink: bool) {
-    let bandwidth: u32 = match high.channel_width_mhz {
-        20 => 0,
-        40 => 1,
-        80 => 2,
-        160 => 3,
-        _ => 4,
-    };
+/// Appends U-SIG and EHT. A PPDU to several users has the resource unit of this one.
+fn eht(record: &mut Vec<u8>, high: &HighRate, sending: &Sending) {
+    let Sending { ldpc, is_uplink, unit, .. } = *sending;
+    let bandwidth = u32::from(bandwidth(high.channel_width_mhz)) << USIG_BANDWIDTH_SHIFT;
     let direction = if is_uplink { USIG_UPLINK } else { 0 };
-    tlv(record, TLV_USIG, &[USIG_KNOWN | bandwidth << 15 | direction, 0, 0]);
+    // The type of a PPDU to several users is 0.
+    let of_several = if unit.is_some() { USIG_TYPE } else { 0 };
+    tlv(record, TLV_USIG, &[USIG_KNOWN | bandwidth | direction, 0, of_several]);
     let coding = if ldpc { EHT_USER_LDPC } else { 0 };
     let streams = u32::from(high.spatial_streams - 1);
-    let user = EHT_USER_KNOWN | coding | u32::from(high.mcs) << 20 | streams << 24;
     let mut words = [0; 11];
     words[0] = EHT_KNOWN_GI;
     words[1] = guard(high) << 7;
-    words[10] = user;
+    words[10] = EHT_USER_KNOWN | coding | u32::from(high.mcs) << 20 | streams << 24;
+    if let Some(Unit { unit, station_id }) = unit {
+        words[0] |= EHT_UNIT_KNOWN;
+        words[2] = (u32::from(size_of(unit)) - 4) | (unit.place as u32) << EHT_UNIT_SHIFT;
+        let station = station_id.map(|one| EHT_STATION_ID_KNOWN | u32::from(one) << 8);
+        words[10] |= station.unwrap_or(0);
+    }
     tlv(record, TLV_EHT, &words);
 }
 
@@ -387,102 +390,4 @@ fn has_short_gi(high: &HighRate) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use airtcp_kernel::Duration;
-
-    use super::*;
-
-    fn rate(format: Format, mcs: u8, streams: u8, width: u16, guard: u64) -> Rate {
-        let high = HighRate {
-            format,
-            mcs,
-            spatial_streams: streams,
-            channel_width_mhz: width,
-            guard_interval: Duration::from_nanos(guard),
-            preamble_time: Duration::from_micros(36),
-        };
-        Rate { bps: high.bps(), modulation: Modulation::High(high) }
-    }
-
-    fn with_ldpc(rate: Rate) -> Sending {
-        Sending { ldpc: true, ..Sending::alone(rate) }
-    }
-
-    fn header(sending: &Sending) -> Vec<u8> {
-        let mut record = vec![0xee; 3];
-        let radio = Radio {
-            megahertz: 5180,
-            band: CHANNEL_5_GHZ,
-            short_preamble: false,
-            before_mpdu_ns: [0, 20_000],
-        };
-        radio.header(&mut record, 1_000_000, sending, true);
-        record.split_off(3)
-    }
-
-    /// HT: 20 MHz (MCS 7), and 40 MHz with two streams (MCS 15). The channel is at offset 18, and
-    /// the MCS field follows it.
-    #[test]
-    fn ht_has_the_mcs_field() {
-        let mut sending = with_ldpc(rate(Format::Ht, 7, 1, 20, 400));
-        let found = header(&sending);
-        assert_eq!(found[2..8], [25, 0, 0x0b, 0, 0x08, 0]);
-        assert_eq!(found[22..], [0x7f, 0x14, 7]);
-
-        sending = with_ldpc(rate(Format::Ht, 7, 2, 40, 800));
-        sending.subframe = Some(Subframe { reference: 0x0102, is_last: true, is_alone: false });
-        let found = header(&sending);
-        assert_eq!(found[2..8], [36, 0, 0x0b, 0, 0x18, 0]);
-        assert_eq!(found[22..], [0x7f, 0x11, 15, 0, 0, 0, 2, 1, 0, 0, 0x0c, 0, 0, 0]);
-    }
-
-    #[test]
-    fn vht_and_he_say_who_is_alone() {
-        let subframe = Some(Subframe { reference: 9, is_last: true, is_alone: true });
-        let vht = Sending { subframe, ..with_ldpc(rate(Format::Vht, 9, 2, 80, 400)) };
-        let found = header(&vht);
-        assert_eq!(found[2..8], [44, 0, 0x0b, 0, 0x30, 0]);
-        assert_eq!(found[24..32], [9, 0, 0, 0, 0xcc, 0, 0, 0]);
-        assert_eq!(found[32..], [0x45, 0, 0x04, 4, 0x92, 0, 0, 0, 1, 0, 0, 0]);
-
-        let rate = rate(Format::He, 11, 1, 160, 1_600);
-        let found = header(&Sending { rate, is_uplink: true, ldpc: true, subframe, unit: None });
-        assert_eq!(found[2..8], [44, 0, 0x0b, 0, 0x90, 0]);
-        assert_eq!(found[32..], [0xf0, 0x42, 2, 0, 0x80, 0x2b, 0, 0, 0x13, 0, 1, 0]);
-    }
-
-    /// HE MU (format 2) to station 5 in the third unit of 52 tones (size 5) of 40 MHz: both content
-    /// channels have one 20 MHz each, with four such units (112). A trigger-based PPDU (format 3)
-    /// has no HE-MU field.
-    #[test]
-    fn a_user_has_its_resource_unit() {
-        let place = ResourceUnit { tones: 52, place: 2, preamble: Duration::from_micros(48) };
-        let mut sending = with_ldpc(rate(Format::He, 11, 1, 40, 800));
-        sending.unit = Some(Unit::of_several(place, 5));
-        let found = header(&sending);
-        assert_eq!(found[2..8], [46, 0, 0x0b, 0, 0x80, 1]);
-        assert_eq!(found[8..16], 1_048_u64.to_le_bytes());
-        assert_eq!(found[22..34], [0xf2, 0x4a, 2, 0x42, 0, 0x2b, 0x50, 0, 5, 0, 1, 0]);
-        assert_eq!(found[34..], [0, 3, 5, 0, 112, 0, 0, 0, 112, 0, 0, 0]);
-
-        (sending.unit, sending.is_uplink) = (Some(Unit::triggered(place)), true);
-        let found = header(&sending);
-        assert_eq!(found[2..8], [34, 0, 0x0b, 0, 0x80, 0]);
-        assert_eq!(found[22..], [0xf3, 0x42, 2, 0x42, 0x80, 0x2b, 0, 0, 5, 0, 1, 0]);
-    }
-
-    /// U-SIG of 12 octets: bandwidth 4 from bit 15 on, uplink at bit 18. EHT of 44: guard interval 1
-    /// from bit 7 of the first word of data on; of the user MCS 13 from bit 20 on, one stream less
-    /// than two from bit 24 on, LDPC at bit 19.
-    #[test]
-    fn eht_comes_with_types_and_lengths() {
-        let subframe = Some(Subframe { reference: 9, is_last: true, is_alone: true });
-        let rate = rate(Format::Eht, 13, 2, 320, 1_600);
-        let found = header(&Sending { rate, is_uplink: true, ldpc: true, subframe, unit: None });
-
-        assert_eq!(found[2..8], [96, 0, 0x0b, 0, 0x10, 0x10]);
-        assert_eq!(found[32..48], [33, 0, 12, 0, 0x07, 0, 0x06, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(found[48..60], [34, 0, 44, 0, 4, 0, 0, 0, 0x80, 0, 0, 0]);
-        assert_eq!(found[92..], [0x96, 0, 0xd8, 1]);
-    }
-}
+mod tests;

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{
-    AccessCategory, AggregationConfig, ContenderId, EVERYBODY, FrameTimes, Frames,
+    AccessCategory, AggregationConfig, ContenderId, EVERYBODY, Emlsr, FrameTimes, Frames,
     LOWEST_OFDM_RATE, Modulation, Mpdu, Rate, StationId,
 };
 
@@ -263,8 +263,7 @@ impl World<'_> {
         self.watchers.capture = Some(capture);
     }
 
-    /// Captures what `by` sends before frames to `to`, from `start` on: RTS and CTS, a CTS-to-self, or
-    /// nothing. Only its first frame is sent if it `collides`.
+    /// Captures RTS and CTS, or a CTS-to-self, of `by` before frames to `to`; one that `collides` alone.
     fn capture_before(
         &self,
         capture: &mut Capture,
@@ -279,11 +278,10 @@ impl World<'_> {
         let left = |end: Duration| micros_up(ack.1 - end);
         let has_rts = times.rts > Duration::ZERO;
         if has_rts {
-            let station =
-                self.station_of(by, to).filter(|_| self.nodes[node as usize].is_access_point());
-            let emlsr = station.and_then(|one| one.emlsr);
-            let emlsr = emlsr.filter(|one| one.control_times(self.phy).0 == times.rts);
-            if let Some(emlsr) = emlsr {
+            let is_from_ap = self.nodes[node as usize].is_access_point();
+            let emlsr = self.station_of(by, to).and_then(|one| one.emlsr);
+            let begins = |one: &Emlsr| is_from_ap && one.control_times(self.phy).0 == times.rts;
+            if let Some(emlsr) = emlsr.filter(begins) {
                 let padding = emlsr.padding_bits() / 8;
                 let width = self.phy.data_rate.width_mhz();
                 rate = LOWEST_OFDM_RATE;

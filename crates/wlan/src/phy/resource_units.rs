@@ -4,6 +4,7 @@
 
 use airtcp_kernel::Duration;
 
+use super::Format;
 use super::high_rate::{HighRate, HighRatePpdus, HighRateTiming};
 
 /// A division of the channel into equal resource units.
@@ -149,8 +150,20 @@ impl HighRate {
         bits: u64,
         timing: &HighRateTiming,
     ) -> Duration {
-        let rate = Self { mcs: mcs.min(self.mcs), spatial_streams: 1, ..self };
-        rate.triggered_in(division, 1, timing).time(bits)
+        self.responding(mcs).triggered_in(division, 1, timing).time(bits)
+    }
+
+    /// Returns the rate of a response with one stream in a trigger-based PPDU, at `mcs` or its own
+    /// MCS if that is lower. To a trigger of 802.11ax stations of 802.11be respond in the same format.
+    pub fn responding(self, mcs: u8) -> Self {
+        Self {
+            format: Format::He,
+            mcs: mcs.min(self.mcs),
+            spatial_streams: 1,
+            guard_interval: TRIGGER_BASED_GUARD_INTERVAL,
+            preamble_time: TRIGGER_BASED_PREAMBLE + TRIGGER_BASED_TRAINING,
+            ..self
+        }
     }
 
     /// Returns the trigger-based PPDUs of a user of this rate in its resource unit. No user has more

@@ -4,8 +4,8 @@
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{
-    ContenderId, FrameTimes, HighRate, Modulation, OfdmaAcknowledgment, Rate, ResourceUnit,
-    StationId, UserPsdu,
+    ContenderId, FrameTimes, Modulation, OfdmaAcknowledgment, Rate, ResourceUnit, StationId,
+    Trigger, UserPsdu,
 };
 
 use super::super::World;
@@ -16,11 +16,6 @@ use super::{Capture, address_of, micros_up, wrapped};
 use crate::packet::Packet;
 use crate::pcap::frame::{Frame, UserInfo};
 use crate::pcap::radiotap::{Sending, Subframe, Unit};
-
-/// The guard interval of trigger-based PPDUs here, and their preamble with one spatial stream
-/// (27.3.4): 40 us, and one long training field.
-const TRIGGERED_GUARD_INTERVAL: Duration = Duration::from_nanos(1_600);
-const TRIGGERED_PREAMBLE: Duration = Duration::from_micros(48);
 
 /// A PPDU to several users, and what follows it.
 #[derive(Debug)]
@@ -125,21 +120,21 @@ impl World<'_> {
                 if one.bps < control_rate.bps { one } else { control_rate }
             }));
             width = high.channel_width_mhz;
-            let mcs = ofdma.block_ack_mcs.min(high.mcs);
+            let response = high.responding(ofdma.block_ack_mcs);
             let mut request = None;
             let sending = if by_trigger {
                 let info = UserInfo {
                     station_id: receiver as u16,
                     unit: allocation(unit),
                     ldpc: self.has_ldpc(by, receiver),
-                    mcs,
+                    mcs: response.mcs,
                     tid: self.tid(by),
                     start: wrapped(window_start),
                 };
                 infos.push(info);
-                let rate = triggered(rate, high, mcs);
+                let rate = Rate { modulation: Modulation::High(response), ..rate };
                 let subframe = Some(Subframe { reference: 0, is_last: true, is_alone: true });
-                let unit = ResourceUnit { preamble: TRIGGERED_PREAMBLE, ..unit };
+                let unit = ResourceUnit { preamble: response.preamble_time, ..unit };
                 Sending {
                     rate,
                     is_uplink: true,
@@ -173,7 +168,7 @@ impl World<'_> {
         }
         let trigger = control.filter(|_| by_trigger).map(|rate| {
             let mut frame = Frame::default();
-            let bits = 8 * (28 + 9 * infos.len() as u64);
+            let bits = Trigger::MuBar.bits(infos.len() as u64);
             let airtime = self.phy.ppdu_time(bits, rate);
             let response = (at + airtime + hop, total);
             users.iter_mut().for_each(|user| user.answer.0 = start + response.0);
@@ -192,13 +187,6 @@ impl World<'_> {
         let timing = self.station_of(by, receiver).and_then(|one| one.high_rate(self.scenario));
         timing.is_some_and(|high| high.tail_bits == 0)
     }
-}
-
-/// Returns the rate of a response in a trigger-based PPDU.
-fn triggered(rate: Rate, high: HighRate, mcs: u8) -> Rate {
-    let guard_interval = TRIGGERED_GUARD_INTERVAL;
-    let high = HighRate { mcs, spatial_streams: 1, guard_interval, ..high };
-    Rate { modulation: Modulation::High(high), ..rate }
 }
 
 /// Returns the RU Allocation subfield of a resource unit (Table 9-31g): bit 0 selects the upper 80
