@@ -61,10 +61,7 @@ BOTH_DEPTHS = ANSWERS | {
 
 ROOMS = {
     "plugins": {"choices", "exceptions", "files", "_core"},
-    **{
-        one: {"choices", "plugins"}
-        for one in ("acks", "congestion", "queues", "schedulers")
-    },
+    **{one: {"choices", "plugins"} for one in ("acks", "congestion", "queues", "schedulers")},
     "models": {"airtime", "amendments", "exceptions", "extensions", "high_rate", "standards"},
     "scenario": GROUND,
     "estimates": GROUND | {"scenario"},

@@ -123,6 +123,20 @@ def test_each_traffic_is_brought_by_a_group_and_by_a_flow(name: str) -> None:
     assert by_group.purposes == by_flow.purposes
 
 
+@pytest.mark.parametrize("name", ["web", "backup", "download", "video", "terminal"])
+def test_traffic_by_name_has_the_tcp_of_today_also_without_a_device(name: str) -> None:
+    def flow(**keys: object) -> Any:
+        group = {"name": "a", "count": 1, "traffic": [name], **keys}
+        (found,) = resolve({"phy": {"standard": "802.11ac"}, "stations": [group]}).flows
+        return found.tcp
+
+    assert (flow().congestion, flow().receive_window_bytes) == ("cubic", 3 * 2**20)
+    assert flow() == flow(profile="office-laptop")
+    # Its own keys stand above it.
+    own = flow(tcp={"congestion": "reno", "receive_window": "64 KiB"})
+    assert (own.congestion, own.receive_window_bytes) == ("reno", 65536)
+
+
 def test_each_value_of_a_profile_has_its_source() -> None:
     for place in places().values():
         assert place.source["signal"]

@@ -369,9 +369,8 @@ def _gains(base: Outcome, now: Outcome, calmer: Outcome) -> tuple[float, float]:
 
 
 def _meets_more(race: Race, name: str) -> bool:
-    """True if a change meets more targets, and does not only miss them by less."""
-    fewer = race.bases[name].outcome.expected_misses - race.standings[name].outcome.expected_misses
-    return fewer > FEWER
+    """True if a change is likely to meet more targets, and does not only miss them by less."""
+    return race.standings[name].outcome.counted[0] > race.bases[name].outcome.counted[0]
 
 
 def _word(standing: Standing, base: Outcome) -> Word:

@@ -262,10 +262,10 @@ def _expand_group(expanded: Expanded, index: int, group: dict[str, Any]) -> None
             _fill(expanded, place, flow, "stations", name, "")
             for key, value in own.items():
                 _over(expanded, place, flow, key, value, f"stations {name}")
-            _flow_keys(expanded, place, flow, record, keys)
-            if device is not None and device.tcp and not _is_udp(flow):
+            if device is not None and device.tcp:
                 origin = f"device {device.name}: {device.source['tcp']}"
                 _over(expanded, place, flow, "tcp", device.tcp, origin)
+            _flow_keys(expanded, place, flow, record, keys)
             _without_tcp(flow, expanded, place)
 
 
