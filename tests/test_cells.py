@@ -358,7 +358,7 @@ def test_the_timeline_tells_who_hears_a_frame() -> None:
         ("802.11a", "standard", ""),
         ("802.11a", "ns-2", 'after_collision = "eifs+difs", colliders = "as-heard"'),
         ("802.11a", "ns-3", ""),
-        ("802.11n", "ns-3", 'delivery = "mpdu", txop_protection = "multiple+cf-end"'),
+        ("802.11n", "ns-3", 'txop_protection = "multiple+cf-end"'),
     ],
 )
 def test_rules_of_a_preset_that_cells_do_not_have_are_told(

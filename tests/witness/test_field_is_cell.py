@@ -12,6 +12,7 @@ import pytest
 from airtcp.scenario import Scenario, loads
 from airtcp.stats import Interval
 from bases import BULK, reading
+from bases import cell as one_cell
 
 WEB = reading("200 kB", "200 ms")
 LINUX = 'tcp = { preset = "linux" }'
@@ -103,6 +104,36 @@ def test_a_collision_counts_for_all_that_collide() -> None:
     assert of_field == pytest.approx(cell.metrics["collision_probability"].mean, rel=0.1)
     assert of_field == pytest.approx(field.metrics["failed_ppdu_ratio"].mean)
     assert field.cells["c0"].failures.total == pytest.approx(of_field, rel=0.001)
+
+
+def test_two_nodes_in_a_field_are_a_cell_however_mpdus_are_delivered() -> None:
+    """The access point and a station: no third node knows less of a collision than these two."""
+    path_loss = '[air]\npath_loss = { at_1m = "40 dB", exponent = 3 }'
+    acks = {}
+    for delivery in ("ppdu", "mpdu"):
+        rules = f'[mac]\nrules = {{ preset = "ns-3", delivery = "{delivery}" }}\n'
+        alone, apart = (
+            airtcp.simulate(
+                loads(
+                    one_cell(
+                        standard="802.11ax",
+                        phy="mcs = 3",
+                        tables=rules + air,
+                        group=place,
+                        flow=LINUX,
+                        duration="3 s",
+                    )
+                )
+            ).simulation.runs
+            for air, place in (("", ""), (path_loss, 'distance = "3 m"'))
+        )
+        for name in ("goodput_bps", "rtt_s", "mpdus_per_ppdu_ap", "mpdus_per_ack_ppdu_stations"):
+            assert [run.answer["metrics"][name] for run in alone] == [
+                run.answer["metrics"][name] for run in apart
+            ]
+        acks[delivery] = alone[0].answer["metrics"]["mpdus_per_ack_ppdu_stations"]
+    # The first TCP ACK finds the medium busy, and draws a backoff in which others join it.
+    assert acks["mpdu"] > acks["ppdu"]
 
 
 #: Cells that hear each other all.

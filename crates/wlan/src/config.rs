@@ -57,13 +57,11 @@ pub struct MacConfig {
 impl MacConfig {
     /// Returns the settings for several cells on one medium, with the rules that a
     /// [`Field`](crate::Field) supports. Overlapping preambles are not detected, so listeners wait
-    /// DIFS, and colliding stations wait the ACK timeout plus DIFS. TXOPs and A-MPDUs follow the
-    /// standard.
+    /// DIFS, and colliding stations wait the ACK timeout plus DIFS. TXOPs follow the standard.
     pub fn shared_by_cells(&self) -> Self {
         let rules = Rules {
             after_collision: AfterCollision::Difs,
             colliders: Colliders::AckTimeoutThenDifs,
-            delivery: Delivery::Ppdu,
             txop_protection: TxopProtection::Single,
             ..self.rules.clone()
         };

@@ -39,6 +39,8 @@ pub enum ByFrames {
     SeveralQueues,
     /// A TXOP may have several exchanges.
     Txops,
+    /// MPDUs of an aggregate are delivered one by one.
+    Deliveries,
     /// A station hears something that no other station hears.
     SingleListeners,
     /// Powers differ, or a cell is heard only in part.
@@ -85,6 +87,7 @@ impl Engine {
                 ByFrames::FrameErrors => "frame errors",
                 ByFrames::SeveralQueues => "several access categories in use",
                 ByFrames::Txops => "TXOP limits",
+                ByFrames::Deliveries => "MPDUs are delivered one by one",
                 ByFrames::SingleListeners => "a station hears what no other station hears",
                 ByFrames::UnevenHearing => {
                     "received powers differ or cells hear each other in part"

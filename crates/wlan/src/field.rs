@@ -13,7 +13,7 @@
 //!
 //! There are no beacons, contention-free periods or bursts. Announcements protect single exchanges,
 //! also within a TXOP. A sender without a response waits for the ACK timeout, whatever the rule for
-//! collisions. MPDUs of an aggregate are delivered at its end.
+//! collisions.
 //!
 //! The field plays frame by frame at each listener. If all stations hear each other evenly, it
 //! plays by exchanges (`even.rs`), with equal results.
@@ -39,7 +39,7 @@ use std::collections::BTreeMap;
 use air::Air;
 use airtcp_kernel::{Duration, RandomStream, Time};
 
-use crate::config::{MacConfig, PairConfig};
+use crate::config::{Delivery, MacConfig, PairConfig};
 use crate::contention::{Backoffs, Contender, ContenderConfig, Settings};
 use crate::engine::{ByFrames, Engine};
 use crate::events::Supply;
@@ -122,8 +122,32 @@ pub struct Field<P> {
     last_culprits: Vec<node::Culprit>,
     /// Scratch memory for the arrival times of an aggregate's MPDUs.
     arrivals: Vec<Time>,
+    /// The aggregate that each station sends, if its MPDUs are delivered one by one
+    /// ([`Delivery::Mpdu`]); otherwise empty.
+    arriving: Vec<Arriving>,
     /// The first violated invariant, if any. It would be a bug.
     broken_law: Option<String>,
+}
+
+/// An aggregate on the air whose MPDUs are delivered one by one.
+#[derive(Clone, Debug, Default)]
+struct Arriving {
+    /// When each of its packets arrives.
+    ends: Vec<Time>,
+    /// The number of packets that have arrived, or were lost.
+    arrived: usize,
+    /// Whether any of them was received.
+    any_received: bool,
+}
+
+impl Arriving {
+    /// Begins an aggregate whose packets arrive at `ends`. Returns the first of these.
+    fn begin(&mut self, ends: &[Time]) -> Option<Time> {
+        self.ends.clear();
+        self.ends.extend_from_slice(ends);
+        (self.arrived, self.any_received) = (0, false);
+        ends.first().copied()
+    }
 }
 
 /// The exchange logic: with or without aggregation.
@@ -185,6 +209,7 @@ impl<P: Clone> Field<P> {
         let sits_out =
             notices_ahead && hearing.detect < phy.sifs && phy.sifs + hearing.detect < least;
         let has_txops = contenders.iter().any(|one| one.access.txop_limit > Duration::ZERO);
+        let by_mpdus = kind.is_some() && mac.rules.delivery == Delivery::Mpdu;
         let by_frames = if !notices_ahead {
             Some(ByFrames::CaptureOrReuse)
         } else if !sits_out || phy.slot_time <= hearing.detect {
@@ -197,6 +222,8 @@ impl<P: Clone> Field<P> {
             Some(ByFrames::SeveralQueues)
         } else if has_txops {
             Some(ByFrames::Txops)
+        } else if by_mpdus {
+            Some(ByFrames::Deliveries)
         } else if !groups.iter().all(|group| group.is_several) {
             Some(ByFrames::SingleListeners)
         } else if !hearing.is_even(roles.cells()) {
@@ -256,6 +283,7 @@ impl<P: Clone> Field<P> {
             failures,
             last_culprits,
             arrivals: Vec::new(),
+            arriving: if by_mpdus { vec![Arriving::default(); stations] } else { Vec::new() },
             broken_law: None,
             roles,
             hearing,
@@ -325,6 +353,9 @@ impl<P: Clone> Field<P> {
             }
             Rank::Start => self.access(station, now, supply),
             Rank::Notice => self.notice(station, now),
+            Rank::End if now < self.air.nodes[station as usize].frame.end => {
+                self.mpdus_end(station, now, supply);
+            }
             Rank::End => self.frame_ends(station, now, supply),
             Rank::Timeout => self.wait_ends(station, now, supply),
         }

@@ -16,12 +16,11 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 #: Rules of `[mac.rules]` that apply only if all nodes hear each other, and their allowed values
-#: otherwise. Then each node waits after a collision by what it has heard, and TXOPs and A-MPDUs
-#: follow the standard.
+#: otherwise. Then each node waits after a collision by what it has heard, and TXOPs follow the
+#: standard.
 RULES_ELSEWHERE: Final[Mapping[str, tuple[str, ...]]] = {
     "after_collision": ("eifs", "difs"),
     "colliders": ("ack-timeout+difs",),
-    "delivery": ("ppdu",),
     "txop_protection": ("single",),
 }
 
@@ -71,17 +70,26 @@ def are_isolated(scenario: ResolvedScenario) -> bool:
 
     The scenario must have `[air]` or cells.
     """
+    return are_even(scenario) and not any(meeting(scenario))
+
+
+def are_even(scenario: ResolvedScenario) -> bool:
+    """True if each node hears all nodes of its own cell, and of each other cell all or none.
+
+    Cells that hear each other are one medium then. The scenario must have `[air]` or cells.
+    """
     air = scenario.air
     assert air is not None, "cells and [air] come together"
     if air.powers_known or (air.capture_db is not None and air.capture_db <= 0.0):
         return False
-    cells = range(len(scenario.cells or ()))
-    classes = [{air.classes[node] for node in nodes_of_cell(scenario, one)} for one in cells]
+    if air.detect_ns >= scenario.phy.slot_time_ns and any(meeting(scenario)):
+        return False
+    heard = [
+        {other for other, power in enumerate(row) if power is not None} for row in air.received_dbm
+    ]
     return all(
-        (air.received_dbm[own][other] is not None) == (one is two)
-        for one, two in itertools.product(classes, repeat=2)
-        for own in one
-        for other in two
+        own in others and all(heard[other] == others for other in others)
+        for own, others in enumerate(heard)
     )
 
 

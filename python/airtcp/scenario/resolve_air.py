@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 #: The name of the access point in a scenario without cells.
 _ONLY: Final = "ap"
+#: IEEE 802.11-2020, 17.3.10.6, for a signal whose preamble was missed.
+_ENERGY_DBM: Final = -62.0
 _WAYS: Final = ("heard", "received", "path_loss")
 
 
@@ -176,6 +178,8 @@ def _hearing(
     known: bool,
 ) -> Hearing:
     air = scenario.air if scenario.air is not None else Air.written_default()
+    as_ns3 = scenario.mac.rules.preset == "ns-3"
+    air = air.filled(energy=air.sense if as_ns3 else _ENERGY_DBM)
     _check_thresholds(scenario, air, known=known)
     width = channel_width_mhz(scenario.phy) if scenario.phy.standard in AMENDMENTS else 20
     loss_db = receiver_of(scenario.phy, scenario.mac.rules).loss_db

@@ -204,12 +204,16 @@ impl<P: Clone> Field<P> {
             if let (Mac::Aggregate(one), Some(psdu)) = (&self.mac, psdu) {
                 let (_, _, preamble, _) = one.assembled(by);
                 frame.header_end = start + preamble;
+                self.arrivals.clear();
                 if psdu.count() > 1 {
                     set_arrivals(&mut self.arrivals, end, times.data - preamble, psdu);
                     frame.first_end = self.arrivals[0];
                     // The last MPDU begins when the one before it ends.
                     let last = self.arrivals.iter().rfind(|&&one| one < end);
                     frame.last_start = *last.expect("there are several");
+                }
+                if let Some(arriving) = self.arriving.get_mut(originator.station as usize) {
+                    frame.next_end = arriving.begin(&self.arrivals).unwrap_or(end);
                 }
             }
             let mut mpdus = psdu.into_iter().flat_map(|psdu| psdu.mpdus());

@@ -55,7 +55,7 @@ impl<P: Clone> Field<P> {
         });
         let node = &mut air.nodes[sender as usize];
         (node.known, node.acts) = if is_noticed {
-            (Known::Cell, Key::new(frame.end, Rank::End))
+            (Known::Cell, Key::new(frame.next_end, Rank::End))
         } else {
             (Known::Nothing, Key::new(notice, Rank::Notice))
         };
@@ -78,7 +78,7 @@ impl<P: Clone> Field<P> {
         (node.known, node.acts) = if frame.has_colour {
             (Known::Preamble, Key::new(frame.start + COLOUR_KNOWN, Rank::Notice))
         } else {
-            (Known::Cell, Key::new(frame.end, Rank::End))
+            (Known::Cell, Key::new(frame.next_end, Rank::End))
         };
         air.set_clock(sender);
         at_each_that_hears(hearing, groups, (sender, &frame), |ear| {
@@ -91,7 +91,7 @@ impl<P: Clone> Field<P> {
     fn tell_cell(&mut self, sender: StationId, frame: &Frame, now: Time) {
         let Self { air, hearing, groups, roles, cells, .. } = self;
         let node = &mut air.nodes[sender as usize];
-        (node.known, node.acts) = (Known::Cell, Key::new(frame.end, Rank::End));
+        (node.known, node.acts) = (Known::Cell, Key::new(frame.next_end, Rank::End));
         air.set_clock(sender);
         let Some((level, _)) = hearing.obss_pd else { return };
         if now >= frame.end {

@@ -28,6 +28,10 @@ pub(super) struct Frame {
     pub(super) control_need: Need,
     /// The end of preamble and header. Both must be received for anything to be received.
     pub(super) header_end: Time,
+    /// The end of what is delivered next: of the next MPDU ([`Delivery::Mpdu`]), or of the frame.
+    ///
+    /// [`Delivery::Mpdu`]: crate::config::Delivery::Mpdu
+    pub(super) next_end: Time,
     /// The end of its first MPDU, and the start of its last.
     pub(super) first_end: Time,
     pub(super) last_start: Time,
@@ -197,6 +201,7 @@ impl Frame {
         need: Need::NONE,
         control_need: Need::NONE,
         header_end: Time::ZERO,
+        next_end: Time::ZERO,
         first_end: Time::ZERO,
         last_start: Time::ZERO,
         culprit: Culprit::NOBODY,
@@ -223,6 +228,7 @@ impl Frame {
             need,
             control_need: need,
             header_end: start,
+            next_end: end,
             first_end: end,
             last_start: start,
             ..Self::NONE

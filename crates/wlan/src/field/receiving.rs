@@ -1,7 +1,10 @@
 //! Frames of a field that reach their receivers: what is answered, and what data deliver.
 
+use std::ops::Range;
+
 use airtcp_kernel::{Duration, Time};
 
+use super::clock::{Key, Rank};
 use super::node::{Culprit, Frame, Kind, Sends};
 use super::{Field, Mac};
 use crate::events::{MacEvent, Supply};
@@ -77,8 +80,8 @@ impl<P: Clone> Field<P> {
         now: Time,
         supply: &mut S,
     ) -> bool {
-        let Self { originators, frames, roles, errors, is_perfect, mac, arrivals, .. } = self;
-        let mut desk = Desk { originators, frames, roles, errors, is_perfect: *is_perfect };
+        let Self { originators, frames, roles, errors, is_perfect, mac, .. } = self;
+        let desk = Desk { originators, frames, roles, errors, is_perfect: *is_perfect };
         match mac {
             Mac::Single => {
                 let originator = &mut desk.originators[by as usize];
@@ -95,35 +98,81 @@ impl<P: Clone> Field<P> {
                 !is_lost
             }
             Mac::Aggregate(one) => {
-                let (times, _, preamble, asked) = one.assembled(by);
+                let (_, _, _, asked) = one.assembled(by);
                 if let Some(receiver) = asked {
                     one.receive_request(by, receiver, now, supply);
                     true
                 } else {
-                    let data = times.data - preamble;
-                    let psdu = desk.originators[by as usize].frames().expect("it was sent");
-                    let all = psdu.mpdus().len();
-                    let bad = &self.air.listeners[to as usize].bad;
-                    let data_start = end.as_nanos() - data.as_nanos();
-                    if !bad.is_empty() {
-                        set_arrivals(arrivals, end, data, psdu);
-                    }
-                    let overlapped = |place: usize| {
-                        if bad.is_empty() {
-                            return false;
-                        }
-                        let before = arrivals[..place].iter().rfind(|&&one| one < arrivals[place]);
-                        let from = before.copied().unwrap_or(Time::from_nanos(data_start));
-                        bad.iter().any(|&(since, until)| since < arrivals[place] && until > from)
-                    };
-                    let (whole, errors) =
-                        one.receive(&mut desk, by, now, 0..all, overlapped, supply);
-                    let counters = &mut self.air.queues[by as usize].counters;
-                    counters.mpdus += whole;
-                    counters.mpdu_errors += errors;
-                    whole > errors
+                    let station = desk.originators[by as usize].station;
+                    let arriving = self.arriving.get(station as usize);
+                    let (arrived, any_received) =
+                        arriving.map_or((0, false), |one| (one.arrived, one.any_received));
+                    self.mpdus_came((by, to, end), arrived..usize::MAX, now, supply) || any_received
                 }
             }
         }
+    }
+
+    /// Delivers the MPDUs of the aggregate of `sender` that end at `now`, before its last.
+    #[inline(never)]
+    pub(super) fn mpdus_end<S: Supply<P>>(&mut self, sender: StationId, now: Time, supply: &mut S) {
+        let Self { air, arriving, .. } = self;
+        let (node, arriving) = (&mut air.nodes[sender as usize], &mut arriving[sender as usize]);
+        let until = arriving.ends.partition_point(|&end| end <= now);
+        let places = std::mem::replace(&mut arriving.arrived, until)..until;
+        node.frame.next_end = arriving.ends[until];
+        node.acts = Key::new(node.frame.next_end, Rank::End);
+        let frame = node.frame;
+        air.set_clock(sender);
+        let place = air.nodes[frame.to as usize].listener;
+        if let Some(lock) = &air.listeners[place as usize].lock
+            && lock.from == sender
+            && lock.first_bad >= frame.header_end
+            && self.mpdus_came((frame.by, frame.to, frame.end), places, now, supply)
+        {
+            self.arriving[sender as usize].any_received = true;
+        }
+    }
+
+    /// Delivers what was received of the packets at `places` of the aggregate of `by` for `to` that
+    /// ends at `end`. Returns whether anything was received.
+    #[inline(always)]
+    fn mpdus_came<S: Supply<P>>(
+        &mut self,
+        (by, to, end): (ContenderId, StationId, Time),
+        places: Range<usize>,
+        now: Time,
+        supply: &mut S,
+    ) -> bool {
+        let Self { originators, frames, roles, errors, is_perfect, mac, arrivals, air, .. } = self;
+        let mut desk = Desk { originators, frames, roles, errors, is_perfect: *is_perfect };
+        let Mac::Aggregate(one) = mac else { unreachable!("only it has aggregates") };
+        let (times, _, preamble, _) = one.assembled(by);
+        let data = times.data - preamble;
+        let psdu = desk.originators[by as usize].frames().expect("it was sent");
+        let places = places.start..places.end.min(psdu.mpdus().len());
+        let listener = &air.listeners[air.nodes[to as usize].listener as usize];
+        let bad = &listener.bad;
+        // Of a frame that is still being received.
+        let bad_since = listener.lock.map_or(Time::NEVER, |lock| lock.bad_since);
+        let is_clean = bad.is_empty() && bad_since == Time::NEVER;
+        let data_start = end.as_nanos() - data.as_nanos();
+        if !is_clean {
+            set_arrivals(arrivals, end, data, psdu);
+        }
+        let overlapped = |place: usize| {
+            if is_clean {
+                return false;
+            }
+            let before = arrivals[..place].iter().rfind(|&&one| one < arrivals[place]);
+            let from = before.copied().unwrap_or(Time::from_nanos(data_start));
+            bad_since < arrivals[place]
+                || bad.iter().any(|&(since, until)| since < arrivals[place] && until > from)
+        };
+        let (whole, errors) = one.receive(&mut desk, by, now, places, overlapped, supply);
+        let counters = &mut air.queues[by as usize].counters;
+        counters.mpdus += whole;
+        counters.mpdu_errors += errors;
+        whole > errors
     }
 }
