@@ -12,7 +12,7 @@ Of ten points with endless windows (group `queue`) nine are met, goodput within 
 within 10 %. Four are of BBR, version 1, which has rules of its own in ns-3 (`rules.bbr1`); its
 round trips come in bunches, so that the mean of one segment at a time, as in the rows, is not that
 of all segments: it is taken of the sender's own clock. Five CUBIC downloads over 20 ms at a queue
-of 100 packets have 7 % more goodput here: in the one run of the row a transfer is dead for most of
+of 100 packets have 6 % more goodput here: in the one run of the row a transfer is dead for most of
 the time, and runs of ns-3 in which none is agree.
 
 Four more have the goodput and not all the rest:
@@ -96,7 +96,7 @@ def test_five_cubic_downloads_of_which_none_is_dead() -> None:
     """Runs 2 to 5 of ns-3 3.44 at the point: goodput and round trips within 2 %.
 
     Means over all segments, to the ACK that covers them, and to that or a SACK block. Eight runs of
-    ours have 46.0 Mb/s, and single ones 45.3 to 46.4.
+    ours have 45.6 Mb/s, and single ones 44.7 to 46.7.
     """
     (point,) = WITH_A_DEAD_TRANSFER
     runs = at(point)
@@ -174,7 +174,7 @@ def test_a_drop_leaves_the_window_where_it_is() -> None:
     [
         ('txop_protection = "single"', ("txop", "0.002528", "ampdu", "0"), 0.03, 0.05),
         ("ht_mpdu_limit = true", ("amsdu", "7935", "ampdu", "65535"), -0.06, -0.005),
-        ("retry_limit_under_block_ack = true", ("per", "0.3", "tcp", "NewReno"), -0.12, -0.05),
+        ("retry_limit_under_block_ack = true", ("per", "0.3", "tcp", "NewReno"), -0.13, -0.05),
     ],
     ids=["cf-end", "long MPDUs", "retries"],
 )

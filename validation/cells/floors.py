@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -63,12 +63,11 @@ def scenario(name: str, **run: Any) -> Scenario:
             "air": {
                 "received": [_link(link) for link in floor["links"]],
                 "power": f"{floor.get('power', _POWER)} dBm",
-                # Theirs is held busy by the energy of frames, too, whose preamble was missed.
-                "energy": "-82 dBm",
                 **({"capture": "5 dB"} if floor.get("capture") else {}),
                 **({"obss_pd": f"{floor['obss_pd']} dBm"} if "obss_pd" in floor else {}),
             },
             "stations": groups,
+            "links": _wires(filter(str.isupper, floor["nodes"])),
             "flows": [_flow(flow, floor, place) for place, flow in enumerate(floor["flows"])],
             "run": run,
         }
@@ -93,6 +92,7 @@ def drawn(name: str, kind: str, **run: Any) -> Scenario:
             "cells": {cell: {} for cell in cells},
             "air": {"heard": heard},
             "stations": groups,
+            "links": _wires(cells),
             "flows": [
                 _flow(f"{cell}>{cell.lower()}1:{kind}", {}, place)
                 for place, cell in enumerate(cells)
@@ -139,6 +139,15 @@ def _link(link: str) -> list[Any]:
     return [*pair.split("-"), float(power)]
 
 
+def _wires(cells: Iterable[str]) -> dict[str, Any]:
+    """The wire between each access point and its server."""
+    return {_wire_of(cell): {"rate": "10 Gb/s", "delay": "1 ms"} for cell in cells}
+
+
+def _wire_of(cell: str) -> str:
+    return f"wire-{cell}"
+
+
 def _flow(flow: str, floor: Mapping[str, Any], place: int) -> dict[str, Any]:
     """`A>a1:tcp` is a download of the station, `a1>A:udp` an upload; of TCP each begins in turn."""
     pair, _, kind = flow.partition(":")
@@ -153,7 +162,7 @@ def _flow(flow: str, floor: Mapping[str, Any], place: int) -> dict[str, Any]:
         }
     return told | {
         "application": {"kind": "bulk", "start": f"{10 * place} ms"},
-        "path": [{"rate": "10 Gb/s", "delay": "1 ms"}],
+        "path": [_wire_of(station[0].upper())],
         "tcp": {
             "variant": "sack",
             "mss": "1448 B",

@@ -35,12 +35,11 @@ min_rto = "200 ms"
 """
 
 
-#: Where reorder buffers release hundreds of packets at once, those of all flows follow one another
-#: on the one wire. On a wire each, TCP ACKs would arrive between data.
+#: The server is behind the access point: what all transfers send follows one another on one wire.
 WIRE = """
 [links.wire]
 rate = "10 Gb/s"
-delay = "1 ms"
+delay = "{:g} ms"
 """
 #: ns-3's own path loss, power, and noise in 20 MHz with a figure of 7 dB.
 AIR = """
@@ -63,7 +62,7 @@ BBR = 'rules = { preset = "ns-3" }\n'
 #: How their users of a PPDU acknowledge it.
 ACKNOWLEDGMENT = {"mu": "mu-bar", "ba": "bar-sequence"}
 #: Periods of AIMD at a queue last for seconds.
-SETTLED_S, PERIODS_S = 10, 60
+SETTLED_S, PERIODS_S, PERIODS_REPLICATIONS = 10, 60, 8
 #: What rows of 1 % are compared with.
 LONG_S, LONG_REPLICATIONS = 20, 4
 TRIGGERED_REPLICATIONS = 12
@@ -86,7 +85,7 @@ def scenario(point: Point) -> str:
             AIR if "distance" in settings else "",
             *_stations(settings),
             *_flows(settings),
-            WIRE if _has_several_links(settings) else "",
+            "" if "udp" in settings else WIRE.format(_delay_ms(settings)),
             _run(point),
         ]
     )
@@ -106,7 +105,7 @@ def _run(point: Point) -> str:
         # Triggers of the access point collide now and then, and its window doubles.
         replications = TRIGGERED_REPLICATIONS
     elif point.group == "queue":
-        warmup_s, measured_s = SETTLED_S, PERIODS_S
+        warmup_s, measured_s, replications = SETTLED_S, PERIODS_S, PERIODS_REPLICATIONS
     elif point.settings.get("manager") == "MinstrelHt":
         warmup_s, measured_s, replications = SAMPLED_AFTER_S, SAMPLED_S, SAMPLED_REPLICATIONS
     elif point.settings["standard"] == "b":
@@ -180,25 +179,24 @@ def _mcs(mode: str) -> str:
     return mode.partition("Mcs")[2]
 
 
-def _mixed(settings: dict[str, str]) -> list[tuple[str, str]]:
-    """The groups of `mix`, in order, each with what it says of its standard."""
-    groups = []
-    for place, station in enumerate(settings.get("mix", "").split(";")):
+def _radios(settings: dict[str, str]) -> list[str]:
+    """What each station says of its standard and rate."""
+    if "mix" not in settings:
+        slow = int(settings.get("slow", "0"))
+        return ["mcs = 0\n"] * slow + [""] * (int(settings.get("stations", "1")) - slow)
+    radios = []
+    for station in settings["mix"].split(";"):
         standard, _, radio = station.partition(":")
         width, _, mode = radio.partition(":")
         lines = f'standard = "802.11{standard}"\n' if standard != settings["standard"] else ""
         if "Mcs" in mode:
             lines += f'channel_width = "{width} MHz"\nmcs = {_mcs(mode)}\n'
-        groups.append((f"sta{place}", lines))
-    return groups
+        radios.append(lines)
+    return radios
 
 
-def _groups(settings: dict[str, str]) -> list[tuple[str, int]]:
-    if "mix" in settings:
-        return [(name, 1) for name, _ in _mixed(settings)]
-    slow = int(settings.get("slow", "0"))
-    groups = [("slow", slow), ("fast", int(settings.get("stations", "1")) - slow)]
-    return [(name, count) for name, count in groups if count]
+def _delay_ms(settings: dict[str, str]) -> float:
+    return 1e3 * float(settings.get("delay", "0.001"))
 
 
 def _stations(settings: dict[str, str]) -> list[str]:
@@ -208,12 +206,10 @@ def _stations(settings: dict[str, str]) -> list[str]:
         rate = 100 * float(settings["per"])
         errors = f'frame_errors = {{ rate = "{rate:g} %", least = "{least} B" }}\n'
     queue = f"queue = {{ limit = {settings.get('station_queue', '1000')} }}\n"
+    far = _far(settings) if "distance" in settings else ""
     return [
-        f'[[stations]]\nname = "{name}"\ncount = {count}\n{queue}{errors}'
-        + ("mcs = 0\n" if name == "slow" else "")
-        + (_far(settings) if "distance" in settings else "")
-        + (dict(_mixed(settings))[name] if "mix" in settings else "")
-        for name, count in _groups(settings)
+        f'[[stations]]\nname = "sta{place}"\ncount = 1\n{queue}{errors}{far}{radio}'
+        for place, radio in enumerate(_radios(settings))
     ]
 
 
@@ -223,30 +219,27 @@ def _far(settings: dict[str, str]) -> str:
 
 
 def _flows(settings: dict[str, str]) -> list[str]:
+    """A flow for each station and direction; transfers start 10 ms apart, as in `modern.cc`."""
     directions = {"down": ["download"], "up": ["upload"], "both": ["download", "upload"]}
-    # The order of starts stays in the queues: theirs are 10 ms apart, or 20 ms in one direction.
-    spread_ms = 20 * int(settings["stations"]) if _has_several_links(settings) else 0
-    flows = []
-    for direction in directions[settings.get("dir", "down")]:
-        for name, _ in _groups(settings):
-            head = (
-                f'[[flows]]\nname = "{name}-{direction}"\nstations = "{name}"\n'
-                f'direction = "{direction}"\nstart_spread = "{spread_ms} ms"\n'
-            )
-            flows.append(head + _application(settings))
-    return flows
+    return [
+        f'[[flows]]\nname = "sta{place}-{direction}"\nstations = "sta{place}"\n'
+        f'direction = "{direction}"\n'
+        + _application(settings, start_ms=10 * (2 * place + (direction == "upload")))
+        for direction in directions[settings.get("dir", "down")]
+        for place in range(len(_radios(settings)))
+    ]
 
 
-def _application(settings: dict[str, str]) -> str:
+def _application(settings: dict[str, str], start_ms: int) -> str:
     if settings.get("udp") == "1":
-        return 'application = { kind = "udp", packet = "1500 B", rate = "saturated" }\n'
+        return (
+            'start_spread = "0 s"\n'
+            'application = { kind = "udp", packet = "1500 B", rate = "saturated" }\n'
+        )
     window = settings.get("window")
-    delay_ms = 1e3 * float(settings["delay"]) if "delay" in settings else 1.0
     congestion = CONGESTION[settings.get("tcp", "NewReno")]
-    own = f'[{{ rate = "10 Gb/s", delay = "{delay_ms:g} ms" }}]'
-    path = '["wire"]' if _has_several_links(settings) else own
     return (
-        f'application = {{ kind = "bulk" }}\npath = {path}\n'
+        f'application = {{ kind = "bulk", start = "{start_ms} ms" }}\npath = ["wire"]\n'
         + TCP.format(
             variant="rack" if congestion == "bbr1" else "sack",
             congestion=congestion,
