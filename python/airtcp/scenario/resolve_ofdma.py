@@ -137,15 +137,25 @@ def _unfit(mac: Written, scenario: ResolvedScenario) -> Iterator[tuple[Path, str
 
 def _unfit_cells(scenario: ResolvedScenario) -> Iterator[tuple[Path, str, str]]:
     # It imports NumPy, which only cells need.
-    from .hearing import are_isolated
+    from .hearing import are_even, are_isolated
 
     assert scenario.mac.ofdma is not None
-    if scenario.air is not None and not are_isolated(scenario):
+    if scenario.air is not None and not are_even(scenario):
         yield (
             _HERE,
             "PPDUs to several stations are simulated only in cells in which all nodes hear each "
-            "other and no other cell",
-            "cells on channels of their own, without hears and powers",
+            "other, and all or none of another cell",
+            "cells that hear each other, or not, as a whole, without hears and powers",
+        )
+    elif (
+        scenario.air is not None
+        and scenario.mac.ofdma.uplink == "trigger"
+        and not are_isolated(scenario)
+    ):
+        yield (
+            (*_HERE, "uplink"),
+            "triggers are simulated only in cells that hear no other cell",
+            '"edca", or cells on channels of their own',
         )
     elif scenario.mac.ofdma.scheduler == "fixed" and len(scenario.cells or ()) > 1:
         yield (*_HERE, "scheduler"), "a schedule for several cells", '"round-robin", or one cell'

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Formatter};
 
 use airtcp_kernel::Duration;
-use airtcp_wlan::HearingConfig;
+use airtcp_wlan::{HearingConfig, OfdmaUplink};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -216,10 +216,12 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), String> {
     {
         return Err("several cells have neither beacons nor bursts".into());
     }
-    if scenario.mac.ofdma.is_some() {
+    if let Some(ofdma) = &scenario.mac.ofdma {
         let airs = air.airs(&scenario.cells_of_nodes(), scenario.phy.slot_time);
-        if !(0..).zip(airs).all(|(cell, air)| air == Some(cell)) {
-            return Err("OFDMA in cells that hear each other".into());
+        let has_triggers = ofdma.uplink == OfdmaUplink::Trigger;
+        let fits = |(cell, air): (u32, Option<u32>)| air == Some(cell) || !has_triggers;
+        if airs.contains(&None) || !(0..).zip(airs).all(fits) {
+            return Err("OFDMA in cells that hear each other in part, or with triggers".into());
         }
     }
     Ok(())

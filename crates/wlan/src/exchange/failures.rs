@@ -111,19 +111,27 @@ impl<P: Clone> Air<P> {
         self.set_on_air(OnAir::Triggered { by }, start + times.total);
     }
 
-    /// Starts the trigger frame that follows a collided PPDU, if there is one and no other PPDU
-    /// lasts so long that it overlaps. Returns whether it starts.
+    /// Starts the trigger frame that follows the collided PPDU that ends last, if there is one and
+    /// no other PPDU or its trigger frame lasts so long that it overlaps. Returns whether it starts.
+    ///
+    /// Trigger frames that overlap count as part of the collision, which they outlast.
     fn trigger_begins<E: Exchange<P>, S: Supply<P>>(
         &mut self,
         exchange: &E,
         end: Time,
         supply: &mut S,
     ) -> bool {
-        let mut all = self.medium.transmissions().iter();
-        let trigger = all.find_map(|one| Some((one, exchange.trigger(one.by)?)));
-        let Some((&Transmission { by, end: sent, .. }, (times, receiver))) = trigger else {
+        let all = self.medium.transmissions().iter();
+        let triggers = || all.clone().filter_map(|one| Some((one, exchange.trigger(one.by)?)));
+        let Some((&Transmission { by, end: sent, .. }, (times, receiver))) =
+            triggers().max_by_key(|(one, _)| one.end)
+        else {
             return false;
         };
+        let others = triggers().filter(|(one, _)| one.by != by);
+        if others.into_iter().any(|(one, (times, _))| one.end + times.data > sent) {
+            return false;
+        }
         let phy = self.frames.phy();
         let start = sent + phy.propagation_delay + phy.sifs;
         if start < end {

@@ -71,12 +71,14 @@ impl<P> Ofdma<P> {
     ) -> Option<Box<Self>> {
         let config = mac.ofdma.clone()?;
         let own = (0..).zip(contenders).filter(|(_, one)| roles.is_access_point(one.station));
+        let stations_of = |access_point| {
+            let own = roles.cell(access_point);
+            let is_own = move |&one: &_| !roles.is_access_point(one) && roles.cell(one) == own;
+            roles.receivers(access_point).filter(is_own).collect()
+        };
         let queues = own.map(|(by, one)| OfdmaQueue {
             by,
-            scheduler: Scheduler::new(
-                &config,
-                roles.receivers(one.station).filter(|&one| !roles.is_access_point(one)).collect(),
-            ),
+            scheduler: Scheduler::new(&config, stations_of(one.station)),
             users: Vec::new(),
             arrivals: Vec::new(),
             arrived: 0,
