@@ -12,7 +12,33 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from airtcp.cli import options
+from airtcp.cli.options import (
+    Advice,
+    Check,
+    Details,
+    Effort,
+    Explain,
+    Force,
+    Glance,
+    Gro,
+    Json,
+    Measured,
+    Models,
+    NoAdvice,
+    Out,
+    Pcap,
+    Quiet,
+    Replications,
+    Scenario,
+    Seed,
+    Simulated,
+    Snaplen,
+    Threads,
+    Trace,
+    TraceInterval,
+    Transfers,
+    With,
+)
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, forget_stdout, note
 from airtcp.cli.progress import bars
@@ -37,26 +63,26 @@ _STATUSES = {
 
 
 def run(
-    scenario: options.Scenario,
+    scenario: Scenario,
     set_: Set = None,
-    with_: options.With = None,
-    measured_: options.Measured = None,
-    simulated: options.Simulated = None,
-    gro: options.Gro = False,
-    details: options.Details = False,
-    models: options.Models = False,
-    explain: options.Explain = False,
-    advice: options.Advice = "tried",
-    no_advice: options.NoAdvice = False,
-    effort: options.Effort = None,
-    check: options.Check = False,
-    json: options.Json = False,
-    out: options.Out = None,
-    seed: options.Seed = None,
-    replications: options.Replications = None,
-    threads: options.Threads = None,
-    force: options.Force = False,
-    quiet: options.Quiet = False,
+    with_: With = None,
+    measured_: Measured = None,
+    simulated: Simulated = None,
+    gro: Gro = False,
+    details: Details = False,
+    models: Models = False,
+    explain: Explain = False,
+    advice: Advice = "tried",
+    no_advice: NoAdvice = False,
+    effort: Effort = None,
+    check: Check = False,
+    json: Json = False,
+    out: Out = None,
+    seed: Seed = None,
+    replications: Replications = None,
+    threads: Threads = None,
+    force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
     """Simulate a scenario, check it against targets, and recommend fixes."""
     with outcome():
@@ -202,15 +228,15 @@ def _measured(
 
 
 def predict(
-    scenario: options.Scenario,
+    scenario: Scenario,
     set_: Set = None,
-    models: options.Models = False,
-    glance: options.Glance = None,
-    explain: options.Explain = False,
-    json: options.Json = False,
-    out: options.Out = None,
-    force: options.Force = False,
-    quiet: options.Quiet = False,
+    models: Models = False,
+    glance: Glance = None,
+    explain: Explain = False,
+    json: Json = False,
+    out: Out = None,
+    force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
     """Estimate performance in under a second."""
     with outcome():
@@ -231,20 +257,20 @@ def predict(
 
 
 def simulate(
-    scenario: options.Scenario,
+    scenario: Scenario,
     set_: Set = None,
-    json: options.Json = False,
-    out: options.Out = None,
-    seed: options.Seed = None,
-    replications: options.Replications = None,
-    threads: options.Threads = None,
-    trace: options.Trace = None,
-    trace_interval: options.TraceInterval = None,
-    pcap: options.Pcap = None,
-    snaplen: options.Snaplen = SNAPLEN,
-    transfers: options.Transfers = None,
-    force: options.Force = False,
-    quiet: options.Quiet = False,
+    json: Json = False,
+    out: Out = None,
+    seed: Seed = None,
+    replications: Replications = None,
+    threads: Threads = None,
+    trace: Trace = None,
+    trace_interval: TraceInterval = None,
+    pcap: Pcap = None,
+    snaplen: Snaplen = SNAPLEN,
+    transfers: Transfers = None,
+    force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
     """Simulate packet by packet, without models or advice; write traces and captures."""
     with outcome():

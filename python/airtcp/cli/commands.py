@@ -11,7 +11,6 @@ import typer
 from typer.core import TyperGroup
 
 from airtcp.cli import ask, examples, traffic, understood
-from airtcp.cli.declared import option
 from airtcp.cli.diff import diff
 from airtcp.cli.importing import import_
 from airtcp.cli.lab import lab
@@ -70,7 +69,16 @@ def _plug_in(files: list[str]) -> None:
             load(file)
 
 
-_Plugins = Annotated[list[str], option("commands.plugins", callback=_plug_in)]
+_Plugins = Annotated[
+    list[str],
+    typer.Option(
+        "--plugin",
+        metavar="FILE",
+        callback=_plug_in,
+        is_eager=True,
+        help="Load algorithms from a file of Python, or an entry point. Repeatable.",
+    ),
+]
 
 
 def _with_plugins(command: Callable[..., None]) -> Callable[..., None]:
@@ -130,6 +138,9 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[bool, option("commands.options_version", callback=_version)] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
 ) -> None:
     pass

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from airtcp.cli.ask import progress_bar, tell_report, whole
-from airtcp.cli.declared import argument, option
 from airtcp.cli.options import Force, Json, Out, Quiet, Replications, Seed, Threads
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, note
@@ -18,11 +17,26 @@ from airtcp.cli.scenarios import Set, check_standard_input, scenario_of, setting
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
 
-First = Annotated[Path, argument("diff.first")]
-Details = Annotated[bool, option("diff.details")]
-Second = Annotated[Path | None, argument("diff.second")]
+First = Annotated[
+    Path,
+    typer.Argument(metavar="A", help="A scenario file, or - for standard input.", allow_dash=True),
+]
+Details = Annotated[
+    bool, typer.Option("--details", help="Also show metrics of queues, TCP and the MAC.")
+]
+Second = Annotated[
+    Path | None,
+    typer.Argument(metavar="[B]", help="A second scenario file; without it, B is A with --set."),
+]
 
-Precision = Annotated[str | None, option("diff.precision")]
+Precision = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PERCENT",
+        help="Keep adding pairs of runs until the differences of goodput and transfer time are "
+        "known to this percentage of A, such as '2 %', or until A's run.max_replications.",
+    ),
+]
 
 
 def diff(

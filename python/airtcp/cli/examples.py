@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from airtcp.cli.declared import argument, option
 from airtcp.cli.outcome import outcome
 from airtcp.examples import Example, directory, examples
 from airtcp.exceptions import OutputError
@@ -20,10 +19,20 @@ def _names(incomplete: str) -> list[str]:
 
 
 def example(
-    name: Annotated[str | None, argument("examples.example_name", autocompletion=_names)] = None,
-    to: Annotated[Path, option("examples.example_to")] = Path(),
-    force: Annotated[bool, option("examples.example_force")] = False,
-    json: Annotated[bool, option("examples.example_json")] = False,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="The example to write. Default: list the examples.", autocompletion=_names
+        ),
+    ] = None,
+    to: Annotated[
+        Path,
+        typer.Option("--to", metavar="DIR", help="Directory to write to.", show_default=False),
+    ] = Path(),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the list as JSON, and nothing else.")
+    ] = False,
 ) -> None:
     """List the example scenarios, or write one to start from."""
     with outcome():

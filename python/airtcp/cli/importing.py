@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from airtcp.cli.declared import argument, option
+import typer
+
 from airtcp.cli.options import Force, Quiet
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import note
@@ -15,12 +16,38 @@ from airtcp.exceptions import one_line
 if TYPE_CHECKING:
     from airtcp.importer.draft import Draft
 
-Files = Annotated[list[Path], argument("importing.files")]
-Target = Annotated[Path | None, option("importing.target")]
-Radio = Annotated[str | None, option("importing.radio")]
+Files = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE...",
+        help="hostapd.conf or OpenWrt's wireless; a capture (pcap, pcapng), the JSON of iperf3 -J, "
+        "a data file of flent, a site survey (CSV), a scan (iw, netsh, nmcli), iw station dump, "
+        "a log of ping.",
+    ),
+]
+Target = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", metavar="TOML", help="Write the scenario to this file instead of stdout."
+    ),
+]
+Radio = Annotated[
+    str | None,
+    typer.Option(
+        "--radio",
+        metavar="NAME",
+        help="The radio of OpenWrt's wireless; by default the first that is not disabled.",
+    ),
+]
 
 
-KeepNames = Annotated[bool, option("importing.keep_names")]
+KeepNames = Annotated[
+    bool,
+    typer.Option(
+        "--keep-names",
+        help="Keep addresses in the scenario; by default they are on stderr only.",
+    ),
+]
 #: Smaller files are read in less than a second.
 _LARGE_BYTES = 10**7
 _MOST_NAMES = 8

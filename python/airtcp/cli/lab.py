@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from airtcp.cli.declared import argument, option
 from airtcp.cli.options import Force, Json, Threads
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status
@@ -20,9 +19,21 @@ _CHECK = "check"
 
 
 def lab(
-    name: Annotated[str | None, argument("lab.name")] = None,
-    files: Annotated[list[Path] | None, argument("lab.files")] = None,
-    to: Annotated[Path, option("lab.to")] = Path(),
+    name: Annotated[
+        str | None,
+        typer.Argument(help="The sheet to write or check. Default: list the sheets."),
+    ] = None,
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE]...",
+            help="With check: files with answers. Default: the files in the current directory.",
+        ),
+    ] = None,
+    to: Annotated[
+        Path,
+        typer.Option("--to", metavar="DIR", help="Directory to write to.", show_default=False),
+    ] = Path(),
     threads: Threads = None,
     force: Force = False,
     json: Json = False,

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from airtcp.cli.ask import tell_report, whole
-from airtcp.cli.declared import option
 from airtcp.cli.options import Force, Json, Out, Quiet, Replications, Scenario, Seed, Threads
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, note
@@ -22,18 +21,77 @@ if TYPE_CHECKING:
 
     from rich.progress import ProgressColumn
 
-Vary = Annotated[str, option("plan.vary")]
-Until = Annotated[list[str] | None, option("plan.until")]
-Channels = Annotated[str | None, option("plan.channels")]
-Powers = Annotated[str | None, option("plan.powers")]
-Grid = Annotated[str | None, option("plan.grid")]
-Objective = Annotated[str | None, option("plan.objective")]
-Begin = Annotated[str | None, option("plan.begin")]
-Remedies = Annotated[bool, option("plan.remedies")]
-Remedy = Annotated[list[str] | None, option("plan.remedy")]
-Details = Annotated[bool, option("plan.details")]
-Limit = Annotated[str, option("plan.limit")]
-End = Annotated[str | None, option("plan.end")]
+Vary = Annotated[
+    str,
+    typer.Option(
+        "--vary",
+        metavar="PATH",
+        help="What to increase: stations (all groups in proportion), or a key; or channels, "
+        "powers, positions (with commas between), to find the best of several cells.",
+    ),
+]
+Until = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--until",
+        metavar="CONDITION",
+        help='Stop condition: "p90 transfer_time > 2 s", "call p95 delay > 50 ms". Repeatable.',
+    ),
+]
+Channels = Annotated[
+    str | None,
+    typer.Option(
+        "--channels",
+        metavar="NUMBERS",
+        help="With --vary channels: the channels that cells may use, such as 36,40,44.",
+    ),
+]
+Powers = Annotated[
+    str | None,
+    typer.Option(
+        "--powers",
+        metavar="POWERS",
+        help='With --vary powers: the powers that access points may use, such as "11 dBm, 14 dBm".',
+    ),
+]
+Grid = Annotated[
+    str | None,
+    typer.Option(
+        "--grid",
+        metavar="LENGTH",
+        help='With --vary positions: the spacing of allowed positions, such as "5 m".',
+    ),
+]
+Objective = Annotated[
+    str | None,
+    typer.Option(
+        "--objective",
+        metavar="WHAT",
+        help="With --vary channels, powers or positions: what to improve: least, sum, targets, or "
+        'a metric such as "p90 transfer_time".',
+    ),
+]
+Begin = Annotated[
+    str | None, typer.Option("--from", metavar="VALUE", help="Start of the search range.")
+]
+Remedies = Annotated[
+    bool,
+    typer.Option("--remedies/--no-remedies", help="Also try which changes raise the capacity."),
+]
+Remedy = Annotated[
+    list[str] | None,
+    typer.Option("--remedy", metavar="NAME", help="Try only this change. Repeatable."),
+]
+Details = Annotated[
+    bool, typer.Option("--details", help="Also print long configurations of the best change.")
+]
+Limit = Annotated[
+    str,
+    typer.Option(
+        "--limit", metavar="TIME", help="Stop after this time and print what is known by then."
+    ),
+]
+End = Annotated[str | None, typer.Option("--to", metavar="VALUE", help="End of the search range.")]
 
 
 def plan(

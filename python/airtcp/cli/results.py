@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from airtcp.cli.declared import argument, option
 from airtcp.cli.options import Force, Json
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, end_at_once, note
@@ -19,11 +18,34 @@ from airtcp.exceptions import QuestionError, one_line
 if TYPE_CHECKING:
     from airtcp.results.query import Results
 
-Store = Annotated[Path, argument("results.store")]
-Sql = Annotated[str | None, option("results.sql")]
-Files = Annotated[list[Path] | None, option("results.files")]
+Store = Annotated[
+    Path,
+    typer.Argument(metavar="DIR", help="The store of a sweep: the directory given to sweep --to."),
+]
+Sql = Annotated[
+    str | None,
+    typer.Option(
+        "--sql",
+        metavar="QUERY",
+        help="The query, in SQL, on the table `results`. It reads this store and each --file, and "
+        "writes nothing.",
+    ),
+]
+Files = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--file",
+        metavar="FILE",
+        help="A table (.csv, .parquet) that the query may read: FROM 'FILE'. Repeatable.",
+    ),
+]
 
-Out = Annotated[Path | None, option("results.out")]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", metavar="FILE", help="Write the answer, or all rows, to a table (.csv, .parquet)."
+    ),
+]
 
 #: Steps of an axis listed one by one.
 _MOST_STEPS = 8
@@ -143,12 +165,31 @@ def _tell(found: Results) -> None:
 
 def plot(
     store: Store,
-    y: Annotated[str, option("results.plot_y")],
-    x: Annotated[str | None, option("results.plot_x")] = None,
-    by: Annotated[str | None, option("results.plot_by")] = None,
-    kind: Annotated[str, option("results.plot_kind")] = "line",
-    where: Annotated[str | None, option("results.plot_where")] = None,
-    out: Annotated[Path, option("results.plot_out")] = Path("plot.png"),
+    y: Annotated[str, typer.Option("--y", metavar="METRIC", help="The metric to draw.")],
+    x: Annotated[
+        str | None,
+        typer.Option("--x", metavar="AXIS", help="Axis of the sweep for the x axis."),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="AXIS",
+            help="Second axis of the sweep: one line, or one row of a heat map, per value.",
+        ),
+    ] = None,
+    kind: Annotated[
+        str, typer.Option("--kind", help="The kind of picture: line, scatter, heat or cdf.")
+    ] = "line",
+    where: Annotated[
+        str | None,
+        typer.Option(
+            "--where", metavar="CONDITION", help="Draw only rows that meet this SQL condition."
+        ),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="The picture to write (.png or .svg).")
+    ] = Path("plot.png"),
     force: Force = False,
 ) -> None:
     """Draw a metric of a sweep over one of its axes, with confidence intervals."""

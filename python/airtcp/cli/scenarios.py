@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from airtcp.cli.declared import option
-
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
 
-Set = Annotated[list[str] | None, option("shared.set")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help="Override a key of the scenario: stations.laptop.count=40; none removes it. "
+        "Repeatable.",
+    ),
+]
 
 
 def scenario_of(path: Path, changes: Sequence[str] | None) -> tuple[Scenario, str]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from airtcp.cli.declared import argument, option
 from airtcp.cli.options import Json, Quiet, Replications, Threads
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, note
@@ -23,17 +22,60 @@ if TYPE_CHECKING:
     from airtcp.sweep.execute import Swept
     from airtcp.sweep.spec import Sweep
 
-SweepFile = Annotated[Path, argument("sweep.sweep_file")]
-Axes = Annotated[list[str] | None, option("sweep.axes")]
-To = Annotated[Path | None, option("sweep.to")]
-DryRun = Annotated[bool, option("sweep.dry_run")]
-Yes = Annotated[bool, option("sweep.yes")]
+SweepFile = Annotated[
+    Path,
+    typer.Argument(metavar="FILE", help="A sweep file (TOML), or a scenario file with --axis."),
+]
+Axes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--axis",
+        metavar="PATH=VALUES",
+        help="A key to vary, and its values: stations.laptop.count=[1, 2, 5]. Repeatable.",
+    ),
+]
+To = Annotated[
+    Path | None,
+    typer.Option("--to", metavar="DIR", help="The directory for the results, called a store."),
+]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run", help="Print the number of points and the expected time; run nothing."
+    ),
+]
+Yes = Annotated[
+    bool, typer.Option("--yes", help="Don't ask for confirmation, however many runs there are.")
+]
 
-Dask = Annotated[str | None, option("sweep.dask")]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Run on the workers of a Dask scheduler (tcp://host:8786), or local.",
+    ),
+]
 
-Optimise = Annotated[str | None, option("sweep.optimise")]
-Over = Annotated[list[str] | None, option("sweep.over")]
-Trials = Annotated[int, option("sweep.trials")]
+Optimise = Annotated[
+    str | None,
+    typer.Option(
+        "--optimise",
+        metavar="GOAL",
+        help='Search for the best values instead: "max jain_index", "min transfer_time".',
+    ),
+]
+Over = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--over",
+        metavar="PATH=VALUES",
+        help="A key to search, and its values: a list, or { from = 1, to = 9 }. Repeatable.",
+    ),
+]
+Trials = Annotated[
+    int, typer.Option("--trials", min=1, help="Number of points that the search tries.")
+]
 
 #: Failed points listed one by one.
 _MOST_FAILED = 3

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from airtcp.cli.declared import argument, option
 from airtcp.cli.options import Force, Gro, Json, Quiet, Scenario, Seed, Simulated, Snaplen
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, note
@@ -27,8 +26,21 @@ _TOLD_EVERY_S = 0.5
 _MOST_NAMED = 3
 
 
-Results = Annotated[Path | None, option("testbed.results")]
-Pcap = Annotated[Path | None, option("testbed.pcap")]
+Results = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", metavar="DIR", help="Write results.json and scenario.toml into this directory."
+    ),
+]
+Pcap = Annotated[
+    Path | None,
+    typer.Option(
+        "--pcap",
+        metavar="FILE",
+        help="Write the packets of each node and the frames on the air (with several cells those "
+        "that each node hears) to this pcapng file.",
+    ),
+]
 
 
 def bench(
@@ -99,18 +111,33 @@ def _tell(lost: OutputError | None) -> None:
         raise typer.Exit(Status.FAILED)
 
 
-Node = Annotated[str | None, option("testbed.node")]
+Node = Annotated[
+    str | None,
+    typer.Option(
+        metavar="STATION",
+        help="Run the command at this station, or at server; by default at the first station.",
+    ),
+]
 
 
 def shell(
     scenario: Scenario,
-    command: Annotated[list[str] | None, argument("testbed.shell_command")] = None,
+    command: Annotated[
+        list[str] | None, typer.Argument(help="The command, after --; your shell by default.")
+    ] = None,
     set_: Set = None,
     node: Node = None,
-    server: Annotated[str | None, option("testbed.shell_server")] = None,
-    client: Annotated[str | None, option("testbed.shell_client")] = None,
+    server: Annotated[
+        str | None, typer.Option(metavar="COMMAND", help="Start this at the server first.")
+    ] = None,
+    client: Annotated[
+        str | None, typer.Option(metavar="COMMAND", help="The command as one text, for sh.")
+    ] = None,
     simulated: Simulated = None,
-    with_simulated: Annotated[bool, option("testbed.shell_with_simulated")] = False,
+    with_simulated: Annotated[
+        bool,
+        typer.Option("--with-simulated", help="Simulate the flows of all other stations as load."),
+    ] = False,
     gro: Gro = False,
     pcap: Pcap = None,
     snaplen: Snaplen = SNAPLEN,

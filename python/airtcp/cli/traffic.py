@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from airtcp.cli.declared import argument, option
 from airtcp.cli.options import Force, Json
 from airtcp.cli.outcome import outcome
 
@@ -18,9 +17,21 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-File = Annotated[Path, argument("traffic.file")]
-Picture = Annotated[Path | None, option("traffic.picture")]
-Target = Annotated[Path | None, option("traffic.target")]
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="An access log, JSON lines, or a CSV file of sizes.")
+]
+Picture = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", metavar="PNG", help="Draw the sizes and the fitted distributions to this file."
+    ),
+]
+Target = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", metavar="TOML", help="Write the scenario to this file instead of stdout."
+    ),
+]
 
 
 @app.command("show")

@@ -5,15 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from airtcp.cli.declared import argument, option
+import typer
+
 from airtcp.cli.outcome import outcome
 from airtcp.cli.scenarios import Set, scenario_of
 
 
 def show(
-    file: Annotated[Path, argument("understood.show_file")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The scenario file, or - for standard input.")
+    ],
     changes: Set = None,
-    json: Annotated[bool, option("understood.show_json")] = False,
+    json: Annotated[
+        bool,
+        typer.Option("--json", help="Print it resolved, every default included, as JSON."),
+    ] = False,
 ) -> None:
     """Print the expanded scenario with the source of each value."""
     with outcome():

@@ -8,19 +8,46 @@ from typing import Annotated
 
 import typer
 
-from airtcp.cli.declared import option
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import note
 from airtcp.extras import needed
 
-Host = Annotated[str, option("web.host")]
-Port = Annotated[int, option("web.port")]
-Token = Annotated[str | None, option("web.token")]
-Runs = Annotated[int, option("web.runs")]
-Waiting = Annotated[int, option("web.waiting")]
-RunTime = Annotated[str, option("web.run_time")]
-Memory = Annotated[int, option("web.memory")]
-Stores = Annotated[list[Path] | None, option("web.stores")]
+Host = Annotated[
+    str, typer.Option("--host", help="Address to listen on; any but loopback needs --token.")
+]
+Port = Annotated[
+    int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 picks a free one.")
+]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        "--token",
+        help="Password that each request must carry. Better set as AIRTCP_WEB_TOKEN, which other "
+        "users of this machine cannot see.",
+    ),
+]
+Runs = Annotated[
+    int, typer.Option("--runs", min=1, max=64, help="Simulations run at the same time.")
+]
+Waiting = Annotated[
+    int,
+    typer.Option(
+        "--queue", min=1, max=10000, help="Simulations that may be queued; more are rejected."
+    ),
+]
+RunTime = Annotated[
+    str, typer.Option("--run-time", metavar="TIME", help="Longest time of a simulation.")
+]
+Memory = Annotated[
+    int,
+    typer.Option(
+        "--memory", min=512, metavar="MIB", help="Memory limit of a worker process, in MiB."
+    ),
+]
+Stores = Annotated[
+    list[Path] | None,
+    typer.Option("--store", metavar="DIR", help="Show the results of this sweep, too. Repeatable."),
+]
 
 
 def web(
