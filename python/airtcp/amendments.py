@@ -171,6 +171,7 @@ BY_FORMAT: Final[Mapping[str, Amendment]] = MappingProxyType(
 WIDTHS_MHZ: Final = tuple(sorted({mhz for one in AMENDMENTS.values() for mhz in one.subcarriers}))
 HIGHEST_MCS: Final = max(one.highest_mcs for one in AMENDMENTS.values())
 MOST_STREAMS: Final = max(one.most_streams for one in AMENDMENTS.values())
+LARGEST_WINDOW: Final = max(one.window for one in AMENDMENTS.values())
 GUARD_INTERVALS_NS: Final = tuple(
     sorted({ns for one in AMENDMENTS.values() for ns in one.guard_intervals_ns})
 )

@@ -6,11 +6,14 @@ import pytest
 from airtcp.scenario.declare import (
     Key,
     Table,
+    by_preset,
     declarations,
     derived,
     file_only,
+    follows,
     key,
     name_in_files,
+    none,
     written,
 )
 from airtcp.scenario.quantities import Percent
@@ -20,22 +23,22 @@ from pydantic import Field, ValidationError
 class Inner(Table):
     """A table in it."""
 
-    factor: float = key()
+    factor: float = key("A factor.", default=0.5, gt=0, le=1)
 
 
 class Example(Table):
     """A table."""
 
-    preset: Literal["standard", "peer"] = key()
-    switch: bool = key()
-    timeout_ns: int = key()
-    rate_bps: int | None = key()
-    share: float | None = key(Percent)
-    count: int = key()
-    every_: ClassVar[Key] = file_only(Annotated[int, Field(ge=1)])
-    pairs: tuple[int, ...] = derived()
-    inner: Inner = key()
-    limit: int = key()
+    preset: Literal["standard", "peer"] = key("A set.", default="standard")
+    switch: bool = key("A rule.", default=by_preset(True, {"peer": False}))
+    timeout_ns: int = key("A time.", default="200 ms", gt=0, source="RFC 1122, 4.2.3.2")
+    rate_bps: int | None = key("A rate.", default=none("no limit"))
+    share: float | None = key("A share.", default=none(), reads=Percent)
+    count: int = key("A number.", ge=1, unit="packets")
+    every_: ClassVar[Key] = file_only(Annotated[int, Field(ge=1)], "In files alone.", default=2)
+    pairs: tuple[int, ...] = derived("In the resolved form alone.")
+    inner: Inner = key("A table.", default={})
+    limit: int = key("Three counts.", default=follows("3 `count`"))
 
 
 def resolved(**keys: object) -> Example:

@@ -1,36 +1,20 @@
 """Declare the keys of a scenario, and derive both forms of a table from the declarations.
 
-A table is a class derived from `Table`, and that class is its resolved form. Python has the name
-and the type of each field, which is declared with `key`, `file_only` or `derived`: both forms of
-the table have it, or only one. The TOML file next to the module has the rest of the declaration,
-under the names of table and field:
+A table is a class derived from `Table`, and that class is its resolved form. Each field is declared
+with `key`: its meaning, default, bounds and source. `written` makes the written form from the same
+declarations: a field `mss_bytes` is the key `mss` of a file, a text with a unit, because the name
+of the field ends in a unit. `file_only` and `derived` declare what only one of the forms has.
 
-    meaning   one or more sentences for the documentation
-    default   as a file writes it; `presets` has other defaults by the table's `preset`
-    words     the default in words, if they are not the value
-    none      the default is "none"; the text says what none means for the key
-    follows   the default depends on other keys, as the text says and `resolve` computes
-    ge, gt, le, lt   bounds of the written value, as in pydantic
-    unit      the unit of a plain number
-    source    document and clause of the default
-    sparse    the resolved form omits the key if it is None
-
-Without default, none and follows, the key is required. A `$word` in a text is replaced by the
-table's `computed` text of that name.
-
-`written` makes the written form from the same declarations: a field `mss_bytes` is the key `mss` of
-a file, a text with a unit, because the name of the field ends in a unit.
+`resolve` computes defaults that follow from other keys.
 """
 
 from __future__ import annotations
 
 import inspect
-import sys
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from string import Template
 from typing import Annotated, Any, ClassVar, Literal, Self, Union, cast, get_args, get_origin
 
 from pydantic import (
@@ -43,7 +27,6 @@ from pydantic import (
     model_serializer,
 )
 
-from ..data import beside
 from .quantities import Dbm, Decibels, Name, RateBps, SizeBytes, TimeNs, Written
 
 
@@ -62,6 +45,25 @@ class Default:
 
 
 NEEDED = Default("must be given")
+
+
+def none(meaning: str = "") -> Default:
+    """Return a default of "none"; `meaning` says what none means for the key."""
+    return Default(f"none: {meaning}" if meaning else "none")
+
+
+def follows(words: str) -> Default:
+    """Return a default that depends on other keys, as `words` say and `resolve` computes."""
+    return Default(words)
+
+
+def by_preset(standard: JsonValue, others: Mapping[str, JsonValue]) -> Default:
+    """Return a default that differs from `standard` with some values of the table's `preset`."""
+    named: dict[str, list[str]] = {}
+    for preset, value in others.items():
+        named.setdefault(text(value), []).append(preset)
+    told = "; ".join(f"{', '.join(presets)}: {value}" for value, presets in named.items())
+    return Default(f"{text(standard)} ({told})", of_preset={"standard": standard, **others})
 
 
 def text(value: JsonValue) -> str:
@@ -90,93 +92,74 @@ class Key:
     """Whether the resolved form, of a `Sparse` table, omits the key if it is None."""
 
 
-@dataclass(frozen=True)
-class _Form:
-    """A field of a table before its declaration is read: its form, and the written type."""
-
-    forms: Literal["both", "file", "resolved"]
-    reads: Any = None
-
-
-def key(reads: Any = None) -> Any:
+def key(
+    meaning: str,
+    *,
+    default: Default | JsonValue = NEEDED,
+    source: str = "",
+    unit: str = "",
+    reads: Any = None,
+    ge: float | None = None,
+    gt: float | None = None,
+    le: float | None = None,
+    lt: float | None = None,
+    sparse: bool = False,
+) -> Any:
     """Declare a field of a table that files may write.
 
-    `reads` is the type of the written value, if it does not follow from the type of the field.
+    Args:
+        meaning: one or more sentences for the documentation.
+        default: as a file would write it, or the result of `none`, `follows` or `by_preset`.
+            Without it, the key is required.
+        source: document and clause that the default comes from.
+        unit: the unit of a plain number.
+        reads: the type of the written value, if it does not follow from the type of the field.
+        ge: bounds of the written value, as in pydantic: at least; `gt`, `le`, `lt` likewise.
+        gt: more than.
+        le: at most.
+        lt: less than.
+        sparse: the resolved form omits it if it is None.
     """
-    return _Form("both", reads)
+    given = {"ge": ge, "gt": gt, "le": le, "lt": lt}
+    bounds = {name: bound for name, bound in given.items() if bound is not None}
+    declared = Key(meaning, _default(default), source, unit, bounds, reads, sparse=sparse)
+    # If the written value has another type than the field, its bounds do not apply to the field.
+    return _field(declared, {} if reads else bounds)
 
 
-def file_only(reads: Any) -> Any:
+def file_only(
+    reads: Any,
+    meaning: str,
+    *,
+    default: Default | JsonValue = NEEDED,
+    source: str = "",
+    unit: str = "",
+) -> Key:
     """Declare a key that only files have: other fields of the resolved form follow from it.
 
-    `reads` is the type of the written value, including its bounds.
+    `reads` is the type of the written value, including its bounds. The rest is the same as for
+    `key`.
     """
-    return _Form("file", reads)
+    return Key(meaning, _default(default), source, unit, reads=reads, forms="file")
 
 
-def derived() -> Any:
+def derived(meaning: str, *, unit: str = "", sparse: bool = False) -> Any:
     """Declare a field that files do not have, because it follows from other keys."""
-    return _Form("resolved")
+    return _field(Key(meaning, NEEDED, unit=unit, forms="resolved", sparse=sparse), {})
 
 
-def _declared(form: _Form, record: Mapping[str, Any], computed: Mapping[str, str]) -> Key:
-    """Return the declaration of a field from its record in the TOML file."""
-    said = record
-    if computed:
-        said = {
-            name: Template(record[name]).substitute(computed)
-            for name in ("meaning", "words", "none", "follows")
-            if name in record
-        }
-    return Key(
-        said["meaning"],
-        _default(record, said),
-        record.get("source", ""),
-        record.get("unit", ""),
-        {name: record[name] for name in ("ge", "gt", "le", "lt") if name in record},
-        form.reads,
-        form.forms,
-        record.get("sparse", False),
-    )
+def _default(default: Default | JsonValue) -> Default:
+    if isinstance(default, Default):
+        return default
+    return Default("all defaults" if default == {} else text(default), default)
 
 
-def _default(record: Mapping[str, Any], said: Mapping[str, str]) -> Default:
-    if "none" in said:
-        return Default(f"none: {said['none']}" if said["none"] else "none")
-    if "follows" in said:
-        return Default(said["follows"])
-    if "default" not in record:
-        return NEEDED
-    value = record["default"]
-    if "presets" in record:
-        return _by_preset(value, record["presets"])
-    return Default(said.get("words", "all defaults" if value == {} else text(value)), value)
-
-
-def _by_preset(standard: JsonValue, others: Mapping[str, JsonValue]) -> Default:
-    """Return a default that differs from `standard` with some values of the table's `preset`."""
-    named: dict[str, list[str]] = {}
-    for preset, value in others.items():
-        named.setdefault(text(value), []).append(preset)
-    told = "; ".join(f"{', '.join(presets)}: {value}" for value, presets in named.items())
-    return Default(f"{text(standard)} ({told})", of_preset={"standard": standard, **others})
-
-
-def _field(declared: Key) -> Any:
-    """Return the field of the resolved form."""
-    # If the written value has another type than the field, its bounds do not apply to the field.
-    bounds: dict[str, Any] = {} if declared.reads else dict(declared.bounds)
+def _field(declared: Key, bounds: Mapping[str, Any]) -> Any:
     if declared.sparse:
-        bounds["default"] = None
-    field: Any = Field(description=declared.meaning, **bounds)
+        bounds = {**bounds, "default": None}
+    field = Field(description=declared.meaning, **bounds)
     field.metadata.append(declared)
     return field
-
-
-@cache
-def _records(module: str) -> Mapping[str, Any]:
-    """Return the declarations next to a module, by table and field."""
-    return beside(str(sys.modules[module].__file__))
 
 
 class Table(BaseModel):
@@ -193,20 +176,9 @@ class Table(BaseModel):
         revalidate_instances="always",
     )
 
-    computed: ClassVar[Mapping[str, str]] = {}
-    """Texts that replace `$word` in the declarations."""
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     """For values of the key `preset`: the written values that it sets, unless the file gives
     them."""
-
-    def __init_subclass__(cls, **config: Any) -> None:
-        """Complete the fields of a table by their declarations."""
-        super().__init_subclass__(**config)
-        forms = {name: one for name, one in vars(cls).items() if isinstance(one, _Form)}
-        for name, form in forms.items():
-            record = _records(cls.__module__)[cls.__name__][name]
-            declared = _declared(form, record, cls.computed)
-            setattr(cls, name, declared if form.forms == "file" else _field(declared))
 
     @classmethod
     def of(cls, table: Written, **computed: object) -> Self:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 from pydantic import Field, ValidationError
 
-from .declare import Key, Sparse, derived, file_only, key, written
+from .declare import Default, Key, Sparse, derived, file_only, follows, key, none, written
 from .errors import scenario_error
-from .keys.air import Air, Cell
+from .keys.air import NO_CELLS, Air, Cell
 from .keys.mac import Classify, Mac
 from .keys.phy import Phy
 from .keys.queue import AccessPoint
@@ -41,20 +41,44 @@ def hash_of(canonical: str) -> str:
 class ResolvedScenario(Sparse):
     """An airtcp scenario."""
 
-    title: str = key()
-    phy: Phy = key()
-    mac: Mac = key()
-    classify: Classify = derived()
-    ap: AccessPoint = key()
-    cells: tuple[Cell, ...] | None = key(dict[Name, written(Cell)])  # type: ignore[misc]
-    air: Air | None = key()
-    stations: tuple[StationGroup, ...] = key(
-        Annotated[list[written(StationGroup)], Field(min_length=1)]  # type: ignore[misc]
+    title: str = key(
+        "Title of the scenario.", default=follows("the name of the file, without its ending")
     )
-    links: dict[str, Link] = key()
-    flows: tuple[Flow, ...] = key(Annotated[list[written(Flow)], Field(min_length=1)])  # type: ignore[misc]
-    targets_: ClassVar[Key] = file_only(dict[str, str])
-    run: Run = key()
+    phy: Phy = key("The physical layer, `[phy]`.")
+    mac: Mac = key("Medium access.", default={})
+    classify: Classify = derived("The classification of `[mac]`; only used with EDCA.")
+    ap: AccessPoint = key("Access point; with several cells the first cell's.", default={})
+    cells: tuple[Cell, ...] | None = key(
+        "Cells by name, `[cells.NAME]`: several access points. The resolved form has none if "
+        "there is one cell in which all nodes hear each other.",
+        default=NO_CELLS,
+        reads=dict[Name, written(Cell)],  # type: ignore[misc]
+        sparse=True,
+    )
+    air: Air | None = key(
+        "Who hears whom, `[air]`.",
+        default=none("all stations and the access point hear each other"),
+        sparse=True,
+    )
+    stations: tuple[StationGroup, ...] = key(
+        "Groups of stations, `[[stations]]`.",
+        reads=Annotated[list[written(StationGroup)], Field(min_length=1)],  # type: ignore[misc]
+    )
+    links: dict[str, Link] = key(
+        "Wired links by name, shared by all flows whose `path` names them.",
+        default=Default("none", {}),
+    )
+    flows: tuple[Flow, ...] = key(
+        "Flows, `[[flows]]`: one for every station of a group; or `traffic` of the groups.",
+        reads=Annotated[list[written(Flow)], Field(min_length=1)],  # type: ignore[misc]
+    )
+    targets_: ClassVar[Key] = file_only(
+        dict[str, str],
+        'Targets: conditions to meet, as `"GROUP/DIRECTION p95 METRIC" = "< QUANTITY"`. They do '
+        "not affect the simulation, so the resolved form does not contain them.",
+        default=Default("the targets of its traffic profiles", {}),
+    )
+    run: Run = key("Run length, replications and precision.", default={})
 
     def __eq__(self, other: object) -> bool:
         """Return whether all fields are equal, regardless of the file."""

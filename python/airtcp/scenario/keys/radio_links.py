@@ -48,30 +48,47 @@ def _one_of(micros: tuple[int, ...], delay_ns: int) -> int:
 class Emlsr(Table):
     """How stations switch their only radio between their links (eMLSR)."""
 
-    padding_ns: int = key(_delay(0, 32, 64, 128, 256))
-    switch_ns: int = key(_delay(0, 16, 32, 64, 128, 256))
+    padding_ns: int = key(
+        "Padding of the trigger frame (MU-RTS) with which the access point begins each exchange "
+        "with these stations: the time for which their radio gets ready.",
+        default="32 us",
+        reads=_delay(0, 32, 64, 128, 256),
+        source="IEEE 802.11be-2024, Table 9-417i; Linux, iwlwifi",
+    )
+    switch_ns: int = key(
+        "Time after an exchange until these stations listen on all their links again.",
+        default="64 us",
+        reads=_delay(0, 16, 32, 64, 128, 256),
+        source="IEEE 802.11be-2024, Table 9-417j; Linux, iwlwifi",
+    )
 
 
 class Pair(Table):
     """The capabilities that the access point shares with stations of an older standard."""
 
-    standard: StandardName = derived()
-    high_rate: HighRateTiming | None = derived()
-    aggregation: Aggregation | None = derived()
+    standard: StandardName = derived("The older standard of the two.")
+    high_rate: HighRateTiming | None = derived(
+        "Timing of their PPDUs from 802.11n on, as `phy.high_rate`."
+    )
+    aggregation: Aggregation | None = derived(
+        "As `mac.aggregation`, within the limits of its standard. none: no aggregation."
+    )
 
 
 class LinkRates(Sparse):
     """The rates of a group of stations on a link."""
 
-    data_rate: Rate = derived()
-    control_rate: Rate = derived()
-    pair: Pair | None = derived()
+    data_rate: Rate = derived("Rate of data frames from and to these stations.")
+    control_rate: Rate = derived("Rate of RTS, CTS and MAC ACK in exchanges with them.")
+    pair: Pair | None = derived("As `pair` of the group.", sparse=True)
 
 
 class RadioLink(Table):
     """A link of an access point that has several."""
 
-    phy: Phy = derived()
-    channel_mhz: int = derived()
-    cf_end_rate: Rate = derived()
-    stations: tuple[LinkRates | None, ...] = derived()
+    phy: Phy = derived("Its physical layer; that of the first link is `phy` of the scenario.")
+    channel_mhz: int = derived("Frequency of its primary channel in a capture, in MHz.")
+    cf_end_rate: Rate = derived("Rate of CF-Ends: the lowest mandatory rate.")
+    stations: tuple[LinkRates | None, ...] = derived(
+        "The rates of each group of stations. none: they do not have the link."
+    )
