@@ -420,7 +420,8 @@ def _lasting_s(judged: Judged, result: SimulationResult | Comparison) -> float |
     """Return a percentile of page or transfer times with those in progress; None for other targets.
 
     The percentile of those that ended is too small in a short run, which cuts off the longest. If
-    none ended, those in progress give a lower bound.
+    none ended, those in progress give a lower bound, which says nothing unless it exceeds the
+    target's.
     """
     condition = judged.target.condition
     base, q = PERCENTILES.get(condition.metric, ("", 0.0))
@@ -430,7 +431,10 @@ def _lasting_s(judged: Judged, result: SimulationResult | Comparison) -> float |
     found = distribution(traffic, base)
     if found is None:
         return None
-    return found.outlasted_s(q) if judged.interval.mean is None else found.reached_s(q)
+    if judged.interval.mean is not None:
+        return found.reached_s(q)
+    least_s = found.outlasted_s(q)
+    return least_s if least_s is not None and least_s > condition.bound else None
 
 
 def _target(
