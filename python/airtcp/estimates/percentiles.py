@@ -145,12 +145,11 @@ class Distribution:
 
     def _bound(self, q: float) -> Percentile | None:
         """Return a lower bound of the `q` quantile from few ended samples, or None."""
-        if not self.at_risk.size or int((self.at_risk[:, 0] > 0.0).sum()) < FEWEST_RUNS:
+        observed = int((self.at_risk[:, :1] > 0.0).sum())
+        low_s = self.outlasted_s(q) if observed >= FEWEST_RUNS else None
+        if low_s is None:
             return None
-        low_s = self.outlasted_s(q)
-        return (
-            None if low_s is None else Percentile(Interval(None, low_s, None, len(self.ended)), ())
-        )
+        return Percentile(Interval(None, low_s, None, len(self.ended)), ())
 
     def outlasted_s(self, q: float) -> float | None:
         """Return a time that the `q` quantile exceeds, from samples of which few have ended.

@@ -224,6 +224,10 @@ class Outcome:
         nearer = base.worst > 1.0 and self.worst < SMALLER * base.worst
         return fewer > FEWER or (fewer > -0.1 and nearer and not self._is_farther(base))
 
+    def meets_more(self, base: Outcome) -> bool:
+        """True if more targets are likely met than in `base`."""
+        return self.counted[0] > base.counted[0]
+
     def _is_farther(self, base: Outcome) -> bool:
         """True if a missed target is much farther from its bound than in `base`."""
         return any(
@@ -361,8 +365,7 @@ def outcome_of(
                 state,
                 known.get(one.target.text),
                 level,
-                # A value that a run prints counts transfers in progress already.
-                None if careful and one.interval.mean is not None else _lasting_s(one, result),
+                _lasting_s(one, result, careful=careful),
             )
             for one, state in zip(judged, states, strict=True)
             # A change of the traffic may bring default targets of its own.
@@ -416,22 +419,27 @@ def _unreached(judged: Judged) -> TargetOutcome:
     return TargetOutcome(judged.target.condition.text, "fails", UNREACHED, _SINGLE)
 
 
-def _lasting_s(judged: Judged, result: SimulationResult | Comparison) -> float | None:
-    """Return a percentile of page or transfer times with those in progress; None for other targets.
+def _lasting_s(
+    judged: Judged, result: SimulationResult | Comparison, *, careful: bool
+) -> float | None:
+    """Return a percentile of page or transfer times with those in progress.
 
-    The percentile of those that ended is too small in a short run, which cuts off the longest. If
-    none ended, those in progress give a lower bound, which says nothing unless it exceeds the
-    target's.
+    The percentile of ended transfers is too small in a short run, which cuts off the longest. If
+    none has ended, those in progress give a lower bound, which says nothing unless it exceeds the
+    target's. None if the judged interval already counts transfers in progress, and for targets of
+    other metrics.
     """
-    condition = judged.target.condition
+    condition, interval = judged.target.condition, judged.interval
     base, q = PERCENTILES.get(condition.metric, ("", 0.0))
-    if base not in _LASTING or (judged.interval.mean is None and judged.interval.low is not None):
+    # The values that a run prints, and all lower bounds, count transfers in progress.
+    is_counted = interval.low is not None if interval.mean is None else careful
+    if base not in _LASTING or is_counted:
         return None
     traffic = Traffic(result.simulation.runs, result.scenario, condition.group, condition.part)
     found = distribution(traffic, base)
     if found is None:
         return None
-    if judged.interval.mean is not None:
+    if interval.mean is not None:
         return found.reached_s(q)
     least_s = found.outlasted_s(q)
     return least_s if least_s is not None and least_s > condition.bound else None

@@ -182,8 +182,12 @@ class _Advising:
         helping = [one for one in trials if one.outcome == "helps"]
         easy = [one for one in helping if one.cost in EASY]
         bought = [one for one in helping if one.cost in BOUGHT]
-        enough = [one for one in easy if _meets_more(race, one.name)]
-        # A purchase comes before what only misses by less.
+        enough = [
+            one
+            for one in easy
+            if race.standings[one.name].outcome.meets_more(race.bases[one.name].outcome)
+        ]
+        # A purchase comes before a change that only brings targets nearer.
         best = next(iter([*enough, *bought, *easy]), None)
         sure = None
         if best is not None:
@@ -368,15 +372,10 @@ def _gains(base: Outcome, now: Outcome, calmer: Outcome) -> tuple[float, float]:
     return max([*goodputs, 1.0]), max([*delays, 1.0])
 
 
-def _meets_more(race: Race, name: str) -> bool:
-    """True if a change is likely to meet more targets, and does not only miss them by less."""
-    return race.standings[name].outcome.counted[0] > race.bases[name].outcome.counted[0]
-
-
 def _word(standing: Standing, base: Outcome) -> Word:
     """Classify a change by its outcome and the outcome of the unchanged scenario.
 
-    Nobody buys hardware to miss a target by less, so that helps only if it meets more targets.
+    Nobody buys hardware to miss a target by less, so hardware must lower the expected misses.
     """
     now = standing.outcome
     fewer = base.expected_misses - now.expected_misses

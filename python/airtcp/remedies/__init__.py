@@ -179,8 +179,8 @@ def _changes(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     scheduler = remedy.set.get("ap.scheduler")
     aql = isinstance(scheduler, Mapping) and "aql" in scheduler
-    is_fair = remedy.apply == "scheduler" and (aql or scheduler == "airtime")
-    if is_fair and all(_is_fair(ap, aql=aql) for ap in scenario.access_points):
+    only_fair = remedy.apply == "scheduler" and (aql or scheduler == "airtime")
+    if only_fair and all(_is_fair(ap, aql=aql) for ap in scenario.access_points):
         raise CannotBeAppliedError("it is set already")
     for path, value in remedy.set.items():
         for one in _paths(scenario, remedy, path):
