@@ -72,7 +72,7 @@ class Delayed:
 def register(name: str, policy: type[Policy]) -> str:
     """Register a class as an ACK policy, to be used as `delayed_ack = { policy = "NAME" }`.
 
-    Registering the same class again has no effect. The name in the resolved scenario, which is
-    returned, and errors are those of `airtcp.plugins.registered`.
+    Registering the same class again has no effect. Returns the name in the
+    resolved scenario. Raises the errors of `airtcp.plugins.registered`.
     """
     return registered(_KIND, name, policy)

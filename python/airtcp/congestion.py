@@ -131,7 +131,7 @@ class Reno:
 def register(name: str, control: type[Control]) -> str:
     """Register a class as a congestion control, to be used as `tcp = { congestion = "NAME" }`.
 
-    Registering the same class again has no effect. The name in the resolved scenario, which is
-    returned, and errors are those of `airtcp.plugins.registered`.
+    Registering the same class again has no effect. Returns the name in the
+    resolved scenario. Raises the errors of `airtcp.plugins.registered`.
     """
     return registered(_KIND, name, control)

@@ -15,7 +15,7 @@ def beside(module: str, name: str | None = None) -> dict[str, Any]:
 
     Args:
         module: the module's file, `__file__`.
-        name: the name of the data file, by default that of the module with the ending `.toml`.
+        name: the name of the data file; by default the module's name with the ending `.toml`.
     """
     path = Path(module).with_suffix(".toml") if name is None else Path(module).with_name(name)
     return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -121,7 +121,7 @@ class Fifo:
 def register(name: str, discipline: type[Discipline]) -> str:
     """Register a class as a queue discipline, to be used as `queue = { discipline = "NAME" }`.
 
-    Registering the same class again has no effect. The name in the resolved scenario, which is
-    returned, and errors are those of `airtcp.plugins.registered`.
+    Registering the same class again has no effect. Returns the name in the
+    resolved scenario. Raises the errors of `airtcp.plugins.registered`.
     """
     return registered(_KIND, name, discipline)

@@ -123,7 +123,7 @@ def test_one_radio_carries_less_than_one_of_its_links_alone() -> None:
 
 
 def test_a_narrow_link_takes_as_many_turns_as_a_wide_one() -> None:
-    """As `docs/howto/questions.md` says: 268 Mb/s, of 105 on one link and 438 on the other."""
+    """One link alone carries 105 Mb/s, the other 438; one radio on both carries only 268."""
     text = _network("emlsr = {}\n").replace("6 GHz/20", "6 GHz/80")
     assert _goodput_bps(text) == pytest.approx(268e6, rel=2e-3)
 
@@ -133,7 +133,7 @@ def test_a_narrow_link_takes_as_many_turns_as_a_wide_one() -> None:
 def test_tshark_reads_the_trigger_of_each_exchange(
     width: int, bandwidth: int, unit: int, tmp_path: Path
 ) -> None:
-    """An MU-RTS (type 3) of 68 + 256 us to one station, which answers in its whole channel."""
+    """tshark finds MU-RTS (type 3) of 68 + 256 us; the station answers in its whole channel."""
     file = tmp_path / "one-radio.pcap"
     text = _network('emlsr = { padding = "256 us" }\n', duration="100 ms", replications=1)
     airtcp.simulate(loads(text.replace("GHz/20", f"GHz/{width}")), pcap=file)

@@ -19,7 +19,7 @@ OFDMA = {
 def _goodputs(
     ofdma: str, cells: dict[str, int], *, heard: str = "", application: str = SATURATED
 ) -> list[dict[str, float]]:
-    """The goodput of each flow, run by run: downloads of so many stations in each cell."""
+    """Return the goodput of each flow, run by run. `cells` has the number of downloads by cell."""
     lines = ['[phy]\nstandard = "802.11ax"\nchannel_width = "20 MHz"\nmcs = 11', OFDMA[ofdma]]
     lines += [f"[cells.{name}]" for name in cells]
     lines += [f"[air]\nheard = [{heard}]"]
@@ -35,7 +35,7 @@ def _goodputs(
 @pytest.mark.parametrize("application", [SATURATED, BULK], ids=["udp", "tcp"])
 @pytest.mark.parametrize("ofdma", ["mu-bar", "bar-sequence"])
 def test_cells_that_do_not_hear_each_other_are_cells_alone(ofdma: str, application: str) -> None:
-    """Streams have the numbers of stations, so that those of the first cell are the same alone."""
+    """Random streams are numbered by station, so the first cell draws the same numbers alone."""
     for first, other in (("left", "right"), ("right", "left")):
         counts = {"left": 5, "right": 3}
         alone = _goodputs(ofdma, {first: counts[first]}, application=application)

@@ -163,7 +163,7 @@ impl PcapWriter {
     }
 }
 
-/// Returns the number of a channel width in MHz, as EHT has it.
+/// Returns the code of a channel width in MHz in EHT.
 fn bandwidth(width_mhz: u16) -> u16 {
     match width_mhz {
         20 => 0,
@@ -174,7 +174,7 @@ fn bandwidth(width_mhz: u16) -> u16 {
     }
 }
 
-/// Returns the number of a channel width in HE: 160 MHz is the widest.
+/// Returns the code of a channel width in HE, whose widest channel has 160 MHz.
 fn he_bandwidth(width_mhz: u16) -> u16 {
     bandwidth(width_mhz).min(3)
 }

@@ -56,8 +56,8 @@ pub struct MacConfig {
 
 impl MacConfig {
     /// Returns the settings for several cells on one medium, with the rules that a
-    /// [`Field`](crate::Field) supports. Overlapping preambles are not detected, so listeners wait
-    /// DIFS, and colliding stations wait the ACK timeout plus DIFS. TXOPs follow the standard.
+    /// [`Field`](crate::Field) supports. Listeners do not detect overlapping preambles, so they wait
+    /// DIFS after a collision; its senders wait the ACK timeout plus DIFS. TXOPs follow the standard.
     pub fn shared_by_cells(&self) -> Self {
         let rules = Rules {
             after_collision: AfterCollision::Difs,

@@ -20,8 +20,8 @@ Its tables:
     [broken]                             # what to say of broken assumptions, and of no model
     path = "the server is at the access point; here ... of up to {delay}; {OPTIMISTIC}"
 
-Lists may name groups, those of `airtcp.predict.keys` and `airtcp.predict.assumptions`, and with its
-folder before a dot what another paper has. A name after a minus is left out of what precedes it.
+Lists may name the groups of `airtcp.predict.keys` and `airtcp.predict.assumptions`. FOLDER.NAME is
+a group of another paper. A name after a minus removes its keys from the names before it.
 """
 
 from __future__ import annotations

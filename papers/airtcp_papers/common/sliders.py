@@ -19,7 +19,7 @@ only the equations have the parameter. A figure:
     [figures."M.fig8"]
     sliders = ["size", "users"]
     paper = { users = 1 }                          # where it differs from the sliders'
-    x = "stations"                                 # axes, by default those of items.toml
+    x = "stations"                                 # axes; by default items.toml has them
     y = "mean session delay (s)"
     read = [40, "40 stations"]                     # where curves are read out in words
     curves = "delays"                              # a function of the sliders by name

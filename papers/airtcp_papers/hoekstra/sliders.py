@@ -17,7 +17,7 @@ def law(values: Values) -> Changes:
 
 
 def clients(values: Values) -> Changes:
-    """Return so many clients that together request as often as the single one does."""
+    """Return the number of clients, which together request as often as the single one does."""
     gap = {"distribution": "exponential", "mean": f"{0.40 * values['clients']:g} s"}
     return {"stations.client.count": int(values["clients"]), f"{_FLOW}.interarrival": gap}
 

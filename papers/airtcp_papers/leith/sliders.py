@@ -10,7 +10,7 @@ from airtcp_papers.leith.fairness import access
 
 
 def second(values: Values) -> Changes:
-    """Return AIMD of the second flow; a figure may have a slider for one of its parameters."""
+    """Return the AIMD parameters of the second flow; 1 and 0.5 without a slider."""
     aimd = {"increase": values.get("increase", 1.0), "decrease": values.get("decrease", 0.5)}
     return {"flows.b.tcp.aimd": aimd}
 

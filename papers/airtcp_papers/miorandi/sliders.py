@@ -19,7 +19,7 @@ def doubled(values: Values) -> Changes:
 
 
 def acks(values: Values) -> Changes:
-    """Return the ACK policy: one for so many segments, or for 0 the dynamic scheme."""
+    """Return the ACK policy: an ACK for every `acks` segments, or the dynamic scheme for 0."""
     return every(int(values["acks"]), "40 ms") if values["acks"] else dynamic("40 ms")
 
 

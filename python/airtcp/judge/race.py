@@ -266,7 +266,7 @@ class Race:
         return now.improves(base) and not now.breaks(base)
 
     def halves(self, one: Candidate) -> bool:
-        """True if somebody loses half of their goodput by a candidate."""
+        """True if a candidate costs a group half of its goodput."""
         base, now = self.change(one)
         return bool(now.halved(base))
 

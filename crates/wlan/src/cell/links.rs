@@ -39,7 +39,7 @@ impl<P: Clone> Cell<P> {
     }
 
     /// Iterates over the stations that send or receive what is on the air, the access point aside.
-    /// The flag is false for the receiver of a frame that collides, which hears nothing of it.
+    /// The flag is false for the receiver of a frame that collides: it does not detect the frame.
     pub fn engaged(&self) -> impl Iterator<Item = (StationId, bool)> {
         self.aggregate().into_iter().flat_map(|one| one.engaged(&self.air))
     }

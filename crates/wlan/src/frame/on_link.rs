@@ -7,7 +7,7 @@ use crate::frame::Mpdu;
 pub(crate) struct OnLink<P> {
     /// With several links, the oldest frame of the PPDU that is assembled or on the air.
     pub(crate) oldest: Option<Mpdu<P>>,
-    /// Whether one of the two stations does not have the link, or its only radio is on another one.
+    /// Whether one of the two stations lacks the link, or has its only radio on another link.
     pub(crate) is_absent: bool,
     /// Frames whose Block ACK was missed, oldest first. A request on this link asks for it.
     pub(crate) missed: Vec<Mpdu<P>>,

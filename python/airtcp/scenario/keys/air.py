@@ -234,7 +234,7 @@ class Air(Table):
     energy_dbm: float = key(
         "The lowest received power at which any signal makes the medium busy, also one whose "
         "preamble was missed.",
-        default=follows('"-62 dBm"; with mac.rules.preset ns-3 that of `sense`'),
+        default=follows('"-62 dBm"; with mac.rules.preset ns-3 the value of `sense`'),
         reads=Dbm,
         source="IEEE 802.11-2020, 17.3.10.6; ns-3.44, PhyEntity::GetCcaThreshold",
     )

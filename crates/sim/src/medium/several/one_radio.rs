@@ -18,15 +18,15 @@ use crate::world::{Over, World};
 /// The access point of links.
 const ACCESS_POINT: StationId = 0;
 
-/// The radios of such stations.
+/// The radios of stations that have one radio for several links.
 #[derive(Debug)]
 pub(super) struct OneRadio {
-    /// By station; `None` for others.
+    /// The radios by station; `None` for stations with a radio for each link.
     radios: Vec<Option<Radio>>,
     of_access_point: Vec<ContenderId>,
-    /// The stations in an exchange on each link, with whether their radios know.
+    /// By link, the stations in an exchange, and whether their radios have detected its frame.
     engaged: Vec<Vec<(StationId, bool)>>,
-    /// When stations listen again.
+    /// When stations listen on all links again.
     returns: BTreeSet<(Time, StationId)>,
     broken_law: Option<String>,
 }
@@ -38,7 +38,7 @@ struct Radio {
     /// The links that the station has, and its queues.
     links: Vec<usize>,
     queues: Vec<ContenderId>,
-    /// The links on which it does not listen, each with what is left of the backoffs of its queues.
+    /// The links on which it does not listen, each with the remaining backoffs of its queues.
     away: Vec<(usize, Vec<Option<u32>>)>,
 }
 

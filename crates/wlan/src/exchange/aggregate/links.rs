@@ -99,7 +99,7 @@ impl<P: Clone> Aggregate<P> {
     }
 
     /// Iterates over the stations that send or receive what is on the air, each with whether its
-    /// radio knows: a receiver hears nothing of a collision.
+    /// radio detects the frame: a receiver does not detect a frame that collides.
     pub(crate) fn engaged<'a>(
         &'a self,
         air: &'a Air<P>,
