@@ -26,12 +26,12 @@ a group of another paper. A name after a minus removes its keys from the names b
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from airtcp.data import beside
 from airtcp.predict import assumptions, keys, wording
 from airtcp.predict.card import Assumption, Card
 
@@ -61,8 +61,7 @@ class _Room:
     """The file of a paper's folder."""
 
     def __init__(self, folder: str) -> None:
-        text = (_ROOMS / folder / "cards.toml").read_text(encoding="utf-8")
-        self.told: dict[str, Any] = tomllib.loads(text)
+        self.told = beside(str(_ROOMS / folder / "__init__.py"), "cards.toml")
         self.groups: dict[str, list[str]] = self.told.get("groups", {})
 
     def card(self, name: str) -> Card:

@@ -26,13 +26,13 @@ from __future__ import annotations
 
 import re
 import sys
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp.data import beside
 from airtcp.stats import Interval
 
 from airtcp_papers.common.chart import Series, chart, table_of
@@ -94,12 +94,12 @@ def item(
 
 def words_of(module: str) -> Mapping[str, Mapping[str, Any]]:
     """Return the words of all items beside a file of a paper's folder, by name."""
-    return _read(Path(module).with_name(FILE))
+    return _read(Path(module).parent)
 
 
 @cache
-def _read(file: Path) -> Mapping[str, Mapping[str, Any]]:
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+def _read(folder: Path) -> Mapping[str, Mapping[str, Any]]:
+    return beside(str(folder / "__init__.py"), FILE)
 
 
 def _outcome(found: Found, about: Mapping[str, Any]) -> Outcome:

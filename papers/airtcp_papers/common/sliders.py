@@ -32,13 +32,13 @@ the axis of that scenario; see `Asked`.
 from __future__ import annotations
 
 import importlib
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from airtcp.data import beside
 from airtcp.exceptions import QuestionError
 from airtcp.predict import predict
 from airtcp.scenario import Scenario, load
@@ -203,7 +203,7 @@ def declared(module: str, *functions: Callable[..., Any]) -> tuple[Movable, ...]
     `functions` are those that it names. Raises KeyError for another.
     """
     known = {one.__name__: one for one in functions}
-    told = tomllib.loads(Path(module).with_name(FILE).read_text(encoding="utf-8"))
+    told = beside(module, FILE)
     items = words_of(module)
     return tuple(
         _figure(name, {**items[name], **entry}, told["sliders"], known)

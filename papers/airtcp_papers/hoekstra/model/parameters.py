@@ -4,14 +4,13 @@ These are times, lengths and rates; only single frames are added up. The paper's
 standard's aCWmin (a backoff is uniform over 0 .. Cw_min), so here it is `cw_min` and not `w0`.
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, Self, TypeAlias
 
 import numpy as np
+from airtcp.data import beside
 from airtcp.models import checks
 from airtcp.models.airtime import Phy, Rate, ppdu_time_ns
 from airtcp.models.checks import Values
@@ -77,7 +76,7 @@ class Radio:
 
 Standard: TypeAlias = Literal["802.11a", "802.11b", "802.11g", "802.11n"]
 
-_TABLE: Final = tomllib.loads(Path(__file__).with_name("table_1.toml").read_text("utf-8"))
+_TABLE: Final = beside(__file__, "table_1.toml")
 
 TABLE_1: Final[Mapping[Standard, Radio]] = MappingProxyType(
     {name: Radio(**{"symbol_s": None, **column}) for name, column in _TABLE["columns"].items()}
