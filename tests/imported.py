@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import struct
 import tomllib
 from collections.abc import Callable, Iterator
@@ -182,28 +181,3 @@ def ethernet(frame: bytes, length: int) -> tuple[bytes, int] | None:
     begin = at + 24 + 6
     whole = bytes(12) + frame[begin:]
     return whole, length - begin - 4 + 12
-
-
-def spoiled(content: bytes, draw: random.Random) -> bytes:
-    """Content with some of its bytes changed, lost, doubled or put elsewhere."""
-    data = bytearray(content)
-    for _ in range(draw.choice((1, 1, 2, 5, 50))):
-        if not data:
-            break
-        # Headers are at the beginning, and mistakes there tell more.
-        place = draw.randrange(len(data) if draw.random() < 0.5 else min(len(data), 400))
-        kind = draw.randrange(6)
-        if kind == 0:
-            data[place] = draw.randrange(256)
-        elif kind == 1:
-            data[place] ^= 1 << draw.randrange(8)
-        elif kind == 2:
-            del data[place : place + draw.choice((1, 2, 4, 100))]
-        elif kind == 3:
-            data[place:place] = data[place : place + draw.choice((1, 4, 64))]
-        elif kind == 4:
-            del data[place + 1 :]
-        else:
-            values = (b"\xff\xff\xff\xff", bytes(4), b"\x00\x00\x00\x80", b'"', b"{", b"-1", b"\n")
-            data[place : place + 4] = draw.choice(values)
-    return bytes(data)

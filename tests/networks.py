@@ -18,7 +18,6 @@ STANDARDS = {
 }
 DEVICES = ["phone", "office-laptop", "tv", "camera"]
 TRAFFIC = ["download", "web", "video", "call", "game", "camera", "backup"]
-TARGETS = ["goodput", "flow_goodput", "p95 delay", "packet_loss", "transfer_time", "rtt"]
 
 Data = dict[str, Any]
 

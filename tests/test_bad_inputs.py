@@ -37,25 +37,8 @@ replications = 2
 EDITS = {
     "base": ("", ""),
     "unknown": ("count", "cuont"),
-    "missing": ("count = 2", ""),
-    "type": ("count = 2", 'count = "two"'),
-    "unit": ('"200 ms"', '"200"'),
-    "negative": ("count = 2", "count = -2"),
-    "standard": ("802.11ax", "802.11zz"),
-    "group": ('stations = "laptop"', 'stations = "lap"'),
-    "mcs": ('"802.11ax" }', '"802.11ax", mcs = 99 }'),
-    "kind": ('"bulk"', '"bulky"'),
-    "way": ('"download"', '"sideways"'),
-    "named": ('name = "laptop"', r'name = "lap top\u0007"'),
-    "twice": ("[run]", '[[stations]]\nname = "laptop"\ncount = 1\n[run]'),
-    "target": ("[run]", '[targets]\n"laptop goodput" = "> 5 Mb"\n[run]'),
     "nocsv": ("[run]", '[air]\nreceived = "no.csv"\n[run]'),
     "badcsv": ("[run]", '[air]\nreceived = "bad.csv"\n[run]'),
-    "sizes": (
-        '{ kind = "bulk" }',
-        '{ kind = "web", think_time = "1 s", size = { distribution = "empirical", '
-        'file = "sizes.csv", column = "size" } }',
-    ),
 }
 #: Other files.
 FILES = {
@@ -63,7 +46,6 @@ FILES = {
     "syntax.toml": b'[phy\nstandard = "802.11ax"\n',
     "latin.toml": 'title = "Café"\n'.encode("latin-1"),
     "bad.csv": b"a,b\n1,x\n",
-    "sizes.csv": b"size\n10\nten\n",
     "syntax.py": b"def broken(:\n",
     "nothing.py": b"x = 1\n",
     "raises.py": b'raise ValueError("boom")\n',
@@ -84,21 +66,8 @@ FILES = {
 COMMANDS: dict[str, tuple[str, str]] = {
     # Files of scenarios.
     "show unknown.toml": ("unknown.toml: stations[0] (laptop).cuont", "count"),
-    "show missing.toml": ("missing.toml: stations[0] (laptop).count", "required key"),
-    "show type.toml": ("type.toml: stations[0] (laptop).count", '"two"'),
-    "show unit.toml": ("unit.toml: run.duration", "ms"),
-    "show negative.toml": ("negative.toml: stations[0] (laptop).count", "1 or more"),
-    "show standard.toml": ("standard.toml: phy.standard", '"802.11ax"'),
-    "show group.toml": ("group.toml: flows[0] (lap).stations", '"laptop"'),
-    "show mcs.toml": ("mcs.toml: phy.mcs", "11 at most"),
-    "show kind.toml": ("kind.toml: flows[0] (laptop).application.kind", '"bulk"'),
-    "show way.toml": ("way.toml: flows[0] (laptop).direction", '"upload"'),
-    "show named.toml": (r"named.toml: stations[0] (lap top\x07).name", "letters"),
-    "show twice.toml": ("twice.toml: stations[1] (laptop).name", "different name"),
-    "show target.toml": ("target.toml: targets.laptop goodput", "Mb/s"),
     "show nocsv.toml": ("nocsv.toml: air.received", "no.csv"),
     "show badcsv.toml": ("badcsv.toml: air.received", "from, to, dbm"),
-    "show sizes.toml": ("sizes.toml: flows[0] (laptop).application.size.file", "line 3"),
     "run empty.toml": ("empty.toml: phy", "required key"),
     "run syntax.toml": ("syntax.toml", "line 1"),
     "run latin.toml": ("latin.toml", "line 1"),

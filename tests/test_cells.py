@@ -19,7 +19,6 @@ from airtcp.results import Simulation
 from airtcp.results.cells import cells
 from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario, loads
-from airtcp.scenario.alone import cell_alone
 from airtcp.stats import Interval
 from airtcp.web.timeline import timeline
 from bases import cell, short_example
@@ -105,18 +104,6 @@ def test_the_goodput_of_one_flow_is_told_once_in_a_difference() -> None:
     assert ("flow_goodput_bps", "reader") not in told
     # Of three flows the mean is another number than the sum.
     assert {("goodput_bps", None), ("flow_goodput_bps", None)} <= set(told)
-
-
-def test_a_cell_alone_has_nothing_of_the_others() -> None:
-    of = example("three-cells")
-
-    middle = cell_alone(of, 1)
-
-    assert [group.name for group in middle.stations] == ["guest"]
-    assert [flow.stations for flow in middle.flows] == ["guest"]
-    assert [cell.name for cell in middle.cells] == ["middle"]
-    assert middle.air.classes == (0, 1)
-    assert middle.air.received_dbm == ((-50.0, -50.0), (-50.0, -50.0))
 
 
 def test_cells_on_channels_of_their_own_have_what_they_have_alone() -> None:
@@ -297,13 +284,6 @@ def test_a_difference_tells_what_a_channel_changes() -> None:
     assert middle[0] == "middle"
     assert middle[1].endswith("% → 100.0 %")
     assert middle[3].endswith(" → 0.00 %")
-
-
-def test_no_model_is_offered_and_a_glance_is_taken() -> None:
-    prediction = airtcp.predict(example("hidden-uploads"))
-
-    assert prediction.model == {}
-    assert "not all nodes of each cell hear each other" in prediction.uncovered
 
 
 @with_papers

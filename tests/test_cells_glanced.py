@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +15,6 @@ from airtcp.run.simulate import simulate
 from airtcp.scenario import loads
 from airtcp.web import views
 from bases import cell, example
-from commands import call
 from wing import with_papers
 
 MIDDLE = (
@@ -101,14 +98,6 @@ def test_a_hidden_pair_has_a_cell_and_nobody_alone() -> None:
     assert list(seen.cells) == ["ap"]
     assert (seen.cells["ap"].worst_hidden or 0.0) > 0.5
     assert seen.alone == {}
-
-
-def test_the_command_has_the_cells_of_the_glance() -> None:
-    file = Path(str(directory())) / "three-cells.toml"
-    cells = json.loads(call("predict", file, "--glance", "--json").stdout)["glance"]["cells"]
-    assert set(cells) == {"left", "middle", "right"}
-    assert cells["middle"]["share_of_alone"]["mean"] < 0.1
-    assert cells["left"]["share_of_alone"] is None
 
 
 def test_the_page_has_what_the_command_tells() -> None:

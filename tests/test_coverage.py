@@ -4,18 +4,16 @@ The cells, which take hours, are in validation/intervals; intervals.md has what 
 """
 
 import dataclasses
-import itertools
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 from airtcp.distributions import Distribution, Exponential, Pareto
 from airtcp.models.processor_sharing import engset_sojourn_quantile
 from airtcp.stats import Interval, student_interval
-from intervals import judge, measure, sharing, store, truths
-from intervals.cells import METRICS, PLACES, Cell, System, Window, systems
-from intervals.judge import Estimate, Pool, Verdict
+from intervals import judge, sharing, store, truths
+from intervals.cells import METRICS, PLACES, Cell, System, Window
+from intervals.judge import Estimate
 from intervals.profiles import profiles
 from intervals.truths import Truth
 
@@ -99,33 +97,6 @@ def test_the_books_of_the_processor_balance() -> None:
     assert 0 < totals["delivered_bytes"] <= 200.0
 
 
-def test_seeds_of_blocks_and_of_truths_are_all_different() -> None:
-    seeds = [one.seed(block) for one in systems().values() for block in range(-20, 400)]
-
-    assert len(set(seeds)) == len(seeds)
-
-
-@pytest.mark.parametrize("name", ["802.11b-exponential-1", "802.11ax-log-0.7"])
-def test_the_load_of_a_system_is_what_its_laptops_ask_for(name: str) -> None:
-    system = systems()[name]
-    sizes, thinks = system.laws()
-
-    asked_bps = system.laptops * 8.0 * sizes.mean() / thinks.mean()
-
-    assert asked_bps == pytest.approx(system.load * system.place.bulk_bps, rel=1e-5)
-
-
-def test_readers_ask_for_their_load_and_have_seeds_of_their_own() -> None:
-    """A page of 4.087 MB in 30 s of reading is 1.09 Mb/s; half a reader more or less is .006."""
-    others = {system.index for system in systems().values()}
-    for name, system in profiles().items():
-        readers = next(one for one in system.scenario(0).stations if one.name == "reader")
-        asked = readers.count * 8.0 * 4.087e6 / 30.0 / 67.1e6
-        assert abs(asked - system.load) < 0.01, name
-        assert system.index not in others
-        assert truths.exact(system) == {}
-
-
 def test_pages_of_readers_alone_are_a_closed_loop() -> None:
     """18 readers of 4.087 MB and 35 half bytes, who read for 30 s and wait for 2.7 s."""
     alone, office = (profiles()[f"802.11ax-{law}-0.3"] for law in ("readers", "office"))
@@ -142,42 +113,8 @@ def a_system(law: str = "exponential", measured_s: float = 60.0) -> System:
     return System(50, place, law, 0.7)
 
 
-def test_a_block_comes_back_from_the_store_and_is_judged_alike(tmp_path: Path) -> None:
-    system = a_system()
-    kept = store.Store(tmp_path, system)
-    runs = store.simulate(system, 3)
-    kept.put(3, runs)
-
-    ((block, back),) = store.Store(tmp_path, system).read()
-
-    assert block == 3
-    assert kept.blocks() == [3]
-    for before, after in zip(
-        judge.told(runs, system).values(), judge.told(back, system).values(), strict=True
-    ):
-        for was, now in itertools.zip_longest(before.said.to_dict().values(), _numbers(after.said)):
-            assert now == pytest.approx(was, rel=1e-5)
-
-
 def _numbers(interval: Interval) -> Iterator[float | int | None]:
     yield from interval.to_dict().values()
-
-
-def test_a_run_that_was_stopped_goes_on_to_the_same_blocks(tmp_path: Path) -> None:
-    system = a_system(measured_s=10.0)
-    asked = iter([True, True, False])
-    measure.run([system], tmp_path / "stopped", range(4), 1, lambda: next(asked))
-    assert store.Store(tmp_path / "stopped", system).blocks() == [0, 1]
-
-    measure.run([system], tmp_path / "stopped", range(4), 1, lambda: True)
-    measure.run([system], tmp_path / "whole", range(4), 1, lambda: True)
-
-    stopped, whole = (
-        [[run.answer["metrics"] for run in runs] for _, runs in store.Store(path, system).read()]
-        for path in (tmp_path / "stopped", tmp_path / "whole")
-    )
-    assert stopped == whole
-    assert len(whole) == 4
 
 
 def test_truths_by_long_runs_are_those_that_are_exact() -> None:
@@ -219,47 +156,6 @@ def test_a_verdict_is_arithmetic() -> None:
     # Half widths are 2.776 standard errors: sqrt(mean of 0.25, 4, 1) / 2.776 / deviation.
     assert one.width_over_sd == pytest.approx((5.25 / 3) ** 0.5 / 2.7764 / (7 / 3) ** 0.5, rel=1e-4)
     assert not judge.verdict(cell, found, Truth(10.0, 0.21)).is_judged
-
-
-def a_verdict(**changes: object) -> Verdict:
-    good = {"system": "a", "replications": 5, "metric": "goodput_bps", "blocks": 400}
-    good |= {"printed": 400, "held": 380, "plain_held": 380, "truth": 1.0}
-    good |= {"truth_over_half_width": 0.1, "half_width": 1.0, "plain_half_width": 2.0}
-    return judge.verdict_of({"bias": 0.0, "width_over_sd": 1.0} | good | changes)
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({}, []),
-        ({"held": 359}, ["a, 5 replications, goodput_bps: 89.8% hold the truth"]),
-        ({"truth_over_half_width": 0.21}, ["a, 5 replications, goodput_bps: cannot be judged"]),
-        ({"plain_half_width": 0.8}, ["goodput_bps: intervals are 1.25 times as wide as plain"]),
-        ({"printed": 200, "held": 0}, ["1 of 1 cells print no interval"]),
-    ],
-)
-def test_what_fails_is_named(changes: dict[str, object], said: list[str]) -> None:
-    lines = judge.failures([a_verdict(**changes)], [])
-
-    assert len(lines) == len(said)
-    assert all(part in line for part, line in zip(said, lines, strict=True))
-
-
-def test_pools_hold_their_bounds_and_count_blocks_not_cells() -> None:
-    # Two cells of the same 100 blocks, which miss together in 10: coverage 0.9, and an error of
-    # sqrt(100 * 0.9 * 0.1) / 100 = 0.03, as of 100 numbers and not 200.
-    each = np.array([0.0] * 10 + [1.0] * 90)
-    of_cells = [(Cell(a_system(), count, METRICS[0]), a_verdict(), each) for count in (5, 20)]
-
-    (pool,) = judge.pools(of_cells)
-
-    assert pool.cells == 2
-    assert pool.coverage == pytest.approx(0.9)
-    assert pool.high - pool.coverage == pytest.approx(1.96 * 0.03)
-    assert judge.failures([], [pool]) == [
-        "exponential, load 0.7: 90.0% of all intervals hold the truth"
-    ]
-    assert not judge.failures([], [Pool("a", 1.0, 2, 0.95, 0.9, 1.0)])
 
 
 @pytest.fixture(scope="module")

@@ -385,9 +385,3 @@ def test_a_precision_out_of_reach_stops_at_the_cap_of_a() -> None:
     a = airtcp.load(SCENARIO.replace("replications = 5", 'precision = "1 %"\nmax_replications = 7'))
     found = airtcp.diff(a, a.vary({"stations.near.count": 3}), precision=1e-4)
     assert (found.replications, found.stopped) == (7, "cap")
-
-
-def test_no_change_is_precise_at_once() -> None:
-    a = airtcp.load(SCENARIO)
-    found = airtcp.diff(a, a, precision=0.01)
-    assert (found.replications, found.stopped) == (5, "precision")

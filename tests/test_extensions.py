@@ -31,7 +31,6 @@ def say() -> None:
 
 
 VERB = Verb("say", say)
-NO_VERB = "a text"
 
 
 @pytest.fixture(autouse=True)

@@ -340,23 +340,6 @@ def beside(path: Path, *, noise: int = 1) -> dict[str, Any]:
     return measured
 
 
-def test_a_measurement_equal_to_the_simulation_agrees(tmp_path: Path) -> None:
-    """What the words are for is in `test_compare`."""
-    text = "metric,value,low,high\ngoodput_bps,120e6,119e6,121e6\nrtt_s,1,,\n"
-    first = written(tmp_path, text, "first.csv")
-    rows = {row["metric"]: row for row in beside(first)["rows"]}
-    goodput = rows["goodput_bps"]
-    answer = next(one for one in goodput["answers"] if one["by"] == "simulation")
-    assert answer["verdict"] == "far too low"
-    mean = goodput["simulation"]["mean"]
-    assert answer["difference"] == pytest.approx(mean / goodput["measured"]["mean"] - 1.0)
-    means = "".join(f"{name},{row['simulation']['mean']!r}\n" for name, row in rows.items())
-    again = beside(written(tmp_path, f"metric,value\n{means}", "again.csv"))
-    told = {row["metric"]: row["answers"][0] for row in again["rows"]}
-    assert told["goodput_bps"]["verdict"] in ("agrees", "undecided")
-    assert all(one["difference"] == pytest.approx(0.0) for one in told.values())
-
-
 def test_values_of_a_direction_are_beside_it_and_others_are_named(tmp_path: Path) -> None:
     text = "metric,value,of\ngoodput_bps,59e6,download\ngoodput_bps,1e6,upload\nrtt,1 ms,phone\n"
 

@@ -1,7 +1,6 @@
 """Captures come back as scenarios; what cannot be read of one is a line, and never a traceback."""
 
 import gzip
-import random
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -9,12 +8,12 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.cli.commands import app
-from airtcp.exceptions import AirtcpError, ScenarioError
+from airtcp.exceptions import ScenarioError
 from airtcp.importer.capture.laws import completed
 from airtcp.importer.capture.transfers import DOWN, UP, Transfers, leave_out_control
 from airtcp.importer.files import draft_of
 from airtcp.scenario import load, loads
-from imported import SCENARIOS, ethernet, pcap, pcap_frames, pcapng, spoiled
+from imported import SCENARIOS, ethernet, pcap, pcap_frames, pcapng
 from typer.testing import CliRunner
 
 FILES = Path(__file__).parents[1] / "docs" / "howto" / "import"
@@ -217,32 +216,6 @@ def test_what_the_end_cut_off_stands_with_the_mean_of_longer_ones() -> None:
     # Beyond 2: 3 and 5, whose mean is 4. Beyond 6 there is nothing: the mean of 1, 3 and 5 is 3.
     assert completed([1.0, 3.0, 5.0], [2.0]) == [1.0, 3.0, 5.0, 4.0]
     assert completed([1.0, 3.0, 5.0], [6.0]) == [1.0, 3.0, 5.0, 9.0]
-
-
-def refused_or_read(directory: Path, content: bytes) -> bool:
-    """Import what is in a file; only an error of one line may come of it."""
-    path = rewritten(directory / "spoiled", content)
-    try:
-        draft_of([path]).text()
-    except AirtcpError as error:
-        said = str(error)
-    else:
-        return True
-    assert len(said.splitlines()) == 1, said
-    return False
-
-
-@pytest.mark.parametrize(
-    "count", [90, pytest.param(2000, marks=[pytest.mark.verify, pytest.mark.timeout(3000)])]
-)
-def test_spoiled_files_are_read_or_refused(capture: Path, tmp_path: Path, count: int) -> None:
-    frames = list(pcap_frames(capture))[:400]
-    wire = [(t, *whole) for t, frame, n in frames if (whole := ethernet(frame, n)) is not None]
-    wholes = [pcap(frames), pcapng(frames), pcap(wire, link=1)]
-    wholes += [(FILES / name).read_bytes() for name in ("hostapd.conf", "wireless", "iperf3.json")]
-    draw = random.Random(32)
-    spoilt = (spoiled(wholes[i % len(wholes)], draw) for i in range(count))
-    assert count / 10 < sum(refused_or_read(tmp_path, one) for one in spoilt) < count
 
 
 def test_a_configuration_is_no_measurement(capture: Path) -> None:

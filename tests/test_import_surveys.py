@@ -6,14 +6,11 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import airtcp
 import pytest
-from airtcp.cli.commands import app
 from airtcp.exceptions import QuestionError, ScenarioError
 from airtcp.importer.files import measurement_of, scenario_of
 from airtcp.scenario import loads
 from imported import read, written
-from typer.testing import CliRunner
 
 PLANNED = """Place,SSID,BSSID,Channel,Signal (dBm),Width,PHY Mode
 Hall,office,02:00:00:00:00:01,36,-45,80,a/n/ac/ax
@@ -96,12 +93,6 @@ def test_a_survey_becomes_cells_with_received_powers(tmp_path: Path) -> None:
             ("ap-1", "ap-2"): -68,
         }.items()
     )
-
-
-def test_a_survey_runs(tmp_path: Path) -> None:
-    run = {"run.warmup": "100 ms", "run.duration": "300 ms", "run.replications": 1}
-    short = loads(scenario_of([written(tmp_path, PLANNED, "survey.csv")])).vary(run)
-    assert airtcp.simulate(short).metrics["goodput_bps"].mean > 0.0
 
 
 def test_a_scan_is_a_survey_of_one_place(tmp_path: Path) -> None:
@@ -306,26 +297,6 @@ def test_a_survey_of_channels_is_measured(tmp_path: Path) -> None:
 
     assert "5180 MHz [in use]: busy 45.0%, transmits 10.0%, receives 30.0%" in line
     assert len(measurement_of(written(tmp_path, others)).others) == 5
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Station 02:00:00:00:00:02 (on wlan0)\nnonsense\n",
-        "Station 02:00:00:00:00:02 (on wlan0)\n" + "\ttx bitrate:\t" + "9" * 10**6,
-        CHANNELS,
-        "SSID,BSSID,Channel,RSSI\n" + '"' * 1001,
-        "BSS 02:00:00:00:00:01(on wlan0)\n\tsignal: -48.00 dBm\n",
-    ],
-    ids=["line", "long", "channels", "quotes", "no channel"],
-)
-def test_wrong_files_end_with_one_line(tmp_path: Path, text: str) -> None:
-    path = written(tmp_path, text)
-
-    done = CliRunner().invoke(app, ["import", str(path)])
-
-    assert done.exit_code in (0, 2)
-    assert done.exit_code == 0 or len(done.stderr.splitlines()) == 1
 
 
 def test_two_sources_of_stations_are_refused(tmp_path: Path) -> None:

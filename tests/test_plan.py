@@ -253,12 +253,6 @@ def test_what_the_command_prints(tmp_path: Path) -> None:
     assert written >= {"plan.png", "plan.svg", "report.html", "results.json"}
 
 
-@pytest.fixture(scope="module")
-def quick(scenario: Scenario) -> Plan:
-    short = scenario.vary({"run.duration": "5 s", "run.replications": 3})
-    return carried(short, until="transfer_time > 500 ms")
-
-
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_keeps_what_is_known(scenario: Scenario) -> None:
     """The signal comes when the third round of runs begins: two have enclosed the end."""
@@ -298,20 +292,6 @@ def test_an_end_of_few_stations_is_simulated_itself() -> None:
     }
     assert found.answer.value == 6
     assert means[6] < 0.1 < means[7]
-
-
-def test_calls_are_planned_for() -> None:
-    scenario = airtcp.load("""
-        phy = { standard = "802.11b", data_rate = "11 Mb/s" }
-        stations = [{ name = "phone", count = 1 }]
-        flows = [{ stations = "phone", direction = "download", application = { kind = "call" } }]
-        ap = { queue = { limit = 50 } }
-        run = { warmup = "0 s", duration = "1 s", replications = 2 }
-    """)
-    found = airtcp.plan(scenario, vary="stations", until="p90 packet_delay > 20 ms")
-    # Each takes 1.3 Mb/s of some 6 that 802.11b carries.
-    assert 2 <= found.answer.value <= 6
-    assert found.remedies
 
 
 def test_runs_around_the_end_grow_until_it_is_known(scenario: Scenario) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp import _core
-from airtcp.choices import CONGESTION, has_own
+from airtcp.choices import CONGESTION
 from airtcp.plugins import carried
 from airtcp.scenario import Scenario, loads
 from airtcp.sweep.work import Often, Work
@@ -78,29 +78,6 @@ def test_a_twin_in_python_gives_the_bits_of_the_core_on_one_thread_and_on_two(
     assert outcomes(twin, 1) == ours
     assert outcomes(twin, 2) == ours
     assert name == "reno" or ours != outcomes("reno", 1)
-
-
-def test_the_scenario_reaches_every_method(tmp_path: Path) -> None:
-    """Else the equality of the twins would say little of them."""
-    body = "\n".join(
-        f"def {one}(self, window, event):\n"
-        f'    open({str(tmp_path / one)!r}, "a").close()\n'
-        f"    super().{one}(window, event)\n"
-        for one in ("on_ack", "on_loss", "on_timeout", "on_idle")
-    )
-    airtcp.simulate(scenario(registered(tmp_path, "seen", body)), replications=2)
-
-    for one in ("on_ack", "on_loss", "on_timeout", "on_idle"):
-        assert (tmp_path / one).exists(), one
-
-
-def test_only_a_scenario_that_names_an_algorithm_of_a_user_may_hang(tmp_path: Path) -> None:
-    """Others keep the thread of the caller, whatever else the process has registered."""
-    twin = registered(tmp_path, "elsewhere", "")
-
-    assert has_own()
-    assert has_own(scenario(twin).to_json())
-    assert not has_own(scenario("reno").to_json())
 
 
 def test_the_resolved_form_names_the_code(tmp_path: Path) -> None:
@@ -256,8 +233,9 @@ def test_the_command_line_says_which_line_raised(tmp_path: Path) -> None:
     assert '"raising" is unknown' in missing.stderr
 
 
-@pytest.mark.parametrize("waits", ["while True: pass", "__import__('time').sleep(100)"])
-@pytest.mark.parametrize("replications", [1, 4])
+@pytest.mark.parametrize(
+    ("replications", "waits"), [(1, "while True: pass"), (4, "__import__('time').sleep(100)")]
+)
 def test_ctrl_c_ends_a_plug_in_that_never_returns_within_two_seconds_of_cpu(
     tmp_path: Path, replications: int, waits: str, started: Children
 ) -> None:

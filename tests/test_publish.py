@@ -4,7 +4,6 @@ import importlib.util
 import re
 import shutil
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from types import ModuleType
@@ -15,7 +14,6 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-PUBLICATION = ROOT / "docs" / "publication"
 VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"][
     "version"
 ]
@@ -48,27 +46,6 @@ def test_the_conda_recipe_has_our_version_and_needs_what_we_need() -> None:
     assert run == bounds(PROJECT["dependencies"])
     if_there = dict(line.split(" ") for line in recipe["requirements"]["run_constraints"])
     assert if_there == bounds(PROJECT["optional-dependencies"]["sweeps"])
-
-
-def test_a_release_has_wheels_for_all_platforms_and_tries_them() -> None:
-    yaml = pytest.importorskip("yaml", reason="PyYAML comes with Dask")
-    text = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
-    jobs = yaml.safe_load(text)["jobs"]
-
-    names = {one["name"] for one in jobs["wheels"]["strategy"]["matrix"]["platform"]}
-    assert len(names) == 5
-    tried = {one["name"] for one in jobs["same"]["strategy"]["matrix"]["platform"]}
-    assert tried <= names
-    assert set(jobs["publish"]["needs"]) == {"wheels", "same", "source"}
-    # It runs what is there.
-    assert (ROOT / "validation" / "same" / "same.py").exists()
-
-
-def test_the_paper_cites_what_its_bibliography_has() -> None:
-    text = (PUBLICATION / "paper.md").read_text(encoding="utf-8")
-    entries = re.findall(r"(?m)^@\w+\{(\w+),", (PUBLICATION / "paper.bib").read_text())
-
-    assert set(re.findall(r"@(\w+)", text)) == set(entries)
 
 
 def module(path: str) -> ModuleType:
@@ -113,32 +90,6 @@ def test_both_locks_have_the_same_versions() -> None:
     }
 
 
-def test_paper_and_package_have_the_authors_of_the_one_file_to_fill_in() -> None:
-    yaml = pytest.importorskip("yaml", reason="PyYAML comes with Dask")
-    authors = module("docs/publication/authors.py")
-    people = [
-        {"given-names": "Ada", "family-names": "Lovelace", "affiliation": "A", "email": "a@b.org"},
-        {"name": "A group", "orcid": "https://orcid.org/0000-0001", "affiliation": "B"},
-        {"given-names": "Bob", "family-names": "Øre", "affiliation": "A"},
-    ]
-    paper = authors.paper((PUBLICATION / "paper.md").read_text(encoding="utf-8"), people)
-    package = authors.package((ROOT / "pyproject.toml").read_text(encoding="utf-8"), people)
-
-    front = yaml.safe_load(paper.split("---")[1])
-    assert [one["name"] for one in front["authors"]] == ["Ada Lovelace", "A group", "Bob Øre"]
-    assert [one["affiliation"] for one in front["authors"]] == [1, 2, 1]
-    assert front["authors"][1]["orcid"] == "0000-0001"
-    assert front["affiliations"] == [{"name": "A", "index": 1}, {"name": "B", "index": 2}]
-    with_address, *others = tomllib.loads(package)["project"]["authors"]
-    assert with_address == {"name": "Ada Lovelace", "email": "a@b.org"}
-    assert others == [{"name": "A group"}, {"name": "Bob Øre"}]
-    # The stored texts have the people of the file.
-    done = subprocess.run(
-        [sys.executable, PUBLICATION / "authors.py", "--check"], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout
-
-
 def test_each_command_has_a_manual_page_with_all_of_its_options(tmp_path: Path) -> None:
     from airtcp.cli.commands import app
     from typer.main import get_command
@@ -162,11 +113,3 @@ def test_each_command_has_a_manual_page_with_all_of_its_options(tmp_path: Path) 
             check=True,
         )
         assert told.stderr == ""
-
-
-def test_the_container_installs_what_is_locked() -> None:
-    text = (ROOT / "Containerfile").read_text(encoding="utf-8")
-
-    assert "--constraint requirements.lock" in text
-    for path in re.findall(r"python (\S+\.py)", text):
-        assert (ROOT / path).exists()

@@ -2,11 +2,9 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import airtcp
 import pytest
-from airtcp.exceptions import ScenarioError
 from airtcp.scenario import loads
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -60,18 +58,3 @@ def test_a_neighbour_takes_air() -> None:
 
     mine = found.groups["laptop"]["all"]["goodput_bps"]
     assert mine.difference.low > 0
-
-
-@pytest.mark.parametrize(
-    ("table", "key"), [("phy", "ofdma"), ("phy", "mu_mimo"), ("mac", "twt"), (None, "mesh")]
-)
-def test_a_key_of_what_is_not_modelled_is_refused(table: str | None, key: str) -> None:
-    scenario: dict[str, Any] = {
-        "phy": {"standard": "802.11ax"},
-        "mac": {},
-        "stations": [{"name": "a", "count": 1, "traffic": ["web"]}],
-    }
-    (scenario if table is None else scenario[table])[key] = True
-
-    with pytest.raises(ScenarioError, match=f"{key}: unknown key.*; allowed:"):
-        airtcp.load(scenario)

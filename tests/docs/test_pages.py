@@ -4,8 +4,6 @@ This is the check that `make pages-check` makes; tables that take minutes are le
 """
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pages
 import pytest
@@ -56,24 +54,6 @@ def test_a_row_of_a_long_table_is_what_its_script_makes(one: pages.Stored) -> No
     assert one.has_sample(), f"run: python docs/{one.script}.py {one.name}"
 
 
-def test_a_table_that_has_changed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    (board,) = (one for one in STORED if one.name == "scoreboard")
-    (row,) = (one for one in STORED if one.name == "wires")
-
-    def changed() -> Iterator[pages.Stored]:
-        yield board
-        yield board._replace(make=lambda: board.make().replace("met", "missed", 1))
-        yield row._replace(sample=lambda: ["802.11ac, 64", "+9.9"])
-
-    monkeypatch.setattr(pages, "stored", changed)
-
-    assert list(pages.stale(long=False)) == [
-        "docs/papers/index.md: table scoreboard is no longer what docs/make_scoreboard.py makes",
-        "docs/explanation/aggregation.md: table wires is no longer what"
-        " docs/make_aggregation.py makes",
-    ]
-
-
 def test_each_place_for_a_table_has_its_script() -> None:
     places = {
         (page, name)
@@ -83,16 +63,3 @@ def test_each_place_for_a_table_has_its_script() -> None:
     }
 
     assert places == {(one.page, one.name) for one in TABLES}
-
-
-def test_a_table_may_be_a_file(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("before\n<!-- table rows: rows.csv -->\nafter\n")
-    made = tables.markdown(["a", "b"], [["1", "W\\*"], ["x \\| y", ""]])
-    assert not tables.is_current(page, "rows", made)
-
-    tables.remake(page, {"rows": lambda: made})
-
-    assert (tmp_path / "rows.csv").read_text() == "a,b\n1,W*\nx | y,\n"
-    assert tables.is_current(page, "rows", made)
-    assert "| 1 | W* |" in tables.found(tables.whole(page), "rows")

@@ -102,15 +102,6 @@ def test_access_points_without_a_profile_have_its_limit_or_none(
     assert (ap.scheduler is None) == ("standard" in keys)
 
 
-def test_a_ring_of_the_driver_takes_the_place_of_its_limit_in_airtime() -> None:
-    ap = network({"profile": "openwrt", "queue": {"mac_limit": 64}}).ap
-
-    assert ap.queue.mac_limit == 64
-    assert ap.scheduler.kind == "airtime"
-    assert ap.scheduler.aql_ns is None
-    assert ap.queue.codel.target_ns == 20_000_000
-
-
 def test_a_cell_takes_the_profile_of_all_or_has_its_own() -> None:
     vendor, openwrt = (cells({"profile": name})["left"] for name in ("vendor", "openwrt"))
 

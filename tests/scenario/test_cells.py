@@ -87,14 +87,6 @@ def test_groups_that_leave_each_other_out_are_hidden() -> None:
     assert hears(one) == both_ways(*of_ap, ("left", "near"), ("right", "near"))
 
 
-def test_one_word_is_enough_to_part_two_groups() -> None:
-    one = scenario({"left": {"hears": ["near"]}, "right": {}, "near": {}})
-
-    assert hears(one) == both_ways(
-        ("ap", "left"), ("ap", "right"), ("ap", "near"), ("left", "near"), ("right", "near")
-    )
-
-
 def test_cells_on_other_channels_do_not_hear_each_other() -> None:
     groups = {"x": {"cell": "a"}, "y": {"cell": "b"}}
     apart = scenario(groups, cells={"a": {"channel": 36}, "b": {"channel": 40}})

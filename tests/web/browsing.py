@@ -141,9 +141,6 @@ def put(page: Page, text: str, name: str = "quick.toml") -> None:
         )
 
 
-SIZES = {"laptop": (1366, 860), "phone": (390, 844)}
-
-
 def serious(page: Page) -> None:
     """Ask axe-core for violations of WCAG 2 A and AA that are serious or critical."""
     page.page.evaluate(AXE.read_text(encoding="utf-8"))

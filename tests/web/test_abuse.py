@@ -194,19 +194,6 @@ def test_other_sites_cannot_ask(web: Web) -> None:
     assert web.ask("api/start", headers={"host": "localhost:1"})[0] == 200
 
 
-def test_a_run_is_stopped_with_what_it_has(web: Web) -> None:
-    source = {"example": "saturated-stations", "changes": QUICK | {"run.duration": "20000 s"}}
-    values = [1, 60]
-    asked = {"kind": "points", "source": source, "axis": "stations.sensor.count", "values": values}
-    _, told = web.ask("api/jobs", asked)
-    web.until(told["id"], lambda state: state == "running")
-    web.ask(f"api/jobs/{told['id']}/stop", {})
-
-    assert web.ended(told["id"], 20)["state"] == "stopped"
-    assert web.ask("api/jobs/nobody")[0] == 404
-    assert web.ask("api/jobs/nobody/stop", {})[0] == 404
-
-
 @pytest.fixture
 def small() -> Iterator[Web]:
     """A server with one run at a time, two that may wait, three seconds for each."""

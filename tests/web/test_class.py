@@ -174,19 +174,6 @@ def test_questions_and_runs_are_forgotten_together() -> None:
         assert [turns.addresses.rounds, turns.browsers] == [{}] * 2
 
 
-def test_equal_scenarios_however_they_are_put_share_a_run(web: Web) -> None:
-    changed = {"kind": "run", "source": {"text": TEXT, "changes": {"stations.laptop.count": 4}}}
-    noted = TEXT.replace("count = 3", "count = 4 # one more")
-    ids = [
-        post(web, changed, "A"),
-        post(web, {"kind": "run", "source": {"text": noted}}, "B"),
-    ]
-    told = [web.ended(one) for one in ids]
-    assert [one["state"] for one in told] == ["done", "done"]
-    # Not only equal: times of progress and all are those of the one run.
-    assert told[0]["messages"] == told[1]["messages"]
-
-
 def key(source: dict[str, Any], **more: Any) -> Any:
     body = {"kind": "run", "source": source} | more
     return work.question("alike", Job.model_validate(body).model_dump(), Path(), {})["key"]

@@ -187,14 +187,3 @@ def test_a_floor_plan_lies_below_the_map_at_its_size_in_metres(opened: Any) -> N
     )
     assert float(plan.get_attribute("width") or "") == pytest.approx(tax - law, rel=1e-6)
     assert float(plan.get_attribute("x") or "") == pytest.approx(law + 8, abs=1e-6)
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
-def test_cells_are_told_at_a_glance_before_anything_was_run(opened: Any) -> None:
-    page: Page = opened(packed({"example": "three-cells"}))
-    card = page.page.locator("section", has_text="By cell (quick simulation)").last
-
-    card.get_by_text("it defers to left and right, which do not hear each other").wait_for()
-    assert card.locator("tbody tr").count() == 3
-    shares = page.page.locator(".shares")
-    assert re.search(r"middle .* \(Markov chain\), .* % simulated", shares.inner_text())

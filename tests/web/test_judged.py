@@ -174,16 +174,6 @@ def test_lights_and_points_of_a_glance_are_those_of_the_python(seed: int) -> Non
             assert target.to_dict().items() <= by_name[target.target.text].items()
 
 
-def test_more_work_makes_the_intervals_of_a_glance_narrower() -> None:
-    """Nine times the work is no longer too short for the transfers; 2 % is the least width."""
-    scenario = loaded(random_text(9))
-    narrow, wide = (airtcp.glance(scenario, times=times) for times in (9, 1))
-    assert (narrow.short_for, wide.short_for) == ((), ("transfers",))
-    assert 5 * wide.events < narrow.events < 13 * wide.events
-    mean, width = wide.metrics["goodput_bps"].mean, wide.metrics["goodput_bps"].half_width
-    assert narrow.metrics["goodput_bps"].half_width < max(width / 1.5, 0.0205 * mean)
-
-
 def test_a_plan_on_the_page_is_that_of_the_python() -> None:
     text = "[phy]\nstandard = '802.11g'\ndata_rate = '54 Mb/s'\n"
     text += "[mac]\nrts_threshold = '0 B'\n"  # which a change takes away

@@ -46,22 +46,6 @@ def test_a_slider_shows_the_number_that_the_python_gives(opened: Any) -> None:
     row.filter(has_text=expected).wait_for()
 
 
-def test_a_link_shows_the_same_in_a_fresh_browser(opened: Any) -> None:
-    page = opened()
-    page.answer()
-    page.page.select_option("#example", "fair-uploads")
-    page.until("All flows")
-    page.slide("stations.station.count", "5")
-    page.page.select_option("#metric", "goodput_bps")
-    said = page.answer()
-
-    other = opened(link(page))
-    other.until(said)
-    assert other.page.locator("#metric").input_value() == "goodput_bps"
-    assert other.page.locator("#example").input_value() == "fair-uploads"
-    assert link(other) == link(page)
-
-
 def test_a_link_that_names_no_example_means_the_one_that_came_first_once(opened: Any) -> None:
     page = opened(packed({"changes": {"stations.laptop.count": 3}}))
     page.answer()
@@ -327,22 +311,3 @@ def test_the_first_answer_is_there_in_two_seconds(opened: Any) -> None:
     assert page.page.evaluate("document.activeElement.className") == "skip"
     page.page.keyboard.press("Enter")
     assert page.page.evaluate("document.activeElement.id") == "main"
-
-
-def test_a_congestion_control_brings_what_it_needs(opened: Any) -> None:
-    page = opened()
-    page.answer()
-    page.page.select_option("#example", label="Office on Wi-Fi 5")
-    choice = page.page.locator('select[data-path="flows.desk.tcp.congestion"]')
-    # No model covers this example: what tells that it is there is its own fields.
-    choice.wait_for(state="attached")
-    page.page.evaluate("document.querySelectorAll('.section').forEach((one) => one.open = true)")
-    for name in ("BBR, version 3", "BBR, version 1", "Reno", "CUBIC"):
-        choice.select_option(label=name)
-        page.page.wait_for_function(
-            "(name) => document.querySelector('[data-path=\"flows.desk.tcp.congestion\"]')"
-            ".selectedOptions[0].textContent === name"
-            " && !document.querySelector('#answer[aria-busy]')",
-            arg=name,
-        )
-        assert page.page.locator(".problem .notice").count() == 0

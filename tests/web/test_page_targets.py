@@ -4,20 +4,18 @@ Knows the page as a person sees it. The numbers themselves are held to the Pytho
 `test_judged.py`.
 """
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 import airtcp
 import pytest
 from airtcp.amounts import quantity_with_interval
-from airtcp.examples import examples
 from airtcp.judge.verdicts import glanced, verdict
 from airtcp.messages import words
 from airtcp.messages.run import headline, ordered
 from airtcp.metrics import METRICS
 from airtcp.present.groups import by_group
-from browsing import CHROMIUM, Page, choose, packed, put, text_of
+from browsing import CHROMIUM, Page, choose, put, text_of
 from test_judged import SEEDS, random_text
 
 pytestmark = pytest.mark.skipif(
@@ -195,24 +193,6 @@ def test_the_best_remedy_is_applied_and_its_file_runs_to_equal_numbers(
     assert airtcp.load(text_of(page)).hash() == before.scenario.hash()
 
 
-def test_any_remedy_is_tried_with_who_wins_and_who_loses(opened: Any) -> None:
-    page = begun(opened)
-    # Of 8 and 2 stations the next mix is 12 and 3, to which the remedy is applied.
-    page.page.locator(".main-slider input").press("ArrowRight")
-    has(page, "count = 12")
-    page.page.locator(".switch input").first.wait_for()
-    page.page.get_by_role("switch", name="FQ-CoDel at the access point", exact=False).first.check()
-    page.page.get_by_role("button", name="Try: simulate before and after").click()
-    heads = page.page.locator(".remedy .bars-head")
-    heads.locator(".better").first.wait_for(timeout=120_000)
-    # Goodput of each group, and delay and loss of the calls.
-    assert heads.count() == 4
-    assert "packet delay of call" in heads.filter(has_text="better").inner_text()
-    page.page.locator(".remedy").get_by_role("button", name="Apply").click()
-    has(page, "fq-codel")
-    assert [one.count for one in airtcp.load(text_of(page)).stations] == [12, 3]
-
-
 def test_a_slider_of_the_scenario_before_leaves_the_new_one_as_it_is(
     opened: Any,
 ) -> None:
@@ -293,28 +273,6 @@ def test_points_of_runs_too_short_are_bounds_or_hollow(opened: Any) -> None:
         assert one.evaluate(fill) == card
 
 
-#: Examples of each kind of answer: by simulation, by several cells, and by models.
-_KINDS = ("office-wifi6", "three-cells", "fair-uploads", "web-hotspot")
-
-
-@pytest.mark.parametrize(
-    "example",
-    [
-        pytest.param(one.name, marks=[] if one.name in _KINDS else pytest.mark.verify)
-        for one in examples()
-    ],
-)
-def test_every_example_has_a_curve_and_an_answer_at_once(
-    opened: Any,
-    example: str,
-) -> None:
-    page = opened(packed({"example": example}))
-    answer = page.answer()
-    assert re.search(r"\d", answer)
-    drawn = page.page.locator(".picture .line, .picture .at-least")
-    drawn.first.wait_for(state="attached")
-
-
 def test_a_server_that_is_gone_says_what_is_kept(opened: Any) -> None:
     page = begun(opened)
     before = shown(page)
@@ -329,28 +287,6 @@ def test_a_server_that_is_gone_says_what_is_kept(opened: Any) -> None:
     simulated(page)
     # The browser itself writes down that requests failed.
     page.complaints[:] = [one for one in page.complaints if "ERR_FAILED" not in one]
-
-
-def test_a_plan_is_built_from_a_target_with_what_carries_further(
-    opened: Any,
-) -> None:
-    page = begun(opened)
-    page.page.get_by_role("button", name="Plan", exact=True).click()
-    page.page.get_by_label("From a target").select_option("desk flow_goodput > 1 Mb/s")
-    page.page.locator(".asked", has_text='--until "desk flow_goodput < 1 Mb/s"').wait_for()
-    page.page.get_by_role("button", name="Find the capacity").click()
-    lead = page.page.locator("main .lead", has_text="Supports")
-    lead.wait_for(timeout=120_000)
-    expected = airtcp.plan(airtcp.load(MIX), vary="stations", until="desk flow_goodput < 1 Mb/s")
-    assert lead.inner_text().startswith(f"Supports {expected.answer.value:g} stations")
-    ends = page.page.locator("main .bars-text").all_text_contents()
-    assert ends[0].startswith(f"{expected.answer.value:g} (")
-    best = next(one for one in expected.remedies if one.answer is not None)
-    assert best.answer is not None
-    assert any(text.startswith(f"{best.answer.value:g} (") for text in ends[1:])
-    page.page.locator(".remedy").first.get_by_role("button", name="Apply").click()
-    page.page.locator("#views button", has_text="Explore").click()
-    assert airtcp.load(text_of(page)).hash() != airtcp.load(MIX).hash()
 
 
 #: Seeds of which each test run takes the first, and `make verify` all.
