@@ -87,6 +87,8 @@ def registered(tmp_path: Path, name: str, kind: str, base: str, body: str = "") 
     return name
 
 
+NEW = {"standard": "802.11be", "far": "mcs = 0"}
+LINKS = 'links = ["5 GHz/80 MHz", "6 GHz/160 MHz"]'
 AGGREGATED = {"standard": "802.11n", "far": "mcs = 0"}
 #: A full queue asks the discipline before the filter, but for the core's first in, first out.
 FILTERED = 'queue = {{ discipline = "{}", limit = 2000, ack_filter = true }}'
@@ -220,6 +222,18 @@ def test_an_answer_against_a_law_ends_the_run(
             "it chooses packets itself, whatever their station",
         ),
         ({"ap": 'queue = { discipline = "nobody" }'}, 'discipline: "nobody" is unknown'),
+        (
+            {"ap": 'queue = { discipline = "QUEUE" }\n[mac.ofdma]', **NEW},
+            '"meant-queue" leaves mac.ofdma no choice of stations; allowed: "fifo"',
+        ),
+        (
+            {"ap": 'queue = { discipline = "QUEUE" }\n' + LINKS, **NEW},
+            '"meant-queue" leaves no choice of the stations that a link serves; allowed: "fifo"',
+        ),
+        (
+            {"ap": 'queue = { discipline = "QUEUE", ecn = true }'},
+            'has no effect: "meant-queue" never marks packets',
+        ),
     ],
 )
 def test_a_file_that_cannot_be_meant_is_told(

@@ -34,6 +34,11 @@ class Choice:
     also: tuple[str, ...] = ()
     resolved: str | None = None
 
+    @property
+    def in_file(self) -> str:
+        """The word as a file has it: of a plug-in, the name without the hash."""
+        return self.name if self.resolved else self.word
+
 
 _Any = TypeVar("_Any", bound=Choice)
 

@@ -113,7 +113,7 @@ def _check_leaves_stations(ap: Written) -> None:
         raise InvalidError(
             ("ap", "scheduler"),
             "with discipline = "
-            f'"{discipline.name if discipline.resolved else discipline.word}" {what}, '
+            f'"{discipline.in_file}" {what}, '
             "whatever their station; allowed: another discipline",
         )
 

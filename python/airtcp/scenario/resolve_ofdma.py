@@ -189,11 +189,12 @@ def _unfit_access_point(scenario: ResolvedScenario) -> Iterator[tuple[Path, str,
             "mac.ofdma chooses the stations of a PPDU",
             "without this key, or without mac.ofdma",
         )
-    if not DISCIPLINES[ap.queue.discipline].leaves_stations:
+    discipline = DISCIPLINES[ap.queue.word]
+    if not discipline.leaves_stations:
         leaving = [f'"{name}"' for name, one in DISCIPLINES.items() if one.leaves_stations]
         yield (
             ("ap", "queue", "discipline"),
-            f'"{ap.queue.discipline}" leaves mac.ofdma no choice of stations',
+            f'"{discipline.in_file}" leaves mac.ofdma no choice of stations',
             ", ".join(leaving),
         )
     if ap.queue.mac_limit is not None:

@@ -138,14 +138,15 @@ def keys_of_disciplines() -> dict[str, set[str]]:
 def _check_keys(queue: Written, here: Path) -> None:
     """Raise InvalidError for a key of another discipline."""
     known = keys_of_disciplines()
+    word = DISCIPLINES[queue.discipline].in_file
     mine = known.get(queue.discipline, set())
     for table in _TABLES.values():
         for key in written(table).allowed_keys():
             if key not in mine and queue.given(key):
                 of = " or ".join(f'"{name}"' for name, keys in known.items() if key in keys)
-                reason = f'has no effect with the discipline "{queue.discipline}"'
+                reason = f'has no effect with the discipline "{word}"'
                 if key == "ecn":
-                    reason = f'has no effect: "{queue.discipline}" never marks packets'
+                    reason = f'has no effect: "{word}" never marks packets'
                 raise InvalidError(
                     (*here, key), f"{reason}; allowed: together with discipline = {of}"
                 )

@@ -212,7 +212,7 @@ def _unfit_groups(scenario: Written, links: list[_Link]) -> Iterator[tuple[Path,
         leaving = [f'"{name}"' for name, one in DISCIPLINES.items() if one.leaves_stations]
         yield (
             ("ap", "queue", "discipline"),
-            f'"{queue}" leaves no choice of the stations that a link serves',
+            f'"{DISCIPLINES[queue].in_file}" leaves no choice of the stations that a link serves',
             ", ".join(leaving),
         )
 
