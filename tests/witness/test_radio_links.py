@@ -6,7 +6,6 @@ the preset `ns-3`.
 
 from __future__ import annotations
 
-import random
 import struct
 from collections import Counter
 from pathlib import Path
@@ -22,7 +21,6 @@ from bases import cell
 from peers.ns3_modern import ROWS_LINKS, at
 from peers.references import Point
 from peers.samples import Answer
-from test_ofdma_drawn import breaks_no_law, drawn
 from witness_tools import beyond_rows
 
 #: By ns-3's name of a metric: airtcp's name, and the largest relative difference. A value may also
@@ -182,46 +180,6 @@ def test_a_shared_block_ack_window_breaks_the_closed_form() -> None:
     assert any("Block ACK window of 1024" in one for one in said.broken)
     assert found.mean is not None
     assert found.mean < 0.985 * said.value
-
-
-LINKS = (
-    ["5 GHz/20 MHz", "6 GHz/20 MHz"],
-    ["6 GHz/320 MHz", "5 GHz/80 MHz"],
-    ["5 GHz/160 MHz", "6 GHz/160 MHz"],
-    ["2.4 GHz/40 MHz", "5 GHz/80 MHz", "6 GHz/160 MHz"],
-)
-
-
-def _drawn(seed: int) -> dict[str, Any]:
-    """A network of `test_ofdma_drawn` with two links; some of its groups have one of them."""
-    pick = random.Random(seed)
-    network = drawn(seed)
-    links = pick.choice(LINKS)
-    del network["mac"]["ofdma"]
-    network["phy"] = {"standard": "802.11be"}
-    network["ap"] |= {"links": links}
-    for group in network["stations"]:
-        if pick.random() < 0.5:
-            group["links"] = [pick.choice(links)]
-            if pick.random() < 0.4:
-                group |= {"standard": "802.11ax", "mcs": min(group["mcs"], 11)}
-        elif pick.random() < 0.5:
-            group["emlsr"] = {"switch": pick.choice(["0 us", "16 us", "256 us"])}
-    if pick.random() < 0.3:
-        network["mac"] |= {"rts_threshold": "3000 B"}
-    return network
-
-
-def test_drawn_networks_with_links_break_no_law() -> None:
-    for seed in range(15):
-        breaks_no_law(_drawn(seed))
-
-
-@pytest.mark.verify
-@pytest.mark.timeout(1800)
-def test_many_drawn_networks_with_links_break_no_law() -> None:
-    for seed in range(15, 1000):
-        breaks_no_law(_drawn(seed))
 
 
 def test_a_capture_names_the_channel_of_each_link(tmp_path: Path) -> None:
