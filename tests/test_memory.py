@@ -43,6 +43,9 @@ EXTREMES = {
     ),
     "pages": scenario(300, 1, '{ kind = "web", size = "30 kB", think_time = "10 ms" }'),
     "replications": scenario(20, 1, replications=60),
+    "contention windows": scenario(1, 40)
+    + "[mac.edca.stations.AC_BE]\ncw_max = 1048575\n[cells.c]\n"
+    + '[air]\nreceived = [["c", "g0", -50], ["g0", "g0", -50]]\n',
 }
 
 

@@ -47,6 +47,8 @@ _PPDUS_A_SECOND: Final = 10_000
 #: The received power between two classes of nodes: in Python, and in an active run.
 _PAIR: Final = 60
 _PAIR_UNDER_WAY: Final = 24
+#: A slot of a contention window: who ends its backoff in it, and a bit.
+_SLOT: Final = 4.125
 #: Below this share of the data rate, offered traffic is served as it arrives.
 _SERVED: Final = 0.3
 #: Overhead of a packet in bits: headers, and its share of a channel access.
@@ -96,6 +98,9 @@ def costs(
     if scenario.air is not None:
         pairs = len(scenario.air.received_dbm) ** 2
         found.append(Cost("air", pairs * (_PAIR + _PAIR_UNDER_WAY * under_way)))
+    listeners = 1 if scenario.air is None else stations + len(scenario.access_points)
+    windows = "mac.edca" if scenario.mac.edca else "phy.cw_max"
+    found.append(Cost(windows, listeners * _slots(scenario) * _SLOT * under_way))
     found += _of_flows(scenario, counts, under_way, replications)
     # The trace code itself rejects invalid intervals and too many rows.
     if sample_s is not None and 1e-9 <= sample_s < math.inf:
@@ -108,6 +113,18 @@ def costs(
         traces = under_way + 1
         found.append(Cost("the trace", (rows * _SAMPLE + ppdus * _PPDU) * traces))
     return found
+
+
+def _slots(scenario: ResolvedScenario) -> int:
+    """Return the number of slots for which a node keeps who ends its backoff in them.
+
+    For each AIFS these are as many as the longest contention window, a power of two.
+    """
+    longest = {scenario.phy.difs_ns: scenario.phy.cw_max}
+    if edca := scenario.mac.edca:
+        for one in (*edca.ap.values(), *edca.stations.values()):
+            longest[one.aifs_ns] = max(longest.get(one.aifs_ns, 0), one.cw_max)
+    return sum(1 << cw_max.bit_length() for cw_max in longest.values())
 
 
 def _of_flows(
