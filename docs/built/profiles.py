@@ -36,6 +36,7 @@ def devices_table() -> str:
             "most_width": one.most_width,
             "traffic": list(one.traffic),
             "tcp": one.tcp,
+            "emlsr": one.emlsr,
         }
         keys = {name: value for name, value in keys.items() if value}
         rows += _rows(one.name, one.meaning, keys, one.source)

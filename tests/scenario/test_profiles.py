@@ -8,6 +8,8 @@ import pytest
 from airtcp.amendments import AMENDMENTS
 from airtcp.exceptions import ScenarioError
 from airtcp.scenario import Scenario, load, resolve, schema
+from airtcp.scenario.keys.radio_links import Emlsr
+from airtcp.scenario.keys.stations import StationGroup
 from airtcp.scenario.profiles import Purpose, devices, places, traffic
 from airtcp.sensitivity import mcs_at, needed_dbm, rate_at
 from airtcp.standards import STANDARDS
@@ -148,6 +150,7 @@ def test_each_value_of_a_profile_has_its_source() -> None:
         wanted |= {"tcp"} if device.tcp else set()
         wanted |= {"most_width"} if device.most_width else set()
         wanted |= {"standard"} if device.standard else set()
+        wanted |= {"emlsr"} if device.emlsr else set()
         assert set(device.source) == wanted, device.name
 
 
@@ -249,3 +252,20 @@ def test_the_schema_names_the_profiles() -> None:
     assert {"required": ["profile"]} in tables["StationGroup"]["anyOf"]
     assert "required" not in tables["Flow"]
     json.dumps(tables)
+
+
+def test_a_device_with_one_radio_has_it_only_for_several_links() -> None:
+    """At -60 dBm MCS 5 in 80 MHz and 4 in 160, the widest link (Table 27-51)."""
+
+    def laptop(ap: dict[str, Any], **group: Any) -> StationGroup:
+        group |= {"profile": "wifi7-laptop"}
+        return resolve({"phy": {"standard": "802.11be"}, "ap": ap, "stations": [group]}).stations[0]
+
+    several = laptop({"links": ["5 GHz/80 MHz", "6 GHz/160 MHz"]})
+    assert several.emlsr == Emlsr(padding_ns=32_000, switch_ns=64_000)
+    assert several.data_rate.high.mcs == 4
+    for one in (
+        laptop({}),
+        laptop({"links": ["5 GHz/80 MHz", "6 GHz/160 MHz"]}, links=["5 GHz/80 MHz"]),
+    ):
+        assert (one.emlsr, one.data_rate.high.mcs) == (None, 5)

@@ -15,11 +15,20 @@ from typing import Any, Final, TypeVar, cast
 from ..amendments import AMENDMENTS
 from ..choices import APPLICATIONS, DISCIPLINES
 from ..sensitivity import BY_RATE_DBM, mcs_at, rate_at
-from ..standards import STANDARDS
 from . import profiles
+from .device_radio import (
+    check_links,
+    has_powers,
+    limits_of_cell,
+    links_of,
+    mhz,
+    older,
+    own_standard,
+    width_mhz,
+    with_widest_link,
+)
 from .errors import InvalidError, Path
 from .keys.profiles import PROFILES
-from .resolve_pair import has_band
 
 _Data = TypeVar("_Data")
 #: Keys of a group that are copied to its flows.
@@ -27,6 +36,8 @@ _OF_FLOWS: Final = ("tcp", "path")
 _OF_GROUPS: Final = ("profile", "place", "traffic", *_OF_FLOWS)
 #: Keys of a group that set its rates. If one is given, the group's place has no effect.
 _RATES: Final = frozenset({"mcs", "data_rate", "snr", "error_table", "rate_control"})
+#: Keys of a group on which keys of its profile depend.
+_OF_RADIOS: Final = frozenset({"channel_width", "standard", "distance", "links"})
 #: Keys that give the kind of a table.
 _TAGS: Final = ("kind", "distribution", "discipline", "profile")
 
@@ -156,11 +167,13 @@ def is_of_profiles(path: str, *, among: bool) -> bool:
     table, *steps = path.split(".")
     match table, steps:
         case "stations", [_, key, *_]:
-            return key in _OF_GROUPS or (among and key in ("channel_width", "standard", "distance"))
+            return key in _OF_GROUPS or (among and key in _OF_RADIOS)
         case "flows", [_, "profile"]:
             return True
         case "ap", [] | ["profile"]:
             return True
+        case "ap", ["links"]:
+            return among
         case "cells", [_, "ap"] | [_, "ap", "profile"]:
             return True
         case _:
@@ -273,21 +286,17 @@ def _radio(
     expanded: Expanded, here: Path, group: dict[str, Any], device: profiles.Device | None
 ) -> None:
     """Set the keys of a group that depend on its device and place."""
-    phy = expanded.data.get("phy")
-    phy = phy if isinstance(phy, Mapping) else {}
-    limits = _limits_of_cell(expanded.data, group)
-    if (
-        device is not None
-        and (own_standard := _own_standard(device, {**phy, **limits})) is not None
-    ):
+    phy, links = with_widest_link(expanded.data, group), links_of(expanded.data, group)
+    limits = limits_of_cell(expanded.data, group)
+    if device is not None and (named := own_standard(device, {**phy, **limits})) is not None:
         origin = f"device {device.name}: {device.source['standard']}"
-        _fill(expanded, here, group, "standard", own_standard, origin)
-    standard = _older(phy, limits | group)
+        _fill(expanded, here, group, "standard", named, origin)
+    standard = older(phy, limits | group)
     amendment = AMENDMENTS.get(standard)
     own_place = group.pop("place", None)
     # Received powers and distances say more about the place than the device's default place.
-    has_powers = "distance" in group or _has_powers(expanded.data)
-    where = own_place or (device.place if device and not has_powers else None)
+    is_known = "distance" in group or has_powers(expanded.data)
+    where = own_place or (device.place if device and not is_known else None)
     if device is not None and amendment is not None:
         streams = min(device.streams, amendment.most_streams)
         if isinstance(phy.get("spatial_streams"), int):
@@ -296,17 +305,22 @@ def _radio(
         origin = f"device {device.name}: {source}"
         _fill(expanded, here, group, "spatial_streams", streams, origin)
         own = {name: group[name] for name in ("standard",) if name in group}
-        widest, width = _mhz(device.most_width), _width_mhz(phy, limits | own)
-        if widest and width and widest < width:
+        widest, width = mhz(device.most_width), width_mhz(phy, limits | own)
+        if widest and links:
+            check_links(device, widest, links, here)
+        elif widest and width and widest < width:
             origin = f"device {device.name}: {device.source['most_width']}"
             _fill(expanded, here, group, "channel_width", f"{widest} MHz", origin)
+        if device.emlsr and len(links) > 1:
+            origin = f"device {device.name}: {device.source['emlsr']}"
+            _fill(expanded, here, group, "emlsr", device.emlsr, origin)
     if where is None:
         return
     place = profiles.places()[_word("place", where, (*here, "place"))]
     if _RATES & group.keys() or (own_place is None and {"mcs", "data_rate"} & phy.keys()):
         return
     text = f"place {place.name}, {place.signal_dbm} dBm"
-    if amendment is not None and (width := _width_mhz(phy, limits | group)):
+    if amendment is not None and (width := width_mhz(phy, limits | group)):
         mcs = mcs_at(place.signal_dbm, width, amendment.highest_mcs)
         has = group.get("spatial_streams", phy.get("spatial_streams", 1))
         while (width, has, mcs) in amendment.missing:
@@ -315,57 +329,6 @@ def _radio(
     elif standard in BY_RATE_DBM:
         rate = f"{rate_at(place.signal_dbm, standard)} Mb/s"
         _fill(expanded, here, group, "data_rate", rate, text)
-
-
-def _own_standard(device: profiles.Device, of_cell: Mapping[str, Any]) -> str | None:
-    """Return the standard that a device uses in a cell, None for the cell's standard.
-
-    In 2.4 GHz that is the newest one with channels there, because devices of 802.11ac know 802.11n.
-    """
-    ages, newest = list(STANDARDS), str(of_cell.get("standard")).lower()
-    if device.standard is None or newest not in ages:
-        return None
-    fit = ages[: ages.index(device.standard) + 1]
-    if of_cell.get("band") == "2.4 GHz":
-        fit = [one for one in fit if has_band(one, 2.4)]
-    return fit[-1] if ages.index(fit[-1]) < ages.index(newest) else None
-
-
-def _limits_of_cell(data: Mapping[str, Any], group: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the standard and the channel width of a group's cell, if the cell gives them."""
-    cells = data.get("cells")
-    cell = cells.get(group.get("cell")) if isinstance(cells, Mapping) else None
-    keys = ("standard", "channel_width")
-    return {key: cell[key] for key in keys if key in cell} if isinstance(cell, Mapping) else {}
-
-
-def _has_powers(data: Mapping[str, Any]) -> bool:
-    air = data.get("air")
-    return isinstance(air, Mapping) and bool({"received", "path_loss"} & air.keys())
-
-
-def _width_mhz(phy: Mapping[str, Any], group: Mapping[str, Any]) -> int | None:
-    """Return the channel width of a group, or None if the standard does not have it."""
-    of_cell = AMENDMENTS[str(phy["standard"]).lower()]
-    amendment = AMENDMENTS[_older(phy, group)]
-    written = group.get("channel_width", phy.get("channel_width"))
-    width = of_cell.default_width_mhz if written is None else _mhz(written)
-    if width and amendment is not of_cell and "channel_width" not in group:
-        width = min(width, max(amendment.subcarriers))
-    return width if width in amendment.subcarriers else None
-
-
-def _older(phy: Mapping[str, Any], group: Mapping[str, Any]) -> str:
-    """Return the older standard of access point and group; `[phy]`'s if one is unknown."""
-    of_cell, ages = str(phy.get("standard")).lower(), list(STANDARDS)
-    own = str(group.get("standard", of_cell)).lower()
-    return min(of_cell, own, key=ages.index) if {of_cell, own} <= set(ages) else of_cell
-
-
-def _mhz(written: object) -> int | None:
-    """Return the number of a width such as "40 MHz", None for anything else."""
-    number, _, unit = str(written).partition(" ")
-    return int(number) if number.isdecimal() and unit.lower() == "mhz" else None
 
 
 def _expand_flow(expanded: Expanded, index: int, flow: dict[str, Any]) -> None:

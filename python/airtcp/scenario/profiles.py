@@ -52,7 +52,7 @@ class Device:
 
     `standard` is the newest standard that it has, None for that of its access point. `streams` is
     the maximum number of spatial streams. `most_width` is the maximum channel width, as a file
-    writes it.
+    writes it. `emlsr` is how it switches its only radio, if it has one for several links.
     """
 
     name: str
@@ -63,6 +63,7 @@ class Device:
     most_width: str | None
     traffic: tuple[str, ...]
     tcp: Mapping[str, Any] = field(default_factory=dict)
+    emlsr: Mapping[str, Any] = field(default_factory=dict)
     source: Mapping[str, str]
 
 
@@ -130,6 +131,7 @@ def devices() -> Mapping[str, Device]:
             most_width=one.get("most_width"),
             traffic=tuple(one["traffic"]),
             tcp=one.get("tcp", {}),
+            emlsr=one.get("emlsr", {}),
             source=one["source"],
         )
         for name, one in _records()["device"].items()
