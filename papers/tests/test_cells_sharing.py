@@ -11,7 +11,7 @@ from airtcp.distributions import Deterministic, Exponential
 from airtcp.exceptions import QuestionError
 from airtcp.models.coupled_sharing import coupled_queues, coupled_sources
 from airtcp.scenario import Scenario, loads
-from airtcp_papers.common.coupled_flows import FlowQueue, coupled_processor_sharing
+from airtcp_papers.common.servers import FlowQueue, coupled_processor_sharing
 from airtcp_papers.common.sharing.cells import share_cells
 from typer.testing import CliRunner
 
@@ -31,7 +31,7 @@ def test_two_queues_are_those_of_the_exact_chain() -> None:
         [open_queue(0.3), open_queue(0.2)], slowed, jobs=400_000, replications=6, seed=5
     )
 
-    for queue, mean in zip(found.queues, exact, strict=True):
+    for queue, mean in zip(found.servers, exact, strict=True):
         assert queue.sojourn_s.mean == pytest.approx(mean, rel=0.01)
         assert queue.sojourn_s.half_width < 0.01 * mean
 
@@ -47,7 +47,7 @@ def test_sources_that_wait_are_those_of_the_exact_chain() -> None:
     found = coupled_processor_sharing(closed, slowed, jobs=200_000, replications=6, seed=5)
 
     for queue, mean, active in zip(
-        found.queues, exact.mean_sojourn_s, exact.mean_jobs, strict=True
+        found.servers, exact.mean_sojourn_s, exact.mean_jobs, strict=True
     ):
         assert queue.sojourn_s.mean == pytest.approx(mean, rel=0.01)
         assert queue.active.mean == pytest.approx(active, rel=0.01)
@@ -62,7 +62,7 @@ def test_a_queue_that_nobody_slows_down_does_not_mind_the_law_of_sizes() -> None
     found = coupled_processor_sharing(
         queues, lambda busy: [1.0, 1.0], jobs=200_000, replications=6, seed=2
     )
-    for queue in found.queues:
+    for queue in found.servers:
         assert queue.sojourn_s.mean == pytest.approx(2.0, rel=0.02)
 
 

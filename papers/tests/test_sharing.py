@@ -9,8 +9,8 @@ from airtcp.cli.commands import app
 from airtcp.distributions import Distribution, Exponential, Hyperexponential, Pareto
 from airtcp.exceptions import QuestionError
 from airtcp.scenario import ResolvedScenario, loads
-from airtcp_papers.common.concurrent_flows import concurrent_processor_sharing
 from airtcp_papers.common.flows import closed_processor_sharing, processor_sharing
+from airtcp_papers.common.servers import concurrent_processor_sharing
 from airtcp_papers.common.sharing import share, split
 from airtcp_papers.common.sharing.rows import cautions
 from typer.testing import CliRunner

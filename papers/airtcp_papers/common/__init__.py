@@ -12,7 +12,7 @@
 - `scoreboard`: keep the numbers and verdicts of all claims
 - `sliders`: define figures with adjustable parameters, for the page
 - `pages`: write a page per paper, and an overview
-- `flows`, `concurrent_flows`, `coupled_flows`: simulate transfers as jobs that share a capacity
+- `flows`, `servers`: simulate transfers as jobs that share a capacity
 - `sharing`: model transfers as processor sharing, in one network or split among several
 - `command`, `page`, `view`, `extension`: the command, the view of the page, their entry points
 """

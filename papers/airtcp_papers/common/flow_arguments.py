@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import operator
 from collections.abc import Callable
@@ -75,7 +74,7 @@ class Length(TypedDict, total=False):
 
     jobs: int
     warmup_jobs: int | None
-    seed: int
+    seed: int | None
     replications: int
     threads: int | None
     confidence: float
@@ -90,23 +89,6 @@ class Effort(NamedTuple):
     replications: int
     threads: int
     confidence: float
-
-
-def replicate_servers(
-    core: flow_core.ConcurrentFlows | flow_core.CoupledFlows, spent: Effort
-) -> tuple[list[dict[str, Any]], ...]:
-    """Return the core's results for each replication and each server.
-
-    Raises SimulationError.
-    """
-    control = flow_core.FlowControl()
-
-    def one(index: int) -> list[dict[str, Any]]:
-        told = core.run(spent.seed, index, spent.warmup, spent.jobs, control)
-        answer: list[dict[str, Any]] = json.loads(told)
-        return answer
-
-    return replicate(one, spent.replications, spent.threads, control)
 
 
 def law_of(name: str, law: object) -> dict[str, Any]:
@@ -141,7 +123,7 @@ def arrivals(
 def effort(
     jobs: int = 1_000_000,
     warmup_jobs: int | None = None,
-    seed: int = 1,
+    seed: int | None = None,
     replications: int = 10,
     threads: int | None = None,
     confidence: float = 0.95,
@@ -152,7 +134,7 @@ def effort(
     return Effort(
         jobs,
         jobs // 10 if warmup_jobs is None else whole("warmup_jobs", warmup_jobs, 0),
-        whole("seed", seed, 0),
+        1 if seed is None else whole("seed", seed, 0),
         whole("replications", replications, 1),
         processors() if threads is None else whole("threads", threads, 1),
         confidence,

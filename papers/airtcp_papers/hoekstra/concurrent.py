@@ -14,11 +14,11 @@ from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series
-from airtcp_papers.common.concurrent_flows import concurrent_processor_sharing
 from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.flows import processor_sharing
 from airtcp_papers.common.item import Value
 from airtcp_papers.common.measure import changed, least, most, off
+from airtcp_papers.common.servers import concurrent_processor_sharing
 from airtcp_papers.hoekstra.testbed import mean_size, service_s
 
 _LAW: Final = "exponential"

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, Unpack
 
 from airtcp.exceptions import QuestionError
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from airtcp.scenario.keys.traffic import Application, Flow
     from airtcp.stats import Interval
 
-    from airtcp_papers.common.concurrent_flows import ConcurrentResult
-    from airtcp_papers.common.coupled_flows import QueueResult
+    from airtcp_papers.common.flow_arguments import Length
     from airtcp_papers.common.flows import FlowResult
+    from airtcp_papers.common.servers import ServerResult, ServersResult
     from airtcp_papers.common.sharing.results import Shared, Split, Way
     from airtcp_papers.miorandi.predict.jobs import Jobs
     from airtcp_papers.miorandi.predict.transfers import Transfers
@@ -85,10 +85,7 @@ def share(
     scenario: ResolvedScenario,
     *,
     capacity_bps: float | None = None,
-    jobs: int = JOBS,
-    seed: int | None = None,
-    replications: int = 10,
-    threads: int | None = None,
+    **length: Unpack[Length],
 ) -> Shared:
     """Simulate the transfers of a scenario as jobs that share its network equally.
 
@@ -96,10 +93,8 @@ def share(
         scenario: web flows without pages, or FTP, all with one law of sizes.
         capacity_bps: the goodput of the network in bit/s, however many transfers share it; replaces
             the C_k of paper M, (12), corrected. Transfers then have no setup.
-        jobs: transfers that each replication measures, after a tenth of that as warm-up.
-        seed: replaces the scenario's seed.
-        replications: independent runs, from which the intervals are computed.
-        threads: replications in parallel; the results do not depend on it.
+        length: how much to simulate; see `Length`. The defaults are 200,000 jobs, and the
+            scenario's seed and confidence.
 
     Raises:
         QuestionError: the transfers are not such jobs, no model has a capacity, or the load is 1 or
@@ -113,36 +108,31 @@ def share(
     True
     """
     from airtcp.predict import predict
-    from airtcp.results import Provenance
 
     from airtcp_papers.common.flows import closed_processor_sharing, processor_sharing
     from airtcp_papers.common.sharing.results import Shared, SizeClass
 
     traffic = traffic_of(scenario)
     network = network_of(scenario, scenario.flows[0], capacity_bps)
-    seed = scenario.run.seed if seed is None else seed
     load = _load(traffic, [network])
-    confidence = scenario.run.confidence
     added = network.added_s
     model = _of_capacities(predict(scenario))
-    effort: dict[str, Any] = {
-        "capacity": network.capacities,
-        "jobs": jobs,
-        "seed": seed,
-        "replications": replications,
-        "threads": threads,
-        "confidence": confidence,
-    }
+    lasts = length_of(scenario, length)
     if traffic.think_time is not None:
         think_times = longer(traffic.think_time, network.setup_s)
         found = closed_processor_sharing(
-            traffic.sizes, sources=traffic.count, think_times=think_times, **effort
+            traffic.sizes,
+            sources=traffic.count,
+            think_times=think_times,
+            capacity=network.capacities,
+            **lasts,
         )
     else:
-        found = processor_sharing(traffic.sizes, interarrival=arrivals(traffic), **effort)
+        found = processor_sharing(
+            traffic.sizes, interarrival=arrivals(traffic), capacity=network.capacities, **lasts
+        )
     return Shared(
-        scenario=scenario,
-        provenance=Provenance.of(scenario, seed=seed, generator=found.generator),
+        **about(scenario, lasts, found.generator),
         metrics=metrics_of(
             found,
             network,
@@ -162,9 +152,6 @@ def share(
             SizeClass(one.low, one.high, one.jobs, one.sojourn_s.shifted(added), one.slowdown)
             for one in found.by_size
         ),
-        jobs=jobs,
-        replications=replications,
-        confidence=confidence,
     )
 
 
@@ -173,10 +160,7 @@ def split(
     *,
     shares: Sequence[float] | None = None,
     capacity_bps: float | None = None,
-    jobs: int = JOBS,
-    seed: int | None = None,
-    replications: int = 10,
-    threads: int | None = None,
+    **length: Unpack[Length],
 ) -> Split:
     """Simulate transfers that are split among several networks, in several ways.
 
@@ -189,18 +173,14 @@ def split(
         scenarios: the networks by name, at least two.
         shares: the share of each network, adding up to 1; None for only those of the capacities.
         capacity_bps: the goodput of each network in bit/s, as in `share`.
-        jobs: transfers that each replication measures, over all networks.
-        seed: replaces the seed of the first scenario.
-        replications: independent runs, from which the intervals are computed.
-        threads: replications in parallel; the results do not depend on it.
+        length: how much to simulate, as in `share`; jobs are over all networks, and seed and
+            confidence are the first scenario's.
 
     Raises:
         QuestionError: as for `share`; also for transfers that wait for each other, which cannot be
             split, and for shares that do not fit or overload a network.
     """
-    from airtcp.results import Provenance
-
-    from airtcp_papers.common.concurrent_flows import concurrent_processor_sharing
+    from airtcp_papers.common.servers import concurrent_processor_sharing
     from airtcp_papers.common.sharing.results import Split
 
     if len(scenarios) < 2:
@@ -225,35 +205,48 @@ def split(
     if shares is not None:
         ways["by shares"] = _checked(shares, traffic, networks, list(scenarios))
     ways["fewest"] = "least"
-    seed = first.run.seed if seed is None else seed
+    lasts = length_of(first, length)
     found = {
         way: concurrent_processor_sharing(
             traffic.sizes,
             capacities=[one.capacities for one in networks],
             split=rule,
             interarrival=arrivals(traffic),
-            jobs=jobs,
-            seed=seed,
-            replications=replications,
-            threads=threads,
-            confidence=first.run.confidence,
+            **lasts,
         )
         for way, rule in ways.items()
     }
     added = [one.added_s for one in networks]
-    generator = found["fewest"].generator
     return Split(
-        scenario=first,
-        provenance=Provenance.of(first, seed=seed, generator=generator),
+        **about(first, lasts, found["fewest"].generator),
         networks=tuple(scenarios),
         load=load,
         capacities_bps=tuple(8.0 * one.capacities[-1] for one in networks),
         ways={way: _way(result, added) for way, result in found.items()},
         broken=tuple(dict.fromkeys(told for one in networks for told in one.broken)),
-        jobs=jobs,
-        replications=replications,
-        confidence=first.run.confidence,
     )
+
+
+def length_of(scenario: ResolvedScenario, length: Length) -> Length:
+    """Return how much to simulate: what is given, else the defaults and the scenario's."""
+    run = scenario.run
+    lasts: Length = {"jobs": JOBS, "replications": 10, "confidence": run.confidence}
+    lasts.update(length)
+    lasts["seed"] = run.seed if length.get("seed") is None else length["seed"]
+    return lasts
+
+
+def about(scenario: ResolvedScenario, length: Length, generator: str) -> dict[str, Any]:
+    """Return the fields that all results have: scenario, provenance, and size of the simulation."""
+    from airtcp.results import Provenance
+
+    return {
+        "scenario": scenario,
+        "provenance": Provenance.of(scenario, seed=length["seed"], generator=generator),
+        "jobs": length["jobs"],
+        "replications": length["replications"],
+        "confidence": length["confidence"],
+    }
 
 
 def traffic_of(scenario: ResolvedScenario) -> Traffic:
@@ -404,7 +397,7 @@ def longer(law: Distribution, by_s: float) -> Distribution:
     return law.scaled((mean + by_s) / mean) if mean > 0 else Deterministic(value=by_s)
 
 
-def _way(found: ConcurrentResult, added_s: Sequence[float]) -> Way:
+def _way(found: ServersResult, added_s: Sequence[float]) -> Way:
     """Return the result of one way to split; `added_s` is each network's time outside service."""
     from airtcp_papers.common.sharing.results import Part, Way
 
@@ -420,7 +413,7 @@ def _way(found: ConcurrentResult, added_s: Sequence[float]) -> Way:
 
 
 def metrics_of(
-    found: FlowResult | QueueResult, network: Network, quantiles: Mapping[str, Interval]
+    found: FlowResult | ServerResult, network: Network, quantiles: Mapping[str, Interval]
 ) -> dict[str, Interval]:
     """Return the measurements by metric name, including the setup, up to the last byte.
 

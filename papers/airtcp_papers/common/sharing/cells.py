@@ -7,15 +7,16 @@ capacity that the chain of clusters predicts. There are no packets.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from airtcp.exceptions import ModelError, QuestionError
 
 from airtcp_papers.common.sharing import (
-    JOBS,
     Network,
     Traffic,
+    about,
     arrivals,
+    length_of,
     load_of,
     longer,
     metrics_of,
@@ -27,7 +28,8 @@ from airtcp_papers.common.sharing import (
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-    from airtcp_papers.common.coupled_flows import FlowQueue
+    from airtcp_papers.common.flow_arguments import Length
+    from airtcp_papers.common.servers import FlowQueue
     from airtcp_papers.common.sharing.results import CellsShared
 
 
@@ -35,10 +37,7 @@ def share_cells(
     scenario: ResolvedScenario,
     *,
     capacity_bps: float | None = None,
-    jobs: int = JOBS,
-    seed: int | None = None,
-    replications: int = 10,
-    threads: int | None = None,
+    **length: Unpack[Length],
 ) -> CellsShared:
     """Simulate the transfers of cells as jobs that share each cell equally.
 
@@ -48,10 +47,7 @@ def share_cells(
     Args:
         scenario: several cells; in each the transfers have one law, as in `share`.
         capacity_bps: the goodput of each cell alone, as in `share`.
-        jobs: transfers that each replication measures, over all cells.
-        seed: replaces the scenario's seed.
-        replications: independent runs, from which the intervals are computed.
-        threads: replications in parallel; the results do not depend on it.
+        length: how much to simulate, as in `share`; jobs are over all cells.
 
     Raises:
         QuestionError: as for `share`; also if the chain does not apply to these cells.
@@ -59,10 +55,9 @@ def share_cells(
     """
     from airtcp.predict import cells
     from airtcp.predict import predict as ask
-    from airtcp.results import Provenance
     from airtcp.stats import student_interval
 
-    from airtcp_papers.common.coupled_flows import coupled_processor_sharing
+    from airtcp_papers.common.servers import coupled_processor_sharing
     from airtcp_papers.common.sharing.results import CellsShared, SharedCell
     from airtcp_papers.miorandi.predict import cells as cell_transfers
 
@@ -84,33 +79,29 @@ def share_cells(
     if any(load is not None and load >= 1.0 for load in loads):
         name, load = next(both for both in zip(names, loads, strict=True) if (both[1] or 0) >= 1)
         raise QuestionError(f"cell {name} alone has a load of {load:.4g}; allowed: below 1")
-    seed = scenario.run.seed if seed is None else seed
-    level = scenario.run.confidence
+    lasts = length_of(scenario, length)
     try:
         found = coupled_processor_sharing(
             [_queue(*both) for both in zip(traffic, networks, strict=True)],
             cell_transfers.speeds_of(scenario, each, graph),
-            jobs=jobs,
-            seed=seed,
-            replications=replications,
-            threads=threads,
-            confidence=level,
+            **lasts,
         )
     except ModelError as error:
         raise QuestionError(f"the shares of the cells are not known: {error}") from error
-    means = [
-        math.fsum(
-            part * (sojourn + network.added_s)
-            for part, sojourn, network in zip(parts, sojourns, networks, strict=True)
-            if sojourn is not None
+    means = []
+    for run in found.runs:
+        jobs = math.fsum(cell["completed"] for cell in run)
+        means.append(
+            math.fsum(
+                cell["completed"] / jobs * (cell["mean_sojourn_s"] + network.added_s)
+                for cell, network in zip(run, networks, strict=True)
+                if cell["completed"]
+            )
         )
-        for parts, sojourns in zip(found.shares, found.sojourns_s, strict=True)
-    ]
     model = None if capacity_bps is not None else ask(scenario).best("transfer_time_s")
     return CellsShared(
-        scenario=scenario,
-        provenance=Provenance.of(scenario, seed=seed, generator=found.generator),
-        metrics={"transfer_time_s": student_interval(means, level)},
+        **about(scenario, lasts, found.generator),
+        metrics={"transfer_time_s": student_interval(means, lasts["confidence"])},
         cells={
             name: SharedCell(
                 metrics=metrics_of(queue, network, {}),
@@ -120,19 +111,16 @@ def share_cells(
                 by=network.by,
             )
             for name, queue, network, one, load in zip(
-                names, found.queues, networks, traffic, loads, strict=True
+                names, found.servers, networks, traffic, loads, strict=True
             )
         },
         model_s=None if model is None or isinstance(model.value, list) else model.value,
         broken=tuple(dict.fromkeys(told for one in networks for told in one.broken)),
-        jobs=jobs,
-        replications=replications,
-        confidence=level,
     )
 
 
 def _queue(traffic: Traffic, network: Network) -> FlowQueue:
-    from airtcp_papers.common.coupled_flows import FlowQueue
+    from airtcp_papers.common.servers import FlowQueue
 
     if traffic.think_time is None:
         return FlowQueue(traffic.sizes, network.capacities, interarrival=arrivals(traffic))

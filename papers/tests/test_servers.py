@@ -6,8 +6,8 @@ Seeds are fixed. Intervals are of 99.99 %, so that one in ten thousand would mis
 import numpy as np
 import pytest
 from airtcp.distributions import Deterministic, Exponential, Hyperexponential
-from airtcp_papers.common.concurrent_flows import concurrent_processor_sharing
 from airtcp_papers.common.flows import processor_sharing
+from airtcp_papers.common.servers import concurrent_processor_sharing
 
 FILES = Exponential(mean=1.0)
 #: Mean 1, E[X^2] = 7.5.
