@@ -12,65 +12,15 @@ basic access, a TCP ACK per two segments.
 (23) to (26) and (30), which need only a load, are in `airtcp.models.processor_sharing`.
 """
 
-from airtcp_papers.hoekstra.model.load import EffectiveLoad, effective_load
-from airtcp_papers.hoekstra.model.parameters import (
-    CORRECTED,
-    PAPER,
-    TABLE_1,
-    TABLE_1_PROVENANCE,
-    TIME_UNIT_S,
-    Beacon,
-    Dialogue,
-    Parameters,
-    Radio,
-    Variant,
-    frame_time,
-)
-from airtcp_papers.hoekstra.model.service_time import (
-    ServiceTime,
-    ack_time,
-    acknowledged_time,
-    beacon_time,
-    collision_time,
-    cycle_time,
-    data_time,
-    effective_service_time,
-    ftp_get_time,
-    ftp_retrieve_time,
-    ftp_setup_time,
-    last_cycle_time,
-    overhead_time,
-    tcp_close_time,
-    tcp_setup_time,
-)
+from airtcp_papers.hoekstra.model import load as _load
+from airtcp_papers.hoekstra.model import parameters as _parameters
+from airtcp_papers.hoekstra.model import service_time as _service_time
+from airtcp_papers.hoekstra.model.load import *
+from airtcp_papers.hoekstra.model.parameters import *
+from airtcp_papers.hoekstra.model.service_time import *
 
 __all__ = [
-    "CORRECTED",
-    "PAPER",
-    "TABLE_1",
-    "TABLE_1_PROVENANCE",
-    "TIME_UNIT_S",
-    "Beacon",
-    "Dialogue",
-    "EffectiveLoad",
-    "Parameters",
-    "Radio",
-    "ServiceTime",
-    "Variant",
-    "ack_time",
-    "acknowledged_time",
-    "beacon_time",
-    "collision_time",
-    "cycle_time",
-    "data_time",
-    "effective_load",
-    "effective_service_time",
-    "frame_time",
-    "ftp_get_time",
-    "ftp_retrieve_time",
-    "ftp_setup_time",
-    "last_cycle_time",
-    "overhead_time",
-    "tcp_close_time",
-    "tcp_setup_time",
+    *_load.__all__,
+    *_parameters.__all__,
+    *_service_time.__all__,
 ]

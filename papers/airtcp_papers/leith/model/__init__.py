@@ -12,39 +12,15 @@ Section 5, TCP at a wired bottleneck, is `leith.aimd`. Every function takes a `V
 default is the paper's own reading.
 """
 
-from airtcp_papers.leith.model.hold import (
-    hold_probability,
-    state_distribution,
-    state_distribution_by_chain,
-    transition_matrix,
-    visits_per_hold,
-)
-from airtcp_papers.leith.model.parameters import CORRECTED, PAPER, Parameters, Variant
-from airtcp_papers.leith.model.throughput import (
-    BestWindow,
-    Contention,
-    Throughput,
-    best_window,
-    contention,
-    simplified_throughput,
-    throughput,
-)
+from airtcp_papers.leith.model import hold as _hold
+from airtcp_papers.leith.model import parameters as _parameters
+from airtcp_papers.leith.model import throughput as _throughput
+from airtcp_papers.leith.model.hold import *
+from airtcp_papers.leith.model.parameters import *
+from airtcp_papers.leith.model.throughput import *
 
 __all__ = [
-    "CORRECTED",
-    "PAPER",
-    "BestWindow",
-    "Contention",
-    "Parameters",
-    "Throughput",
-    "Variant",
-    "best_window",
-    "contention",
-    "hold_probability",
-    "simplified_throughput",
-    "state_distribution",
-    "state_distribution_by_chain",
-    "throughput",
-    "transition_matrix",
-    "visits_per_hold",
+    *_hold.__all__,
+    *_parameters.__all__,
+    *_throughput.__all__,
 ]

@@ -13,63 +13,31 @@ Every function takes a `Variant`; the default is the paper's own reading. The nu
 each reading are in `docs/papers/models-paper-m.md`.
 """
 
-from airtcp_papers.miorandi.model.appendix import (
-    phi,
-    window_distribution,
-    window_throughput,
-    window_throughput_by_chain,
+from airtcp_papers.miorandi.model import (
+    appendix as _appendix,
 )
-from airtcp_papers.miorandi.model.contention import (
-    Contention,
-    collision_probability,
-    contention,
-    mean_backoff_slots,
+from airtcp_papers.miorandi.model import (
+    contention as _contention,
 )
-from airtcp_papers.miorandi.model.parameters import CORRECTED, PAPER, Parameters, Variant
-from airtcp_papers.miorandi.model.session import (
-    Sessions,
-    SizeLaw,
-    active_distribution,
-    affine_session_time,
-    mean_session_time,
-    processor_sharing,
-    session_delay,
-    session_time,
-    setup_time,
+from airtcp_papers.miorandi.model import (
+    parameters as _parameters,
 )
-from airtcp_papers.miorandi.model.throughput import (
-    Throughput,
-    backlogged_distribution,
-    capacity,
-    single_station,
-    throughput,
+from airtcp_papers.miorandi.model import (
+    session as _session,
 )
+from airtcp_papers.miorandi.model import (
+    throughput as _throughput,
+)
+from airtcp_papers.miorandi.model.appendix import *
+from airtcp_papers.miorandi.model.contention import *
+from airtcp_papers.miorandi.model.parameters import *
+from airtcp_papers.miorandi.model.session import *
+from airtcp_papers.miorandi.model.throughput import *
 
 __all__ = [
-    "CORRECTED",
-    "PAPER",
-    "Contention",
-    "Parameters",
-    "Sessions",
-    "SizeLaw",
-    "Throughput",
-    "Variant",
-    "active_distribution",
-    "affine_session_time",
-    "backlogged_distribution",
-    "capacity",
-    "collision_probability",
-    "contention",
-    "mean_backoff_slots",
-    "mean_session_time",
-    "phi",
-    "processor_sharing",
-    "session_delay",
-    "session_time",
-    "setup_time",
-    "single_station",
-    "throughput",
-    "window_distribution",
-    "window_throughput",
-    "window_throughput_by_chain",
+    *_appendix.__all__,
+    *_contention.__all__,
+    *_parameters.__all__,
+    *_session.__all__,
+    *_throughput.__all__,
 ]
