@@ -111,7 +111,9 @@ class UnknownItemError(AirtcpError):
 def items() -> dict[str, Item]:
     """Return every item by name, paper by paper."""
     for paper in SOURCES.values():
-        importlib.import_module(f"airtcp_papers.{paper.package}.items")
+        package = f"airtcp_papers.{paper.package}"
+        for module in importlib.import_module(package).ITEMS:
+            importlib.import_module(f"{package}.{module}")
     letters = list(SOURCES)
     order = sorted(REGISTRY, key=lambda name: (letters.index(REGISTRY[name].paper), _place(name)))
     return {name: REGISTRY[name] for name in order}
