@@ -6,6 +6,7 @@ Nothing is imported before `predict` asks.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from airtcp.predict.families import Family, Kind, Models, under_dcf
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 
-def _cards_of_l() -> Sequence[Card]:
-    from airtcp_papers.leith.predict import best, bottleneck, uploads
+def _cards(folder: str) -> Sequence[Card]:
+    from airtcp_papers.common.cards import cards
 
-    return (*bottleneck.CARDS, *uploads.CARDS, *best.CARDS)
+    return tuple(cards(folder).values())
 
 
 def _of_l(kind: Kind, _: ResolvedScenario) -> Sequence[Family]:
@@ -31,12 +32,6 @@ def _of_l(kind: Kind, _: ResolvedScenario) -> Sequence[Family]:
         Family(20, "L (9)", uploads.predict),
         Family(70, "L (9), best CWmin", best.window, is_setting=True),
     )
-
-
-def _cards_of_b() -> Sequence[Card]:
-    from airtcp_papers.bruno.predict import best, bursts, cycles
-
-    return (*bursts.CARDS, *cycles.CARDS, *best.CARDS)
 
 
 def _of_b(kind: Kind, _: ResolvedScenario) -> Sequence[Family]:
@@ -56,24 +51,12 @@ def _of_b(kind: Kind, _: ResolvedScenario) -> Sequence[Family]:
     )
 
 
-def _cards_of_g() -> Sequence[Card]:
-    from airtcp_papers.gopal.predict import CARDS
-
-    return CARDS
-
-
 def _of_g(kind: Kind, _: ResolvedScenario) -> Sequence[Family]:
     if kind != "saturated":
         return ()
     from airtcp_papers.gopal.predict import saturated
 
     return (Family(20, "G (1)", under_dcf(saturated, silent=True)),)
-
-
-def _cards_of_h() -> Sequence[Card]:
-    from airtcp_papers.hoekstra.predict import CARDS
-
-    return CARDS
 
 
 def _of_h(kind: Kind, scenario: ResolvedScenario) -> Sequence[Family]:
@@ -85,13 +68,6 @@ def _of_h(kind: Kind, scenario: ResolvedScenario) -> Sequence[Family]:
     ask = {"web": predict.web, "ftp": predict.ftp, "once": predict.alone}[kind]
     rank = 15 if predict.fits(scenario) else 25
     return (Family(rank, "paper H", under_dcf(ask, silent=True)),)
-
-
-def _cards_of_m() -> Sequence[Card]:
-    from airtcp_papers.miorandi.predict import arrivals, cells, downloads, lone, replies, web
-
-    rooms = (downloads, replies, web, arrivals, lone, cells)
-    return [card for room in rooms for card in room.CARDS]
 
 
 def _of_m(kind: Kind, scenario: ResolvedScenario) -> Sequence[Family]:
@@ -111,8 +87,8 @@ def _of_m(kind: Kind, scenario: ResolvedScenario) -> Sequence[Family]:
     return (Family(20, "paper M", under_dcf(ask)),)
 
 
-BRUNO: Final = Models(_cards_of_b, _of_b)
-GOPAL: Final = Models(_cards_of_g, _of_g)
-HOEKSTRA: Final = Models(_cards_of_h, _of_h, ("models.hoekstra.service_time",))
-LEITH: Final = Models(_cards_of_l, _of_l)
-MIORANDI: Final = Models(_cards_of_m, _of_m)
+BRUNO: Final = Models(partial(_cards, "bruno"), _of_b)
+GOPAL: Final = Models(partial(_cards, "gopal"), _of_g)
+HOEKSTRA: Final = Models(partial(_cards, "hoekstra"), _of_h, ("models.hoekstra.service_time",))
+LEITH: Final = Models(partial(_cards, "leith"), _of_l)
+MIORANDI: Final = Models(partial(_cards, "miorandi"), _of_m)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 _CARD: Final = cards("gopal")["same_slot"]
-CARDS: Final = (_CARD,)
 
 
 def saturated(scenario: ResolvedScenario, answers: Answers) -> None:

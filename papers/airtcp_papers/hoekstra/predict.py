@@ -60,7 +60,6 @@ _POISSON_CARD: Final = cards("hoekstra")["poisson"]
 _QUANTILES_CARD: Final = cards("hoekstra")["quantiles"]
 _FEW_QUANTILES_CARD: Final = cards("hoekstra")["few_quantiles"]
 _LONE_CARD: Final = cards("hoekstra")["alone"]
-CARDS: Final = (_CARD, _FEW_QUANTILES_CARD, _POISSON_CARD, _QUANTILES_CARD, _LONE_CARD)
 #: Up to this many segments the window hardly matters; paper H's testbed has 6.
 _SMALL_WINDOW: Final = 8
 #: Truncate a distribution where states fall below this probability.

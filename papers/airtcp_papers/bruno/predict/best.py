@@ -28,7 +28,6 @@ _said: Final = partial(said, "bruno")
 _Collision: TypeAlias = Literal["as-success", "difs", "eifs"]
 
 _BURSTS: Final = cards("bruno")["target"]
-CARDS: Final = (_BURSTS,)
 
 
 def bursts(scenario: ResolvedScenario, answers: Answers) -> str | None:

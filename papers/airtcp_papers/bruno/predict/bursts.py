@@ -28,7 +28,6 @@ _said: Final = partial(said, "bruno")
 
 _SOURCE: Final = "B (8), cycles"
 _CARD: Final = cards("bruno")["bursts"]
-CARDS: Final = (_CARD,)
 #: A window of this many ACKs keeps a single station's queue filled.
 _FILLED: Final = 4
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _HEUSSE: Final = "Heusse et al. (2003), TCP"
 _HEUSSE_CARD: Final = cards("bruno")["heusse"]
 _LIMIT_CARD: Final = cards("bruno")["limit"]
-CARDS: Final = (_HEUSSE_CARD, _LIMIT_CARD)
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> None:

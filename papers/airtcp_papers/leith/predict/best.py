@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 _WINDOW: Final = cards("leith")["best_window"]
-CARDS: Final = (_WINDOW,)
 
 
 def window(scenario: ResolvedScenario, answers: Answers) -> str | None:

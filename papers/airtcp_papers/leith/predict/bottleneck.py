@@ -33,7 +33,6 @@ _said: Final = partial(said, "leith")
 
 _SOURCE: Final = "L, section 5.1"
 _CARD: Final = cards("leith")["bottleneck"]
-CARDS: Final = (_CARD,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,6 @@ _said: Final = partial(said, "leith")
 SOURCE: Final = "L (9)"
 _CARD: Final = cards("leith")["uploads"]
 _SIMPLIFIED_CARD: Final = cards("leith")["simplified"]
-CARDS: Final = (_CARD, _SIMPLIFIED_CARD)
 #: Above this fraction of colliding frames the paper's simulations depart from its model: timeouts.
 _TOO_MANY: Final = 0.3
 #: Report frames given up at the retry limit from this probability on.

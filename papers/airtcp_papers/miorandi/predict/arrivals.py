@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _SOURCE: Final = "M (16), Poisson arrivals"
 _CARD: Final = cards("miorandi")["arrivals"]
-CARDS: Final = (_CARD,)
 #: Drop the states beyond which the total probability is below this; keep at most this many.
 _NEGLIGIBLE: Final = 1e-12
 _MOST_STATES: Final = 5000

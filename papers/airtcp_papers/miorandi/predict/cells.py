@@ -38,7 +38,6 @@ _SOURCE: Final = "coupled queues"
 #: The most cells; the speeds are tabulated for each set of busy cells.
 MOST_CELLS: Final = 8
 _CARD: Final = cards("miorandi")["cells"]
-CARDS: Final = (_CARD,)
 
 
 @dataclass(frozen=True, slots=True)

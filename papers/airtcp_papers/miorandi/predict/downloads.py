@@ -36,7 +36,6 @@ _CONTENTION: Final = "models.miorandi.contention"
 _ENDLESS: Final = cards("miorandi")["several"]
 _LONE: Final = cards("miorandi")["lone"]
 _WINDOWED: Final = cards("miorandi")["windowed"]
-CARDS: Final = (_ENDLESS, _LONE, _WINDOWED)
 #: The more accurate forms first, then the paper's own.
 _VARIANTS: Final = ((CORRECTED, ", corrected"), (PAPER, ""))
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 _CARD: Final = cards("miorandi")["transfer"]
-CARDS: Final = (_CARD,)
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> None:

@@ -21,7 +21,6 @@ from airtcp_papers.miorandi.predict.connections import Connections
 
 _SOURCE: Final = "ACKs at once"
 _CARD: Final = cards("miorandi")["replies"]
-CARDS: Final = (_CARD,)
 #: A window of this many times the segments per ACK keeps the access point backlogged.
 _LARGE: Final = 10
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 _said: Final = partial(said, "miorandi")
 
 _CARD: Final = cards("miorandi")["web"]
-CARDS: Final = (_CARD,)
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> None:
