@@ -8,7 +8,14 @@ import airtcp
 import numpy as np
 import pytest
 from airtcp.estimates.accounts import bin_bounds_s
-from airtcp.estimates.limits import confined, never_happens, stretched, unseen, widened
+from airtcp.estimates.limits import (
+    confined,
+    never_happens,
+    stretched,
+    unseen,
+    widened,
+    within_limits,
+)
 from airtcp.estimates.parts import _among
 from airtcp.estimates.percentiles import BY_BASE, Distribution, distribution, in_order
 from airtcp.estimates.steadiness import Steadiness
@@ -78,6 +85,25 @@ def test_few_samples_have_a_bound_or_nothing() -> None:
     assert of_four.interval.low is not None
     assert of_three.interval.low is None
     assert of_counts([[1.0, 1.0]] * 4).percentile(0.5, 0.95) is None
+
+
+@pytest.mark.parametrize(("number", "high"), [(13, None), (14, 1.0)])
+def test_few_samples_without_a_long_one_have_an_upper_end(number: int, high: float | None) -> None:
+    """Of n samples none is longer than 1 s, so 90 % are shorter if .025^(1.5 / n) > .9: n >= 53."""
+    assert (0.025 ** (1.5 / (4 * number)) > 0.9) is (high is not None)
+
+    found = of_counts([[float(number)]] * 4).percentile(0.9, 0.95)
+
+    assert (found.interval.mean, found.interval.high) == (high, high)
+
+
+def test_the_lower_end_of_a_percentile_stays_where_the_samples_have_it() -> None:
+    """A mean less an error of 60 % would be moved to exp(-.6) = .55 of the mean."""
+    ends = Interval(1.0, 0.4, 1.6, 4)
+    told = within_limits({"transfer_time_p90_s": ends, "transfer_time_s": ends}, [], None)
+
+    assert told["transfer_time_p90_s"].low == 0.4
+    assert told["transfer_time_s"].low == pytest.approx(math.exp(-0.6))
 
 
 def test_transfers_in_progress_count_as_longer_than_they_are_old() -> None:

@@ -15,11 +15,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from airtcp.estimates.percentiles import in_order
+from airtcp.estimates.percentiles import PERCENTILES, in_order
 from airtcp.scenario.keys.traffic import has_end
 from airtcp.stats import Interval
 
@@ -153,7 +154,11 @@ def within_limits(
         if not (is_once and name in _OF_TRAFFIC):
             interval = unseen(name, interval, runs, group, part)
         most = math.inf if scenario is None else most_of(name, scenario, group, part)
-        found[name] = widened(name, interval, 0.0, most, are_linear=are_linear)
+        limited = widened(name, interval, 0.0, most, are_linear=are_linear)
+        if name in PERCENTILES and limited.low is not None and interval.low is not None:
+            # The lower end is a percentile of samples, which the scale must not bring nearer.
+            limited = replace(limited, low=min(limited.low, max(interval.low, 0.0)))
+        found[name] = limited
     in_order(found)
     return found
 

@@ -3,8 +3,9 @@
 A mean of the replications' percentiles is not the percentile: if one replication of four has the
 long delays, the 99th percentile of all samples is among these. So samples are pooled. The interval
 is Woodruff's (JASA 47, 1952): the times x at which the share F(x) of samples up to x differs from
-the level by no more than its error. A jackknife over replications gives that error. F grows with x,
-so the percentiles of one quantity, and both ends of their intervals, are in order.
+the level by no more than its error. A jackknife over replications gives that error. With few
+samples beyond the level the upper end is exact for binomial numbers. F grows with x, so the
+percentiles of one quantity, and both ends of their intervals, are in order.
 
 Transfers and pages in progress at the end of the measured time are known to last longer than their
 age. F is the estimator of Kaplan and Meier (JASA 53, 1958). Those that began before the measured
@@ -40,10 +41,14 @@ BY_BASE: Final = {base: [f"{base}_p{one}_s" for one in _PERCENTS] for base in _B
 PERCENTILES: Final = {
     f"{base}_p{percent}_s": (base, percent / 100.0) for base in _BASES for percent in _PERCENTS
 }
-#: The fewest samples on the rarer side of a percentile with an interval, and the fewest samples of
-#: one with a bound.
+#: With fewer samples on the rarer side of a percentile its upper limit is that of small samples.
+#: The fewest samples of a percentile with a bound.
 _FEWEST_BEYOND: Final = 10.0
 _FEWEST: Final = 10
+#: The least design effect of few samples, because transfers of one replication are correlated. In
+#: eight networks with 40 to 300 transfers, one of 107 upper limits at 95 % was too low with 1.5,
+#: and four of 180 with 1.
+_LEAST_EFFECT: Final = 1.5
 #: The fewest replications that allow a lower bound.
 FEWEST_RUNS: Final = 4
 #: The maximum number of times at which samples of transfers and pages are counted.
@@ -114,12 +119,11 @@ class Distribution:
         low_s = float(self.low_s[self._place(shares[0] + doubt, q, most=len(doubt) - 1)])
         surely = np.flatnonzero(shares[0] - doubt < q - 1e-12)
         beyond = int(surely[-1]) + 1 if len(surely) else 0
-        is_known = (
-            whole_s is not None
-            and beyond < len(self.high_s)
-            and self.number * min(q, 1.0 - q) >= _FEWEST_BEYOND
-        )
-        if not is_known or whole_s is None:
+        few = self.number * min(q, 1.0 - q) < _FEWEST_BEYOND
+        if whole_s is not None and (few or beyond == len(self.high_s)):
+            place = int(np.argmax(shares[0] >= q - 1e-12))
+            beyond = self._surely_beyond(q, confidence, float(jackknife[place]))
+        if whole_s is None or beyond == len(self.high_s):
             low = low_s if runs >= FEWEST_RUNS and low_s > 0.0 else None
             return Percentile(Interval(None, low, None, n), ())
         low_s, high_s = min(low_s, whole_s), max(float(self.high_s[beyond]), whole_s)
@@ -131,6 +135,26 @@ class Distribution:
         )
         values = whole_s + (n - 1) * (without_s.mean() - without_s)
         return Percentile(Interval(whole_s, low_s, high_s, n), tuple(values.tolist()))
+
+    def _surely_beyond(self, q: float, confidence: float, jackknife: float) -> int:
+        """Return the first interval by whose end F surely exceeds `q`; their number if none does.
+
+        With few samples beyond a quantile the error of F is not normal. So F has the limit of
+        Clopper and Pearson (Biometrika 26, 1934) for the effective number of samples, which is
+        smaller by the design effect (Korn and Graubard, Survey Methodology 24, 1998). `jackknife`
+        is the variance of F at the quantile.
+        """
+        from scipy.special import betaincinv
+
+        runs = int((self.ended.sum(axis=1) > 0.0).sum())
+        if runs < FEWEST_RUNS:
+            return len(self.high_s)
+        effect = max(_LEAST_EFFECT, jackknife * self.number / (q * (1.0 - q)))
+        of = self.number / effect
+        ended = np.minimum(self._shares[0], 1.0) * of
+        least = betaincinv(np.maximum(ended, 1e-9), of - ended + 1.0, (1.0 - confidence) / 2.0)
+        found = np.flatnonzero(least >= q)
+        return int(found[0]) if len(found) else len(self.high_s)
 
     def reached_s(self, q: float) -> float | None:
         """Return the `q` quantile of the pooled samples, however few there are.
