@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import airtcp
 import pytest
+from airtcp.judge.candidates import singles
 from airtcp.judge.causes import causes
 from airtcp.judge.counterfactual import PROBLEMS, counterfactuals
 from airtcp.judge.race import Race, cost
@@ -110,6 +113,14 @@ NETWORKS: dict[str, dict[str, Any]] = {
         cells={"here": {}, "there": {}},
         air={"heard": [["here", "there"]]},
     ),
+    # Silence of one cell leaves 22 Mb/s of the other.
+    "cells": network(
+        [flow("mine", "download", BULK), flow("theirs", "download", BULK)],
+        {"goodput": "> 30 Mb/s"},
+        groups={"mine": {"cell": "here"}, "theirs": {"cell": "there"}},
+        cells={"here": {}, "there": {}},
+        air={"heard": [["here", "there"]]},
+    ),
     "delayed-acks": network(
         [
             flow(
@@ -196,13 +207,14 @@ NETWORKS: dict[str, dict[str, Any]] = {
 }
 
 
-def found(scenario: dict[str, Any]) -> tuple[Cause, ...]:
+@contextmanager
+def racing(scenario: dict[str, Any]) -> Iterator[Race]:
     result = airtcp.simulate(airtcp.load(scenario))
     runs = result.simulation.runs
     assert isinstance(result.scenario, Scenario)
     base = named(result.scenario)
     with Points[str](1) as points:
-        race = Race(
+        yield Race(
             base,
             result.provenance,
             points,
@@ -211,6 +223,10 @@ def found(scenario: dict[str, Any]) -> tuple[Cause, ...]:
             confidence=0.95,
             whole=False,
         )
+
+
+def found(scenario: dict[str, Any]) -> tuple[Cause, ...]:
+    with racing(scenario) as race:
         return causes(race, 5e6)
 
 
@@ -225,6 +241,20 @@ def test_the_counterfactual_that_restores_the_target_is_the_cause(problem: str) 
     # Who is concerned is named.
     if problem in ("distance", "neighbour"):
         assert first.groups == {"distance": ("far",), "neighbour": ("there",)}[problem]
+
+
+def test_the_leading_cause_is_measured_as_long_as_the_finalists() -> None:
+    with racing(NETWORKS["link-queue"]) as race:
+        changes = [one for one in singles(race.base)[0] if one.name == "wire-fq-codel"]
+        race.run_to_end(changes)
+        finalist = race.standings["wire-fq-codel"]
+        # A budget for two seconds each; the final was three times as long as the scenario.
+        leading = causes(race, 1.0)[0]
+
+    # The counterfactual has the same queue as the change, on the same random numbers.
+    assert finalist.scenario.run.whole_s > 4.5
+    assert leading.problem == "link-queue"
+    assert leading.worst == finalist.outcome.worst
 
 
 def test_a_network_that_meets_its_targets_has_no_cause() -> None:

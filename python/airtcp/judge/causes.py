@@ -1,8 +1,9 @@
 """Find the cause of missed targets: the smallest set of counterfactuals that restores them.
 
 Each counterfactual is simulated once, on the random numbers of the unchanged scenario. If none
-restores every target, pairs of the best ones are simulated, too. Endless transfers without a target
-have a limit instead: the counterfactual that raises their goodput most.
+restores every target, pairs of the best ones are simulated, too. The leading cause is simulated
+again, as long as the finalists of the race, with whose outcomes users compare it. Endless transfers
+without a target have a limit instead: the counterfactual that raises their goodput most.
 """
 
 from __future__ import annotations
@@ -19,10 +20,14 @@ if TYPE_CHECKING:
     from airtcp.judge.race import Race
     from airtcp.scenario import Scenario
 
+    _Found = tuple[Counterfactual, Cause]
+
 #: Number of counterfactuals tried in pairs, and number of causes listed.
 _PAIRED: Final = 4
 _LISTED: Final = 3
 _SHORTEST_S: Final = 2.0
+#: The most leading causes that are simulated as long as the finalists.
+_CONFIRMED: Final = 4
 #: A standing queue hides other causes, such as a window that is too small. So each of the best
 #: counterfactuals is also paired with these.
 _QUEUES: Final = frozenset({"ap-queue", "link-queue"})
@@ -50,7 +55,24 @@ def causes(race: Race, budget: float) -> tuple[Cause, ...]:
         if pairs:
             _, both = _seen(race, "causes", pairs, length_s)
             found += [(one, cause) for one in pairs if (cause := _cause(one, base, both[one.key]))]
-    return tuple(cause for _, cause in _in_order(found)[:_LISTED])
+    return tuple(cause for _, cause in _confirmed(race, found)[:_LISTED])
+
+
+def _confirmed(race: Race, found: list[_Found]) -> list[_Found]:
+    """Sort causes by outcomes of which the leading one is as long as those of the finalists."""
+    order = _in_order(found)
+    if race.whole or not race.final:
+        return order
+    finalist = race.standings[race.final[0]]
+    length_s, runs = finalist.scenario.run.whole_s, len(finalist.runs)
+    confirmed: set[str] = set()
+    while order and order[0][0].key not in confirmed and len(confirmed) < _CONFIRMED:
+        leading = order[0][0]
+        confirmed.add(leading.key)
+        base, seen = _seen(race, "confirm", [leading], length_s, runs)
+        cause = _cause(leading, base, seen[leading.key])
+        order = _in_order(([(leading, cause)] if cause else []) + order[1:])
+    return order
 
 
 def limits(
@@ -104,7 +126,7 @@ def _length_s(race: Race, tried: Sequence[Counterfactual], budget: float) -> flo
 
 
 def _seen(
-    race: Race, name: str, tried: Sequence[Counterfactual], length_s: float
+    race: Race, name: str, tried: Sequence[Counterfactual], length_s: float, runs: int = 1
 ) -> tuple[Outcome, dict[str, Outcome]]:
     """Simulate counterfactuals; return the outcome of the unchanged scenario and of each."""
     scenarios: dict[str, Scenario] = {"": race.base} | {one.key: one.scenario for one in tried}
@@ -113,7 +135,7 @@ def _seen(
     }
     for key, scenario in cut.items():
         race.points.add(f"{name}: {key}", scenario)
-    race.points.run({f"{name}: {key}": 1 for key in cut})
+    race.points.run({f"{name}: {key}": runs for key in cut})
     seen = {
         key: outcome(
             scenario,
@@ -139,9 +161,7 @@ def _pairs(best: Sequence[Counterfactual]) -> Iterator[Counterfactual]:
                 )
 
 
-def _in_order(
-    found: Sequence[tuple[Counterfactual, Cause]],
-) -> list[tuple[Counterfactual, Cause]]:
+def _in_order(found: Sequence[_Found]) -> list[_Found]:
     """Sort causes: most targets restored first, then single causes, then the more specific ones.
 
     Of single causes that restore no target, those with the largest gain come first.
@@ -149,7 +169,7 @@ def _in_order(
     singles = [one for _, one in found if "+" not in one.problem and one.problem != "load"]
     most = max((one.gain for one in singles if one.met <= one.met_before), default=0.0)
 
-    def key(one: tuple[Counterfactual, Cause]) -> tuple[int, bool, int, bool, int, float]:
+    def key(one: _Found) -> tuple[int, bool, int, bool, int, float]:
         cause = one[1]
         parts = cause.problem.split(" + ")
         return (

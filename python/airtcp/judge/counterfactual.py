@@ -7,7 +7,7 @@ the counterfactual that restores the targets.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp.data import beside
 from airtcp.exceptions import ScenarioError
 from airtcp.remedies import OF_STANDARD
+from airtcp.remedies.apart import apart
 
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
@@ -83,6 +84,9 @@ def _all(base: Scenario) -> Iterator[tuple[str, tuple[str, ...], dict[str, Any]]
         for place, cell in enumerate(base.cells):
             own = tuple(group.name for group in base.stations if group.cell == place)
             yield "neighbour", (cell.name,), _without(base, own)
+        channels = apart(base)
+        if channels is not None:
+            yield "cells", (), _edited(base, partial(_set_channels, channels=channels))
     yield "delayed-acks", (), _edited(base, lambda data: _immediate_acks(base, data))
     yield "windows", (), _edited(base, lambda data: _large_windows(base, data))
     yield "link-loss", (), _edited(base, lambda data: _each_link(data, _sound))
@@ -125,6 +129,11 @@ def _all_hear(base: Scenario, data: dict[str, Any]) -> None:
         group.pop("hears", None)
     if base.air is not None and base.air.powers_known and len(base.cells or ()) < 2:
         data.setdefault("air", {})["sense"] = _WEAKEST
+
+
+def _set_channels(data: dict[str, Any], channels: Sequence[int]) -> None:
+    for cell, channel in zip(data["cells"].values(), channels, strict=True):
+        cell["channel"] = channel
 
 
 def _tcp(base: Scenario, data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
