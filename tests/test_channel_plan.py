@@ -210,15 +210,6 @@ def test_a_plan_that_may_be_no_better_is_not_told_as_the_best(planned: ChannelPl
     assert present.apply_lines(planned)
 
 
-def test_threads_do_not_change_a_plan(row: Scenario, planned: ChannelPlan) -> None:
-    single = airtcp.plan(row, vary="channels", channels=[36, 40], objective="least", threads=1)
-
-    def told(plan: ChannelPlan) -> dict[str, Any]:
-        return {key: one for key, one in plan.to_dict().items() if key not in ("wall_s", "cpu_s")}
-
-    assert told(single) == told(planned)
-
-
 def test_equipment_is_told_for_each_access_point_that_moves() -> None:
     offices = example("three-offices")
     found = airtcp.plan(offices, vary="channels", channels=[36, 40])

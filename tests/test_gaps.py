@@ -94,11 +94,6 @@ def test_more_than_the_air_carries_is_explained_by_none(tmp_path: Path) -> None:
     assert "No explanation fits" in gap_lines(gap)[1]
 
 
-@pytest.mark.slow
-def test_it_is_the_same_on_any_number_of_threads(of_the_page: Gap) -> None:
-    assert explain(beside(MEASURED), threads=1).to_dict() == of_the_page.to_dict()
-
-
 def test_a_neighbour_is_told_as_a_piece_of_a_scenario_file() -> None:
     scenario = named(airtcp.load(HOME))
     found, _ = causes(scenario, 0.5)

@@ -12,8 +12,6 @@ from typing import NamedTuple
 import airtcp
 import pytest
 
-EXAMPLES = Path(airtcp.__file__).parent / "examples"
-
 #: Prints the peak memory of a process that runs a resolved scenario, in KiB, and its CPU time.
 RUN = """
 import importlib.util, re, sys, time
@@ -117,29 +115,3 @@ def test_rows_of_powers_as_objects_say_the_same_as_a_table(tmp_path: Path) -> No
     assert '"received_dbm":[[' in dense
     found = [_core.Simulation(text).run(1, 0, _core.RunControl())[:2] for text in (sparse, dense)]
     assert found[0] == found[1]
-
-
-THREE = {("field by exchanges", "cells hear each other entirely or not at all")}
-PROTECTED = {("field by frames", "RTS threshold or protection")}
-HIDDEN = {("field by frames", "a station hears what no other station hears")}
-
-
-@pytest.mark.parametrize(
-    ("example", "changes", "engines"),
-    [
-        ("persistent-downloads", {}, {("cell", "all stations hear each other; single frames")}),
-        ("office-wifi6", {}, {("cell", "all stations hear each other; aggregated frames")}),
-        ("three-cells", {}, THREE),
-        ("three-cells", {"mac.rts_threshold": "60000 B"}, PROTECTED),
-        ("hidden-uploads", {}, HIDDEN),
-    ],
-)
-def test_the_core_tells_the_engine_of_each_cell(
-    example: str, changes: dict[str, str], engines: set[tuple[str, str]]
-) -> None:
-    from airtcp import _core
-
-    scenario = airtcp.load(EXAMPLES / f"{example}.toml").vary(changes)
-    told = _core.Simulation(scenario.to_json()).engines()
-    assert set(told) == engines
-    assert len(told) == max(1, len(scenario.cells or ()))

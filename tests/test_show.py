@@ -63,15 +63,6 @@ def test_the_answer_is_there_as_json() -> None:
     assert (mac["short_retry_limit"], mac["long_retry_limit"]) == (7, 4)
 
 
-def test_a_wrong_profile_is_one_line_and_status_2() -> None:
-    result = call("show", "-", stdin=HOME.replace('"tv"', '"TV set"'))
-
-    assert result.exit_code == 2
-    assert result.stderr.startswith(
-        'airtcp: standard input: stations[1].profile: there is no device "TV set"'
-    )
-
-
 def test_files_are_named_from_where_the_reader_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -134,12 +134,6 @@ def test_a_run_says_what_stopped_it(
     assert (simulation.stopped, simulation.replications) == (stopped, replications)
 
 
-def test_precision_does_not_depend_on_threads() -> None:
-    scenario = web('precision = "3 %"')
-    one, three = simulate(scenario, threads=1), simulate(scenario, threads=3)
-    assert without_times(one) == without_times(three)
-
-
 def test_progress_rises_to_one() -> None:
     seen: list[float] = []
     simulate(web(), threads=2, progress=seen.append)

@@ -1,10 +1,6 @@
 """Traces say what the results say, row by row; files of them are whole or not there."""
 
 import math
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import airtcp
@@ -18,7 +14,6 @@ from airtcp.results.trace import Trace
 from airtcp.results.trace_file import kinds
 from airtcp.scenario import ResolvedScenario, loads
 from bases import cell
-from children import Children
 from pyarrow import parquet
 
 LOSSY = """
@@ -199,33 +194,6 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "s.toml"
     path.write_text(LOSSY)
     return path
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_an_interrupted_run_leaves_a_whole_file(file: Path, ending: str, started: Children) -> None:
-    """With the replications that had ended, or none if none had."""
-    command = [sys.executable, "-m", "airtcp", "simulate", "s.toml", "--quiet"]
-    command += ["--replications", "100000", "--threads", "2", "--trace", f"t.{ending}"]
-    running = started.start(
-        command, cwd=file.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    aside = file.parent / f".t.{ending}.{running.pid}"
-    deadline = time.monotonic() + 60
-    # The first replication is in it.
-    while not (aside.exists() and aside.stat().st_size > 10_000):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    running.send_signal(signal.SIGINT)
-    printed, said = running.communicate(timeout=60)
-
-    assert running.returncode == 130
-    assert "interrupted" in said
-    assert not aside.exists()
-    path = file.parent / f"t.{ending}"
-    rows = pyarrow.csv.read_csv(path) if ending == "csv" else parquet.read_table(path)
-    replications = set(rows["replication"].to_pylist())
-    assert f"{len(replications)} replications" in said
-    assert printed != ""
 
 
 AGGREGATES = cell(

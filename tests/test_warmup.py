@@ -147,16 +147,6 @@ def test_a_queue_that_grows_for_ever_has_no_warmup(
         find_warmup_ns(loads(OVERLOAD), threads=2)
 
 
-def test_pilots_record_samples_only() -> None:
-    """The PPDUs of long pilots took 1.8 GB."""
-    scenario = loads(cell(standard="802.11ax", warmup="auto"))
-
-    for pilot in warmup._pilots(scenario, 10**9, 10**7, 2, None):
-        assert len(pilot.trace.queue_table["time_ns"]) > 0
-        assert len(pilot.trace.ppdu_table["time_ns"]) == 0
-        assert len(pilot.trace.event_table["time_ns"]) == 0
-
-
 def test_what_is_steady_from_the_start_needs_no_warmup() -> None:
     text = uploads(SATURATED, 'start_spread = "0 s"')
 

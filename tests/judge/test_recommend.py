@@ -6,7 +6,6 @@ import json
 import os
 import signal
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import airtcp
@@ -17,7 +16,6 @@ from airtcp.results import SimulationResult
 from airtcp.results.advice import Advice
 from airtcp.scenario import loads
 from bases import cell
-from commands import call
 from test_causes import BULK, LINUX, NETWORKS, SPEECH, flow
 
 RUN = {"warmup": "1 s", "duration": "6 s", "replications": 3}
@@ -206,35 +204,6 @@ def test_a_run_that_is_too_short_for_its_targets_tries_nothing() -> None:
     # A target that is surely missed in those 2 s is decided, whatever pages do.
     missed = cafe.vary({"targets": {"update goodput": "> 10 Gb/s"}})
     assert airtcp.advise(airtcp.simulate(missed), effort=0.1).tried > 0
-
-
-@pytest.mark.slow
-def test_the_same_advice_on_any_number_of_threads() -> None:
-    result = airtcp.simulate(airtcp.load(NETWORKS["ap-queue"]))
-    one, two = (airtcp.advise(result, effort=1.0, threads=threads) for threads in (1, 3))
-
-    assert one.to_dict() == two.to_dict()
-    assert one.summary() == two.summary()
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["--effort", "0"],
-        ["--effort", "-1"],
-        ["--effort", "nan"],
-        ["--effort", "1e9"],
-        ["--advice", "some"],
-    ],
-)
-def test_a_wrong_effort_ends_with_status_2(options: list[str], tmp_path: Path) -> None:
-    file = tmp_path / "s.toml"
-    file.write_text(airtcp.load(HEALTHY).to_toml())
-    done = call("run", file, *options)
-
-    assert done.exit_code == 2
-    assert options[0] in done.stderr
-    assert done.stdout == ""
 
 
 @pytest.mark.usefixtures("interruptible")

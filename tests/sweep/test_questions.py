@@ -189,14 +189,13 @@ def test_a_signal_ends_a_question(found: Results) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "number"),
     [
-        ("results", "--sql", LONG),
-        ("results", "--sql", DEAF),
-        ("results", "--json", "--sql", "SELECT * FROM range(30000000)"),
-        ("plot", "--y", "goodput_bps", "--where", f"({LONG}) > 0"),
+        (("results", "--sql", LONG), signal.SIGINT),
+        (("results", "--sql", DEAF), signal.SIGTERM),
+        (("results", "--json", "--sql", "SELECT * FROM range(30000000)"), signal.SIGINT),
+        (("plot", "--y", "goodput_bps", "--where", f"({LONG}) > 0"), signal.SIGTERM),
     ],
     ids=["long", "deaf", "much", "plot"],
 )

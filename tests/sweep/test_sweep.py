@@ -231,17 +231,6 @@ def test_the_command_runs_and_asks(sweep_file: Path, tmp_path: Path) -> None:
     assert wide.stdout.count("goodput_bps") >= 12
 
 
-def test_a_directory_with_files_of_others_is_no_store(sweep_file: Path) -> None:
-    there = sorted(sweep_file.parent.iterdir())
-    (sweep_file.parent / "notes.txt").write_text("mine")
-
-    done = call("sweep", sweep_file, "--to", sweep_file.parent)
-
-    assert done.exit_code == 2
-    assert "has other files, such as" in done.stderr
-    assert sorted(sweep_file.parent.iterdir()) == sorted([*there, sweep_file.parent / "notes.txt"])
-
-
 def test_a_dry_run_says_how_much_and_writes_nothing(sweep_file: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
 

@@ -1,8 +1,6 @@
 """The store: what is there is whole, whatever happens to who writes it, and goes on."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -193,33 +191,6 @@ def test_a_folder_with_files_of_others_is_refused_and_left_as_it_is(tmp_path: Pa
     filled(tmp_path / "store")
     (tmp_path / "store" / "plot.png").write_text("mine")
     check_own(tmp_path / "store")
-
-
-@pytest.mark.slow
-def test_a_full_disk_is_said_and_leaves_what_was_there(tmp_path: Path) -> None:
-    """A limit on the size of files stops a write in the middle, as a full disk does."""
-    code = (
-        "import resource, signal, sys\nfrom pathlib import Path\n"
-        "sys.path.insert(0, sys.argv[2])\n"
-        "from test_table import about, rows\n"
-        "from airtcp.exceptions import OutputError\nfrom airtcp.results.table import Writer\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "with Writer.open(Path(sys.argv[1]), about()) as writer:\n"
-        "    resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))\n"
-        "    try: writer.add(rows('c', *range(5000)))\n"
-        "    except OutputError as error: print(error)\n"
-    )
-    filled(tmp_path)
-    before = opened(tmp_path).table
-
-    said = subprocess.check_output(
-        [sys.executable, "-c", code, tmp_path, Path(__file__).parent], text=True
-    )
-
-    assert "cannot write to" in said
-    assert "File too large" in said
-    assert opened(tmp_path).table.equals(before)
-    assert not list(tmp_path.glob(".*"))
 
 
 def test_sql_asks_the_view(tmp_path: Path) -> None:

@@ -45,6 +45,8 @@ def web(store: Path) -> Iterator[Web]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("chromium is not here (make setup-system installs it)")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

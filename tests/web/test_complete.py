@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from airtcp.examples import directory
 from airtcp.web.complete import complete
-from browsing import AXE, CHROMIUM, Page, packed, serious, text_of
-from test_page_editor import has
+from browsing import AXE, Page, packed, serious, text_of
+from test_page_targets import has
 
 
 def texts(before: str) -> list[str]:
@@ -60,7 +60,6 @@ def test_every_place_of_the_examples_is_answered() -> None:
             assert 0 <= told["typed"] <= place
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here (make setup-system installs it)")
 @pytest.mark.parametrize("width", [1280, 390])
 def test_keys_and_values_are_completed_by_keyboard_and_mouse(opened: Any, width: int) -> None:
     page: Page = opened(

@@ -15,7 +15,7 @@ from airtcp.examples import directory
 from airtcp.scenario import Scenario, loads
 from airtcp.web import floor
 from bases import BULK, two_cells
-from browsing import CHROMIUM, Page, packed, text_of
+from browsing import Page, packed, text_of
 from PIL import Image
 from serving import Web
 
@@ -98,7 +98,6 @@ def test_the_chain_answers_where_powers_are_as_good_as_a_graph() -> None:
     assert [cell["share"] for cell in told["cells"]] == pytest.approx([1 / 1.9, 1 / 1.9])
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
 def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
     changes = {"cells.art.channel": 40}
     page: Page = opened(
@@ -141,7 +140,6 @@ def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
     assert page.page.evaluate("document.activeElement.ariaLabel").startswith("Access point of law")
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
 def test_two_clicks_draw_a_wall_into_the_file(opened: Any) -> None:
     page: Page = opened(
         packed({"example": "three-offices"}), viewport={"width": 1280, "height": 900}
@@ -166,7 +164,6 @@ def test_two_clicks_draw_a_wall_into_the_file(opened: Any) -> None:
     page.page.locator(".floor .lines .wall").nth(2).wait_for(state="detached")
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
 def test_a_floor_plan_lies_below_the_map_at_its_size_in_metres(opened: Any) -> None:
     """Law and tax are 14 m apart: so is a plan of 14 m from corner to corner."""
     page: Page = opened(packed({"example": "three-offices"}))

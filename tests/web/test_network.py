@@ -5,11 +5,9 @@ from typing import Any
 
 import airtcp
 import pytest
-from browsing import CHROMIUM, Page, packed, put, text_of
+from browsing import Page, packed, put, text_of
 from serving import Web
 from test_page_targets import MIX, has, simulated
-
-browses = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
 
 
 def network(web: Web, **source: Any) -> Any:
@@ -61,7 +59,6 @@ def test_a_link_has_its_goodput_over_its_rate(web: Web, tmp_path: Path) -> None:
     assert loads(scenario, result.simulation)["line"] == pytest.approx(max(sums) / rate)
 
 
-@browses
 def test_a_station_is_added_and_a_group_is_moved_by_click_drag_and_keys(opened: Any) -> None:
     page: Page = opened(packed({"example": "office-wifi6"}), folded=True)
     far = page.page.locator('.stations[data-path="stations.far"]')
@@ -85,7 +82,6 @@ def test_a_station_is_added_and_a_group_is_moved_by_click_drag_and_keys(opened: 
     assert airtcp.load(text_of(page)).group("far").count == 2
 
 
-@browses
 def test_who_misses_a_target_has_a_mark(opened: Any) -> None:
     page: Page = opened()
     page.answer()

@@ -10,13 +10,9 @@ from airtcp.amounts import quantity
 from airtcp.examples import directory
 from airtcp.scenario import Scenario
 from bases import cell
-from browsing import CHROMIUM, link, packed, put, text_of
+from browsing import link, packed, put, text_of
 from serving import Web
 from wing import with_papers
-
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="chromium is not here (make setup-system installs it)"
-)
 
 
 def goodput(scenario: Scenario) -> str:

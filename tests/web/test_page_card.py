@@ -15,13 +15,9 @@ from airtcp.messages import words
 from airtcp.messages.run import headline, ordered
 from airtcp.web import sources, views
 from airtcp.web.bodies import Source
-from browsing import CHROMIUM, Page, link, put, text_of
+from browsing import Page, link, put, text_of
 from PIL import Image
 from test_page_targets import MIX, has, simulated
-
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="chromium is not here (make setup-system installs it)"
-)
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

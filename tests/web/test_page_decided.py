@@ -3,14 +3,9 @@
 import re
 from typing import Any
 
-import pytest
-from browsing import CHROMIUM, Page, put
+from browsing import Page, put
 from serving import Web
 from test_page_targets import MIX, begun, has, held_back, shown, simulated
-
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="chromium is not here (make setup-system installs it)"
-)
 
 LONG = MIX.replace('"3 s"', '"100000 s"')
 

@@ -5,11 +5,8 @@ from typing import Any
 
 import airtcp
 import pytest
-from browsing import CHROMIUM, Page, link, packed, put, text_of
-
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="chromium is not here (make setup-system installs it)"
-)
+from browsing import Page, link, packed, put, text_of
+from test_page_targets import has
 
 
 @pytest.fixture
@@ -22,13 +19,6 @@ def office(opened: Any) -> Page:
 
 def counts(page: Page) -> dict[str, int]:
     return {group.name: group.count for group in airtcp.load(text_of(page)).stations}
-
-
-def has(page: Page, text: str) -> None:
-    """Wait until the file holds a text."""
-    page.page.wait_for_function(
-        "(text) => document.getElementById('toml')?.value.includes(text)", arg=text
-    )
 
 
 def test_a_scenario_is_made_of_nothing(opened: Any) -> None:

@@ -5,16 +5,12 @@ Knows the page as a person sees it. Does not know what the command line says (`t
 
 from typing import Any
 
-import pytest
 from airtcp.examples import directory
 from airtcp.web import planned
-from browsing import CHROMIUM, put
+from browsing import put
 from serving import Web
 
-browses = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
 
-
-@browses
 def test_nothing_is_said_of_a_scenario_that_is_not_read_yet(opened: Any) -> None:
     page = opened()
     page.answer()
@@ -30,7 +26,6 @@ def test_nothing_is_said_of_a_scenario_that_is_not_read_yet(opened: Any) -> None
     page.page.get_by_label("All stations").first.wait_for()
 
 
-@browses
 def test_a_search_is_between_numbers(opened: Any) -> None:
     """A queue may be unbounded, which no search ends at."""
     page = opened()
@@ -46,7 +41,6 @@ def test_a_search_is_between_numbers(opened: Any) -> None:
     page.page.locator(".asked", has_text=f'--from "5" --to "{last}"').wait_for()
 
 
-@browses
 def test_a_time_that_is_out_of_range_is_held_at_its_field(opened: Any) -> None:
     page = opened()
     page.answer()
@@ -66,7 +60,6 @@ def test_a_time_that_is_out_of_range_is_held_at_its_field(opened: Any) -> None:
     assert not page.page.get_by_text("allowed: 0 to 5000 ms").count()
 
 
-@browses
 def test_no_table_is_cut_off_beside_the_sliders(opened: Any) -> None:
     """The widest one has calls, pages and round trips."""
     page = opened()
@@ -84,7 +77,6 @@ def test_no_table_is_cut_off_beside_the_sliders(opened: Any) -> None:
         assert cut == [], width
 
 
-@browses
 def test_a_number_of_devices_that_is_left_out_is_asked_for(opened: Any) -> None:
     page = opened()
     page.answer()

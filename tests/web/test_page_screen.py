@@ -3,13 +3,9 @@
 from typing import Any
 
 import pytest
-from browsing import AXE, CHROMIUM, SEEN, Page, packed
+from browsing import AXE, SEEN, Page, packed
 from test_page_everyone import judged
 from test_page_targets import simulated
-
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="chromium is not here (make setup-system installs it)"
-)
 
 MOST_WORDS = 250
 #: By the size of the window: the most heights of it.

@@ -15,12 +15,8 @@ from airtcp.messages import words
 from airtcp.messages.run import headline, ordered
 from airtcp.metrics import METRICS
 from airtcp.present.groups import by_group
-from browsing import CHROMIUM, Page, choose, put, text_of
+from browsing import Page, choose, put, text_of
 from test_judged import SEEDS, random_text
-
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="chromium is not here (make setup-system installs it)"
-)
 
 #: Calls behind endless downloads in one queue: they wait, and what is known to help does.
 MIX = """

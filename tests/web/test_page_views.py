@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from airtcp.web.stores import listed, look
-from browsing import CHROMIUM, Page, packed
+from browsing import Page, packed
 from serving import Web, ended, started
 
 #: By view: the picture that it has by itself.
@@ -30,7 +30,6 @@ def bare() -> Iterator[Web]:
         ended(server)
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here (make setup-system)")
 @pytest.mark.parametrize("view", PICTURES)
 def test_a_view_has_a_picture_without_a_click(browser: Any, bare: Web, view: str) -> None:
     page = Page(browser, bare.url + packed({"example": "office-wifi6", "view": view}), folded=True)
@@ -52,7 +51,6 @@ def test_without_a_store_a_sample_is_shown_and_a_named_store_replaces_it(store: 
     assert [one["name"] for one in named["stores"]] == ["small"]
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here (make setup-system)")
 def test_a_press_that_is_half_done_when_points_arrive_is_not_lost(opened: Any) -> None:
     """Chromium drops a click if its element was taken out between button down and button up."""
     page = opened(packed({"example": "persistent-downloads"}))
@@ -70,7 +68,6 @@ def test_a_press_that_is_half_done_when_points_arrive_is_not_lost(opened: Any) -
     assert page.page.locator(".values").evaluate("(one) => one.open") is not is_open
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here (make setup-system)")
 def test_a_capacity_is_searched_once_its_condition_is_known(opened: Any) -> None:
     page = opened()
     held: list[Any] = []

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 from airtcp.compare import compare, with_testbed
 from airtcp.judge.verdicts import verdict
 from airtcp.present import report
@@ -15,9 +14,7 @@ from airtcp.results import Lag, TestbedResult
 from airtcp.run.simulate import simulate
 from airtcp.scenario import loads
 from bases import two_cells
-from browsing import CHROMIUM, Page
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
+from browsing import Page
 
 FLOW = (
     'application = { kind = "bulk" }\n'

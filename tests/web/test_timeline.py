@@ -11,7 +11,7 @@ from airtcp.scenario import Scenario, load
 from airtcp.web import timeline as module
 from airtcp.web.sentences import KINDS
 from airtcp.web.timeline import timeline
-from browsing import CHROMIUM, Page, packed
+from browsing import Page, packed
 from serving import Web
 
 
@@ -97,7 +97,6 @@ def test_a_cell_that_waits_has_a_row_with_what_it_hears() -> None:
     assert any(1 in (*frame["heard"], *frame["lost"]) for frame in shown["frames"])
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not here")
 @pytest.mark.parametrize(
     ("name", "bars", "never"),
     [("three-offices", "hears another", "counts down"), ("home-wifi6", "counts down", "hears")],
