@@ -161,9 +161,9 @@ def test_a_cell_on_its_own_channel_has_what_it_has_alone(uplink: bool) -> None:
                 for one in other["flows"]
             ],
         }
+        single = airtcp.simulate(airtcp.load(alone), threads=1).simulation.runs
         for threads in (1, 2):
             apart = airtcp.simulate(airtcp.load(both), threads=threads).simulation.runs
-            single = airtcp.simulate(airtcp.load(alone), threads=1).simulation.runs
             for one, all_ in zip(single, apart, strict=True):
                 flows = one.answer["flows"]
                 assert all_.answer["flows"][: len(flows)] == flows, seed
