@@ -1,16 +1,13 @@
 """The examples: they load, run, say what they show, and can be written out to start from."""
 
 import json
-import tomllib
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import pytest
 from airtcp import load
-from airtcp.compare import compare
 from airtcp.examples import examples
-from airtcp.extensions import verbs
 from airtcp.run.simulate import simulate
 from bases import example
 from commands import call
@@ -21,16 +18,6 @@ NAMES = [
     *("three-offices", "fair-uploads", "ftp-downloads", "office-uploads"),
     *("persistent-downloads", "saturated-stations", "web-hotspot"),
 ]
-#: Examples of cells of 802.11ax, and of stations that do not hear each other, which no model has.
-OF_CELLS = ["hidden-uploads", "three-offices"]
-#: Examples of profiles, whose pages, calls and films no model has together; so of uploads,
-#: downloads and calls, and of stations of several standards.
-BY_PROFILES = NAMES[:5]
-#: Examples of TCP over 802.11a, b and g, whose models are those of airtcp-papers.
-OF_PAPERS = NAMES[8:9] + NAMES[11:15] + NAMES[16:]
-UNCOVERED = [*BY_PROFILES, *OF_CELLS, "mixed-clients", "office-wifi5"] + (
-    [] if verbs() else OF_PAPERS
-)
 LOG = "semicomplete-2015-05.access.log.gz"
 
 
@@ -50,18 +37,10 @@ def test_the_examples_are_listed_with_what_they_show() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_example_written_out_runs(name: str, tmp_path: Path) -> None:
-    written = call("example", name, "--to", tmp_path / "here")
-    assert written.exit_code == 0
-
-    path = tmp_path / "here" / f"{name}.toml"
-    result = compare(load(path), replications=1)
-
-    assert result.scenario.title == tomllib.loads(path.read_text())["title"]
-    assert bool(result.uncovered) == (name in UNCOVERED)
-    assert bool(result.comparison) == (name not in UNCOVERED)
-    goodput = result.simulation.metrics["goodput_bps"].mean
-    assert goodput > 1e6
+def test_an_example_written_out_is_the_one_that_is_shown(name: str, tmp_path: Path) -> None:
+    """How it is answered is in the snapshots."""
+    assert call("example", name, "--to", tmp_path / "here").exit_code == 0
+    assert load(tmp_path / "here" / f"{name}.toml").to_dict() == example(name).to_dict()
 
 
 def test_fair_uploads_are_fair_and_those_without_categories_are_not(tmp_path: Path) -> None:

@@ -142,7 +142,9 @@ def test_tshark_reads_the_same(name: str) -> None:
     field = "radiotap.he.data_2.ru_allocation_offset"
     of_several = ("-Y", "radiotap.he.data_1.ppdu_format == 2", "-T", "fields", "-e", field)
     users = [frame for psdus, _ in to_several(name) for psdu in psdus for frame in psdu]
-    assert [int(one, 0) for one in asked(name, *of_several)] == [place(one)[1] for one in users]
+    read = [int(one, 0) for one in asked(name, "-c", "3000", *of_several)]
+    assert read == [place(one)[1] for one in users][: len(read)]
+    assert len(read) > 500
     parts = [
         word
         for part in ("trigger_type", "ul_length", "user_info.aid12", "ru_allocation")
