@@ -283,7 +283,7 @@ def test_a_store_is_looked_at(opened: Any, web: Web) -> None:
 
 
 def test_a_view_may_be_chosen_before_there_is_an_answer(opened: Any) -> None:
-    page = opened()
+    page = opened(packed({"example": "saturated-stations"}))
     page.page.get_by_role("button", name="Store", exact=True).click()
     page.page.locator("main .points circle").nth(7).wait_for()
     page.page.get_by_role("button", name="Explore", exact=True).click()
