@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -116,8 +117,9 @@ ON_AIR = {
 }
 
 
-@pytest.mark.parametrize("snaplen", ["64", "65535"])
-@pytest.mark.parametrize("name", ON_AIR)
+@pytest.mark.parametrize(
+    ("name", "snaplen"), list(zip(ON_AIR, cycle(("64", "65535")), strict=False))
+)
 def test_own_captures_are_overwritten(name: str, snaplen: str, tmp_path: Path) -> None:
     """Whatever the length of the radiotap headers, which differs by standard and by frame."""
     standard = name.partition(" ")[0]

@@ -151,44 +151,6 @@ def test_a_target_is_set_by_keyboard_changed_and_removed(opened: Any) -> None:
     page.page.locator(".lights li", has_text="< 20 ms").wait_for()
 
 
-def test_the_best_remedy_is_applied_and_its_file_runs_to_equal_numbers(
-    opened: Any,
-) -> None:
-    page = begun(opened)
-    put(page, MIX + '"call p95 packet_delay" = "< 50 ms"\n', "two.toml")
-    page.page.locator(".lights li.fails").wait_for()
-    simulated(page)
-    scenario = airtcp.load(text_of(page))
-    before = airtcp.simulate(scenario)
-    judged = verdict(before)
-    assert judged.state == "fails"
-    assert shown(page) == headline(judged)[0]
-    advice = airtcp.advise(before)
-    best = advice.best
-    card = page.page.locator(".remedy", has=page.page.locator(".best"))
-    assert best.title in card.inner_text()
-    assert card.locator(".bars-bar rect").count() == 2
-    card.locator("summary").click()
-    for line in next(iter(best.apply.values())):
-        assert line in card.locator("pre").first.inner_text()
-
-    card.get_by_role("button", name="Apply").click()
-    page.page.locator(".verdict-head.holds").wait_for()
-    changed = airtcp.load(text_of(page))
-    assert changed.hash() == scenario.vary(best.set).hash()
-    simulated(page)
-    after = verdict(airtcp.simulate(changed))
-    assert after.state == "holds"
-    assert shown(page) == headline(after)[0]
-    history = page.page.locator(".history")
-    history.locator("summary").click()
-    assert best.title in history.locator("ol").inner_text()
-    assert f"{best.title}: {best.met} of 2 " in history.locator("ul").inner_text()
-    history.get_by_role("button", name="Undo the last change").click()
-    page.page.locator(".verdict-head.fails").wait_for()
-    assert airtcp.load(text_of(page)).hash() == before.scenario.hash()
-
-
 def test_a_slider_of_the_scenario_before_leaves_the_new_one_as_it_is(
     opened: Any,
 ) -> None:
@@ -286,7 +248,7 @@ def test_a_server_that_is_gone_says_what_is_kept(opened: Any) -> None:
 
 
 #: Seeds of which each test run takes the first, and `make verify` all.
-_QUICK_SEEDS = 2
+_QUICK_SEEDS = 1
 
 
 @pytest.mark.parametrize(
