@@ -97,6 +97,18 @@ def test_until_replaces_the_target_on_the_same_metric_and_leaves_the_others() ->
     assert f"{never} < 1 us" not in [one.target for one in found.limits]
 
 
+def test_other_targets_are_followed_no_further_than_four_times_the_number() -> None:
+    targets = {"reader p50 transfer_time": "< 1 us", "caller p95 packet_delay": "< 100 s"}
+    found = airtcp.plan(load(targets=targets), remedies=False)
+    answer = found.answer
+
+    assert answer is not None
+    assert answer.high is None
+    # Steps are by half of the number.
+    assert 4.0 <= answer.value / found.present < 1.5 * 4.0
+    assert [found.never, found.limits] == [("reader p50 transfer_time < 1 us",), ()]
+
+
 def test_defaults_bound_the_number_where_the_file_has_no_targets() -> None:
     plain = dict(MIXED)
     del plain["targets"]

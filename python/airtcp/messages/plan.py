@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 #: Maximum number of values drawn of the curve, and the width of its bars.
 _ROWS: Final = 7
 _BAR: Final = 36
+#: An upper end beyond this many times the capacity is not printed.
+_UNKNOWN: Final = 3.0
 
 
 def parts(plan: Plan, *, everything: bool = False) -> Iterator[Part]:
@@ -87,7 +89,8 @@ def answer(plan: Plan) -> str:
         if plan.present is not None and found.vary == "stations":
             have = f"; you have {plan.present:g}"
         if plan.never:
-            return f"The other targets are met up to {of} {noun}{ci}{have}."
+            more = " and more" if found.high is None else ""
+            return f"The other targets are met up to {of} {noun}{ci}{more}{have}."
         return f"Supports {of} {noun}{ci}{have}."
     which = "The other" if plan.never else "All"
     return f"{which} targets are met up to {found.vary} = {of}{ci}."
@@ -137,10 +140,15 @@ def value(plan: Plan, number: float) -> str:
 
 
 def interval_text(plan: Plan, found: Answer) -> str:
-    """Return the interval of the capacity: "6–8"; "" if one end is unknown."""
+    """Return the interval of the capacity: "6–8", "at least 6"; "" if one end is unknown.
+
+    An upper end far above the value says nothing.
+    """
     if found.low is None or found.high is None:
         return ""
     low, high = value(plan, found.low), value(plan, found.high)
+    if found.value > 0.0 and found.high > _UNKNOWN * found.value:
+        return f"at least {low}"
     number, _, unit = low.rpartition(" ")
     return f"{number if number and high.endswith(f' {unit}') else low}–{high}"
 
@@ -228,11 +236,8 @@ def supports(plan: Plan, one: Gain) -> str:
     if one.answer is None:
         return "–"
     interval = interval_text(plan, one.answer)
-    return (
-        f"{value(plan, one.answer.value)} ({interval})"
-        if interval
-        else value(plan, one.answer.value)
-    )
+    least = "≥ " if one.answer.high is None else ""
+    return f"{least}{value(plan, one.answer.value)}" + (f" ({interval})" if interval else "")
 
 
 def limited_by(one: Gain) -> str:

@@ -222,7 +222,7 @@ def _check_answerable(
     stopped: PlanStopped,
 ) -> None:
     """Raise QuestionError if every target is met even at the last value."""
-    if stopped == "done" and found is not None and found.answer.high is None:
+    if stopped == "done" and not search.never and found and found.answer.high is None:
         texts = " or ".join(f'"{one}"' for one in asked) or ", ".join(
             f'"{one.text}"' for one in targets
         )
@@ -335,7 +335,8 @@ class _Changes:
             mine = _Sought(one, along)
             self._sought.append(mine)
             mine.found = along.find(self._here, rough=True)
-            mine.endless = mine.found is not None and mine.found.answer.high is None
+            open_ended = mine.found is not None and mine.found.answer.high is None
+            mine.endless = open_ended and not along.never
         ends = [one for one in self._sought if one.found is not None and not one.endless]
         easy = [one for one in ends if one.candidate.cost in EASY]
         easy.sort(key=lambda one: (len(one.search.never), -self._moved(one)))

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from airtcp.run.points import Points
     from airtcp.scenario import Scenario
 
-#: The growth factor of the value while searching outwards.
+#: The growth factor of the value while searching outwards. If some targets are missed at every
+#: value, the others are followed up to `_OTHERS` times the start.
 _GROWTH: Final = 1.5
+_OTHERS: Final = 4.0
 #: The bracket is narrow enough if its two sides are this close, relatively or in steps.
 _NEAR: Final = 0.06
 #: The places around the end to simulate for longer, relative to it, and the factor of the length.
@@ -202,7 +204,7 @@ class Search:
             self.simulate([here])
             good, bad = self._good, self._bad
             if bad is None:
-                if here == len(self.axis) - 1:
+                if here == len(self.axis) - 1 or (self.never and self._is_far(here, start)):
                     return
                 here = self._step(max(self.places), up=True)
             elif good is None or good == 0:
@@ -212,6 +214,11 @@ class Search:
                 here = max(self._step(lowest, up=False), 1)
             else:
                 return
+
+    def _is_far(self, here: int, start: int) -> bool:
+        """Whether a number of stations is far beyond the start."""
+        numbers = self.axis.numbers
+        return self.axis.whole and numbers[here] >= _OTHERS * numbers[start]
 
     def _step(self, index: int, *, up: bool) -> int:
         axis = self.axis
