@@ -9,7 +9,7 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.judge.candidates import singles
-from airtcp.judge.causes import causes
+from airtcp.judge.causes import _pairs, causes
 from airtcp.judge.counterfactual import PROBLEMS, counterfactuals
 from airtcp.judge.race import Race, cost
 from airtcp.remedies import named
@@ -255,6 +255,16 @@ def test_the_leading_cause_is_measured_as_long_as_the_finalists() -> None:
     assert finalist.scenario.run.whole_s > 4.5
     assert leading.problem == "link-queue"
     assert leading.worst == finalist.outcome.worst
+
+
+def test_a_pair_of_causes_keeps_the_groups_of_each() -> None:
+    base = named(airtcp.load(NETWORKS["distance"]))
+    wanted = {"distance far", "without near"}
+    one, two = counterfactuals(base, wanted)
+
+    groups = {pair.problem: pair.each for pair in _pairs([one, two])}
+
+    assert groups["distance + without"] == (("far",), ("near",))
 
 
 def test_a_network_that_meets_its_targets_has_no_cause() -> None:

@@ -94,7 +94,7 @@ def limits(
         before_bps, after_bps = (sum(each[who] for who in kept) for each in (base.goodputs, after))
         gain = after_bps / before_bps if before_bps else 0.0
         if gain > least:
-            limit = Cause(one.problem, one.groups, 0, 0, 0, 0.0, 0.0, gain, before_bps, after_bps)
+            limit = Cause(one.problem, one.each, 0, 0, 0, 0.0, 0.0, gain, before_bps, after_bps)
             found.append(limit)
     most = max((one.gain for one in found), default=0.0)
     # Of similar limits, the more specific one comes first.
@@ -157,7 +157,7 @@ def _pairs(best: Sequence[Counterfactual]) -> Iterator[Counterfactual]:
         for two in counterfactuals(one.scenario, wanted - {one.key}):
             if "load" not in (one.problem, two.problem):
                 yield Counterfactual(
-                    f"{one.problem} + {two.problem}", (*one.groups, *two.groups), two.scenario
+                    f"{one.problem} + {two.problem}", (*one.each, *two.each), two.scenario
                 )
 
 
@@ -208,4 +208,4 @@ def _cause(one: Counterfactual, base: Outcome, now: Outcome) -> Cause | None:
     if met < met_before or (met == met_before and worst >= SMALLER * worst_before):
         return None
     gain = min(worst_before / worst, 1e6) if worst > 0.0 else 1.0
-    return Cause(one.problem, one.groups, met_before, met, len(both), worst_before, worst, gain)
+    return Cause(one.problem, one.each, met_before, met, len(both), worst_before, worst, gain)

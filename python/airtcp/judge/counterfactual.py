@@ -34,14 +34,19 @@ _WEAKEST: Final = "-100 dBm"
 
 @dataclass(frozen=True)
 class Counterfactual:
-    """A scenario with one possible cause removed.
+    """A scenario with one possible cause removed, or two of them.
 
-    `groups` are the groups that the cause concerns.
+    `each` has the groups that each cause concerns.
     """
 
     problem: str
-    groups: tuple[str, ...]
+    each: tuple[tuple[str, ...], ...]
     scenario: Scenario
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups that the causes concern."""
+        return tuple(group for groups in self.each for group in groups)
 
     @property
     def key(self) -> str:
@@ -70,7 +75,7 @@ def counterfactuals(base: Scenario, wanted: Container[str] | None = None) -> lis
         digest = scenario.hash()
         if digest not in seen:
             seen.add(digest)
-            found.append(Counterfactual(problem, groups, scenario))
+            found.append(Counterfactual(problem, (groups,), scenario))
     return found
 
 

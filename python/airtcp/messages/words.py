@@ -118,8 +118,10 @@ def cause(one: Cause) -> str:
     """Return a cause with its evidence in one sentence."""
     told = (PROBLEMS[part] for part in one.problem.split(" + "))
     parts = [(part["is"], part["without"]) for part in told]
-    names = dict.fromkeys(name.format(groups=", ".join(one.groups)) for name, _ in parts)
-    first, *rest = names
+    first, *rest = dict.fromkeys(
+        name.format(groups=", ".join(groups))
+        for (name, _), groups in zip(parts, one.each, strict=True)
+    )
     named = " and ".join((first, *map(_inside, rest)))
     how = parts[0][1] if len(parts) == 1 else "without both"
     if len(set(parts)) == 1 and len(parts) > 1:

@@ -97,15 +97,15 @@ class Trial:
 class Cause:
     """A counterfactual that restores targets: an experiment that is only possible in a simulator.
 
-    `problem` is its identifier (`airtcp.judge.counterfactual`), and `groups` the affected groups.
-    With it, `met` of the `of` remaining targets are met, compared with `met_before`. `gain` is the
-    factor by which the worst target moves closer to its bound. What limits endless transfers
-    without a target has no targets (`of` is 0): `gain` is the factor by which their goodput grows,
-    from `goodput_before_bps` to `goodput_after_bps`.
+    `problem` is its identifier (`airtcp.judge.counterfactual`), or two joined by " + ". `each` has
+    the affected groups of each of them. With it, `met` of the `of` remaining targets are met,
+    compared with `met_before`. `gain` is the factor by which the worst target moves closer to its
+    bound. What limits endless transfers without a target has no targets (`of` is 0): `gain` is the
+    factor by which their goodput grows, from `goodput_before_bps` to `goodput_after_bps`.
     """
 
     problem: str
-    groups: tuple[str, ...]
+    each: tuple[tuple[str, ...], ...]
     met_before: int
     met: int
     of: int
@@ -114,6 +114,11 @@ class Cause:
     gain: float
     goodput_before_bps: float | None = None
     goodput_after_bps: float | None = None
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The affected groups."""
+        return tuple(group for groups in self.each for group in groups)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the keys `problem`, `groups` and `evidence`, the numbers."""
