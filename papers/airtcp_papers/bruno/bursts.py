@@ -15,8 +15,8 @@ from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series
 from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.item import Data
-from airtcp_papers.common.measure import least, mapped, mean, most, ratio, scaled, words
-from airtcp_papers.common.store import code_digest, key_of
+from airtcp_papers.common.measure import least, mapped, mean, most, ratio, scaled
+from airtcp_papers.common.store import code_digest
 
 _WINDOW: Final = 32
 BURSTS: Final = {
@@ -51,8 +51,7 @@ def fig5(bench: Bench) -> Found:
             simulate(scenario.with_run(replications=1), threads=1, pcap=path)
             return cycles(path.read_bytes(), scenario.phy, from_ns=_FROM_NS, count=_CYCLES)
 
-    code = code_digest(cycles.__module__, follow=("run",))
-    kept = bench.finished.answer(key_of("cycles", code, scenario.hash()), captured)
+    kept = bench.kept("cycles", captured, code_digest(cycles.__module__), scenario.hash())
     found = [Burst.from_dict(one) for one in kept]
     slots = [one.slots for one in found]
     drawn = found[-1]
@@ -80,7 +79,7 @@ def fig5(bench: Bench) -> Found:
 @item("B.fig6")
 def fig6(bench: Bench) -> Found:
     standard = [downloads(bench, n) for n in STATIONS]
-    bursts = [downloads(bench, n, **BURSTS) for n in STATIONS]
+    bursts = [downloads(bench, n, BURSTS) for n in STATIONS]
     series = [
         Series("standard", STATIONS, [*scaled(standard, "goodput_bps", MBPS)], "simulation"),
         Series("adaptive bursts", STATIONS, [*scaled(bursts, "goodput_bps", MBPS)], "simulation"),
@@ -88,11 +87,11 @@ def fig6(bench: Bench) -> Found:
     gains: list[Interval] = [
         ratio(new, old, "goodput_bps") for new, old in zip(bursts, standard, strict=True)
     ]
-    null = {n: downloads(bench, n, **_NULL_BACKOFF) for n in (1, 5, 20)}
+    null = {n: downloads(bench, n, _NULL_BACKOFF) for n in (1, 5, 20)}
     at = dict(zip(STATIONS, zip(standard, bursts, strict=True), strict=True))
     of_null = {n: ratio(one, at[n][0], "goodput_bps") for n, one in null.items()}
-    fitted = [downloads(bench, n, **FITTED_TCP) for n in (5,)]
-    fitted_bursts = [downloads(bench, n, **FITTED_TCP, **BURSTS) for n in (5,)]
+    fitted = downloads(bench, 5, FITTED_TCP)
+    fitted_bursts = downloads(bench, 5, {**FITTED_TCP, **BURSTS})
     best = max(range(len(STATIONS)), key=lambda index: mean(gains[index]))
     top = max(bursts, key=lambda one: mean(one.metrics["goodput_bps"]))
     # The paper does not say at how many stations the maximum is.
@@ -106,8 +105,8 @@ def fig6(bench: Bench) -> Found:
             "smallest_gain": least(gains),
             "most": top.metrics["goodput_bps"],
             "utilization": used,
-            "largest_gain_fitted": ratio(fitted_bursts[0], fitted[0], "goodput_bps"),
-            "most_fitted": fitted_bursts[0].metrics["goodput_bps"],
+            "largest_gain_fitted": ratio(fitted_bursts, fitted, "goodput_bps"),
+            "most_fitted": fitted_bursts.metrics["goodput_bps"],
             "null_backoff_1": of_null[1],
             "null_backoff_20": of_null[20],
             "bursts_over_null": least(ratio(at[n][1], null[n], "goodput_bps") for n in (5, 20)),
@@ -122,6 +121,6 @@ def fig6(bench: Bench) -> Found:
             "gain_of_best": mean(gains[best]) - 1,
             "stations": STATIONS[best],
             "gain_of_twenty": mean(gains[-1]) - 1,
-            "each": ", ".join(f"{words(one)} ({n} stations)" for n, one in of_null.items()),
+            "of_null": {f"{n} stations": one for n, one in of_null.items()},
         },
     )

@@ -12,14 +12,15 @@ from typing import Any, Final
 
 from airtcp.models.airtime import HOT_SPOT
 from airtcp.results import Simulation
-from airtcp.stats import Interval, student_interval
+from airtcp.stats import Interval
 
 from airtcp_papers.bruno.model import theoretical_limit
-from airtcp_papers.common.bench import Bench
+from airtcp_papers.common.bench import Bench, Changes
 from airtcp_papers.common.chart import Series
 from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.item import Value
 from airtcp_papers.common.measure import (
+    Answer,
     difference,
     least,
     mapped,
@@ -34,14 +35,12 @@ STATIONS = (1, 2, 3, 5, 7, 10, 15, 20)
 MBPS = 1e6
 #: The paper has five runs, which leave its second decimals open. Quick runs have fewer replications
 #: of the same length, because overflowing queues take a while to settle.
-_OFTEN = {"run.replications": 100}
-_LESS_OFTEN = {"run.replications": 40}
+_LESS_OFTEN: Final[Changes] = {"run.replications": 40}
 #: Two values are near their bounds: the access point's UDP goodput with 20 stations relative to
 #: one, and the active stations of 20 with TCP.
-_MORE_OFTEN = {"run.replications": 300}
-_TWICE_AS_OFTEN = {"run.replications": 200}
+_MORE_OFTEN, _TWICE_AS_OFTEN = 300, 200
 #: Quick runs of other rules, and of UDP except for that ratio: both are far from their bounds.
-_FEW = {"run.replications": 20}
+_FEW: Final[Changes] = {"run.replications": 20}
 #: As in most operating systems; RFC 6298, which the scenario follows, says 1 s.
 _SHORT_RTO = {"flows.station.tcp.min_rto": "200 ms"}
 #: Rules and frame limits found by a search for the paper's numbers; the paper mentions none of
@@ -65,48 +64,44 @@ _CONSTANT_RATE = {
 }
 
 
-def downloads(bench: Bench, stations: int, **changes: object) -> Simulation:
-    """Simulate the TCP case with `stations` stations; `changes` as in `Bench.scenario`."""
-    keys = {"stations.station.count": stations, **_OFTEN, **changes}
-    return bench.simulate("hotspot", keys, quick=_LESS_OFTEN)
+def downloads(
+    bench: Bench,
+    stations: int,
+    changes: Changes | None = None,
+    *,
+    often: int = 100,
+    quick: Changes = _LESS_OFTEN,
+) -> Simulation:
+    """Simulate the TCP case; `often` is the number of runs, `quick` the keys of a quick run.
+
+    `changes` as in `Bench.scenario`.
+    """
+    keys = {"stations.station.count": stations, "run.replications": often, **(changes or {})}
+    return bench.simulate("hotspot", keys, quick=quick)
 
 
-def downloads_more_often(bench: Bench, stations: int) -> Simulation:
-    """Simulate the TCP case with enough runs for a number near its bound."""
-    keys = {"stations.station.count": stations, **_TWICE_AS_OFTEN}
-    return bench.simulate("hotspot", keys, quick={})
+def datagrams(
+    bench: Bench,
+    stations: int,
+    changes: Changes | None = None,
+    *,
+    often: int = 100,
+    quick: Changes = _FEW,
+) -> Simulation:
+    """Simulate the UDP case, as `downloads`."""
+    keys = {"stations.station.count": stations, "run.replications": often, **(changes or {})}
+    return bench.simulate("datagrams", keys, quick=quick)
 
 
-def downloads_beside(bench: Bench, stations: int, **changes: object) -> Simulation:
-    """Simulate the TCP case with other rules, which do not affect verdicts."""
-    keys = {"stations.station.count": stations, **_OFTEN, **changes}
-    return bench.simulate("hotspot", keys, quick=_FEW)
-
-
-def datagrams(bench: Bench, stations: int, **changes: object) -> Simulation:
-    """Simulate the UDP case with `stations` stations."""
-    keys = {"stations.station.count": stations, **_OFTEN, **changes}
-    return bench.simulate("datagrams", keys, quick=_FEW)
-
-
-def datagrams_more_often(bench: Bench, stations: int) -> Simulation:
-    """Simulate the UDP case with enough runs for a ratio near its bound."""
-    keys = {"stations.station.count": stations, **_MORE_OFTEN}
-    return bench.simulate("datagrams", keys, quick={})
-
-
-def _downlink(simulation: Simulation) -> list[float]:
-    """Return the access point's goodput in each replication, b/s."""
-    return [
-        sum(flow["goodput_bps"] for flow in run.answer["flows"] if flow["direction"] == "download")
-        for run in simulation.runs
-    ]
+def _downlink(answer: Answer) -> float:
+    """Return the access point's goodput in a replication, b/s."""
+    flows = answer["flows"]
+    return float(sum(flow["goodput_bps"] for flow in flows if flow["direction"] == "download"))
 
 
 def udp_kept(one: Simulation, twenty: Simulation) -> Interval:
     """Compare the access point's saturated UDP goodput with 20 stations and with one."""
-    pairs = zip(_downlink(twenty), _downlink(one), strict=True)
-    return student_interval([above / below for above, below in pairs], one.confidence)
+    return ratio(twenty, one, _downlink)
 
 
 @item("B.fig1")
@@ -116,10 +111,7 @@ def fig1(bench: Bench) -> Found:
     limit = theoretical_limit()
     # Frame and MAC ACK each have 2 us of propagation delay.
     apart = theoretical_limit(replace(HOT_SPOT, propagation_delay_ns=2_000))
-    downlink: list[Value] = [
-        student_interval([goodput / MBPS for goodput in _downlink(one)], one.confidence)
-        for one in udp
-    ]
+    downlink: list[Value] = [over_runs(one, lambda answer: _downlink(answer) / MBPS) for one in udp]
     series = [
         Series("TCP", STATIONS, [*scaled(tcp, "goodput_bps", MBPS)], "simulation"),
         Series("UDP, all", STATIONS, [*scaled(udp, "goodput_bps", MBPS)], "simulation"),
@@ -128,11 +120,11 @@ def fig1(bench: Bench) -> Found:
         Series("paper", (1, 1, 20), (0.474 * 11, 7.28, 0.93 * 0.474 * 11), "paper"),
         Series("paper, 15 % of ours with one", (20,), (0.15 * mean(downlink[0]),), "paper"),
     ]
-    share = udp_kept(*(datagrams_more_often(bench, n) for n in (1, 20)))
+    share = udp_kept(*(datagrams(bench, n, often=_MORE_OFTEN, quick={}) for n in (1, 20)))
     kept = ratio(tcp[-1], tcp[0], "goodput_bps")
-    short = [downloads_beside(bench, n, **_SHORT_RTO) for n in (1, 20)]
+    short = [downloads(bench, n, _SHORT_RTO, quick=_FEW) for n in (1, 20)]
     kept_short = ratio(short[1], short[0], "goodput_bps")
-    fitted = [downloads_beside(bench, n, **FITTED_TCP) for n in (1, 20)]
+    fitted = [downloads(bench, n, FITTED_TCP, quick=_FEW) for n in (1, 20)]
     rate = bench.scenario("hotspot").phy.data_rate.bps
     used = mapped(tcp[0], "goodput_bps", lambda goodput: goodput / rate)
     return Found(
@@ -149,7 +141,7 @@ def fig1(bench: Bench) -> Found:
             "tcp_ratio_short_rto": kept_short,
             "tcp_ratio_fitted": ratio(fitted[1], fitted[0], "goodput_bps"),
             "tcp_jain": least(one.metrics["jain_index"] for one in tcp[1:]),
-            "udp_ratio_fitted": udp_kept(*(datagrams(bench, n, **FITTED) for n in (1, 20))),
+            "udp_ratio_fitted": udp_kept(*(datagrams(bench, n, FITTED) for n in (1, 20))),
             "utilization_fitted": mapped(fitted[0], "goodput_bps", lambda goodput: goodput / rate),
             "udp_ratio": share,
             "limit": limit.goodput_bps,
@@ -176,18 +168,18 @@ def fig2(bench: Bench) -> Found:
     ap, stations = ([mean(one) for one in curves[f"TCP, {who}"]] for who in _WHO)
     all_tcp = [one for who in _WHO for one in _windows(tcp, _SIDES[who])]
     fewer = {
-        limit: _windows([datagrams(bench, 20, **{"mac.short_retry_limit": limit})], "stations")[0]
+        limit: _windows([datagrams(bench, 20, {"mac.short_retry_limit": limit})], "stations")[0]
         for limit in (3, 4)
     }
     last = curves["UDP, stations"][-1]
-    fitted = _windows([datagrams(bench, 20, **FITTED)], "stations")[0]
+    fitted = _windows([datagrams(bench, 20, FITTED)], "stations")[0]
     collisions = udp[-1].metrics["collision_probability"]
     return Found(
         series,
         values={
             "tcp_smallest": least(all_tcp),
             "tcp_largest": most(all_tcp),
-            "tcp_stations_less_ap": least(map(_stations_less_ap, tcp)),
+            "tcp_stations_less_ap": least(over_runs(one, _stations_less_ap) for one in tcp),
             "udp_stations": last,
             "udp_fitted": fitted,
             "udp_four_transmissions": fewer[4],
@@ -207,26 +199,23 @@ _SIDES = {"access point": "ap", "stations": "stations"}
 _WHO = tuple(_SIDES)
 
 
-def _stations_less_ap(simulation: Simulation) -> Interval:
+def _stations_less_ap(answer: Answer) -> float:
     """Return the stations' mean window minus the access point's."""
-    answers = [run.answer["metrics"] for run in simulation.runs]
-    return over_runs(
-        simulation, lambda run: answers[run]["mean_cw_stations"] - answers[run]["mean_cw_ap"]
-    )
+    return float(answer["metrics"]["mean_cw_stations"] - answer["metrics"]["mean_cw_ap"])
 
 
 @item("B.fig3")
 def fig3(bench: Bench) -> Found:
     name = "active_stations_after_ap_success"
     tcp: list[Value] = [downloads(bench, n).metrics[name] for n in STATIONS[:-1]]
-    tcp.append(downloads_more_often(bench, STATIONS[-1]).metrics[name])
+    tcp.append(downloads(bench, STATIONS[-1], often=_TWICE_AS_OFTEN, quick={}).metrics[name])
     runs = {n: downloads(bench, n) for n in (1, 20)}
     udp: list[Value] = [datagrams(bench, n).metrics[name] for n in STATIONS]
-    constant = datagrams(bench, 20, **_CONSTANT_RATE)
-    short = downloads_beside(bench, 20, **_SHORT_RTO).metrics[name]
-    fitted = {n: downloads_beside(bench, n, **FITTED_TCP).metrics[name] for n in (1, 20)}
+    constant = datagrams(bench, 20, _CONSTANT_RATE)
+    short = downloads(bench, 20, _SHORT_RTO, quick=_FEW).metrics[name]
+    fitted = {n: downloads(bench, n, FITTED_TCP, quick=_FEW).metrics[name] for n in (1, 20)}
     always = {"mac.rules": {"post_backoff": True}}
-    post = downloads_beside(bench, 1, **always).metrics[name]
+    post = downloads(bench, 1, always, quick=_FEW).metrics[name]
     series = [
         Series("TCP", STATIONS, tcp, "simulation"),
         Series("UDP", STATIONS, udp, "simulation"),

@@ -8,7 +8,7 @@ from airtcp.results import Simulation
 
 from airtcp_papers.bruno.bursts import BURSTS
 from airtcp_papers.bruno.cells import downloads
-from airtcp_papers.common.bench import Bench
+from airtcp_papers.common.bench import Bench, Changes
 from airtcp_papers.common.chart import Series
 from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.item import Value
@@ -26,18 +26,17 @@ _FIXED: Final[dict[str, Any]] = {
 }
 
 
-def _beside(bench: Bench, callers: int, **changes: object) -> Simulation:
-    return bench.simulate(
-        "mixed", {"stations.caller.count": callers, **_OFTEN, **changes}, quick=_OFTEN
-    )
+def _beside(bench: Bench, callers: int, changes: Changes | None = None) -> Simulation:
+    keys = {"stations.caller.count": callers, **_OFTEN, **(changes or {})}
+    return bench.simulate("mixed", keys, quick=_OFTEN)
 
 
 @item("B.mixed")
 def mixed(bench: Bench) -> Found:
     standard = [_beside(bench, n) for n in _CALLERS]
-    bursts = [_beside(bench, n, **BURSTS) for n in _CALLERS]
-    fixed = {n: downloads(bench, n, **_FIXED) for n in (_TEN, _TWENTY)}
-    adaptive = {n: downloads(bench, n, **BURSTS) for n in (_TEN, _TWENTY)}
+    bursts = [_beside(bench, n, BURSTS) for n in _CALLERS]
+    fixed = {n: downloads(bench, n, _FIXED) for n in (_TEN, _TWENTY)}
+    adaptive = {n: downloads(bench, n, BURSTS) for n in (_TEN, _TWENTY)}
     series = [
         Series("standard", _CALLERS, [*scaled(standard, _DELAY, _MS)], "simulation"),
         Series("adaptive bursts", _CALLERS, [*scaled(bursts, _DELAY, _MS)], "simulation"),

@@ -5,13 +5,19 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any, Final
 
-from airtcp.results import Simulation
-
 from airtcp_papers.bruno.bursts import BURSTS
 from airtcp_papers.bruno.cells import datagrams, downloads
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.described import Found, item
-from airtcp_papers.common.measure import changed, most, over_runs, paired_runs, ratio
+from airtcp_papers.common.measure import (
+    Answer,
+    ap_share,
+    changed,
+    difference,
+    most,
+    over_runs,
+    ratio,
+)
 
 _TEN: Final = 10
 #: Minimum windows other than the standard's 31.
@@ -26,47 +32,32 @@ _ACTIVE: Final = (1, 5, 20)
 
 @item("B.text")
 def text(bench: Bench) -> Found:
-    standard, bursts = downloads(bench, _TEN), downloads(bench, _TEN, **BURSTS)
+    standard, bursts = downloads(bench, _TEN), downloads(bench, _TEN, BURSTS)
     tuned = {
-        window: ratio(downloads(bench, _TEN, **{"phy.cw_min": window}), standard, "goodput_bps")
+        window: ratio(downloads(bench, _TEN, {"phy.cw_min": window}), standard, "goodput_bps")
         for window in _WINDOWS
     }
     half, longest = (
-        ratio(bursts, downloads(bench, _TEN, **keys), "goodput_bps") for keys in (_HALF, _LONGEST)
+        ratio(bursts, downloads(bench, _TEN, keys), "goodput_bps") for keys in (_HALF, _LONGEST)
     )
-    lossless = downloads(bench, _TEN, **BURSTS, **_LOSSLESS)
-    acks = over_runs(bursts, lambda run: _acks(bursts, run))
-    saturated = [datagrams(bench, n) for n in _ACTIVE]
-    parts = [
-        over_runs(one, lambda run, one=one: _part_of_ap(one, run))  # type: ignore[misc]
-        for one in saturated
-    ]
-    steps = [paired_runs(more, less, _part_of_ap) for less, more in pairwise(saturated)]
+    lossless = downloads(bench, _TEN, {**BURSTS, **_LOSSLESS})
+    saturated = {n: datagrams(bench, n) for n in _ACTIVE}
+    steps = [difference(more, less, ap_share) for less, more in pairwise(saturated.values())]
     return Found(
         values={
             "tuning_gain": changed(most(tuned.values()), lambda best: best - 1.0),
             "bursts_over_pcf": half,
             "bursts_over_longest": longest,
-            "acks_of_burst": acks,
-            "acks_lossless": over_runs(lossless, lambda run: _acks(lossless, run)),
+            "acks_of_burst": over_runs(bursts, _acks),
+            "acks_lossless": over_runs(lossless, _acks),
             "largest_step_of_ap": most(steps),
         },
         told={f"cw_{w}": one for w, one in tuned.items()}
-        | {f"part_{n}": one for n, one in zip(_ACTIVE, parts, strict=True)},
+        | {f"part_{n}": over_runs(one, ap_share) for n, one in saturated.items()},
     )
 
 
-def _successes(simulation: Simulation, run: int) -> tuple[float, float]:
-    """Return the successful transmissions of the access point, and those of all stations."""
-    ap, *stations = simulation.runs[run].answer["stations"]
-    return float(ap["successes"]), float(sum(one["successes"] for one in stations))
-
-
-def _acks(simulation: Simulation, run: int) -> float:
-    ap, stations = _successes(simulation, run)
-    return stations / ap
-
-
-def _part_of_ap(simulation: Simulation, run: int) -> float:
-    ap, stations = _successes(simulation, run)
-    return ap / (ap + stations)
+def _acks(answer: Answer) -> float:
+    """Return the successes of all stations over those of the access point."""
+    ap, *stations = answer["stations"]
+    return float(sum(one["successes"] for one in stations) / ap["successes"])

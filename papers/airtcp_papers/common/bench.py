@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from airtcp.results import Replication, Simulation
+from airtcp.results import Simulation
+from airtcp.results.trace import Trace
 from airtcp.run.simulate import simulate as run_packets
 from airtcp.scenario import ResolvedScenario, Scenario, load
 
@@ -138,14 +139,14 @@ class Bench:
         name: str,
         changes: Changes | None = None,
         *,
-        reduce: Callable[[ResolvedScenario, Sequence[Replication]], Any],
+        reduce: Callable[[ResolvedScenario, Sequence[Trace]], Any],
         interval_s: float,
         quick: Changes | None = None,
     ) -> Any:
         """Return the result of `reduce` on the traces of a varied scenario file; see `scenario`.
 
-        `reduce` gets the scenario and its replications, each with a trace sampled every
-        `interval_s`, and returns plain JSON. Only that is kept. It is recomputed if the code of
+        `reduce` gets the scenario and the trace of each replication, sampled every `interval_s`,
+        and returns plain JSON. Only that is kept. It is recomputed if the code of
         `reduce`'s module changes, or the code of results and models that it uses. Errors as in
         `simulate`.
         """
@@ -167,9 +168,21 @@ class Bench:
             )
             if result.simulation.stopped == "interrupted":
                 raise KeyboardInterrupt
-            return reduce(scenario, result.simulation.runs)
+            return reduce(scenario, [one.trace for one in result.simulation.runs if one.trace])
 
         return self.finished.answer(key, run)
+
+    def kept(self, kind: str, compute: Callable[[], Any], *parts: object) -> Any:
+        """Return what `compute` returns, plain JSON, from the store if it was computed before.
+
+        It depends on `parts`, which are plain JSON, on the code of its module, of the simulators
+        and of `flows`. `kind` says what it is.
+        """
+        code = [
+            code_digest(compute.__module__, follow=("run",)),
+            code_digest("airtcp_papers.common.flows", follow=("common", "run")),
+        ]
+        return self.finished.answer(key_of(kind, code, *parts), compute)
 
 
 def _quick_run(scenario: Scenario) -> Changes:

@@ -129,14 +129,24 @@ def panels(
 
 def table_of(series: Sequence[Series], *, x: str, y: str) -> Data:
     """Return the points of curves, one per row: series, x, y and the interval of y."""
-    rows: list[list[Cell]] = []
-    for one in series:
-        for at, value in zip(one.x, one.y, strict=True):
-            if isinstance(value, Interval):
-                rows.append([one.label, at, value.mean, value.low, value.high])
-            else:
-                rows.append([one.label, at, float(value), None, None])
+    rows: list[list[Cell]] = [
+        [one.label, at, *ends(value)]
+        for one in series
+        for at, value in zip(one.x, one.y, strict=True)
+    ]
     return Data(["series", x, y, "low", "high"], rows)
+
+
+def table_with_ends(columns: Sequence[str], values: Mapping[Any, Value]) -> Data:
+    """Return a table of values by name, one per row: name, value and its interval."""
+    return Data(columns, [[name, *ends(value)] for name, value in values.items()])
+
+
+def ends(value: Value) -> list[Cell]:
+    """Return three cells for a value: the value itself and both ends of its interval, or None."""
+    if isinstance(value, Interval):
+        return [value.mean, value.low, value.high]
+    return [float(value), None, None]
 
 
 def _legend(figure: Figure, axes: Axes, columns: int) -> None:

@@ -19,7 +19,7 @@ and `items.toml` in the same folder has a table for it:
     rows = { share = "share of the time" }           # with names of numbers, and what they are
     still = "a table of parameters"                  # why it has no sliders, if it has none
 
-The package of the paper imports the module. Nothing else is needed.
+`ITEMS` of the paper's package names the module. Nothing else is needed.
 """
 
 from __future__ import annotations
@@ -28,15 +28,14 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.data import beside
-from airtcp.stats import Interval
 
-from airtcp_papers.common.chart import Series, chart, table_of
-from airtcp_papers.common.item import REGISTRY, Cell, Data, Item, Outcome, Value
+from airtcp_papers.common.chart import Series, chart, table_of, table_with_ends
+from airtcp_papers.common.item import REGISTRY, Data, Item, Outcome, Value
 from airtcp_papers.common.measure import mean, words
 
 if TYPE_CHECKING:
@@ -92,6 +91,12 @@ def item(
     return register
 
 
+def items(make: Callable[..., Found], cases: Mapping[str, Mapping[str, Any]]) -> None:
+    """Register a function as several items, each with arguments of its own, by name."""
+    for name, arguments in cases.items():
+        item(name)(wraps(make)(partial(make, **arguments)))
+
+
 def words_of(module: str) -> Mapping[str, Mapping[str, Any]]:
     """Return the words of all items beside a file of a paper's folder, by name."""
     return _read(Path(module).parent)
@@ -107,7 +112,7 @@ def _outcome(found: Found, about: Mapping[str, Any]) -> Outcome:
     numbers: dict[str, Any] = {**found.values, **found.told}
     if "rows" in about:
         told = {what: numbers[name] for name, what in about["rows"].items()}
-        data = Data(about["columns"], [_row(what, value) for what, value in told.items()])
+        data = table_with_ends(about["columns"], told)
         numbers["each"] = "; ".join(f"{what}: {words(value)}" for what, value in told.items())
     if found.series:
         axes = {"x": about["x"], "y": about["y"]}
@@ -115,12 +120,6 @@ def _outcome(found: Found, about: Mapping[str, Any]) -> Outcome:
         figure = figure or chart(found.series, **axes, **about.get("chart", {}), **found.axes)
     assert data is not None, "an item has curves or a table"
     return Outcome(data, filled(about["found"], numbers), dict(found.values), figure)
-
-
-def _row(what: str, value: Value) -> list[Cell]:
-    if isinstance(value, Interval):
-        return [what, value.mean, value.low, value.high]
-    return [what, value, None, None]
 
 
 def filled(text: str, told: Mapping[str, Any]) -> str:

@@ -6,7 +6,9 @@ scenarios share random streams.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.results import Simulation
@@ -14,58 +16,46 @@ from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.item import Value
 
-
-def samples(simulation: Simulation, metric: str) -> list[float | None]:
-    """Return a metric of each replication."""
-    return [run.answer["metrics"][metric] for run in simulation.runs]
-
-
-def ratio(above: Simulation, below: Simulation, metric: str) -> Interval:
-    """Return the ratio of two simulations' metric, over pairs of replications."""
-    return paired(above, below, metric, lambda left, right: left / right)
+#: The record of a replication: `answer` of one of a simulation's `runs`.
+Answer = Mapping[str, Any]
+#: The name of a metric, or a number computed from the record of a replication.
+Quantity = str | Callable[[Answer], float | None]
 
 
-def difference(left: Simulation, right: Simulation, metric: str) -> Interval:
-    """Return the difference of two simulations' metric, over pairs of replications."""
-    return paired(left, right, metric, lambda one, other: one - other)
+def samples(simulation: Simulation, quantity: Quantity) -> list[float | None]:
+    """Return a quantity of each replication."""
+    if isinstance(quantity, str):
+        return [run.answer["metrics"][quantity] for run in simulation.runs]
+    return [quantity(run.answer) for run in simulation.runs]
+
+
+def ratio(above: Simulation, below: Simulation, quantity: Quantity) -> Interval:
+    """Return the ratio of a quantity of two simulations, over pairs of replications."""
+    return paired(above, below, quantity, operator.truediv)
+
+
+def difference(left: Simulation, right: Simulation, quantity: Quantity) -> Interval:
+    """Return the difference of a quantity of two simulations, over pairs of replications."""
+    return paired(left, right, quantity, operator.sub)
 
 
 def paired(
-    left: Simulation, right: Simulation, metric: str, combine: Callable[[float, float], float]
+    left: Simulation,
+    right: Simulation,
+    quantity: Quantity,
+    combine: Callable[[float, float], float],
 ) -> Interval:
-    """Return the interval of two simulations' metric, combined over pairs of replications."""
-    pairs = zip(samples(left, metric), samples(right, metric), strict=True)
+    """Return the interval of a quantity combined over pairs of replications."""
+    pairs = zip(samples(left, quantity), samples(right, quantity), strict=True)
     return student_interval(
         [combine(one, other) for one, other in pairs if one is not None and other is not None],
         left.confidence,
     )
 
 
-def paired_runs(
-    left: Simulation, right: Simulation, number: Callable[[Simulation, int], float]
-) -> Interval:
-    """Return the difference of a computed number of two simulations, over pairs of replications."""
-    return student_interval(
-        [number(left, run) - number(right, run) for run in range(len(left.runs))],
-        left.confidence,
-    )
-
-
-def quotients(
-    above: Simulation, below: Simulation, number: Callable[[Simulation, int], float]
-) -> Interval:
-    """Return the ratio of a computed number of two simulations, over pairs of replications."""
-    return student_interval(
-        [number(above, run) / number(below, run) for run in range(len(above.runs))],
-        above.confidence,
-    )
-
-
-def over_runs(simulation: Simulation, number: Callable[[int], float | None]) -> Interval:
-    """Return the interval of a number per replication; `number` takes the index into `runs`."""
-    return student_interval(
-        [number(index) for index in range(len(simulation.runs))], simulation.confidence
-    )
+def over_runs(simulation: Simulation, quantity: Quantity) -> Interval:
+    """Return the interval of a quantity over replications."""
+    return student_interval(samples(simulation, quantity), simulation.confidence)
 
 
 def mapped(simulation: Simulation, metric: str, change: Callable[[float], float]) -> Interval:
@@ -81,9 +71,13 @@ def scaled(simulations: Sequence[Simulation], metric: str, unit: float) -> list[
     return [mapped(one, metric, lambda value: value / unit) for one in simulations]
 
 
-def flow_goodputs(simulation: Simulation, index: int) -> list[float]:
-    """Return the goodput of each flow in one replication, b/s."""
-    return [flow["goodput_bps"] for flow in simulation.runs[index].answer["flows"]]
+def ap_share(answer: Answer) -> float:
+    """Return the access point's share of all successful transmissions of a replication."""
+    stations = answer["stations"]
+    everybody = sum(station["successes"] for station in stations)
+    return float(
+        next(station["successes"] for station in stations if station["name"] == "ap") / everybody
+    )
 
 
 def error_of(value: Interval, runs: float) -> float:
@@ -125,6 +119,15 @@ def magnitude(value: Interval) -> Interval:
     ends = (abs(value.low), abs(value.high))
     low = 0.0 if value.low <= 0.0 <= value.high else min(ends)
     return Interval(abs(value.mean), low, max(ends), value.n)
+
+
+def less(one: Interval, other: Interval) -> Interval:
+    """Return the difference of two numbers; its interval is conservative, from the ends."""
+    difference = mean(one) - mean(other)
+    if None in (one.low, one.high, other.low, other.high):
+        return Interval(difference, None, None, one.n)
+    low, high = one.low - other.high, one.high - other.low  # type: ignore[operator]
+    return Interval(difference, low, high, one.n)
 
 
 def off(value: Interval, one: float = 1.0) -> Interval:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from airtcp.results import Simulation
-
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series
 from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.item import Value
-from airtcp_papers.common.measure import mean, over_runs
+from airtcp_papers.common.measure import Answer, mean, over_runs
 from airtcp_papers.gopal.model import simultaneous_send
 
 _CW = 32
@@ -33,7 +31,7 @@ def eq1(bench: Bench) -> Found:
     *curves, paper = same_slot()
     any_two = [mean(p) for p in curves[0].y]
     runs = {n: bench.simulate("saturated", {"stations.node.count": n}) for n in _SIMULATED}
-    failing = {n: _failing(one) for n, one in runs.items()}
+    failing = {n: over_runs(one, _failing) for n, one in runs.items()}
     frames: dict[int, Value] = {n: one.metrics["collision_probability"] for n, one in runs.items()}
     series = [
         *curves,
@@ -58,11 +56,7 @@ def eq1(bench: Bench) -> Found:
     )
 
 
-def _failing(simulation: Simulation) -> Value:
+def _failing(answer: Answer) -> float:
     """Return collisions over all slots with a transmission."""
-
-    def share(index: int) -> float:
-        counts = simulation.runs[index].answer["counts"]
-        return float(counts["collisions"] / (counts["collisions"] + counts["mac_exchanges"]))
-
-    return over_runs(simulation, share)
+    counts = answer["counts"]
+    return float(counts["collisions"] / (counts["collisions"] + counts["mac_exchanges"]))

@@ -10,12 +10,10 @@ from __future__ import annotations
 from itertools import product
 from typing import Final
 
-from airtcp.stats import Interval
-
 from airtcp_papers.common.bench import Bench, Changes
 from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.item import Cell, Data, Value
-from airtcp_papers.common.measure import least, mean, most
+from airtcp_papers.common.measure import Answer, least, mean, most
 from airtcp_papers.gopal.observed import TO_TELL_FROM_NOTHING, Uploads, gain, observe
 
 #: The adaptive variant is compared with the best of these.
@@ -78,12 +76,7 @@ def adaptive(bench: Bench) -> Found:
             "over_best": least(over_best),
             "finished": least(ends),
         },
-        told={
-            "each": ", ".join(
-                f"{100 * mean(one):+.0f} % ({row[0]})"
-                for one, row in zip(over_best, rows, strict=True)
-            )
-        },
+        told={"each": dict(zip(_names(rows), over_best, strict=True))},
     )
 
 
@@ -103,18 +96,15 @@ def feedback(bench: Bench) -> Found:
     frozen = run("noise, told, window kept", {**_NOISE, **_told("freeze")})
     values: dict[str, Value] = {
         "gain": gain(told, plain),
-        "timeouts": _timeouts(told, plain),
+        "timeouts": gain(told, plain, _timeouts),
         "gain_noise": gain(noisy_told, noisy),
         "freeze": gain(frozen, noisy_told),
     }
     return Found(data=Data(["", "goodput (Mb/s)", "timeouts"], rows), values=values)
 
 
-def _timeouts(told: Uploads, plain: Uploads) -> Interval:
-    def number(one: Uploads, run: int) -> float:
-        return float(one.simulation.runs[run].answer["metrics"]["tcp_timeouts"])
-
-    return gain(told, plain, number)
+def _timeouts(answer: Answer) -> float:
+    return float(answer["metrics"]["tcp_timeouts"])
 
 
 @item("G.polling")
@@ -127,8 +117,8 @@ def polling(bench: Bench) -> Found:
             for varied in ({}, _POLLING)
         )
         gains.append(gain(polled, contending))
-        failures.append(gain(polled, contending, Uploads.collisions))
-        together.append(gain(polled, contending, _simultaneous_sends))
+        failures.append(gain(polled, contending, "collisions"))
+        together.append(gain(polled, contending, "simultaneous_sends"))
         rows.append(
             [
                 _case(flows, retries=retries),
@@ -154,13 +144,9 @@ def polling(bench: Bench) -> Found:
             "failures": most(failures),
             "together": most(together),
         },
-        told={
-            "each": ", ".join(
-                f"{100 * mean(one):+.0f} % ({row[0]})" for one, row in zip(gains, rows, strict=True)
-            )
-        },
+        told={"each": dict(zip(_names(rows), gains, strict=True))},
     )
 
 
-def _simultaneous_sends(one: Uploads, run: int) -> float:
-    return float(one.simulation.runs[run].answer["counts"]["simultaneous_sends"])
+def _names(rows: list[list[Cell]]) -> list[str]:
+    return [str(row[0]) for row in rows]

@@ -34,10 +34,8 @@ def _gains(cases: _Cases, without: int | None) -> tuple[list[float], list[float]
     """Return relative gains of short and long uploads, without one part of the replications."""
 
     def goodput(one: Uploads) -> float:
-        kept = [
-            one.goodput(run) for run in range(len(one.simulation.runs)) if run % _PARTS != without
-        ]
-        return fmean(kept)
+        runs = enumerate(one.simulation.runs)
+        return fmean(one.goodput(run.answer) for at, run in runs if at % _PARTS != without)
 
     short, long = (
         [

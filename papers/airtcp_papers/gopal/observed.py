@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 from typing import Final
 
@@ -14,7 +15,7 @@ from airtcp.results import Simulation
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench, Changes
-from airtcp_papers.common.measure import over_runs
+from airtcp_papers.common.measure import Answer, over_runs
 
 #: The most transmissions of a frame: 7 is dot11ShortRetryLimit, 1 is no retry.
 _LIMITS: Final = {True: 7, False: 1}
@@ -34,13 +35,13 @@ class Uploads:
     simulation: Simulation
     megabytes: int
 
-    def goodput(self, run: int) -> float:
+    def goodput(self, answer: Answer) -> float:
         """Return the mean goodput over flows, Mb/s: file size over time, or the amount in 1000 s.
 
         The second applies to uploads that do not end, as in section III of the paper.
         """
         rates = []
-        for flow in self.simulation.runs[run].answer["flows"]:
+        for flow in answer["flows"]:
             time_s = flow["mean_transfer_time_s"]
             rates.append(flow["goodput_bps"] if time_s is None else 8e6 * self.megabytes / time_s)
         return fmean(rates) / _MBPS
@@ -49,34 +50,13 @@ class Uploads:
         """Return the mean of `goodput` over runs."""
         return over_runs(self.simulation, self.goodput)
 
-    def together(self, run: int) -> float:
+    def together(self, answer: Answer) -> float:
         """Return the bits of all flows over the time of the last to end, Mb/s, or over 1000 s."""
-        flows = self.simulation.runs[run].answer["flows"]
+        flows = answer["flows"]
         times_s = [flow["mean_transfer_time_s"] for flow in flows]
         if None in times_s:
             return float(sum(flow["goodput_bps"] for flow in flows)) / _MBPS
         return 8.0 * self.megabytes * len(flows) / float(max(times_s))
-
-    def collisions(self, run: int) -> float:
-        """Return the collisions in a run."""
-        return float(self.simulation.runs[run].answer["counts"]["collisions"])
-
-    def queue_drops(self, run: int) -> float:
-        """Return packets dropped at full queues of stations, access point and wired link."""
-        counts = self.simulation.runs[run].answer["counts"]
-        return float(
-            sum(counts[f"{place}_drops"] for place in ("station_queue", "ap_queue", "wired"))
-        )
-
-    def lost_in_air(self) -> Interval:
-        """Return the fraction of lost packets that the MAC gave up."""
-
-        def share(run: int) -> float | None:
-            given_up = self.simulation.runs[run].answer["counts"]["mac_drops"]
-            lost = given_up + self.queue_drops(run)
-            return float(given_up / lost) if lost else None
-
-        return over_runs(self.simulation, share)
 
     def kinds(self) -> dict[str, list[float]]:
         """Return the fractions of collisions by participants, run by run.
@@ -106,33 +86,40 @@ class Uploads:
             self.simulation.confidence,
         )
 
-    def ap_attempts(self, run: int) -> float:
-        """Return the access point's attempts per delivered bit."""
-        answer = self.simulation.runs[run].answer
-        bits = sum(flow["goodput_bps"] for flow in answer["flows"])
-        return float(answer["stations"][0]["attempts"] / bits)
-
-    def ap_over_station(self, run: int) -> float:
-        """Return the access point's attempts over those of a station, averaged over stations."""
-        ap, *stations = self.simulation.runs[run].answer["stations"]
-        return float(ap["attempts"] / fmean(station["attempts"] for station in stations))
-
-    def failing_frames(self) -> Interval:
-        """Return the fraction of transmitted frames that collide."""
-        return self.simulation.metrics["collision_probability"]
-
     def finished(self) -> Interval:
         """Return the fraction of uploads that ended."""
         return over_runs(
-            self.simulation,
-            lambda run: fmean(
-                flow["transfers"] for flow in self.simulation.runs[run].answer["flows"]
-            ),
+            self.simulation, lambda answer: fmean(flow["transfers"] for flow in answer["flows"])
         )
 
     def timeouts(self) -> Interval:
         """Return the retransmission timeouts per run."""
         return self.simulation.metrics["tcp_timeouts"]
+
+
+def queue_drops(answer: Answer) -> float:
+    """Return packets dropped at full queues of stations, access point and wired link."""
+    places = ("station_queue", "ap_queue", "wired")
+    return float(sum(answer["counts"][f"{place}_drops"] for place in places))
+
+
+def lost_in_air(answer: Answer) -> float | None:
+    """Return the fraction of lost packets that the MAC gave up."""
+    given_up = answer["counts"]["mac_drops"]
+    lost = given_up + queue_drops(answer)
+    return float(given_up / lost) if lost else None
+
+
+def ap_attempts(answer: Answer) -> float:
+    """Return the access point's attempts per delivered bit."""
+    bits = sum(flow["goodput_bps"] for flow in answer["flows"])
+    return float(answer["stations"][0]["attempts"] / bits)
+
+
+def ap_over_station(answer: Answer) -> float:
+    """Return the access point's attempts over those of a station, averaged over stations."""
+    ap, *stations = answer["stations"]
+    return float(ap["attempts"] / fmean(station["attempts"] for station in stations))
 
 
 def observe(
@@ -162,21 +149,25 @@ def observe(
     return Uploads(simulation, megabytes)
 
 
-#: A quantity of one replication of uploads.
-Number = Callable[[Uploads, int], float]
+def gain(more: Uploads, less: Uploads, number: str | Callable[[Answer], float] = "") -> Interval:
+    """Return the relative growth of a number: the ratio of the means over runs minus one.
 
-
-def gains(more: Uploads, less: Uploads, number: Number = Uploads.goodput) -> list[float]:
-    """Return samples of the relative growth of a quantity: the ratio of the means minus one.
-
-    The runs of both are independent; each deviation is linearized.
+    `number` is a count of a replication, or computed from its record; by default it is the goodput.
+    The runs of both are independent, as many as `less` has; each deviation is linearized.
     """
+    if isinstance(number, str):
+        number = partial(_count, number) if number else less.goodput
     runs = range(len(less.simulation.runs))
-    base = fmean(number(less, run) for run in runs)
-    ratio = fmean(number(more, run) for run in runs) / base
-    return [ratio - 1.0 + (number(more, run) - ratio * number(less, run)) / base for run in runs]
+    above, below = (
+        [number(one.simulation.runs[run].answer) for run in runs] for one in (more, less)
+    )
+    base = fmean(below)
+    ratio = fmean(above) / base
+    return student_interval(
+        [ratio - 1.0 + (a - ratio * b) / base for a, b in zip(above, below, strict=True)],
+        less.simulation.confidence,
+    )
 
 
-def gain(more: Uploads, less: Uploads, number: Number = Uploads.goodput) -> Interval:
-    """Return the interval of `gains`."""
-    return student_interval(gains(more, less, number), less.simulation.confidence)
+def _count(name: str, answer: Answer) -> float:
+    return float(answer["counts"][name])

@@ -14,8 +14,8 @@ from typing import Final
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench, Changes
-from airtcp_papers.common.chart import Series, chart
-from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.chart import Series, chart, table_with_ends
+from airtcp_papers.common.described import Found, item, items
 from airtcp_papers.common.item import Cell, Data, Value
 from airtcp_papers.common.measure import (
     changed,
@@ -27,7 +27,16 @@ from airtcp_papers.common.measure import (
     over_runs,
     words,
 )
-from airtcp_papers.gopal.observed import TO_TELL_FROM_NOTHING, Uploads, gain, observe
+from airtcp_papers.gopal.observed import (
+    TO_TELL_FROM_NOTHING,
+    Uploads,
+    ap_attempts,
+    ap_over_station,
+    gain,
+    lost_in_air,
+    observe,
+    queue_drops,
+)
 
 _SKIPS: Final = (0, 1, 2, 3, 4)
 _DELAYS_MS: Final = (2, 5, 10, 15)
@@ -81,40 +90,40 @@ def _against_flows(bench: Bench, *, megabytes: int, retries: bool) -> Found:
         series.append(Series(label, _SKIPS, goodputs, "simulation", number))
         gained = gain(uploads[1], uploads[0])
         finished = [mean(one.finished()) for one in uploads]
-        values |= {
-            f"none_{flows}": goodputs[0],
-            f"gain_{flows}": gained,
-            f"gain_error_{flows}": error_of(gained, _RUNS_OF_THE_PAPER),
-            f"gain_more_{flows}": least(gain(one, uploads[0]) for one in uploads[2:]),
-            f"gain_more_together_{flows}": least(
-                gain(one, uploads[0], Uploads.together) for one in uploads[2:]
-            ),
-            f"ap_load_{flows}": gain(uploads[1], uploads[0], Uploads.ap_attempts),
-            f"most_over_one_{flows}": gain(uploads[-1], uploads[1]),
-            f"finished_two_{flows}": uploads[2].finished(),
-            f"finished_least_{flows}": least(one.finished() for one in uploads[2:]),
-            f"timeouts_{flows}": uploads[0].timeouts(),
-            f"simultaneous_{flows}": uploads[0].simulation.metrics["simultaneous_send_probability"],
-            f"lost_in_air_{flows}": uploads[0].lost_in_air(),
-            f"failing_frames_{flows}": uploads[0].failing_frames(),
-            f"ap_off_{flows}": off(over_runs(uploads[0].simulation, uploads[0].ap_over_station)),
-            f"ap_over_station_{flows}": over_runs(
-                uploads[0].simulation, uploads[0].ap_over_station
-            ),
-            f"collisions_{flows}": gain(uploads[1], uploads[0], Uploads.collisions),
-            f"together_{flows}": gain(uploads[1], uploads[0], Uploads.together),
+        none, one, two, *_, four = uploads
+        runs = none.simulation
+        more = uploads[2:]
+        told = {
+            "none": goodputs[0],
+            "gain": gained,
+            "gain_error": error_of(gained, _RUNS_OF_THE_PAPER),
+            "gain_more": least(gain(some, none) for some in more),
+            "gain_more_together": least(gain(some, none, none.together) for some in more),
+            "ap_load": gain(one, none, ap_attempts),
+            "most_over_one": gain(four, one),
+            "finished_two": two.finished(),
+            "finished_least": least(some.finished() for some in more),
+            "timeouts": none.timeouts(),
+            "simultaneous": runs.metrics["simultaneous_send_probability"],
+            "lost_in_air": over_runs(runs, lost_in_air),
+            "failing_frames": runs.metrics["collision_probability"],
+            "ap_off": off(over_runs(runs, ap_over_station)),
+            "ap_over_station": over_runs(runs, ap_over_station),
+            "collisions": gain(one, none, "collisions"),
+            "together": gain(one, none, none.together),
         }
         if flows > 1:
-            values[f"crossed_{flows}"] = student_interval(uploads[0].kinds()["crossed"])
-            values[f"crossed_less_{flows}"] = uploads[0].crossed_less_others()
+            told["crossed"] = student_interval(none.kinds()["crossed"])
+            told["crossed_less"] = none.crossed_less_others()
         if retries:
-            values[f"overflow_{flows}"] = gain(uploads[1], uploads[0], Uploads.queue_drops)
+            told["overflow"] = gain(one, none, queue_drops)
+        values |= {f"{name}_{flows}": value for name, value in told.items()}
         parts.append(
             f"With {label} {words(goodputs[0])} Mb/s without skipping; skipping one ACK changes "
             f"that by {100 * mean(gained):+.0f} %; of the uploads that skip 0 to 4 ACKs "
             + ", ".join(f"{100 * share:.0f}" for share in finished)
             + " % end within 1000 s. Without skipping "
-            f"{100 * mean(uploads[0].lost_in_air()):.0f} % of what is lost is lost in the air."
+            f"{100 * mean(told['lost_in_air']):.0f} % of what is lost is lost in the air."
         )
     if not retries:
         values["ap_load_1_two"] = _load_of_two(bench, megabytes)
@@ -126,7 +135,7 @@ def _against_flows(bench: Bench, *, megabytes: int, retries: bool) -> Found:
             for skip in _SKIPS
         ]
         values["gain_more_small_window"] = least(
-            gain(one, small[0], Uploads.together) for one in small[2:]
+            gain(one, small[0], one.together) for one in small[2:]
         )
     of_size = [
         gain(
@@ -160,7 +169,7 @@ def _load_of_two(bench: Bench, megabytes: int) -> Interval:
     """Return what a skipped ACK adds to the access point's attempts with two transmissions."""
     keys = {"mac.short_retry_limit": 2}
     none, one = (observe(bench, skip, megabytes=megabytes, varied=keys) for skip in (0, 1))
-    return gain(one, none, Uploads.ap_attempts)
+    return gain(one, none, ap_attempts)
 
 
 def spread(uploads: Sequence[Uploads]) -> Interval:
@@ -214,49 +223,22 @@ def fig2(bench: Bench) -> Found:
     return replace(drawn, told={**drawn.told, **told})
 
 
-@item("G.fig3")
-def fig3(bench: Bench) -> Found:
-    return _against_flows(bench, megabytes=1, retries=False)
-
-
-@item("G.fig4")
-def fig4(bench: Bench) -> Found:
-    return _against_flows(bench, megabytes=10, retries=False)
-
-
-@item("G.fig5")
-def fig5(bench: Bench) -> Found:
-    return _against_flows(bench, megabytes=1, retries=True)
-
-
-@item("G.fig6")
-def fig6(bench: Bench) -> Found:
-    return _against_flows(bench, megabytes=10, retries=True)
-
-
-@item("G.figA1")
-def fig_a1(bench: Bench) -> Found:
-    return _against_delays(bench, megabytes=10, flows=1, retries=True)
-
-
-@item("G.figA2")
-def fig_a2(bench: Bench) -> Found:
-    return _against_delays(bench, megabytes=10, flows=3, retries=False)
-
-
-@item("G.figA3")
-def fig_a3(bench: Bench) -> Found:
-    return _against_delays(bench, megabytes=10, flows=3, retries=True)
-
-
-@item("G.figA4")
-def fig_a4(bench: Bench) -> Found:
-    return _against_delays(bench, megabytes=1, flows=1, retries=False)
-
-
-@item("G.figA5")
-def fig_a5(bench: Bench) -> Found:
-    return _against_delays(bench, megabytes=1, flows=3, retries=False)
+#: Figures of one flow and three, and of several delays: the file size in MB, flows, and retries.
+_OF_FLOWS: Final = {
+    "G.fig3": {"megabytes": 1, "retries": False},
+    "G.fig4": {"megabytes": 10, "retries": False},
+    "G.fig5": {"megabytes": 1, "retries": True},
+    "G.fig6": {"megabytes": 10, "retries": True},
+}
+_OF_DELAYS: Final = {
+    "G.figA1": {"megabytes": 10, "flows": 1, "retries": True},
+    "G.figA2": {"megabytes": 10, "flows": 3, "retries": False},
+    "G.figA3": {"megabytes": 10, "flows": 3, "retries": True},
+    "G.figA4": {"megabytes": 1, "flows": 1, "retries": False},
+    "G.figA5": {"megabytes": 1, "flows": 3, "retries": False},
+}
+items(_against_flows, _OF_FLOWS)
+items(_against_delays, _OF_DELAYS)
 
 
 @item("G.scenarios")
@@ -267,35 +249,24 @@ def scenarios(bench: Bench) -> Found:
         for flows in _FLOWS
         for megabytes in (1, 10)
     ]
-    found, more = [], []
+    gains, more = {}, []
     for size, flows, retries in cases:
         none, one, *others = (
             observe(bench, skip, megabytes=size, flows=flows, retries=retries) for skip in _SKIPS
         )
-        found.append(gain(one, none, Uploads.together))
-        more += [gain(other, none, Uploads.together) for other in others]
-    names = [
-        f"{flows} x {size} MB, {'with' if retries else 'no'} retries"
-        for size, flows, retries in cases
-    ]
-    series = [Series("gain of one skip", list(range(1, 9)), [*found], "bars")]
-    rows: list[list[Cell]] = [
-        [name, one.mean, one.low, one.high] for name, one in zip(names, found, strict=True)
-    ]
+        name = f"{flows} x {size} MB, {'with' if retries else 'no'} retries"
+        gains[name] = gain(one, none, none.together)
+        more += [gain(other, none, none.together) for other in others]
+    series = [Series("gain of one skip", list(range(1, 9)), [*gains.values()], "bars")]
     return Found(
-        data=Data(["scenario", "gain", "low", "high"], rows),
+        data=table_with_ends(["scenario", "gain", "low", "high"], gains),
         figure=chart(series, x="scenario", y="gain of one skipped ACK", whole_x=True),
         values={
-            "least_gain": least(found),
-            "most_gain": most(found),
-            "improved": _share_above_nothing([*found, *more]),
+            "least_gain": least(gains.values()),
+            "most_gain": most(gains.values()),
+            "improved": _share_above_nothing([*gains.values(), *more]),
         },
-        told={
-            "each": ", ".join(
-                f"{100 * mean(one):+.0f} % ({number}: {name})"
-                for number, (name, one) in enumerate(zip(names, found, strict=True), 1)
-            )
-        },
+        told={"gains": {f"{n}: {name}": one for n, (name, one) in enumerate(gains.items(), 1)}},
     )
 
 

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-from airtcp.results import Replication
-from airtcp.results.trace import FlowSeries, Trace
+from airtcp.results.trace import Trace
 from airtcp.scenario import ResolvedScenario
 from airtcp.stats import student_interval
 
@@ -41,15 +40,15 @@ _STALLED: Final[Changes] = {
 }
 
 
-def uploads(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[dict[str, Any]]:
+def uploads(scenario: ResolvedScenario, traces: Sequence[Trace]) -> list[dict[str, Any]]:
     """Return for each run the shares of time with a packet waiting, the RTT, and the windows.
 
     `waiting` has the shares of station and access point, `windows` the number of samples by window
     in whole segments. Only samples during the upload count.
     """
     found = []
-    for run in runs:
-        trace, flow = _first(run)
+    for trace in traces:
+        flow = trace.flow(trace.flow_names[0])
         lasts = (flow.time_s >= _FROM_S) & (flow.connections > 0)
         waiting = {
             name: float((trace.queue(name).packets[lasts] > 0).mean()) for name in ("node/0", "ap")
@@ -67,31 +66,10 @@ def uploads(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[dic
     return found
 
 
-def waits(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[float | None]:
-    """Return for each run the longest time between two timeouts of the upload, in seconds."""
-    found = []
-    for run in runs:
-        trace, _ = _first(run)
-        times = trace.events("timeout", flow=trace.flow_names[0]).time_s
-        found.append(float(np.diff(times).max()) if times.size > 1 else None)
-    return found
-
-
-def backed_off(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[float]:
-    """Return for each run the share of its time between timeouts that backoff has doubled."""
-    least_s = 2.0 * scenario.flows[0].tcp.min_rto_ns / 1e9  # type: ignore[union-attr]
-    found = []
-    for run in runs:
-        trace, _ = _first(run)
-        gaps = np.diff(trace.events("timeout", flow=trace.flow_names[0]).time_s)
-        found.append(float(gaps[gaps > least_s].sum() / (scenario.run.duration_ns / 1e9)))
-    return found
-
-
-def _first(run: Replication) -> tuple[Trace, FlowSeries]:
-    if run.trace is None:
-        raise ValueError("the simulation has no trace")
-    return run.trace, run.trace.flow(run.trace.flow_names[0])
+def waits(scenario: ResolvedScenario, traces: Sequence[Trace]) -> list[list[float]]:
+    """Return for each run the times between successive timeouts of the upload, in seconds."""
+    timeouts = [trace.events("timeout", flow=trace.flow_names[0]) for trace in traces]
+    return [np.diff(one.time_s).tolist() for one in timeouts]
 
 
 @item("G.steady")
@@ -105,19 +83,10 @@ def steady(bench: Bench) -> Found:
             "uploads", {**_UPLOAD, **keys}, reduce=uploads, interval_s=0.02, quick={}
         )
         products = [1e6 * carried * run["srtt_s"] / 8e3 for run in runs]
-        product, reached, close = (
-            student_interval(some)
-            for some in (
-                products,
-                map(_share, runs, products, [math.inf] * len(runs)),
-                map(
-                    _share,
-                    runs,
-                    [p * (1 - _CLOSE) for p in products],
-                    [p * (1 + _CLOSE) for p in products],
-                ),
-            )
-        )
+        both = list(zip(runs, products, strict=True))
+        product = student_interval(products)
+        reached = student_interval(_share(run, p, math.inf) for run, p in both)
+        close = student_interval(_share(run, p * (1 - _CLOSE), p * (1 + _CLOSE)) for run, p in both)
         values |= {f"reached_{name}": reached, f"close_{name}": close}
         for node, called in (("node/0", "station"), ("ap", "access point")):
             waiting = student_interval(run["waiting"][node] for run in runs)
@@ -133,14 +102,14 @@ def steady(bench: Bench) -> Found:
             f"time, and the window reaches the product of {words(product)} segments "
             f"{words(reached)} of it"
         )
-    longest = student_interval(
-        bench.traced("uploads", _STALLED, reduce=waits, interval_s=1.0, quick={})
+    gaps = bench.traced("uploads", _STALLED, reduce=waits, interval_s=1.0, quick={})
+    values["longest_wait"] = longest = student_interval(max(some, default=None) for some in gaps)
+    scenario = bench.scenario("uploads", _STALLED, {})
+    least_s = 2.0 * scenario.flows[0].tcp.min_rto_ns / 1e9  # type: ignore[union-attr]
+    duration_s = scenario.run.duration_ns / 1e9
+    values["backed_off"] = backoff = student_interval(
+        np.sum([gap for gap in some if gap > least_s]) / duration_s for some in gaps
     )
-    values["longest_wait"] = longest
-    backoff = student_interval(
-        bench.traced("uploads", _STALLED, reduce=backed_off, interval_s=1.0, quick={})
-    )
-    values["backed_off"] = backoff
     rows.append(["share of the time between timeouts that backoff doubled", mean(backoff)])
     rows.append(["longest time between two timeouts, four ACKs skipped, s", mean(longest)])
     return Found(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from airtcp_papers.common.bench import Bench
+from airtcp_papers.common.chart import table_with_ends
 from airtcp_papers.common.described import Found, item
-from airtcp_papers.common.item import Cell, Data
-from airtcp_papers.common.measure import most, words
+from airtcp_papers.common.measure import most
 from airtcp_papers.gopal.observed import gain, observe
 
 #: Enough runs to tell a twentieth.
@@ -23,9 +23,8 @@ def text(bench: Bench) -> Found:
 
     chosen = observe(bench, 1, varied=_OFTEN)
     gains = {n: gain(observe(bench, 1, varied=uploads(n)), chosen) for n in _OTHERS}
-    rows: list[list[Cell]] = [[n, one.mean, one.low, one.high] for n, one in gains.items()]
     return Found(
-        data=Data(["from segment", "gain over 50", "low", "high"], rows),
+        data=table_with_ends(["from segment", "gain over 50", "low", "high"], gains),
         values={"best_over_chosen": most(gains.values())},
-        told={"each": ", ".join(f"{words(one)} (from {n})" for n, one in gains.items())},
+        told={"gains": {f"from {n}": one for n, one in gains.items()}},
     )

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any, Final
 
 import numpy as np
-from airtcp.results import Replication
+from airtcp.results.trace import Trace
 from airtcp.scenario import ResolvedScenario
 from airtcp.stats import Interval, student_interval
 
@@ -26,17 +26,14 @@ _MSS: Final = 1000
 _FROM_S, _TO_S = 2.0, 20.0
 
 
-def beginnings(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[dict[str, Any]]:
+def beginnings(scenario: ResolvedScenario, traces: Sequence[Trace]) -> list[dict[str, Any]]:
     """Return for each run queues, and the first flow's window growth until its first loss.
 
     `slow_start`: whether the window was below the threshold at that loss. `cwnd`: the window when a
     number of segments had been delivered.
     """
     found = []
-    for run in runs:
-        trace = run.trace
-        if trace is None:
-            raise ValueError("the simulation has no trace")
+    for trace in traces:
         name = trace.flow_names[0]
         flow, events = trace.flow(name), trace.events(flow=name)
         lost = np.flatnonzero(np.isin(events.event, ("fast_retransmit", "timeout")))

@@ -13,11 +13,11 @@ from airtcp import distributions
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
+from airtcp_papers.common.chart import table_with_ends
 from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.flows import processor_sharing
 from airtcp_papers.common.item import Cell, Data, Value
 from airtcp_papers.common.measure import mean, most
-from airtcp_papers.common.store import code_digest, key_of
 from airtcp_papers.hoekstra.testbed import LAWS, gaps, service_s
 
 _FILES: Final = 40_000
@@ -85,18 +85,15 @@ def intervals(bench: Bench) -> Found:
     def run() -> Any:
         return [[float(time) for time in _means(bench, name, gap_s, beta_s)] for name in _LAWS]
 
-    flows = code_digest(processor_sharing.__module__, follow=("common", "run"))
-    code = [code_digest(__name__, follow=("run",)), flows]
-    key = key_of("intervals", code, bench.settings.seed or 1, _runs(bench))
-    found = bench.finished.answer(key, run)
+    found = bench.kept("intervals", run, bench.settings.seed or 1, _runs(bench))
     widths = [_width(times) for times in found]
     halves = [_width(times, ends=1.0) for times in found]
     hours = _OBSERVATIONS * gap_s / 3600.0
-    rows: list[list[Cell]] = [
-        [f"{name}: width of the interval over the mean", one.mean, one.low, one.high]
+    rows: dict[str, Value] = {
+        f"{name}: width of the interval over the mean": one
         for name, one in zip(_LAWS, widths, strict=True)
-    ]
-    rows.append(["hours for 1,450,000 arrivals at the heaviest load", hours, None, None])
+    }
+    rows["hours for 1,450,000 arrivals at the heaviest load"] = hours
     values: dict[str, Value] = {
         "width": most(widths),
         "half_width": most(halves),
@@ -105,13 +102,10 @@ def intervals(bench: Bench) -> Found:
         "hours": hours,
     }
     return Found(
-        data=Data(["what", "value", "low", "high"], rows),
+        data=table_with_ends(["what", "value", "low", "high"], rows),
         values=values,
         told={
-            "each": ", ".join(
-                f"{100 * mean(one):.1f} % wide ({name})"
-                for name, one in zip(_LAWS, widths, strict=True)
-            ),
+            "widths": dict(zip(_LAWS, widths, strict=True)),
             "hours": hours,
         },
     )

@@ -30,6 +30,7 @@ from airtcp_papers.hoekstra.testbed import (
     STATED,
     FloatArray,
     Point,
+    every,
     gaps,
     mean_size,
     observe,
@@ -205,10 +206,7 @@ def measured(bench: Bench, law: str, place: int = STATED) -> RealPoint:
         "downloads",
         {
             **LINUX,
-            "flows.client.application.interarrival": {
-                "distribution": "exponential",
-                "mean": f"{gap_s} s",
-            },
+            **every(gap_s),
             "flows.client.application.size": LAWS[law],
             **(_LONG_RUN if is_long else _RUN),
         },

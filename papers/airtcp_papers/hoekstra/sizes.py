@@ -15,11 +15,11 @@ from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.flows import processor_sharing
 from airtcp_papers.common.item import Value
 from airtcp_papers.common.measure import most, off, words
-from airtcp_papers.common.store import code_digest, key_of
 from airtcp_papers.hoekstra.testbed import (
     LAWS,
     STATED,
     FloatArray,
+    every,
     gaps,
     mean_size,
     service_of,
@@ -46,16 +46,8 @@ def _means(size: NDArray[Any], time: FloatArray) -> list[list[float]]:
 @item("H.sizes")
 def sizes(bench: Bench) -> Found:
     gap_s, beta_s = gaps(_LAW)[STATED], service_s(_LAW, beacons=False)
-    scenario = bench.scenario(
-        "downloads",
-        {
-            "flows.client.application.interarrival": {
-                "distribution": "exponential",
-                "mean": f"{gap_s} s",
-            },
-            "flows.client.application.size": LAWS[_LAW],
-        },
-    )
+    keys = {"flows.client.application.size": LAWS[_LAW], **every(gap_s)}
+    scenario = bench.scenario("downloads", keys)
 
     def by_class() -> Any:
         table = simulate(scenario, threads=bench.settings.threads, transfers=True)
@@ -80,12 +72,8 @@ def sizes(bench: Bench) -> Found:
         )
         return [_means(run.sizes, run.sojourns_s) for run in shared.runs]
 
-    flows = code_digest(processor_sharing.__module__, follow=("common", "run"))
-    code = [code_digest(__name__, follow=("run",)), flows]
-    found = np.array(bench.finished.answer(key_of("sizes", code, scenario.hash()), by_class))
-    jobs = np.array(
-        bench.finished.answer(key_of("jobs of sizes", code, scenario.hash()), jobs_by_class)
-    )
+    found = np.array(bench.kept("sizes", by_class, scenario.hash()))
+    jobs = np.array(bench.kept("jobs of sizes", jobs_by_class, scenario.hash()))
     kilobytes = (found[:, :, 0].mean(axis=0) / 1e3).tolist()
     alone = np.vectorize(lambda size: service_of(size, beacons=False))
     shared = alone(found[:, :, 0]) / (1.0 - beta_s / gap_s)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-import numpy as np
 from airtcp.models.airtime import Phy
 from airtcp.scenario import ResolvedScenario
 from airtcp.stats import Interval, student_interval
@@ -13,10 +12,10 @@ from airtcp.stats import Interval, student_interval
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series
 from airtcp_papers.common.described import Found, item
-from airtcp_papers.common.flows import processor_sharing
 from airtcp_papers.common.item import Value
 from airtcp_papers.common.measure import changed, magnitude, mean
 from airtcp_papers.hoekstra.model import Beacon, Parameters, effective_service_time
+from airtcp_papers.hoekstra.testbed import every, over_flows, same_transfers
 
 _OFDM: Final[dict[str, Any]] = {
     "phy.data_rate": "54 Mb/s",
@@ -85,41 +84,24 @@ def _point(bench: Bench, standard: str, load: float) -> _Point:
     duration_s = round(_DOWNLOADS * gap_s)
     changes = {
         **_PHYS[standard],
-        "flows.client.application.interarrival": {
-            "distribution": "exponential",
-            "mean": f"{gap_s} s",
-        },
+        **every(gap_s),
         "run.warmup": f"{duration_s // 10} s",
         "run.duration": f"{duration_s} s",
         "run.replications": _QUICK if bench.quick else _OFTEN,
     }
     packets = bench.simulate("downloads", changes, quick={})
     scenario = bench.scenario("downloads", changes, {})
-    application, run = scenario.flows[0].application, scenario.run
-    assert application.kind == "ftp"
-    shared = processor_sharing(
-        application.size,
-        capacity=_SIZE / beta_s,
-        interarrival=application.interarrival,
-        jobs=_DOWNLOADS,
-        warmup_jobs=_DOWNLOADS // 10,
-        seed=run.seed,
-        replications=len(packets.runs),
-        threads=bench.settings.threads,
-        transfers_of="client/0",
-    )
     # (29) times the ratio of packets to processor sharing of the same transfers, as in `Point`.
     model_s = beta_s / (1.0 - beta_s / gap_s)
-    times = np.array([run.answer["metrics"]["transfer_time_s"] for run in packets.runs])
-    flows = np.array([run.answer["mean_sojourn_s"] for run in shared.runs])
-    ratio = float(times.mean() / flows.mean())
-    ratios = ratio + (times - ratio * flows) / float(flows.mean())
+    capacity = _SIZE / beta_s
+    flows = same_transfers(bench, scenario, packets, capacity, _DOWNLOADS, _DOWNLOADS // 10)
+    times_s = model_s * over_flows(packets, flows)
     shorter_s = _service_s(scenario, eifs=False)
     return _Point(
         load,
         model_s,
         shorter_s / (1.0 - shorter_s / gap_s),
-        student_interval((model_s * ratios).tolist(), packets.confidence),
+        student_interval(times_s.tolist(), packets.confidence),
     )
 
 
@@ -135,28 +117,21 @@ def standards(bench: Bench) -> Found:
         series.append(Series(f"{standard}, packets", _LOADS, over, "simulation", place))
         shorter = [one.without_eifs_s / one.model_s for one in some]
         series.append(Series(f"{standard}, no EIFS", _LOADS, shorter, "model", place))
-    judged = {standard: some[_LOADS.index(0.8)] for standard, some in points.items()}
-    heavy = {standard: some[-1] for standard, some in points.items()}
+    values: dict[str, Value] = {}
+    for name, place in (("off", _LOADS.index(0.8)), ("off_heavy", -1)):
+        for standard, some in points.items():
+            one = some[place]
+            values[f"{name}_{standard}"] = one.off(one.model_s)
+            values[f"{name}_no_eifs_{standard}"] = one.off(one.without_eifs_s)
     return Found(
         series,
-        values={
-            **{f"off_{standard}": one.off(one.model_s) for standard, one in judged.items()},
-            **{
-                f"off_no_eifs_{standard}": one.off(one.without_eifs_s)
-                for standard, one in judged.items()
-            },
-            **{f"off_heavy_{standard}": one.off(one.model_s) for standard, one in heavy.items()},
-            **{
-                f"off_heavy_no_eifs_{standard}": one.off(one.without_eifs_s)
-                for standard, one in heavy.items()
-            },
-        },
+        values=values,
         told={
             "each": "; ".join(
                 f"{standard}: at a load of {one.load:g} (29) says {1e3 * one.model_s:.0f} ms, "
                 f"without EIFS {1e3 * one.without_eifs_s:.0f} ms, packets take "
                 f"{1e3 * mean(one.packets_s):.0f} ms"
-                for standard, one in heavy.items()
+                for standard, (*_, one) in points.items()
             )
         },
     )

@@ -9,6 +9,7 @@ from airtcp.results import Simulation
 from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench
+from airtcp_papers.common.chart import ends
 from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.item import Cell, Data, Value
 from airtcp_papers.common.measure import changed, gap, mean, most, off, over_runs, words
@@ -22,7 +23,7 @@ _ENDLESS: Final[dict[str, Any]] = {
     "run.replications": 10,
 }
 #: Downloads this far apart never overlap.
-_GAP_S: Final = 10
+_SELDOM: Final = {"distribution": "deterministic", "value": "10 s"}
 _SIZES: Final = {"20 kB": 20e3, "200 kB": 200e3, "1 MB": 1e6}
 #: One segment. Nearly all of its time is the dialogue, the handshake and the close: (6), (14) to
 #: (18).
@@ -57,9 +58,7 @@ def terms(bench: Bench) -> Found:
         ("EST, an ACK for each segment, 1 MB, s", each_est, each_alone),
     ]
     told.append(("beacons sent over those due on a busy channel", 1.0, beacons))
-    rows: list[list[Cell]] = [
-        [name, number, ours.mean, ours.low, ours.high] for name, number, ours in told
-    ]
+    rows: list[list[Cell]] = [[name, number, *ends(ours)] for name, number, ours in told]
     values: dict[str, Value] = {
         "cycle_off": gap(model, without),
         "beacons_off": gap(factor - 1.0, changed(stretched, lambda ratio: ratio - 1.0)),
@@ -100,7 +99,7 @@ def _beacons_sent(bench: Bench) -> Interval:
     assert beacon is not None, "the test bed has beacons"
     due = scenario.run.duration_ns / beacon.interval_ns
     simulation = bench.simulate("downloads", _ENDLESS, quick={})
-    return over_runs(simulation, lambda run: simulation.runs[run].answer["counts"]["beacons"] / due)
+    return over_runs(simulation, lambda answer: answer["counts"]["beacons"] / due)
 
 
 def _alone(bench: Bench, size: str, **changes: Any) -> Interval:
@@ -110,10 +109,7 @@ def _alone(bench: Bench, size: str, **changes: Any) -> Interval:
         {
             "mac": {},
             "flows.client.application.size": {"distribution": "deterministic", "value": size},
-            "flows.client.application.interarrival": {
-                "distribution": "deterministic",
-                "value": f"{_GAP_S} s",
-            },
+            "flows.client.application.interarrival": _SELDOM,
             **changes,
         },
         quick={},

@@ -7,12 +7,14 @@ transfers.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal
 
 import numpy as np
 from airtcp.results import Simulation
+from airtcp.scenario import ResolvedScenario
 from airtcp.stats import Interval, student_interval
 from numpy.typing import NDArray
 
@@ -144,11 +146,7 @@ class Point:
     @cached_property
     def adjusted_s(self) -> FloatArray:
         """Return the samples behind `adjusted`, one per replication."""
-        times = np.array([run.answer["metrics"]["transfer_time_s"] for run in self.packets.runs])
-        shared = np.array([run.answer["mean_sojourn_s"] for run in self.flows])
-        ratio = float(times.mean() / shared.mean())
-        ratios = ratio + (times - ratio * shared) / float(shared.mean())
-        return self.model_s * ratios
+        return self.model_s * over_flows(self.packets, self.flows)
 
     @property
     def over_beacons(self) -> Interval:
@@ -174,6 +172,12 @@ class Point:
         return changed(self.adjusted, lambda time_s: time_s / self.model_s)
 
 
+def every(gap_s: float) -> Changes:
+    """Return the keys of downloads that start on average every `gap_s` seconds, independently."""
+    law = {"distribution": "exponential", "mean": f"{gap_s} s"}
+    return {"flows.client.application.interarrival": law}
+
+
 def observe(
     bench: Bench,
     law: str,
@@ -191,33 +195,60 @@ def observe(
     long = mean_size(law) > 200e3
     changes = {
         **(_often(law, gap_s) if varied is None else {}),
-        "flows.client.application.interarrival": {
-            "distribution": "exponential",
-            "mean": f"{gap_s} s",
-        },
+        **every(gap_s),
         "flows.client.application.size": LAWS[law],
         **(_LONG if long else {}),
         **(varied or {}),
     }
     quick = _QUICK_LONG if long else _QUICK
     packets = bench.simulate("downloads", changes, quick=quick, transfer_times=transfer_times)
-    run = (scenario := bench.scenario("downloads", changes, quick)).run
+    scenario = bench.scenario("downloads", changes, quick)
+    capacity = mean_size(law) / service_s(law, beacons=beacons)
+    run = scenario.run
+    assert run.warmup_ns is not None
+    jobs, warmup = math.ceil(run.duration_ns / 1e9 / gap_s), round(run.warmup_ns / 1e9 / gap_s)
+    flows = same_transfers(
+        bench, scenario, packets, capacity, jobs, warmup, keep_jobs=transfer_times
+    )
+    return Point(law, gap_s, packets, flows, beacons)
+
+
+def same_transfers(
+    bench: Bench,
+    scenario: ResolvedScenario,
+    packets: Simulation,
+    capacity: float,
+    jobs: int,
+    warmup_jobs: int,
+    *,
+    keep_jobs: bool = False,
+) -> tuple[FlowReplication, ...]:
+    """Simulate the downloads of `packets` as jobs that share a capacity in bytes per second."""
     application = scenario.flows[0].application
     assert application.kind == "ftp"
-    assert run.warmup_ns is not None
-    result = processor_sharing(
+    return processor_sharing(
         application.size,
-        capacity=mean_size(law) / service_s(law, beacons=beacons),
+        capacity=capacity,
         interarrival=application.interarrival,
-        jobs=math.ceil(run.duration_ns / 1e9 / gap_s),
-        warmup_jobs=round(run.warmup_ns / 1e9 / gap_s),
-        seed=run.seed,
+        jobs=jobs,
+        warmup_jobs=warmup_jobs,
+        seed=scenario.run.seed,
         replications=len(packets.runs),
         threads=bench.settings.threads,
-        keep_jobs=transfer_times,
+        keep_jobs=keep_jobs,
         transfers_of="client/0",
-    )
-    return Point(law, gap_s, packets, result.runs, beacons)
+    ).runs
+
+
+def over_flows(packets: Simulation, flows: Sequence[FlowReplication]) -> FloatArray:
+    """Return samples of the mean time of packets over that of flows of the same transfers.
+
+    Ratios of means over replications, linearised.
+    """
+    times = np.array([run.answer["metrics"]["transfer_time_s"] for run in packets.runs])
+    shared = np.array([run.answer["mean_sojourn_s"] for run in flows])
+    ratio = float(times.mean() / shared.mean())
+    return ratio + (times - ratio * shared) / float(shared.mean())
 
 
 def observe_clients(

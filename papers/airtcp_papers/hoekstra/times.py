@@ -8,7 +8,7 @@ from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series
 from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.item import Value
-from airtcp_papers.common.measure import changed, least, mean, most, off
+from airtcp_papers.common.measure import changed, least, less, mean, most, off
 from airtcp_papers.hoekstra.testbed import (
     LAWS,
     Point,
@@ -80,13 +80,7 @@ def _refined_less_basic(point: Point) -> Interval:
 def _spread(points: dict[str, list[Point]], place: int) -> Interval:
     """Return the largest relative mean time at one load minus the smallest, over distributions."""
     relative = [mine[place].over_model for mine in points.values()]
-    top, bottom = most(relative), least(relative)
-    assert top.mean is not None
-    assert bottom.mean is not None
-    if None in (top.low, top.high, bottom.low, bottom.high):
-        return Interval(top.mean - bottom.mean, None, None, top.n)
-    low, high = top.low - bottom.high, top.high - bottom.low  # type: ignore[operator]
-    return Interval(top.mean - bottom.mean, low, high, top.n)
+    return less(most(relative), least(relative))
 
 
 @item("H.fig1")
@@ -116,9 +110,7 @@ def fig1(bench: Bench) -> Found:
             "spread_heavy": most(spreads[HEAVY]),
         },
         told={
-            "each": ", ".join(
-                f"{100 * mean(most(some)):.1f} % ({law})" for law, some in off_model.items()
-            ),
+            "off": {law: most(some) for law, some in off_model.items()},
             "faster": 1 - mean(points["exponential"][-1].over_model),
             "spreads": spreads,
             "nearer": ", ".join(

@@ -14,16 +14,17 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from airtcp.results import Replication, Simulation
+from airtcp.results import Simulation
 from airtcp.scenario import ResolvedScenario
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series
-from airtcp_papers.common.described import Found, item
-from airtcp_papers.common.measure import error_of, off, over_runs
+from airtcp_papers.common.described import Found, item, items
+from airtcp_papers.common.measure import error_of, mean, off, over_runs
 from airtcp_papers.leith.aimd import convergence_epochs, window_history
-from airtcp_papers.leith.epochs import convergence_interval, epochs_of_flow, epochs_of_queue
+from airtcp_papers.leith.epochs import Epochs, convergence_interval, epochs_of_flow, epochs_of_queue
+from airtcp_papers.leith.fairness import given_up
 
 if TYPE_CHECKING:
     from airtcp.results.trace import Trace
@@ -43,6 +44,8 @@ _QUICK_WIRED: Final[Mapping[str, Any]] = {"run.replications": 150}
 
 #: Start of the second flow, without slow start: the theory covers congestion avoidance only.
 _START_S: Final = 60.0
+#: Overflows count from the second flow's start on.
+_FROM: Final = {"from_s": _START_S, "apart_s": _SAME_OVERFLOW_S}
 _SECOND: Final[Mapping[str, Any]] = {
     "flows.b.application.start": f"{_START_S:g} s",
     "flows.b.tcp.initial_ssthresh": {"segments": 2},
@@ -64,16 +67,14 @@ _AIR: Final[Mapping[str, Any]] = {
 }
 
 
-def histories(scenario: ResolvedScenario, runs: Sequence[Replication]) -> dict[str, Any]:
+def histories(scenario: ResolvedScenario, traces: Sequence[Trace]) -> dict[str, Any]:
     """Return mean windows over time, windows at the ends of epochs, and b's losses in each run.
 
     Windows in segments. `epochs` has time, window of a and window of b for each run and epoch.
     `one` is the first run alone.
     """
-    traces = [run.trace for run in runs if run.trace is not None]
     tcp = scenario.flows[0].tcp
-    if tcp is None or not traces:
-        raise ValueError("there are no traces of TCP flows")
+    assert tcp is not None, "the flows are uploads over TCP"
     series = [[trace.flow(flow) for flow in _FLOWS] for trace in traces]
     windows = np.array([[one.cwnd_bytes for one in both] for both in series]) / tcp.mss_bytes
     # A flow has no window before it begins.
@@ -82,22 +83,18 @@ def histories(scenario: ResolvedScenario, runs: Sequence[Replication]) -> dict[s
         "time_s": series[0][0].time_s.tolist(),
         "mean": windows.mean(axis=0).tolist(),
         "one": windows[0].tolist(),
-        "epochs": [_epochs(trace, tcp.mss_bytes) for trace in traces],
-        "losses_b": [_peaks(trace, tcp.mss_bytes) for trace in traces],
+        "epochs": [
+            _peaks(epochs_of_queue(trace, _WIRE, _FLOWS, **_FROM), tcp.mss_bytes, _MOST_EPOCHS)
+            for trace in traces
+        ],
+        "losses_b": [_peaks(epochs_of_flow(trace, _FLOWS[1]), tcp.mss_bytes) for trace in traces],
     }
 
 
-def _epochs(trace: Trace, mss_bytes: int) -> list[list[float]]:
-    found = epochs_of_queue(trace, _WIRE, _FLOWS, from_s=_START_S, apart_s=_SAME_OVERFLOW_S)
+def _peaks(found: Epochs, mss_bytes: int, most: int | None = None) -> list[list[float]]:
+    """Return the end of each epoch, at most so many, with the windows then."""
     rows = np.column_stack([found.end_s, found.cwnd_bytes / mss_bytes])
-    ends: list[list[float]] = rows[:_MOST_EPOCHS].tolist()
-    return ends
-
-
-def _peaks(trace: Trace, mss_bytes: int) -> list[list[float]]:
-    """Return when b detected each loss, and its window then."""
-    found = epochs_of_flow(trace, _FLOWS[1])
-    peaks: list[list[float]] = np.column_stack([found.end_s, found.cwnd_bytes / mss_bytes]).tolist()
+    peaks: list[list[float]] = rows[:most].tolist()
     return peaks
 
 
@@ -225,9 +222,7 @@ def _wired(bench: Bench, until_s: float, more: Mapping[str, Any]) -> Found:
     )
 
 
-@item("L.fig10a")
-def fig10a(bench: Bench) -> Found:
-    return _wired(bench, 100.0, {})
+items(_wired, {"L.fig10a": {"until_s": 100.0, "more": {}}})
 
 
 @item("L.fig10b")
@@ -242,13 +237,11 @@ def fig10b(bench: Bench) -> Found:
 
 def _quotient(above: Interval, below: Interval) -> Interval:
     """Return the quotient of independent means; its interval is conservative (from the ends)."""
-    ends = (above.low, above.high, below.low, below.high)
-    assert above.mean is not None
-    assert below.mean is not None
-    if None in ends:
-        return Interval(above.mean / below.mean, None, None, min(above.n, below.n))
+    ratio, n = mean(above) / mean(below), min(above.n, below.n)
+    if None in (above.low, above.high, below.low, below.high):
+        return Interval(ratio, None, None, n)
     low, high = above.low / below.high, above.high / below.low  # type: ignore[operator]
-    return Interval(above.mean / below.mean, low, high, min(above.n, below.n))
+    return Interval(ratio, low, high, n)
 
 
 def _wireless(bench: Bench, until_s: float, more: Mapping[str, Any]) -> Found:
@@ -270,18 +263,11 @@ def _wireless(bench: Bench, until_s: float, more: Mapping[str, Any]) -> Found:
         values={
             "first_peak": firsts,
             "first_loss_s": when,
-            "given_up": over_runs(drops, lambda run: _given_up(drops, run)),
+            "given_up": over_runs(drops, given_up),
             "peak_off": _peak_off(drops, found),
         },
         told={"steady": steady},
     )
-
-
-def _given_up(simulation: Simulation, run: int) -> float | None:
-    """Return how many packets the MAC gave up per packet that a station's queue dropped."""
-    counts = simulation.runs[run].answer["counts"]
-    dropped = counts["station_queue_drops"]
-    return float(counts["mac_drops"] / dropped) if dropped else None
 
 
 def _peak_off(simulation: Simulation, found: Mapping[str, Any]) -> Interval:
@@ -327,6 +313,4 @@ def _first_loss(found: Mapping[str, Any]) -> Interval:
     return student_interval(peaks[0][1] for peaks in found["losses_b"] if peaks)
 
 
-@item("L.fig11b")
-def fig11b(bench: Bench) -> Found:
-    return _wireless(bench, 200.0, _SLOW)
+items(_wireless, {"L.fig11b": {"until_s": 200.0, "more": _SLOW}})

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-from airtcp.results import Replication, Simulation
+from airtcp.results.trace import Trace
 from airtcp.scenario import ResolvedScenario
 from airtcp.stats import student_interval
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.described import Found, item
-from airtcp_papers.common.measure import over_runs, quotients
+from airtcp_papers.common.measure import Answer, over_runs, ratio
 
 #: Segments of an ACK: each, and as many as k = 8 leaves of them on a reverse path.
 _EACH, _FEW_ACKS = 1, 8
@@ -33,20 +33,16 @@ _LITTLE, _MUCH = 4, 40
 _INTERVAL_S: Final = 0.005
 
 
-def bursts(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[float]:
+def bursts(scenario: ResolvedScenario, traces: Sequence[Trace]) -> list[float]:
     """Return for each run the mean number of packets in the station's queue."""
     warmup_s = (scenario.run.warmup_ns or 0) / 1e9
-    found = []
-    for run in runs:
-        assert run.trace is not None, "it was asked for"
-        queue = run.trace.queue("station/0 AC_BE")
-        found.append(float(np.mean(queue.packets[queue.time_s >= warmup_s])))
-    return found
+    queues = [trace.queue("station/0 AC_BE") for trace in traces]
+    return [float(np.mean(queue.packets[queue.time_s >= warmup_s])) for queue in queues]
 
 
-def _recoveries(simulation: Simulation, run: int) -> float:
+def _recoveries(answer: Answer) -> float:
     """Return the timeouts for each segment that is sent again."""
-    counts = simulation.runs[run].answer["counts"]
+    counts = answer["counts"]
     return float(counts["tcp_timeouts"] / counts["tcp_retransmissions"])
 
 
@@ -56,7 +52,7 @@ def text(bench: Bench) -> Found:
         return {**_SHORT, "flows.station.tcp.delayed_ack": {"every": every, "timeout": "200 ms"}}
 
     acked, thinned = (bench.simulate("uploads", changes(n), quick={}) for n in (_EACH, _FEW_ACKS))
-    longer = quotients(thinned, acked, _time)
+    longer = ratio(thinned, acked, "transfer_time_s")
     # The window is less than the path carries: only bursts wait at the station.
     waiting = {
         n: bench.traced(
@@ -82,20 +78,13 @@ def text(bench: Bench) -> Found:
         )
         for window in (_LITTLE, _MUCH)
     )
-    timeouts = {
-        window: over_runs(one, lambda run, one=one: _recoveries(one, run))  # type: ignore[misc]
-        for window, one in ((_LITTLE, little), (_MUCH, much))
-    }
     return Found(
         values={
             "longer": longer,
             "burstier": burstier,
-            "susceptible": quotients(little, much, _recoveries),
+            "susceptible": ratio(little, much, _recoveries),
         },
         told={f"held_{n}": student_interval(some) for n, some in waiting.items()}
-        | {f"timeouts_{window}": one for window, one in timeouts.items()},
+        | {f"timeouts_{_LITTLE}": over_runs(little, _recoveries)}
+        | {f"timeouts_{_MUCH}": over_runs(much, _recoveries)},
     )
-
-
-def _time(simulation: Simulation, run: int) -> float:
-    return float(simulation.runs[run].answer["metrics"]["transfer_time_s"])

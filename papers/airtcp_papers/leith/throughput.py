@@ -12,7 +12,7 @@ from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series, panels, table_of
-from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.described import Found, items
 from airtcp_papers.common.measure import difference, gap, least, mean, most, ratio, scaled
 from airtcp_papers.leith.model import Parameters, simplified_throughput, throughput
 
@@ -184,11 +184,4 @@ def _best(values: list[Interval]) -> int:
     return means.index(max(means))
 
 
-@item("L.fig4")
-def fig4(bench: Bench) -> Found:
-    return _compared(bench, 1)
-
-
-@item("L.fig5")
-def fig5(bench: Bench) -> Found:
-    return _compared(bench, 2)
+items(_compared, {"L.fig4": {"every": 1}, "L.fig5": {"every": 2}})

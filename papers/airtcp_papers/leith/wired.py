@@ -12,13 +12,13 @@ from statistics import fmean
 from typing import Any, Final
 
 import numpy as np
-from airtcp.results import Replication
+from airtcp.results.trace import Trace
 from airtcp.scenario import ResolvedScenario
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series
-from airtcp_papers.common.described import Found, item
+from airtcp_papers.common.described import Found, item, items
 from airtcp_papers.common.diagram import Edge, Node, diagram
 from airtcp_papers.common.item import Cell, Data
 from airtcp_papers.common.measure import most, off
@@ -47,16 +47,13 @@ _ROOMY: Final[Mapping[str, Any]] = {
 }
 
 
-def flows(scenario: ResolvedScenario, runs: Sequence[Replication]) -> list[dict[str, Any]]:
+def flows(scenario: ResolvedScenario, traces: Sequence[Trace]) -> list[dict[str, Any]]:
     """Return for each run and flow: goodput, mean smoothed RTT, mean peak window, losses."""
     warmup_s = (scenario.run.warmup_ns or 0) / 1e9
-    return [{name: _flow(run, name, warmup_s) for name in (_A, _B)} for run in runs]
+    return [{name: _flow(trace, name, warmup_s) for name in (_A, _B)} for trace in traces]
 
 
-def _flow(run: Replication, name: str, warmup_s: float) -> dict[str, float | None]:
-    trace = run.trace
-    if trace is None:
-        raise ValueError("the simulation has no trace")
+def _flow(trace: Trace, name: str, warmup_s: float) -> dict[str, float | None]:
     series, losses = trace.flow(name), trace.events("fast_retransmit", flow=name)
     after, lost = series.time_s >= warmup_s, losses.time_s >= warmup_s
     return {
@@ -268,14 +265,13 @@ def _aimd(bench: Bench, key: str, values: Sequence[float]) -> Found:
     )
 
 
-@item("L.fig7a")
-def fig7a(bench: Bench) -> Found:
-    return _aimd(bench, "increase", _INCREASES)
-
-
-@item("L.fig7b")
-def fig7b(bench: Bench) -> Found:
-    return _aimd(bench, "decrease", _DECREASES)
+items(
+    _aimd,
+    {
+        "L.fig7a": {"key": "increase", "values": _INCREASES},
+        "L.fig7b": {"key": "decrease", "values": _DECREASES},
+    },
+)
 
 
 @item("L.fig8a")

@@ -22,7 +22,7 @@ from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series
 from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.item import Value
-from airtcp_papers.common.measure import most, off, over_runs, words
+from airtcp_papers.common.measure import ap_share, most, off, over_runs
 from airtcp_papers.miorandi.contention import EQUATIONS
 
 _DOWNLOADS: Final = (1, 2, 3, 5, 7, 10, 15, 20)
@@ -147,7 +147,7 @@ def backlog(bench: Bench) -> Found:
     nodes = {n: _mean_nodes(shares) for n, shares in plain.items()}
     nodes_of_d = {d: _mean_nodes(shares) for d, shares in delayed.items()}
     cells = {d: _cell(bench, d) for d in _EVERY}
-    ap = {d: over_runs(one, lambda run, one=one: _ap_share(one, run)) for d, one in cells.items()}  # type: ignore[misc]
+    ap = {d: over_runs(one, ap_share) for d, one in cells.items()}
     series = [
         Series("the paper, 2", _DOWNLOADS, [2.0] * len(_DOWNLOADS), "model"),
         Series("slotted DCF", _DOWNLOADS, [*nodes.values()], "simulation"),
@@ -173,8 +173,8 @@ def backlog(bench: Bench) -> Found:
         values=values,
         told={
             "nodes": nodes,
-            "delayed": ", ".join(f"{words(value)} (d = {d})" for d, value in nodes_of_d.items()),
-            "ap": ", ".join(f"{words(value)} (d = {d})" for d, value in ap.items()),
+            "delayed": {f"d = {d}": value for d, value in nodes_of_d.items()},
+            "ap": {f"d = {d}": value for d, value in ap.items()},
         },
     )
 
@@ -191,24 +191,12 @@ def _cell(bench: Bench, every: int) -> Simulation:
     return bench.simulate("persistent", changes)
 
 
-def _successes(simulation: Simulation, run: int) -> dict[str, float]:
-    """Return each node's share of the successful transmissions of a replication."""
-    counted = {
-        node["name"]: float(node["successes"]) for node in simulation.runs[run].answer["stations"]
-    }
-    total = sum(counted.values())
-    return {name: count / total for name, count in counted.items()}
-
-
-def _ap_share(simulation: Simulation, run: int) -> float:
-    return _successes(simulation, run)["ap"]
-
-
 def _unfairness(simulation: Simulation) -> Interval:
     """Return the largest relative distance of a station's share from 1/(2 n_c)."""
-    runs = [_successes(simulation, run) for run in range(len(simulation.runs))]
-    return most(
-        off(student_interval(run[name] * 2.0 * _TEN for run in runs))
-        for name in runs[0]
-        if name != "ap"
-    )
+    shares = []
+    for run in simulation.runs:
+        counts = [node["successes"] for node in run.answer["stations"]]
+        shares.append([count / sum(counts) for count in counts])
+    # The access point comes first.
+    _, *stations = zip(*shares, strict=True)
+    return most(off(student_interval(2.0 * _TEN * one for one in some)) for some in stations)

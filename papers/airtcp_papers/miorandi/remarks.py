@@ -10,7 +10,7 @@ from airtcp.results import Simulation
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.item import Value
-from airtcp_papers.common.measure import gap, most, off, over_runs, paired
+from airtcp_papers.common.measure import Answer, difference, gap, most, off, over_runs
 from airtcp_papers.miorandi.model import Parameters, processor_sharing, session_delay
 from airtcp_papers.miorandi.users import LARGE, MEAN_BYTES, PARETO, TIME, Users, every, web
 
@@ -52,8 +52,7 @@ def _first_window(bench: Bench) -> dict[str, Value]:
         web(bench, 1, LARGE, alone, every(2, _TIMEOUT) | {"flows.laptop.tcp.initial_window": first})
         for first in (1, 2)
     )
-    wait = paired(one.simulation, two.simulation, TIME, lambda left, right: left - right)
-    return {"first_window_wait": wait}
+    return {"first_window_wait": difference(one.simulation, two.simulation, TIME)}
 
 
 def _thinkers(bench: Bench) -> dict[str, Value]:
@@ -73,9 +72,9 @@ def _buffers(bench: Bench) -> dict[str, Value]:
     below, beyond = (_sizes(bench, window, quick=_SHORT) for window in (1, 50))
     return {
         "far_below_apart": off(far),
-        "mice_lose": over_runs(near, lambda run: _retransmissions(near, run)),
-        "mice_lose_below": over_runs(below, lambda run: _retransmissions(below, run)),
-        "mice_lose_beyond": over_runs(beyond, lambda run: _retransmissions(beyond, run)),
+        "mice_lose": over_runs(near, _retransmissions),
+        "mice_lose_below": over_runs(below, _retransmissions),
+        "mice_lose_beyond": over_runs(beyond, _retransmissions),
     }
 
 
@@ -87,10 +86,9 @@ def _sizes(bench: Bench, window: int, quick: Mapping[str, Any] | None = None) ->
     return bench.simulate("sizes", changes | {"ap.queue.limit": _BUFFER}, quick=quick)
 
 
-def _retransmissions(simulation: Simulation, run: int) -> float:
+def _retransmissions(answer: Answer) -> float:
     """Return the retransmitted segments per hundred files of the mice."""
-    flows = simulation.runs[run].answer["flows"]
-    mine = [flow for flow in flows if flow["station"].startswith("mouse")]
+    mine = [flow for flow in answer["flows"] if flow["station"].startswith("mouse")]
     again = sum(flow["retransmissions"] for flow in mine)
     return float(100 * again / sum(flow["transfers"] for flow in mine))
 

@@ -5,16 +5,16 @@ Sections 4.2 and 5 name these as remedies. The items cover web users and endless
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from airtcp.results import Simulation
-from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series
 from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.item import Value
-from airtcp_papers.common.measure import changed, off, over_runs
+from airtcp_papers.common.measure import Answer, changed, off, over_runs, ratio
 from airtcp_papers.miorandi.users import EXPONENTIAL, LARGE, PARETO, Users, web
 
 _USERS: Final = 10
@@ -96,34 +96,29 @@ def _times(users: list[Users]) -> list[Value]:
 _SIZES: Final = {"mouse": "5 kB", "elephant": "300 kB"}
 
 
-def _time(simulation: Simulation, run: int, station: str) -> float:
+def _time(station: str, answer: Answer) -> float:
     """Return the mean transfer time of a group of stations, seconds."""
-    mine = [
-        flow
-        for flow in simulation.runs[run].answer["flows"]
-        if flow["station"].startswith(station) and flow["transfers"]
-    ]
+    flows = [one for one in answer["flows"] if one["station"].startswith(station)]
+    mine = [flow for flow in flows if flow["transfers"]]
     transfers = sum(flow["transfers"] for flow in mine)
     return float(sum(flow["transfers"] * flow["mean_transfer_time_s"] for flow in mine) / transfers)
 
 
-def _bits(simulation: Simulation, run: int, station: str) -> float:
+def _bits(station: str, answer: Answer) -> float:
     """Return bits per transfer of a group, up to a factor that all groups share."""
-    mine = [
-        flow for flow in simulation.runs[run].answer["flows"] if flow["station"].startswith(station)
-    ]
-    return float(sum(flow["goodput_bps"] for flow in mine) / sum(f["transfers"] for f in mine))
+    flows = [one for one in answer["flows"] if one["station"].startswith(station)]
+    return float(sum(one["goodput_bps"] for one in flows) / sum(one["transfers"] for one in flows))
 
 
-def _up_over_down(simulation: Simulation, run: int) -> float:
+def _up_over_down(answer: Answer) -> float:
     """Return the ratio of mean times of files of equal mean size, with less noise as in `Users`."""
-    up, down = (
-        _time(simulation, run, who) / _bits(simulation, run, who) for who in ("writer", "reader")
-    )
+    up, down = (_time(who, answer) / _bits(who, answer) for who in ("writer", "reader"))
     return up / down
 
 
-def _both(bench: Bench, file: str, windows: tuple[int, ...], groups: tuple[str, ...]) -> Any:
+def _both(
+    bench: Bench, file: str, windows: tuple[int, ...], groups: tuple[str, ...]
+) -> dict[int, Simulation]:
     """Simulate a scenario with several windows; claims use the first and the last."""
     return {
         window: bench.simulate(
@@ -141,15 +136,10 @@ def mice(bench: Bench) -> Found:
     runs = _both(bench, "sizes", windows, ("laptop", *_SIZES))
     series, values = [], {}
     for name, size in _SIZES.items():
-        times: list[Value] = [
-            over_runs(one, lambda run, one=one, name=name: _time(one, run, name))  # type: ignore[misc]
-            for one in runs.values()
-        ]
+        time = partial(_time, name)
+        times: list[Value] = [over_runs(one, time) for one in runs.values()]
         series.append(Series(f"files of {size}", windows, times, "simulation"))
-        values[name] = over_runs(
-            runs[LARGE],
-            lambda run, name=name: _time(runs[LARGE], run, name) / _time(runs[1], run, name),  # type: ignore[misc]
-        )
+        values[name] = ratio(runs[LARGE], runs[1], time)
     return Found(
         series,
         axes={"x_ticks": windows},
@@ -162,10 +152,7 @@ def mice(bench: Bench) -> Found:
 def both_ways(bench: Bench) -> Found:
     windows = (1, 3, 10, 100, LARGE)
     runs = _both(bench, "both-ways", windows, ("reader", "writer"))
-    ratios: dict[int, Interval] = {
-        window: over_runs(one, lambda run, one=one: _up_over_down(one, run))  # type: ignore[misc]
-        for window, one in runs.items()
-    }
+    ratios = {window: over_runs(one, _up_over_down) for window, one in runs.items()}
     series = [Series("uploads over downloads", windows, [*ratios.values()], "simulation")]
     apart = changed(ratios[LARGE], lambda ratio: ratio - 1.0)
     return Found(

@@ -12,10 +12,10 @@ from airtcp.distributions import Pareto
 from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench
-from airtcp_papers.common.chart import Series
+from airtcp_papers.common.chart import Series, ends
 from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.item import Data, Value
-from airtcp_papers.common.measure import gap, largest_gap, least, mean, most, off, words
+from airtcp_papers.common.measure import gap, largest_gap, least, mean, most, off
 from airtcp_papers.miorandi.contention import EQUATIONS
 from airtcp_papers.miorandi.model import (
     CORRECTED,
@@ -53,18 +53,17 @@ def table2(bench: Bench) -> Found:
     read = mean_session_time(_PARETO_LAW, Parameters.table_1(rts="standard"), padded)
     affine = float(affine_session_time(MEAN_BYTES, Parameters.table_1()))
     rows = [
-        _row("simulation, W* = 1", small.time_s, 0.1099, 0.0956, 0.1243),
-        _row("simulation, W* = 1000", large.time_s, 0.1064, 0.0928, 0.1199),
-        _row("(14) as printed", printed, 0.1095, None, None),
-        _row("(14), RTS of 160 bits, whole last packet", read, 0.1095, None, None),
-        _row("(15), affine", affine, None, None, None),
+        ["simulation, W* = 1", *ends(small.time_s), 0.1099, 0.0956, 0.1243],
+        ["simulation, W* = 1000", *ends(large.time_s), 0.1064, 0.0928, 0.1199],
+        ["(14) as printed", *ends(printed), 0.1095, None, None],
+        ["(14), RTS of 160 bits, whole last packet", *ends(read), 0.1095, None, None],
+        ["(15), affine", *ends(affine), None, None, None],
     ]
-    head = ["", "mean (s)", "low", "high", "paper (s)", "paper, low", "paper, high"]
     speed = large.over(small)
     ideal = [web(bench, 1, window, PARETO, _ALONE, EQUATIONS) for window in (1, LARGE)]
     law = small.over(web(bench, 1, 1, EXPONENTIAL, _ALONE))
     return Found(
-        data=Data(head, rows),
+        data=Data(["", *_COLUMNS], rows),
         values={
             "small": small.time_s,
             "large": large.time_s,
@@ -79,14 +78,8 @@ def table2(bench: Bench) -> Found:
     )
 
 
-def _row(
-    name: str, ours: Value, paper: float | None, low: float | None, high: float | None
-) -> list[str | float | None]:
-    if isinstance(ours, Interval):
-        return [name, ours.mean, ours.low, ours.high, paper, low, high]
-    return [name, float(ours), None, None, paper, low, high]
-
-
+#: The columns of Tables 2 and 3 after the first: ours, and the paper's.
+_COLUMNS = ("mean (s)", "low", "high", "paper (s)", "paper, low", "paper, high")
 _TABLE_3 = {
     "d = 1": (0.1064, 0.0928, 0.1199),
     "d = 2": (0.1044, 0.0934, 0.1154),
@@ -118,8 +111,7 @@ def table3(bench: Bench) -> Found:
         d: web(bench, 1, LARGE, PARETO, _ALONE, every(d, _TUNED), quick=_QUICK) for d in (2, 3, 4)
     }
     tuned_dynamic = web(bench, 1, LARGE, PARETO, _ALONE, dynamic(_TUNED), quick=_QUICK)
-    head = ["acknowledgments", "mean (s)", "low", "high", "paper (s)", "paper, low", "paper, high"]
-    rows = [_row(name, one.time_s, *_TABLE_3[name]) for name, one in users.items()]
+    rows = [[name, *ends(one.time_s), *_TABLE_3[name]] for name, one in users.items()]
     standard = users["d = 1"]
     longer = {
         name.replace(" = ", ""): one.longer_than(standard)
@@ -130,7 +122,7 @@ def table3(bench: Bench) -> Found:
     gained = {d: one.longer_than(standard) for d, one in tuned.items()}
     error = _error_of_differences()
     return Found(
-        data=Data(head, rows),
+        data=Data(["acknowledgments", *_COLUMNS], rows),
         values={
             **{name.replace(" = ", ""): one.time_s for name, one in users.items()},
             **{f"{name}_longer": one for name, one in longer.items()},
@@ -152,7 +144,7 @@ def table3(bench: Bench) -> Found:
             "late": _LATE,
             "timeout": _TIMEOUT,
             "tuned": _TUNED,
-            "each": ", ".join(f"{words(one, 's')} (d = {d})" for d, one in gained.items()),
+            "gained": {f"d = {d}": one for d, one in gained.items()},
         },
     )
 

@@ -16,7 +16,6 @@ from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.item import Value
 from airtcp_papers.common.measure import changed, mean, ratio
-from airtcp_papers.common.store import code_digest, key_of
 from airtcp_papers.miorandi.users import EXPONENTIAL, LARGE, PARETO, web
 
 _FEW, _MANY = 5, 50
@@ -174,8 +173,5 @@ def _classes(bench: Bench, window: int) -> Sequence[Sequence[float]]:
             )
         return means
 
-    code = code_digest(__name__, follow=("run",))
-    found: Sequence[Sequence[float]] = bench.finished.answer(
-        key_of("elephants and mice", code, scenario.hash()), run
-    )
+    found: Sequence[Sequence[float]] = bench.kept("elephants and mice", run, scenario.hash())
     return found
