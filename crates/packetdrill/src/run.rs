@@ -124,7 +124,7 @@ impl Runner {
                 break;
             }
             self.now = self.now.max(due);
-            endpoint.on_timer(&self.config, self.now);
+            endpoint.on_timer(self.config.at(self.now));
             self.flush();
         }
         self.now = self.now.max(until);
@@ -134,7 +134,7 @@ impl Runner {
     fn flush(&mut self) {
         if let Some(endpoint) = &mut self.endpoint {
             while let Some(segment) =
-                endpoint.poll_transmit(&self.config, self.now, &mut self.sacks)
+                endpoint.poll_transmit(self.config.at(self.now), &mut self.sacks)
             {
                 self.sent.push_back((self.now, segment));
             }
@@ -189,7 +189,7 @@ impl Runner {
             }
             _ => segment,
         };
-        endpoint.on_segment(&self.config, self.now, &segment, &self.sacks);
+        endpoint.on_segment(self.config.at(self.now), &segment, &self.sacks);
         self.sacks.release(&segment);
         // LAST-ACK: the end that closes second has no TIME-WAIT.
         self.is_gone = self.was_closed_second && endpoint.is_close_acknowledged();
@@ -218,7 +218,8 @@ impl Runner {
                 let config = self.config.clone();
                 let endpoint = self.connection()?;
                 if endpoint.delivered() > read {
-                    let (seq, timestamps) = (endpoint.snd_nxt(), endpoint.timestamps(&config, now));
+                    let (seq, timestamps) =
+                        (endpoint.snd_nxt(), endpoint.timestamps(config.at(now)));
                     self.resets.push_back(Reset { seq, timestamps });
                     self.is_gone = true;
                     self.endpoint = None;

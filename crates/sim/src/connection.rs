@@ -150,9 +150,9 @@ impl Connection {
             return None;
         }
         let (segment, mut more) = if STAMPED {
-            endpoint.poll_one_stamped(config, now, &mut self.sacks)?
+            endpoint.poll_one_stamped(config.at(now), &mut self.sacks)?
         } else {
-            endpoint.poll_one(config, now, &mut self.sacks)?
+            endpoint.poll_one(config.at(now), &mut self.sacks)?
         };
         if keeps_queue_small {
             self.small_queue.below += u64::from(segment.len);
@@ -219,9 +219,9 @@ impl Connection {
             Side::Server => &mut self.server,
         };
         let came = if STAMPED {
-            endpoint.on_stamped_segment(config, now, segment, &self.sacks)
+            endpoint.on_stamped_segment(config.at(now), segment, &self.sacks)
         } else {
-            endpoint.on_segment(config, now, segment, &self.sacks)
+            endpoint.on_segment(config.at(now), segment, &self.sacks)
         };
         self.leave_network(segment);
         if self.carries_transfers && side != self.sender { came } else { 0 }

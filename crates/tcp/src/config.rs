@@ -8,7 +8,7 @@ mod rules;
 
 use std::ops::RangeInclusive;
 
-use airtcp_kernel::Duration;
+use airtcp_kernel::{Duration, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::congestion::plugin;
@@ -20,6 +20,15 @@ pub use self::feedback::{AdaptiveSkip, GiveUp, MacFeedback};
 pub use self::rules::{
     CubicGrowth, Implementation, LossWindow, RenoGrowth, RtoFloor, Rules, Segmentation, Timers,
 };
+
+/// The configuration of an endpoint, and the time of a call.
+#[derive(Clone, Copy, Debug)]
+pub struct At<'a> {
+    /// The configuration; the same in each call.
+    pub config: &'a Config,
+    /// The time; no earlier than in the call before.
+    pub now: Time,
+}
 
 /// The parameters of one end of a connection, as in the resolved scenario. There are no defaults
 /// here.
@@ -230,6 +239,12 @@ const DECREASE: RangeInclusive<f64> = 0.01..=0.99;
 const AIMD_UNITS: f64 = 65_536.0;
 
 impl Config {
+    /// Returns what a call at `now` is told.
+    #[inline]
+    pub fn at(&self, now: Time) -> At<'_> {
+        At { config: self, now }
+    }
+
     /// Checks what the types cannot express. Errors of users are reported earlier, with file and
     /// key.
     ///

@@ -25,7 +25,7 @@ use self::reno::Reno;
 use self::slow_start::Watched;
 use crate::rate::{LostSegment, RateSample};
 use crate::rtt::RttEstimator;
-use crate::{Config, Congestion, Implementation, SlowStart};
+use crate::{At, Config, Congestion, Implementation, SlowStart};
 
 /// `cwnd` and `ssthresh` of RFC 5681 in bytes.
 #[derive(Clone, Debug)]
@@ -41,6 +41,13 @@ pub(crate) struct Moment<'a> {
     pub(crate) config: &'a Config,
     pub(crate) now: Time,
     pub(crate) rtt: &'a RttEstimator,
+}
+
+impl<'a> At<'a> {
+    #[inline]
+    pub(crate) fn moment(self, rtt: &'a RttEstimator) -> Moment<'a> {
+        Moment { config: self.config, now: self.now, rtt }
+    }
 }
 
 /// What an ACK says about outstanding data.

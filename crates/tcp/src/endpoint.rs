@@ -14,8 +14,8 @@ use crate::marks::Marks;
 use crate::receiver::{AckOwed, Receiver};
 use crate::sender::{Sender, SentSegment};
 use crate::{
-    Config, Counters, EcnCounters, Flags, LossState, Opening, Segment, SegmentOptions, Segments,
-    Timestamps, Variant,
+    At, Config, Counters, EcnCounters, Flags, LossState, Opening, Segment, SegmentOptions,
+    Segments, Timestamps, Variant,
 };
 
 /// A TCP endpoint. Pass the configuration it was created with to every call, and times that never
@@ -59,51 +59,29 @@ impl Endpoint {
     /// Processes a segment from the other end; its SACK option, if any, is in `sacks`. Returns the
     /// number of payload bytes that the application gets, or may read.
     #[inline]
-    pub fn on_segment(
-        &mut self,
-        config: &Config,
-        now: Time,
-        segment: &Segment,
-        sacks: &SegmentOptions,
-    ) -> u64 {
+    pub fn on_segment(&mut self, at: At<'_>, segment: &Segment, sacks: &SegmentOptions) -> u64 {
         match self.state {
-            State::Established => self.take(config, now, segment, sacks),
-            _ => self.take_otherwise(config, now, segment, sacks),
+            State::Established => self.take(at, segment, sacks),
+            _ => self.take_otherwise(at, segment, sacks),
         }
     }
 
     /// Processes a segment of an established connection. Returns the number of payload bytes that
     /// the application gets.
     #[inline(always)]
-    fn take(
-        &mut self,
-        config: &Config,
-        now: Time,
-        segment: &Segment,
-        sacks: &SegmentOptions,
-    ) -> u64 {
+    fn take(&mut self, at: At<'_>, segment: &Segment, sacks: &SegmentOptions) -> u64 {
         if segment.flags == Flags::ACK {
             // Fast path for nearly all segments, selected by a single comparison.
             let is_bare = segment.len == 0;
-            self.sender.on_ack(config, now, segment.ack, is_bare);
-            return if is_bare {
-                0
-            } else {
-                self.receiver.on_data(config, now, segment.seq, segment.end())
-            };
+            self.sender.on_ack(at, segment.ack, is_bare);
+            return if is_bare { 0 } else { self.receiver.on_data(at, segment.seq, segment.end()) };
         }
-        self.take_flagged(config, now, segment, sacks)
+        self.take_flagged(at, segment, sacks)
     }
 
     /// Like [`Self::take`], for segments with flags other than ACK, or with options.
     #[inline(never)]
-    fn take_flagged(
-        &mut self,
-        config: &Config,
-        now: Time,
-        segment: &Segment,
-        sacks: &SegmentOptions,
-    ) -> u64 {
+    fn take_flagged(&mut self, at: At<'_>, segment: &Segment, sacks: &SegmentOptions) -> u64 {
         if segment.flags.contains(Flags::SYN) {
             if self.receiver.ack_owed() != AckOwed::Now {
                 self.receiver.owe_bare_ack();
@@ -111,21 +89,21 @@ impl Endpoint {
             return 0;
         }
         if segment.flags.contains(Flags::ACK) {
-            let says_another = segment.has_window() && self.on_window(config, segment, sacks);
+            let says_another = segment.has_window() && self.on_window(at.config, segment, sacks);
             if segment.option_bytes() > 0 {
-                self.on_sack(config, now, segment, sacks);
+                self.on_sack(at, segment, sacks);
             } else {
                 // RFC 5681 section 2, (e): a duplicate ACK has an unchanged window.
                 let is_bare = segment.end() == segment.seq && !says_another;
-                self.sender.on_ack_apart(config, now, segment.ack, is_bare);
+                self.sender.on_ack_apart(at, segment.ack, is_bare);
             }
         }
         if segment.flags.contains(Flags::FIN) {
-            self.receiver.on_fin(config, now, segment.seq, segment.end())
+            self.receiver.on_fin(at, segment.seq, segment.end())
         } else if segment.len > 0 {
-            let came = self.receiver.on_data(config, now, segment.seq, segment.end());
+            let came = self.receiver.on_data(at, segment.seq, segment.end());
             if segment.flags.contains(Flags::PSH) {
-                self.receiver.on_push(config);
+                self.receiver.on_push(at.config);
             }
             came
         } else {
@@ -135,38 +113,28 @@ impl Endpoint {
 
     /// Processes expired timers; harmless if none has expired.
     #[inline]
-    pub fn on_timer(&mut self, config: &Config, now: Time) {
-        self.receiver.on_timer(config, now);
-        if self.sender.tcb.deadline() <= now {
-            self.on_retransmission_timer(config, now);
+    pub fn on_timer(&mut self, at: At<'_>) {
+        self.receiver.on_timer(at);
+        if self.sender.tcb.deadline() <= at.now {
+            self.on_retransmission_timer(at);
         }
     }
 
     /// Returns the next segment to send. Call it until it returns `None`. A SACK option is stored
     /// in `sacks` until [`SegmentOptions::release`] is called.
     #[inline]
-    pub fn poll_transmit(
-        &mut self,
-        config: &Config,
-        now: Time,
-        sacks: &mut SegmentOptions,
-    ) -> Option<Segment> {
-        self.poll_one(config, now, sacks).map(|(segment, _)| segment)
+    pub fn poll_transmit(&mut self, at: At<'_>, sacks: &mut SegmentOptions) -> Option<Segment> {
+        self.poll_one(at, sacks).map(|(segment, _)| segment)
     }
 
     /// Like [`Self::poll_transmit`], with a flag: if false, nothing more can be sent until a
     /// segment arrives or a timer expires.
     // Inlined, because a run spends most of its calls here.
     #[inline(always)]
-    pub fn poll_one(
-        &mut self,
-        config: &Config,
-        now: Time,
-        sacks: &mut SegmentOptions,
-    ) -> Option<(Segment, bool)> {
+    pub fn poll_one(&mut self, at: At<'_>, sacks: &mut SegmentOptions) -> Option<(Segment, bool)> {
         match self.state {
-            State::Established => self.poll_established(config, now, sacks),
-            _ => self.poll_otherwise(config, now, sacks),
+            State::Established => self.poll_established(at, sacks),
+            _ => self.poll_otherwise(at, sacks),
         }
     }
 
@@ -175,17 +143,16 @@ impl Endpoint {
     #[inline(always)]
     fn poll_established(
         &mut self,
-        config: &Config,
-        now: Time,
+        at: At<'_>,
         sacks: &mut SegmentOptions,
     ) -> Option<(Segment, bool)> {
         let data = if self.receiver.ack_owed() == AckOwed::Bare {
             None
         } else {
             // A connection whose peer advertises windows is not in this state.
-            self.sender.poll_transmit(config, now, config.peer_window())
+            self.sender.poll_transmit(at, at.config.peer_window())
         };
-        self.join(config, now, data, sacks)
+        self.join(at, data, sacks)
     }
 
     /// Returns the next segment of an established connection, before ECN and timestamps: the
@@ -194,8 +161,7 @@ impl Endpoint {
     #[inline(always)]
     fn join(
         &mut self,
-        config: &Config,
-        now: Time,
+        at: At<'_>,
         data: SentSegment,
         sacks: &mut SegmentOptions,
     ) -> Option<(Segment, bool)> {
@@ -205,26 +171,25 @@ impl Endpoint {
             (None, AckOwed::Now) => (self.sender.tcb.snd_nxt(), 0, false),
             (None, AckOwed::None | AckOwed::Until(_)) => return None,
         };
-        let pushes = self.sender.takes_push(config, seq, len);
-        Some((self.say(config, now, (seq, len), pushes, sacks), more))
+        let pushes = self.sender.takes_push(at.config, seq, len);
+        Some((self.say(at, (seq, len), pushes, sacks), more))
     }
 
     /// Returns a segment with these numbers and the receiver's ACK; `pushes` sets PSH.
     #[inline(always)]
     fn say(
         &mut self,
-        config: &Config,
-        now: Time,
+        at: At<'_>,
         (seq, len): (u64, u32),
         pushes: bool,
         sacks: &mut SegmentOptions,
     ) -> Segment {
-        let mut segment = self.segment(now, seq, len);
+        let mut segment = self.segment(at.now, seq, len);
         if pushes {
             segment.flags = segment.flags | Flags::PSH;
         }
         if len == 0 && self.receiver.has_gap() {
-            segment.flags = self.with_sack(config, segment, sacks).flags;
+            segment.flags = self.with_sack(at.config, segment, sacks).flags;
         }
         segment
     }
@@ -282,9 +247,9 @@ impl Endpoint {
     }
 
     /// Returns the timestamps option of a segment sent now; `None` without timestamps.
-    pub fn timestamps(&self, config: &Config, now: Time) -> Option<Timestamps> {
-        let marks = self.marks.as_ref().filter(|_| config.timestamps)?;
-        Some(marks.timestamps(now))
+    pub fn timestamps(&self, at: At<'_>) -> Option<Timestamps> {
+        let marks = self.marks.as_ref().filter(|_| at.config.timestamps)?;
+        Some(marks.timestamps(at.now))
     }
 
     /// Returns SND.NXT, the sequence number of a segment without data.
@@ -386,20 +351,20 @@ impl Endpoint {
 
     /// Processes the ACK of a segment with a SACK option.
     #[cold]
-    fn on_sack(&mut self, config: &Config, now: Time, segment: &Segment, sacks: &SegmentOptions) {
+    fn on_sack(&mut self, at: At<'_>, segment: &Segment, sacks: &SegmentOptions) {
         let (blocks, is_bare) = (sacks.blocks(segment), segment.end() == segment.seq);
-        self.sender.on_selective_ack(config, now, segment.ack, blocks, is_bare);
+        self.sender.on_selective_ack(at, segment.ack, blocks, is_bare);
     }
 
     #[cold]
-    fn on_retransmission_timer(&mut self, config: &Config, now: Time) {
+    fn on_retransmission_timer(&mut self, at: At<'_>) {
         let Some(syn) = self.state.syn_mut() else {
-            self.sender.on_timeout(config, now);
+            self.sender.on_timeout(at);
             return;
         };
         syn.on_timeout();
         self.sender.tcb.counters.timeouts += 1;
-        self.sender.tcb.rtt.back_off(config);
+        self.sender.tcb.rtt.back_off(at.config);
         self.sender.tcb.stop_timer();
     }
 }
@@ -417,7 +382,7 @@ mod tests {
 
     fn drain(endpoint: &mut Endpoint, config: &Config) -> Vec<String> {
         let mut sacks = SegmentOptions::new();
-        std::iter::from_fn(|| endpoint.poll_transmit(config, T, &mut sacks))
+        std::iter::from_fn(|| endpoint.poll_transmit(config.at(T), &mut sacks))
             .map(|segment| segment.to_string())
             .collect()
     }
@@ -433,7 +398,7 @@ mod tests {
         let mut endpoint = Endpoint::new(&config, Opening::Passive);
         endpoint.write(1500);
 
-        endpoint.on_segment(&config, T, &data(1), &SegmentOptions::new());
+        endpoint.on_segment(config.at(T), &data(1), &SegmentOptions::new());
 
         assert_eq!(drain(&mut endpoint, &config), ["1:1001 ack 1001", "1001:1501 ack 1001"]);
     }
@@ -444,7 +409,7 @@ mod tests {
         let mut endpoint = Endpoint::new(&config, Opening::Passive);
         endpoint.write(500);
 
-        endpoint.on_segment(&config, T, &data(1001), &SegmentOptions::new());
+        endpoint.on_segment(config.at(T), &data(1001), &SegmentOptions::new());
 
         assert_eq!(drain(&mut endpoint, &config), ["ack 1", "1:501 ack 1"]);
     }
@@ -457,7 +422,7 @@ mod tests {
         drain(&mut endpoint, &config);
         let deadline = endpoint.poll_timer();
 
-        endpoint.on_timer(&config, T);
+        endpoint.on_timer(config.at(T));
 
         assert_eq!(endpoint.poll_timer(), deadline);
         assert_eq!(drain(&mut endpoint, &config), [""; 0]);
@@ -471,10 +436,10 @@ mod tests {
         endpoint.write(500);
         // The second segment arrives, then the fourth, then the first, which fills part of the gap.
         for seq in [1001, 3001, 1] {
-            endpoint.on_segment(&config, T, &data(seq), &sacks);
+            endpoint.on_segment(config.at(T), &data(seq), &sacks);
         }
 
-        let mut sent = std::iter::from_fn(|| endpoint.poll_transmit(&config, T, &mut sacks));
+        let mut sent = std::iter::from_fn(|| endpoint.poll_transmit(config.at(T), &mut sacks));
         let [ack, payload] =
             [sent.next(), sent.next()].map(|segment| segment.expect("two segments"));
         assert_eq!((ack.ack, ack.len, payload.ack, payload.len), (2001, 0, 2001, 500));

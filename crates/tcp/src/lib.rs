@@ -58,8 +58,8 @@ mod timers;
 
 pub use blocks::{Block, Blocks};
 pub use config::{
-    AckSkip, AdaptiveSkip, Aimd, Config, Congestion, CubicGrowth, DelayedAck, GiveUp, Handshake,
-    Implementation, LossWindow, MacFeedback, Opening, Peer, RenoGrowth, RtoFloor, Rules,
+    AckSkip, AdaptiveSkip, Aimd, At, Config, Congestion, CubicGrowth, DelayedAck, GiveUp,
+    Handshake, Implementation, LossWindow, MacFeedback, Opening, Peer, RenoGrowth, RtoFloor, Rules,
     Segmentation, SlowStart, Tack, Threshold, Timers, Variant,
 };
 pub use congestion::plugin;

@@ -8,7 +8,7 @@ use airtcp_kernel::{Duration, Time};
 
 use crate::ecn::Ecn;
 use crate::receiver::LateReader;
-use crate::{Block, Config, Flags, Segment, SegmentOptions, Timestamps};
+use crate::{At, Block, Config, Flags, Segment, SegmentOptions, Timestamps};
 
 /// RFC 7323 section 5.4: "between 1 ms and 1 sec per tick"; Linux and ns-3 use this tick.
 const TICK: Duration = Duration::from_millis(1);
@@ -61,17 +61,16 @@ impl Marks {
     /// `rcv_nxt`.
     pub(crate) fn mark(
         &mut self,
-        config: &Config,
-        now: Time,
+        at: At<'_>,
         segment: Segment,
         rcv_nxt: u64,
         options: &mut SegmentOptions,
     ) -> Segment {
-        let stamps = config.timestamps.then(|| self.timestamps(now));
+        let stamps = at.config.timestamps.then(|| self.timestamps(at.now));
         let marked = stamps.map_or(segment, |stamps| options.stamp(segment, stamps));
         match self.reader.as_mut().filter(|_| !marked.flags.contains(Flags::SYN)) {
             None => marked,
-            Some(reader) => options.say_window(marked, reader.window(config, rcv_nxt)),
+            Some(reader) => options.say_window(marked, reader.window(at.config, rcv_nxt)),
         }
     }
 

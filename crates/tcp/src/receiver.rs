@@ -22,7 +22,7 @@ use self::tame::Tame;
 use crate::config::DelayedAck;
 use crate::options::MAX_SACK_BLOCKS;
 use crate::reassembly::Reassembly;
-use crate::{AckSkip, Block, Config};
+use crate::{AckSkip, At, Block, Config};
 
 /// The sequence number of the first byte of data: the SYN, real or implied, has number 0.
 pub(crate) const FIRST_BYTE: u64 = 1;
@@ -127,14 +127,14 @@ impl Receiver {
 
     /// Processes payload `start .. end`. Returns the number of bytes newly in order.
     #[inline(always)]
-    pub(crate) fn on_data(&mut self, config: &Config, now: Time, start: u64, end: u64) -> u64 {
+    pub(crate) fn on_data(&mut self, at: At<'_>, start: u64, end: u64) -> u64 {
         if start == self.rcv_nxt && self.ahead.is_none() {
             self.rcv_nxt = end;
-            self.delay_ack(config, now);
+            self.delay_ack(at);
             end - start
         } else {
             let before = self.delivered();
-            self.on_disorder(config, start, end);
+            self.on_disorder(at.config, start, end);
             self.delivered() - before
         }
     }
@@ -143,12 +143,12 @@ impl Receiver {
     /// "send an acknowledgment for the FIN", which stacks do not delay. Returns the number of
     /// payload bytes newly in order.
     #[cold]
-    pub(crate) fn on_fin(&mut self, config: &Config, now: Time, start: u64, end: u64) -> u64 {
+    pub(crate) fn on_fin(&mut self, at: At<'_>, start: u64, end: u64) -> u64 {
         let before = self.delivered();
         if self.fin.is_none() && end > self.rcv_nxt {
             self.fin = NonZeroU64::new(end - 1);
         }
-        self.on_data(config, now, start, end);
+        self.on_data(at, start, end);
         if self.ack_owed != AckOwed::Bare {
             self.ack_owed = AckOwed::Now;
         }
@@ -257,61 +257,61 @@ impl Receiver {
     }
 
     /// Makes a delayed ACK due if its timer has expired; otherwise does nothing.
-    pub(crate) fn on_timer(&mut self, config: &Config, now: Time) {
-        if self.deadline() <= now {
-            self.ack_is_due(config);
+    pub(crate) fn on_timer(&mut self, at: At<'_>) {
+        if self.deadline() <= at.now {
+            self.ack_is_due(at.config);
         }
     }
 
     /// Delays the ACK of data in order. RFC 5681 section 4.2 and RFC 1122 section 4.2.3.2: an ACK
     /// per `every` full-sized segments, and within a limited time of the first unacknowledged one.
     #[inline]
-    fn delay_ack(&mut self, config: &Config, now: Time) {
+    fn delay_ack(&mut self, at: At<'_>) {
         if self.due_after == 0 {
-            self.delay_ack_otherwise(config, now);
+            self.delay_ack_otherwise(at);
         } else if self.rcv_nxt - self.acknowledged >= u64::from(self.due_after) {
-            self.ack_is_due(config);
+            self.ack_is_due(at.config);
         } else if self.ack_owed == AckOwed::None {
-            self.ack_owed = AckOwed::Until(now + config.delayed_ack.timeout);
+            self.ack_owed = AckOwed::Until(at.now + at.config.delayed_ack.timeout);
         }
     }
 
     /// Like [`Self::delay_ack`], for other policies, or if the number of segments changes.
     #[inline(never)]
-    fn delay_ack_otherwise(&mut self, config: &Config, now: Time) {
-        if config.tack.is_some() {
-            self.delay_tack(config, now);
+    fn delay_ack_otherwise(&mut self, at: At<'_>) {
+        if at.config.tack.is_some() {
+            self.delay_tack(at);
             return;
         }
-        if let Some(policy) = config.delayed_ack.policy {
-            self.delay_by_policy(config, policy, now);
+        if let Some(policy) = at.config.delayed_ack.policy {
+            self.delay_by_policy(at.config, policy, at.now);
             return;
         }
-        let is_adaptive = config.delayed_ack.adaptive;
+        let is_adaptive = at.config.delayed_ack.adaptive;
         let delay = if is_adaptive {
             // As in Linux.
-            self.adaptive.get_or_insert_default().on_data(config, now, self.rcv_nxt)
+            self.adaptive.get_or_insert_default().on_data(at, self.rcv_nxt)
         } else {
-            config.delayed_ack.timeout
+            at.config.delayed_ack.timeout
         };
         let is_enough = || {
-            let every = config.delayed_ack.every_at(self.delivered(), config.mss);
+            let every = at.config.delayed_ack.every_at(self.delivered(), at.config.mss);
             let pending = self.rcv_nxt - self.acknowledged;
-            every <= 1 && !is_adaptive || pending >= u64::from(every) * u64::from(config.mss)
+            every <= 1 && !is_adaptive || pending >= u64::from(every) * u64::from(at.config.mss)
         };
         if is_adaptive && delay == Duration::ZERO || is_enough() {
-            self.ack_is_due(config);
+            self.ack_is_due(at.config);
         } else if self.ack_owed == AckOwed::None {
-            self.ack_owed = AckOwed::Until(now + delay);
+            self.ack_owed = AckOwed::Until(at.now + delay);
         }
     }
 
     /// Like [`Self::delay_ack`], for TACK.
     #[inline(never)]
-    fn delay_tack(&mut self, config: &Config, now: Time) {
+    fn delay_tack(&mut self, at: At<'_>) {
         let (pending, owed) = (self.rcv_nxt - self.acknowledged, self.ack_owed);
-        if let Some(tack) = config.tack {
-            self.ack_owed = self.tame().on_data(config, tack, now, pending, owed);
+        if let Some(tack) = at.config.tack {
+            self.ack_owed = self.tame().on_data(at.config, tack, at.now, pending, owed);
         }
     }
 

@@ -7,7 +7,7 @@ use std::num::NonZeroU64;
 
 use airtcp_kernel::{Duration, Time};
 
-use crate::{Config, RtoFloor};
+use crate::{At, Config, RtoFloor};
 
 /// The RTO for data after a lost SYN: RFC 6298 (5.7).
 const RTO_AFTER_SYN_TIMEOUT: Duration = Duration::from_secs(3);
@@ -59,12 +59,12 @@ impl RttEstimator {
 
     /// Processes a cumulative ACK of everything before `ack`.
     #[inline]
-    pub(crate) fn on_ack(&mut self, config: &Config, now: Time, ack: u64) {
+    pub(crate) fn on_ack(&mut self, at: At<'_>, ack: u64) {
         if let Some(Timed { end, sent }) = self.timed
             && end.get() <= ack
         {
             self.timed = None;
-            self.measure(config, now.saturating_since(sent));
+            self.measure(at.config, at.now.saturating_since(sent));
         }
     }
 
@@ -137,7 +137,7 @@ mod tests {
 
     fn timed(rtt: &mut RttEstimator, config: &Config, millis: u64) {
         rtt.on_sent(at(0), 2);
-        rtt.on_ack(config, at(millis), 2);
+        rtt.on_ack(config.at(at(millis)), 2);
     }
 
     #[test]
@@ -213,11 +213,11 @@ mod tests {
         rtt.on_sent(at(200), 3);
         rtt.on_retransmission();
         rtt.back_off(&config);
-        rtt.on_ack(&config, at(900), 3);
+        rtt.on_ack(config.at(at(900)), 3);
         assert_eq!(rtt.rto(), Duration::from_millis(600));
 
         rtt.on_sent(at(1000), 4);
-        rtt.on_ack(&config, at(1100), 4);
+        rtt.on_ack(config.at(at(1100)), 4);
         // RTTVAR = 3/4 * 50 = 37.5, SRTT = 100, RTO = 250.
         assert_eq!(rtt.rto(), Duration::from_millis(250));
     }
@@ -229,7 +229,7 @@ mod tests {
 
         rtt.on_sent(at(0), 2);
         rtt.on_sent(at(90), 3);
-        rtt.on_ack(&config, at(100), 3);
+        rtt.on_ack(config.at(at(100)), 3);
 
         assert_eq!(rtt.rto(), Duration::from_millis(300));
     }

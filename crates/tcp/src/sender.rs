@@ -21,7 +21,7 @@ use airtcp_kernel::Time;
 
 use self::recovery::Recovery;
 use self::tcb::{Phase, Tcb};
-use crate::{Block, Config};
+use crate::{At, Block, Config};
 
 /// A data segment that is sent now: its first sequence number and its length.
 type SentBytes = (u64, u32);
@@ -104,48 +104,41 @@ impl Sender {
     /// payload.
     // Inlined, because most segments do this; elsewhere it is a call.
     #[inline(always)]
-    pub(crate) fn on_ack(&mut self, config: &Config, now: Time, ack: u64, bare: bool) {
-        self.recovery.on_ack(&mut self.tcb, config, now, ack, bare);
+    pub(crate) fn on_ack(&mut self, at: At<'_>, ack: u64, bare: bool) {
+        self.recovery.on_ack(&mut self.tcb, at, ack, bare);
     }
 
     /// Like [`Self::on_ack`], as an out-of-line call.
     #[inline(never)]
-    pub(crate) fn on_ack_apart(&mut self, config: &Config, now: Time, ack: u64, bare: bool) {
-        self.on_ack(config, now, ack, bare);
+    pub(crate) fn on_ack_apart(&mut self, at: At<'_>, ack: u64, bare: bool) {
+        self.on_ack(at, ack, bare);
     }
 
     /// Like [`Self::on_ack`], for segments with timestamps if nothing samples delivery rates.
     #[inline]
-    pub(crate) fn on_stamped_ack(&mut self, config: &Config, now: Time, ack: u64, bare: bool) {
+    pub(crate) fn on_stamped_ack(&mut self, at: At<'_>, ack: u64, bare: bool) {
         let Self { recovery, tcb } = self;
         match recovery {
             // Usually an end that only receives: nothing is in flight that an ACK could
             // acknowledge.
-            Recovery::Rack(_) if tcb.has_nothing_under_way() => tcb.note_usage(config),
-            Recovery::Rack(rack) => rack.on_ack(tcb, config, now, ack, &[]),
-            _ => self.on_ack_apart(config, now, ack, bare),
+            Recovery::Rack(_) if tcb.has_nothing_under_way() => tcb.note_usage(at.config),
+            Recovery::Rack(rack) => rack.on_ack(tcb, at, ack, &[]),
+            _ => self.on_ack_apart(at, ack, bare),
         }
     }
 
     /// Processes the ACK number of a segment with the SACK blocks `sacked`; `bare`: the segment has
     /// no payload.
     #[cold]
-    pub(crate) fn on_selective_ack(
-        &mut self,
-        config: &Config,
-        now: Time,
-        ack: u64,
-        sacked: &[Block],
-        bare: bool,
-    ) {
-        self.recovery.on_selective_ack(&mut self.tcb, config, now, ack, (sacked, bare));
+    pub(crate) fn on_selective_ack(&mut self, at: At<'_>, ack: u64, sacked: &[Block], bare: bool) {
+        self.recovery.on_selective_ack(&mut self.tcb, at, ack, (sacked, bare));
     }
 
     /// Processes the expiry of the retransmission or persist timer.
     #[cold]
-    pub(crate) fn on_timeout(&mut self, config: &Config, now: Time) {
-        if !self.on_persist_timer(now) {
-            self.recovery.on_timer(&mut self.tcb, config, now);
+    pub(crate) fn on_timeout(&mut self, at: At<'_>) {
+        if !self.on_persist_timer(at.now) {
+            self.recovery.on_timer(&mut self.tcb, at);
         }
     }
 
@@ -164,43 +157,34 @@ impl Sender {
     /// Like [`Self::poll_transmit`], for segments with timestamps; also returns whether the segment
     /// carries PSH.
     #[inline(always)]
-    pub(crate) fn poll_stamped(
-        &mut self,
-        config: &Config,
-        now: Time,
-    ) -> Option<(u64, NonZeroU32, bool, bool)> {
+    pub(crate) fn poll_stamped(&mut self, at: At<'_>) -> Option<(u64, NonZeroU32, bool, bool)> {
         let Self { recovery, tcb } = self;
         let Recovery::Rack(rack) = recovery else {
-            let (seq, len, more) = self.poll_apart(config, now)?;
-            return Some((seq, len, more, self.tcb.asks_alone(config, seq, len.get().into())));
+            let (seq, len, more) = self.poll_apart(at)?;
+            return Some((seq, len, more, self.tcb.asks_alone(at.config, seq, len.get().into())));
         };
-        let ((seq, len), more) = rack.poll(tcb, config, now)?;
-        let asks = rack.buffer.takes_push() || tcb.asks_alone(config, seq, len.into());
+        let ((seq, len), more) = rack.poll(tcb, at)?;
+        let asks = rack.buffer.takes_push() || tcb.asks_alone(at.config, seq, len.into());
         Some((seq, NonZeroU32::new(len)?, more, asks))
     }
 
     #[inline(never)]
-    fn poll_apart(&mut self, config: &Config, now: Time) -> SentSegment {
-        let peer_window = self.tcb.peer_window(config);
-        self.poll_transmit(config, now, peer_window)
+    fn poll_apart(&mut self, at: At<'_>) -> SentSegment {
+        let peer_window = self.tcb.peer_window(at.config);
+        self.poll_transmit(at, peer_window)
     }
 
     /// Sends the next segment now, limited by `peer_window`. Returns its first sequence number and
     /// its length, and whether there may be more.
     // Inlined, with rare cases as calls: most sent segments take this path.
     #[inline(always)]
-    pub(crate) fn poll_transmit(
-        &mut self,
-        config: &Config,
-        now: Time,
-        peer_window: u64,
-    ) -> SentSegment {
+    pub(crate) fn poll_transmit(&mut self, at: At<'_>, peer_window: u64) -> SentSegment {
         let Self { recovery, tcb } = self;
         if let Recovery::Rack(rack) = recovery {
-            return some_data(rack.poll_otherwise(tcb, config, now, peer_window)?, true);
+            return some_data(rack.poll_otherwise(tcb, at, peer_window)?, true);
         }
         let is_open = matches!(tcb.phase, Phase::Open { dup_acks: 0, .. });
-        if !is_open && let Ok(sent) = recovery.poll_in_disorder(tcb, config, now) {
+        if !is_open && let Ok(sent) = recovery.poll_in_disorder(tcb, at) {
             return some_data(sent?, true);
         }
         let unsent = tcb.written - tcb.snd_nxt;
@@ -209,15 +193,15 @@ impl Sender {
         }
         let flight_size = tcb.flight_size();
         if flight_size == 0 {
-            tcb.restart_if_idle(config, now);
+            tcb.restart_if_idle(at);
         }
         let window = if is_open {
             tcb.window.cwnd.min(peer_window)
         } else {
-            tcb.send_window(config, peer_window)
+            tcb.send_window(at.config, peer_window)
         };
         let room = window.saturating_sub(flight_size);
-        let mss = u64::from(config.mss);
+        let mss = u64::from(at.config.mss);
         let len = tcb.longest(mss, unsent).min(room);
         if len == 0 || (len < mss && len < unsent && (flight_size > 0 || tcb.is_silly(len))) {
             // RFC 9293 section 3.8.6.2.1: send a full-sized segment, or everything there is. Its
@@ -225,7 +209,7 @@ impl Sender {
             // opens the window.
             return None;
         }
-        let (seq, len_u32) = tcb.transmit(config, now, len);
+        let (seq, len_u32) = tcb.transmit(at, len);
         let (unsent, room) = (unsent - len, room - len);
         let more = unsent > 0 && room >= unsent.min(mss);
         Some((seq, NonZeroU32::new(len_u32)?, more))

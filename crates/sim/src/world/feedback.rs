@@ -61,7 +61,7 @@ impl World<'_> {
         }
         let config = self.flows[connection.flow as usize].end(Side::Station);
         let by_channel = !transmitter.collided;
-        connection.endpoint(Side::Station).on_given_up(config, self.now, segment, by_channel);
+        connection.endpoint(Side::Station).on_given_up(config.at(self.now), segment, by_channel);
         // It sends after the MAC has finished its current work.
         self.schedule(self.now, Event::Resume(id));
     }

@@ -52,7 +52,7 @@ impl World<'_> {
                 return;
             }
             let config = self.flows[connection.flow as usize].end(side);
-            connection.endpoint(side).on_timer(config, self.now);
+            connection.endpoint(side).on_timer(config.at(self.now));
             self.drain(id, side);
         }
     }

@@ -4,13 +4,13 @@
 //! They are separate to keep the fast path short. See [`marks`](crate::marks) and
 //! [`ecn`](crate::ecn).
 
-use airtcp_kernel::{Duration, Time};
+use airtcp_kernel::Duration;
 
 use super::Endpoint;
 use crate::handshake::{Answer, State};
 use crate::marks::Marks;
 use crate::receiver::{AckOwed, LateReader};
-use crate::{Block, Config, Flags, GiveUp, LossState, Segment, SegmentOptions};
+use crate::{At, Block, Config, Flags, GiveUp, LossState, Segment, SegmentOptions};
 
 impl Endpoint {
     /// Processes a segment before the connection is established, or one with marks (timestamps or
@@ -18,22 +18,21 @@ impl Endpoint {
     #[cold]
     pub(super) fn take_aside(
         &mut self,
-        config: &Config,
-        now: Time,
+        at: At<'_>,
         segment: &Segment,
         options: &SegmentOptions,
     ) -> u64 {
         let was_established = self.state.is_marked();
-        if !self.open(config, now, segment, options) {
+        if !self.open(at, segment, options) {
             return 0;
         }
         let is_echo =
             was_established && self.marks.as_ref().is_some_and(|marks| marks.ecn.is_echo(segment));
         if is_echo {
-            self.on_echo(config, now, segment.ack);
+            self.on_echo(at, segment.ack);
         }
         let cwnd = self.sender.tcb.window.cwnd;
-        let came = self.take_within_window(config, now, segment, options);
+        let came = self.take_within_window(at, segment, options);
         if is_echo && matches!(self.sender.state(), LossState::Open | LossState::Disorder) {
             // RFC 3168 section 6.1.2: "TCP should not increase the congestion window in response to
             // the receipt of an ECN-Echo ACK packet".
@@ -47,23 +46,22 @@ impl Endpoint {
     /// acceptable, an acknowledgment should be sent in reply". This also answers window probes.
     fn take_within_window(
         &mut self,
-        config: &Config,
-        now: Time,
+        at: At<'_>,
         segment: &Segment,
         options: &SegmentOptions,
     ) -> u64 {
         let reader = self.marks.as_ref().and_then(|marks| marks.reader);
         let Some(reader) = reader.filter(|_| !segment.flags.contains(Flags::SYN)) else {
-            return self.take(config, now, segment, options);
+            return self.take(at, segment, options);
         };
         let trimmed = reader.trim(segment);
         let is_beyond = trimmed.end() == trimmed.seq && segment.end() > segment.seq;
         let came = if is_beyond {
-            self.on_window(config, segment, options);
-            self.sender.on_ack_apart(config, now, segment.ack, false);
+            self.on_window(at.config, segment, options);
+            self.sender.on_ack_apart(at, segment.ack, false);
             0
         } else {
-            self.take(config, now, &trimmed, options)
+            self.take(at, &trimmed, options)
         };
         let is_old = segment.end() == segment.seq && segment.seq < self.receiver.rcv_nxt();
         if is_beyond || is_old {
@@ -120,9 +118,9 @@ impl Endpoint {
     }
 
     /// Processes an ECN-Echo from the other end.
-    fn on_echo(&mut self, config: &Config, now: Time, ack: u64) {
+    fn on_echo(&mut self, at: At<'_>, ack: u64) {
         let Some(marks) = &mut self.marks else { return };
-        if self.sender.on_congestion_echo(config, now, ack) {
+        if self.sender.on_congestion_echo(at, ack) {
             marks.ecn.on_reduction();
         }
     }
@@ -130,13 +128,7 @@ impl Endpoint {
     /// Processes a segment before the connection is established, or one with marks. Returns true if
     /// the connection is established now and the segment's data still has to be processed.
     #[cold]
-    fn open(
-        &mut self,
-        config: &Config,
-        now: Time,
-        segment: &Segment,
-        options: &SegmentOptions,
-    ) -> bool {
+    fn open(&mut self, at: At<'_>, segment: &Segment, options: &SegmentOptions) -> bool {
         let is_marked = self.state.is_marked();
         if is_marked && segment.ack > self.sender.tcb.snd_max() {
             // RFC 9293 section 3.10.7.4: an ACK that "acks something not yet sent" is dropped; as
@@ -146,7 +138,7 @@ impl Endpoint {
         if let Some(marks) = &mut self.marks {
             if segment.flags.contains(Flags::SYN) {
                 if !is_marked {
-                    marks.ecn.on_syn(config, segment.flags);
+                    marks.ecn.on_syn(at.config, segment.flags);
                 }
             } else {
                 marks.ecn.on_segment(segment.flags);
@@ -154,18 +146,18 @@ impl Endpoint {
             let acknowledged = self.receiver.acknowledged();
             let echoed = options
                 .timestamps(segment)
-                .map(|stamps| marks.on_stamps(now, stamps, segment.seq, acknowledged));
+                .map(|stamps| marks.on_stamps(at.now, stamps, segment.seq, acknowledged));
             if let Some(rtt) = echoed.filter(|_| is_marked && self.sender.tcb.is_news(segment.ack))
             {
-                self.sender.tcb.rtt.on_echo(config, rtt);
+                self.sender.tcb.rtt.on_echo(at.config, rtt);
             }
             if let Some(rtt) =
-                echoed.filter(|rtt| config.tack.is_some() && is_marked && *rtt > Duration::ZERO)
+                echoed.filter(|rtt| at.config.tack.is_some() && is_marked && *rtt > Duration::ZERO)
             {
                 self.receiver.on_round_trip(rtt);
             }
             if let Some(rtt) =
-                echoed.filter(|_| config.delayed_ack.adaptive && is_marked && segment.len > 0)
+                echoed.filter(|_| at.config.delayed_ack.adaptive && is_marked && segment.len > 0)
             {
                 self.receiver.on_sender_echo(rtt);
             }
@@ -173,14 +165,14 @@ impl Endpoint {
         if is_marked {
             return true;
         }
-        match self.state.on_segment(config, segment) {
+        match self.state.on_segment(at.config, segment) {
             Answer::Ignore => false,
             Answer::Become(state) => {
                 self.state = state;
                 false
             }
             Answer::Establish { acknowledge } => {
-                self.establish(config, now);
+                self.establish(at);
                 if acknowledge {
                     self.receiver.owe_ack();
                 }
@@ -189,25 +181,25 @@ impl Endpoint {
         }
     }
 
-    fn establish(&mut self, config: &Config, now: Time) {
+    fn establish(&mut self, at: At<'_>) {
         if let Some(syn) = self.state.syn_mut() {
-            self.sender.tcb.rtt.on_ack(config, now, 1);
+            self.sender.tcb.rtt.on_ack(at, 1);
             self.sender.note_handshake();
-            if let Some(rtt) = self.sender.tcb.rtt.srtt().filter(|_| config.tack.is_some()) {
+            if let Some(rtt) = self.sender.tcb.rtt.srtt().filter(|_| at.config.tack.is_some()) {
                 self.receiver.on_round_trip(rtt);
             }
             self.sender.tcb.stop_timer();
             if syn.was_repeated() {
                 // RFC 5681 section 3.1: after a lost SYN the initial window is one segment.
-                self.sender.tcb.window.collapse(config);
+                self.sender.tcb.window.collapse(at.config);
             }
             if syn.has_timed_out() {
-                self.sender.tcb.rtt.after_syn_timeout(config);
+                self.sender.tcb.rtt.after_syn_timeout(at.config);
             }
         }
         self.state = match &self.marks {
             None => State::Established,
-            Some(marks) if marks.are_stamps_alone(config) => State::Stamped,
+            Some(marks) if marks.are_stamps_alone(at.config) => State::Stamped,
             Some(_) => State::Marked,
         };
         if let Some(marks) = &mut self.marks {
@@ -219,56 +211,48 @@ impl Endpoint {
     #[cold]
     pub(super) fn poll_aside(
         &mut self,
-        config: &Config,
-        now: Time,
+        at: At<'_>,
         options: &mut SegmentOptions,
     ) -> Option<Segment> {
         let segment = match self.state {
-            State::Established | State::Stamped | State::Marked => {
-                self.poll_marked(config, now, options)?
-            }
+            State::Established | State::Stamped | State::Marked => self.poll_marked(at, options)?,
             State::Listen | State::SynSent(_) | State::SynReceived(_) => {
-                let syn = self.poll_syn(config, now)?;
+                let syn = self.poll_syn(at)?;
                 let is_answer = syn.flags.contains(Flags::ACK);
-                let ecn = self.marks.as_ref().map(|marks| marks.ecn.of_syn(config, is_answer));
+                let ecn = self.marks.as_ref().map(|marks| marks.ecn.of_syn(at.config, is_answer));
                 Segment { flags: syn.flags | ecn.unwrap_or(Flags::NONE), ..syn }
             }
         };
         let rcv_nxt = self.receiver.rcv_nxt();
         let marked = match &mut self.marks {
             None => segment,
-            Some(marks) => marks.mark(config, now, segment, rcv_nxt, options),
+            Some(marks) => marks.mark(at, segment, rcv_nxt, options),
         };
-        let is_scaled = config.window_scaling && marked.flags.contains(Flags::SYN);
+        let is_scaled = at.config.window_scaling && marked.flags.contains(Flags::SYN);
         Some(if is_scaled { marked.with_window_scale() } else { marked })
     }
 
     /// Returns the next segment of an established connection, with its ECN bits.
-    fn poll_marked(
-        &mut self,
-        config: &Config,
-        now: Time,
-        options: &mut SegmentOptions,
-    ) -> Option<Segment> {
+    fn poll_marked(&mut self, at: At<'_>, options: &mut SegmentOptions) -> Option<Segment> {
         if let Some(marks) = &mut self.marks {
             marks.ecn.note_losses(&self.sender.tcb.counters);
         }
         if let Some(seq) = self.sender.tcb.poll_window_probe() {
-            return Some(self.segment(now, seq, 0));
+            return Some(self.segment(at.now, seq, 0));
         }
         let before = self.sender.tcb.counters.retransmissions;
-        let given_up = self.poll_given_up(config, now);
-        let peer_window = self.sender.tcb.peer_window(config);
+        let given_up = self.poll_given_up(at);
+        let peer_window = self.sender.tcb.peer_window(at.config);
         let next = || {
             let data = if self.receiver.ack_owed() == AckOwed::Bare {
                 None
             } else {
-                self.sender.poll_transmit(config, now, peer_window)
+                self.sender.poll_transmit(at, peer_window)
             };
-            Some(self.join(config, now, data, options)?.0)
+            Some(self.join(at, data, options)?.0)
         };
         let Some(segment) = given_up.or_else(next) else {
-            self.sender.watch_window(config, now);
+            self.sender.watch_window(at);
             return None;
         };
         if segment.len > 0 {
@@ -282,13 +266,13 @@ impl Endpoint {
     /// Called when the MAC of this end gives up a frame with `segment`; `by_channel`: its last
     /// attempt did not collide. [`Endpoint::poll_transmit`] returns the retransmissions.
     #[cold]
-    pub fn on_given_up(&mut self, config: &Config, now: Time, segment: &Segment, by_channel: bool) {
-        let Some(feedback) = config.mac_feedback.filter(|_| self.state == State::Marked) else {
+    pub fn on_given_up(&mut self, at: At<'_>, segment: &Segment, by_channel: bool) {
+        let Some(feedback) = at.config.mac_feedback.filter(|_| self.state == State::Marked) else {
             return;
         };
         let keeps_window = by_channel && feedback.give_up == GiveUp::Freeze;
         let block = Block { start: segment.seq, end: segment.end() };
-        if let Some(again) = self.sender.on_given_up(config, now, block, keeps_window)
+        if let Some(again) = self.sender.on_given_up(at, block, keeps_window)
             && let Some(marks) = &mut self.marks
         {
             marks.given_up.push(again);
@@ -303,17 +287,17 @@ impl Endpoint {
     }
 
     /// Retransmits what the MAC has given up. A duplicate ACK that is due goes first.
-    fn poll_given_up(&mut self, config: &Config, now: Time) -> Option<Segment> {
+    fn poll_given_up(&mut self, at: At<'_>) -> Option<Segment> {
         let marks = self.marks.as_mut().filter(|marks| !marks.given_up.is_empty())?;
         if self.receiver.ack_owed() == AckOwed::Bare {
             return None;
         }
         let block = marks.given_up.remove(0);
-        let (seq, len) = self.sender.resend(config, now, block);
-        Some(self.segment(now, seq, len))
+        let (seq, len) = self.sender.resend(at, block);
+        Some(self.segment(at.now, seq, len))
     }
 
-    fn poll_syn(&mut self, config: &Config, now: Time) -> Option<Segment> {
+    fn poll_syn(&mut self, at: At<'_>) -> Option<Segment> {
         let flags = match self.state {
             State::SynSent(_) => Flags::SYN,
             State::SynReceived(_) => Flags::SYN | Flags::ACK,
@@ -325,9 +309,9 @@ impl Endpoint {
             self.sender.tcb.counters.retransmissions += 1;
             self.sender.tcb.rtt.on_retransmission();
         } else {
-            self.sender.tcb.rtt.on_sent(now, 1);
+            self.sender.tcb.rtt.on_sent(at.now, 1);
         }
-        self.sender.tcb.start_timer_if_off(config, now);
+        self.sender.tcb.start_timer_if_off(at);
         self.sender.tcb.counters.segments_sent += 1;
         let ack = if flags.contains(Flags::ACK) { self.receiver.rcv_nxt() } else { 0 };
         Some(Segment { seq: 0, ack, len: 0, flags })

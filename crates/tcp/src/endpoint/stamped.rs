@@ -4,12 +4,10 @@
 //! Everything else goes to the [slow paths](super::aside). The option itself is in
 //! [`marks`](crate::marks).
 
-use airtcp_kernel::Time;
-
 use super::Endpoint;
 use crate::handshake::State;
 use crate::receiver::AckOwed;
-use crate::{Config, Flags, Segment, SegmentOptions};
+use crate::{At, Flags, Segment, SegmentOptions};
 
 impl Endpoint {
     /// Like [`Self::on_segment`], but with the path for timestamps inlined and the other paths as
@@ -17,15 +15,14 @@ impl Endpoint {
     #[inline(always)]
     pub fn on_stamped_segment(
         &mut self,
-        config: &Config,
-        now: Time,
+        at: At<'_>,
         segment: &Segment,
         options: &SegmentOptions,
     ) -> u64 {
         if self.state == State::Stamped {
-            self.take_stamped(config, now, segment, options)
+            self.take_stamped(at, segment, options)
         } else {
-            self.take_otherwise(config, now, segment, options)
+            self.take_otherwise(at, segment, options)
         }
     }
 
@@ -34,14 +31,13 @@ impl Endpoint {
     #[inline(always)]
     pub fn poll_one_stamped(
         &mut self,
-        config: &Config,
-        now: Time,
+        at: At<'_>,
         options: &mut SegmentOptions,
     ) -> Option<(Segment, bool)> {
         if self.state == State::Stamped {
-            self.poll_stamped(config, now, options)
+            self.poll_stamped(at, options)
         } else {
-            self.poll_otherwise(config, now, options)
+            self.poll_otherwise(at, options)
         }
     }
 
@@ -49,15 +45,14 @@ impl Endpoint {
     #[inline(never)]
     pub(super) fn take_otherwise(
         &mut self,
-        config: &Config,
-        now: Time,
+        at: At<'_>,
         segment: &Segment,
         options: &SegmentOptions,
     ) -> u64 {
         match self.state {
-            State::Stamped => self.take_stamped(config, now, segment, options),
-            State::Established => self.take(config, now, segment, options),
-            _ => self.take_aside(config, now, segment, options),
+            State::Stamped => self.take_stamped(at, segment, options),
+            State::Established => self.take(at, segment, options),
+            _ => self.take_aside(at, segment, options),
         }
     }
 
@@ -65,52 +60,45 @@ impl Endpoint {
     #[inline(never)]
     pub(super) fn poll_otherwise(
         &mut self,
-        config: &Config,
-        now: Time,
+        at: At<'_>,
         options: &mut SegmentOptions,
     ) -> Option<(Segment, bool)> {
         match self.state {
-            State::Stamped => self.poll_stamped(config, now, options),
-            State::Established => self.poll_established(config, now, options),
-            _ => self.poll_aside(config, now, options).map(|segment| (segment, true)),
+            State::Stamped => self.poll_stamped(at, options),
+            State::Established => self.poll_established(at, options),
+            _ => self.poll_aside(at, options).map(|segment| (segment, true)),
         }
     }
 
     /// Processes a segment of an established connection with timestamps. Returns the number of
     /// payload bytes that the application gets.
     #[inline(always)]
-    fn take_stamped(
-        &mut self,
-        config: &Config,
-        now: Time,
-        segment: &Segment,
-        options: &SegmentOptions,
-    ) -> u64 {
+    fn take_stamped(&mut self, at: At<'_>, segment: &Segment, options: &SegmentOptions) -> u64 {
         let Self { sender, receiver, marks: Some(marks), .. } = self else {
-            return self.take_aside(config, now, segment, options);
+            return self.take_aside(at, segment, options);
         };
         if !segment.has_stamps_alone() {
-            return self.take_aside(config, now, segment, options);
+            return self.take_aside(at, segment, options);
         }
         if segment.ack > sender.tcb.snd_max() {
             // RFC 9293 section 3.10.7.4, as on the slow paths.
             return 0;
         }
         let stamps = options.stamps_of(segment);
-        let rtt = marks.on_stamps(now, stamps, segment.seq, receiver.acknowledged());
+        let rtt = marks.on_stamps(at.now, stamps, segment.seq, receiver.acknowledged());
         if sender.tcb.is_news(segment.ack) {
-            sender.tcb.rtt.on_echo(config, rtt);
+            sender.tcb.rtt.on_echo(at.config, rtt);
         }
-        if segment.len > 0 && config.delayed_ack.adaptive {
+        if segment.len > 0 && at.config.delayed_ack.adaptive {
             receiver.on_sender_echo(rtt);
         }
-        sender.on_stamped_ack(config, now, segment.ack, segment.len == 0);
+        sender.on_stamped_ack(at, segment.ack, segment.len == 0);
         if segment.len == 0 {
             return 0;
         }
-        let came = receiver.on_data(config, now, segment.seq, segment.end());
+        let came = receiver.on_data(at, segment.seq, segment.end());
         if segment.flags.contains(Flags::PSH) {
-            receiver.on_push(config);
+            receiver.on_push(at.config);
         }
         came
     }
@@ -119,15 +107,14 @@ impl Endpoint {
     #[inline(always)]
     fn poll_stamped(
         &mut self,
-        config: &Config,
-        now: Time,
+        at: At<'_>,
         options: &mut SegmentOptions,
     ) -> Option<(Segment, bool)> {
         let Self { sender, receiver, marks: Some(marks), .. } = self else {
-            return self.poll_aside(config, now, options).map(|segment| (segment, true));
+            return self.poll_aside(at, options).map(|segment| (segment, true));
         };
         let (owed, next) = (receiver.ack_owed(), sender.tcb.snd_nxt());
-        let data = if owed == AckOwed::Bare { None } else { sender.poll_stamped(config, now) };
+        let data = if owed == AckOwed::Bare { None } else { sender.poll_stamped(at) };
         let (seq, len, more, pushes) = match (data, owed) {
             (Some((seq, len, more, pushes)), _) => (seq, len.get(), more, pushes),
             (None, AckOwed::Bare) => (next, 0, true, false),
@@ -135,13 +122,13 @@ impl Endpoint {
             (None, AckOwed::None | AckOwed::Until(_)) => return None,
         };
         if sender.tcb.is_closing() || len == 0 && receiver.has_gap() {
-            return Some((self.say_rarely(config, now, (seq, len), pushes, options), more));
+            return Some((self.say_rarely(at, (seq, len), pushes, options), more));
         }
         sender.tcb.counters.segments_sent += 1;
-        receiver.on_ack_sent(now);
+        receiver.on_ack_sent(at.now);
         let flags = if pushes { Flags::ACK | Flags::PSH } else { Flags::ACK };
         let segment = Segment { seq, ack: receiver.rcv_nxt(), len, flags };
-        let slot = options.keep(marks.timestamps(now));
+        let slot = options.keep(marks.timestamps(at.now));
         Some((slot.map_or(segment, |slot| segment.with_stamps_at(slot)), more))
     }
 
@@ -150,24 +137,23 @@ impl Endpoint {
     #[inline(never)]
     fn say_rarely(
         &mut self,
-        config: &Config,
-        now: Time,
+        at: At<'_>,
         numbers: (u64, u32),
         pushes: bool,
         options: &mut SegmentOptions,
     ) -> Segment {
-        let segment = self.say(config, now, numbers, pushes, options);
-        let stamps = self.marks.as_ref().map(|marks| marks.timestamps(now));
+        let segment = self.say(at, numbers, pushes, options);
+        let stamps = self.marks.as_ref().map(|marks| marks.timestamps(at.now));
         stamps.map_or(segment, |stamps| options.stamp(segment, stamps))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use airtcp_kernel::Duration;
+    use airtcp_kernel::{Duration, Time};
 
     use super::*;
-    use crate::{DelayedAck, Opening, Segmentation, Timers, Variant};
+    use crate::{Config, DelayedAck, Opening, Segmentation, Timers, Variant};
 
     /// Returns a configuration like Linux's: RACK, timestamps, buffers, timer ticks, adaptive ACK
     /// delays.
@@ -201,7 +187,7 @@ mod tests {
         let mut now = Time::ZERO + Duration::from_secs(1);
         while ends[0].acked() < 400_000 {
             for (side, end) in ends.iter_mut().enumerate() {
-                while let Some(segment) = end.poll_transmit(&config, now, &mut options) {
+                while let Some(segment) = end.poll_transmit(config.at(now), &mut options) {
                     let stamps = options.timestamps(&segment);
                     let expiry = end.poll_timer();
                     lines.push(format!("{now:?} {segment} {stamps:?} {expiry:?}"));
@@ -220,10 +206,10 @@ mod tests {
             now = under_way.iter().map(|one| one.0).chain(timers).min().expect("an event");
             while let Some(at) = under_way.iter().position(|one| one.0 <= now) {
                 let (_, side, segment) = under_way.remove(at);
-                ends[side].on_segment(&config, now, &segment, &options);
+                ends[side].on_segment(config.at(now), &segment, &options);
                 options.release(&segment);
             }
-            ends.iter_mut().for_each(|end| end.on_timer(&config, now));
+            ends.iter_mut().for_each(|end| end.on_timer(config.at(now)));
         }
         assert_eq!(options.under_way(), under_way.len());
         lines

@@ -112,15 +112,15 @@ mod tests {
         let mss = u64::from(config.mss);
         let at = |millis: u64| Time::from_nanos(millis * 1_000_000);
         let mut receiver = Receiver::new(&config);
-        receiver.on_data(&config, at(10), 1, 1 + mss);
+        receiver.on_data(config.at(at(10)), 1, 1 + mss);
         assert_eq!(receiver.ack_owed(), AckOwed::Until(at(210)));
-        receiver.on_data(&config, at(11), 1 + mss, 1 + 2 * mss);
+        receiver.on_data(config.at(at(11)), 1 + mss, 1 + 2 * mss);
         assert_eq!(receiver.clone().ack_owed(), AckOwed::Until(at(16)));
-        receiver.on_data(&config, at(12), 1 + 2 * mss, 1 + 3 * mss);
+        receiver.on_data(config.at(at(12)), 1 + 2 * mss, 1 + 3 * mss);
         assert_eq!(receiver.ack_owed(), AckOwed::Now);
         receiver.on_ack_sent(at(12));
         assert_eq!(receiver.ack_owed(), AckOwed::None);
-        receiver.on_data(&config, at(20), 1 + 4 * mss, 1 + 5 * mss);
+        receiver.on_data(config.at(at(20)), 1 + 4 * mss, 1 + 5 * mss);
         assert_eq!(receiver.ack_owed(), AckOwed::Bare, "a gap is told at once");
     }
 }

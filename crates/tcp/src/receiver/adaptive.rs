@@ -7,8 +7,8 @@
 use airtcp_kernel::{Duration, Time};
 
 use super::opening::Opening;
-use crate::Config;
 use crate::config::LONGEST_ADAPTIVE_DELAY as LONGEST;
+use crate::{At, Config};
 
 /// `TCP_MAX_QUICKACKS`: the most quick ACKs in a row.
 const MOST_QUICK: u64 = 16;
@@ -37,48 +37,48 @@ impl Adaptive {
     /// ACK, zero for none.
     // Nearly all segments come in mid-round-trip and not after a pause; their path has no call.
     #[inline(always)]
-    pub(crate) fn on_data(&mut self, config: &Config, now: Time, next: u64) -> Duration {
-        let is_pause = now.saturating_since(self.last) > config.min_rto;
-        if is_pause || self.delay == Duration::ZERO || self.opening.is_at_an_end(now) {
-            self.on_rare_data(config, now, next)
+    pub(crate) fn on_data(&mut self, at: At<'_>, next: u64) -> Duration {
+        let is_pause = at.now.saturating_since(self.last) > at.config.min_rto;
+        if is_pause || self.delay == Duration::ZERO || self.opening.is_at_an_end(at.now) {
+            self.on_rare_data(at, next)
         } else {
-            self.on_data_by::<false>(config, now, next)
+            self.on_data_by::<false>(at, next)
         }
     }
 
     #[inline(never)]
-    fn on_rare_data(&mut self, config: &Config, now: Time, next: u64) -> Duration {
-        self.on_data_by::<true>(config, now, next)
+    fn on_rare_data(&mut self, at: At<'_>, next: u64) -> Duration {
+        self.on_data_by::<true>(at, next)
     }
 
     /// Implements [`Self::on_data`]. `RARE`: the segment is the first one, or comes after a pause
     /// or at the end of a round trip.
     #[inline(always)]
-    fn on_data_by<const RARE: bool>(&mut self, config: &Config, now: Time, next: u64) -> Duration {
-        let least = config.delayed_ack.timeout;
-        let gap = now.saturating_since(self.last);
-        self.last = now;
+    fn on_data_by<const RARE: bool>(&mut self, at: At<'_>, next: u64) -> Duration {
+        let least = at.config.delayed_ack.timeout;
+        let gap = at.now.saturating_since(self.last);
+        self.last = at.now;
         let half = |span: Duration| Duration::from_nanos(span.as_nanos() / 2);
         if RARE && self.delay == Duration::ZERO {
             self.delay = least;
-            self.be_quick(config);
+            self.be_quick(at.config);
         } else if gap <= half(least) {
             self.delay = half(self.delay) + half(least);
         } else if gap < self.delay {
             self.delay = half(self.delay) + gap;
-        } else if RARE && gap > config.min_rto {
+        } else if RARE && gap > at.config.min_rto {
             // After a pause the other end's window may have fallen to one segment.
-            self.be_quick(config);
+            self.be_quick(at.config);
         }
         if RARE {
-            self.opening.begin(config, now);
+            self.opening.begin(at);
         }
-        if self.opening.opens(config) {
+        if self.opening.opens(at.config) {
             // `tcp_grow_window`.
             self.quick |= 1;
         }
         if RARE {
-            self.opening.adjust_room(config, now, next);
+            self.opening.adjust_room(at, next);
         }
         if self.quick > 0 {
             self.quick -= 1;
@@ -114,7 +114,7 @@ mod tests {
 
     /// Passes no new in-order data, because window opening is tested in `opening`.
     fn delay(adaptive: &mut Adaptive, config: &Config, millis: u64) -> Duration {
-        adaptive.on_data(config, at(millis), 1)
+        adaptive.on_data(config.at(at(millis)), 1)
     }
 
     #[test]

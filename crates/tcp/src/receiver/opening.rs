@@ -8,7 +8,7 @@
 use airtcp_kernel::{Duration, Time};
 
 use super::FIRST_BYTE;
-use crate::Config;
+use crate::{At, Config};
 
 /// The first window: 2^16 - 1 bytes, in whole segments.
 const FIRST_OFFER: u64 = 65_535;
@@ -58,13 +58,13 @@ impl Opening {
     }
 
     /// Offers the first window, unless a window was offered before.
-    pub(crate) fn begin(&mut self, config: &Config, now: Time) {
+    pub(crate) fn begin(&mut self, at: At<'_>) {
         if self.offered == 0 {
-            let mss = u64::from(config.mss);
-            self.offered = FIRST_OFFER.min(config.receive_window) / mss * mss;
-            self.room = FIRST_ROOM.min(config.receive_window);
+            let mss = u64::from(at.config.mss);
+            self.offered = FIRST_OFFER.min(at.config.receive_window) / mss * mss;
+            self.room = FIRST_ROOM.min(at.config.receive_window);
             self.came = (FIRST_SEGMENTS * mss).min(self.offered).max(1);
-            self.since = (now, FIRST_BYTE);
+            self.since = (at.now, FIRST_BYTE);
         }
     }
 
@@ -80,8 +80,8 @@ impl Opening {
 
     /// At the end of a round trip, enlarges the buffer according to the data that arrived in it, of
     /// all before `next`: `tcp_rcvbuf_grow`.
-    pub(crate) fn adjust_room(&mut self, config: &Config, now: Time, next: u64) {
-        if !self.is_over(now) {
+    pub(crate) fn adjust_room(&mut self, at: At<'_>, next: u64) {
+        if !self.is_over(at.now) {
             return;
         }
         let came = next - self.since.1;
@@ -89,10 +89,10 @@ impl Opening {
             // "DRS is always one RTT late", and "slow start: allow the sender to double its rate".
             let twice = 2 * came;
             let wanted = twice + 2 * (twice * (came - self.came) / self.came);
-            self.room = self.room.max(wanted.min(config.receive_window));
+            self.room = self.room.max(wanted.min(at.config.receive_window));
             self.came = came;
         }
-        self.since = (now, next);
+        self.since = (at.now, next);
     }
 }
 
@@ -111,9 +111,9 @@ mod tests {
     /// Returns how many of `segments` segments of 1000 bytes, one per millisecond, open the window.
     fn opened(opening: &mut Opening, config: &Config, segments: std::ops::Range<u64>) -> usize {
         let opens = |n: &u64| {
-            opening.begin(config, at(*n));
+            opening.begin(config.at(at(*n)));
             let opens = opening.opens(config);
-            opening.adjust_room(config, at(*n), (n + 1) * 1000 + 1);
+            opening.adjust_room(config.at(at(*n)), (n + 1) * 1000 + 1);
             opens
         };
         segments.filter(opens).count()

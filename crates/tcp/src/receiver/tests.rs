@@ -17,7 +17,7 @@ fn each_segment_is_acknowledged_at_once_with_every_1() {
     let config = every(1);
     let mut receiver = Receiver::new(&config);
 
-    receiver.on_data(&config, T, 1, 11);
+    receiver.on_data(config.at(T), 1, 11);
 
     assert_eq!(receiver.ack_owed(), AckOwed::Now);
     assert_eq!(receiver.delivered(), 10);
@@ -28,15 +28,15 @@ fn every_second_full_segment_is_acknowledged_at_once() {
     let config = every(2);
     let mut receiver = Receiver::new(&config);
 
-    receiver.on_data(&config, T, 1, 1001);
+    receiver.on_data(config.at(T), 1, 1001);
     assert_eq!(receiver.ack_owed(), AckOwed::Until(T_AND_TIMEOUT));
 
-    receiver.on_data(&config, T, 1001, 2001);
+    receiver.on_data(config.at(T), 1001, 2001);
     assert_eq!(receiver.ack_owed(), AckOwed::Now);
     assert_eq!(receiver.deadline(), Time::NEVER);
 
     receiver.on_ack_sent(T);
-    receiver.on_data(&config, T, 2001, 3001);
+    receiver.on_data(config.at(T), 2001, 3001);
     assert_eq!(receiver.ack_owed(), AckOwed::Until(T_AND_TIMEOUT));
 }
 
@@ -45,13 +45,13 @@ fn the_timer_runs_from_the_first_unacknowledged_segment() {
     let config = every(3);
     let mut receiver = Receiver::new(&config);
 
-    receiver.on_data(&config, T, 1, 1001);
-    receiver.on_data(&config, T + Duration::from_millis(60), 1001, 2001);
+    receiver.on_data(config.at(T), 1, 1001);
+    receiver.on_data(config.at(T + Duration::from_millis(60)), 1001, 2001);
     assert_eq!(receiver.deadline(), T_AND_TIMEOUT);
 
-    receiver.on_timer(&config, T + Duration::from_millis(99));
+    receiver.on_timer(config.at(T + Duration::from_millis(99)));
     assert_eq!(receiver.deadline(), T_AND_TIMEOUT);
-    receiver.on_timer(&config, T_AND_TIMEOUT);
+    receiver.on_timer(config.at(T_AND_TIMEOUT));
     assert_eq!(receiver.ack_owed(), AckOwed::Now);
 }
 
@@ -60,17 +60,17 @@ fn a_gap_gives_duplicate_acks_and_filling_any_part_an_ack_at_once() {
     let config = every(2);
     let mut receiver = Receiver::new(&config);
 
-    receiver.on_data(&config, T, 2001, 3001);
+    receiver.on_data(config.at(T), 2001, 3001);
     assert_eq!((receiver.ack_owed(), receiver.rcv_nxt()), (AckOwed::Bare, 1));
     receiver.on_ack_sent(T);
 
     // Only the first half of the gap is filled: data is still out of order, and the ACK is not
     // delayed.
-    receiver.on_data(&config, T, 1, 1001);
+    receiver.on_data(config.at(T), 1, 1001);
     assert_eq!((receiver.ack_owed(), receiver.rcv_nxt()), (AckOwed::Now, 1001));
     receiver.on_ack_sent(T);
 
-    receiver.on_data(&config, T, 1001, 2001);
+    receiver.on_data(config.at(T), 1001, 2001);
     assert_eq!((receiver.ack_owed(), receiver.rcv_nxt()), (AckOwed::Now, 3001));
 }
 
@@ -78,14 +78,14 @@ fn a_gap_gives_duplicate_acks_and_filling_any_part_an_ack_at_once() {
 fn old_data_is_acknowledged_at_once_and_delivered_once() {
     let config = every(2);
     let mut receiver = Receiver::new(&config);
-    receiver.on_data(&config, T, 1, 1001);
+    receiver.on_data(config.at(T), 1, 1001);
     receiver.on_ack_sent(T);
 
-    receiver.on_data(&config, T, 1, 1001);
+    receiver.on_data(config.at(T), 1, 1001);
     assert_eq!((receiver.ack_owed(), receiver.delivered()), (AckOwed::Bare, 1000));
     receiver.on_ack_sent(T);
 
-    receiver.on_data(&config, T, 501, 1501);
+    receiver.on_data(config.at(T), 501, 1501);
     assert_eq!((receiver.ack_owed(), receiver.delivered()), (AckOwed::Now, 1500));
 }
 
@@ -94,10 +94,10 @@ fn what_lies_beyond_the_window_is_not_held() {
     let config = Config { receive_window: 2500, ..every(1) };
     let mut receiver = Receiver::new(&config);
 
-    receiver.on_data(&config, T, 1001, 2001);
-    receiver.on_data(&config, T, 2001, 3001);
-    receiver.on_data(&config, T, 3001, 4001);
-    receiver.on_data(&config, T, 1, 1001);
+    receiver.on_data(config.at(T), 1001, 2001);
+    receiver.on_data(config.at(T), 2001, 3001);
+    receiver.on_data(config.at(T), 3001, 4001);
+    receiver.on_data(config.at(T), 1, 1001);
 
     assert_eq!(receiver.delivered(), 2500);
 }
@@ -106,7 +106,7 @@ fn owed_after(receiver: &mut Receiver, config: &Config, segments: u64) -> Vec<bo
     (0..segments)
         .map(|_| {
             let next = receiver.rcv_nxt();
-            receiver.on_data(config, T, next, next + 1000);
+            receiver.on_data(config.at(T), next, next + 1000);
             let owed = receiver.ack_owed() == AckOwed::Now;
             if owed {
                 receiver.on_ack_sent(T);
@@ -152,13 +152,13 @@ fn an_acknowledgment_at_once_is_not_skipped_and_begins_the_count_anew() {
     assert_eq!(owed_after(&mut receiver, &config, 2), [false, false]);
 
     // Beyond a gap, into the gap, and old data.
-    receiver.on_data(&config, T, 3001, 4001);
+    receiver.on_data(config.at(T), 3001, 4001);
     assert_eq!(receiver.ack_owed(), AckOwed::Bare);
     receiver.on_ack_sent(T);
-    receiver.on_data(&config, T, 2001, 3001);
+    receiver.on_data(config.at(T), 2001, 3001);
     assert_eq!((receiver.ack_owed(), receiver.rcv_nxt()), (AckOwed::Now, 4001));
     receiver.on_ack_sent(T);
-    receiver.on_data(&config, T, 2001, 3001);
+    receiver.on_data(config.at(T), 2001, 3001);
     assert_eq!(receiver.ack_owed(), AckOwed::Bare);
     receiver.on_ack_sent(T);
 
@@ -178,9 +178,9 @@ fn skipping_counts_what_a_delayed_acknowledgment_policy_asks_for() {
     // The timer counts too: its first ACK is omitted, the second is sent.
     for owed in [AckOwed::None, AckOwed::Now] {
         let next = receiver.rcv_nxt();
-        receiver.on_data(&config, T, next, next + 1000);
+        receiver.on_data(config.at(T), next, next + 1000);
         assert_eq!(receiver.ack_owed(), AckOwed::Until(T_AND_TIMEOUT));
-        receiver.on_timer(&config, T_AND_TIMEOUT);
+        receiver.on_timer(config.at(T_AND_TIMEOUT));
         assert_eq!(receiver.ack_owed(), owed);
     }
 }
@@ -189,16 +189,16 @@ fn skipping_counts_what_a_delayed_acknowledgment_policy_asks_for() {
 fn what_is_held_is_told_without_payload() {
     let config = Config { variant: Variant::Sack, ..Config::standard() };
     let mut receiver = Receiver::new(&config);
-    receiver.on_data(&config, T, 2001, 3001);
-    receiver.on_data(&config, T, 4001, 5001);
+    receiver.on_data(config.at(T), 2001, 3001);
+    receiver.on_data(config.at(T), 4001, 5001);
     let (blocks, count) = receiver.sack_blocks();
     let held = [Block { start: 4001, end: 5001 }, Block { start: 2001, end: 3001 }];
     assert_eq!((&blocks[..count], receiver.has_gap()), (&held[..], true));
 
     // Part of the gaps is filled; the ACK must report what is still held.
-    receiver.on_data(&config, T, 1, 2001);
+    receiver.on_data(config.at(T), 1, 2001);
     assert_eq!((receiver.rcv_nxt(), receiver.ack_owed()), (3001, AckOwed::Bare));
-    receiver.on_data(&config, T, 3001, 4001);
+    receiver.on_data(config.at(T), 3001, 4001);
     assert_eq!((receiver.rcv_nxt(), receiver.ack_owed()), (5001, AckOwed::Now));
     assert_eq!((receiver.sack_blocks().1, receiver.has_gap()), (0, false));
 }
@@ -208,8 +208,8 @@ fn a_window_without_bound_holds_what_comes() {
     let config = Config { receive_window: u64::MAX, ..every(1) };
     let mut receiver = Receiver::new(&config);
 
-    receiver.on_data(&config, T, 1 << 50, (1 << 50) + 1000);
-    receiver.on_data(&config, T, 1, 1 << 50);
+    receiver.on_data(config.at(T), 1 << 50, (1 << 50) + 1000);
+    receiver.on_data(config.at(T), 1, 1 << 50);
 
     assert_eq!(receiver.rcv_nxt(), (1 << 50) + 1000);
 }

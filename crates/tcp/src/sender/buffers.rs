@@ -6,12 +6,12 @@
 //! of Linux version 6. It also decides which segments carry PSH without buffers (`forced_push`).
 //! What an application writes counts as one piece.
 
-use airtcp_kernel::{Duration, Time};
+use airtcp_kernel::Duration;
 
 use super::rack::Rack;
 use super::tcb::{Tcb, Usage};
 use crate::receiver::FIRST_BYTE;
-use crate::{Config, Segmentation};
+use crate::{At, Config, Segmentation};
 
 /// A buffer lasts this fraction of a second at the pacing rate: `sk_pacing_shift` 10.
 const BUFFERS_PER_SECOND: u64 = 1 << 10;
@@ -106,32 +106,26 @@ impl Rack {
     /// Starts a buffer unless one is being sent. Returns false if it is better to wait until more
     /// than `room` bytes may be sent.
     #[inline]
-    pub(super) fn fill_buffer(
-        &mut self,
-        tcb: &mut Tcb,
-        config: &Config,
-        now: Time,
-        room: u64,
-    ) -> bool {
+    pub(super) fn fill_buffer(&mut self, tcb: &mut Tcb, at: At<'_>, room: u64) -> bool {
         self.buffer.left > 0
-            || config.rules.segmentation != Segmentation::Linux
-            || self.begin_buffer(tcb, config, now, room)
+            || at.config.rules.segmentation != Segmentation::Linux
+            || self.begin_buffer(tcb, at, room)
     }
 
     /// Starts a buffer; see [`Self::fill_buffer`].
     // If the room allows only the smallest buffer, as it usually does, the size is not computed,
     // which saves a division and a call.
     #[inline(never)]
-    fn begin_buffer(&mut self, tcb: &mut Tcb, config: &Config, now: Time, room: u64) -> bool {
-        let mss = u64::from(config.mss);
+    fn begin_buffer(&mut self, tcb: &mut Tcb, at: At<'_>, room: u64) -> bool {
+        let mss = u64::from(at.config.mss);
         let unsent = tcb.written - tcb.snd_max;
-        let may_wait = unsent > mss && self.may_wait_for_more(tcb, config, now, room);
+        let may_wait = unsent > mss && self.may_wait_for_more(tcb, at, room);
         let asked_from = if may_wait { LEAST_SEGMENTS } else { LEAST_SEGMENTS + 1 };
         if room >= asked_from * mss {
-            return self.begin_large_buffer(tcb, config, room, may_wait);
+            return self.begin_large_buffer(tcb, at.config, room, may_wait);
         }
         if may_wait {
-            return Self::wait_for_more(tcb, config);
+            return Self::wait_for_more(tcb, at.config);
         }
         let fits = fits(LEAST_SEGMENTS, mss, room, tcb.window.cwnd, unsent);
         self.buffer.fill(if fits { LEAST_SEGMENTS } else { 1 });
@@ -184,13 +178,13 @@ impl Rack {
     /// Whether waiting may be better than sending `room` bytes, because more may be sent together
     /// soon.
     #[inline]
-    fn may_wait_for_more(&self, tcb: &Tcb, config: &Config, now: Time, room: u64) -> bool {
-        if config.pacing || now.saturating_since(tcb.last_sent) > PATIENCE || !tcb.is_open() {
+    fn may_wait_for_more(&self, tcb: &Tcb, at: At<'_>, room: u64) -> bool {
+        if at.config.pacing || at.now.saturating_since(tcb.last_sent) > PATIENCE || !tcb.is_open() {
             return false;
         }
-        let window = tcb.window.cwnd.min(config.peer_window());
+        let window = tcb.window.cwnd.min(at.config.peer_window());
         let half = || tcb.rtt.srtt().unwrap_or(Duration::ZERO).as_nanos() / 2;
-        let is_old = |sent| now.saturating_since(sent).as_nanos() >= half();
+        let is_old = |sent| at.now.saturating_since(sent).as_nanos() >= half();
         // The next ACK comes soon.
         room < window / PART_OF_WINDOW && self.sent.oldest().is_some_and(is_old)
     }

@@ -7,12 +7,10 @@
 //! sent by then is acknowledged. Another loss in that window waits for the timer, except with
 //! [`Recovery::Rack`], which detects losses by send times.
 
-use airtcp_kernel::Time;
-
 use super::Sender;
 use super::recovery::Recovery;
 use super::tcb::Phase;
-use crate::{Block, Config};
+use crate::{At, Block};
 
 impl Sender {
     /// Called when the MAC has given up a frame with the numbers of `block`. Returns what to
@@ -20,8 +18,7 @@ impl Sender {
     #[cold]
     pub(crate) fn on_given_up(
         &mut self,
-        config: &Config,
-        now: Time,
+        at: At<'_>,
         block: Block,
         keeps_window: bool,
     ) -> Option<Block> {
@@ -32,14 +29,14 @@ impl Sender {
             return None;
         }
         if let Recovery::Rack(rack) = &mut self.recovery {
-            rack.lose_given_up(tcb, config, now, Block { start, ..block }, keeps_window);
+            rack.lose_given_up(tcb, at, Block { start, ..block }, keeps_window);
             return None;
         }
         match tcb.phase {
             Phase::Open { .. } => {
                 // Once for everything in flight when the window last fell.
                 if !keeps_window && start > tcb.recover.max(tcb.reduced().saturating_sub(1)) {
-                    self.reduce_at_once(config, now);
+                    self.reduce_at_once(at);
                 }
                 // One less than `snd_max`, so that the first segment after it can be found lost.
                 self.tcb.recover = self.tcb.snd_max - 1;
@@ -53,12 +50,12 @@ impl Sender {
 
     /// Retransmits what the MAC has given up.
     #[cold]
-    pub(crate) fn resend(&mut self, config: &Config, now: Time, block: Block) -> (u64, u32) {
+    pub(crate) fn resend(&mut self, at: At<'_>, block: Block) -> (u64, u32) {
         if block.start == self.tcb.snd_una {
             // RFC 6298 (5.6): restart the timer with the retransmission.
             self.tcb.stop_timer();
         }
-        self.tcb.retransmit(config, now, block)
+        self.tcb.retransmit(at, block)
     }
 
     /// Processes an ECN-Echo (RFC 3168 section 6.1.2), at most once per window: reduces the window
@@ -66,24 +63,24 @@ impl Sender {
     /// since the acknowledged data was sent, because "TCP should not react to congestion
     /// indications more than once every window of data".
     #[cold]
-    pub(crate) fn on_congestion_echo(&mut self, config: &Config, now: Time, ack: u64) -> bool {
+    pub(crate) fn on_congestion_echo(&mut self, at: At<'_>, ack: u64) -> bool {
         let tcb = &self.tcb;
         let is_reduced = ack > tcb.reduced().max(tcb.recover) && tcb.is_open();
         if is_reduced {
-            self.reduce_at_once(config, now);
+            self.reduce_at_once(at);
         }
         is_reduced
     }
 
     /// Reduces the window as after a loss, once for everything in flight, without a retransmission.
-    fn reduce_at_once(&mut self, config: &Config, now: Time) {
+    fn reduce_at_once(&mut self, at: At<'_>) {
         let Self { tcb, recovery } = self;
         let Phase::Open { limited_transmit, .. } = tcb.phase else { return };
         tcb.end_reduction();
         tcb.rare.get_or_insert_default().reduced = tcb.snd_max;
         // RFC 5681 section 3.2, step 2: segments of limited transmit do not count in FlightSize.
-        let told = tcb.part_of(config, recovery.in_network(tcb) - limited_transmit);
-        tcb.shrink(config, now, told);
+        let told = tcb.part_of(at.config, recovery.in_network(tcb) - limited_transmit);
+        tcb.shrink(at, told);
         recovery.reduce_for_mark(tcb);
     }
 }

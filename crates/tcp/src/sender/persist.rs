@@ -9,7 +9,7 @@ use airtcp_kernel::{Duration, Time};
 
 use super::Sender;
 use super::tcb::Tcb;
-use crate::{Config, Segment};
+use crate::{At, Config, Segment};
 
 /// More doublings than any timeout needs to reach its maximum.
 const MOST_DOUBLINGS: u32 = 32;
@@ -137,14 +137,14 @@ impl Sender {
     }
 
     /// Starts the persist timer if the window is shut; called when there is nothing to send.
-    pub(crate) fn watch_window(&mut self, config: &Config, now: Time) {
-        if !self.tcb.is_shut(config) {
+    pub(crate) fn watch_window(&mut self, at: At<'_>) {
+        if !self.tcb.is_shut(at.config) {
             return;
         }
         let rto = self.tcb.rtt.rto();
         let Some(persist) = self.tcb.persist_mut() else { return };
         if persist.due == Time::NEVER {
-            persist.due = config.expiry(now, persist.interval(config, rto));
+            persist.due = at.config.expiry(at.now, persist.interval(at.config, rto));
         }
         let due = persist.due;
         self.recovery.arm(&mut self.tcb, due);

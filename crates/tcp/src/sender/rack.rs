@@ -16,11 +16,11 @@ use super::buffers::Buffer;
 use super::pacing::Pacer;
 use super::prr::Prr;
 use super::tcb::{Phase, Tcb};
-use crate::congestion::{Controller, Delivery, Moment};
+use crate::congestion::{Controller, Delivery};
 use crate::rate::Rates;
 use crate::scoreboard::DUP_THRESH;
 use crate::sent::{Latest, News, Sent};
-use crate::{Block, Config, Congestion, Implementation};
+use crate::{At, Block, Config, Congestion, Implementation};
 use timer::Timer;
 
 /// State of RFC 8985 and RFC 9937.
@@ -113,39 +113,25 @@ impl Rack {
     }
 
     /// Processes an ACK, with or without SACK blocks.
-    pub(super) fn on_ack(
-        &mut self,
-        tcb: &mut Tcb,
-        config: &Config,
-        now: Time,
-        ack: u64,
-        sacked: &[Block],
-    ) {
+    pub(super) fn on_ack(&mut self, tcb: &mut Tcb, at: At<'_>, ack: u64, sacked: &[Block]) {
         if ack > tcb.snd_max {
             return;
         }
         if sacked.is_empty() && self.is_in_order(tcb) {
-            self.on_ack_in_order(tcb, config, now, ack);
+            self.on_ack_in_order(tcb, at, ack);
         } else {
-            self.on_ack_in_disorder(tcb, config, now, ack, sacked);
+            self.on_ack_in_disorder(tcb, at, ack, sacked);
         }
     }
 
     /// Processes an ACK when something may be missing or was sent twice, or if delivery rates are
     /// sampled.
     #[inline(never)]
-    fn on_ack_in_disorder(
-        &mut self,
-        tcb: &mut Tcb,
-        config: &Config,
-        now: Time,
-        ack: u64,
-        sacked: &[Block],
-    ) {
+    fn on_ack_in_disorder(&mut self, tcb: &mut Tcb, at: At<'_>, ack: u64, sacked: &[Block]) {
         let (una, advances) = (tcb.snd_una.max(ack), ack > tcb.snd_una);
-        tcb.note_usage(config);
+        tcb.note_usage(at.config);
         let least = self.min_rtt.unwrap_or(Duration::ZERO);
-        let news = self.sent.on_ack(now, una, sacked, least);
+        let news = self.sent.on_ack(at.now, una, sacked, least);
         // Use the acknowledged segment that was sent last. If an ACK covers many, the first has
         // waited for the others. ns-3 uses the echoed timestamp, which is that of the first.
         let is_ns3 = self.rates.as_ref().is_some_and(|rates| rates.is_ns3());
@@ -158,16 +144,17 @@ impl Rack {
         {
             self.latest = Some(latest);
         }
-        if let (Some(latest), Some(rtt)) = (&mut self.latest, news.rack_rtt(config.rules.timers)) {
+        if let (Some(latest), Some(rtt)) = (&mut self.latest, news.rack_rtt(at.config.rules.timers))
+        {
             latest.rtt = rtt;
         }
         if advances {
             tcb.snd_una = una;
-            tcb.rtt.on_ack(config, now, una);
+            tcb.rtt.on_ack(at, una);
         }
         let lost_before = self.sent.lost_octets();
-        let lost = self.detect_losses(tcb, config, now);
-        self.on_probe_ack(tcb, config, now, ack, advances, sacked.is_empty());
+        let lost = self.detect_losses(tcb, at);
+        self.on_probe_ack(tcb, at, ack, advances, sacked.is_empty());
         let acked = Delivery {
             acked: news.delivered,
             most_in_flight: tcb.usage.most,
@@ -175,28 +162,28 @@ impl Rack {
             una,
             next: tcb.snd_max,
         };
-        self.move_window(tcb, config, now, acked, advances, lost);
+        self.move_window(tcb, at, acked, advances, lost);
         let newly_lost = self.sent.lost_octets().saturating_sub(lost_before);
-        self.take_sample(tcb, config, now, &news, newly_lost);
+        self.take_sample(tcb, at, &news, newly_lost);
         self.set_pace(tcb);
         if advances || news.newly_sacked > 0 || self.due == Time::NEVER {
-            self.restart_timer(tcb, config, now);
+            self.restart_timer(tcb, at);
         }
     }
 
     /// Marks segments that are lost by now; returns true if there is a new loss.
-    fn detect_losses(&mut self, tcb: &mut Tcb, config: &Config, now: Time) -> bool {
+    fn detect_losses(&mut self, tcb: &mut Tcb, at: At<'_>) -> bool {
         let is_repairing = !tcb.is_open();
         let srtt = tcb.rtt.srtt().unwrap_or(Duration::ZERO);
         let is_in_order = self.sent.sacked_segments() == 0 && !is_repairing;
         let reo_wnd = self.reordering_window(is_repairing, srtt);
         let (lost, next) = match self.latest {
-            Some(latest) if !is_in_order => self.sent.detect_losses(now, &latest, reo_wnd),
+            Some(latest) if !is_in_order => self.sent.detect_losses(at.now, &latest, reo_wnd),
             _ => (0, None),
         };
         if let Some(next) = next {
             self.timer = Timer::Reordering;
-            self.arm(tcb, config.reordering_expiry(now, next));
+            self.arm(tcb, at.config.reordering_expiry(at.now, next));
         } else if self.timer == Timer::Reordering {
             self.timer = Timer::Retransmission;
             self.arm(tcb, Time::NEVER);
@@ -205,15 +192,7 @@ impl Rack {
     }
 
     /// Ends a probe if the ACK reveals its outcome: RFC 8985 section 7.4.
-    fn on_probe_ack(
-        &mut self,
-        tcb: &mut Tcb,
-        config: &Config,
-        now: Time,
-        ack: u64,
-        advances: bool,
-        bare: bool,
-    ) {
+    fn on_probe_ack(&mut self, tcb: &mut Tcb, at: At<'_>, ack: u64, advances: bool, bare: bool) {
         let Some(probe) = self.probe.filter(|probe| ack >= probe.end) else { return };
         if !probe.is_repeated {
             self.probe = None;
@@ -221,11 +200,11 @@ impl Rack {
             // No duplicate resulted, so the probe has repaired a loss.
             self.probe = None;
             if tcb.is_open() {
-                if config.congestion.has_model() {
+                if at.config.congestion.has_model() {
                     return;
                 }
-                let halved = tcb.part_of(config, self.in_network(tcb));
-                tcb.shrink(config, now, halved);
+                let halved = tcb.part_of(at.config, self.in_network(tcb));
+                tcb.shrink(at, halved);
                 tcb.window.cwnd = tcb.window.cwnd.min(tcb.window.ssthresh);
                 tcb.end_reduction();
             }
@@ -239,36 +218,35 @@ impl Rack {
     fn move_window(
         &mut self,
         tcb: &mut Tcb,
-        config: &Config,
-        now: Time,
+        at: At<'_>,
         acked: Delivery,
         advances: bool,
         lost: bool,
     ) {
         let delivered = acked.acked;
         match tcb.phase {
-            Phase::Open { .. } if lost => self.enter_recovery(tcb, config, now, delivered),
+            Phase::Open { .. } if lost => self.enter_recovery(tcb, at, delivered),
             Phase::Open { .. } if tcb.is_reducing() => {
-                self.move_reduced_window(tcb, config, now, acked, advances);
+                self.move_reduced_window(tcb, at, acked, advances);
             }
-            Phase::Open { .. } if advances => tcb.grow_by(config, now, acked),
+            Phase::Open { .. } if advances => tcb.grow_by(at, acked),
             Phase::Open { .. } => {}
             Phase::FastRecovery { .. } if tcb.snd_una >= tcb.recover => {
                 tcb.phase = Phase::NO_DUP_ACKS;
-                if config.congestion.has_model() {
+                if at.config.congestion.has_model() {
                     tcb.controller.on_recovered(&mut tcb.window);
                 } else {
                     tcb.window.cwnd = tcb.window.ssthresh;
                 }
             }
-            Phase::FastRecovery { .. } => self.reduce(tcb, config, delivered, advances && !lost),
+            Phase::FastRecovery { .. } => self.reduce(tcb, at.config, delivered, advances && !lost),
             Phase::Loss { .. } => {
                 if tcb.snd_una >= tcb.recover {
                     tcb.phase = Phase::NO_DUP_ACKS;
                     tcb.controller.on_recovered(&mut tcb.window);
                 }
                 if advances {
-                    tcb.grow_by(config, now, acked);
+                    tcb.grow_by(at, acked);
                 }
             }
         }
@@ -279,30 +257,29 @@ impl Rack {
     pub(super) fn lose_given_up(
         &mut self,
         tcb: &mut Tcb,
-        config: &Config,
-        now: Time,
+        at: At<'_>,
         block: Block,
         keeps_window: bool,
     ) {
         let is_lost = self.sent.lose(block);
         if is_lost && !keeps_window && tcb.is_open() {
-            self.enter_recovery(tcb, config, now, 0);
+            self.enter_recovery(tcb, at, 0);
         }
     }
 
     /// Starts a recovery, triggered by an ACK that delivers `delivered` bytes.
-    fn enter_recovery(&mut self, tcb: &mut Tcb, config: &Config, now: Time, delivered: u64) {
+    fn enter_recovery(&mut self, tcb: &mut Tcb, at: At<'_>, delivered: u64) {
         tcb.counters.fast_retransmits += 1;
         tcb.recover = tcb.snd_max;
         let recover_fs = self.in_network(tcb) + delivered;
-        let told = if config.congestion.has_model() {
+        let told = if at.config.congestion.has_model() {
             self.sent.pipe(tcb.snd_una, tcb.snd_max) + delivered
         } else {
-            tcb.part_of(config, recover_fs)
+            tcb.part_of(at.config, recover_fs)
         };
         if !tcb.was_reduced() {
             tcb.end_reduction();
-            tcb.shrink(config, now, told);
+            tcb.shrink(at, told);
         }
         tcb.phase = Phase::FastRecovery { resend: false, partial_acks: 0 };
         // If an ECN mark has already reduced this window, continue that single response to
@@ -311,7 +288,7 @@ impl Rack {
             self.prr = Prr::new(recover_fs);
         }
         self.probe = None;
-        self.reduce(tcb, config, delivered, false);
+        self.reduce(tcb, at.config, delivered, false);
     }
 
     /// Starts the reduction after an ECN mark: the window falls to the threshold by RFC 9937, which
@@ -325,19 +302,12 @@ impl Rack {
     /// Updates the window after an ACK during a reduction for an ECN mark. As in Linux it ends with
     /// the ACK of data sent after the echo arrived.
     #[cold]
-    fn move_reduced_window(
-        &mut self,
-        tcb: &mut Tcb,
-        config: &Config,
-        now: Time,
-        acked: Delivery,
-        advances: bool,
-    ) {
+    fn move_reduced_window(&mut self, tcb: &mut Tcb, at: At<'_>, acked: Delivery, advances: bool) {
         if tcb.snd_una <= tcb.reduced() {
-            self.reduce(tcb, config, acked.acked, advances);
+            self.reduce(tcb, at.config, acked.acked, advances);
         } else {
             tcb.end_reduction();
-            tcb.grow_by(config, now, acked);
+            tcb.grow_by(at, acked);
         }
     }
 
@@ -361,23 +331,16 @@ impl Rack {
     }
 
     /// Passes a rate sample of the ACK to a controller that needs it.
-    fn take_sample(
-        &mut self,
-        tcb: &mut Tcb,
-        config: &Config,
-        now: Time,
-        news: &News,
-        newly_lost: u64,
-    ) {
+    fn take_sample(&mut self, tcb: &mut Tcb, at: At<'_>, news: &News, newly_lost: u64) {
         let Some(rates) = &mut self.rates else { return };
         // ns-3 uses the echoed timestamp: that of the first segment of a delayed ACK (RFC 7323
         // section 4.3).
         let rtt = if rates.is_ns3() { news.rtt } else { news.newest_rtt };
-        let mut sample = rates.on_ack(now, news.record, news.delivered, rtt, self.min_rtt);
+        let mut sample = rates.on_ack(at.now, news.record, news.delivered, rtt, self.min_rtt);
         sample.newly_lost = newly_lost;
         sample.in_flight = self.sent.pipe(tcb.snd_una, tcb.snd_max);
         sample.is_cwnd_limited = tcb.usage.most == u64::MAX;
-        let moment = Moment { config, now, rtt: &tcb.rtt };
+        let moment = at.moment(&tcb.rtt);
         for (block, record) in self.sent.take_lost() {
             let lost = rates.on_lost(block.start, block.end - block.start, &record);
             tcb.controller.on_lost(&mut tcb.window, &moment, &lost);

@@ -10,7 +10,7 @@ use super::reno;
 use super::sack::Sack;
 use super::tcb::{Phase, Tcb};
 use super::{Segments, SentData};
-use crate::{Block, Config, Variant};
+use crate::{At, Block, Config, Variant};
 
 /// A loss recovery variant and its state.
 #[derive(Clone, Debug)]
@@ -37,26 +37,19 @@ impl Recovery {
 
     /// Processes an ACK without SACK blocks; `bare`: the segment has no payload.
     #[inline(always)]
-    pub(super) fn on_ack(
-        &mut self,
-        tcb: &mut Tcb,
-        config: &Config,
-        now: Time,
-        ack: u64,
-        bare: bool,
-    ) {
+    pub(super) fn on_ack(&mut self, tcb: &mut Tcb, at: At<'_>, ack: u64, bare: bool) {
         match self {
-            Self::Rack(rack) => rack.on_ack(tcb, config, now, ack, &[]),
-            Self::Sack(sack) if sack.is_needed() => sack.on_ack(tcb, config, now, ack, &[]),
+            Self::Rack(rack) => rack.on_ack(tcb, at, ack, &[]),
+            Self::Sack(sack) if sack.is_needed() => sack.on_ack(tcb, at, ack, &[]),
             Self::Reno | Self::NewReno | Self::Sack(_) => {
                 if ack > tcb.snd_una {
                     if ack <= tcb.snd_max {
-                        tcb.on_new_ack(config, now, ack, |tcb, acked, partial_acks| {
-                            self.on_ack_in_fast_recovery(tcb, config, acked, partial_acks)
+                        tcb.on_new_ack(at, ack, |tcb, acked, partial_acks| {
+                            self.on_ack_in_fast_recovery(tcb, at.config, acked, partial_acks)
                         });
                     }
                 } else if tcb.snd_una < tcb.snd_max {
-                    self.on_old_ack(tcb, config, now, ack, bare);
+                    self.on_old_ack(tcb, at, ack, bare);
                 }
             }
         }
@@ -67,27 +60,26 @@ impl Recovery {
     pub(super) fn on_selective_ack(
         &mut self,
         tcb: &mut Tcb,
-        config: &Config,
-        now: Time,
+        at: At<'_>,
         ack: u64,
         (sacked, bare): (&[Block], bool),
     ) {
         match self {
             Self::Reno | Self::NewReno => {
-                self.on_ack(tcb, config, now, ack, bare);
+                self.on_ack(tcb, at, ack, bare);
             }
-            Self::Sack(sack) => sack.on_ack(tcb, config, now, ack, sacked),
-            Self::Rack(rack) => rack.on_ack(tcb, config, now, ack, sacked),
+            Self::Sack(sack) => sack.on_ack(tcb, at, ack, sacked),
+            Self::Rack(rack) => rack.on_ack(tcb, at, ack, sacked),
         }
     }
 
     /// Processes an ACK of nothing new while data is in flight.
     #[inline(never)]
-    fn on_old_ack(&self, tcb: &mut Tcb, config: &Config, now: Time, ack: u64, bare: bool) {
+    fn on_old_ack(&self, tcb: &mut Tcb, at: At<'_>, ack: u64, bare: bool) {
         match self {
             // RFC 5681 section 2: the conditions for a duplicate ACK.
             Self::Reno | Self::NewReno if bare && ack == tcb.snd_una => {
-                reno::on_dup_ack(tcb, config, now, matches!(self, Self::NewReno));
+                reno::on_dup_ack(tcb, at, matches!(self, Self::NewReno));
             }
             // RFC 6675 section 2: a duplicate ACK needs a SACK block with news.
             Self::Reno | Self::NewReno | Self::Sack(_) | Self::Rack(_) => {}
@@ -112,11 +104,11 @@ impl Recovery {
     }
 
     /// Processes an expiry of the sender's timer.
-    pub(super) fn on_timer(&mut self, tcb: &mut Tcb, config: &Config, now: Time) {
+    pub(super) fn on_timer(&mut self, tcb: &mut Tcb, at: At<'_>) {
         match self {
-            Self::Reno | Self::NewReno => reno::on_timeout(tcb, config, now, u64::MAX),
-            Self::Sack(sack) => sack.on_timeout(tcb, config, now),
-            Self::Rack(rack) => rack.on_timer(tcb, config, now),
+            Self::Reno | Self::NewReno => reno::on_timeout(tcb, at, u64::MAX),
+            Self::Sack(sack) => sack.on_timeout(tcb, at),
+            Self::Rack(rack) => rack.on_timer(tcb, at),
         }
     }
 
@@ -126,21 +118,18 @@ impl Recovery {
     pub(super) fn poll_in_disorder(
         &mut self,
         tcb: &mut Tcb,
-        config: &Config,
-        now: Time,
+        at: At<'_>,
     ) -> Result<SentData, WindowSays> {
         if let Phase::FastRecovery { resend: resend @ true, .. } = &mut tcb.phase {
             *resend = false;
             return Ok(Some(match self {
-                Self::Sack(sack) => sack.retransmit_first(tcb, config, now),
-                Self::Reno | Self::NewReno | Self::Rack(_) => {
-                    reno::retransmit_first(tcb, config, now)
-                }
+                Self::Sack(sack) => sack.retransmit_first(tcb, at),
+                Self::Reno | Self::NewReno | Self::Rack(_) => reno::retransmit_first(tcb, at),
             }));
         }
         match self {
             Self::Reno | Self::NewReno | Self::Rack(_) => Err(WindowSays),
-            Self::Sack(sack) => Ok(sack.poll(tcb, config, now)),
+            Self::Sack(sack) => Ok(sack.poll(tcb, at)),
         }
     }
 

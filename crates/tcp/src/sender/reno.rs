@@ -4,16 +4,14 @@
 //! counts a segment that has left the network and is not growth. The
 //! [controller](crate::congestion) decides what a loss leaves. The only state is the [`Phase`].
 
-use airtcp_kernel::Time;
-
 use super::tcb::{Phase, Tcb};
 use crate::congestion::Window;
 use crate::scoreboard::DUP_THRESH;
-use crate::{Block, Config, LossWindow};
+use crate::{At, Block, Config, LossWindow};
 
 /// Processes a duplicate ACK.
 #[cold]
-pub(super) fn on_dup_ack(tcb: &mut Tcb, config: &Config, now: Time, is_newreno: bool) {
+pub(super) fn on_dup_ack(tcb: &mut Tcb, at: At<'_>, is_newreno: bool) {
     match &mut tcb.phase {
         Phase::Open { dup_acks, limited_transmit } => {
             *dup_acks = dup_acks.saturating_add(1);
@@ -24,12 +22,12 @@ pub(super) fn on_dup_ack(tcb: &mut Tcb, config: &Config, now: Time, is_newreno: 
             // Otherwise the duplicates come from segments that were sent twice.
             if *dup_acks == DUP_THRESH && tcb.snd_una > tcb.recover {
                 let flight_size = tcb.flight_size() - beyond;
-                let is_once = is_newreno || config.rules.fast_retransmit_once_per_window;
-                enter_fast_recovery(tcb, config, now, flight_size, is_once);
-                tcb.window.set_out(config);
+                let is_once = is_newreno || at.config.rules.fast_retransmit_once_per_window;
+                enter_fast_recovery(tcb, at, flight_size, is_once);
+                tcb.window.set_out(at.config);
             }
         }
-        Phase::FastRecovery { .. } => tcb.window.inflate(config),
+        Phase::FastRecovery { .. } => tcb.window.inflate(at.config),
         // Duplicates mean nothing until everything sent before the timeout is acknowledged.
         Phase::Loss { .. } => {}
     }
@@ -37,21 +35,15 @@ pub(super) fn on_dup_ack(tcb: &mut Tcb, config: &Config, now: Time, is_newreno: 
 
 /// Starts a fast recovery with `flight_size` bytes outstanding, without those of limited transmit.
 /// `is_once`: no other one follows until everything sent before is acknowledged.
-pub(super) fn enter_fast_recovery(
-    tcb: &mut Tcb,
-    config: &Config,
-    now: Time,
-    flight_size: u64,
-    is_once: bool,
-) {
+pub(super) fn enter_fast_recovery(tcb: &mut Tcb, at: At<'_>, flight_size: u64, is_once: bool) {
     tcb.counters.fast_retransmits += 1;
-    let told = tcb.part_of(config, flight_size);
+    let told = tcb.part_of(at.config, flight_size);
     tcb.phase = Phase::FastRecovery { resend: true, partial_acks: 0 };
     if is_once {
         tcb.recover = tcb.snd_max;
     }
     if !tcb.was_reduced() {
-        tcb.shrink(config, now, told);
+        tcb.shrink(at, told);
     }
 }
 
@@ -86,23 +78,23 @@ pub(super) fn on_newreno_ack(
 /// Retransmits the segment at SND.UNA, whatever the window: RFC 5681 section 3.2, step 3, and RFC
 /// 6582 section 3.2, step 3.
 #[cold]
-pub(super) fn retransmit_first(tcb: &mut Tcb, config: &Config, now: Time) -> (u64, u32) {
-    let end = tcb.snd_max.min(tcb.snd_una + u64::from(config.mss));
-    tcb.retransmit(config, now, Block { start: tcb.snd_una, end })
+pub(super) fn retransmit_first(tcb: &mut Tcb, at: At<'_>) -> (u64, u32) {
+    let end = tcb.snd_max.min(tcb.snd_una + u64::from(at.config.mss));
+    tcb.retransmit(at, Block { start: tcb.snd_una, end })
 }
 
 /// Processes an expiry of the retransmission timer: RFC 5681 section 3.1. FlightSize is at most
 /// `most`.
-pub(super) fn on_timeout(tcb: &mut Tcb, config: &Config, now: Time, most: u64) {
+pub(super) fn on_timeout(tcb: &mut Tcb, at: At<'_>, most: u64) {
     tcb.counters.timeouts += 1;
     // RFC 5681 section 3.1: ssthresh falls, unless the timer has already retransmitted this
     // segment.
-    let halved = match config.rules.loss_window {
+    let halved = match at.config.rules.loss_window {
         _ if tcb.was_reduced() => None,
         LossWindow::FlightSize => (!tcb.has_sent_head_again()).then(|| tcb.flight_size().min(most)),
-        LossWindow::Cwnd => Some(tcb.window_to_halve(config)),
+        LossWindow::Cwnd => Some(tcb.window_to_halve(at.config)),
     };
-    tcb.begin_loss(config, now, halved);
+    tcb.begin_loss(at, halved);
     // RFC 5681 section 3.1: "after retransmitting the dropped segment the TCP sender uses the slow
     // start algorithm to increase the window from 1 full-sized segment". Everything after the
     // dropped segment counts as lost and is retransmitted as the window opens: go-back-N.

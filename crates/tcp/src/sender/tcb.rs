@@ -7,10 +7,10 @@
 use airtcp_kernel::Time;
 
 use super::persist::Persist;
-use crate::congestion::{AnyController, Controller, Delivery, Moment, Window};
+use crate::congestion::{AnyController, Controller, Delivery, Window};
 use crate::receiver::FIRST_BYTE;
 use crate::rtt::RttEstimator;
-use crate::{Block, Config, Counters, LossWindow};
+use crate::{At, Block, Config, Counters, LossWindow};
 
 /// More than any connection sends, and small enough that the sum of two such numbers does not
 /// overflow.
@@ -193,9 +193,9 @@ impl Tcb {
 
     /// Starts the timer "if the timer is not running": RFC 6298 (5.1).
     #[inline]
-    pub(crate) fn start_timer_if_off(&mut self, config: &Config, now: Time) {
+    pub(crate) fn start_timer_if_off(&mut self, at: At<'_>) {
         if self.deadline == Time::NEVER {
-            self.deadline = config.expiry(now, self.rtt.rto());
+            self.deadline = at.config.expiry(at.now, self.rtt.rto());
         }
     }
 
@@ -228,7 +228,7 @@ impl Tcb {
 
     /// Sends the next `len` bytes, new or retransmitted: go-back-N.
     #[inline]
-    pub(super) fn transmit(&mut self, config: &Config, now: Time, len: u64) -> (u64, u32) {
+    pub(super) fn transmit(&mut self, at: At<'_>, len: u64) -> (u64, u32) {
         let seq = self.snd_nxt;
         self.snd_nxt += len;
         if seq < self.snd_max {
@@ -236,40 +236,40 @@ impl Tcb {
             self.snd_max = self.snd_max.max(self.snd_nxt);
         } else {
             self.snd_max = self.snd_nxt;
-            self.rtt.on_sent(now, self.snd_nxt);
+            self.rtt.on_sent(at.now, self.snd_nxt);
             self.count_limited_transmit(len);
         }
-        self.on_data_sent(config, now);
+        self.on_data_sent(at);
         // At most one MSS.
         (seq, len as u32)
     }
 
     /// Like [`Self::transmit`], if all the data is new and there were no duplicate ACKs.
     #[inline(always)]
-    pub(super) fn transmit_new(&mut self, config: &Config, now: Time, len: u64) -> (u64, u32) {
+    pub(super) fn transmit_new(&mut self, at: At<'_>, len: u64) -> (u64, u32) {
         debug_assert!(self.snd_nxt == self.snd_max, "new data after others that go again");
         let seq = self.snd_nxt;
         self.snd_nxt = seq + len;
         self.snd_max = seq + len;
-        self.rtt.on_sent(now, seq + len);
-        self.on_data_sent(config, now);
+        self.rtt.on_sent(at.now, seq + len);
+        self.on_data_sent(at);
         (seq, len as u32)
     }
 
     /// Retransmits `block`.
-    pub(super) fn retransmit(&mut self, config: &Config, now: Time, block: Block) -> (u64, u32) {
+    pub(super) fn retransmit(&mut self, at: At<'_>, block: Block) -> (u64, u32) {
         self.counters.retransmissions += 1;
         self.rtt.on_retransmission();
-        self.on_data_sent(config, now);
+        self.on_data_sent(at);
         // At most one MSS.
         (block.start, (block.end - block.start) as u32)
     }
 
     #[inline]
-    fn on_data_sent(&mut self, config: &Config, now: Time) {
+    fn on_data_sent(&mut self, at: At<'_>) {
         self.counters.data_segments_sent += 1;
-        self.last_sent = now;
-        self.start_timer_if_off(config, now);
+        self.last_sent = at.now;
+        self.start_timer_if_off(at);
     }
 
     /// Returns the most that may be in flight to an end that advertises `peer_window`.
@@ -298,19 +298,19 @@ impl Tcb {
     /// Reduces the window after an idle period. RFC 5681 section 4.1: a TCP that "has not sent data
     /// in an interval exceeding the retransmission timeout" restarts with the restart window.
     #[inline(never)]
-    pub(super) fn restart_if_idle(&mut self, config: &Config, now: Time) {
-        if self.is_shut(config) {
+    pub(super) fn restart_if_idle(&mut self, at: At<'_>) {
+        if self.is_shut(at.config) {
             return;
         }
-        if config.rules.restart_after_idle
+        if at.config.rules.restart_after_idle
             && self.snd_una == self.snd_max
-            && now.saturating_since(self.last_sent) > self.rtt.rto()
+            && at.now.saturating_since(self.last_sent) > self.rtt.rto()
         {
             self.end_reduction();
-            let moment = Moment { config, now, rtt: &self.rtt };
+            let moment = at.moment(&self.rtt);
             self.controller.on_idle(&mut self.window, &moment);
         } else {
-            let moment = Moment { config, now, rtt: &self.rtt };
+            let moment = at.moment(&self.rtt);
             self.controller.on_resume(&moment, self.last_sent);
         }
     }
@@ -321,32 +321,31 @@ impl Tcb {
     #[inline]
     pub(super) fn on_new_ack(
         &mut self,
-        config: &Config,
-        now: Time,
+        at: At<'_>,
         ack: u64,
         repair: impl FnOnce(&mut Self, u64, u32) -> bool,
     ) {
         let acked = ack - self.snd_una;
-        self.note_usage(config);
+        self.note_usage(at.config);
         self.snd_una = ack;
         // After a timeout the receiver may hold more than was retransmitted.
         self.snd_nxt = self.snd_nxt.max(ack);
-        self.rtt.on_ack(config, now, ack);
+        self.rtt.on_ack(at, ack);
         let restart_timer = match self.phase {
             Phase::Open { dup_acks, .. } => {
                 self.phase = Phase::NO_DUP_ACKS;
                 // Each duplicate ACK has already reported a segment, but at most all segments
                 // except one.
-                let told = u64::from(dup_acks) * u64::from(config.mss);
-                let news = acked.saturating_sub(told).max(acked.min(u64::from(config.mss)));
-                self.grow(config, now, news);
+                let told = u64::from(dup_acks) * u64::from(at.config.mss);
+                let news = acked.saturating_sub(told).max(acked.min(u64::from(at.config.mss)));
+                self.grow(at, news);
                 true
             }
             Phase::Loss { .. } => {
                 if ack >= self.recover {
                     self.phase = Phase::NO_DUP_ACKS;
                 }
-                self.grow(config, now, acked);
+                self.grow(at, acked);
                 true
             }
             Phase::FastRecovery { partial_acks, .. } => repair(self, acked, partial_acks),
@@ -356,58 +355,58 @@ impl Tcb {
             self.stop_timer();
         } else if restart_timer {
             // RFC 6298 (5.3).
-            self.deadline = config.expiry(now, self.rtt.rto());
+            self.deadline = at.config.expiry(at.now, self.rtt.rto());
         }
     }
 
     /// Grows the window by `acked` bytes of new data, acknowledged outside fast recovery.
     #[inline]
-    fn grow(&mut self, config: &Config, now: Time, acked: u64) {
+    fn grow(&mut self, at: At<'_>, acked: u64) {
         let (una, next) = (self.snd_una, self.snd_max);
         let delivery = Delivery { acked, most_in_flight: self.usage.most, rtt: None, una, next };
-        self.grow_by(config, now, delivery);
+        self.grow_by(at, delivery);
     }
 
     #[inline]
-    pub(super) fn grow_by(&mut self, config: &Config, now: Time, delivery: Delivery) {
-        let moment = Moment { config, now, rtt: &self.rtt };
+    pub(super) fn grow_by(&mut self, at: At<'_>, delivery: Delivery) {
+        let moment = at.moment(&self.rtt);
         self.controller.on_ack(&mut self.window, &moment, delivery);
     }
 
     /// Like [`Self::grow_by`], with Linux's controller inlined.
     #[inline(always)]
-    pub(super) fn grow_in_line(&mut self, config: &Config, now: Time, delivery: Delivery) {
+    pub(super) fn grow_in_line(&mut self, at: At<'_>, delivery: Delivery) {
         if let AnyController::Watched(watched) = &mut self.controller {
-            let moment = Moment { config, now, rtt: &self.rtt };
+            let moment = at.moment(&self.rtt);
             watched.on_ack_in_line(&mut self.window, moment, delivery);
         } else {
-            self.grow_apart(config, now, delivery);
+            self.grow_apart(at, delivery);
         }
     }
 
     #[inline(never)]
-    fn grow_apart(&mut self, config: &Config, now: Time, delivery: Delivery) {
-        self.grow_by(config, now, delivery);
+    fn grow_apart(&mut self, at: At<'_>, delivery: Delivery) {
+        self.grow_by(at, delivery);
     }
 
     /// Lets the controller set `ssthresh` after a loss with `flight_size` bytes outstanding.
-    pub(super) fn shrink(&mut self, config: &Config, now: Time, flight_size: u64) {
-        let moment = Moment { config, now, rtt: &self.rtt };
+    pub(super) fn shrink(&mut self, at: At<'_>, flight_size: u64) {
+        let moment = at.moment(&self.rtt);
         self.controller.on_loss(&mut self.window, &moment, flight_size);
     }
 
     /// Starts the recovery from a timeout; the controller reduces `halved`, if it is `Some`: RFC
     /// 5681 section 3.1 and RFC 6298 section 5.
-    pub(super) fn begin_loss(&mut self, config: &Config, now: Time, halved: Option<u64>) {
-        let moment = Moment { config, now, rtt: &self.rtt };
+    pub(super) fn begin_loss(&mut self, at: At<'_>, halved: Option<u64>) {
+        let moment = at.moment(&self.rtt);
         self.controller.on_timeout(&mut self.window, &moment, halved);
-        self.window.collapse(config);
+        self.window.collapse(at.config);
         // RFC 6582 section 3.2, step 4. Reno needs it too: duplicate ACKs for retransmitted data
         // must not start a fast retransmit.
         self.recover = self.snd_max;
         self.phase = Phase::Loss { head: self.snd_una };
         self.rtt.on_retransmission();
-        self.rtt.back_off(config);
+        self.rtt.back_off(at.config);
     }
 
     /// Whether the expired timer had already retransmitted the segment at SND.UNA.

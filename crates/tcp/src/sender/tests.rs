@@ -9,7 +9,7 @@ const T: Time = Time::from_nanos(1_000_000_000);
 
 /// Sends everything that may be sent at `T`, as (sequence number, length).
 fn burst(sender: &mut Sender, config: &Config) -> Vec<(u64, u32)> {
-    std::iter::from_fn(|| sender.poll_transmit(config, T, config.receive_window))
+    std::iter::from_fn(|| sender.poll_transmit(config.at(T), config.receive_window))
         .map(|(seq, len, _)| (seq, len.get()))
         .collect()
 }
@@ -51,7 +51,7 @@ fn an_ack_of_what_was_never_sent_is_ignored() {
     let mut sender = writing(&config, 2000);
     burst(&mut sender, &config);
 
-    sender.on_ack(&config, T, 2002, true);
+    sender.on_ack(config.at(T), 2002, true);
 
     assert_eq!((sender.tcb.acked(), sender.tcb.flight_size()), (0, 2000));
 }
@@ -62,11 +62,11 @@ fn acks_with_data_or_without_data_in_flight_are_no_duplicates() {
     let mut sender = writing(&config, 3000);
 
     for _ in 0..3 {
-        sender.on_ack(&config, T, 1, true);
+        sender.on_ack(config.at(T), 1, true);
     }
     burst(&mut sender, &config);
     for _ in 0..3 {
-        sender.on_ack(&config, T, 1, false);
+        sender.on_ack(config.at(T), 1, false);
     }
 
     assert_eq!(sender.tcb.phase, Phase::NO_DUP_ACKS);
@@ -92,7 +92,7 @@ fn a_fast_retransmit_repeats_what_was_sent_and_no_more() {
     }
     sender.tcb.write(1000);
     for _ in 0..3 {
-        sender.on_ack(&config, T, 1, true);
+        sender.on_ack(config.at(T), 1, true);
     }
 
     assert_eq!(burst(&mut sender, &config), [(1, 400)]);
@@ -105,13 +105,13 @@ fn limited_transmit_is_for_two_duplicate_acks_where_the_third_begins_no_recovery
     let config = Config { initial_window: 4000, ..Config::standard() };
     let mut sender = writing(&config, u64::MAX);
     burst(&mut sender, &config);
-    sender.on_timeout(&config, T);
+    sender.on_timeout(config.at(T));
     burst(&mut sender, &config);
-    sender.on_ack(&config, T, 4001, true);
+    sender.on_ack(config.at(T), 4001, true);
     assert_eq!(burst(&mut sender, &config), [(4001, 1000), (5001, 1000)]);
 
     let sent = [1, 2, 3, 4].map(|_| {
-        sender.on_ack(&config, T, 4001, true);
+        sender.on_ack(config.at(T), 4001, true);
         burst(&mut sender, &config).len()
     });
 
@@ -124,13 +124,13 @@ fn duplicate_acks_in_a_go_back_n_send_nothing() {
     let config = Config { initial_window: 8000, ..Config::standard() };
     let mut sender = writing(&config, u64::MAX);
     burst(&mut sender, &config);
-    sender.on_timeout(&config, T);
+    sender.on_timeout(config.at(T));
     assert_eq!(burst(&mut sender, &config), [(1, 1000)]);
-    sender.on_ack(&config, T, 1001, true);
+    sender.on_ack(config.at(T), 1001, true);
     assert_eq!(burst(&mut sender, &config), [(1001, 1000), (2001, 1000)]);
 
     for _ in 0..3 {
-        sender.on_ack(&config, T, 1001, true);
+        sender.on_ack(config.at(T), 1001, true);
     }
 
     assert_eq!(burst(&mut sender, &config), []);
@@ -143,7 +143,7 @@ fn recovering(config: &Config) -> Sender {
     let mut sender = writing(config, 8000);
     burst(&mut sender, config);
     let held = [segments(1, 2), segments(3, 8)];
-    sender.on_selective_ack(config, T, 1, &held, true);
+    sender.on_selective_ack(config.at(T), 1, &held, true);
     sender
 }
 
@@ -161,7 +161,7 @@ fn each_partial_ack_of_a_recovery_with_sack_starts_the_timer_anew() {
     let rto = sender.tcb.rtt.rto();
     for (millis, ack) in [(100, 2001), (200, 2501)] {
         let now = T + Duration::from_millis(millis);
-        sender.on_ack(&config, now, ack, true);
+        sender.on_ack(config.at(now), ack, true);
         assert_eq!(sender.tcb.deadline(), now + rto);
     }
 }
@@ -172,9 +172,9 @@ fn an_old_acknowledgment_still_tells_what_is_held() {
     let config = Config { variant: Variant::Sack, initial_window: 8000, ..Config::standard() };
     let mut sender = writing(&config, 8000);
     burst(&mut sender, &config);
-    sender.on_ack(&config, T, 1001, true);
+    sender.on_ack(config.at(T), 1001, true);
 
-    sender.on_selective_ack(&config, T, 1, &[segments(2, 5)], true);
+    sender.on_selective_ack(config.at(T), 1, &[segments(2, 5)], true);
 
     assert_eq!(burst(&mut sender, &config), [(1001, 1000)]);
     assert_eq!(sender.tcb.counters.fast_retransmits, 1);
@@ -186,7 +186,7 @@ fn an_ack_of_what_was_never_sent_is_ignored_with_its_blocks() {
     let mut sender = writing(&config, 8000);
     burst(&mut sender, &config);
 
-    sender.on_selective_ack(&config, T, 8002, &[segments(2, 5)], true);
+    sender.on_selective_ack(config.at(T), 8002, &[segments(2, 5)], true);
 
     assert_eq!((sender.tcb.acked(), sender.tcb.counters.fast_retransmits), (0, 0));
 }
@@ -198,10 +198,10 @@ fn a_duplicate_ack_without_news_is_none_with_sack() {
     burst(&mut sender, &config);
 
     for _ in 0..4 {
-        sender.on_ack(&config, T, 1, true);
+        sender.on_ack(config.at(T), 1, true);
     }
     for _ in 0..4 {
-        sender.on_selective_ack(&config, T, 1, &[segments(1, 2)], true);
+        sender.on_selective_ack(config.at(T), 1, &[segments(1, 2)], true);
     }
 
     assert_eq!(sender.tcb.phase, Phase::Open { dup_acks: 1, limited_transmit: 0 });
@@ -216,16 +216,16 @@ fn the_scoreboard_outlives_a_recovery() {
     sender.tcb.write(4000);
     // cwnd is 4 segments, of which one is in the pipe. The second loss is the first of the three
     // new segments, beyond the recovery point.
-    sender.on_selective_ack(&config, T, 2001, &[segments(3, 8)], true);
+    sender.on_selective_ack(config.at(T), 2001, &[segments(3, 8)], true);
     assert_eq!(burst(&mut sender, &config), [(8001, 1000), (9001, 1000), (10_001, 1000)]);
-    sender.on_selective_ack(&config, T, 8001, &[segments(9, 10)], true);
+    sender.on_selective_ack(config.at(T), 8001, &[segments(9, 10)], true);
     assert_eq!(sender.tcb.phase, Phase::NO_DUP_ACKS);
     assert_eq!(burst(&mut sender, &config), [(11_001, 1000)]);
 
     // Two segments beyond the hole were SACKed, during and after the recovery; the third is enough.
-    sender.on_selective_ack(&config, T, 8001, &[segments(9, 11)], true);
+    sender.on_selective_ack(config.at(T), 8001, &[segments(9, 11)], true);
     assert_eq!(sender.tcb.counters.fast_retransmits, 1);
-    sender.on_selective_ack(&config, T, 8001, &[segments(9, 12)], true);
+    sender.on_selective_ack(config.at(T), 8001, &[segments(9, 12)], true);
     assert_eq!(sender.tcb.counters.fast_retransmits, 2);
 }
 
@@ -235,13 +235,13 @@ fn a_recovery_has_one_rescue_even_when_nothing_is_sacked_any_more() {
     let config = Config { variant: Variant::Sack, initial_window: 8000, ..Config::standard() };
     let mut sender = writing(&config, 8000);
     burst(&mut sender, &config);
-    sender.on_selective_ack(&config, T, 1, &[segments(1, 2), segments(3, 7)], true);
+    sender.on_selective_ack(config.at(T), 1, &[segments(1, 2), segments(3, 7)], true);
     assert_eq!(burst(&mut sender, &config), [(1, 1000), (2001, 1000)]);
-    sender.on_selective_ack(&config, T, 2001, &[segments(3, 7)], true);
+    sender.on_selective_ack(config.at(T), 2001, &[segments(3, 7)], true);
     assert_eq!(burst(&mut sender, &config), [(7001, 1000)]);
 
     // Everything except the last segment is acknowledged, whose rescue retransmission is in flight.
-    sender.on_ack(&config, T, 7001, true);
+    sender.on_ack(config.at(T), 7001, true);
 
     assert_eq!(burst(&mut sender, &config), []);
 }
@@ -259,12 +259,12 @@ fn the_least_round_trip_is_that_of_the_last_segment_that_an_ack_is_for() {
     };
     let mut sender = writing(&config, 1000);
     for millis in 0..8 {
-        let sent =
-            sender.poll_transmit(&config, T + Duration::from_millis(millis), config.receive_window);
+        let sent = sender
+            .poll_transmit(config.at(T + Duration::from_millis(millis)), config.receive_window);
         assert_eq!(sent.map(|(seq, ..)| seq), Some(1 + 1000 * millis));
         sender.tcb.write(1000);
     }
-    sender.on_selective_ack(&config, T + Duration::from_millis(17), 8001, &[], true);
+    sender.on_selective_ack(config.at(T + Duration::from_millis(17)), 8001, &[], true);
 
     let Recovery::Rack(rack) = &sender.recovery else { panic!("the variant is Rack") };
     assert_eq!(rack.min_rtt(), Some(Duration::from_millis(10)));

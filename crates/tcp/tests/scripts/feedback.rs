@@ -16,7 +16,7 @@ fn run(config: &Config, by_channel: bool, lost: &'static [u64]) -> Pair<'static>
     pair.run_until(5);
     for &seq in lost {
         let segment = lost_segment(&pair, seq);
-        pair.a.on_given_up(&pair.configs[0], pair.now, &segment, by_channel);
+        pair.a.on_given_up(pair.configs[0].at(pair.now), &segment, by_channel);
     }
     pair
 }
@@ -93,7 +93,7 @@ fn what_has_arrived_all_the_same_is_not_sent_again() {
     let mut pair = Pair::sending(&told(Variant::NewReno, GiveUp::Retransmit), 2000);
     pair.run();
     let segment = pair.log[0].0.segment;
-    pair.a.on_given_up(&pair.configs[0], pair.now, &segment, false);
+    pair.a.on_given_up(pair.configs[0].at(pair.now), &segment, false);
     pair.run();
     assert_eq!(pair.a.counters().retransmissions, 0);
 }
@@ -106,7 +106,7 @@ fn the_first_segment_after_a_window_that_was_told_of_may_be_found_lost() {
     let mut pair = Pair::sending_over(&config, 20_000, lose_once(&[1001, 8001]));
     pair.run_until(5);
     let segment = lost_segment(&pair, 1001);
-    pair.a.on_given_up(&pair.configs[0], pair.now, &segment, false);
+    pair.a.on_given_up(pair.configs[0].at(pair.now), &segment, false);
     pair.run();
     let counters = pair.a.counters();
     assert_eq!((counters.timeouts, counters.fast_retransmits), (0, 1));

@@ -174,11 +174,11 @@ impl<'a> Pair<'a> {
                 End::A => &mut self.a,
                 End::B => &mut self.b,
             };
-            end.on_segment(&self.configs[to as usize], self.now, &segment, &self.sacks);
+            end.on_segment(self.configs[to as usize].at(self.now), &segment, &self.sacks);
             self.arrived.push(index);
         } else {
-            self.a.on_timer(&self.configs[0], self.now);
-            self.b.on_timer(&self.configs[1], self.now);
+            self.a.on_timer(self.configs[0].at(self.now));
+            self.b.on_timer(self.configs[1].at(self.now));
         }
         self.flush();
         true
@@ -231,8 +231,8 @@ impl<'a> Pair<'a> {
         for end in [End::A, End::B] {
             let mut burst = 0;
             while let Some(segment) = match end {
-                End::A => self.a.poll_transmit(&self.configs[0], self.now, &mut self.sacks),
-                End::B => self.b.poll_transmit(&self.configs[1], self.now, &mut self.sacks),
+                End::A => self.a.poll_transmit(self.configs[0].at(self.now), &mut self.sacks),
+                End::B => self.b.poll_transmit(self.configs[1].at(self.now), &mut self.sacks),
             } {
                 burst += 1;
                 assert!(burst < 100_000, "an endpoint never stops sending");

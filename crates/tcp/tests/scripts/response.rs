@@ -41,7 +41,7 @@ impl Path {
     fn flush(&mut self, now: Time) {
         for end in 0..2 {
             while let Some(segment) =
-                self.ends[end].poll_transmit(&self.config, now, &mut self.options)
+                self.ends[end].poll_transmit(self.config.at(now), &mut self.options)
             {
                 self.sent += u64::from(segment.len > 0);
                 if segment.len > 0 && self.sent % self.lost_of == 1 {
@@ -67,10 +67,10 @@ impl Path {
             match arrivals.iter().position(|at| *at == now) {
                 Some(end) => {
                     let (_, segment) = self.on_way[end].pop_front().expect("it was seen");
-                    self.ends[end].on_segment(&self.config, now, &segment, &self.options);
+                    self.ends[end].on_segment(self.config.at(now), &segment, &self.options);
                     self.options.release(&segment);
                 }
-                None => self.ends.iter_mut().for_each(|end| end.on_timer(&self.config, now)),
+                None => self.ends.iter_mut().for_each(|end| end.on_timer(self.config.at(now))),
             }
         }
     }

@@ -100,7 +100,7 @@ proptest! {
             let mut arrive = |segment: Segment, blocks: &[Block]| {
                 let mut sacks = SegmentOptions::new();
                 let segment = sacks.attach(segment, blocks, None);
-                endpoint.on_segment(&config, now, &segment, &sacks);
+                endpoint.on_segment(config.at(now), &segment, &sacks);
             };
             match operation {
                 Operation::Write(bytes) if !closed => endpoint.write(bytes),
@@ -122,17 +122,17 @@ proptest! {
                 }
                 Operation::Wait(span) => {
                     now += span;
-                    endpoint.on_timer(&config, now);
+                    endpoint.on_timer(config.at(now));
                 }
                 Operation::Deadline if endpoint.poll_timer() != Time::NEVER => {
                     now = now.max(endpoint.poll_timer());
-                    endpoint.on_timer(&config, now);
+                    endpoint.on_timer(config.at(now));
                 }
                 Operation::Deadline => {}
             }
             let mut burst = 0;
             let mut sacks = SegmentOptions::new();
-            while let Some(segment) = endpoint.poll_transmit(&config, now, &mut sacks) {
+            while let Some(segment) = endpoint.poll_transmit(config.at(now), &mut sacks) {
                 burst += 1;
                 prop_assert!(burst < 50_000, "an endpoint never stops sending");
                 prop_assert!(segment.len <= config.mss);

@@ -240,13 +240,13 @@ fn half_of_the_greatest_window_is_worth_a_segment_and_so_is_all_that_waits() {
         ] {
             let config = Config { variant, receive_window: 1500, ..small_buffer() };
             let mut pair = Pair::sending(&config, 1000 + waiting);
-            let sent = pair.a.poll_transmit(&config, pair.now, &mut pair.sacks);
+            let sent = pair.a.poll_transmit(config.at(pair.now), &mut pair.sacks);
             assert_eq!(sent.map(|sent| sent.len), Some(1000));
-            while pair.a.poll_transmit(&config, pair.now, &mut pair.sacks).is_some() {}
+            while pair.a.poll_transmit(config.at(pair.now), &mut pair.sacks).is_some() {}
             let ack = Segment { seq: 1, ack: pair.a.snd_nxt(), len: 0, flags: Flags::ACK };
             let ack = pair.sacks.say_window(ack, window);
-            pair.a.on_segment(&config, pair.now, &ack, &pair.sacks);
-            let next = pair.a.poll_transmit(&config, pair.now, &mut pair.sacks);
+            pair.a.on_segment(config.at(pair.now), &ack, &pair.sacks);
+            let next = pair.a.poll_transmit(config.at(pair.now), &mut pair.sacks);
             assert_eq!(next.map(|next| next.len), goes, "{variant:?} {waiting} {window}");
         }
     }
@@ -281,8 +281,8 @@ fn what_lies_beyond_the_window_is_not_taken_and_is_answered() {
     pair.b.read_late(&small);
     for seq in [1, 1001, 2001, 3001] {
         let segment = Segment { seq, ack: 1, len: 1000, flags: Flags::ACK };
-        pair.b.on_segment(&small, pair.now, &segment, &pair.sacks);
-        while let Some(answer) = pair.b.poll_transmit(&small, pair.now, &mut pair.sacks) {
+        pair.b.on_segment(small.at(pair.now), &segment, &pair.sacks);
+        while let Some(answer) = pair.b.poll_transmit(small.at(pair.now), &mut pair.sacks) {
             let expected = (2500 - (answer.ack - 1)).min(2500);
             assert_eq!(pair.sacks.window(&answer), Some(expected));
         }

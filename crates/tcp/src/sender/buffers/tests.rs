@@ -1,3 +1,5 @@
+use airtcp_kernel::Time;
+
 use super::*;
 use crate::config::DelayedAck;
 use crate::{Endpoint, Flags, Opening, Rules, Segment, SegmentOptions, Variant};
@@ -23,14 +25,14 @@ fn linux() -> Config {
 /// Returns, for each segment sent now, whether it carries PSH.
 fn pushed(endpoint: &mut Endpoint, config: &Config, now: Time) -> Vec<bool> {
     let mut options = SegmentOptions::new();
-    std::iter::from_fn(|| endpoint.poll_transmit(config, now, &mut options))
+    std::iter::from_fn(|| endpoint.poll_transmit(config.at(now), &mut options))
         .map(|segment| segment.flags.contains(Flags::PSH))
         .collect()
 }
 
 fn ack(endpoint: &mut Endpoint, config: &Config, now: Time, ack: u64) {
     let segment = Segment { seq: 1, ack, len: 0, flags: Flags::ACK };
-    endpoint.on_segment(config, now, &segment, &SegmentOptions::new());
+    endpoint.on_segment(config.at(now), &segment, &SegmentOptions::new());
 }
 
 /// At most half of the window of ten share a buffer; without buffers no segment carries PSH.
@@ -97,8 +99,8 @@ fn a_pushed_segment_is_acknowledged_at_once() {
         let mut options = SegmentOptions::new();
         let mut came = |seq: u64, flags: Flags| {
             let segment = Segment { seq, ack: 1, len: 1000, flags };
-            endpoint.on_segment(&config, T, &segment, &SegmentOptions::new());
-            let acks = std::iter::from_fn(|| endpoint.poll_transmit(&config, T, &mut options));
+            endpoint.on_segment(config.at(T), &segment, &SegmentOptions::new());
+            let acks = std::iter::from_fn(|| endpoint.poll_transmit(config.at(T), &mut options));
             acks.count()
         };
         assert_eq!(came(1, Flags::ACK) + came(1001, Flags::ACK), 2);

@@ -6,7 +6,7 @@
 use airtcp_kernel::{Duration, Time};
 
 use super::{Rack, Timer};
-use crate::Config;
+use crate::At;
 use crate::congestion::Delivery;
 use crate::sender::tcb::Tcb;
 use crate::sent::Latest;
@@ -26,24 +26,24 @@ impl Rack {
 
     /// Like [`Self::on_ack`], in that case.
     #[inline]
-    pub(super) fn on_ack_in_order(&mut self, tcb: &mut Tcb, config: &Config, now: Time, ack: u64) {
-        tcb.note_usage(config);
+    pub(super) fn on_ack_in_order(&mut self, tcb: &mut Tcb, at: At<'_>, ack: u64) {
+        tcb.note_usage(at.config);
         if ack <= tcb.snd_una {
             if self.due == Time::NEVER && tcb.snd_una < tcb.snd_max {
-                self.restart_timer(tcb, config, now);
+                self.restart_timer(tcb, at);
             }
             return;
         }
-        let rtt = self.sent.pass(ack).map(|(sent, end)| self.time(now, sent, end));
+        let rtt = self.sent.pass(ack).map(|(sent, end)| self.time(at.now, sent, end));
         let acked = ack - tcb.snd_una;
         tcb.snd_una = ack;
-        tcb.rtt.on_ack(config, now, ack);
+        tcb.rtt.on_ack(at, ack);
         let delivery =
             Delivery { acked, most_in_flight: tcb.usage.most, rtt, una: ack, next: tcb.snd_max };
-        tcb.grow_in_line(config, now, delivery);
+        tcb.grow_in_line(at, delivery);
         match tcb.rtt.srtt() {
-            Some(srtt) if ack < tcb.snd_max => self.set_probe_timer(tcb, config, now, srtt),
-            _ => self.restart_timer(tcb, config, now),
+            Some(srtt) if ack < tcb.snd_max => self.set_probe_timer(tcb, at, srtt),
+            _ => self.restart_timer(tcb, at),
         }
     }
 

@@ -8,7 +8,7 @@ use airtcp_kernel::{Duration, Time};
 use super::Rack;
 use crate::sender::tcb::Tcb;
 use crate::timers::expiry;
-use crate::{Config, LossWindow};
+use crate::{At, LossWindow};
 
 /// What the timer is set for: RFC 8985 section 8, "RACK-TLP reordering and RTO timers" share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +34,8 @@ impl Rack {
 
     /// Processes an expiry of the timer.
     #[cold]
-    pub(in crate::sender) fn on_timer(&mut self, tcb: &mut Tcb, config: &Config, now: Time) {
-        if self.rounded() > now {
+    pub(in crate::sender) fn on_timer(&mut self, tcb: &mut Tcb, at: At<'_>) {
+        if self.rounded() > at.now {
             // The segment that waited for pacing may be sent.
             tcb.deadline = self.due;
             return;
@@ -43,46 +43,46 @@ impl Rack {
         self.due = Time::NEVER;
         tcb.deadline = Time::NEVER;
         match std::mem::replace(&mut self.timer, Timer::Retransmission) {
-            Timer::Retransmission => self.on_timeout(tcb, config, now),
+            Timer::Retransmission => self.on_timeout(tcb, at),
             Timer::Reordering => {
-                if self.detect_losses(tcb, config, now) && tcb.is_open() {
-                    self.enter_recovery(tcb, config, now, 0);
+                if self.detect_losses(tcb, at) && tcb.is_open() {
+                    self.enter_recovery(tcb, at, 0);
                 }
-                self.restart_timer(tcb, config, now);
+                self.restart_timer(tcb, at);
             }
             Timer::Probe => {
                 self.probe_is_due = true;
                 // RFC 8985 section 7.3: "the sender then starts the RTO timer".
-                self.arm(tcb, config.expiry(now, tcb.rtt.rto()));
+                self.arm(tcb, at.config.expiry(at.now, tcb.rtt.rto()));
             }
         }
     }
 
     /// Processes a retransmission timeout: RFC 8985 section 6.3 and RFC 5681 section 3.1.
-    fn on_timeout(&mut self, tcb: &mut Tcb, config: &Config, now: Time) {
+    fn on_timeout(&mut self, tcb: &mut Tcb, at: At<'_>) {
         tcb.counters.timeouts += 1;
         tcb.end_reduction();
         let again = tcb.has_sent_head_again();
-        let halved = (!again && !tcb.was_reduced()).then(|| match config.rules.loss_window {
+        let halved = (!again && !tcb.was_reduced()).then(|| match at.config.rules.loss_window {
             LossWindow::FlightSize => tcb.flight_size().min(tcb.window.cwnd),
-            LossWindow::Cwnd => tcb.window_to_halve(config),
+            LossWindow::Cwnd => tcb.window_to_halve(at.config),
         });
-        tcb.begin_loss(config, now, halved);
+        tcb.begin_loss(at, halved);
         let srtt = tcb.rtt.srtt().unwrap_or(Duration::ZERO);
         let rtt = self.latest.map_or(srtt, |latest| latest.rtt);
         let wait = rtt + self.reordering_window(true, srtt);
-        self.sent.lose_at_timeout(now, wait);
+        self.sent.lose_at_timeout(at.now, wait);
         self.probe = None;
         self.probe_is_due = false;
         self.resend_is_due = true;
         // RFC 6298 (5.6).
-        self.arm(tcb, config.expiry(now, tcb.rtt.rto()));
+        self.arm(tcb, at.config.expiry(at.now, tcb.rtt.rto()));
     }
 
     /// Restarts the timer after an ACK or a transmission, unless the reordering window needs it.
     /// Sets the probe timer if a tail may be probed, otherwise the RTO (RFC 6298 (5.3)).
     #[inline(never)]
-    pub(super) fn restart_timer(&mut self, tcb: &mut Tcb, config: &Config, now: Time) {
+    pub(super) fn restart_timer(&mut self, tcb: &mut Tcb, at: At<'_>) {
         let is_open = tcb.is_open();
         let in_flight = tcb.snd_max - tcb.snd_una;
         let rto = tcb.rtt.rto();
@@ -102,27 +102,21 @@ impl Rack {
             && !self.sent.has_lost();
         let Some(srtt) = srtt.filter(|_| may_probe) else {
             self.timer = Timer::Retransmission;
-            self.arm(tcb, config.expiry(now, rto));
+            self.arm(tcb, at.config.expiry(at.now, rto));
             return;
         };
-        self.set_probe_timer(tcb, config, now, srtt);
+        self.set_probe_timer(tcb, at, srtt);
     }
 
     /// Sets the timer for a tail loss probe. RFC 8985 section 7.2: PTO = 2 * SRTT, plus the other
     /// end's ACK delay if only one segment is in flight; at most the RTO.
     #[inline]
-    pub(super) fn set_probe_timer(
-        &mut self,
-        tcb: &mut Tcb,
-        config: &Config,
-        now: Time,
-        srtt: Duration,
-    ) {
+    pub(super) fn set_probe_timer(&mut self, tcb: &mut Tcb, at: At<'_>, srtt: Duration) {
         let rto = tcb.rtt.rto();
-        let probe = config.probe_timeout(srtt, self.sent.len() == 1).min(rto);
+        let probe = at.config.probe_timeout(srtt, self.sent.len() == 1).min(rto);
         self.timer = Timer::Probe;
-        (self.restarted, self.wait) = (now, probe);
-        self.arm(tcb, now + probe);
+        (self.restarted, self.wait) = (at.now, probe);
+        self.arm(tcb, at.now + probe);
         self.is_rough = true;
     }
 
