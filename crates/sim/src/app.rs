@@ -24,9 +24,11 @@ use crate::connection::Side;
 use crate::e_model::Codec;
 use crate::scenario::{Direction, TcpConfig};
 use bulk::{Bulk, BulkConfig};
-use ftp::{Ftp, FtpConfig};
+use ftp::{Dialogues, Ftp, FtpConfig};
+use page::Pages;
 use replay::{Replay, ReplayConfig};
 pub(crate) use transfer::Carried;
+use transfer::Transfers;
 use udp::{Udp, UdpConfig};
 use web::{Web, WebConfig};
 
@@ -201,6 +203,8 @@ impl Service {
 /// The actions that an application requests at one time.
 #[derive(Debug, Default)]
 pub(crate) struct Actions {
+    /// The time.
+    now: Time,
     /// The actions, in this order.
     pub(crate) list: Vec<Action>,
 }
@@ -213,11 +217,22 @@ impl Actions {
     fn wake(&mut self, at: Time) {
         self.push(Action::Wake { at });
     }
+
+    fn wake_in(&mut self, time: Duration) {
+        self.wake(self.now + time);
+    }
 }
 
 /// The application of one flow.
 #[derive(Clone, Debug)]
-pub(crate) enum App {
+pub(crate) struct App {
+    source: Source,
+    under_way: UnderWay,
+}
+
+/// When and what an application transfers.
+#[derive(Clone, Debug)]
+enum Source {
     Bulk(Bulk),
     Web(Web),
     Ftp(Ftp),
@@ -225,22 +240,44 @@ pub(crate) enum App {
     Udp(Udp),
 }
 
+/// What an application has on its connections.
+#[derive(Clone, Debug)]
+enum UnderWay {
+    Transfers(Transfers),
+    Pages(Pages),
+    Dialogues(Dialogues),
+    /// Nothing: datagrams have no connection.
+    Datagrams,
+}
+
 impl App {
     /// Creates an application that has not started.
     pub(crate) fn new(config: &ApplicationConfig, setting: Setting) -> Self {
-        match config {
-            ApplicationConfig::Bulk(config) => Self::Bulk(Bulk::new(config, setting)),
-            ApplicationConfig::Web(config) => Self::Web(Web::new(config, setting)),
-            ApplicationConfig::Ftp(config) => Self::Ftp(Ftp::new(config, setting)),
-            ApplicationConfig::Replay(config) => Self::Replay(Replay::new(config, setting)),
-            ApplicationConfig::Udp(config) => Self::Udp(Udp::new(config, setting)),
-        }
+        let transfers = || UnderWay::Transfers(Transfers::new(setting));
+        let (source, under_way) = match config {
+            ApplicationConfig::Bulk(config) => {
+                (Source::Bulk(Bulk::new(config, setting)), transfers())
+            }
+            ApplicationConfig::Web(config) => {
+                (Source::Web(Web::new(config, setting)), Web::under_way(config, setting))
+            }
+            ApplicationConfig::Ftp(config) => {
+                (Source::Ftp(Ftp::new(config, setting)), Ftp::under_way(config, setting))
+            }
+            ApplicationConfig::Replay(config) => {
+                (Source::Replay(Replay::new(config, setting)), transfers())
+            }
+            ApplicationConfig::Udp(config) => {
+                (Source::Udp(Udp::new(config, setting)), UnderWay::Datagrams)
+            }
+        };
+        Self { source, under_way }
     }
 
     /// Creates a copy for the station with this number in its group.
     pub(crate) fn at_station(&self, station: u32) -> Self {
         let mut own = self.clone();
-        if let Self::Replay(replay) = &mut own {
+        if let Source::Replay(replay) = &mut own.source {
             replay.at_station(station);
         }
         own
@@ -248,12 +285,13 @@ impl App {
 
     /// Starts the flow.
     pub(crate) fn start(&mut self, now: Time, draws: &mut Draws, actions: &mut Actions) {
-        match self {
-            Self::Bulk(bulk) => bulk.start(now, draws, actions),
-            Self::Web(web) => web.start(now, draws, actions),
-            Self::Ftp(ftp) => ftp.start(now, draws, actions),
-            Self::Replay(replay) => replay.start(actions),
-            Self::Udp(udp) => udp.start(now, draws, actions),
+        actions.now = now;
+        match &self.source {
+            Source::Bulk(bulk) => bulk.start(draws, actions),
+            Source::Web(web) => web.start(draws, actions),
+            Source::Ftp(ftp) => ftp.start(draws, actions),
+            Source::Replay(replay) => replay.start(actions),
+            Source::Udp(udp) => udp.start(draws, actions),
         }
     }
 
@@ -265,52 +303,75 @@ impl App {
         draws: &mut Draws,
         actions: &mut Actions,
     ) {
-        match self {
-            Self::Bulk(bulk) => bulk.on_event(now, event, draws, actions),
-            Self::Web(web) => web.on_event(now, event, draws, actions),
-            Self::Ftp(ftp) => ftp.on_event(now, event, draws, actions),
-            Self::Replay(replay) => replay.on_event(now, event, actions),
-            Self::Udp(udp) => udp.on_event(now, event, actions),
+        actions.now = now;
+        let AppEvent::Arrived { tag, side, end } = event else { return self.wake(draws, actions) };
+        let is_over = match &mut self.under_way {
+            UnderWay::Transfers(transfers) => transfers.on_arrival(tag, side, &end, actions),
+            UnderWay::Pages(pages) => pages.on_arrival(tag, side, &end, actions),
+            UnderWay::Dialogues(dialogues) => {
+                dialogues.on_arrival(tag, side, end, actions);
+                false
+            }
+            UnderWay::Datagrams => unreachable!("datagrams have no connection"),
+        };
+        if let (true, Source::Web(web)) = (is_over, &self.source) {
+            web.think(draws, actions);
+        }
+    }
+
+    /// Begins what was waited for.
+    fn wake(&mut self, draws: &mut Draws, actions: &mut Actions) {
+        match (&mut self.source, &mut self.under_way) {
+            (Source::Bulk(bulk), UnderWay::Transfers(all)) => bulk.wake(all, draws, actions),
+            (Source::Web(web), UnderWay::Transfers(all)) => web.wake(all, draws, actions),
+            (Source::Web(_), UnderWay::Pages(pages)) => pages.begin(draws, actions),
+            (Source::Ftp(ftp), under_way) => {
+                let (bytes, pause) = ftp.draw(draws);
+                match under_way {
+                    UnderWay::Transfers(all) => all.begin(bytes, 0, true, actions),
+                    UnderWay::Dialogues(dialogues) => dialogues.begin(bytes, actions),
+                    _ => unreachable!("FTP has no pages and no datagrams"),
+                }
+                actions.wake_in(pause);
+            }
+            (Source::Replay(replay), UnderWay::Transfers(all)) => replay.wake(all, actions),
+            (Source::Udp(udp), _) => udp.wake(actions),
+            _ => unreachable!("what is under way belongs to the source"),
         }
     }
 
     /// Forgets connection `tag`, which has ended: its tag may be reused.
     pub(crate) fn on_gone(&mut self, tag: u32) {
-        match self {
-            Self::Bulk(bulk) => bulk.on_gone(tag),
-            Self::Web(web) => web.on_gone(tag),
-            Self::Ftp(ftp) => ftp.on_gone(tag),
-            Self::Replay(replay) => replay.on_gone(tag),
-            Self::Udp(_) => unreachable!("datagrams have no connection"),
+        match &mut self.under_way {
+            UnderWay::Transfers(transfers) => transfers.on_gone(tag),
+            UnderWay::Pages(pages) => pages.on_gone(tag),
+            UnderWay::Dialogues(dialogues) => dialogues.on_gone(tag),
+            UnderWay::Datagrams => unreachable!("datagrams have no connection"),
         }
     }
 
     /// Returns the transfer whose data connection `tag` carries; `None` for messages.
     pub(crate) fn carried(&self, tag: u32) -> Option<&Carried> {
-        match self {
-            Self::Bulk(bulk) => bulk.carried(tag),
-            Self::Web(web) => web.carried(tag),
-            Self::Ftp(ftp) => ftp.carried(tag),
-            Self::Replay(replay) => replay.carried(tag),
-            Self::Udp(_) => None,
+        match &self.under_way {
+            UnderWay::Transfers(transfers) => Some(transfers.carried(tag)),
+            UnderWay::Pages(pages) => Some(pages.carried(tag)),
+            UnderWay::Dialogues(dialogues) => dialogues.carried(tag),
+            UnderWay::Datagrams => None,
         }
     }
 
     /// Returns whether it always has more to send.
     pub(crate) fn is_endless(&self) -> bool {
-        match self {
-            Self::Bulk(bulk) => bulk.is_endless(),
-            Self::Udp(udp) => udp.is_endless(),
-            Self::Web(_) | Self::Ftp(_) | Self::Replay(_) => false,
+        match &self.source {
+            Source::Bulk(bulk) => bulk.is_endless(),
+            Source::Udp(udp) => udp.is_endless(),
+            Source::Web(_) | Source::Ftp(_) | Source::Replay(_) => false,
         }
     }
 
     /// Creates the random streams of a flow with this application.
     pub(crate) fn draws(&self, seed: u64, replication: u64, flow: &str) -> Draws {
-        let times_are = match self {
-            Self::Ftp(_) => ARRIVAL,
-            Self::Bulk(_) | Self::Web(_) | Self::Replay(_) | Self::Udp(_) => "pause",
-        };
+        let times_are = if let Source::Ftp(_) = self.source { ARRIVAL } else { "pause" };
         Draws::new(seed, replication, flow, times_are)
     }
 }

@@ -6,7 +6,7 @@ use airtcp_kernel::{Distribution, Duration, Sampler, Time};
 use serde::Deserialize;
 
 use super::transfer::{ENDLESS, Sizes, Transfers};
-use super::{Action, Actions, AppEvent, Carried, Draws, Setting, pause};
+use super::{Action, Actions, Draws, Setting, pause};
 
 /// One transfer, in the resolved form of a scenario.
 #[derive(Clone, Debug, Deserialize)]
@@ -39,9 +39,8 @@ const LARGEST_BLOCK: u64 = 1 << 32;
 
 /// The state of a transfer, which may not have begun.
 #[derive(Clone, Debug)]
-pub(crate) struct Bulk {
+pub(super) struct Bulk {
     laws: Rc<Laws>,
-    transfers: Transfers,
     /// What a program with a rate has written; `None` before the transfer began, or without a rate.
     written: Option<Written>,
 }
@@ -85,47 +84,30 @@ impl Bulk {
         let size = config.size.clone().map(|size| Sizes::new(Sampler::new(size), setting));
         let rate = config.rate_bps.zip(config.block_bytes).map(|(bps, block)| Rate { bps, block });
         let laws = Laws { size, start: Sampler::new(config.start.clone()), rate };
-        Self { laws: Rc::new(laws), transfers: Transfers::new(setting), written: None }
+        Self { laws: Rc::new(laws), written: None }
     }
 
-    pub(super) fn start(&mut self, now: Time, draws: &mut Draws, actions: &mut Actions) {
-        actions.wake(now + pause(&self.laws.start, draws));
+    pub(super) fn start(&self, draws: &mut Draws, actions: &mut Actions) {
+        actions.wake_in(pause(&self.laws.start, draws));
     }
 
-    pub(super) fn on_event(
+    /// Begins the transfer, or writes a block; the first one begins the transfer.
+    pub(super) fn wake(
         &mut self,
-        now: Time,
-        event: AppEvent,
+        transfers: &mut Transfers,
         draws: &mut Draws,
         actions: &mut Actions,
     ) {
-        match event {
-            AppEvent::Woken => match self.laws.rate {
-                None => {
-                    let bytes = self.draw(draws);
-                    self.transfers.begin(now, bytes, 0, false, actions);
-                }
-                Some(rate) => self.write_block(now, rate, draws, actions),
-            },
-            AppEvent::Arrived { tag, side, end } => {
-                self.transfers.on_arrival(tag, side, &end, actions);
-            }
-        }
-    }
-
-    fn draw(&self, draws: &mut Draws) -> u64 {
-        self.laws.size.as_ref().map_or(ENDLESS, |size| size.draw(draws))
-    }
-
-    /// Writes a block; the first one begins the transfer.
-    fn write_block(&mut self, now: Time, rate: Rate, draws: &mut Draws, actions: &mut Actions) {
+        let Some(rate) = self.laws.rate else {
+            return transfers.begin(self.draw(draws), 0, false, actions);
+        };
         let mut written = self.written.unwrap_or_else(|| {
             let bytes = self.draw(draws);
-            let tag = self.transfers.begin_empty(now, bytes, actions);
-            Written { tag, since: now, blocks: 0, left: bytes }
+            let tag = transfers.begin_empty(bytes, actions);
+            Written { tag, since: actions.now, blocks: 0, left: bytes }
         });
         let bytes = rate.block.min(written.left);
-        let side = self.transfers.carried(written.tag).sender;
+        let side = transfers.carried(written.tag).sender;
         actions.push(Action::Write { tag: written.tag, side, bytes, last: false });
         written.left -= bytes;
         written.blocks += 1;
@@ -135,12 +117,8 @@ impl Bulk {
         self.written = Some(written);
     }
 
-    pub(super) fn on_gone(&mut self, tag: u32) {
-        self.transfers.on_gone(tag);
-    }
-
-    pub(super) fn carried(&self, tag: u32) -> Option<&Carried> {
-        Some(self.transfers.carried(tag))
+    fn draw(&self, draws: &mut Draws) -> u64 {
+        self.laws.size.as_ref().map_or(ENDLESS, |size| size.draw(draws))
     }
 
     pub(super) fn is_endless(&self) -> bool {

@@ -4,14 +4,14 @@ mod dialogue;
 
 use std::rc::Rc;
 
-use airtcp_kernel::{Distribution, Sampler, Time};
+use airtcp_kernel::{Distribution, Duration, Sampler};
 use airtcp_tcp::Handshake;
 use serde::Deserialize;
 
 use super::transfer::{Sizes, Transfers};
-use super::{Actions, AppEvent, Carried, Draws, Setting, pause, phase};
+use super::{Actions, Draws, Setting, UnderWay, pause, phase};
 use crate::scenario::TcpConfig;
-use dialogue::Dialogues;
+pub(super) use dialogue::Dialogues;
 
 /// Limit of a message. Lines of text are far shorter.
 const MAX_MESSAGE_BYTES: u64 = 1 << 16;
@@ -63,17 +63,7 @@ impl FtpConfig {
 
 /// The users of one station.
 #[derive(Clone, Debug)]
-pub(crate) struct Ftp {
-    laws: Rc<Laws>,
-    under_way: UnderWay,
-}
-
-/// A running transfer or dialogue.
-#[derive(Clone, Debug)]
-enum UnderWay {
-    Transfers(Transfers),
-    Dialogues(Dialogues),
-}
+pub(super) struct Ftp(Rc<Laws>);
 
 #[derive(Debug)]
 struct Laws {
@@ -83,63 +73,27 @@ struct Laws {
 
 impl Ftp {
     pub(super) fn new(config: &FtpConfig, setting: Setting) -> Self {
-        let laws = Laws {
+        Self(Rc::new(Laws {
             interarrival: Sampler::new(config.interarrival.clone()),
             size: Sizes::new(Sampler::new(config.size.clone()), setting),
-        };
-        let under_way = match config.control {
+        }))
+    }
+
+    /// Returns the transfers of its users, of which none has begun.
+    pub(super) fn under_way(config: &FtpConfig, setting: Setting) -> UnderWay {
+        match config.control {
             None => UnderWay::Transfers(Transfers::new(setting)),
             Some(messages) => UnderWay::Dialogues(Dialogues::new(setting, messages)),
-        };
-        Self { laws: Rc::new(laws), under_way }
+        }
     }
 
     /// Starts with an interarrival time.
-    pub(super) fn start(&mut self, now: Time, draws: &mut Draws, actions: &mut Actions) {
-        actions.wake(now + phase(&self.laws.interarrival, draws));
+    pub(super) fn start(&self, draws: &mut Draws, actions: &mut Actions) {
+        actions.wake_in(phase(&self.0.interarrival, draws));
     }
 
-    #[inline]
-    pub(super) fn on_event(
-        &mut self,
-        now: Time,
-        event: AppEvent,
-        draws: &mut Draws,
-        actions: &mut Actions,
-    ) {
-        match event {
-            AppEvent::Woken => {
-                let bytes = self.laws.size.draw(draws);
-                match &mut self.under_way {
-                    UnderWay::Transfers(transfers) => {
-                        transfers.begin(now, bytes, 0, true, actions);
-                    }
-                    UnderWay::Dialogues(dialogues) => dialogues.begin(now, bytes, actions),
-                }
-                actions.wake(now + pause(&self.laws.interarrival, draws));
-            }
-            AppEvent::Arrived { tag, side, end } => match &mut self.under_way {
-                UnderWay::Transfers(transfers) => {
-                    transfers.on_arrival(tag, side, &end, actions);
-                }
-                UnderWay::Dialogues(dialogues) => {
-                    dialogues.on_arrival(now, tag, side, end, actions);
-                }
-            },
-        }
-    }
-
-    pub(super) fn on_gone(&mut self, tag: u32) {
-        match &mut self.under_way {
-            UnderWay::Transfers(transfers) => transfers.on_gone(tag),
-            UnderWay::Dialogues(dialogues) => dialogues.on_gone(tag),
-        }
-    }
-
-    pub(super) fn carried(&self, tag: u32) -> Option<&Carried> {
-        match &self.under_way {
-            UnderWay::Transfers(transfers) => Some(transfers.carried(tag)),
-            UnderWay::Dialogues(dialogues) => dialogues.carried(tag),
-        }
+    /// Draws the bytes of a transfer, and when the next one begins.
+    pub(super) fn draw(&self, draws: &mut Draws) -> (u64, Duration) {
+        (self.0.size.draw(draws), pause(&self.0.interarrival, draws))
     }
 }

@@ -3,6 +3,8 @@
 //! names. A connection carries objects one after the other, each after its own request (no
 //! pipelining), and is not reused for another page.
 
+use std::rc::Rc;
+
 use airtcp_kernel::{Distribution, Sampler, Time};
 use serde::Deserialize;
 
@@ -57,19 +59,9 @@ impl PageLaws {
         }
     }
 
-    /// Draws the objects of `count` pages in sequence.
-    pub(super) fn draw_many(
-        &self,
-        draws: &mut Draws,
-        pad: Option<u32>,
-        count: usize,
-    ) -> Vec<Vec<u64>> {
-        (0..count).map(|_| self.draw(draws, pad)).collect()
-    }
-
     /// Draws the object sizes in bytes of the next page, the document first. If the page as a whole
     /// has a size distribution, its size is split in proportion to the drawn object sizes.
-    fn draw(&self, draws: &mut Draws, pad: Option<u32>) -> Vec<u64> {
+    pub(super) fn draw(&self, draws: &mut Draws, pad: Option<u32>) -> Vec<u64> {
         let count = self.objects.draw(&mut draws.sizes).round().clamp(1.0, MOST_OBJECTS) as usize;
         let page = self.page.as_ref().map(|law| law.draw(&mut draws.sizes));
         let mut objects: Vec<f64> =
@@ -90,6 +82,7 @@ impl PageLaws {
 /// last acknowledgment.
 #[derive(Clone, Debug)]
 pub(super) struct Pages {
+    laws: Rc<PageLaws>,
     setting: Setting,
     slots: Slots<Connection>,
     /// When the page was requested.
@@ -121,11 +114,11 @@ struct Connection {
 }
 
 impl Pages {
-    pub(super) fn new(setting: Setting) -> Self {
-        let slots = Slots::default();
+    pub(super) fn new(laws: PageLaws, setting: Setting) -> Self {
         Self {
+            laws: Rc::new(laws),
             setting,
-            slots,
+            slots: Slots::default(),
             began: Time::ZERO,
             unasked: Vec::new(),
             missing: 0,
@@ -134,29 +127,23 @@ impl Pages {
     }
 
     /// Starts a page: requests its document.
-    pub(super) fn begin(
-        &mut self,
-        now: Time,
-        laws: &PageLaws,
-        draws: &mut Draws,
-        actions: &mut Actions,
-    ) {
+    pub(super) fn begin(&mut self, draws: &mut Draws, actions: &mut Actions) {
         debug_assert_eq!(self.missing, 0, "one page after the other");
-        self.began = now;
+        self.began = actions.now;
         self.has_document = false;
-        self.unasked = laws.draw(draws, self.setting.pad);
+        self.unasked = self.laws.draw(draws, self.setting.pad);
         self.missing = self.unasked.len();
         self.unasked.reverse();
         actions.push(Action::Asked);
-        self.open(now, laws, actions);
+        self.open(actions);
     }
 
     /// Requests the next object on a new connection.
-    fn open(&mut self, now: Time, laws: &PageLaws, actions: &mut Actions) {
+    fn open(&mut self, actions: &mut Actions) {
         let tag = self.slots.insert(Connection {
-            carried: Carried::new(Side::Server, now, 0),
+            carried: Carried::new(Side::Server, actions.now, 0),
             requested: 0,
-            began: now,
+            began: actions.now,
             bytes: 0,
             unheard: 0,
             unacknowledged: None,
@@ -165,30 +152,28 @@ impl Pages {
         let (service, opener) = (Service::Transfer, Some(self.setting.opener));
         actions.push(Action::Began { unbidden: false });
         actions.push(Action::Open { tag, service, opener, acks_first: false });
-        self.ask(now, tag, laws, actions);
+        self.ask(tag, actions);
     }
 
     /// Requests the next object on an idle connection.
-    fn ask(&mut self, now: Time, tag: u32, laws: &PageLaws, actions: &mut Actions) {
+    fn ask(&mut self, tag: u32, actions: &mut Actions) {
         let bytes = self.unasked.pop().expect("there is one more");
         let connection = self.slots.get_mut(tag);
-        connection.began = now;
+        connection.began = actions.now;
         connection.bytes = bytes;
         connection.unheard = bytes;
-        connection.requested += laws.request_bytes;
+        connection.requested += self.laws.request_bytes;
         connection.carried.ask_for(bytes);
-        let (side, bytes) = (Side::Station, laws.request_bytes);
+        let (side, bytes) = (Side::Station, self.laws.request_bytes);
         actions.push(Action::Write { tag, side, bytes, last: false });
     }
 
     /// Processes bytes that reached an end. Returns whether the client now has the whole page.
     pub(super) fn on_arrival(
         &mut self,
-        now: Time,
         tag: u32,
         side: Side,
         end: &End,
-        laws: &PageLaws,
         actions: &mut Actions,
     ) -> bool {
         if side == Side::Server {
@@ -203,7 +188,7 @@ impl Pages {
         let &mut Connection { began, bytes, .. } = connection;
         actions.push(Action::Received { began, bytes });
         self.missing -= 1;
-        self.go_on(now, tag, laws, actions);
+        self.go_on(tag, actions);
         let is_loaded = self.missing == 0;
         if is_loaded {
             actions.push(Action::Loaded { began: self.began });
@@ -212,18 +197,18 @@ impl Pages {
     }
 
     /// Requests the next object after the client has received one.
-    fn go_on(&mut self, now: Time, tag: u32, laws: &PageLaws, actions: &mut Actions) {
+    fn go_on(&mut self, tag: u32, actions: &mut Actions) {
         if self.unasked.is_empty() {
             self.slots.get_mut(tag).is_done = true;
             self.abandon_if_over(tag, actions);
             return;
         }
         actions.push(Action::Began { unbidden: false });
-        self.ask(now, tag, laws, actions);
+        self.ask(tag, actions);
         if !std::mem::replace(&mut self.has_document, true) {
-            for _ in 1..laws.connections {
+            for _ in 1..self.laws.connections {
                 if !self.unasked.is_empty() {
-                    self.open(now, laws, actions);
+                    self.open(actions);
                 }
             }
         }

@@ -7,7 +7,7 @@ use airtcp_kernel::{Duration, Time};
 use serde::Deserialize;
 
 use super::transfer::{Transfers, whole_bytes};
-use super::{Actions, AppEvent, Carried, Setting};
+use super::{Actions, Setting};
 
 /// Given transfers, in the resolved form of a scenario.
 #[derive(Clone, Debug, Deserialize)]
@@ -38,9 +38,8 @@ impl ReplayConfig {
 
 /// The part of it that one station replays.
 #[derive(Clone, Debug)]
-pub(crate) struct Replay {
+pub(super) struct Replay {
     config: Rc<ReplayConfig>,
-    transfers: Transfers,
     pad: Option<u32>,
     /// The index of its station in the group.
     station: usize,
@@ -50,13 +49,7 @@ pub(crate) struct Replay {
 
 impl Replay {
     pub(super) fn new(config: &ReplayConfig, setting: Setting) -> Self {
-        Self {
-            config: Rc::new(config.clone()),
-            transfers: Transfers::new(setting),
-            pad: setting.pad,
-            station: 0,
-            begun: 0,
-        }
+        Self { config: Rc::new(config.clone()), pad: setting.pad, station: 0, begun: 0 }
     }
 
     /// Selects the part of the station with this number in its group.
@@ -70,34 +63,18 @@ impl Replay {
         Some((Time::ZERO + Duration::from_secs_f64(time), bytes))
     }
 
-    pub(super) fn start(&mut self, actions: &mut Actions) {
+    pub(super) fn start(&self, actions: &mut Actions) {
         if let Some((at, _)) = self.next() {
             actions.wake(at);
         }
     }
 
-    pub(super) fn on_event(&mut self, now: Time, event: AppEvent, actions: &mut Actions) {
-        match event {
-            AppEvent::Woken => {
-                let (_, bytes) = self.next().expect("it was woken for one");
-                self.begun += 1;
-                let bytes = whole_bytes(bytes, self.pad);
-                self.transfers.begin(now, bytes, self.config.request_bytes, true, actions);
-                if let Some((at, _)) = self.next() {
-                    actions.wake(at.max(now));
-                }
-            }
-            AppEvent::Arrived { tag, side, end } => {
-                self.transfers.on_arrival(tag, side, &end, actions);
-            }
+    pub(super) fn wake(&mut self, transfers: &mut Transfers, actions: &mut Actions) {
+        let (_, bytes) = self.next().expect("it was woken for one");
+        self.begun += 1;
+        transfers.begin(whole_bytes(bytes, self.pad), self.config.request_bytes, true, actions);
+        if let Some((at, _)) = self.next() {
+            actions.wake(at.max(actions.now));
         }
-    }
-
-    pub(super) fn on_gone(&mut self, tag: u32) {
-        self.transfers.on_gone(tag);
-    }
-
-    pub(super) fn carried(&self, tag: u32) -> Option<&Carried> {
-        Some(self.transfers.carried(tag))
     }
 }

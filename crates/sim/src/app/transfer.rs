@@ -136,7 +136,6 @@ impl Transfers {
     /// Starts a transfer. The client of a download requests it with `request` bytes.
     pub(super) fn begin(
         &mut self,
-        now: Time,
         bytes: u64,
         request: u64,
         unbidden: bool,
@@ -144,7 +143,7 @@ impl Transfers {
     ) {
         let sender = self.setting.sender;
         let request = if sender == Side::Server { request } else { 0 };
-        let tag = self.open(now, bytes, request, unbidden, actions);
+        let tag = self.open(bytes, request, unbidden, actions);
         if request > 0 {
             let side = Side::Station;
             actions.push(Action::Write { tag, side, bytes: request, last: false });
@@ -154,22 +153,15 @@ impl Transfers {
     }
 
     /// Starts a transfer whose program writes later, and returns its tag.
-    pub(super) fn begin_empty(&mut self, now: Time, bytes: u64, actions: &mut Actions) -> u32 {
-        let tag = self.open(now, bytes, 0, false, actions);
+    pub(super) fn begin_empty(&mut self, bytes: u64, actions: &mut Actions) -> u32 {
+        let tag = self.open(bytes, 0, false, actions);
         actions.push(Action::Await { tag, bytes });
         tag
     }
 
-    fn open(
-        &mut self,
-        now: Time,
-        bytes: u64,
-        request: u64,
-        unbidden: bool,
-        actions: &mut Actions,
-    ) -> u32 {
+    fn open(&mut self, bytes: u64, request: u64, unbidden: bool, actions: &mut Actions) -> u32 {
         let Setting { sender, opener, .. } = self.setting;
-        let carried = Carried::new(sender, now, bytes);
+        let carried = Carried::new(sender, actions.now, bytes);
         let tag = self.slots.insert(Transfer { carried, request });
         actions.push(Action::Began { unbidden });
         let service = Service::Transfer;

@@ -3,7 +3,7 @@
 use airtcp_kernel::{Duration, Time};
 use serde::Deserialize;
 
-use super::{Action, Actions, AppEvent, Draws, Setting};
+use super::{Action, Actions, Draws, Setting};
 use crate::connection::Side;
 use crate::e_model::Codec;
 use crate::packet::UDP_HEADER_BYTES;
@@ -36,7 +36,7 @@ impl UdpConfig {
 
 /// A source of datagrams.
 #[derive(Clone, Debug)]
-pub(crate) struct Udp {
+pub(super) struct Udp {
     config: UdpConfig,
     side: Side,
     /// The time of the first datagram, and the number of those since.
@@ -50,7 +50,7 @@ impl Udp {
     }
 
     /// Starts at a random phase, so that sources of a constant rate are not synchronized.
-    pub(super) fn start(&mut self, now: Time, draws: &mut Draws, actions: &mut Actions) {
+    pub(super) fn start(&self, draws: &mut Draws, actions: &mut Actions) {
         let pause = match self.config.rate_bps {
             None => Duration::ZERO,
             Some(rate_bps) => {
@@ -58,18 +58,17 @@ impl Udp {
                 Duration::from_secs_f64(draws.times.unit() * interval.as_secs_f64())
             }
         };
-        actions.wake(now + pause);
+        actions.wake_in(pause);
     }
 
-    pub(super) fn on_event(&mut self, now: Time, event: AppEvent, actions: &mut Actions) {
-        let AppEvent::Woken = event else { unreachable!("datagrams have no connection") };
+    pub(super) fn wake(&mut self, actions: &mut Actions) {
         let (side, bytes) = (self.side, self.config.packet_bytes - UDP_HEADER_BYTES);
         let Some(rate_bps) = self.config.rate_bps else {
             actions.push(Action::Saturate { side, bytes });
             return;
         };
         if self.sent == 0 {
-            self.first = now;
+            self.first = actions.now;
         }
         self.sent += 1;
         // The n-th datagram is sent n intervals after the first, without accumulating rounding

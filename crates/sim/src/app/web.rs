@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use airtcp_kernel::{Distribution, Sampler, Time};
+use airtcp_kernel::{Distribution, Sampler};
 use serde::Deserialize;
 
 use super::page::{PageConfig, PageLaws, Pages};
 use super::transfer::{Sizes, Transfers};
-use super::{Actions, AppEvent, Carried, Draws, Setting, pause, phase};
+use super::{Actions, Draws, Setting, UnderWay, pause, phase};
 
 /// Transfers with think times between them, in the resolved form of a scenario.
 #[derive(Clone, Debug, Deserialize)]
@@ -31,9 +31,13 @@ impl WebConfig {
         pad: Option<u32>,
         count: usize,
     ) -> Option<Vec<Vec<u64>>> {
+        let laws = self.page_laws()?;
+        Some((0..count).map(|_| laws.draw(draws, pad)).collect())
+    }
+
+    fn page_laws(&self) -> Option<PageLaws> {
         let size = Sampler::new(self.size.clone());
-        let laws = PageLaws::new(self.page.as_ref()?, size, self.request_bytes);
-        Some(laws.draw_many(draws, pad, count))
+        Some(PageLaws::new(self.page.as_ref()?, size, self.request_bytes))
     }
 
     pub(super) fn check(&self) -> Result<(), &'static str> {
@@ -43,108 +47,46 @@ impl WebConfig {
 
 /// One user.
 #[derive(Clone, Debug)]
-pub(crate) struct Web {
-    laws: Rc<Laws>,
-    under_way: UnderWay,
-}
-
-/// The running transfers or pages.
-#[derive(Clone, Debug)]
-enum UnderWay {
-    Transfers(Transfers),
-    Pages(Pages),
-}
+pub(super) struct Web(Rc<Laws>);
 
 #[derive(Debug)]
 struct Laws {
     think_time: Sampler,
-    transferred: Transferred,
-}
-
-/// What a user transfers.
-#[derive(Debug)]
-enum Transferred {
-    /// One object with this size distribution, requested with `request_bytes`.
-    Single {
-        size: Sizes,
-        request_bytes: u64,
-    },
-    Page(PageLaws),
+    /// The size of an object that is transferred alone.
+    size: Sizes,
+    request_bytes: u64,
 }
 
 impl Web {
     pub(super) fn new(config: &WebConfig, setting: Setting) -> Self {
-        let (size, request_bytes) = (Sampler::new(config.size.clone()), config.request_bytes);
-        let (transferred, under_way) = match &config.page {
-            None => {
-                let size = Sizes::new(size, setting);
-                (
-                    Transferred::Single { size, request_bytes },
-                    UnderWay::Transfers(Transfers::new(setting)),
-                )
-            }
-            Some(page) => {
-                let laws = PageLaws::new(page, size, request_bytes);
-                (Transferred::Page(laws), UnderWay::Pages(Pages::new(setting)))
-            }
-        };
-        let think_time = Sampler::new(config.think_time.clone());
-        Self { laws: Rc::new(Laws { think_time, transferred }), under_way }
+        Self(Rc::new(Laws {
+            think_time: Sampler::new(config.think_time.clone()),
+            size: Sizes::new(Sampler::new(config.size.clone()), setting),
+            request_bytes: config.request_bytes,
+        }))
+    }
+
+    /// Returns the transfers or pages of a user, of which none has begun.
+    pub(super) fn under_way(config: &WebConfig, setting: Setting) -> UnderWay {
+        match config.page_laws() {
+            None => UnderWay::Transfers(Transfers::new(setting)),
+            Some(laws) => UnderWay::Pages(Pages::new(laws, setting)),
+        }
     }
 
     /// Starts with a think time.
-    pub(super) fn start(&mut self, now: Time, draws: &mut Draws, actions: &mut Actions) {
-        let law = &self.laws.think_time;
-        actions.wake(now + if law.is_constant() { phase(law, draws) } else { pause(law, draws) });
+    pub(super) fn start(&self, draws: &mut Draws, actions: &mut Actions) {
+        let law = &self.0.think_time;
+        actions.wake_in(if law.is_constant() { phase(law, draws) } else { pause(law, draws) });
     }
 
-    #[inline]
-    pub(super) fn on_event(
-        &mut self,
-        now: Time,
-        event: AppEvent,
-        draws: &mut Draws,
-        actions: &mut Actions,
-    ) {
-        let is_over = match (&mut self.under_way, &self.laws.transferred, event) {
-            (
-                UnderWay::Transfers(transfers),
-                Transferred::Single { size, request_bytes },
-                AppEvent::Woken,
-            ) => {
-                transfers.begin(now, size.draw(draws), *request_bytes, false, actions);
-                false
-            }
-            (UnderWay::Transfers(transfers), _, AppEvent::Arrived { tag, side, end }) => {
-                transfers.on_arrival(tag, side, &end, actions)
-            }
-            (UnderWay::Pages(pages), Transferred::Page(laws), AppEvent::Woken) => {
-                pages.begin(now, laws, draws, actions);
-                false
-            }
-            (
-                UnderWay::Pages(pages),
-                Transferred::Page(laws),
-                AppEvent::Arrived { tag, side, end },
-            ) => pages.on_arrival(now, tag, side, &end, laws, actions),
-            _ => unreachable!("what is under way is what is transferred"),
-        };
-        if is_over {
-            actions.wake(now + pause(&self.laws.think_time, draws));
-        }
+    /// Begins to transfer an object.
+    pub(super) fn wake(&self, transfers: &mut Transfers, draws: &mut Draws, actions: &mut Actions) {
+        transfers.begin(self.0.size.draw(draws), self.0.request_bytes, false, actions);
     }
 
-    pub(super) fn on_gone(&mut self, tag: u32) {
-        match &mut self.under_way {
-            UnderWay::Transfers(transfers) => transfers.on_gone(tag),
-            UnderWay::Pages(pages) => pages.on_gone(tag),
-        }
-    }
-
-    pub(super) fn carried(&self, tag: u32) -> Option<&Carried> {
-        Some(match &self.under_way {
-            UnderWay::Transfers(transfers) => transfers.carried(tag),
-            UnderWay::Pages(pages) => pages.carried(tag),
-        })
+    /// Thinks after a transfer or a page.
+    pub(super) fn think(&self, draws: &mut Draws, actions: &mut Actions) {
+        actions.wake_in(pause(&self.0.think_time, draws));
     }
 }

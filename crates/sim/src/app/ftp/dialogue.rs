@@ -12,7 +12,7 @@ use crate::connection::Side;
 
 /// The logged-in users of one station.
 #[derive(Clone, Debug)]
-pub(super) struct Dialogues {
+pub(in crate::app) struct Dialogues {
     setting: Setting,
     messages: FtpMessages,
     sessions: Vec<Session>,
@@ -82,14 +82,14 @@ impl Dialogues {
     }
 
     /// Starts a transfer of `bytes`: a logged-in user sends PASV.
-    pub(super) fn begin(&mut self, now: Time, bytes: u64, actions: &mut Actions) {
+    pub(in crate::app) fn begin(&mut self, bytes: u64, actions: &mut Actions) {
         actions.push(Action::Began { unbidden: true });
         let id = match self.idle.pop() {
             Some(id) => id,
             None => self.log_in(actions),
         };
         let session = &mut self.sessions[id as usize];
-        session.began = now;
+        session.began = actions.now;
         session.bytes = bytes;
         session.say(Side::Station, self.messages.pasv_bytes, Stage::Passive, actions);
     }
@@ -114,9 +114,8 @@ impl Dialogues {
     }
 
     /// Processes bytes that reached an end of a connection.
-    pub(super) fn on_arrival(
+    pub(in crate::app) fn on_arrival(
         &mut self,
-        now: Time,
         tag: u32,
         side: Side,
         end: End,
@@ -142,11 +141,11 @@ impl Dialogues {
                 *id
             }
         };
-        while self.take_step(now, id, actions) {}
+        while self.take_step(id, actions) {}
     }
 
     /// Takes the next step of the dialogue, if it is due.
-    fn take_step(&mut self, now: Time, id: u32, actions: &mut Actions) -> bool {
+    fn take_step(&mut self, id: u32, actions: &mut Actions) -> bool {
         let (sender, messages) = (self.setting.sender, self.messages);
         let session = &mut self.sessions[id as usize];
         match session.stage {
@@ -154,7 +153,7 @@ impl Dialogues {
                 session.say(Side::Server, messages.reply_227_bytes, Stage::Open, actions);
             }
             Stage::Open if session.has_heard(Side::Station) => {
-                self.open_data_connection(now, id, actions);
+                self.open_data_connection(id, actions);
             }
             Stage::Retrieve if session.data_ends[Side::Station as usize].is_established => {
                 session.say(Side::Station, messages.retr_bytes, Stage::Begin, actions);
@@ -189,9 +188,9 @@ impl Dialogues {
         true
     }
 
-    fn open_data_connection(&mut self, now: Time, id: u32, actions: &mut Actions) {
+    fn open_data_connection(&mut self, id: u32, actions: &mut Actions) {
         let session = &mut self.sessions[id as usize];
-        let carried = Carried::new(self.setting.sender, now, session.bytes);
+        let carried = Carried::new(self.setting.sender, actions.now, session.bytes);
         let tag = self.lines.insert(Line::Data(id, carried));
         session.data = Some(tag);
         let is_established = !self.setting.has_handshake;
@@ -201,11 +200,11 @@ impl Dialogues {
         actions.push(Action::Open { tag, service, opener, acks_first: true });
     }
 
-    pub(super) fn on_gone(&mut self, tag: u32) {
+    pub(in crate::app) fn on_gone(&mut self, tag: u32) {
         self.lines.remove(tag);
     }
 
-    pub(super) fn carried(&self, tag: u32) -> Option<&Carried> {
+    pub(in crate::app) fn carried(&self, tag: u32) -> Option<&Carried> {
         match self.lines.get(tag) {
             Line::Control(_) => None,
             Line::Data(_, carried) => Some(carried),
