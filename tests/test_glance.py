@@ -53,6 +53,16 @@ def test_the_budget_holds_whatever_is_looked_at(number: int) -> None:
     assert 4 <= seen.metrics["goodput_bps"].n <= RUNS
 
 
+def test_the_budget_holds_for_packets_in_long_aggregates() -> None:
+    """A saturated sender has no events, and hundreds of packets in each attempt."""
+    seen = glance(loads(cell(2, standard="802.11ax", application=SATURATED)))
+
+    goodput_bps = seen.metrics["goodput_bps"].mean
+    assert goodput_bps is not None
+    packets = goodput_bps * seen.simulation.simulated_s / (8 * 1472)
+    assert packets < 2 * TIMES * BUDGET
+
+
 def test_an_idle_scenario_is_not_looked_at_for_ever() -> None:
     """A page of 100 bytes in ten hours: 16 hours are seen, which is next to no work."""
     seen = glance(loads(cell(1, application=reading("100 B", "36000 s"))))

@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.run import Run
 
-#: The unit of work: events of the event loop, plus twice the transmission attempts and segments. A
-#: million takes about 80 ms.
+#: The unit of work: events of the event loop, plus twice the transmission attempts and segments, or
+#: the MPDUs in data PPDUs if these are more. A million takes about 80 ms.
 BUDGET: Final = 270_000
 #: The default work in these units. One unit sees no page of a busy office and leaves a quarter of
 #: the metrics without a value, three leave a sixth.
@@ -219,7 +219,7 @@ class _Look:
                     f"a quick simulation with seed {run.seed} failed: {error}"
                 ) from error
             answer = json.loads(text)
-            self.events += self._set_up + _work(run, answer["counts"])
+            self.events += self._set_up + _work(run, answer)
             times_s = np.frombuffer(times, dtype="<f8")
             found.append(
                 Replication(len(found), answer, times_s, accounts=Accounts.of_core(accounts))
@@ -227,9 +227,15 @@ class _Look:
         return found
 
 
-def _work(run: Run, counts: Mapping[str, int]) -> int:
-    """Return the events of a replication, plus twice its attempts and segments, with warm-up."""
+def _work(run: Run, answer: Mapping[str, Any]) -> int:
+    """Return the work of a replication, with its warm-up."""
+    counts = answer["counts"]
     measured = 2 * (counts["mac_attempts"] + counts["tcp_segments"])
+    mpdus = 0.0
+    for one in answer["stations"]:
+        side = "stations" if "/" in one["name"] else "ap"
+        mpdus += one["attempts"] * (answer["metrics"].get(f"mpdus_per_ppdu_{side}") or 0.0)
     # These counts exclude the warm-up, so they are scaled to include it.
     whole_ns = (run.warmup_ns or 0) + run.duration_ns
-    return counts["events"] + measured * whole_ns // run.duration_ns
+    of_events = counts["events"] + measured * whole_ns // run.duration_ns
+    return max(of_events, int(mpdus) * whole_ns // run.duration_ns)
