@@ -237,5 +237,5 @@ def _work(run: Run, answer: Mapping[str, Any]) -> int:
         mpdus += one["attempts"] * (answer["metrics"].get(f"mpdus_per_ppdu_{side}") or 0.0)
     # These counts exclude the warm-up, so they are scaled to include it.
     whole_ns = (run.warmup_ns or 0) + run.duration_ns
-    of_events = counts["events"] + measured * whole_ns // run.duration_ns
+    of_events: int = counts["events"] + measured * whole_ns // run.duration_ns
     return max(of_events, int(mpdus) * whole_ns // run.duration_ns)
