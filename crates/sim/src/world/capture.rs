@@ -13,14 +13,15 @@ mod heard;
 mod management;
 mod on_air;
 mod packets;
+mod rates;
 mod users;
 
 use std::collections::BTreeMap;
 
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{
-    AccessCategory, AggregationConfig, ContenderId, EVERYBODY, Emlsr, FrameTimes, Frames,
-    LOWEST_OFDM_RATE, Modulation, Mpdu, Rate, StationId,
+    AccessCategory, ContenderId, EVERYBODY, Emlsr, FrameTimes, Frames, LOWEST_OFDM_RATE,
+    Modulation, Mpdu, Rate, StationId,
 };
 
 use super::World;
@@ -34,7 +35,6 @@ use crate::pcap::frame::{Address, Cf, DataHeader, Frame, bitmap_bits};
 use crate::pcap::packet::Ip;
 use crate::pcap::radiotap::{Sending, Subframe};
 use crate::pcap::{Out, PcapWriter};
-use crate::scenario::StationGroup;
 use agreements::{Agreement, Told};
 use heard::UnderWay;
 pub(super) use on_air::OnAir;
@@ -321,9 +321,7 @@ impl World<'_> {
         capture.ampdus += u32::from(is_ampdu);
         let receiver = psdu.first().payload.to;
         let is_uplink = self.nodes[receiver as usize].is_access_point();
-        let timing = self.station_of(by, receiver).and_then(|one| one.high_rate(self.scenario));
-        // Only convolutional codes have a tail.
-        let ldpc = timing.is_some_and(|high| high.tail_bits == 0);
+        let ldpc = self.has_ldpc(by, receiver);
         let window_start = psdu.first().id;
         let mut frames = Vec::with_capacity(count);
         let mut sendings = Vec::with_capacity(count);
@@ -422,32 +420,6 @@ impl World<'_> {
     fn addresses_on_air(&self, by: ContenderId, receiver: StationId) -> [Address; 2] {
         // The medium numbers its stations as the world numbers nodes.
         [address_of(self.transmitters[by as usize].node), address_of(receiver)]
-    }
-
-    /// Returns the rate of RTS and CTS before data at `data_rate`.
-    fn protection_rate(&self, data_rate: Rate, control_rate: Rate) -> Rate {
-        self.phy.protection_of(data_rate).map_or(control_rate, |one| one.rate)
-    }
-
-    fn control_rate_to(&self, by: ContenderId, receiver: StationId) -> Rate {
-        self.station_of(by, receiver).expect("one of the two is no access point").control_rate
-    }
-
-    /// Returns the group of the station in an exchange of `by` with `receiver`.
-    fn station_of(&self, by: ContenderId, receiver: StationId) -> Option<&StationGroup> {
-        let sender = &self.nodes[self.transmitters[by as usize].node as usize];
-        let group = sender.group.or(self.nodes[receiver as usize].group)?;
-        Some(&self.scenario.stations[group as usize])
-    }
-
-    /// Returns the aggregation between `by` and `receiver`.
-    fn aggregation_to(&self, by: ContenderId, receiver: StationId) -> Option<&AggregationConfig> {
-        self.station_of(by, receiver)?.aggregation(self.scenario)
-    }
-
-    /// Returns the aggregation of a station.
-    fn aggregation_of(&self, station: &Node) -> Option<&AggregationConfig> {
-        self.scenario.stations[station.group? as usize].aggregation(self.scenario)
     }
 
     /// Returns the TID of a queue's frames under a Block ACK agreement.

@@ -17,7 +17,7 @@ use super::measure::PayloadFrom;
 use super::node::Node;
 use crate::airtime::{AirtimeAccount, AirtimeParts, Cargo, CellParts, Colliding, ExchangeParts};
 use crate::medium::Medium;
-use crate::scenario::Scenario;
+use crate::scenario::{RadioLink, Scenario};
 
 /// The current medium, and the stored state of the others.
 #[derive(Debug, Default)]
@@ -180,8 +180,12 @@ impl World<'_> {
 
     /// Returns the rate of CF-Ends on the current medium.
     pub(super) fn cf_end_rate(&self) -> Rate {
-        let links = self.scenario.ap.links.as_ref();
-        links.map_or(self.scenario.mac.cf_end_rate, |links| links[self.parts.current].cf_end_rate)
+        self.link().map_or(self.scenario.mac.cf_end_rate, |link| link.cf_end_rate)
+    }
+
+    /// Returns the current medium as one of several links.
+    pub(super) fn link(&self) -> Option<&RadioLink> {
+        self.scenario.ap.links.as_ref().map(|links| &links[self.parts.current])
     }
 
     /// Switches to the state of the medium with this number.

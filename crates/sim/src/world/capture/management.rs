@@ -20,7 +20,7 @@ impl World<'_> {
         window_start: u64,
         intact: bool,
     ) {
-        let control_rate = self.control_rate_to(by, receiver);
+        let (control_rate, _) = self.rates_to(by, receiver);
         if self.plays(Kind::Field) {
             return self.note_request(by, (times, control_rate), receiver, window_start);
         }
@@ -52,7 +52,7 @@ impl World<'_> {
     ) {
         let [_, _, request, answer] = times.intervals(self.phy);
         let node = self.transmitters[by as usize].node;
-        let (tid, rate) = (self.tid(by), self.control_rate_to(by, receiver));
+        let (tid, (rate, _)) = (self.tid(by), self.rates_to(by, receiver));
         let block_ack_rate = self.aggregation_to(by, receiver).map(|one| one.block_ack_rate);
         let [sender, far] = self.addresses_on_air(by, receiver);
         let duration = micros_up(answer.1 - request.1);

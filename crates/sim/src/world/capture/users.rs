@@ -182,11 +182,6 @@ impl World<'_> {
         });
         Users { by, sender, start, trigger, users }
     }
-
-    fn has_ldpc(&self, by: ContenderId, receiver: StationId) -> bool {
-        let timing = self.station_of(by, receiver).and_then(|one| one.high_rate(self.scenario));
-        timing.is_some_and(|high| high.tail_bits == 0)
-    }
 }
 
 /// Returns the RU Allocation subfield of a resource unit (Table 9-31g): bit 0 selects the upper 80
