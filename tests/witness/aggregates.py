@@ -118,7 +118,7 @@ class Frame:
     @property
     def kind(self) -> str:
         names = {0x88: "data", 0x84: "request", 0x94: "block ack", 0xD4: "ack"}
-        names |= {0xB4: "rts", 0xC4: "cts", 0xE4: "cf-end", 0x24: "trigger"}
+        names |= {0xB4: "rts", 0xC4: "cts", 0xE4: "cf-end", 0x24: "trigger", 0xC8: "null"}
         return names[self.mpdu[0]]
 
     @property

@@ -186,9 +186,3 @@ def test_users_of_802_11be_have_resource_units_of_eht(tmp_path: Path) -> None:
     assert sum(found == of_two for found in units.values()) > 50
     assert answers > 100
     assert tshark(file, "-c", "3000", "-Y", "_ws.malformed || _ws.short") == []
-
-
-def test_triggers_for_data_are_not_captured(tmp_path: Path) -> None:
-    scenario = loads(OF_SEVERAL["mu-bar"]).vary({"mac.ofdma.uplink": "trigger"})
-    with pytest.raises(airtcp.QuestionError, match="triggers for data"):
-        airtcp.simulate(scenario, pcap=tmp_path / "air.pcap")

@@ -4,6 +4,7 @@
 use airtcp_kernel::Time;
 
 use crate::frame::{Frames, Mpdu, Msdu, Ppdu};
+use crate::phy::ResourceUnit;
 use crate::sequence::dcf::FrameTimes;
 use crate::station::{ContenderId, StationId};
 
@@ -201,17 +202,35 @@ pub struct CfFrame<'a, P> {
     pub end: Time,
 }
 
-/// Data of a station after a trigger frame.
+/// The part of one station in the PPDU that responds to a trigger frame.
 #[derive(Debug)]
 pub struct TriggeredPsdu<'a, P> {
     /// The contender.
     pub by: ContenderId,
-    /// The MPDUs, oldest first.
-    pub frames: Frames<'a, P>,
     /// The rate class.
     pub class: u32,
-    /// Whether any of it was received.
-    pub is_answered: bool,
+    /// Its resource unit.
+    pub unit: ResourceUnit,
+    /// What it sends.
+    pub sends: TriggeredFrames<'a, P>,
+}
+
+/// What a station sends after a trigger frame.
+#[derive(Clone, Copy, Debug)]
+pub enum TriggeredFrames<'a, P> {
+    /// A QoS Null frame that reports these bits in its queue.
+    Report(u64),
+    /// A Block ACK request with this first number of the window.
+    Request(u64),
+    /// Data.
+    Data {
+        /// The MPDUs, oldest first.
+        frames: Frames<'a, P>,
+        /// The number of MPDUs received, and of those lost.
+        received: u64,
+        /// See `received`.
+        lost: u64,
+    },
 }
 
 /// One or several frames that begin.
@@ -271,17 +290,21 @@ pub enum Began<'a, P> {
         /// True if it is part of the collision that the previous event reported.
         collides: bool,
     },
-    /// An exchange that ends as its data do, or with their acknowledgment: a trigger frame, and data
-    /// of several stations at once.
+    /// A trigger frame, and what several stations send at once; it ends with their acknowledgment if
+    /// they send data. Reported when the stations have sent, or if the trigger frame collides, when it
+    /// begins.
     Triggered {
         /// The sender of the trigger frame.
         by: ContenderId,
         /// When the exchange began.
         start: Time,
-        /// The times of its frames; the trigger frame is in place of the RTS.
+        /// The times of its frames. The trigger frame is in place of the RTS, or of the data if it
+        /// asks for reports.
         times: &'a FrameTimes,
-        /// The data of each station that sent any.
+        /// The parts of the stations.
         users: &'a [TriggeredPsdu<'a, P>],
+        /// True if the trigger frame is part of the collision that the next event reports.
+        collides: bool,
     },
     /// The first frame of an exchange; it collides.
     Collider {

@@ -41,7 +41,7 @@ pub(crate) use roles::Roles;
 use desk::loses;
 
 use crate::contention::{Access, Retry};
-use crate::events::{MacEvent, Supply};
+use crate::events::{MacEvent, Supply, TriggeredPsdu};
 use crate::frame::{Frames, Psdu, UserPsdu};
 use crate::medium::{Medium, Reception};
 use crate::sequence::dcf::FrameTimes;
@@ -211,6 +211,12 @@ pub(crate) trait Exchange<P: Clone>: Sized {
 
     /// Returns the users of the current PPDU of `by` if it is in a multi-user format.
     fn users(&self, _by: ContenderId) -> Vec<UserPsdu<'_, P>> {
+        Vec::new()
+    }
+
+    /// Returns the parts of the stations in the response to the trigger frame of `by`, if it sends
+    /// one.
+    fn triggered<'a>(&'a self, _: &'a Air<P>, _by: ContenderId) -> Vec<TriggeredPsdu<'a, P>> {
         Vec::new()
     }
 

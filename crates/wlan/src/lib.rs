@@ -44,7 +44,10 @@ pub use contention::{
 };
 pub use counters::{CellCounters, MacCounters};
 pub use engine::{ByFrames, Engine};
-pub use events::{Began, CfFrame, HeardBy, HeardFrame, HeardKind, MacEvent, Supply, TriggeredPsdu};
+pub use events::{
+    Began, CfFrame, HeardBy, HeardFrame, HeardKind, MacEvent, Supply, TriggeredFrames,
+    TriggeredPsdu,
+};
 pub use field::{FailureCounts, Field, FieldConfig, HearingConfig, View};
 pub use frame::{Emlsr, Frames, LOWEST_OFDM_RATE, Mpdu, Msdu, Ppdu, Trigger, UserPsdu};
 pub use medium::{CollidedFrame, FrameErrors};

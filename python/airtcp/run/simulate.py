@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from airtcp.choices import has_own
-from airtcp.exceptions import OutputError, QuestionError, SimulationError
+from airtcp.exceptions import OutputError, SimulationError
 from airtcp.files import aside
 from airtcp.results import Provenance, Replication, Simulation, SimulationResult, Stopped
 from airtcp.results.cells import Alone
@@ -86,9 +86,8 @@ def simulate(
     Raises SimulationError if a replication breaks a conservation law or the core rejects the
     scenario, ScenarioError if it may need more memory than available (`airtcp.run.memory`),
     ValueError for a number of replications or threads below one or an interval that is not
-    positive, QuestionError for a capture of triggers for data, OutputError if a file cannot be
-    written (if this is only detected during the run, the error has the `result`), and
-    KeyboardInterrupt if interrupted before the first replication ended.
+    positive, OutputError if a file cannot be written (if this is only detected during the run, it
+    has the `result`), and KeyboardInterrupt if interrupted before the first replication ended.
 
     With the `cafe` of `airtcp.load`:
 
@@ -104,12 +103,6 @@ def simulate(
         raise ValueError(f"snaplen must be {LEAST_SNAPLEN} to {MOST_SNAPLEN}, not {snaplen}")
     if threads is not None and threads < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
-    ofdma = scenario.mac.ofdma
-    if pcap is not None and ofdma is not None and ofdma.uplink != "edca":
-        raise QuestionError(
-            "--pcap: captures of triggers for data are not supported; allowed: without --pcap, or "
-            'a scenario with mac.ofdma.uplink = "edca"'
-        )
     if seed is not None or replications is not None:
         scenario = scenario.with_run(seed=seed, replications=replications)
     threads = threads or processors()

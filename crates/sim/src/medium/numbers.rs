@@ -4,8 +4,8 @@
 
 use airtcp_kernel::Time;
 use airtcp_wlan::{
-    Began, ContenderId, FrameTimes, HeardBy, HeardFrame, MacEvent, Mpdu, Msdu, Ppdu, StationId,
-    Supply, TriggeredPsdu, UserPsdu,
+    Began, ContenderId, HeardBy, HeardFrame, MacEvent, Mpdu, Msdu, Ppdu, StationId, Supply,
+    TriggeredPsdu, UserPsdu,
 };
 
 use crate::packet::Packet;
@@ -188,8 +188,11 @@ impl<S: Supply<Packet>> Supply<Packet> for Renumbered<'_, S> {
     fn on_event(&mut self, now: Time, event: MacEvent<'_, Packet>) {
         let mut several = Vec::new();
         let event = match event {
-            MacEvent::Began(Began::Triggered { by, start, times, users }) => {
-                return self.triggered(now, by, start, times, users);
+            MacEvent::Began(Began::Triggered { by, start, times, users, collides }) => {
+                let by = self.contender(by);
+                let users = &self.triggered(users)[..];
+                let began = Began::Triggered { by, start, times, users, collides };
+                return self.supply.on_event(now, MacEvent::Began(began));
             }
             MacEvent::Began(began) => MacEvent::Began(self.began(began, &mut several)),
             MacEvent::Lost { by, psdu, answer } => {
@@ -208,23 +211,13 @@ impl<S: Supply<Packet>> Supply<Packet> for Renumbered<'_, S> {
 
 impl<S: Supply<Packet>> Renumbered<'_, S> {
     #[cold]
-    fn triggered(
-        &mut self,
-        now: Time,
-        by: ContenderId,
-        start: Time,
-        times: &FrameTimes,
-        users: &[TriggeredPsdu<'_, Packet>],
-    ) {
-        let users = users.iter().map(|one| TriggeredPsdu {
+    fn triggered<'a>(&self, users: &[TriggeredPsdu<'a, Packet>]) -> Vec<TriggeredPsdu<'a, Packet>> {
+        let renumbered = |one: &TriggeredPsdu<'a, Packet>| TriggeredPsdu {
             by: self.contender(one.by),
             class: self.class(one.class),
-            frames: one.frames,
-            is_answered: one.is_answered,
-        });
-        let users: Vec<_> = users.collect();
-        let began = Began::Triggered { by: self.contender(by), start, times, users: &users };
-        self.supply.on_event(now, MacEvent::Began(began));
+            ..*one
+        };
+        users.iter().map(renumbered).collect()
     }
 
     #[cold]

@@ -1,11 +1,12 @@
 //! MPDUs of IEEE 802.11-2020, clause 9, byte by byte: data, A-MSDUs, RTS, CTS, MAC ACK, Block ACK
-//! and its request, CF-End, beacons and frames of contention-free periods.
+//! and its request, CF-End, beacons and frames of contention-free periods. Those of triggered
+//! exchanges are in [`triggered`].
 //!
 //! Payload is zeros, so it is stored as a number.
 
-use airtcp_kernel::Duration;
+mod triggered;
 
-use super::he_bandwidth;
+pub(crate) use triggered::{Asks, StationInfo, UserInfo};
 
 /// Octets of an address.
 pub(crate) type Address = [u8; 6];
@@ -21,7 +22,6 @@ const CTS: u8 = 0xc4;
 const ACK: u8 = 0xd4;
 const BLOCK_ACK_REQUEST: u8 = 0x84;
 const BLOCK_ACK: u8 = 0x94;
-const TRIGGER: u8 = 0x24;
 const CF_END: u8 = 0xe4;
 const CF_END_AND_CF_ACK: u8 = 0xf4;
 /// IEEE 802.11-2016, Table 9-1: added to the subtype of data frames without QoS.
@@ -45,17 +45,6 @@ const COMPRESSED: u16 = 2 << 1;
 /// 9.3.1.8.3: sizes in bits of a Block ACK's bitmap, with their Fragment Number subfields
 /// (802.11ax-2021; 512 and 1024 bits in 802.11be-2024).
 const BITMAPS: [(u64, u16); 4] = [(64, 0), (256, 4), (512, 8), (1024, 10)];
-/// 802.11ax-2021, 9.3.1.22: types of trigger frames; stations sense the medium before they respond;
-/// 2x HE-LTF with a guard interval of 1,600 ns; the largest power of a station.
-const MU_BAR: u64 = 2;
-const MU_RTS: u64 = 3;
-const CARRIER_SENSE: u64 = 1 << 17;
-/// The reserved bits of HE-SIG-A2 are ones; in 802.11be two zeros among them mean EHT (9.3.1.22.1).
-const HE_VARIANT: u64 = 0x1ff << 54;
-const TWO_LTF_1600_NS: u64 = 1;
-const MOST_POWER: u64 = 127;
-/// The legacy training fields and L-SIG.
-const LEGACY_PREAMBLE: Duration = Duration::from_micros(20);
 /// 9.4.1.4: part of an infrastructure network.
 const CAPABILITY_ESS: u16 = 1;
 /// Element IDs (9.4.2.1).
@@ -95,20 +84,6 @@ impl Cf {
     fn subtype(self) -> u8 {
         (if self.acknowledges { CF_ACK } else { 0 }) | if self.polls { CF_POLL } else { 0 }
     }
-}
-
-/// A user of an MU-BAR trigger (802.11ax-2021, 9.3.1.22).
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct UserInfo {
-    /// AID12.
-    pub(crate) station_id: u16,
-    /// RU Allocation.
-    pub(crate) unit: u8,
-    pub(crate) ldpc: bool,
-    pub(crate) mcs: u8,
-    /// Of the frames that the Block ACK reports, and their first number.
-    pub(crate) tid: u8,
-    pub(crate) start: u16,
 }
 
 /// The CF Parameter Set of a beacon (IEEE 802.11-2016, 9.4.2.5).
@@ -245,67 +220,6 @@ impl Frame {
         self.head.extend((start << 4).to_le_bytes());
     }
 
-    /// Writes an MU-RTS to one station (802.11ax-2021, 9.3.1.22.5), to which it responds in its
-    /// channel of `width_mhz`, with `padding` in bytes.
-    pub(crate) fn mu_rts(
-        &mut self,
-        duration: u16,
-        addresses: [Address; 2],
-        (station_id, width_mhz): (u16, u16),
-        padding: u64,
-    ) {
-        self.begin(TRIGGER, 0, duration);
-        self.head.extend(addresses.as_flattened());
-        let bandwidth = u64::from(he_bandwidth(width_mhz));
-        let common = MU_RTS | CARRIER_SENSE | bandwidth << 18 | HE_VARIANT;
-        self.head.extend(common.to_le_bytes());
-        let unit: u64 = match width_mhz {
-            20 => 61 << 1,
-            40 => 65 << 1,
-            80 => 67 << 1,
-            160 => 68 << 1 | 1,
-            _ => 69 << 1 | 1,
-        };
-        let info = u64::from(station_id) | unit << 12;
-        self.head.extend(&info.to_le_bytes()[..5]);
-        self.head.resize(self.head.len() + padding as usize, 0xff);
-    }
-
-    /// Writes an MU-BAR trigger (802.11ax-2021, 9.3.1.22.4): in a channel of `width_mhz` the users
-    /// respond in a PPDU of `airtime`.
-    pub(crate) fn mu_bar(
-        &mut self,
-        duration: u16,
-        transmitter: Address,
-        (width_mhz, airtime): (u16, Duration),
-        users: &[UserInfo],
-    ) {
-        self.begin(TRIGGER, 0, duration);
-        self.head.extend(BROADCAST);
-        self.head.extend(transmitter);
-        // (27-11): LENGTH of L-SIG, with m = 2.
-        let symbols = (airtime - LEGACY_PREAMBLE).as_nanos().div_ceil(4_000);
-        let length = 3 * symbols - 3 - 2;
-        let bandwidth = u64::from(he_bandwidth(width_mhz));
-        let common = MU_BAR
-            | length << 4
-            | CARRIER_SENSE
-            | bandwidth << 18
-            | TWO_LTF_1600_NS << 20
-            | HE_VARIANT;
-        self.head.extend(common.to_le_bytes());
-        for user in users {
-            let info = u64::from(user.station_id)
-                | u64::from(user.unit) << 12
-                | u64::from(user.ldpc) << 20
-                | u64::from(user.mcs) << 21
-                | MOST_POWER << 32;
-            self.head.extend(&info.to_le_bytes()[..5]);
-            self.head.extend((COMPRESSED | u16::from(user.tid) << 12).to_le_bytes());
-            self.head.extend((user.start << 4).to_le_bytes());
-        }
-    }
-
     /// Writes the Block ACK for frames of `tid` from `start` on: a bit for each, in one of
     /// [`BITMAPS`].
     pub(crate) fn block_ack(
@@ -318,6 +232,10 @@ impl Frame {
         self.begin(BLOCK_ACK, 0, 0);
         self.head.extend(addresses.as_flattened());
         self.head.extend((COMPRESSED | u16::from(tid) << 12).to_le_bytes());
+        self.bitmap(start, bitmap);
+    }
+
+    fn bitmap(&mut self, start: u16, bitmap: &[u8]) {
         let bits = 8 * bitmap.len() as u64;
         let (_, fragment) = BITMAPS.into_iter().find(|(most, _)| bits <= *most).unwrap_or_default();
         self.head.extend((start << 4 | fragment).to_le_bytes());

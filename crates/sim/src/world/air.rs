@@ -6,7 +6,7 @@
 use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{
     Began, CfFrame, ContenderId, FrameTimes, Frames, MacEvent, Mpdu, Msdu, Ppdu, StationId, Supply,
-    TriggeredPsdu, UserPsdu,
+    TriggeredFrames, TriggeredPsdu, UserPsdu,
 };
 
 use super::World;
@@ -290,8 +290,13 @@ impl World<'_> {
                 self.airtime.collision(now, sent, end);
                 self.noted_collide(now);
             }
-            Began::Triggered { by, start, times, users } => {
-                self.stations_triggered(by, start, times, users);
+            Began::Triggered { by, start, times, users, collides } => {
+                if collides {
+                    self.note_collider(by, times, None);
+                } else {
+                    self.stations_triggered(by, start, times, users);
+                }
+                self.capture_triggered(by, start, times, users, collides);
             }
             Began::Collider { by, times, ref ppdu } => {
                 // After a collision of the RTS, its PPDU is not sent.
@@ -325,10 +330,16 @@ impl World<'_> {
         times: &FrameTimes,
         users: &[TriggeredPsdu<'_, Packet>],
     ) {
-        let user = |one: &TriggeredPsdu<'_, Packet>| {
-            (one.frames.first().payload.body.scope, cargo(std::iter::once(one.frames)))
+        let data = || {
+            users.iter().filter_map(|one| match one.sends {
+                TriggeredFrames::Data { frames, received, .. } => Some((one, frames, received > 0)),
+                TriggeredFrames::Report(_) | TriggeredFrames::Request(_) => None,
+            })
         };
-        let parts: Vec<_> = users.iter().map(user).collect();
+        let part = |(_, frames, _): (_, Frames<'_, Packet>, _)| {
+            (frames.first().payload.body.scope, cargo(std::iter::once(frames)))
+        };
+        let parts: Vec<_> = data().map(part).collect();
         let phy = self.phy;
         if parts.is_empty() {
             self.airtime.request(start, times, phy, self.cell_of(by));
@@ -338,7 +349,7 @@ impl World<'_> {
         if !self.watchers.watch_frames() {
             return;
         }
-        for &TriggeredPsdu { by, frames, class, is_answered } in users {
+        for (&TriggeredPsdu { by, class, .. }, frames, is_answered) in data() {
             if self.measures.ppdus.is_some() {
                 self.count_ppdu(by, start, (times, class), (frames, true), !is_answered);
             }

@@ -14,6 +14,7 @@ mod management;
 mod on_air;
 mod packets;
 mod rates;
+mod triggered;
 mod users;
 
 use std::collections::BTreeMap;

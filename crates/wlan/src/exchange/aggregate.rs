@@ -23,7 +23,7 @@ use super::air::limit;
 use super::{Air, Exchange, Failure, OnAir, Roles};
 use crate::config::{Delivery, FailedBlockAck, MacConfig, NarrowCollider, PairConfig};
 use crate::contention::{ContenderConfig, Retry};
-use crate::events::{Began, MacEvent, Supply};
+use crate::events::{Began, MacEvent, Supply, TriggeredPsdu};
 use crate::frame::block_ack::{Books, ReorderBuffer, TransmitWindow};
 use crate::frame::{Frames, Mpdu, Ppdu, UserPsdu};
 use crate::peer::{Peer, Peers};
@@ -269,7 +269,7 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
         self.any_received = false;
         let began = match self.queues[by as usize].sends {
             Sends::Users => return self.users_begin(air, by, start, supply),
-            Sends::Trigger => return self.trigger_begins(air, by, start, supply),
+            Sends::Trigger => return self.trigger_begins(air, by, start),
             Sends::Request(receiver) => {
                 let window_start = self.window_start(by, receiver);
                 Began::Request { by, times: &times, receiver, window_start, collides: false }
@@ -361,8 +361,7 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
 
     fn request(&self, by: ContenderId) -> Option<(StationId, u64)> {
         match self.queues[by as usize].sends {
-            Sends::Data | Sends::Users => None,
-            Sends::Trigger => Some((self.ofdma.as_ref()?.triggers()?, 0)),
+            Sends::Data | Sends::Users | Sends::Trigger => None,
             Sends::Request(receiver) => Some((receiver, self.window_start(by, receiver))),
         }
     }
@@ -378,6 +377,13 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
     fn users(&self, by: ContenderId) -> Vec<UserPsdu<'_, P>> {
         match (self.queues[by as usize].sends, &self.ofdma) {
             (Sends::Users, Some(ofdma)) => ofdma.users(by),
+            _ => Vec::new(),
+        }
+    }
+
+    fn triggered<'a>(&'a self, air: &'a Air<P>, by: ContenderId) -> Vec<TriggeredPsdu<'a, P>> {
+        match (self.queues[by as usize].sends, &self.ofdma) {
+            (Sends::Trigger, Some(ofdma)) => self.triggered_by(air, ofdma.triggered()),
             _ => Vec::new(),
         }
     }

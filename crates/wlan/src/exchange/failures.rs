@@ -60,6 +60,13 @@ impl<P: Clone> Air<P> {
         supply: &mut S,
     ) {
         let times = *exchange.times(self, by);
+        let triggered = exchange.triggered(self, by);
+        if !triggered.is_empty() {
+            let (times, users) = (&times, &triggered[..]);
+            let began = Began::Triggered { by, start, times, users, collides: true };
+            supply.on_event(start, MacEvent::Began(began));
+            return;
+        }
         let users = exchange.users(by);
         if !users.is_empty() {
             let began = Began::Collider { by, times: &times, ppdu: Ppdu::of_users(&users) };
@@ -106,7 +113,7 @@ impl<P: Clone> Air<P> {
         };
         let start = end + self.frames.phy().sifs;
         self.txop = Txop::new(start, Duration::ZERO);
-        let began = Began::Triggered { by, start, times: &times, users: &[] };
+        let began = Began::Triggered { by, start, times: &times, users: &[], collides: false };
         supply.on_event(start, MacEvent::Began(began));
         self.set_on_air(OnAir::Triggered { by }, start + times.total);
     }

@@ -150,7 +150,8 @@ impl HighRate {
         bits: u64,
         timing: &HighRateTiming,
     ) -> Duration {
-        self.responding(mcs).triggered_in(division, 1, timing).time(bits)
+        let preamble = Self::triggered_preamble(1);
+        self.responding(mcs).triggered_in(division, preamble, timing).time(bits)
     }
 
     /// Returns the rate of a response with one stream in a trigger-based PPDU, at `mcs` or its own
@@ -161,25 +162,29 @@ impl HighRate {
             mcs: mcs.min(self.mcs),
             spatial_streams: 1,
             guard_interval: TRIGGER_BASED_GUARD_INTERVAL,
-            preamble_time: TRIGGER_BASED_PREAMBLE + TRIGGER_BASED_TRAINING,
+            preamble_time: Self::triggered_preamble(1),
             ..self
         }
     }
 
-    /// Returns the trigger-based PPDUs of a user of this rate in its resource unit. No user has more
+    /// Returns the duration before the Data field of a trigger-based PPDU in which no user has more
     /// than `most_streams`.
-    pub(crate) fn triggered_in(
-        self,
-        division: Division,
-        most_streams: u8,
-        timing: &HighRateTiming,
-    ) -> HighRatePpdus {
+    pub(crate) fn triggered_preamble(most_streams: u8) -> Duration {
         // N_LTF of Table 27-14.
         let fields = match most_streams {
             0..=2 => most_streams,
             more => more.next_multiple_of(2),
         };
-        let preamble = TRIGGER_BASED_PREAMBLE + TRIGGER_BASED_TRAINING * u64::from(fields);
+        TRIGGER_BASED_PREAMBLE + TRIGGER_BASED_TRAINING * u64::from(fields)
+    }
+
+    /// Returns the trigger-based PPDUs of a user of this rate in its resource unit.
+    pub(crate) fn triggered_in(
+        self,
+        division: Division,
+        preamble: Duration,
+        timing: &HighRateTiming,
+    ) -> HighRatePpdus {
         let rate = Self { guard_interval: TRIGGER_BASED_GUARD_INTERVAL, ..self };
         rate.ppdus_in(division, preamble, timing)
     }

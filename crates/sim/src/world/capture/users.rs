@@ -14,7 +14,7 @@ use super::agreements::BlockAck;
 use super::on_air::write_around;
 use super::{Capture, address_of, micros_up, wrapped};
 use crate::packet::Packet;
-use crate::pcap::frame::{Frame, UserInfo};
+use crate::pcap::frame::{Asks, Frame, UserInfo};
 use crate::pcap::radiotap::{Sending, Subframe, Unit};
 
 /// A PPDU to several users, and what follows it.
@@ -128,8 +128,8 @@ impl World<'_> {
                     unit: allocation(unit),
                     ldpc: self.has_ldpc(by, receiver),
                     mcs: response.mcs,
-                    tid: self.tid(by),
-                    start: wrapped(window_start),
+                    streams: 1,
+                    asks: Asks::BlockAck(self.tid(by), wrapped(window_start)),
                 };
                 infos.push(info);
                 let rate = Rate { modulation: Modulation::High(response), ..rate };
@@ -172,12 +172,9 @@ impl World<'_> {
             let airtime = self.phy.ppdu_time(bits, rate);
             let response = (at + airtime + hop, total);
             users.iter_mut().for_each(|user| user.answer.0 = start + response.0);
-            frame.mu_bar(
-                micros_up(total - at - airtime),
-                address_of(sender),
-                (width, total - response.0),
-                &infos,
-            );
+            let (left, response) =
+                (total - at - airtime, self.without_extension(total - response.0));
+            frame.trigger(micros_up(left), address_of(sender), (width, response), &infos);
             (start + at, rate, frame)
         });
         Users { by, sender, start, trigger, users }
@@ -186,7 +183,7 @@ impl World<'_> {
 
 /// Returns the RU Allocation subfield of a resource unit (Table 9-31g): bit 0 selects the upper 80
 /// MHz of 160 MHz, the others number the units of 26 tones, then those of 52, and so on.
-fn allocation(unit: ResourceUnit) -> u8 {
+pub(super) fn allocation(unit: ResourceUnit) -> u8 {
     let (first, in_80_mhz) = match unit.tones {
         26 => (0, 37),
         52 => (37, 16),

@@ -98,9 +98,9 @@ impl<P> Ofdma<P> {
         self.uplink.as_ref().is_some_and(|one| one.by == by && one.is_requested)
     }
 
-    /// Returns the first station of the trigger that is assembled or on the air.
-    pub(super) fn triggers(&self) -> Option<StationId> {
-        self.uplink.as_ref().and_then(Uplink::first)
+    /// Returns the parts of the stations of the trigger that is assembled or on the air.
+    pub(super) fn triggered(&self) -> &[uplink::Unit] {
+        self.uplink.as_ref().map_or(&[], |one| &one.units)
     }
 
     fn queue(&mut self, by: ContenderId) -> Option<&mut OfdmaQueue<P>> {

@@ -13,12 +13,12 @@ use super::exchange_of;
 use super::scheduler::RoundRobin;
 use crate::config::{OfdmaConfig, OfdmaUplink};
 use crate::contention::ContenderConfig;
-use crate::events::{Began, MacEvent, Supply};
+use crate::events::Supply;
 use crate::exchange::{Air, OnAir, Roles};
 use crate::frame::{LOWEST_OFDM_RATE, Trigger};
-use crate::phy::HighRatePpdus;
+use crate::phy::{HighRate, HighRatePpdus, ResourceUnit};
 use crate::sequence::dcf::FrameTimes;
-use crate::station::{ContenderId, EVERYBODY, StationId};
+use crate::station::{ContenderId, StationId};
 
 /// Size of the delimiter before an MPDU.
 const DELIMITER_BITS: u64 = 32;
@@ -54,7 +54,7 @@ pub(super) struct Uplink {
     /// Whether the last trigger asked for reports.
     follows_report: bool,
     /// The stations of the trigger that is assembled or on the air.
-    units: Vec<Unit>,
+    pub(super) units: Vec<Unit>,
     /// The airtime of their PPDU.
     response: Duration,
     /// When they began to respond.
@@ -67,10 +67,11 @@ pub(super) struct Uplink {
 
 /// A resource unit of a trigger-based PPDU.
 #[derive(Debug)]
-struct Unit {
+pub(in super::super) struct Unit {
     station: StationId,
     by: ContenderId,
     class: u32,
+    unit: ResourceUnit,
     ppdus: HighRatePpdus,
     sends: Response,
 }
@@ -125,11 +126,6 @@ impl Uplink {
         let report = self.reports[station as usize];
         let recent = report.filter(|&(at, _)| at + REPORT_LIFETIME >= now);
         recent.map_or(UNKNOWN_BITS, |(_, bits)| bits)
-    }
-
-    /// Returns the first station of the trigger that is assembled or on the air.
-    pub(super) fn first(&self) -> Option<StationId> {
-        self.units.first().map(|unit| unit.station)
     }
 }
 
@@ -189,13 +185,14 @@ impl<P: Clone> Aggregate<P> {
         let can = |station| asks || uplink.report(station, now) > 0;
         let Some((division, stations)) = uplink.turns.choose(width, can) else { return false };
         let streams = stations.iter().map(|&one| exchange_to(one).high_rate().0.spatial_streams);
-        let streams = streams.max().unwrap_or(1);
+        let preamble = HighRate::triggered_preamble(streams.max().unwrap_or(1));
         uplink.units.clear();
-        for &station in &stations {
+        for (place, &station) in stations.iter().enumerate() {
             let (rate, timing) = exchange_to(station).high_rate();
-            let ppdus = rate.triggered_in(division, streams, timing);
+            let ppdus = rate.triggered_in(division, preamble, timing);
             let (by, class) = (uplink.queues[station as usize], air.roles.class_of(station));
-            uplink.units.push(Unit { station, by, class, ppdus, sends: Response::Nothing });
+            let unit = division.unit(place, preamble);
+            uplink.units.push(Unit { station, by, class, unit, ppdus, sends: Response::Nothing });
         }
         let reports = stations.iter().map(|&one| uplink.report(one, now));
         let (kind, bits) = if asks {
@@ -238,20 +235,13 @@ impl<P: Clone> Aggregate<P> {
     }
 
     /// Puts the trigger of `by` on the air at `start`.
-    pub(in super::super) fn trigger_begins<S: Supply<P>>(
+    pub(in super::super) fn trigger_begins(
         &mut self,
         air: &mut Air<P>,
         by: ContenderId,
         start: Time,
-        supply: &mut S,
     ) {
         let times = self.queues[by as usize].times;
-        if times.rts == Duration::ZERO {
-            let receiver = self.uplink().first().unwrap_or(EVERYBODY);
-            let (times, window_start) = (&times, 0);
-            let began = Began::Request { by, times, receiver, window_start, collides: false };
-            supply.on_event(start, MacEvent::Began(began));
-        }
         let received = start + times.first() + air.frames.phy().propagation_delay;
         air.medium.begin_alone(by, start + times.first());
         air.set_on_air(

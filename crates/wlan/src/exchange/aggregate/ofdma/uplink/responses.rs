@@ -11,8 +11,8 @@ use super::{
 };
 use crate::config::Delivery;
 use crate::contention::Retry;
-use crate::events::{Began, MacEvent, Supply, TriggeredPsdu};
-use crate::exchange::{Air, OnAir};
+use crate::events::{Began, MacEvent, Supply, TriggeredFrames, TriggeredPsdu};
+use crate::exchange::{Air, Exchange, OnAir};
 use crate::frame::Psdu;
 use crate::station::{ContenderId, EVERYBODY};
 
@@ -36,6 +36,9 @@ impl<P: Clone> Aggregate<P> {
             for place in 0..self.uplink().units.len() {
                 self.reports(air, place, end, supply);
             }
+            let times = self.queues[by as usize].times;
+            let before = times.data_received + air.frames.phy().sifs;
+            self.tell_responses(air, by, (now, before), supply);
             air.set_on_air(OnAir::Acknowledging { by, from: EVERYBODY, ack_start: now }, end);
             return;
         }
@@ -165,52 +168,86 @@ impl<P: Clone> Aggregate<P> {
         supply: &mut S,
     ) {
         let units = std::mem::take(&mut self.uplink().units);
-        let mut size = 0;
-        let mut answer = Duration::ZERO;
+        // One frame for all of them, which have the same rate of Block ACKs.
+        let (mut size, mut answered) = (0, None);
         for unit in &units {
             if unit.sends == Response::Request {
                 self.receive_request(unit.by, air.roles.access_point(), now, supply);
             }
             let (block_ack_bits, rate) = self.exchanges[unit.class as usize].block_ack();
             let with_bitmap = block_ack_bits - LESS_THAN_ALONE_BITS;
-            size += match unit.sends {
+            let bits = match unit.sends {
                 Response::Request => with_bitmap,
                 Response::Data { received: 1.., lost: 1.., .. } => with_bitmap,
                 Response::Data { received: 1.., .. } => ALL_RECEIVED_BITS,
                 Response::Data { .. } | Response::Nothing => 0,
             };
-            if size > 0 {
-                let bits = MULTI_STATION_BITS + size;
-                answer = answer.max(air.frames.phy().ppdu_time(bits, rate));
+            if bits > 0 {
+                size += bits;
+                answered = Some(rate);
             }
         }
         let phy = air.frames.phy();
         let (sifs, delay) = (phy.sifs, phy.propagation_delay);
         let any_data = units.iter().any(|unit| matches!(unit.sends, Response::Data { .. }));
         let times = &mut self.queues[by as usize].times;
-        let start = Time::from_nanos(now.as_nanos() - times.data_received.as_nanos());
-        if size > 0 {
+        let before = times.data_received;
+        if let Some(rate) = answered {
+            let answer = phy.ppdu_time(MULTI_STATION_BITS + size, rate);
             (times.ack, times.total) = (answer, times.data_received + sifs + answer + delay);
             times.control += answer;
         }
-        let users = units.iter().filter_map(|unit| {
-            let Response::Data { received, .. } = unit.sends else { return None };
-            let frames = air.originators[unit.by as usize].frames()?;
-            let is_answered = received > 0;
-            Some(TriggeredPsdu { by: unit.by, frames, class: unit.class, is_answered })
-        });
-        let users: Vec<_> = users.collect();
-        let (times, users) = (&*times, &users[..]);
-        supply.on_event(now, MacEvent::Began(Began::Triggered { by, start, times, users }));
+        let left = times.total - before;
         self.uplink().units = units;
-        let total = self.queues[by as usize].times.total;
+        self.tell_responses(air, by, (now, before), supply);
         if size > 0 {
-            air.answers(by, EVERYBODY, now, start + total);
+            air.answers(by, EVERYBODY, now, now + left);
         } else if any_data {
             air.set_on_air(OnAir::Unanswered { by }, now + sifs + delay);
         } else {
             self.trigger_answered(air, by, now, supply);
         }
+    }
+
+    /// Reports the responses to the trigger of `by`, whose exchange began `before` `now`.
+    fn tell_responses<S: Supply<P>>(
+        &self,
+        air: &Air<P>,
+        by: ContenderId,
+        (now, before): (Time, Duration),
+        supply: &mut S,
+    ) {
+        let users = &self.triggered(air, by)[..];
+        let start = Time::from_nanos(now.as_nanos() - before.as_nanos());
+        let times = &self.queues[by as usize].times;
+        let began = Began::Triggered { by, start, times, users, collides: false };
+        supply.on_event(now, MacEvent::Began(began));
+    }
+
+    /// Returns the parts of stations in a trigger-based PPDU.
+    pub(in super::super::super) fn triggered_by<'a>(
+        &'a self,
+        air: &'a Air<P>,
+        units: &'a [Unit],
+    ) -> Vec<TriggeredPsdu<'a, P>> {
+        let uplink = self.ofdma.as_ref().and_then(|one| one.uplink.as_ref());
+        let reports = &uplink.expect("it sends triggers").reports;
+        let part = |&Unit { station, by, class, unit, sends, .. }: &Unit| {
+            let sends = match sends {
+                Response::Data { received, lost, .. } => {
+                    let frames = air.originators[by as usize].frames().expect("it has data");
+                    TriggeredFrames::Data { frames, received, lost }
+                }
+                Response::Request => {
+                    TriggeredFrames::Request(self.window_start(by, air.roles.access_point()))
+                }
+                Response::Nothing => {
+                    TriggeredFrames::Report(reports[station as usize].map_or(0, |(_, bits)| bits))
+                }
+            };
+            TriggeredPsdu { by, class, unit, sends }
+        };
+        units.iter().map(part).collect()
     }
 
     /// Ends the exchange that began with a trigger of `by`.
