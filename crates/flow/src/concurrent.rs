@@ -95,7 +95,7 @@ impl Concurrent {
         );
         let servers =
             self.capacities.iter().map(|table| Server::new(Capacity::new(table), None)).collect();
-        let jobs = Jobs { source, split: &self.split, draws: stream("split") };
+        let jobs = Jobs { source, split: &self.split, draws: Some(stream("split")) };
         Several::new(servers)
             .measure(jobs, plan, cancelled)
             .map_err(|error| error.of_replication(seed, replication))
@@ -118,10 +118,17 @@ fn check_shares(shares: &[f64], servers: usize) -> Result<(), InvalidSystem> {
 }
 
 /// The arrival stream and its routing.
-struct Jobs<'a, S> {
+pub(crate) struct Jobs<'a, S> {
     source: S,
     split: &'a Split,
-    draws: RandomStream,
+    draws: Option<RandomStream>,
+}
+
+impl<S> Jobs<'_, S> {
+    /// Creates the jobs of a single server.
+    pub(crate) fn of_one_server(source: S) -> Self {
+        Self { source, split: &Split::Least, draws: None }
+    }
 }
 
 impl<S: Source> Play for Jobs<'_, S> {
@@ -140,14 +147,17 @@ impl<S: Source> Play for Jobs<'_, S> {
         motion.now = next;
         if departure <= arrival {
             let job = motion.servers[leaving].depart();
+            self.source.departed(next);
             windows[leaving].departed(next, &job);
             return true;
         }
         let size = self.source.arrive();
         let chosen = self.choose(&motion.servers);
-        let admitted = motion.servers[chosen].admit(next, size);
-        debug_assert!(admitted, "servers side by side have no limit");
-        windows[chosen].admitted(size, motion.servers[chosen].present());
+        if motion.servers[chosen].admit(next, size) {
+            windows[chosen].admitted(size, motion.servers[chosen].present());
+        } else {
+            windows[chosen].blocked();
+        }
         false
     }
 
@@ -172,7 +182,7 @@ impl<S> Jobs<'_, S> {
     fn choose(&mut self, servers: &[Server]) -> usize {
         match self.split {
             Split::Random { shares } => {
-                let drawn = self.draws.unit();
+                let drawn = self.draws.as_mut().expect("a random split has a stream").unit();
                 let mut sum = 0.0;
                 for (place, share) in shares.iter().enumerate() {
                     sum += share;

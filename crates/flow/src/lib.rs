@@ -3,10 +3,10 @@
 //! From the bottom up: [`system`] defines the simulated system; `law` checks distributions;
 //! `source` generates jobs; `server` shares the capacity among the jobs present; `window` and
 //! `histogram` measure; `conservation` checks at the end of every run that no job, time or work was
-//! lost or created; `run` is the event loop; [`outcome`] is the result. [`concurrent`] has several
-//! parallel servers, [`coupled`] several servers that slow each other down; `several` is the event
-//! loop of both. Random numbers and laws come from `airtcp-kernel`. The crate has no packets and no
-//! stations: a job has a size, in a unit that the caller chooses.
+//! lost or created; [`concurrent`] has one server or several parallel ones, [`coupled`] several that
+//! slow each other down; `several` is the event loop of both; [`outcome`] is the result. Random
+//! numbers and laws come from `airtcp-kernel`. The crate has no packets and no stations: a job has a
+//! size, in a unit that the caller chooses.
 //!
 //! # Algorithm
 //! The server's clock is the *attained service*: the service that a job has received if it has been
@@ -28,7 +28,6 @@ pub mod coupled;
 mod histogram;
 mod law;
 pub mod outcome;
-mod run;
 mod server;
 mod several;
 mod source;
@@ -48,8 +47,9 @@ pub use coupled::{Arrivals, Coupled, Queue};
 pub use outcome::Outcome;
 pub use system::{InvalidSystem, System};
 
-use run::Run;
+use concurrent::Jobs;
 use server::{Capacity, Server};
+use several::Several;
 use source::{ClosedSource, OpenSource};
 
 /// The length of a replication.
@@ -128,7 +128,8 @@ impl Simulation {
         // The streams belong to the system, not to a job. The n-th job is the same at any capacity,
         // so capacities are compared on common random numbers.
         let stream = |purpose| RandomStream::new(seed, replication, "flows", purpose);
-        let outcome = match &self.system {
+        let server = |capacity, limit| vec![Server::new(Capacity::new(capacity), limit)];
+        let outcomes = match &self.system {
             System::Open { interarrival, sizes, capacity, limit, transfers_of } => {
                 let of_flow = |flow, purpose| RandomStream::new(seed, replication, flow, purpose);
                 let (gaps, of_sizes) = match transfers_of {
@@ -136,16 +137,23 @@ impl Simulation {
                     None => (stream("interarrival"), stream("size")),
                 };
                 let source = OpenSource::new((interarrival, gaps), (sizes, of_sizes));
-                Run::new(source, Server::new(Capacity::new(capacity), *limit))
-                    .measure(plan, cancelled)
+                Several::new(server(capacity, *limit)).measure(
+                    Jobs::of_one_server(source),
+                    plan,
+                    cancelled,
+                )
             }
             System::Closed { sources, think_times, sizes, capacity } => {
                 let thinking = (think_times, stream("think"));
                 let source = ClosedSource::new(*sources, thinking, (sizes, stream("size")));
-                Run::new(source, Server::new(Capacity::new(capacity), None))
-                    .measure(plan, cancelled)
+                Several::new(server(capacity, None)).measure(
+                    Jobs::of_one_server(source),
+                    plan,
+                    cancelled,
+                )
             }
         };
+        let outcome = outcomes.map(|mut of_servers| of_servers.remove(0));
         outcome.map_err(|error| error.of_replication(seed, replication))
     }
 

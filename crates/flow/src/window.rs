@@ -130,12 +130,6 @@ impl MeasuredWindow {
         }
     }
 
-    /// Returns the number of jobs that left.
-    #[inline]
-    pub(crate) fn completed(&self) -> u64 {
-        self.all.jobs
-    }
-
     /// Returns the account at `now`.
     pub(crate) fn books(&self, now: f64, server: &Server) -> JobBooks {
         let present = server.arrivals().map(|arrived| now - arrived.max(self.start));

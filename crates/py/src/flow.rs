@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use airtcp_flow::{Concurrent, Coupled, Outcome, Plan, RunError, Simulation};
+use airtcp_flow::{Concurrent, Coupled, Plan, RunError, Simulation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -20,19 +20,6 @@ fn failed(error: RunError) -> PyErr {
 
 fn invalid(error: impl ToString) -> PyErr {
     PyValueError::new_err(error.to_string())
-}
-
-/// Simulates several servers and returns their outcomes as JSON.
-fn outcomes(
-    py: Python<'_>,
-    control: &PyFlowControl,
-    run: impl Send + FnOnce(&AtomicBool) -> Result<Vec<Outcome>, RunError>,
-) -> PyResult<String> {
-    py.detach(|| {
-        let found = run(&control.0)?;
-        Ok(serde_json::to_string(&found).expect("an outcome is plain data"))
-    })
-    .map_err(failed)
 }
 
 fn little_endian(numbers: &[f64]) -> Vec<u8> {
@@ -98,63 +85,56 @@ impl PyFlowSimulation {
     }
 }
 
-/// Parallel processor-sharing servers; otherwise like `FlowSimulation`.
-#[pyclass(name = "ConcurrentFlows", frozen)]
-struct PyConcurrentFlows(Concurrent);
+/// Defines a class of several servers that can be simulated.
+macro_rules! servers {
+    ($class:ident, $name:literal, $system:ty, $doc:literal) => {
+        #[doc = $doc]
+        #[pyclass(name = $name, frozen)]
+        struct $class($system);
 
-#[pymethods]
-impl PyConcurrentFlows {
-    /// Parses a system in JSON; raises ValueError if it is invalid.
-    #[new]
-    fn new(system_json: &str) -> PyResult<Self> {
-        let system: Concurrent = serde_json::from_str(system_json).map_err(invalid)?;
-        system.check().map_err(invalid)?;
-        Ok(Self(system))
-    }
+        #[pymethods]
+        impl $class {
+            /// Parses a system in JSON; raises ValueError if it is invalid.
+            #[new]
+            fn new(system_json: &str) -> PyResult<Self> {
+                let system: $system = serde_json::from_str(system_json).map_err(invalid)?;
+                system.check().map_err(invalid)?;
+                Ok(Self(system))
+            }
 
-    /// Simulates one replication and returns the outcomes of the servers as JSON.
-    fn run(
-        &self,
-        py: Python<'_>,
-        seed: u64,
-        replication: u64,
-        warmup_jobs: u64,
-        jobs: NonZeroU64,
-        control: &PyFlowControl,
-    ) -> PyResult<String> {
-        let plan = Plan { warmup_jobs, jobs, keep_jobs: false };
-        outcomes(py, control, |cancelled| self.0.run(seed, replication, plan, cancelled))
-    }
+            /// Simulates one replication and returns the outcomes of the servers as JSON.
+            fn run(
+                &self,
+                py: Python<'_>,
+                seed: u64,
+                replication: u64,
+                warmup_jobs: u64,
+                jobs: NonZeroU64,
+                control: &PyFlowControl,
+            ) -> PyResult<String> {
+                let plan = Plan { warmup_jobs, jobs, keep_jobs: false };
+                py.detach(|| {
+                    let found = self.0.run(seed, replication, plan, &control.0)?;
+                    Ok(serde_json::to_string(&found).expect("an outcome is plain data"))
+                })
+                .map_err(failed)
+            }
+        }
+    };
 }
 
-/// Servers that slow each other down; otherwise like `ConcurrentFlows`.
-#[pyclass(name = "CoupledFlows", frozen)]
-struct PyCoupledFlows(Coupled);
-
-#[pymethods]
-impl PyCoupledFlows {
-    /// Parses a system in JSON; raises ValueError if it is invalid.
-    #[new]
-    fn new(system_json: &str) -> PyResult<Self> {
-        let system: Coupled = serde_json::from_str(system_json).map_err(invalid)?;
-        system.check().map_err(invalid)?;
-        Ok(Self(system))
-    }
-
-    /// Simulates one replication and returns the outcomes of the servers as JSON.
-    fn run(
-        &self,
-        py: Python<'_>,
-        seed: u64,
-        replication: u64,
-        warmup_jobs: u64,
-        jobs: NonZeroU64,
-        control: &PyFlowControl,
-    ) -> PyResult<String> {
-        let plan = Plan { warmup_jobs, jobs, keep_jobs: false };
-        outcomes(py, control, |cancelled| self.0.run(seed, replication, plan, cancelled))
-    }
-}
+servers!(
+    PyConcurrentFlows,
+    "ConcurrentFlows",
+    Concurrent,
+    "Parallel processor-sharing servers; otherwise like `FlowSimulation`."
+);
+servers!(
+    PyCoupledFlows,
+    "CoupledFlows",
+    Coupled,
+    "Servers that slow each other down; otherwise like `ConcurrentFlows`."
+);
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyFlowSimulation>()?;
