@@ -9,39 +9,24 @@ use pyo3::prelude::*;
 use super::Called;
 
 /// In-order data that has arrived and is not acknowledged yet.
-#[pyclass(name = "Arrival", frozen)]
-struct PyArrival(Arrival);
+#[pyclass(name = "Arrival", frozen, get_all)]
+struct PyArrival {
+    /// The simulated time in nanoseconds.
+    now_ns: u64,
+    /// SMSS in bytes.
+    mss: u32,
+    /// The bytes delivered since the connection began, including these.
+    delivered: u64,
+    /// The unacknowledged bytes, including these.
+    unacknowledged: u64,
+    /// The time since the last ACK was sent, in nanoseconds; None before the first.
+    since_ack_ns: Option<u64>,
+}
 
-#[pymethods]
-impl PyArrival {
-    /// Returns the simulated time in nanoseconds.
-    #[getter]
-    fn now_ns(&self) -> u64 {
-        self.0.now.as_nanos()
-    }
-
-    /// Returns SMSS in bytes.
-    #[getter]
-    fn mss(&self) -> u32 {
-        self.0.mss
-    }
-
-    /// Returns the bytes delivered since the connection began, including these.
-    #[getter]
-    fn delivered(&self) -> u64 {
-        self.0.delivered
-    }
-
-    /// Returns the unacknowledged bytes, including these.
-    #[getter]
-    fn unacknowledged(&self) -> u64 {
-        self.0.unacknowledged
-    }
-
-    /// Returns the time since the last ACK was sent, in nanoseconds; None before the first.
-    #[getter]
-    fn since_ack_ns(&self) -> Option<u64> {
-        self.0.since_ack.map(Duration::as_nanos)
+impl From<Arrival> for PyArrival {
+    fn from(Arrival { now, mss, delivered, unacknowledged, since_ack }: Arrival) -> Self {
+        let since_ack_ns = since_ack.map(Duration::as_nanos);
+        Self { now_ns: now.as_nanos(), mss, delivered, unacknowledged, since_ack_ns }
     }
 }
 
@@ -65,7 +50,7 @@ fn delay(answer: &Bound<'_, PyAny>) -> PyResult<Option<Duration>> {
 impl AckPolicy for Called {
     fn delay(&mut self, arrival: Arrival) -> Option<Duration> {
         self.called(None, |called, py| {
-            delay(&called.method(py, "delay_ns", (PyArrival(arrival),))?)
+            delay(&called.method(py, "delay_ns", (PyArrival::from(arrival),))?)
         })
     }
 

@@ -68,79 +68,45 @@ impl PyWindow {
 }
 
 /// An event of a connection and the state of the connection.
-#[pyclass(name = "Event", frozen)]
+#[pyclass(name = "Event", frozen, get_all)]
+#[derive(Default)]
 struct PyEvent {
-    event: Event,
-    at: Circumstances,
-}
-
-#[pymethods]
-impl PyEvent {
-    /// Returns the simulated time in nanoseconds.
-    #[getter]
-    fn now_ns(&self) -> u64 {
-        self.at.now.as_nanos()
-    }
-
-    /// Returns SMSS in bytes.
-    #[getter]
-    fn mss(&self) -> u32 {
-        self.at.mss
-    }
-
-    /// Returns IW in bytes.
-    #[getter]
-    fn initial_window(&self) -> u64 {
-        self.at.initial_window
-    }
-
-    /// Returns the smoothed round-trip time in nanoseconds; None before the first sample.
-    #[getter]
-    fn srtt_ns(&self) -> Option<u64> {
-        self.at.srtt.map(Duration::as_nanos)
-    }
-
-    /// Returns the round-trip time of the newest acknowledged segment in nanoseconds, if single
-    /// segments are timed; None otherwise.
-    #[getter]
-    fn rtt_ns(&self) -> Option<u64> {
-        match self.event {
-            Event::Acknowledged { rtt, .. } => rtt.map(Duration::as_nanos),
-            _ => None,
-        }
-    }
-
-    /// Returns the newly acknowledged bytes; 0 at other events.
-    #[getter]
-    fn acked(&self) -> u64 {
-        match self.event {
-            Event::Acknowledged { acked, .. } => acked,
-            _ => 0,
-        }
-    }
-
+    /// The simulated time in nanoseconds.
+    now_ns: u64,
+    /// SMSS in bytes.
+    mss: u32,
+    /// IW in bytes.
+    initial_window: u64,
+    /// The smoothed round-trip time in nanoseconds; None before the first sample.
+    srtt_ns: Option<u64>,
+    /// The round-trip time of the newest acknowledged segment in nanoseconds, if single segments
+    /// are timed; None otherwise.
+    rtt_ns: Option<u64>,
+    /// The newly acknowledged bytes; 0 at other events.
+    acked: u64,
     /// Whether the window was full in the last round trip; otherwise the ACK says nothing about the
     /// path (RFC 7661, 4.2).
-    #[getter]
-    fn was_full(&self) -> bool {
-        matches!(self.event, Event::Acknowledged { was_full: true, .. })
-    }
-
+    was_full: bool,
     /// Whether more than half of the window was used in the last round trip; otherwise slow start
     /// pauses.
-    #[getter]
-    fn was_half_used(&self) -> bool {
-        matches!(self.event, Event::Acknowledged { was_half_used: true, .. })
-    }
+    was_half_used: bool,
+    /// The bytes outstanding at a loss or a timeout; None at other events, and if the timer expires
+    /// again for the same segment.
+    flight_size: Option<u64>,
+}
 
-    /// Returns the bytes outstanding at a loss or a timeout; None at other events, and if the timer
-    /// expires again for the same segment.
-    #[getter]
-    fn flight_size(&self) -> Option<u64> {
-        match self.event {
-            Event::Lost { flight_size } => Some(flight_size),
-            Event::TimedOut { flight_size } => flight_size,
-            _ => None,
+impl PyEvent {
+    fn new(event: Event, at: Circumstances) -> Self {
+        let Circumstances { now, mss, initial_window, srtt } = at;
+        let srtt_ns = srtt.map(Duration::as_nanos);
+        let any = Self { now_ns: now.as_nanos(), mss, initial_window, srtt_ns, ..Self::default() };
+        match event {
+            Event::Acknowledged { acked, rtt, was_full, was_half_used } => {
+                Self { acked, rtt_ns: rtt.map(Duration::as_nanos), was_full, was_half_used, ..any }
+            }
+            Event::Lost { flight_size } => Self { flight_size: Some(flight_size), ..any },
+            Event::TimedOut { flight_size } => Self { flight_size, ..any },
+            Event::Idle => any,
         }
     }
 }
@@ -155,7 +121,7 @@ impl Plugin for Called {
         };
         self.called(before, |called, py| {
             let window = Py::new(py, PyWindow { variables: before, mss: at.mss })?;
-            called.method(py, method, (window.clone_ref(py), PyEvent { event, at }))?;
+            called.method(py, method, (window.clone_ref(py), PyEvent::new(event, at)))?;
             let after = window.borrow(py).variables;
             Ok(after)
         })

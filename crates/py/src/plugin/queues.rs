@@ -8,50 +8,33 @@ use pyo3::prelude::*;
 use super::Called;
 
 /// A packet that waits or arrives.
-#[pyclass(name = "Packet", frozen)]
-struct PyPacket(Seen);
+#[pyclass(name = "Packet", frozen, get_all)]
+struct PyPacket {
+    /// The number of the packet in its queue, from 0 in order of arrival.
+    id: u64,
+    /// The number of its flow.
+    flow: u32,
+    /// The number of the node that receives it over the air.
+    receiver: u32,
+    /// Its size in bytes, including the IP header and everything above it.
+    size: u64,
+    /// When it arrived, in nanoseconds of simulated time.
+    arrived_ns: u64,
+    /// Whether it is a bare TCP ACK.
+    is_ack: bool,
+}
+
+impl From<Seen> for PyPacket {
+    fn from(Seen { id, flow, to: receiver, bits, arrived, is_ack }: Seen) -> Self {
+        Self { id, flow, receiver, size: bits / 8, arrived_ns: arrived.as_nanos(), is_ack }
+    }
+}
 
 #[pymethods]
 impl PyPacket {
-    /// Returns the number of the packet in its queue, from 0 in order of arrival.
-    #[getter]
-    fn id(&self) -> u64 {
-        self.0.id
-    }
-
-    /// Returns the number of its flow.
-    #[getter]
-    fn flow(&self) -> u32 {
-        self.0.flow
-    }
-
-    /// Returns the number of the node that receives it over the air.
-    #[getter]
-    fn receiver(&self) -> u32 {
-        self.0.to
-    }
-
-    /// Returns its size in bytes, including the IP header and everything above it.
-    #[getter]
-    fn size(&self) -> u64 {
-        self.0.bits / 8
-    }
-
-    /// Returns when it arrived, in nanoseconds of simulated time.
-    #[getter]
-    fn arrived_ns(&self) -> u64 {
-        self.0.arrived.as_nanos()
-    }
-
-    /// Whether it is a bare TCP ACK.
-    #[getter]
-    fn is_ack(&self) -> bool {
-        self.0.is_ack
-    }
-
     fn __repr__(&self) -> String {
-        let Seen { id, flow, to, .. } = self.0;
-        format!("<packet {id} of flow {flow} to {to}, {} B>", self.size())
+        let Self { id, flow, receiver, size, .. } = self;
+        format!("<packet {id} of flow {flow} to {receiver}, {size} B>")
     }
 }
 
@@ -63,14 +46,14 @@ fn packet(method: &str, answer: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
     let packet = answer.cast::<PyPacket>().map_err(|_| {
         PyTypeError::new_err(format!("{method} = {answer}: allowed: a packet, or None"))
     })?;
-    Ok(Some(packet.get().0.id))
+    Ok(Some(packet.get().id))
 }
 
 impl Discipline for Called {
     fn arrives(&mut self, now: Time, seen: Seen, is_full: bool) -> Option<u64> {
         let otherwise = is_full.then_some(seen.id);
         self.called(otherwise, |called, py| {
-            let arguments = (PyPacket(seen), now.as_nanos(), is_full);
+            let arguments = (PyPacket::from(seen), now.as_nanos(), is_full);
             packet("on_arrival", &called.method(py, "on_arrival", arguments)?)
         })
     }
@@ -81,7 +64,8 @@ impl Discipline for Called {
 
     fn leaves(&mut self, now: Time, seen: Seen) -> Fate {
         self.called(Fate::Sent, |called, py| {
-            let answer = called.method(py, "on_departure", (PyPacket(seen), now.as_nanos()))?;
+            let answer =
+                called.method(py, "on_departure", (PyPacket::from(seen), now.as_nanos()))?;
             if answer.is_none() {
                 return Ok(Fate::Sent);
             }
@@ -96,7 +80,9 @@ impl Discipline for Called {
     }
 
     fn is_filtered(&mut self, seen: Seen) {
-        self.called((), |called, py| called.method(py, "on_filtered", (PyPacket(seen),)).map(drop));
+        self.called((), |called, py| {
+            called.method(py, "on_filtered", (PyPacket::from(seen),)).map(drop)
+        });
     }
 
     fn breaks(&mut self, law: String) {

@@ -10,37 +10,27 @@ use pyo3::types::PyList;
 use super::Called;
 
 /// A receiver that could be served.
-#[pyclass(name = "Candidate", frozen)]
+#[pyclass(name = "Candidate", frozen, get_all)]
 struct PyCandidate {
-    candidate: Candidate,
-    about: Option<Destination>,
+    /// Its number in the cell.
+    receiver: u32,
+    /// When its oldest packet arrived, in nanoseconds of simulated time; None if a frame that
+    /// cannot wait is pending for it.
+    oldest_ns: Option<u64>,
+    /// Its weight; 256 is the default.
+    weight: u32,
+    /// The data rate of frames to it in bit/s; None if it has none of its own.
+    rate_bps: Option<u64>,
 }
 
-#[pymethods]
 impl PyCandidate {
-    /// Returns its number in the cell.
-    #[getter]
-    fn receiver(&self) -> u32 {
-        self.candidate.receiver
-    }
-
-    /// Returns when its oldest packet arrived, in nanoseconds of simulated time; None if a frame
-    /// that cannot wait is pending for it.
-    #[getter]
-    fn oldest_ns(&self) -> Option<u64> {
-        self.candidate.oldest.map(Time::as_nanos)
-    }
-
-    /// Returns its weight; 256 is the default.
-    #[getter]
-    fn weight(&self) -> u32 {
-        self.about.map_or(256, |about| about.weight)
-    }
-
-    /// Returns the data rate of frames to it in bit/s; None if it has none of its own.
-    #[getter]
-    fn rate_bps(&self) -> Option<u64> {
-        self.about.map(|about| about.rate_bps)
+    fn new(Candidate { receiver, oldest }: Candidate, about: Option<&Destination>) -> Self {
+        Self {
+            receiver,
+            oldest_ns: oldest.map(Time::as_nanos),
+            weight: about.map_or(256, |about| about.weight),
+            rate_bps: about.map(|about| about.rate_bps),
+        }
     }
 }
 
@@ -55,17 +45,16 @@ impl Scheduler for OfReceivers {
     fn choose(&mut self, candidates: &[Candidate]) -> u32 {
         let receivers = &self.receivers;
         self.called.called(candidates[0].receiver, |called, py| {
-            let all = candidates.iter().map(|&candidate| PyCandidate {
-                candidate,
-                about: receivers.get(candidate.receiver as usize).copied(),
-            });
+            let all = candidates
+                .iter()
+                .map(|&one| PyCandidate::new(one, receivers.get(one.receiver as usize)));
             let all: Vec<Py<PyCandidate>> =
                 all.map(|one| Py::new(py, one)).collect::<PyResult<_>>()?;
             let answer = called.method(py, "choose", (PyList::new(py, all)?,))?;
             let chosen = answer.cast::<PyCandidate>().map_err(|_| {
                 PyTypeError::new_err(format!("choose = {answer}: allowed: one of the candidates"))
             })?;
-            Ok(chosen.get().candidate.receiver)
+            Ok(chosen.get().receiver)
         })
     }
 
