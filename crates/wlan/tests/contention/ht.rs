@@ -6,17 +6,18 @@
 //! 550.8 us. A single one without a delimiter lasts 36 + ceil((22 + 12304) / 260) 3.6 = 208.8 us. A
 //! Block ACK or its request lasts 32 us, an ACK 28 us.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::testing::dot11n;
 use airtcp_wlan::{
-    AccessParameters, AggregationConfig, Began, Cell, CellConfig, ContenderConfig, ContenderId,
-    FailedBlockAck, Format, FrameErrors, MacConfig, MacEvent, Modulation, Mpdu, Msdu, PairConfig,
-    PhyConfig, Rate, StationId, Supply,
+    AccessParameters, AggregationConfig, Began, CellConfig, ContenderConfig, ContenderId,
+    FailedBlockAck, Format, FrameErrors, MacConfig, MacEvent, Modulation, Mpdu, PairConfig,
+    PhyConfig, Rate, StationId,
 };
 
 use crate::cell::{standard, streams};
+use crate::fed::{self, Fed};
 
 pub(crate) const SIFS: u64 = 16_000;
 pub(crate) const SLOT: u64 = 9_000;
@@ -40,66 +41,13 @@ pub(crate) enum Seen {
     GivenUp(u32),
 }
 
-#[derive(Debug, Default)]
-struct Queues {
-    packets: Vec<VecDeque<Msdu<u32>>>,
-    ready: Vec<ContenderId>,
-    seen: Vec<(u64, Seen)>,
-}
+impl fed::Seen for Seen {
+    const UNIT: u64 = 1;
+    const SLOT: u64 = SLOT;
 
-impl Supply<u32> for Queues {
-    fn receiver<'a>(
-        &mut self,
-        contender: ContenderId,
-        mut waiting: impl Iterator<Item = (StationId, Option<&'a u32>)>,
-    ) -> Option<StationId> {
-        let first = self.packets[contender as usize].front().map(|msdu| msdu.receiver);
-        waiting.next().map(|(receiver, _)| receiver).or(first)
-    }
-
-    fn next(
-        &mut self,
-        contender: ContenderId,
-        to: Option<StationId>,
-        _: Time,
-        fits: impl FnOnce(StationId, u64) -> bool,
-        take: impl FnOnce(Msdu<u32>),
-    ) -> bool {
-        let receiver = to.expect("a receiver is asked for first");
-        let queue = &mut self.packets[contender as usize];
-        let place = queue.iter().position(|msdu| msdu.receiver == receiver);
-        let place = place.filter(|&place| fits(receiver, queue[place].bits));
-        place.and_then(|place| queue.remove(place)).map(take).is_some()
-    }
-
-    fn has_next(&self, contender: ContenderId) -> bool {
-        !self.packets[contender as usize].is_empty()
-    }
-
-    fn acknowledged(&mut self, now: Time, by: ContenderId, mpdu: &Mpdu<u32>) -> bool {
-        self.seen.push((now.as_nanos(), Seen::Acknowledged(mpdu.payload)));
-        self.has_next(by)
-    }
-
-    fn next_ready(&mut self) -> Option<ContenderId> {
-        self.ready.pop()
-    }
-
-    fn has_ready(&self) -> bool {
-        !self.ready.is_empty()
-    }
-
-    fn carries_data(&self, _: &u32) -> bool {
-        true
-    }
-
-    fn watches_colliders(&self) -> bool {
-        true
-    }
-
-    fn on_event(&mut self, now: Time, event: MacEvent<'_, u32>) {
+    fn of(_: Time, event: MacEvent<'_, u32>) -> Option<Self> {
         let ids = |mpdus: &[Mpdu<u32>]| mpdus.iter().map(|mpdu| mpdu.id).collect();
-        let seen = match event {
+        Some(match event {
             MacEvent::Began(Began::Exchange { by, ppdu, .. }) => {
                 Seen::Sent(by, ids(ppdu.psdus()[0].frames.mpdus()))
             }
@@ -110,15 +58,18 @@ impl Supply<u32> for Queues {
             MacEvent::Began(Began::CfEnd { by, .. }) => Seen::CfEnd(by),
             MacEvent::Began(Began::Collision { .. } | Began::Beacon { .. })
             | MacEvent::Answered { .. }
-            | MacEvent::Heard(_) => return,
+            | MacEvent::Heard(_) => return None,
             MacEvent::Began(Began::ContentionFree(_) | Began::Triggered { .. }) => {
                 panic!("there is neither PCF nor OFDMA")
             }
             MacEvent::Lost { .. } => Seen::Lost,
             MacEvent::Received { mpdu, .. } => Seen::Received(mpdu.payload),
             MacEvent::GivenUp { mpdu, .. } => Seen::GivenUp(mpdu.payload),
-        };
-        self.seen.push((now.as_nanos(), seen));
+        })
+    }
+
+    fn acknowledged(_: ContenderId, packet: u32) -> Self {
+        Self::Acknowledged(packet)
     }
 }
 
@@ -150,13 +101,8 @@ struct Classes {
     of_stations: Vec<u32>,
 }
 
-/// A cell with one queue for the access point and for each station.
-pub(crate) struct Script {
-    pub(crate) cell: Cell<u32>,
-    queues: Queues,
-    backoffs: Vec<RandomStream>,
-    packets: u32,
-}
+/// A cell with one queue for the access point and for each station; times are in nanoseconds.
+pub(crate) type Script = Fed<Seen>;
 
 impl Script {
     pub(crate) fn new(stations: usize, mac: &MacConfig, errors: Option<FrameErrors>) -> Self {
@@ -247,12 +193,7 @@ impl Script {
             rate_controls: Vec::new(),
             contenders: contenders.collect(),
         };
-        Self {
-            cell: Cell::new(config),
-            queues: Queues { packets: vec![VecDeque::new(); count], ..Queues::default() },
-            backoffs: turned(streams(count)),
-            packets: 0,
-        }
+        Self::of(config, turned(streams(count)))
     }
 
     /// Puts `count` packets for `receiver` into a queue at `nanos`.
@@ -264,36 +205,12 @@ impl Script {
         nanos: u64,
     ) {
         self.run(nanos);
-        let was_empty = self.queues.packets[contender as usize].is_empty();
+        let was_empty = self.is_empty(contender);
         for _ in 0..count {
-            let msdu = Msdu { receiver, bits: 8 * 1_508, payload: self.packets };
-            self.packets += 1;
-            self.queues.packets[contender as usize].push_back(msdu);
+            self.put(contender, receiver, 8 * 1_508);
         }
         if was_empty {
-            self.queues.ready.push(contender);
-            self.cell.frames_ready(Time::from_nanos(nanos), &mut self.queues);
-        }
-    }
-
-    fn run(&mut self, end: u64) {
-        while self.cell.next_time() < Time::from_nanos(end) {
-            self.cell.advance(self.cell.next_time(), &mut self.queues);
-        }
-    }
-
-    pub(crate) fn seen_before(&mut self, end: u64) -> Vec<(u64, Seen)> {
-        self.run(end);
-        std::mem::take(&mut self.queues.seen)
-    }
-
-    pub(crate) fn backoff(&mut self, contender: ContenderId, cw: u32) -> u64 {
-        SLOT * u64::from(self.backoffs[contender as usize].up_to(cw))
-    }
-
-    pub(crate) fn laws_hold(&self) {
-        for contender in 0..self.backoffs.len() as ContenderId {
-            self.cell.check_laws(contender).unwrap();
+            self.tell_ready(contender, nanos);
         }
     }
 }

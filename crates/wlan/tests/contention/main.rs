@@ -9,6 +9,7 @@ mod collisions;
 mod dcf;
 mod edca;
 mod exchanges;
+mod fed;
 mod ht;
 mod limits;
 mod mixed;

@@ -1,17 +1,15 @@
-//! A whole cell whose queues the test fills, and the events that it reports. The test draws the
-//! same random numbers as the cell.
+//! A cell without aggregation, with all events that it reports.
 
 use std::collections::BTreeMap;
 
-use std::collections::VecDeque;
-
 use airtcp_kernel::{RandomStream, Time};
 use airtcp_wlan::{
-    AccessParameters, Began, Cell, CellConfig, CfFrame, ContenderConfig, ContenderId, EVERYBODY,
-    EdcaConfig, FrameErrors, MacConfig, MacEvent, Mpdu, Msdu, PhyConfig, StationId, Supply,
+    AccessParameters, Began, CellConfig, CfFrame, ContenderConfig, ContenderId, EVERYBODY,
+    EdcaConfig, FrameErrors, MacConfig, MacEvent, PhyConfig, StationId,
 };
 
-use crate::cell::{SLOT, at, micros, standard, streams};
+use crate::cell::{SLOT, micros, standard, streams};
+use crate::fed::{self, Fed};
 
 /// The default access point.
 pub(crate) const ACCESS_POINT: StationId = 0;
@@ -78,67 +76,12 @@ pub(crate) enum Seen {
     },
 }
 
-/// The queues above a cell, and the reported events.
-#[derive(Debug, Default)]
-struct Queues {
-    packets: Vec<VecDeque<Msdu<u32>>>,
-    ready: Vec<ContenderId>,
-    seen: Vec<(u64, Seen)>,
-}
+impl fed::Seen for Seen {
+    const UNIT: u64 = 1_000;
+    const SLOT: u64 = SLOT;
 
-impl Supply<u32> for Queues {
-    fn next(
-        &mut self,
-        contender: ContenderId,
-        to: Option<StationId>,
-        _: Time,
-        fits: impl FnOnce(StationId, u64) -> bool,
-        take: impl FnOnce(Msdu<u32>),
-    ) -> bool {
-        assert_eq!(to, None, "DCF sends one frame at a time");
-        let queue = &mut self.packets[contender as usize];
-        let is_next = queue.front().is_some_and(|msdu| fits(msdu.receiver, msdu.bits));
-        if is_next && let Some(msdu) = queue.pop_front() {
-            take(msdu);
-        }
-        is_next
-    }
-
-    fn receiver<'a>(
-        &mut self,
-        _: ContenderId,
-        _: impl Iterator<Item = (StationId, Option<&'a u32>)>,
-    ) -> Option<StationId> {
-        panic!("DCF sends one frame at a time")
-    }
-
-    fn has_next(&self, contender: ContenderId) -> bool {
-        !self.packets[contender as usize].is_empty()
-    }
-
-    fn acknowledged(&mut self, now: Time, by: ContenderId, mpdu: &Mpdu<u32>) -> bool {
-        self.seen.push((micros(now), Seen::Acknowledged { by, packet: mpdu.payload }));
-        self.has_next(by)
-    }
-
-    fn next_ready(&mut self) -> Option<ContenderId> {
-        self.ready.pop()
-    }
-
-    fn has_ready(&self) -> bool {
-        !self.ready.is_empty()
-    }
-
-    fn carries_data(&self, _: &u32) -> bool {
-        true
-    }
-
-    fn watches_colliders(&self) -> bool {
-        true
-    }
-
-    fn on_event(&mut self, now: Time, event: MacEvent<'_, u32>) {
-        let seen = match event {
+    fn of(now: Time, event: MacEvent<'_, u32>) -> Option<Self> {
+        Some(match event {
             MacEvent::Began(Began::Exchange { by, ppdu, .. }) => {
                 let [psdu] = ppdu.psdus() else { panic!("one user has a PPDU") };
                 let [mpdu] = psdu.frames.mpdus() else { panic!("DCF sends one frame at a time") };
@@ -164,8 +107,11 @@ impl Supply<u32> for Queues {
             MacEvent::Received { by, mpdu, .. } => Seen::Received { by, packet: mpdu.payload },
             MacEvent::GivenUp { by, mpdu } => Seen::GivenUp { by, packet: mpdu.payload },
             MacEvent::Heard(_) => panic!("a cell tells of exchanges"),
-        };
-        self.seen.push((micros(now), seen));
+        })
+    }
+
+    fn acknowledged(by: ContenderId, packet: u32) -> Self {
+        Self::Acknowledged { by, packet }
     }
 }
 
@@ -183,13 +129,8 @@ fn cf_frame(now: Time, frame: &CfFrame<'_, u32>) -> Seen {
     }
 }
 
-/// A cell, its queues, and the random streams of its backoffs.
-pub(crate) struct Script {
-    pub(crate) cell: Cell<u32>,
-    queues: Queues,
-    backoffs: Vec<RandomStream>,
-    packets: u32,
-}
+/// A cell of which all events are noted, with times in microseconds.
+pub(crate) type Script = Fed<Seen>;
 
 impl Script {
     /// Creates an access point and stations, each with one queue.
@@ -249,12 +190,7 @@ impl Script {
             rate_controls: Vec::new(),
             contenders,
         };
-        Self {
-            cell: Cell::new(config),
-            queues: Queues { packets: vec![VecDeque::new(); queues.len()], ..Queues::default() },
-            backoffs: streams(queues.len()),
-            packets: 0,
-        }
+        Self::of(config, streams(queues.len()))
     }
 
     /// Puts a packet of `bytes` for `receiver` into a queue.
@@ -266,40 +202,8 @@ impl Script {
         micros: u64,
     ) {
         self.run(micros);
-        let msdu = Msdu { receiver, bits: 8 * bytes, payload: self.packets };
-        self.packets += 1;
-        self.queues.packets[contender as usize].push_back(msdu);
+        self.put(contender, receiver, 8 * bytes);
         self.tell_ready(contender, micros);
-    }
-
-    /// Reports to the cell that a queue has a packet.
-    pub(crate) fn tell_ready(&mut self, contender: ContenderId, micros: u64) {
-        self.queues.ready.push(contender);
-        self.cell.frames_ready(at(micros), &mut self.queues);
-    }
-
-    /// Plays everything before `end`.
-    pub(crate) fn run(&mut self, end: u64) {
-        while self.cell.next_time() < at(end) {
-            self.cell.advance(self.cell.next_time(), &mut self.queues);
-        }
-    }
-
-    /// Returns the events since the last call, up to and excluding `end`.
-    pub(crate) fn seen_before(&mut self, end: u64) -> Vec<(u64, Seen)> {
-        self.run(end);
-        std::mem::take(&mut self.queues.seen)
-    }
-
-    /// Draws the next backoff of a queue, in microseconds, with contention window `cw`.
-    pub(crate) fn backoff(&mut self, contender: ContenderId, cw: u32) -> u64 {
-        SLOT * u64::from(self.backoffs[contender as usize].up_to(cw))
-    }
-
-    pub(crate) fn laws_hold(&self) {
-        for contender in 0..self.backoffs.len() as ContenderId {
-            self.cell.check_laws(contender).unwrap();
-        }
     }
 }
 
