@@ -83,7 +83,7 @@ impl Histogram {
 }
 
 /// Bytes that arrived in each of a number of equal intervals.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Series {
     bins: Vec<u64>,
     bin: usize,

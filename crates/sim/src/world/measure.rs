@@ -42,7 +42,7 @@ impl QueueCounts {
 }
 
 /// Measurements that belong to no single flow or node.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Measures {
     measuring: bool,
     /// When measuring began.
@@ -148,33 +148,14 @@ impl AddAssign for Mean {
 
 impl Measures {
     pub(super) fn new(scenario: &Scenario, contenders: usize) -> Self {
+        let ppdus = || Box::new(Ppdus::new(contenders, scenario.stations.len()));
         Self {
-            measuring: false,
-            began: Time::ZERO,
-            payload: PayloadFrom::default(),
-            backlogged: Level::default(),
-            backlogged_stations: 0,
-            ap_queue: Level::default(),
-            active: Histogram::default(),
             series: Series::new(scenario.measure_from(), scenario.run.duration, SERIES_BINS),
-            transfer_times_s: Vec::new(),
-            last_ack_times: Mean::default(),
-            page_times_s: Vec::new(),
-            active_after_ap_success: (0, 0),
-            losses: LossCounts::default(),
             scopes: (0..scopes(scenario)).map(|_| Scope::default()).collect(),
-            ppdus: scenario
-                .mac
-                .aggregation
-                .as_ref()
-                .map(|_| Box::new(Ppdus::new(contenders, scenario.stations.len()))),
-            transfer_scopes: Vec::new(),
-            transfers: None,
+            ppdus: scenario.mac.aggregation.is_some().then(ppdus),
             ledger: Ledger::new(scenario.flows.len()),
             mac_baseline: vec![MacCounters::default(); contenders],
-            cell_baseline: CellCounters::default(),
-            contention_free: Duration::ZERO,
-            halfway: None,
+            ..Self::default()
         }
     }
 

@@ -52,8 +52,9 @@ const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
 const LONGEST_QUANTUM: f64 = 65_536.0;
 const QUANTUM_S: f64 = 0.001;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
+    #[default]
     Startup,
     /// Drain, with the round in which it began.
     Drain(u64),
@@ -77,8 +78,9 @@ impl State {
 }
 
 /// What ACKs say about a probe: BBR.ack_phase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum AckPhase {
+    #[default]
     Init,
     Refilling,
     Starting,
@@ -104,7 +106,7 @@ impl FullPipe {
 }
 
 /// State of bandwidth probing: section 5.3.3.6.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Probe {
     phase: AckPhase,
     /// Whether acknowledged segments were sent while probing.
@@ -131,7 +133,7 @@ struct ProbeRtt {
 }
 
 /// The state in section 2 of the draft.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Bbr {
     state: State,
     model: Model,
@@ -150,29 +152,8 @@ pub(crate) struct Bbr {
 
 impl Bbr {
     pub(crate) fn new() -> Self {
-        Self {
-            state: State::Startup,
-            model: Model::default(),
-            full: FullPipe::default(),
-            probe: Probe {
-                phase: AckPhase::Init,
-                is_sample: false,
-                up_acked: 0,
-                acked_per_segment: u64::MAX,
-                up_rounds: 0,
-                rounds_since: 0,
-                wait: Duration::ZERO,
-                cycle: Time::ZERO,
-                was_too_high: false,
-                was_precautionary: false,
-            },
-            probe_rtt: ProbeRtt::default(),
-            saved: 0,
-            recovering: None,
-            idle_restart: false,
-            lost_ranges: (0, 0),
-            rate: None,
-        }
+        let probe = Probe { acked_per_segment: u64::MAX, ..Probe::default() };
+        Self { probe, ..Self::default() }
     }
 
     fn pacing_gain(&self) -> f64 {

@@ -40,8 +40,9 @@ const MOST_EXTRA_S: f64 = 0.1;
 /// ACK covers.
 const NS3_EPOCH_BYTES: u64 = 1 << 12;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Mode {
+    #[default]
     Startup,
     Drain,
     ProbeBandwidth {
@@ -56,7 +57,7 @@ pub(crate) enum Mode {
 }
 
 /// The model of the path and the state of the machine.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Bbr1 {
     mode: Mode,
     /// Rounds, delimited by delivered data.
@@ -85,24 +86,7 @@ pub(crate) struct Bbr1 {
 
 impl Bbr1 {
     pub(crate) fn new(is_ns3: bool) -> Self {
-        Self {
-            is_ns3,
-            mode: Mode::Startup,
-            round: 0,
-            next_round: 0,
-            bandwidths: VecDeque::new(),
-            min_rtt: None,
-            min_rtt_at: Time::ZERO,
-            full: 0.0,
-            full_rounds: 0,
-            is_full: false,
-            saved: 0,
-            conserves: false,
-            extra: [0; 2],
-            extra_round: 0,
-            epoch: (Time::ZERO, 0),
-            rate: None,
-        }
+        Self { is_ns3, ..Self::default() }
     }
 
     /// Returns BBR.BtlBw.
