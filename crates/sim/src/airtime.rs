@@ -88,7 +88,7 @@ pub(crate) struct AirtimeAccount {
     /// Everything but exchanges.
     parts: AirtimeParts,
     /// Everything but exchanges, by cell if several share the medium; else empty.
-    cells: Vec<CellParts>,
+    pub(crate) cells: Vec<CellParts>,
     /// The time up to which the account is complete.
     settled: Time,
     /// `settled`, if it lies in the measured time; else [`Time::NEVER`].
@@ -331,12 +331,6 @@ impl AirtimeAccount {
         Ok(parts)
     }
 
-    /// Returns the airtime of each cell outside of successful exchanges, if several share the
-    /// medium.
-    pub(crate) fn by_cell(&self) -> &[CellParts] {
-        &self.cells
-    }
-
     /// Returns the airtime of the exchanges of one scope; zero for a scope of another medium.
     pub(crate) fn of(&self, scope: u32) -> ExchangeParts {
         let place = scope.wrapping_sub(self.first_scope) as usize;
@@ -403,11 +397,11 @@ mod tests {
             ],
         );
 
-        let [first, second, third] = account.by_cell() else { panic!("there are three") };
+        let [first, second, third] = account.cells[..] else { panic!("there are three") };
 
         assert_eq!((first.overlapped, second.overlapped), (micros(20), micros(20)));
         assert_eq!(first.alone, ExchangeParts { data: micros(5), ..ExchangeParts::default() });
-        assert_eq!((second.alone, *third), (ExchangeParts::default(), CellParts::default()));
+        assert_eq!((second.alone, third), (ExchangeParts::default(), CellParts::default()));
     }
 
     #[test]

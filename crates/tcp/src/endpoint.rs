@@ -115,7 +115,7 @@ impl Endpoint {
     #[inline]
     pub fn on_timer(&mut self, at: At<'_>) {
         self.receiver.on_timer(at);
-        if self.sender.tcb.deadline() <= at.now {
+        if self.sender.tcb.deadline <= at.now {
             self.on_retransmission_timer(at);
         }
     }
@@ -167,8 +167,8 @@ impl Endpoint {
     ) -> Option<(Segment, bool)> {
         let (seq, len, more) = match (data, self.receiver.ack_owed()) {
             (Some((seq, len, more)), _) => (seq, len.get(), more),
-            (None, AckOwed::Bare) => (self.sender.tcb.snd_nxt(), 0, true),
-            (None, AckOwed::Now) => (self.sender.tcb.snd_nxt(), 0, false),
+            (None, AckOwed::Bare) => (self.sender.tcb.snd_nxt, 0, true),
+            (None, AckOwed::Now) => (self.sender.tcb.snd_nxt, 0, false),
             (None, AckOwed::None | AckOwed::Until(_)) => return None,
         };
         let pushes = self.sender.takes_push(at.config, seq, len);
@@ -212,7 +212,7 @@ impl Endpoint {
     /// Returns a lower bound of [`Self::poll_timer`] that is cheaper to compute.
     #[inline]
     pub fn poll_timer_roughly(&self) -> Time {
-        self.sender.tcb.deadline().min(self.receiver.deadline())
+        self.sender.tcb.deadline.min(self.receiver.deadline())
     }
 
     /// Returns the in-order payload bytes delivered to the application; after [`Self::read_late`],
@@ -238,7 +238,7 @@ impl Endpoint {
     /// Whether the other end has acknowledged `bytes` bytes.
     #[inline]
     pub fn has_acked(&self, bytes: u64) -> bool {
-        bytes < self.sender.tcb.snd_una() && bytes <= self.sender.tcb.acked()
+        bytes < self.sender.tcb.snd_una && bytes <= self.sender.tcb.acked()
     }
 
     /// Whether the connection is established.
@@ -254,7 +254,7 @@ impl Endpoint {
 
     /// Returns SND.NXT, the sequence number of a segment without data.
     pub fn snd_nxt(&self) -> u64 {
-        self.sender.tcb.snd_nxt()
+        self.sender.tcb.snd_nxt
     }
 
     /// Whether the other end's FIN and all its data have arrived: the application sees end of file.
@@ -332,7 +332,7 @@ impl Endpoint {
         self.sender.tcb.counters.segments_sent += 1;
         self.receiver.on_ack_sent(now);
         let mut segment = Segment { seq, ack: self.receiver.rcv_nxt(), len, flags: Flags::ACK };
-        if self.sender.tcb.is_closing() {
+        if self.sender.tcb.closing {
             let Segment { len, flags, .. } = self.with_fin(segment);
             (segment.len, segment.flags) = (len, flags);
         }

@@ -57,9 +57,9 @@ pub(crate) struct Sent {
     newly_lost: Vec<(Block, Record)>,
     /// Whether the rules of ns-3 select the record that counts.
     is_ns3: bool,
-    sacked_octets: u64,
-    lost_octets: u64,
-    sacked_segments: usize,
+    pub(crate) sacked_octets: u64,
+    pub(crate) lost_octets: u64,
+    pub(crate) sacked_segments: usize,
     /// The number of segments that were sent twice, SACKed or lost.
     irregular: usize,
     /// A sequence number before which no segment is regular.
@@ -284,18 +284,6 @@ impl Sent {
     #[inline]
     pub(crate) fn pipe(&self, una: u64, max: u64) -> u64 {
         max - una - self.sacked_octets - self.lost_octets
-    }
-
-    pub(crate) fn sacked_octets(&self) -> u64 {
-        self.sacked_octets
-    }
-
-    pub(crate) fn sacked_segments(&self) -> usize {
-        self.sacked_segments
-    }
-
-    pub(crate) fn lost_octets(&self) -> u64 {
-        self.lost_octets
     }
 
     pub(crate) fn has_lost(&self) -> bool {

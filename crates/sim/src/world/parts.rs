@@ -313,7 +313,7 @@ impl World<'_> {
     fn shared_views(&mut self, part: usize) -> Result<Vec<View>, String> {
         let sums = self.airtime.close()?;
         let busy = self.scenario.run.duration - sums.idle;
-        let mut own = self.airtime.by_cell().to_vec();
+        let mut own = self.airtime.cells.to_vec();
         for (group, stations) in (0..).zip(&self.scenario.stations) {
             let cell = &mut own[stations.cell as usize];
             for direction in DIRECTIONS {

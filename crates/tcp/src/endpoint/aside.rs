@@ -130,7 +130,7 @@ impl Endpoint {
     #[cold]
     fn open(&mut self, at: At<'_>, segment: &Segment, options: &SegmentOptions) -> bool {
         let is_marked = self.state.is_marked();
-        if is_marked && segment.ack > self.sender.tcb.snd_max() {
+        if is_marked && segment.ack > self.sender.tcb.snd_max {
             // RFC 9293 section 3.10.7.4: an ACK that "acks something not yet sent" is dropped; as
             // in Linux, no ACK is sent in reply.
             return false;

@@ -80,7 +80,7 @@ impl Endpoint {
         if !segment.has_stamps_alone() {
             return self.take_aside(at, segment, options);
         }
-        if segment.ack > sender.tcb.snd_max() {
+        if segment.ack > sender.tcb.snd_max {
             // RFC 9293 section 3.10.7.4, as on the slow paths.
             return 0;
         }
@@ -113,7 +113,7 @@ impl Endpoint {
         let Self { sender, receiver, marks: Some(marks), .. } = self else {
             return self.poll_aside(at, options).map(|segment| (segment, true));
         };
-        let (owed, next) = (receiver.ack_owed(), sender.tcb.snd_nxt());
+        let (owed, next) = (receiver.ack_owed(), sender.tcb.snd_nxt);
         let data = if owed == AckOwed::Bare { None } else { sender.poll_stamped(at) };
         let (seq, len, more, pushes) = match (data, owed) {
             (Some((seq, len, more, pushes)), _) => (seq, len.get(), more, pushes),
@@ -121,7 +121,7 @@ impl Endpoint {
             (None, AckOwed::Now) => (next, 0, false, false),
             (None, AckOwed::None | AckOwed::Until(_)) => return None,
         };
-        if sender.tcb.is_closing() || len == 0 && receiver.has_gap() {
+        if sender.tcb.closing || len == 0 && receiver.has_gap() {
             return Some((self.say_rarely(at, (seq, len), pushes, options), more));
         }
         sender.tcb.counters.segments_sent += 1;

@@ -105,7 +105,7 @@ impl Rack {
     /// Returns RACK.reo_wnd. RFC 8985 section 6.2, step 4: a quarter of the minimum RTT. It is zero
     /// once RFC 6675 would declare a loss, as long as no reordering was seen.
     fn reordering_window(&self, is_repairing: bool, srtt: Duration) -> Duration {
-        let is_certain = is_repairing || self.sent.sacked_segments() >= usize::from(DUP_THRESH);
+        let is_certain = is_repairing || self.sent.sacked_segments >= usize::from(DUP_THRESH);
         if !self.reordering_seen && is_certain {
             return Duration::ZERO;
         }
@@ -152,7 +152,7 @@ impl Rack {
             tcb.snd_una = una;
             tcb.rtt.on_ack(at, una);
         }
-        let lost_before = self.sent.lost_octets();
+        let lost_before = self.sent.lost_octets;
         let lost = self.detect_losses(tcb, at);
         self.on_probe_ack(tcb, at, ack, advances, sacked.is_empty());
         let acked = Delivery {
@@ -163,7 +163,7 @@ impl Rack {
             next: tcb.snd_max,
         };
         self.move_window(tcb, at, acked, advances, lost);
-        let newly_lost = self.sent.lost_octets().saturating_sub(lost_before);
+        let newly_lost = self.sent.lost_octets.saturating_sub(lost_before);
         self.take_sample(tcb, at, &news, newly_lost);
         self.set_pace(tcb);
         if advances || news.newly_sacked > 0 || self.due == Time::NEVER {
@@ -175,7 +175,7 @@ impl Rack {
     fn detect_losses(&mut self, tcb: &mut Tcb, at: At<'_>) -> bool {
         let is_repairing = !tcb.is_open();
         let srtt = tcb.rtt.srtt().unwrap_or(Duration::ZERO);
-        let is_in_order = self.sent.sacked_segments() == 0 && !is_repairing;
+        let is_in_order = self.sent.sacked_segments == 0 && !is_repairing;
         let reo_wnd = self.reordering_window(is_repairing, srtt);
         let (lost, next) = match self.latest {
             Some(latest) if !is_in_order => self.sent.detect_losses(at.now, &latest, reo_wnd),
@@ -327,7 +327,7 @@ impl Rack {
     /// octets SACKed before; in the second of two consecutive recoveries these are more than a
     /// window.
     pub(super) fn in_network(&self, tcb: &Tcb) -> u64 {
-        tcb.flight_size() - self.sent.sacked_octets()
+        tcb.flight_size() - self.sent.sacked_octets
     }
 
     /// Passes a rate sample of the ACK to a controller that needs it.

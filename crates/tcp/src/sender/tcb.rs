@@ -23,20 +23,20 @@ const END_OF_TIME: u64 = 1 << 62;
 #[repr(C)]
 pub(crate) struct Tcb {
     /// SND.UNA, the oldest unacknowledged sequence number.
-    pub(super) snd_una: u64,
+    pub(crate) snd_una: u64,
     /// SND.NXT, the next sequence number to send. In an idle sender `snd_nxt == snd_una`.
-    pub(super) snd_nxt: u64,
+    pub(crate) snd_nxt: u64,
     /// The sequence number after the highest one sent. Equal to `snd_nxt`, unless a timeout has
     /// moved `snd_nxt` back.
-    pub(super) snd_max: u64,
+    pub(crate) snd_max: u64,
     /// The sequence number after the last byte written by the application, and after the FIN if it
     /// has closed.
     pub(super) written: u64,
     /// When the retransmission timer expires; [`Time::NEVER`] while it is off.
-    pub(super) deadline: Time,
+    pub(crate) deadline: Time,
     pub(super) phase: Phase,
     /// Whether the application has closed; `written - 1` is then the number of the FIN.
-    closing: bool,
+    pub(crate) closing: bool,
     pub(crate) counters: Counters,
     /// When data was last sent.
     pub(super) last_sent: Time,
@@ -130,11 +130,6 @@ impl Tcb {
         }
     }
 
-    #[inline]
-    pub(crate) fn is_closing(&self) -> bool {
-        self.closing
-    }
-
     /// Whether `end` is the sequence number after all data, or after the FIN if closed.
     pub(crate) fn is_end(&self, end: u64) -> bool {
         end == self.written
@@ -142,17 +137,6 @@ impl Tcb {
 
     pub(crate) fn is_close_acknowledged(&self) -> bool {
         self.closing && self.snd_una == self.written
-    }
-
-    /// Returns SND.NXT, the sequence number of a segment without data.
-    #[inline]
-    pub(crate) fn snd_nxt(&self) -> u64 {
-        self.snd_nxt
-    }
-
-    /// Returns the sequence number after the highest one sent.
-    pub(crate) fn snd_max(&self) -> u64 {
-        self.snd_max
     }
 
     /// Whether a cumulative ACK of everything before `ack` acknowledges new data.
@@ -166,12 +150,6 @@ impl Tcb {
         self.snd_una == self.written
     }
 
-    /// Returns SND.UNA.
-    #[inline]
-    pub(crate) fn snd_una(&self) -> u64 {
-        self.snd_una
-    }
-
     /// Returns the acknowledged payload bytes.
     #[inline]
     pub(crate) fn acked(&self) -> u64 {
@@ -183,12 +161,6 @@ impl Tcb {
     #[inline]
     pub(crate) fn flight_size(&self) -> u64 {
         self.snd_nxt - self.snd_una
-    }
-
-    /// Returns when the retransmission timer expires.
-    #[inline]
-    pub(crate) fn deadline(&self) -> Time {
-        self.deadline
     }
 
     /// Starts the timer "if the timer is not running": RFC 6298 (5.1).

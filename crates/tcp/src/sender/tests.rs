@@ -162,7 +162,7 @@ fn each_partial_ack_of_a_recovery_with_sack_starts_the_timer_anew() {
     for (millis, ack) in [(100, 2001), (200, 2501)] {
         let now = T + Duration::from_millis(millis);
         sender.on_ack(config.at(now), ack, true);
-        assert_eq!(sender.tcb.deadline(), now + rto);
+        assert_eq!(sender.tcb.deadline, now + rto);
     }
 }
 

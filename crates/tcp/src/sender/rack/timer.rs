@@ -98,7 +98,7 @@ impl Rack {
         }
         let may_probe = is_open
             && self.probe.is_none()
-            && self.sent.sacked_segments() == 0
+            && self.sent.sacked_segments == 0
             && !self.sent.has_lost();
         let Some(srtt) = srtt.filter(|_| may_probe) else {
             self.timer = Timer::Retransmission;
