@@ -30,7 +30,7 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 use crate::Packet;
 pub use ack_filter::{AckFilter, BareAck};
 pub use config::{DisciplineConfig, QueueConfig};
-use discipline::{Discipline, Fill, Policy};
+use discipline::{Ask, Discipline, Fill, Fits, Policy};
 pub use scheduler::Scheduler;
 
 /// What a discipline may ask about the contents of a packet.
@@ -226,7 +226,7 @@ impl<B: Inspect> Queue<B> {
                 Discipline::Fifo(fifo) => fifo.hand_over(fits, take),
                 other => {
                     let before = drops.len();
-                    let packet = other.next(Some(to), now, fits, drops);
+                    let packet = other.next(&mut Ask { to: Some(to), now, drops }, fits);
                     self.len -= drops.len() - before;
                     packet.as_ref().map(take).is_some()
                 }
@@ -251,7 +251,7 @@ impl<B: Inspect> Queue<B> {
         drops: &mut Vec<Packet<B>>,
     ) -> Option<Packet<B>> {
         let before = drops.len();
-        let packet = self.discipline.next(None, now, fits, drops);
+        let packet = self.discipline.next(&mut Ask { to: None, now, drops }, fits);
         self.len -= drops.len() - before;
         packet
     }

@@ -33,6 +33,20 @@ pub(super) enum Discipline<B> {
     Own(Box<Own<B>>),
 }
 
+/// What the MAC asks for: a packet for whom, if not for whoever is next, and when. Takes in what is
+/// dropped meanwhile.
+#[derive(Debug)]
+pub(super) struct Ask<'a, B> {
+    pub(super) to: Option<u32>,
+    pub(super) now: Time,
+    pub(super) drops: &'a mut Vec<Packet<B>>,
+}
+
+/// Whether a packet fits into what the MAC has left.
+pub(super) trait Fits<B>: FnOnce(&Packet<B>) -> bool {}
+
+impl<B, F: FnOnce(&Packet<B>) -> bool> Fits<B> for F {}
+
 /// How full a queue is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fill {
@@ -51,13 +65,7 @@ pub(super) trait Policy<B> {
     /// Dequeues the next packet, among those for `to` if it is given, if it `fits`. Moves packets
     /// dropped on the way to `drops`. Returns `None` only if there is no packet, or if the next one
     /// does not fit.
-    fn next(
-        &mut self,
-        to: Option<u32>,
-        now: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        drops: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>>;
+    fn next(&mut self, ask: &mut Ask<'_, B>, fits: impl Fits<B>) -> Option<Packet<B>>;
 
     /// Chooses a receiver; see [`Queue::receiver`](super::Queue::receiver).
     fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32>;
@@ -183,14 +191,8 @@ impl<B: Inspect> Policy<B> for Discipline<B> {
     }
 
     #[inline(always)]
-    fn next(
-        &mut self,
-        to: Option<u32>,
-        now: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        drops: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>> {
-        policy!(self, policy => policy.next(to, now, fits, drops))
+    fn next(&mut self, ask: &mut Ask<'_, B>, fits: impl Fits<B>) -> Option<Packet<B>> {
+        policy!(self, policy => policy.next(ask, fits))
     }
 
     fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {

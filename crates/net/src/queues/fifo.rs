@@ -3,7 +3,7 @@
 use airtcp_kernel::{Time, Train};
 
 use super::ack_filter::{AckFilter, superseded};
-use super::{Fill, Inspect, Policy};
+use super::{Ask, Fill, Fits, Inspect, Policy};
 use crate::Packet;
 
 /// Packets in order of arrival.
@@ -55,13 +55,7 @@ impl<B: Inspect> Policy<B> for Fifo<B> {
     }
 
     #[inline]
-    fn next(
-        &mut self,
-        _: Option<u32>,
-        _: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        _: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>> {
+    fn next(&mut self, _: &mut Ask<'_, B>, fits: impl Fits<B>) -> Option<Packet<B>> {
         let mut next = None;
         self.hand_over(fits, |packet| next = Some(*packet));
         next

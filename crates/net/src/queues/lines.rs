@@ -10,7 +10,7 @@ use airtcp_kernel::{Duration, Time, Train};
 
 use super::ack_filter::{AckFilter, superseded};
 use super::scheduler::{Scheduler, Turns};
-use super::{Fill, Inspect, Policy, Served};
+use super::{Ask, Fill, Fits, Inspect, Policy, Served};
 use crate::Packet;
 
 /// A FIFO per receiver.
@@ -114,14 +114,8 @@ impl<B: Inspect> Policy<B> for Lines<B> {
 
     /// Without a receiver, dequeues the oldest packet of any, unless receivers share airtime.
     #[inline]
-    fn next(
-        &mut self,
-        to: Option<u32>,
-        _: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        _: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>> {
-        let receiver = match to {
+    fn next(&mut self, ask: &mut Ask<'_, B>, fits: impl Fits<B>) -> Option<Packet<B>> {
+        let receiver = match ask.to {
             Some(to) => to,
             None => {
                 self.update_heads();
@@ -190,9 +184,10 @@ mod tests {
     fn served(lines: &mut Lines<u32>) -> Vec<u32> {
         let mut served = Vec::new();
         while let Some(receiver) = lines.receiver(std::iter::empty()) {
-            while let Some(packet) =
-                lines.next(Some(receiver), Time::ZERO, |_| true, &mut Vec::new())
-            {
+            while let Some(packet) = lines.next(
+                &mut Ask { to: Some(receiver), now: Time::ZERO, drops: &mut Vec::new() },
+                |_| true,
+            ) {
                 served.push(packet.body);
             }
         }
@@ -211,7 +206,10 @@ mod tests {
         while let Some(receiver) = lines.receiver(std::iter::empty()) {
             turns.extend(
                 lines
-                    .next(Some(receiver), Time::ZERO, |_| true, &mut Vec::new())
+                    .next(
+                        &mut Ask { to: Some(receiver), now: Time::ZERO, drops: &mut Vec::new() },
+                        |_| true,
+                    )
                     .map(|packet| packet.body),
             );
         }
@@ -246,7 +244,9 @@ mod tests {
     fn packets_alone_go_in_order() {
         let mut lines = lines(Scheduler::Oldest {});
         let all: Vec<_> = std::iter::from_fn(|| {
-            lines.next(None, Time::ZERO, |_| true, &mut Vec::new()).map(|packet| packet.body)
+            lines
+                .next(&mut Ask { to: None, now: Time::ZERO, drops: &mut Vec::new() }, |_| true)
+                .map(|packet| packet.body)
         })
         .collect();
 

@@ -8,7 +8,7 @@ use airtcp_kernel::Time;
 
 use super::ack_filter::{AckFilter, superseded};
 use super::plugin::{self, Fate, Seen};
-use super::{Fill, Inspect, Policy};
+use super::{Ask, Fill, Fits, Inspect, Policy};
 use crate::Packet;
 
 /// A registered discipline and its packets.
@@ -73,19 +73,13 @@ impl<B: Inspect> Policy<B> for Own<B> {
     }
 
     #[inline(never)]
-    fn next(
-        &mut self,
-        to: Option<u32>,
-        now: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        drops: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>> {
+    fn next(&mut self, ask: &mut Ask<'_, B>, fits: impl Fits<B>) -> Option<Packet<B>> {
         // `fits` can be called only once. Packets that follow a dropped one must be no larger than
         // it.
         let mut fits = Some(fits);
         let mut room = 0;
         loop {
-            let id = self.first(to)?;
+            let id = self.first(ask.to)?;
             let packet = &self.packets[&id];
             let has_room = match fits.take() {
                 Some(fits) => fits(packet),
@@ -96,12 +90,12 @@ impl<B: Inspect> Policy<B> for Own<B> {
             }
             room = room.max(packet.bits);
             let seen = seen(id, packet);
-            let fate = self.discipline.leaves(now, seen);
+            let fate = self.discipline.leaves(ask.now, seen);
             let mut packet = self.packets.remove(&id)?;
             if fate == Fate::Sent || fate == Fate::Marked && packet.body.mark() {
                 return Some(packet);
             }
-            drops.push(packet);
+            ask.drops.push(packet);
         }
     }
 

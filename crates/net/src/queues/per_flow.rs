@@ -4,7 +4,7 @@
 use airtcp_kernel::{Time, Train};
 
 use super::ack_filter::{AckFilter, superseded};
-use super::{Fill, Inspect, Policy};
+use super::{Ask, Fill, Fits, Inspect, Policy};
 use crate::Packet;
 
 /// One queue per flow, with round-robin turns. A flow is a TCP connection or, for other packets and
@@ -107,15 +107,9 @@ impl<B: Inspect> Policy<B> for PerFlow<B> {
         }
     }
 
-    fn next(
-        &mut self,
-        to: Option<u32>,
-        _: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        _: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>> {
+    fn next(&mut self, ask: &mut Ask<'_, B>, fits: impl Fits<B>) -> Option<Packet<B>> {
         let first = |flow: u32| self.flows[flow as usize].front();
-        let is_for = |one: &Packet<B>| to.is_none_or(|to| one.to == to);
+        let is_for = |one: &Packet<B>| ask.to.is_none_or(|to| one.to == to);
         let place = self.turns.iter().position(|&flow| first(flow).is_some_and(is_for))?;
         let packet = *first(self.turns[place]).filter(|&packet| fits(packet))?;
         let flow = self.turns.remove(place);

@@ -5,7 +5,7 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 use serde::Deserialize;
 
 use super::ack_filter::AckFilter;
-use super::{Discipline, Fill, Inspect, Policy};
+use super::{Ask, Discipline, Fill, Fits, Inspect, Policy};
 use crate::Packet;
 
 /// The parameters of random early detection.
@@ -76,14 +76,8 @@ impl<B: Inspect> Policy<B> for Red<B> {
     }
 
     #[inline(never)]
-    fn next(
-        &mut self,
-        to: Option<u32>,
-        now: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        drops: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>> {
-        self.packets.next(to, now, fits, drops)
+    fn next(&mut self, ask: &mut Ask<'_, B>, fits: impl Fits<B>) -> Option<Packet<B>> {
+        self.packets.next(ask, fits)
     }
 
     fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {

@@ -5,7 +5,7 @@
 use airtcp_kernel::{Duration, Time};
 
 use super::ack_filter::AckFilter;
-use super::{Discipline, Fill, Inspect, Policy, Served};
+use super::{Ask, Discipline, Fill, Fits, Inspect, Policy, Served};
 use crate::Packet;
 
 /// The limit of the ring.
@@ -57,7 +57,7 @@ impl<B: Inspect> Ring<B> {
         match self.allowance {
             Allowance::Packets(limit) => {
                 while self.handed_over < limit
-                    && let Some(packet) = self.above.next(None, now, any, drops)
+                    && let Some(packet) = self.above.next(&mut Ask { to: None, now, drops }, any)
                 {
                     self.hand_over(packet);
                 }
@@ -70,7 +70,8 @@ impl<B: Inspect> Ring<B> {
                 let rate_bps = self.service.receiver(index).map_or(0, |one| one.rate_bps);
                 let room = u128::from(limit.as_nanos()) * u128::from(rate_bps) / 1_000_000_000;
                 while u128::from(self.bits[index]) < room.max(1)
-                    && let Some(packet) = self.above.next(Some(receiver), now, any, drops)
+                    && let Some(packet) =
+                        self.above.next(&mut Ask { to: Some(receiver), now, drops }, any)
                 {
                     self.bits[index] += packet.bits;
                     self.hand_over(packet);
@@ -103,14 +104,8 @@ impl<B: Inspect> Policy<B> for Ring<B> {
     }
 
     #[inline(never)]
-    fn next(
-        &mut self,
-        to: Option<u32>,
-        now: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        drops: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>> {
-        let packet = self.below.next(to, now, fits, drops);
+    fn next(&mut self, ask: &mut Ask<'_, B>, fits: impl Fits<B>) -> Option<Packet<B>> {
+        let packet = self.below.next(ask, fits);
         self.waiting -= usize::from(packet.is_some());
         packet
     }

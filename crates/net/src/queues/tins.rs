@@ -11,7 +11,7 @@ use super::codel::CodelConfig;
 use super::longest::Longest;
 use super::scheduler::Turns;
 use super::slab::Slab;
-use super::{Fill, Inspect, Policy, Served};
+use super::{Ask, Fill, Fits, Inspect, Policy, Served};
 use crate::Packet;
 
 /// Which packets are dropped when the queue is full.
@@ -186,15 +186,14 @@ impl<B: Inspect, C, T: Tin<B, Config = C>> Tins<B, T, C> {
     fn next_of(
         &mut self,
         place: usize,
-        now: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        drops: &mut Vec<Packet<B>>,
+        ask: &mut Ask<'_, B>,
+        fits: impl Fits<B>,
     ) -> Option<Packet<B>> {
         // Ask empty tins too: they update the state of their queues.
         let Entry { tin, codel, packets } = self.places.get_mut(place)?;
-        let dropped = drops.len();
-        let packet = tin.next(&mut self.store, codel, now, fits, drops);
-        *packets -= drops.len() - dropped + usize::from(packet.is_some());
+        let dropped = ask.drops.len();
+        let packet = tin.next(&mut self.store, codel, ask.now, fits, ask.drops);
+        *packets -= ask.drops.len() - dropped + usize::from(packet.is_some());
         if *packets == 0 {
             self.busy.remove(place);
         }
@@ -247,18 +246,12 @@ impl<B: Inspect, C, T: Tin<B, Config = C>> Policy<B> for Tins<B, T, C> {
     }
 
     #[inline(always)]
-    fn next(
-        &mut self,
-        to: Option<u32>,
-        now: Time,
-        fits: impl FnOnce(&Packet<B>) -> bool,
-        drops: &mut Vec<Packet<B>>,
-    ) -> Option<Packet<B>> {
-        let place = match to {
+    fn next(&mut self, ask: &mut Ask<'_, B>, fits: impl Fits<B>) -> Option<Packet<B>> {
+        let place = match ask.to {
             Some(to) => self.place(to),
             None => self.place_in_turn()?,
         };
-        self.next_of(place, now, fits, drops)
+        self.next_of(place, ask, fits)
     }
 
     fn receiver(&mut self, mut waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
