@@ -163,6 +163,20 @@ def test_what_ends_is_looked_at_in_its_own_time() -> None:
     assert seen.reached
 
 
+def test_the_first_part_of_jobs_bounds_only_their_times() -> None:
+    """Jobs of uneven sizes leave shorter queues to each other as they end."""
+    job = """{ kind = "bulk", size = { distribution = "exponential", mean = "20 MB" } }"""
+    keys = {"warmup": "0 s", "duration": "40 s", "replications": 4}
+    scenario = loads(cell(12, standard="802.11ac", application=job, **keys))
+    seen, whole = glance(scenario), airtcp.simulate(scenario).metrics
+
+    assert not seen.reached
+    lows = {name: one.low for name, one in seen.metrics.items() if one.low is not None}
+    assert "transfer_time_s" in lows
+    tops = {name: whole[name].high for name in lows}
+    assert [name for name, low in lows.items() if low > (tops[name] or math.inf)] == []
+
+
 def test_it_says_so_where_the_budget_ends_before_a_scenario_does() -> None:
     beside = '[[flows]]\nstations = "laptop"\ndirection = "upload"\n'
     text = cell(

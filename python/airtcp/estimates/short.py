@@ -26,7 +26,7 @@ from airtcp.estimates.percentiles import FEWEST_RUNS
 from airtcp.estimates.traffic import Run, Traffic, is_done, measured
 from airtcp.estimates.windows import Windows
 from airtcp.scenario.hearing import deaf_groups
-from airtcp.scenario.keys.traffic import is_endless
+from airtcp.scenario.keys.traffic import is_endless, is_job
 from airtcp.stats import Interval
 
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ class Short:
         if metric in _COUNTS or (self.short_for and _OF_LOSSES.search(metric)):
             return nothing
         if not self.reached and _OF_TIME.search(metric):
+            return nothing
+        if self._is_first_part and not self._is_of_jobs(metric, group, part):
             return nothing
         if group is not None and group in self._starved and _OF_TIME.search(metric):
             return nothing
@@ -255,6 +257,19 @@ class Short:
     def _is_done(self) -> bool:
         """True if all traffic is jobs that have ended: nothing comes later."""
         return is_done(self.runs, self.scenario)
+
+    @cached_property
+    def _is_first_part(self) -> bool:
+        """True if traffic goes on that ends later, and leaves less load then."""
+        kinds = [is_job(one) or one.application.kind == "replay" for one in self.scenario.flows]
+        return not self.reached and any(kinds) and not self._is_done
+
+    def _is_of_jobs(self, metric: str, group: str | None, part: str) -> bool:
+        """True for times of transfers that are all jobs, of which the fastest have ended."""
+        traffic = Traffic(self.runs, self.scenario, group, part)
+        flows = [traffic.flow(one) for one in traffic.entries]
+        transfers = [one for one in flows if one.tcp is not None and not is_endless(one)]
+        return bool(_OF_TRANSFERS.match(metric)) and all(map(is_job, transfers))
 
     @cached_property
     def _readers(self) -> float:
