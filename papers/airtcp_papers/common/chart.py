@@ -1,7 +1,7 @@
 """Draw charts of curves in one style for all figures, with the data behind each.
 
 Models are lines, simulations are markers with intervals, and numbers printed in a paper are hollow
-diamonds.
+diamonds, a second set of them hollow squares.
 """
 
 from __future__ import annotations
@@ -167,7 +167,6 @@ _LINES: Final[Mapping[str, Mapping[str, Any]]] = {
     "marks": {"linestyle": "none", "markersize": 7, "markeredgewidth": 1.6, "zorder": 3},
     "paper": {
         "linestyle": "none",
-        "marker": "D",
         "markersize": 7,
         "markerfacecolor": "none",
         "markeredgecolor": INK,
@@ -178,7 +177,7 @@ _LINES: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 def _draw(axes: Axes, series: Sequence[Series]) -> None:
-    models = simulations = 0
+    models = simulations = papers = 0
     for number, one in enumerate(series):
         colour = number if one.colour is None else one.colour
         ink = SERIES[colour % len(SERIES)]
@@ -189,6 +188,9 @@ def _draw(axes: Axes, series: Sequence[Series]) -> None:
             models += 1
         elif one.kind == "marks":
             style["marker"] = "+" if colour % 2 == 0 else "x"
+        elif one.kind == "paper":
+            style["marker"] = "Ds"[papers % 2]
+            papers += 1
         if style:
             style.setdefault("color", INK if one.kind == "paper" else ink)
             axes.plot(one.x, means, label=one.label, **style)
