@@ -16,16 +16,16 @@ from airtcp.estimates.limits import (
     widened,
     within_limits,
 )
-from airtcp.estimates.parts import _among
+from airtcp.estimates.parts import Tree, _among
 from airtcp.estimates.percentiles import BY_BASE, Distribution, distribution, in_order
 from airtcp.estimates.steadiness import Steadiness
 from airtcp.estimates.told import Estimate
 from airtcp.estimates.traffic import Traffic
 from airtcp.examples import directory
-from airtcp.results import SimulationResult
+from airtcp.results import Replication, SimulationResult
 from airtcp.scenario import load, loads
 from airtcp.stats import Interval
-from bases import cell, reading
+from bases import BULK, cell, reading
 
 CALLS = '{ kind = "udp", packet = "200 B", rate = "80 kb/s" }'
 
@@ -263,3 +263,25 @@ def test_a_mean_of_all_transfers_lies_among_those_of_the_groups() -> None:
     assert _among(one(3.5), groups).values == (3.0, 3.0)
     assert _among(one(1.0), groups).interval.low == pytest.approx(1.0)
     assert _among(one(1.0), [one(None)]) == one(1.0)
+
+
+@pytest.mark.parametrize("metric", ["transfer_time_s", "rtt_s", "packet_delay_s"])
+def test_groups_that_lead_in_turns_bound_the_mean_of_all(metric: str) -> None:
+    """All have the time of the one with most packets: 10 and 10, of 1 and 10, and 10 and 1."""
+    text = cell(1, application=BULK) + (
+        '[[stations]]\nname = "other"\ncount = 1\n'
+        '[[flows]]\nstations = "other"\ndirection = "upload"\n' + f"application = {BULK}\n"
+    )
+    scenario = loads(text)
+    runs = []
+    for times_s in ((1.0, 10.0), (10.0, 1.0)):
+        groups = [
+            {"name": name, "all": {metric: time_s}, "download": None, "upload": None}
+            for name, time_s in zip(("laptop", "other"), times_s, strict=True)
+        ]
+        answer = {"metrics": {metric: 10.0}, "groups": groups}
+        runs.append(Replication(0, answer, np.empty(0)))
+
+    found = Tree(runs, scenario, 0.95).whole(metric)
+
+    assert found.interval.mean == 5.5

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 #: The metrics whose parts add up to the whole.
 _ADD_UP: Final = ("goodput_bps", "active_flows")
 #: The metrics whose whole is a mean of the parts.
-_AMONG: Final = ("transfer_time_s", "page_time_s")
+_AMONG: Final = ("transfer_time_s", "page_time_s", *MEANS)
 _DIRECTIONS: Final = ("download", "upload")
 #: Number of places if there is one group with one direction: the network, the group, the direction.
 _ONE_WAY: Final = 3
@@ -192,9 +192,10 @@ class Tree:
 
 
 def _among(told: Estimate, groups: Sequence[Estimate]) -> Estimate:
-    """Move a mean of all transfers to the nearest mean of a group, if it lies outside of these.
+    """Move a mean of all transfers or packets to the nearest mean of a group, if it lies outside.
 
-    Separate regressions can put it there. The interval keeps its width.
+    Separate regressions can put it there, or groups that lead in turns: the mean over replications
+    of a quantity that lies among its parts in each of them. The interval keeps its width.
     """
     mean = told.interval.mean
     means = [one.interval.mean for one in groups if one.interval.n or one.interval.mean is not None]
