@@ -125,6 +125,9 @@ impl<B: Inspect> Discipline<B> {
         match self {
             Self::Lines(lines) => lines.has(receiver),
             Self::Ring(ring) => ring.has_next_for(receiver),
+            Self::Red(red) => red.has_next_for(receiver),
+            Self::Codel(tins) => tins.has_next_for(receiver),
+            Self::FqCodel(tins) => tins.has_next_for(receiver),
             other => other.iter().any(|packet| packet.to == receiver),
         }
     }

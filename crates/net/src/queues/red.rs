@@ -56,6 +56,13 @@ impl<B> Red<B> {
     }
 }
 
+impl<B: Inspect> Red<B> {
+    /// Whether a packet for `receiver` waits.
+    pub(super) fn has_next_for(&self, receiver: u32) -> bool {
+        self.packets.has_next_for(receiver)
+    }
+}
+
 impl<B: Inspect> Policy<B> for Red<B> {
     fn enqueue(
         &mut self,

@@ -158,6 +158,14 @@ impl<B: Inspect, C, T: Tin<B, Config = C>> Tins<B, T, C> {
         if self.turns.is_some() { self.service.place(receiver) } else { 0 }
     }
 
+    /// Whether a packet for `receiver` waits.
+    pub(super) fn has_next_for(&self, receiver: u32) -> bool {
+        if self.turns.is_none() {
+            return self.iter().any(|packet| packet.to == receiver);
+        }
+        self.places.get(self.place(receiver)).is_some_and(|one| one.packets > 0)
+    }
+
     /// Returns the number of the tin whose turn it is.
     #[inline(never)]
     fn place_in_turn(&mut self) -> Option<usize> {

@@ -9,7 +9,7 @@ use crate::queues::scheduler::Scheduler;
 use crate::queues::{AckFilter, BareAck, DisciplineConfig, Queue, QueueConfig, Served};
 use crate::testing::Body;
 
-fn disciplines() -> Vec<DisciplineConfig> {
+pub(super) fn disciplines() -> Vec<DisciplineConfig> {
     let target = Duration::from_millis(5);
     let codel = CodelConfig {
         target,

@@ -1,6 +1,6 @@
 //! Receivers that share airtime; rings limited in packets or airtime below a discipline.
 
-use airtcp_kernel::{Duration, Time};
+use airtcp_kernel::{Duration, RandomStream, Time};
 
 use crate::Packet;
 use crate::queues::scheduler::{Scheduler, Turns};
@@ -340,4 +340,29 @@ fn packets_above_a_ring_are_not_next_for_their_receiver() {
 
     queue.done(Time::ZERO, &packet(1, 0), &mut Vec::new());
     assert!(queue.has_next_for(1));
+}
+
+/// In one queue for all receivers, or in one for each: of packets to 2, 2 and 3, those to 2 go first.
+#[test]
+fn disciplines_know_for_whom_packets_wait() {
+    let all = super::acks::disciplines().into_iter();
+    for discipline in all.filter(|one| !matches!(one, DisciplineConfig::PerFlow {})) {
+        let config = QueueConfig { discipline, ..QueueConfig::fifo(None) };
+        for scheduler in [None, Some(Scheduler::Oldest {})] {
+            let stream = || RandomStream::new(1, 0, "ap", "");
+            let served = Served { scheduler, ..service(&[256; 4], &[0, 1, 1, 1], None) };
+            let mut queue = Queue::new(&config, served, stream);
+            for (id, to) in (0..).zip([2, 2, 3]) {
+                offer(&mut queue, packet(to, id));
+            }
+            let mut seen = Vec::new();
+            for to in [2, 2, 3] {
+                seen.push([1, 2, 3].map(|one| queue.has_next_for(one)));
+                let taken = queue.next(Some(to), Time::ZERO, |_| true, &mut Vec::new()).unwrap();
+                queue.done(Time::ZERO, &taken, &mut Vec::new());
+            }
+            assert_eq!(seen, [[false, true, true], [false, true, true], [false, false, true]]);
+            assert!(![1, 2, 3].iter().any(|&one| queue.has_next_for(one)));
+        }
+    }
 }
