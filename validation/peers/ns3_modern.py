@@ -66,6 +66,8 @@ SETTLED_S, PERIODS_S, PERIODS_REPLICATIONS = 10, 60, 8
 #: What rows of 1 % are compared with.
 LONG_S, LONG_REPLICATIONS = 20, 4
 TRIGGERED_REPLICATIONS = 12
+#: Between runs of 6 s, the share of PPDUs of eight stations that fail differs by a tenth.
+SINGLE_USER_REPLICATIONS = 24
 #: A PPDU of 5 ms on one link holds back what the other one carries: failures come in clusters.
 LINKS_REPLICATIONS = 12
 #: When Minstrel-HT has only begun to sample, a run says little: rows are the mean of several.
@@ -104,6 +106,8 @@ def _run(point: Point) -> str:
     elif "+" in point.settings.get("ofdma", ""):
         # Triggers of the access point collide now and then, and its window doubles.
         replications = TRIGGERED_REPLICATIONS
+    elif point.group == "ofdma" and "ofdma" not in point.settings:
+        replications = SINGLE_USER_REPLICATIONS
     elif point.group == "queue":
         warmup_s, measured_s, replications = SETTLED_S, PERIODS_S, PERIODS_REPLICATIONS
     elif point.settings.get("manager") == "MinstrelHt":
