@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import math
@@ -24,6 +25,8 @@ from airtcp.scenario import Scenario
 from commands import call
 from networks import LOG, OWN, measured, network
 
+#: Seeds: those of `make test`, and how many one test of `make verify` takes.
+FEW, MANY = 20, 100
 FIRST, LAST = (int(one) for one in os.environ.get("AIRTCP_NETWORKS", "0:3000").split(":"))
 #: The slowest that was seen took 12 s, nine of them its quick simulation.
 MOST_CPU_S = 30.0
@@ -108,17 +111,21 @@ def faults(scenario: Scenario, folder: Path) -> Iterator[str]:
         yield f"takes {time.process_time() - begin:.0f} s of a processor"
 
 
-@pytest.mark.parametrize(
-    "seed",
-    [pytest.param(one, marks=[pytest.mark.verify] * (one >= 20)) for one in range(FIRST, LAST)],
-)
-def test_a_network_is_simulated_predicted_and_run(seed: int, log: Path, tmp_path: Path) -> None:
-    scenario = drawn(seed, log)
+def few_or_many() -> Iterator[object]:
+    """Yield ranges of seeds, all but the first for `make verify`."""
+    yield range(FIRST, min(FIRST + FEW, LAST))
+    for first in range(FIRST + FEW, LAST, MANY):
+        seeds = range(first, min(first + MANY, LAST))
+        yield pytest.param(seeds, marks=[pytest.mark.verify, pytest.mark.timeout(9000)])
 
-    try:
-        found = list(faults(scenario, tmp_path))
-    except SimulationError as error:
+
+@pytest.mark.parametrize("seeds", list(few_or_many()), ids=str)
+def test_networks_are_simulated_predicted_and_run(seeds: range, log: Path, tmp_path: Path) -> None:
+    found = {}
+    for seed in seeds:
         # Retransmission timeouts of which each is in the past end a run, and are said.
-        pytest.skip(str(error))
+        with contextlib.suppress(SimulationError):
+            found[seed] = list(faults(drawn(seed, log), tmp_path))
 
-    assert found == []
+    assert len(found) > 0.9 * len(seeds)
+    assert {seed: faults for seed, faults in found.items() if faults} == {}
