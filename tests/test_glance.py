@@ -166,8 +166,8 @@ def test_what_ends_is_looked_at_in_its_own_time() -> None:
 def test_the_first_part_of_jobs_bounds_only_their_times() -> None:
     """Jobs of uneven sizes leave shorter queues to each other as they end."""
     job = """{ kind = "bulk", size = { distribution = "exponential", mean = "20 MB" } }"""
-    keys = {"warmup": "0 s", "duration": "40 s", "replications": 4}
-    scenario = loads(cell(12, standard="802.11ac", application=job, **keys))
+    text = cell(12, standard="802.11ac", application=job, warmup="0 s", duration="40 s")
+    scenario = loads(text).with_run(replications=4)
     seen, whole = glance(scenario), airtcp.simulate(scenario).metrics
 
     assert not seen.reached
