@@ -8,12 +8,13 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.cli.commands import app
-from airtcp.exceptions import ScenarioError
+from airtcp.exceptions import AirtcpError, ScenarioError
 from airtcp.importer.capture.laws import completed
 from airtcp.importer.capture.transfers import DOWN, UP, Transfers, leave_out_control
 from airtcp.importer.files import draft_of
 from airtcp.scenario import load, loads
 from imported import SCENARIOS, ethernet, pcap, pcap_frames, pcapng
+from test_import_frames import damaged
 from typer.testing import CliRunner
 
 FILES = Path(__file__).parents[1] / "docs" / "howto" / "import"
@@ -216,6 +217,23 @@ def test_what_the_end_cut_off_stands_with_the_mean_of_longer_ones() -> None:
     # Beyond 2: 3 and 5, whose mean is 4. Beyond 6 there is nothing: the mean of 1, 3 and 5 is 3.
     assert completed([1.0, 3.0, 5.0], [2.0]) == [1.0, 3.0, 5.0, 4.0]
     assert completed([1.0, 3.0, 5.0], [6.0]) == [1.0, 3.0, 5.0, 9.0]
+
+
+@pytest.mark.parametrize("count", [40, pytest.param(400, marks=pytest.mark.verify)])
+def test_captures_of_a_wire_with_any_bytes_are_read_or_refused(
+    capture: Path, tmp_path: Path, count: int
+) -> None:
+    frames = list(pcap_frames(capture))[:400]
+    wire = [(t, *whole) for t, frame, n in frames if (whole := ethernet(frame, n)) is not None]
+    said = []
+    for seed in range(count):
+        path = rewritten(tmp_path / "wire.pcap", damaged(pcap(wire, link=1), seed))
+        try:
+            draft_of([path]).text()
+        except AirtcpError as error:
+            said.append(str(error).splitlines())
+    assert 0 < len(said) < count
+    assert {len(lines) for lines in said} == {1}
 
 
 def test_a_configuration_is_no_measurement(capture: Path) -> None:
