@@ -98,9 +98,9 @@ def costs(
     if scenario.air is not None:
         pairs = len(scenario.air.received_dbm) ** 2
         found.append(Cost("air", pairs * (_PAIR + _PAIR_UNDER_WAY * under_way)))
-    # Each node listens by itself, or with others that hear the same, and so does each medium.
-    media = len(scenario.access_points)
-    listeners = 1 if scenario.air is None else stations + 2 * media
+    # A node listens by itself, and next to that there are listeners of nodes that hear the same.
+    nodes = stations + len(scenario.access_points)
+    listeners = 1 if scenario.air is None else 2 * nodes
     windows = "mac.edca" if scenario.mac.edca else "phy.cw_max"
     found.append(Cost(windows, listeners * _slots(scenario) * _SLOT * under_way))
     found += _of_flows(scenario, counts, under_way, replications)
