@@ -277,9 +277,16 @@ def _wires(scenario: Scenario) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _scaled(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
+    """Return the scaled values by path. Raises CannotBeAppliedError if no pattern matches."""
     changes: dict[str, Any] = {}
+    missing: CannotBeAppliedError | None = None
     for pattern, factor in remedy.scale.items():
-        for path in _paths(scenario, remedy, pattern):
+        try:
+            paths = list(_paths(scenario, remedy, pattern))
+        except CannotBeAppliedError as error:
+            missing = error
+            continue
+        for path in paths:
             present = _value(scenario, path)
             if present == UNLIMITED:
                 present = None
@@ -293,7 +300,7 @@ def _scaled(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
         if "*" not in pattern and not changes:
             raise CannotBeAppliedError("there is no limit")
     if remedy.scale and not changes:
-        raise CannotBeAppliedError("there is no rate")
+        raise missing or CannotBeAppliedError("there is no rate")
     return changes
 
 
