@@ -5,9 +5,8 @@ multi-armed bandits", algorithm 1), with a larger factor of elimination. Each ro
 the budget. It simulates all remaining candidates on the random numbers of the unchanged scenario,
 for as long as that part allows, and drops the worse ones by `Outcome.score`. Budgets count the
 core's work, never time, so the result depends only on scenario and seed. After the single changes,
-the most promising pairs race against the best single changes. The odds that the winner is best
-follow from paired differences of the last round by Bonferroni's inequality (the approximate
-probability of correct selection of Chen, Lin, Yücesan, Chick 2000, (6)).
+the most promising pairs race against the best single changes. The winner is confirmed by a longer
+run.
 """
 
 from __future__ import annotations
@@ -16,10 +15,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
-from airtcp.judge.candidates import COSTS, EASY, Candidate, pair
+from airtcp.judge.candidates import BOUGHT, COSTS, EASY, Candidate, pair
 from airtcp.judge.outcome import FEWER, Outcome, outcome
 from airtcp.scenario.alone import cell_alone
 
@@ -37,6 +35,11 @@ _KEPT_PART: Final = 0.25
 #: Number of pairs that race, and of single changes that race against them.
 _PAIRS: Final = 7
 _SINGLES: Final = 3
+#: The most changes that are confirmed by a longer run, and its length relative to the scenario's.
+_CONFIRMED: Final = 3
+_CONFIRMATION: Final = 2.0
+#: Number of pairs with hardware that join the finalists if these miss a target.
+_BOUGHT_PAIRS: Final = 3
 #: Number of candidates in the final; the unchanged scenario runs, too.
 _FINAL: Final = 3
 #: Replications of the final, and their maximum length relative to the scenario's own.
@@ -52,7 +55,7 @@ _WARMUP_PART: Final = 0.25
 #: Below this worst ratio all targets are met with a margin: no pair is needed.
 _ROOM: Final = 0.85
 #: Variants whose expected misses differ by less than this are equally good.
-_INDIFFERENT: Final = 0.5
+INDIFFERENT: Final = 0.5
 #: Variants are alike if expected misses differ by at most `_NO_WORSE` and the worst ratio is within
 #: this factor, or both are below `_ROOM`.
 _NO_WORSE: Final = 0.15
@@ -130,7 +133,7 @@ class Race:
         singles = self._best(better, _SINGLES)
         first = self._standing(singles[0]).outcome if singles else None
         if first is not None and (first.expected_misses > 0.2 or first.worst > _ROOM):
-            pairs = list(self._pairs(self._tried))
+            pairs = list(self._pairs(self._tried, _PAIRS))
             self._round("three", [*singles, *pairs], 1, self._share(2), most=1.0)
             singles = self._best([*singles, *pairs], _FINAL)
         else:
@@ -145,6 +148,7 @@ class Race:
         self._round("four", finalists, _RUNS, left, most=_LONGEST)
         self._reconsider()
         self._add_to_the_best()
+        self._confirm()
 
     def _reconsider(self) -> None:
         """Simulate dropped candidates as long as finalists, while they looked better than these.
@@ -166,27 +170,51 @@ class Race:
             assert next_one.candidate is not None
             self.challenge([next_one.candidate])
 
+    def _confirm(self) -> None:
+        """Simulate the best change for longer than the others, until it stays the best.
+
+        The best of many is flattered by chance, and a short run ends before pages slow down.
+        """
+        length_s = _CONFIRMATION * self.own_s
+        for _ in range(_CONFIRMED):
+            ranked = self._in_order([one for one in self._tried if one.name in self.final])
+            best = next(filter(self.improves, ranked), None)
+            if best is None or not self.limit or self.whole:
+                return
+            known = self._standing(best)
+            work = 2.0 * length_s * max(self.rate, self._rate(best))
+            if known.scenario.run.whole_s >= length_s or self._spent + work > self.limit:
+                return
+            self._simulate(f"confirm {best.name}", [best], 1, length_s)
+
     def _add_to_the_best(self) -> None:
         """Combine the best finalist with other changes, if it still misses a target.
 
         Hardware is bought only if nothing else helps, so another finalist comes first. Short runs
-        measure few pages, so the changes of one cost do not crowd out those of another.
+        measure few pages, so the changes of one cost do not crowd out those of another. Pairs with
+        hardware join now, the most promising first.
         """
         finalists = self._in_order([one for one in self._tried if one.name in self.final])
         easy = [one for one in finalists if one.cost in EASY]
         best = next(iter(easy or finalists), None)
-        if not self.limit or best is None or len(best.remedies) > 1:
+        if not self.limit or best is None:
             return
-        if self._standing(best).outcome.measured_misses < _INDIFFERENT:
+        if self._standing(best).outcome.measured_misses < INDIFFERENT:
             return
         singles = [one for one in self._tried if len(one.remedies) == 1 and self._has_effect(one)]
-        others = [
-            other
-            for cost, number in _ADDED.items()
-            for other in self._best([one for one in singles if one.cost == cost], number)
-        ]
-        both = [pair(self.base, best, other) for other in others if other is not best]
-        self.challenge([one for one in both if one is not None])
+        both: list[Candidate] = []
+        if len(best.remedies) == 1:
+            others = [
+                other
+                for cost, number in _ADDED.items()
+                for other in self._best([one for one in singles if one.cost == cost], number)
+            ]
+            added = (pair(self.base, best, other) for other in others if other is not best)
+            both += [one for one in added if one is not None]
+        both += self._pairs(singles, _BOUGHT_PAIRS, bought=True)
+        # A pair may have come in either order.
+        known = {frozenset(each.name for each in one.remedies): one for one in reversed(both)}
+        self.challenge(reversed(known.values()))
 
     def challenge(self, candidates: Iterable[Candidate]) -> None:
         """Simulate candidates as long as the finalists, and add them to these.
@@ -428,17 +456,20 @@ class Race:
             warmup_ns=warmup_ns, duration_ns=max(1, round(length_s * 1e9) - warmup_ns)
         )
 
-    def _pairs(self, candidates: Sequence[Candidate]) -> Iterator[Candidate]:
+    def _pairs(
+        self, candidates: Sequence[Candidate], number: int, *, bought: bool = False
+    ) -> Iterator[Candidate]:
         """Yield the most promising pairs, if each target had the better value of the two.
 
-        Hardware joins a pair only after the final, where nothing else met all targets.
+        With `bought` those of which one is hardware, else those without hardware.
         """
-        easy = [one for one in candidates if one.cost in EASY]
+        known = [one for one in candidates if one.cost in EASY or (bought and one.cost in BOUGHT)]
         by_promise = sorted(
             (
                 (self._promise(one, other), one, other)
-                for place, one in enumerate(easy)
-                for other in easy[:place]
+                for place, one in enumerate(known)
+                for other in known[:place]
+                if not bought or (one.cost in BOUGHT) != (other.cost in BOUGHT)
             ),
             key=lambda found: found[0],
         )
@@ -449,7 +480,7 @@ class Race:
                 continue
             yield both
             found += 1
-            if found == _PAIRS:
+            if found == number:
                 return
 
     def _promise(self, one: Candidate, other: Candidate) -> tuple[float, float]:
@@ -465,23 +496,3 @@ class Race:
             self._standing(each).score(self.bases[each.name].outcome) for each in (one, other)
         )
         return round(misses, 1), worst + 0.1 * alone
-
-
-def odds(winner: Standing, others: Sequence[Standing], base: Outcome) -> float:
-    """Return a lower bound on the probability that no other candidate meets half a target more.
-
-    Uses Bonferroni's inequality with the expected misses and the spread of each candidate.
-    """
-    mine = winner.score(base)
-    total = 0.0
-    for other in others:
-        both = zip(winner.outcome.targets, other.outcome.targets, strict=True)
-        # A target that neither run measured says nothing about which of the two is better.
-        known = [two for two in both if any(one.ratio is not None for one in two)]
-        spread = math.sqrt(sum(one.miss * (1.0 - one.miss) for two in known for one in two))
-        ahead = other.score(base) - mine + _INDIFFERENT
-        if spread > 0.0:
-            total += 1.0 - NormalDist().cdf(ahead / spread)
-        elif ahead < 0.0:
-            total += 1.0
-    return max(0.0, 1.0 - total)

@@ -8,9 +8,11 @@ follow from the work of the run.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, cast
 
 from airtcp.conditions import read_condition
@@ -19,7 +21,7 @@ from airtcp.estimates.traffic import Traffic, measured
 from airtcp.judge.candidates import BOUGHT, EASY, singles
 from airtcp.judge.causes import causes, fixes, limits
 from airtcp.judge.outcome import FEWER, NEAR, Outcome, TargetOutcome, outcome_of
-from airtcp.judge.race import AS_IS, Race, Standing, cost, odds
+from airtcp.judge.race import AS_IS, INDIFFERENT, Race, Standing, cost
 from airtcp.judge.targets import targets_of
 from airtcp.judge.verdicts import scenario_of
 from airtcp.remedies import as_written, named
@@ -438,3 +440,24 @@ def _is_finite(scenario: Scenario) -> bool:
         flow.application.kind == "bulk" and flow.application.size is not None
         for flow in scenario.flows
     )
+
+
+def odds(winner: Standing, others: Sequence[Standing], base: Outcome) -> float:
+    """Return a lower bound on the probability that no other candidate meets half a target more.
+
+    Uses Bonferroni's inequality with the expected misses and the spread of each candidate (the
+    approximate probability of correct selection of Chen, Lin, Yücesan, Chick 2000, (6)).
+    """
+    mine = winner.score(base)
+    total = 0.0
+    for other in others:
+        both = zip(winner.outcome.targets, other.outcome.targets, strict=True)
+        # A target that neither run measured says nothing about which of the two is better.
+        known = [two for two in both if any(one.ratio is not None for one in two)]
+        spread = math.sqrt(sum(one.miss * (1.0 - one.miss) for two in known for one in two))
+        ahead = other.score(base) - mine + INDIFFERENT
+        if spread > 0.0:
+            total += 1.0 - NormalDist().cdf(ahead / spread)
+        elif ahead < 0.0:
+            total += 1.0
+    return max(0.0, 1.0 - total)
