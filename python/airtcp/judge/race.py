@@ -5,8 +5,7 @@ multi-armed bandits", algorithm 1), with a larger factor of elimination. Each ro
 the budget. It simulates all remaining candidates on the random numbers of the unchanged scenario,
 for as long as that part allows, and drops the worse ones by `Outcome.score`. Budgets count the
 core's work, never time, so the result depends only on scenario and seed. After the single changes,
-the most promising pairs race against the best single changes. The winner is confirmed by a longer
-run.
+the most promising pairs race against the best single changes.
 """
 
 from __future__ import annotations
@@ -35,9 +34,6 @@ _KEPT_PART: Final = 0.25
 #: Number of pairs that race, and of single changes that race against them.
 _PAIRS: Final = 7
 _SINGLES: Final = 3
-#: The most changes that are confirmed by a longer run, and its length relative to the scenario's.
-_CONFIRMED: Final = 3
-_CONFIRMATION: Final = 2.0
 #: Number of pairs with hardware that join the finalists if these miss a target.
 _BOUGHT_PAIRS: Final = 3
 #: Number of candidates in the final; the unchanged scenario runs, too.
@@ -148,7 +144,6 @@ class Race:
         self._round("four", finalists, _RUNS, left, most=_LONGEST)
         self._reconsider()
         self._add_to_the_best()
-        self._confirm()
 
     def _reconsider(self) -> None:
         """Simulate dropped candidates as long as finalists, while they looked better than these.
@@ -169,23 +164,6 @@ class Race:
                 return
             assert next_one.candidate is not None
             self.challenge([next_one.candidate])
-
-    def _confirm(self) -> None:
-        """Simulate the best change for longer than the others, until it stays the best.
-
-        The best of many is flattered by chance, and a short run ends before pages slow down.
-        """
-        length_s = _CONFIRMATION * self.own_s
-        for _ in range(_CONFIRMED):
-            ranked = self._in_order([one for one in self._tried if one.name in self.final])
-            best = next(filter(self.improves, ranked), None)
-            if best is None or not self.limit or self.whole:
-                return
-            known = self._standing(best)
-            work = 2.0 * length_s * max(self.rate, self._rate(best))
-            if known.scenario.run.whole_s >= length_s or self._spent + work > self.limit:
-                return
-            self._simulate(f"confirm {best.name}", [best], 1, length_s)
 
     def _add_to_the_best(self) -> None:
         """Combine the best finalist with other changes, if it still misses a target.
