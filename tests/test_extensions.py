@@ -31,6 +31,7 @@ def say() -> None:
 
 
 VERB = Verb("say", say)
+NO_VERB = "a text"
 
 
 @pytest.fixture(autouse=True)
