@@ -108,11 +108,15 @@ class Tree:
     def __init__(self, runs: Sequence[Run], scenario: ResolvedScenario, confidence: float) -> None:
         if not runs:
             raise ValueError("there is no replication to estimate from")
-        self._of = {
-            place: Estimates(runs, scenario, group=place[0], part=place[1], confidence=confidence)
-            for place in _places(runs[0])
-        }
+        self._runs, self._scenario, self._confidence = runs, scenario, confidence
+        self._of = {place: self._estimates(place) for place in _places(runs[0])}
         self._known: dict[str, dict[_Place, Estimate]] = {}
+
+    def _estimates(self, place: _Place) -> Estimates:
+        group, part = place
+        return Estimates(
+            self._runs, self._scenario, group=group, part=part, confidence=self._confidence
+        )
 
     @property
     def has_accounts(self) -> bool:
@@ -131,8 +135,10 @@ class Tree:
             return _of_a_flow(of_all, self.whole("goodput_bps"))
         told = of_all.of(metric)
         if metric in _AMONG:
-            groups = [self._of[one].of(metric) for one in self._of if _is_below(one, _EVERYTHING)]
-            return _among(told, groups)
+            below = [place for place in self._of if _is_below(place, _EVERYTHING)]
+            # Objects of their own do not keep the samples of mean delays, which take much memory.
+            of = self._estimates if metric in MEANS else self._of.__getitem__
+            return _among(told, [of(place).of(metric) for place in below])
         # With one group in one direction there is nothing to add up.
         if metric not in _ADD_UP or told.estimator == "plain" or len(self._of) <= _ONE_WAY:
             return told
