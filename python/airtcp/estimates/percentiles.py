@@ -120,9 +120,10 @@ class Distribution:
         surely = np.flatnonzero(shares[0] - doubt < q - 1e-12)
         beyond = int(surely[-1]) + 1 if len(surely) else 0
         few = self.number * min(q, 1.0 - q) < _FEWEST_BEYOND
-        if whole_s is not None and (few or beyond == len(self.high_s)):
-            place = int(np.argmax(shares[0] >= q - 1e-12))
-            beyond = self._surely_beyond(q, confidence, float(jackknife[place]))
+        if few:
+            beyond = len(self.high_s)
+        if whole_s is not None and beyond == len(self.high_s) and runs >= FEWEST_RUNS:
+            beyond = self._surely_beyond(q, confidence, float(jackknife[places[0]]))
         if whole_s is None or beyond == len(self.high_s):
             low = low_s if runs >= FEWEST_RUNS and low_s > 0.0 else None
             return Percentile(Interval(None, low, None, n), ())
@@ -146,15 +147,11 @@ class Distribution:
         """
         from scipy.special import betaincinv
 
-        runs = int((self.ended.sum(axis=1) > 0.0).sum())
-        if runs < FEWEST_RUNS:
-            return len(self.high_s)
         effect = max(_LEAST_EFFECT, jackknife * self.number / (q * (1.0 - q)))
         of = self.number / effect
         ended = np.minimum(self._shares[0], 1.0) * of
         least = betaincinv(np.maximum(ended, 1e-9), of - ended + 1.0, (1.0 - confidence) / 2.0)
-        found = np.flatnonzero(least >= q)
-        return int(found[0]) if len(found) else len(self.high_s)
+        return self._place(least, q)
 
     def reached_s(self, q: float) -> float | None:
         """Return the `q` quantile of the pooled samples, however few there are.
