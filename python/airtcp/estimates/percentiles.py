@@ -41,8 +41,8 @@ BY_BASE: Final = {base: [f"{base}_p{one}_s" for one in _PERCENTS] for base in _B
 PERCENTILES: Final = {
     f"{base}_p{percent}_s": (base, percent / 100.0) for base in _BASES for percent in _PERCENTS
 }
-#: With fewer samples on the rarer side of a percentile its upper limit is that of small samples.
-#: The fewest samples of a percentile with a bound.
+#: With fewer samples on the rarer side of a percentile, its upper end is exact (`_surely_beyond`).
+#: With fewer than `_FEWEST` samples in all, only transfers in progress give a bound.
 _FEWEST_BEYOND: Final = 10.0
 _FEWEST: Final = 10
 #: The least design effect of few samples, because transfers of one replication are correlated. In

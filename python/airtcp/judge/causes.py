@@ -59,7 +59,7 @@ def causes(race: Race, budget: float) -> tuple[Cause, ...]:
 
 
 def _confirmed(race: Race, found: list[_Found]) -> list[_Found]:
-    """Sort causes by outcomes of which the leading one is as long as those of the finalists."""
+    """Sort causes, after the leading one has been simulated as long as the finalists."""
     order = _in_order(found)
     if race.whole or not race.final:
         return order
