@@ -14,7 +14,7 @@ from airtcp.pictured import Pictured
 from airtcp.results.notebook import frame, html_table
 from airtcp.results.plain import Record, of_fields, plain
 from airtcp.results.plans import PlanStopped
-from airtcp.results.provenance import Provenance, canonical_json, head
+from airtcp.results.provenance import Provenance, Result, head
 from airtcp.stats import Interval
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class TriedPlan(Record):
 
 
 @dataclass(frozen=True, repr=False)
-class ChannelPlan(Pictured):
+class ChannelPlan(Pictured, Result):
     """The best channels, powers and positions of cells among the allowed ones.
 
     `objective` is the requested objective, in `unit`, and `better` says which of its values are
@@ -132,7 +132,3 @@ class ChannelPlan(Pictured):
             "second": plain(self.second),
             "set": dict(self.changes),
         }
-
-    def to_json(self) -> str:
-        """Return the plan as canonical JSON: equal plans are equal bytes, except for the times."""
-        return canonical_json(self.to_dict())

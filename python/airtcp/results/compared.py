@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.metrics import METRICS
-from airtcp.pictured import Pictured
 from airtcp.results.notebook import frame, html_table
-from airtcp.results.objects import HEADLINES, Simulation
+from airtcp.results.objects import HEADLINES, OfSimulation, Simulation
 from airtcp.results.plain import Record, plain
-from airtcp.results.provenance import Provenance, canonical_json, head
+from airtcp.results.provenance import Provenance, Result, head
 from airtcp.stats import Interval
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ Model = dict[str, list[Predicted]]
 
 
 @dataclass(frozen=True, repr=False)
-class Prediction:
+class Prediction(Result):
     """The result of `airtcp.predict`: the models' values for each metric, best first.
 
     `uncovered` says why no model covers the scenario; None if at least one does. `unanswered` has
@@ -135,10 +134,6 @@ class Prediction:
             "glance": None if self.glance is None else self.glance.part(),
         }
 
-    def to_json(self) -> str:
-        """Return the prediction as canonical JSON."""
-        return canonical_json(self.to_dict())
-
 
 @dataclass(frozen=True, slots=True)
 class Row(Record):
@@ -158,7 +153,7 @@ class Row(Record):
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Pictured):
+class Comparison(OfSimulation):
     """The result of `airtcp.compare`: models next to simulation, and their differences.
 
     `testbed` is set if the scenario was also run on a testbed; `missing` says why a requested
@@ -188,15 +183,6 @@ class Comparison(Pictured):
     def __repr__(self) -> str:
         about = f"{self.simulation._in_short()}; {len(self.comparison)} predictions beside it"
         return f"<Comparison of {self.scenario.title!r}: {about}>"
-
-    @property
-    def metrics(self) -> dict[str, Interval]:
-        """Short for `simulation.metrics`."""
-        return self.simulation.metrics
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Short for `simulation.to_pandas`: a row for each replication."""
-        return self.simulation.to_pandas()
 
     def _repr_html_(self) -> str:
         """Return the best model of each metric, next to the simulation, as HTML for notebooks."""
@@ -235,7 +221,3 @@ class Comparison(Pictured):
         if self.testbed is not None:
             return told | {"testbed": self.testbed.measured()}
         return told if self.missing is None else told | {"testbed": {"missing": self.missing}}
-
-    def to_json(self) -> str:
-        """Return the result as canonical JSON: equal results are equal bytes, except times."""
-        return canonical_json(self.to_dict())

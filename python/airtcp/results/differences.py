@@ -25,7 +25,7 @@ from airtcp.results.named import ByMetric
 from airtcp.results.notebook import frame, html_table
 from airtcp.results.objects import Simulation, SimulationResult
 from airtcp.results.plain import plain
-from airtcp.results.provenance import canonical_json
+from airtcp.results.provenance import Result
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class Ranked:
 
 
 @dataclass(frozen=True, repr=False)
-class Difference(Pictured):
+class Difference(Pictured, Result):
     """The result of `airtcp.diff`: how `b` differs from `a`, on the same seed.
 
     Replications are paired by index; those that only one scenario has are left out. `precision` is
@@ -342,10 +342,6 @@ class Difference(Pictured):
             "stopped": self.stopped,
             "confidence": self.confidence,
         }
-
-    def to_json(self) -> str:
-        """Return the difference as canonical JSON: equal differences are equal bytes."""
-        return canonical_json(self.to_dict())
 
     @property
     def stopped(self) -> Stopped:

@@ -21,7 +21,7 @@ from airtcp.results.least import metric_text
 from airtcp.results.notebook import html_table
 from airtcp.results.objects import HEADLINES, Simulation
 from airtcp.results.plain import plain
-from airtcp.results.provenance import Provenance, canonical_json, head
+from airtcp.results.provenance import Provenance, Result, head
 from airtcp.stats import Interval
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ SOURCE: Final = "quick simulation"
 
 
 @dataclass(frozen=True, repr=False)
-class Glance:
+class Glance(Result):
     """The result of `airtcp.glance`: a simulation with a budget in events instead of a length.
 
     `scenario` is the scenario that was run: its warm-up and measured time are those of one
@@ -235,10 +235,6 @@ class Glance:
     def to_dict(self) -> dict[str, Any]:
         """Return the keys `scenario`, `provenance`, `glance`."""
         return head(self.scenario, self.provenance) | {"glance": self.part()}
-
-    def to_json(self) -> str:
-        """Return the result as canonical JSON: equal results are equal bytes."""
-        return canonical_json(self.to_dict())
 
 
 def _ratio(one: Interval, other: Interval) -> Interval | None:

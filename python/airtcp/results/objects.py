@@ -36,7 +36,7 @@ from airtcp.results.jobs import Jobs, jobs
 from airtcp.results.named import ByMetric
 from airtcp.results.notebook import html_table
 from airtcp.results.plain import plain
-from airtcp.results.provenance import Provenance, canonical_json, head
+from airtcp.results.provenance import Provenance, Result, head
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
@@ -417,8 +417,23 @@ class Simulation:
         }
 
 
+class OfSimulation(Pictured, Result):
+    """A result with a simulation."""
+
+    simulation: Simulation
+
+    @property
+    def metrics(self) -> dict[str, Interval]:
+        """Short for `simulation.metrics`."""
+        return self.simulation.metrics
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Short for `simulation.to_pandas`: a row for each replication."""
+        return self.simulation.to_pandas()
+
+
 @dataclass(frozen=True, repr=False)
-class SimulationResult(Pictured):
+class SimulationResult(OfSimulation):
     """The result of `airtcp.simulate`: the scenario as it was run, and the measurements.
 
     With the `cafe` of `airtcp.load`:
@@ -437,15 +452,6 @@ class SimulationResult(Pictured):
     def __repr__(self) -> str:
         return f"<SimulationResult of {self.scenario.title!r}: {self.simulation._in_short()}>"
 
-    @property
-    def metrics(self) -> dict[str, Interval]:
-        """Short for `simulation.metrics`."""
-        return self.simulation.metrics
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Short for `simulation.to_pandas`."""
-        return self.simulation.to_pandas()
-
     def _repr_html_(self) -> str:
         """Return the metrics as HTML for notebooks."""
         return self.simulation._repr_html_()
@@ -453,10 +459,6 @@ class SimulationResult(Pictured):
     def to_dict(self) -> dict[str, Any]:
         """Return the keys `scenario`, `provenance`, `simulation`."""
         return head(self.scenario, self.provenance) | {"simulation": self.simulation.to_dict()}
-
-    def to_json(self) -> str:
-        """Return the result as canonical JSON: equal results are equal bytes, except times."""
-        return canonical_json(self.to_dict())
 
 
 def _told(name: str, interval: Interval) -> str:

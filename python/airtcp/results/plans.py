@@ -14,7 +14,7 @@ from airtcp.pictured import Pictured
 from airtcp.results.advice import Effect
 from airtcp.results.notebook import frame, html_table
 from airtcp.results.plain import Record, of_fields
-from airtcp.results.provenance import Provenance, canonical_json, head
+from airtcp.results.provenance import Provenance, Result, head
 from airtcp.stats import Interval
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Gain:
 
 
 @dataclass(frozen=True, repr=False)
-class Plan(Pictured):
+class Plan(Pictured, Result):
     """The capacity of a scenario.
 
     `conditions` are the targets that bound it: those of the scenario or of its traffic; conditions
@@ -182,7 +182,3 @@ class Plan(Pictured):
             **of_fields(self, "scenario", "provenance", "conditions", "label"),
             "targets": [one.text for one in self.conditions],
         }
-
-    def to_json(self) -> str:
-        """Return the plan as canonical JSON: equal plans are equal bytes, except for the times."""
-        return canonical_json(self.to_dict())

@@ -31,6 +31,20 @@ def canonical_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, indent=2, ensure_ascii=True, allow_nan=False)
 
 
+class Result:
+    """A result with a JSON form."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data, as in its JSON."""
+        raise NotImplementedError
+
+    def to_json(self) -> str:
+        """Return the result as canonical JSON: equal results are equal bytes, except for times."""
+        return canonical_json(self.to_dict())
+
+
 @cache
 def core_digest() -> str:
     """Return the SHA-256 of the compiled core."""

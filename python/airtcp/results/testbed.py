@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.results.objects import Simulation
 from airtcp.results.plain import Record
-from airtcp.results.provenance import Provenance, canonical_json, head
+from airtcp.results.provenance import Provenance, Result, head
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
@@ -72,7 +72,7 @@ class Beside(Record):
 
 
 @dataclass(frozen=True, repr=False)
-class TestbedResult:
+class TestbedResult(Result):
     """The result of `airtcp testbed`.
 
     `testbed` has the same values as a simulation, measured with real packets in one run. `lag` is
@@ -110,11 +110,4 @@ class TestbedResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the keys `scenario`, `provenance`, `testbed`."""
-        return {
-            **head(self.scenario, self.provenance),
-            "testbed": self.measured(),
-        }
-
-    def to_json(self) -> str:
-        """Return the result as canonical JSON."""
-        return canonical_json(self.to_dict())
+        return head(self.scenario, self.provenance) | {"testbed": self.measured()}
