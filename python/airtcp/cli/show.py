@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import IO, TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from rich.console import Console
 from rich.padding import Padding
@@ -18,7 +18,6 @@ from airtcp.exceptions import one_line
 from airtcp.present import summary
 from airtcp.present.cautions import cautions
 from airtcp.present.cells import by_cell, sentences
-from airtcp.present.groups import GroupTable
 from airtcp.present.sense import sanity
 from airtcp.present.subject import subject
 from airtcp.present.testbed import cautions_of, lateness, sanity_of, trust
@@ -31,24 +30,6 @@ if TYPE_CHECKING:
 _LEAST_WORDS: Final = 20
 #: Width of output to a pipe if COLUMNS is not set.
 _PIPE_WIDTH: Final = 120
-
-_VERDICT_STYLES: Final = {
-    "agrees": "green",
-    "close": "cyan",
-    "undecided": "dim",
-    "too high": "yellow",
-    "too low": "yellow",
-    "far too high": "red",
-    "far too low": "red",
-    "better": "green",
-    "worse": "red",
-    "different": "cyan",
-    "hardly different": "dim",
-}
-
-
-#: The cells of a table row.
-_Row: TypeAlias = Sequence[str | Text]
 
 
 class _Console(Console):
@@ -153,22 +134,12 @@ def difference(found: Difference, *, details: bool = False) -> None:
     of_cells = by_cell_of_both(found.a.simulation, found.b.simulation)
     if of_cells is not None:
         console.print(Text("\nCells, A → B", style="bold"))
-        print_table(console, of_cells.head, of_cells.rows)
+        terminal.show(console, [of_cells])
 
 
 def pairs(lines: Iterable[tuple[str, str]]) -> None:
     """Print names with their descriptions on stdout."""
     _pairs(new_console(), ((name, one_line(text)) for name, text in lines))
-
-
-def care(cautions: Iterable[str]) -> None:
-    """Print cautions for the reader on stdout; nothing if there are none."""
-    console = new_console()
-    told = list(cautions)
-    if told:
-        console.print(Text("\nTake care:", style="bold yellow"))
-        for sentence in told:
-            _bullet(console, sentence, ())
 
 
 def new_console() -> Console:
@@ -192,7 +163,7 @@ def _comparison(console: Console, result: Comparison, *, models: bool, explain: 
         head += ["testbed", "difference", ""]
     elif result.missing is not None:
         head.append("testbed")
-    if not _printed(console, head, _side_by_side(shown)):
+    if not _printed(console, head, summary.comparison_rows(shown)):
         stacked = ("metric", f"simulation, {percent}", "difference", "")
         print_table(console, stacked, _stacked(shown))
     folded = len(result.comparison) - len(shown.comparison)
@@ -207,7 +178,10 @@ def _comparison(console: Console, result: Comparison, *, models: bool, explain: 
 
 def cells(console: Console, result: Comparison | SimulationResult) -> None:
     """Print several cells side by side, and the properties of cells that are missing."""
-    _scopes(console, by_cell(result.simulation.cells))
+    table = by_cell(result.simulation.cells)
+    if table is not None:
+        terminal.show(console, [table])
+        console.print()
     told = sentences(result.scenario, result.simulation.cells)
     for sentence in told:
         console.print(Text(one_line(sentence)))
@@ -215,58 +189,19 @@ def cells(console: Console, result: Comparison | SimulationResult) -> None:
         console.print()
 
 
-def _scopes(console: Console, groups: GroupTable | None) -> None:
-    """Print scopes side by side; the last columns are dropped if that is too wide."""
-    if groups is None:
-        return
-    columns = [
-        Column(head, right=place > 0, rank=0 if head == "of isolated" else place)
-        for place, head in enumerate(groups.head)
-    ]
-    terminal.show(console, [DocumentTable(columns, groups.rows)])
-    console.print()
-
-
-def _side_by_side(result: Comparison) -> list[_Row]:
-    return [
-        (
-            line.metric,
-            line.model,
-            line.source,
-            line.simulation,
-            line.difference,
-            _verdict(line.verdict),
-            *_of_testbed(line, result),
-        )
-        for line in summary.comparison_lines(result)
-    ]
-
-
-def _of_testbed(line: summary.Line, result: Comparison) -> tuple[str | Text, ...]:
-    """Return the cells for a testbed; empty without one."""
-    if result.testbed is None:
-        return () if result.missing is None else ("missing" if line.metric else "",)
-    return line.testbed, line.testbed_difference, _verdict(line.testbed_verdict)
-
-
-def _stacked(result: Comparison) -> list[_Row]:
+def _stacked(result: Comparison) -> list[Sequence[str]]:
     """Return the rows for narrow terminals, with models below the simulated value."""
-    rows: list[_Row] = []
+    rows: list[Sequence[str]] = []
     for line in summary.comparison_lines(result):
         if line.metric:
             rows.append((line.metric, line.simulation, "", ""))
             if line.testbed:
-                rows.append((Text("  testbed", style="dim"), *_of_testbed(line, result)))
+                rows.append(("  testbed", *line.of_testbed))
             elif result.missing is not None:
-                rows.append((Text("  testbed", style="dim"), "missing", "", ""))
+                rows.append(("  testbed", "missing", "", ""))
         if line.source:
-            model = Text(f"  {line.source}", style="dim")
-            rows.append((model, line.model, line.difference, _verdict(line.verdict)))
+            rows.append((f"  {line.source}", line.model, line.difference, line.verdict))
     return rows
-
-
-def _verdict(verdict: str) -> Text:
-    return Text(verdict, style=_VERDICT_STYLES.get(verdict, ""))
 
 
 def _simulation(console: Console, result: SimulationResult) -> None:
@@ -314,7 +249,11 @@ def _unanswered(console: Console, result: Comparison | Prediction) -> None:
 
 
 def print_table(
-    console: Console, head: Sequence[str], rows: Sequence[_Row], *, least_first: int | None = None
+    console: Console,
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    least_first: int | None = None,
 ) -> None:
     """Print a table. If it is too wide, print its rows as lines: numbers are never cut.
 
@@ -324,23 +263,25 @@ def print_table(
         return
     console.print(Text("; ".join(name for name in head if name), style="dim"))
     for first, *more in rows:
-        if str(first):
-            console.print(first if isinstance(first, Text) else Text(first))
-        cells = [Text.assemble(cell) for cell in more if str(cell)]
-        if cells:
-            console.print(Padding(Text("  ").join(cells), (0, 0, 0, 4)))
+        if first:
+            console.print(Text(first))
+        if any(more):
+            console.print(Padding(Text("  ".join(filter(None, more))), (0, 0, 0, 4)))
 
 
 def _printed(
-    console: Console, head: Sequence[str], rows: Sequence[_Row], *, least_first: int | None = None
+    console: Console,
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    least_first: int | None = None,
 ) -> bool:
     """Print a table if it fits the terminal. Return whether it was printed.
 
     The longest column of words may shrink, the first one to `least_first`; numbers never do.
     """
-    cells = [[str(cell) for cell in row] for row in rows]
     columns, lengths = [], []
-    for place, column in enumerate(zip(head, *cells, strict=True)):
+    for place, column in enumerate(zip(head, *rows, strict=True)):
         longest = max(len(one) for one in column)
         right = place > 0 and _is_number(column[1:])
         least = least_first if place == 0 and least_first is not None else _LEAST_WORDS
@@ -350,7 +291,7 @@ def _printed(
     spare = max(length - column.least for length, column in zip(lengths, columns, strict=True))
     if sum(lengths) + 2 * (len(lengths) - 1) - max(spare, 0) > console.width:
         return False
-    terminal.show(console, [DocumentTable(columns, cells)])
+    terminal.show(console, [DocumentTable(columns, rows)])
     return True
 
 
@@ -398,10 +339,10 @@ def _sanity(
     take_care(console, cautions(result) if real is None else cautions_of(real, result))
 
 
-def take_care(console: Console, sentences: Sequence[str]) -> None:
+def take_care(console: Console, sentences: Sequence[str], begin: str = "") -> None:
     """Print what a reader should know before trusting the numbers."""
     if sentences:
-        console.print(Text("Take care:", style="bold yellow"))
+        console.print(Text(f"{begin}Take care:", style="bold yellow"))
         for sentence in sentences:
             _bullet(console, sentence, ())
 

@@ -49,7 +49,7 @@ def run(
 def _measured(console: Console, beside: Measured) -> None:
     """Print the measured values, each with the simulated and predicted ones below it."""
     rows = [
-        (Text(f"  {by}", style="dim") if by else name, value, off, verdict)
+        (f"  {by}" if by else name, value, off, verdict)
         for name, by, value, off, verdict in measured.rows(beside)
     ]
     if rows:

@@ -58,10 +58,10 @@ def bench(
 ) -> None:
     """Measure real TCP and real programs over the simulated network, in real time (Linux)."""
     with outcome():
-        from airtcp.cli import show_testbed
+        from airtcp.cli import show
         from airtcp.cli.outputs import check
         from airtcp.present.testbed import lateness
-        from airtcp.results import TestbedResult
+        from airtcp.results import SimulationResult, TestbedResult
         from airtcp.testbed.bench import measure
 
         loaded, text = scenario_of(scenario, set_)
@@ -86,7 +86,8 @@ def bench(
         if json:
             print(result.to_json())
         else:
-            show_testbed.result(result)
+            measured = SimulationResult(result.scenario, result.provenance, result.testbed)
+            show.result(measured, real=result)
         sys.stdout.flush()
         if out is not None:
             from airtcp.files import prepare, write_files

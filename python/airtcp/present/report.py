@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
+from airtcp.document.markup import html as html_of
 from airtcp.document.page import definitions, document, items, origin, table
 from airtcp.present import drawing, plot, summary
 from airtcp.present.answered import advised, answered, beside_measured, grouped
@@ -64,11 +65,7 @@ def html(result: Result, svgs: Mapping[str, str], written: str | None = None) ->
         parts += grouped(result)
         of_cells = by_cell(result.simulation.cells)
         if of_cells is not None:
-            numbers = set(range(1, len(of_cells.head)))
-            parts += [
-                "<h2 id='cells'>Cells</h2>",
-                table(of_cells.head, of_cells.rows, numbers=numbers),
-            ]
+            parts += ["<h2 id='cells'>Cells</h2>", *html_of([of_cells])]
         parts += [f"<p>{escape(one)}</p>" for one in sentences(scenario, result.simulation.cells)]
     if isinstance(result, Comparison) and result.measured is not None:
         parts += beside_measured(result.measured)
@@ -135,13 +132,7 @@ def _tables(result: Result) -> list[str]:
     head = ["metric", "model", "source", simulated, "difference", "", *testbed]
 
     def shown(some: Comparison) -> str:
-        lines = summary.comparison_lines(some)
-        rows = [line.columns()[: len(head)] for line in lines]
-        if result.missing is not None:
-            rows = [
-                [*row[:-1], "missing" if line.metric else ""]
-                for row, line in zip(rows, lines, strict=True)
-            ]
+        rows = summary.comparison_rows(some)
         return table(head, rows, numbers={1, 3, 4, 6, 7}, verdict={5, 8}, prose=prose)
 
     if result.missing is not None:

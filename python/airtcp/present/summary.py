@@ -72,11 +72,28 @@ class Line:
     testbed_difference: str = ""
     testbed_verdict: str = ""
 
-    def columns(self) -> list[str]:
-        """Return the cells in the order of the table, testbed cells last."""
-        of_models = [self.metric, self.model, self.source, self.simulation]
-        of_testbed = [self.testbed, self.testbed_difference, self.testbed_verdict]
-        return [*of_models, self.difference, self.verdict, *of_testbed]
+    @property
+    def of_testbed(self) -> tuple[str, str, str]:
+        """The cells for a testbed: its value, the difference and the verdict."""
+        return self.testbed, self.testbed_difference, self.testbed_verdict
+
+
+def comparison_rows(result: Comparison) -> list[tuple[str, ...]]:
+    """Return `comparison_lines` as cells: model, simulation, and the testbed if one was asked for.
+
+    The columns are metric, model, source, simulation, difference, verdict; then those of the
+    testbed, or that it is missing.
+    """
+    rows = []
+    for line in comparison_lines(result):
+        of_models = (line.metric, line.model, line.source)
+        beside: tuple[str, ...] = ()
+        if result.testbed is not None:
+            beside = line.of_testbed
+        elif result.missing is not None:
+            beside = ("missing" if line.metric else "",)
+        rows.append((*of_models, line.simulation, line.difference, line.verdict, *beside))
+    return rows
 
 
 def comparison_lines(result: Comparison) -> list[Line]:

@@ -73,7 +73,7 @@ def share(
             show.print_table(show.new_console(), CELLS_HEAD, cell_rows(found))
         else:
             show.pairs(lines(found))
-        show.care(cautions(found))
+        show.take_care(show.new_console(), list(cautions(found)), begin="\n")
 
 
 def split(
@@ -121,7 +121,7 @@ def split(
         show.print_table(
             show.new_console(), ("split", "mean transfer time", *found.networks), rows(found)
         )
-        show.care(cautions(found))
+        show.take_care(show.new_console(), list(cautions(found)), begin="\n")
 
 
 def _capacity(text: str | None) -> float | None:
