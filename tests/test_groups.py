@@ -9,7 +9,6 @@ import pytest
 from airtcp import simulate
 from airtcp.estimates import improved_groups
 from airtcp.metrics import METRICS, Scope, metrics_of
-from airtcp.present.groups import by_group
 from airtcp.results import Simulation, SimulationResult
 from airtcp.scenario import loads
 from airtcp.stats import Interval, student_interval
@@ -159,13 +158,6 @@ def test_two_short_replications_break_no_limit_of_airtime_or_categories() -> Non
     assert all(0.0 <= one.low <= one.mean <= one.high for one in known)
     assert all(one.high <= 1.0 for one in told.groups["a"]["airtime"].values())
     assert of_category["mpdu_error_ratio"] == Interval(0.0, 0.0, 1.0, 2)
-
-
-def test_one_group_in_one_direction_has_no_table() -> None:
-    scenario = loads(SCENARIO).vary({"run.replications": 1})
-    lone = scenario.model_copy(update={"flows": scenario.flows[:1]})
-
-    assert by_group(simulate(lone).simulation) is None
 
 
 def test_values_are_the_samples_of_plain_intervals(simulation: Simulation) -> None:

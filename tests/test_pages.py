@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from airtcp import _core
 from airtcp.exceptions import ScenarioError
-from airtcp.present.groups import by_group
+from airtcp.messages.run import groups
 from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, load, loads
 from bases import cell
@@ -227,9 +227,9 @@ def test_groups_are_told_by_their_pages_and_calls() -> None:
     call = '[[flows]]\nstations = "reader"\ndirection = "upload"\n'
     call += 'application = { kind = "call", video = "none" }\n'
     given = {"backoff": "", "count": 3, "duration": "5 s", "replications": 3}
-    simulation = simulate(pages("{ objects = 4 }", call, **given)).simulation
-    table = by_group(simulation)
-    assert table.head[1:] == ["goodput", "page time", "round trip", "delay", "R factor", "airtime"]
-    page = simulation.metrics["page_time_s"]
+    result = simulate(pages("{ objects = 4 }", call, **given))
+    heads = [column.head for column in groups(result).columns]
+    assert heads[2:] == ["goodput", "page p50", "RTT", "delay p95", "loss", "R", "airtime"]
+    page = result.metrics["page_time_s"]
     assert (page.mean is None, page.n) == (False, 3)
     assert outcome(pages(""))["metrics"]["page_time_s"] is None

@@ -13,7 +13,7 @@ import airtcp
 import pytest
 from airtcp.examples import directory
 from airtcp.scenario import Scenario, loads
-from airtcp.web import floor
+from airtcp.web import floor, parts
 from bases import BULK, two_cells
 from browsing import Page, packed, text_of
 from PIL import Image
@@ -60,10 +60,12 @@ def test_a_run_tells_the_cells_beside_each_other_and_why(web: Web) -> None:
 
     scenario = example("three-cells").vary(changes)
     simulation = airtcp.compare(scenario).simulation
-    expected = by_cell(simulation.cells)
-    assert (told["head"], told["rows"]) == (expected.head, expected.rows)
-    assert told["sentences"] == sentences(scenario, simulation.cells)
-    assert "defers to left and right" in told["sentences"][0]
+    why = sentences(scenario, simulation.cells)
+    cells = by_cell(simulation.cells)
+    assert cells is not None
+    table = parts.table_of(cells, "Results by cell")
+    assert told["part"][3:] == [table, *(["p", {}, line] for line in why)]
+    assert "defers to left and right" in why[0]
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,8 @@ import pytest
 from airtcp.amounts import quantity_with_interval
 from airtcp.judge.verdicts import glanced, verdict
 from airtcp.messages import words
-from airtcp.messages.run import headline, ordered
+from airtcp.messages.run import groups, headline, ordered
 from airtcp.metrics import METRICS
-from airtcp.present.groups import by_group
 from browsing import Page, choose, put, text_of
 from test_judged import SEEDS, random_text
 
@@ -270,8 +269,7 @@ def test_the_page_prints_the_numbers_of_the_python(opened: Any, seed: int) -> No
     result = airtcp.compare(scenario)
     judged = verdict(result)
     simulated(page)
-    groups = by_group(result.simulation, least=1)
-    assert printed(page, "Results by group") == [list(row) for row in groups.rows]
+    assert printed(page, "Results by group") == [list(row) for row in groups(result).rows]
     # Of what was simulated each row has its metric's estimate, as the command line prints it.
     labels = {one.label: name for name, one in METRICS.items()}
     simulation = result.simulation.metrics

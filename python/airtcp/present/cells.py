@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import percent, quantity_with_interval
-from airtcp.present.groups import GroupTable
+from airtcp.document import Column, Table
 from airtcp.scenario.hearing import deaf_groups, disturbers, hear
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _NAMED: Final = 3
 _SHARES: Final = ("of isolated", "own airtime", "others'", "idle", "failed")
 
 
-def by_cell(cells: Mapping[str, CellResult], *, glanced: bool = False) -> GroupTable | None:
+def by_cell(cells: Mapping[str, CellResult], *, glanced: bool = False) -> Table | None:
     """Return the cells with what their access points sense; None for a single cell."""
     if len(cells) < 2:
         return None
@@ -50,10 +50,10 @@ def by_cell(cells: Mapping[str, CellResult], *, glanced: bool = False) -> GroupT
         place = 2 + _SHARES.index("of isolated")
         for row, cell in zip(rows, cells.values(), strict=True):
             row[place] = glanced_share(cell) or "–"
-    return _without_empty(GroupTable(["cell", "goodput", *_SHARES], rows))
+    return _table(["cell", "goodput", *_SHARES], rows)
 
 
-def by_cell_of_both(a: Simulation, b: Simulation) -> GroupTable | None:
+def by_cell_of_both(a: Simulation, b: Simulation) -> Table | None:
     """Return the shares of the cells in A and in B; None if they have no cells in common.
 
     The idle share is left out: it follows from the others, and the table would be too wide.
@@ -68,7 +68,7 @@ def by_cell_of_both(a: Simulation, b: Simulation) -> GroupTable | None:
                 for head in heads
             ]
             rows.append([name, *moved])
-    return _without_empty(GroupTable(["cell", *heads], rows)) if rows else None
+    return _table(["cell", *heads], rows) if rows else None
 
 
 def airtime_parts(simulation: Simulation) -> dict[str, float]:
@@ -137,13 +137,17 @@ def known_share(share: Interval) -> str:
     return f"{percent(max(0.0, low))} to {percent(high)}"
 
 
-def _without_empty(found: GroupTable) -> GroupTable:
-    """Drop the column "of isolated" if no cell has a value."""
-    place = found.head.index("of isolated")
-    if any(row[place] != "–" for row in found.rows):
-        return found
-    rows = [[*row[:place], *row[place + 1 :]] for row in found.rows]
-    return GroupTable([*found.head[:place], *found.head[place + 1 :]], rows)
+def _table(head: list[str], rows: list[list[str]]) -> Table:
+    """Return the table of cells, without the column "of isolated" if no cell has a value."""
+    place = head.index("of isolated")
+    if all(row[place] == "–" for row in rows):
+        for row in (head, *rows):
+            del row[place]
+    columns = [
+        Column(one, right=at > 0, rank=0 if one == "of isolated" else at)
+        for at, one in enumerate(head)
+    ]
+    return Table(columns, rows)
 
 
 def sentences(

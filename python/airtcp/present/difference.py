@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import percent
 from airtcp.document.markup import html as html_of
-from airtcp.document.page import document, origin, table
+from airtcp.document.page import document, origin
 from airtcp.labels import flows_of, label_of
 from airtcp.messages import diff as words
 from airtcp.metrics import METRICS
@@ -188,8 +188,7 @@ def html(difference: Difference, svg: str | None) -> str:
     parts += changes or ["<p class='note'>No metric differs beyond chance.</p>"]
     of_cells = by_cell_of_both(difference.a.simulation, difference.b.simulation)
     if of_cells is not None:
-        numbers = set(range(1, len(of_cells.head)))
-        parts += ["<h2>Cells, A → B</h2>", table(of_cells.head, of_cells.rows, numbers=numbers)]
+        parts += ["<h2>Cells, A → B</h2>", *html_of([of_cells])]
     if svg is not None:
         shown = drawing.inlined(svg, "difference", CAPTION)
         parts.append(f"<figure>{shown}<figcaption>{escape(CAPTION)}</figcaption></figure>")

@@ -40,19 +40,14 @@ def endless_goodputs(
     ]
 
 
-def least_bps(
-    runs: Sequence[Replication],
-    scenario: ResolvedScenario | None,
-    group: str | None = None,
-    part: str = "all",
-) -> float | None:
+def least_bps(runs: Sequence[Replication], scenario: ResolvedScenario | None) -> float | None:
     """Return the goodput of the lowest endless flow, averaged over replications.
 
     It may be another flow in each replication. None if flows hardly differ.
     """
     if scenario is None:
         return None
-    goodputs = [endless_goodputs(run.answer, scenario, group, part) for run in runs]
+    goodputs = [endless_goodputs(run.answer, scenario) for run in runs]
     if not goodputs or len(goodputs[0]) < 2:
         return None
     least = math.fsum(map(min, goodputs)) / len(goodputs)
@@ -65,8 +60,6 @@ def metric_text(
     interval: Interval,
     runs: Sequence[Replication],
     scenario: ResolvedScenario | None,
-    group: str | None = None,
-    part: str = "all",
 ) -> str:
     """Format the interval of a metric.
 
@@ -75,5 +68,5 @@ def metric_text(
     text = quantity_with_interval(interval, METRICS[name].unit)
     least = None
     if name == "flow_goodput_bps" and interval.is_known:
-        least = least_bps(runs, scenario, group, part)
+        least = least_bps(runs, scenario)
     return text if least is None else f"{text}{LEAST}{quantity(least, 'b/s', 2)}"

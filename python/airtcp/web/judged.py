@@ -71,13 +71,11 @@ def verdict(found: Verdict | None, result: Simulated | None = None) -> Json | No
     return {
         "state": found.state,
         "headline": told.headline(found)[0],
-        "written": found.written,
         "lines": [] if result is None else list(told.observations(result)),
         "growth": told.growth(found),
         "targets": [_light(one) for one in rows],
         # The page folds the rest, as a terminal does.
         "shown": len(told.folded(rows)),
-        "confidence": found.confidence,
     }
 
 
@@ -107,15 +105,11 @@ def advice(found: Advice | None, scenario: Scenario | None = None) -> Json | Non
     trials = [_trial(one, scenario) for one in found.trials]
     unfit = [f"{name}: {why}" for name, why in found.unfit.items()]
     return {
-        "causes": causes,
         "remedies": trials,
         "best": best,
         "first": _first(causes, trials, best, found.tried),
         "parts": _all(causes, trials, best, unfit, found.tried),
         "recommended": found.recommended is not None,
-        "tried": found.tried,
-        "unfit": unfit,
-        "interrupted": found.interrupted,
     }
 
 
@@ -179,7 +173,6 @@ def _trial(one: Trial, scenario: Scenario | None) -> Json:
         "label": "" if metric is None else words.metric_label(metric),
         "cost": words.COSTS[one.cost],
         "costs": told.costs(one),
-        "suffices": None,
         "before": interval(one.before, unit) | _text(one.before, metric),
         "after": interval(one.after, unit) | _text(one.after, metric),
         "difference": interval(one.difference, unit),

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import percent
+
+if TYPE_CHECKING:
+    from airtcp.document import Table
 
 Part = list[Any]
 Json = Mapping[str, Any]
@@ -111,6 +114,12 @@ def table(
             part("tbody", {}, body),
         ),
     )
+
+
+def table_of(found: Table, caption: str) -> Part:
+    """Return a table of a document."""
+    numbers = [place for place, column in enumerate(found.columns) if column.right]
+    return table([one.head.strip() for one in found.columns], found.rows, caption, numbers=numbers)
 
 
 def code(label: str, text: str, level: str = "h4") -> Part:

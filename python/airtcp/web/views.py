@@ -5,19 +5,18 @@ Each text and number equals the one on the command line or of the Python API.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import quantity
 from airtcp.labels import flows_of, label_of
+from airtcp.messages.run import groups
 from airtcp.metrics import METRICS
 from airtcp.present import summary
 from airtcp.present.answer import first_lines
 from airtcp.present.cautions import cautions
 from airtcp.present.cells import airtime_parts
-from airtcp.present.groups import by_group
 from airtcp.present.sense import sanity
-from airtcp.present.subject import subject
 from airtcp.scenario.profiles import devices, places, traffic
 from airtcp.web import card, judged, network, parts
 from airtcp.web.judged import interval
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from airtcp.results import Comparison, Prediction, Simulation
     from airtcp.results.cells import CellResult
     from airtcp.results.differences import Difference
+    from airtcp.results.glance import Glance
     from airtcp.results.verdict import Verdict
     from airtcp.scenario import ResolvedScenario, Scenario
 
@@ -56,7 +56,6 @@ def profiles() -> dict[str, list[dict[str, str]]]:
 
 def prediction(predicted: Prediction) -> dict[str, Any]:
     """Return the answers of the models, and of the quick simulation if there was one."""
-    best = summary.best_alone(predicted)
     values = {}
     for name in predicted.model:
         one = predicted.best(name)
@@ -68,32 +67,31 @@ def prediction(predicted: Prediction) -> dict[str, Any]:
         "glance": _glance(predicted),
         "cells": _glanced_cells(predicted),
         "values": values,
-        "rows": _rows(predicted),
-        "best": _rows(best),
-        "broken": _sentences(summary.broken(best.model)),
-        "unanswered": dict(predicted.unanswered) if predicted.uncovered is None else {},
         "uncovered": predicted.uncovered,
-        "subject": subject(predicted.scenario),
         "verdict": judged.verdict(_glanced(predicted)),
         "models": _models(predicted),
     }
 
 
 def _models(predicted: Prediction) -> list[Any]:
-    """Return the values of models or of the quick simulation as parts of the page."""
+    """Return the values of models or of the quick simulation as parts of the page, if any."""
     head = ["metric", "value", "source"]
-    best, rows = _rows(summary.best_alone(predicted)), _rows(predicted)
+    alone = summary.best_alone(predicted)
+    best, rows = _rows(alone), _rows(predicted)
     seen = _glance(predicted)
+    if not best:
+        return []
     if predicted.uncovered is not None and seen:
         shown = parts.table(head, best, "Values of the quick simulation", numbers=[1])
         return [parts.part("h3", {}, "Quick simulation"), shown]
-    broken = [
-        [sentence, f" ({'; '.join(sources)})" if sources else None]
-        for _, sentence, sources in _sentences(summary.broken(summary.best_alone(predicted).model))
-    ]
+    broken = summary.broken(alone.model)
     every = parts.table(head, rows, "Values of every model", numbers=[1])
     told = parts.listed(
-        [text, parts.part("span", {"class": "muted"}, source)] for text, source in broken
+        [
+            sentence,
+            parts.part("span", {"class": "muted"}, f" ({'; '.join(sources)})" if sources else None),
+        ]
+        for sentence, sources in broken
     )
     return [
         parts.part("h3", {}, "Models and a quick simulation" if seen else "Models"),
@@ -120,15 +118,10 @@ def lights(predicted: Prediction) -> dict[str, Any]:
     if predicted.uncovered is not None:
         alone = {
             "words": _words({}, predicted),
-            "best": _rows(summary.best_alone(predicted)),
             "models": _models(predicted),
         }
     return alone | {
-        "glance": {
-            name: predicted.glance.metrics[name].to_dict()
-            | {"text": text, "source": predicted.glance.source}
-            for name, text in predicted.glance.shown()
-        },
+        "glance": _seen(predicted.glance),
         "cells": _glanced_cells(predicted),
         "verdict": judged.verdict(_glanced(predicted)),
     }
@@ -157,14 +150,16 @@ def _glanced_cells(predicted: Prediction) -> dict[str, Any] | None:
 
 
 def _glance(predicted: Prediction) -> dict[str, dict[str, Any]]:
-    """Return the metrics of a quick simulation that no model has, as numbers and text."""
-    if predicted.glance is None:
-        return {}
+    """Return the metrics of a quick simulation that no model has."""
+    seen = {} if predicted.glance is None else _seen(predicted.glance)
+    return {name: one for name, one in seen.items() if predicted.best(name) is None}
+
+
+def _seen(glance: Glance) -> dict[str, dict[str, Any]]:
+    """Return the metrics of a quick simulation as numbers and text."""
     return {
-        name: predicted.glance.metrics[name].to_dict()
-        | {"text": text, "source": predicted.glance.source}
-        for name, text in predicted.glance.shown()
-        if predicted.best(name) is None
+        name: glance.metrics[name].to_dict() | {"text": text, "source": glance.source}
+        for name, text in glance.shown()
     }
 
 
@@ -213,33 +208,25 @@ def comparison(result: Comparison, asked: Scenario | None = None) -> dict[str, A
     `result` has the scenario with the run length that decided its targets.
     """
     simulation = result.simulation
-    groups = by_group(simulation, least=1)
-    rows = [
-        [one.metric, one.model, one.source, one.simulation, one.difference, one.verdict]
-        for one in summary.comparison_lines(summary.best_alone(result))
-    ]
+    # The page has no testbed.
+    rows = [row[:6] for row in summary.comparison_rows(summary.best_alone(result))]
     cells = _cells(result.scenario, simulation.cells)
     return {
         "words": first_lines(result),
         "cells": cells,
         "airtime": airtime_parts(simulation),
         "airtime_bar": parts.airtime([("all", airtime_parts(simulation))]),
-        "parts": _results(result, rows, cells, groups),
+        "parts": _results(result, rows, cells),
         "loads": {} if asked is None else network.loads(asked, simulation),
         "metrics": point(simulation),
-        "confidence": simulation.confidence,
-        "broken": _sentences(summary.broken(summary.best_alone(result).model)),
         "verdict": judged.verdict(result.verdict, result),
         "advice": judged.advice(result.advice, asked),
         "card": card.of_comparison(result),
-        "stopped": simulation.stopped,
-        "seed": result.provenance.seed,
-        "version": result.provenance.version,
     }
 
 
 def _results(
-    result: Comparison, rows: list[list[str]], cells: Mapping[str, Any] | None, groups: Any
+    result: Comparison, rows: list[tuple[str, ...]], cells: Mapping[str, Any] | None
 ) -> list[Any]:
     """Return all results as parts of the page: by cell, by group, airtime, times, metrics."""
     simulation = result.simulation
@@ -256,7 +243,7 @@ def _results(
     ]
     return [
         None if cells is None else cells["part"],
-        groups and _section("By group", parts.table(groups.head, groups.rows, "Results by group")),
+        _section("By group", parts.table_of(groups(result), "Results by group")),
         _section("Airtime by group", parts.airtime(shares)) if len(shares) > 1 else None,
         _times(simulation),
         _section(
@@ -283,22 +270,15 @@ def _cells(
     title = "By cell (quick simulation)" if glanced else "By cell"
     lines = [parts.part("p", {}, line) for line in told]
     if table is None:
-        shown = {"head": [], "rows": [], "sentences": told, "shares": {}}
-        return shown | {"part": _section(title, lines)} if told else None
+        return {"shares": {}, "part": _section(title, lines)} if told else None
     shares = {
         name: f"{share} simulated"
         for name, cell in cells.items()
         if cell.share_of_alone is not None
         and (share := glanced_share(cell) if glanced else known_share(cell.share_of_alone))
     }
-    listed = parts.table(table.head, table.rows, "Results by cell")
-    return {
-        "head": table.head,
-        "rows": table.rows,
-        "sentences": told,
-        "shares": shares,
-        "part": _section(title, listed, lines),
-    }
+    listed = parts.table_of(table, "Results by cell")
+    return {"shares": shares, "part": _section(title, listed, lines)}
 
 
 def point(simulation: Simulation) -> dict[str, Any]:
@@ -350,7 +330,6 @@ def changes(found: Difference) -> dict[str, Any]:
         for metric in _FELT
         if (change := parts.get(part, {}).get(metric)) is not None and change.difference.n > 0
     ]
-    head = [] if table is None else [column.head.strip() for column in table.columns]
     both = {"before": found.a, "after": found.b}
     pairs = f"{found.replications} pairs of replications on the same random numbers."
     left = rest(found)
@@ -361,7 +340,7 @@ def changes(found: Difference) -> dict[str, Any]:
         "rest": [
             parts.fold(
                 "All significant changes",
-                parts.table(head, table.rows, "All changes", numbers=[1, 2, 3]) if table else None,
+                parts.table_of(table, "All changes") if table else None,
                 parts.muted(left) if left else None,
             ),
             parts.part("h4", {}, "Airtime"),
@@ -402,7 +381,3 @@ def _times(simulation: Simulation) -> parts.Part | None:
         y={"label": "fraction completed", "unit": "share"},
     )
     return _section("Transfer times", drawn)
-
-
-def _sentences(told: Iterable[tuple[str, list[str]]]) -> list[list[Any]]:
-    return [[summary.in_short(sentence), sentence, sources] for sentence, sources in told]

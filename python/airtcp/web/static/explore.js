@@ -218,7 +218,7 @@ export function explore(app) {
 
   function showModels() {
     // Simulated results replace a quick simulation.
-    models.hidden = !prediction || !prediction.best.length || (alone(prediction) && resultOf.has(key()));
+    models.hidden = !prediction || !prediction.models.length || (alone(prediction) && resultOf.has(key()));
     replace(models, models.hidden ? null : made(lit().models));
   }
 
