@@ -229,7 +229,7 @@ def _around(measured: Interval, own: Interval, simulated: Interval | None = None
 def _answer(by: str, value: float, around: Interval) -> Answer:
     from airtcp.results.measured import Answer
 
-    # Without any interval, chance and a real difference cannot be told apart.
+    # Without an interval, a difference may be chance.
     text = "undecided" if around.half_width is None else verdict(value, around)
     return Answer(by, value, difference(value, around), text)
 

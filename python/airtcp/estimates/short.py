@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 #: Transfers may last at most this part of a replication. If they last longer, the replication is
 #: too short to show how many are in progress, and delays look too short.
 _LONGEST: Final = 0.1
-#: The fewest transfers, pages or files that say anything about later ones.
+#: With fewer transfers, pages or files, a run says nothing about later ones.
 _FEWEST: Final = 30
 #: A cell is disturbed if it hears other cells, or loses transmissions to them, for this share. A
 #: disturbed cell needs at least this many exchanges per replication.
@@ -178,10 +178,10 @@ class Short:
         return _mean([run.answer["airtime"]["idle"] for run in self.runs])
 
     def _of_readers(self, group: str | None, part: str) -> tuple[float, float]:
-        """Return the factors by which a rate may fall and rise, because few readers were seen.
+        """Return how far a rate may fall and rise, as factors, in a run with few page loads.
 
-        Users load at most as much as if pages took no longer than those that ended. Other traffic
-        may lose that much.
+        At most, users load pages as fast as those that ended. Endless flows of other groups may
+        lose the goodput that this takes.
         """
         if (group, part) not in self._factors:
             self._factors[group, part] = self._made_factors(group, part)

@@ -31,7 +31,7 @@ class Estimate:
 
 
 def plain_estimate(metric: str, values: Sequence[float | None], confidence: float) -> Estimate:
-    """Return the mean over replications, for traffic without accounts, such as a cell."""
+    """Return the mean over replications, for values without a variance-reducing estimator."""
     interval = student_interval(values, confidence)
     return Estimate(metric, interval, interval, "plain", None, tuple(values), Steadiness("steady"))
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.tcp import Tcp
 
-#: Windows grow if the second half of a run has this many times more in flight than the first. A
-#: window that fills this part of the receive window does not grow.
+#: Windows are growing if the second half of a run has more than this many times the bytes in
+#: flight of the first half, unless they fill this part of the receive window.
 _GROWTH: Final = 1.25
 _FULL: Final = 0.75
 #: The fewest sawteeth in a run that show the mean over a sawtooth.
@@ -148,7 +148,7 @@ class Windows:
 
     @cached_property
     def shares_move(self) -> bool:
-        """True if the run is too short for connections of several kinds to share as later."""
+        """True if the run is too short for the shares of several kinds of connections to settle."""
         return len(self._kinds) > 1 and _TEETH_TO_SHARE * self.tooth_s > self.measured_s
 
     @cached_property

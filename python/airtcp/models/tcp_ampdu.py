@@ -83,7 +83,7 @@ class Times:
         aifs_ns: int,
         after_collision_ns: int,
     ) -> Self:
-        """Derive them from the exchanges of each direction and the bits of their IP packets.
+        """Derive the durations from the exchange and the IP packet size of each direction.
 
         Raises `ValueError` like `Exchange`.
 
@@ -144,11 +144,11 @@ def throughput(
 ) -> Throughput:
     """Model endless transfers of `n` stations, (A9); arguments as in `bianchi.fixed_point`.
 
-    `path_s` is the round trip on the wired links behind the access point. One station is then
-    followed from PPDU to PPDU, (A10). Several stations, and a single one whose window and path hold
-    too many PPDUs for that, get the smaller of (A9) without the wired path and of windows that all
-    circulate undisturbed, (A11). With a wired path, packets that find the channel idle wait for no
-    backoff if `at_once`, and for no AIFS, which `aifs_s` subtracts from the `times`.
+    `path_s` is the round trip on the wired links behind the access point. With such a path, one
+    station is followed from PPDU to PPDU, (A10). Several stations get the smaller of two
+    throughputs: (A9) without the path, and that of windows that circulate undisturbed, (A11); so
+    does one station with too many PPDUs in flight for (A10). Packets that find the channel idle
+    need no backoff if `at_once`, and no AIFS: `aifs_s` is subtracted from the `times`.
 
     `acks` "none" is the bound without any access for ACKs: they take no time and do not contend
     with the data. Vectorized over `n`, `window` and `d`.

@@ -122,9 +122,9 @@ def error_probability(group: StationGroup, packet_bytes: int) -> float:
 def sharing_of(scenario: ResolvedScenario) -> Sharing:
     """Return what the access point's scheduler equalizes among receivers.
 
-    In order of arrival it is packets: each receiver has as many waiting, and the oldest is next, so
-    all wait equally long. (Packets aggregated with the oldest one have waited less, so long PPDUs
-    get a few percent more.)
+    A FIFO queue equalizes packets: receivers have equal numbers of packets in it, and the oldest
+    packet is next. (Packets aggregated with the oldest one skip part of the queue, so receivers of
+    long PPDUs get a few percent more.)
     """
     kind = scenario.ap.scheduler.kind if scenario.ap.scheduler is not None else "oldest"
     shares = SCHEDULERS[kind].shares

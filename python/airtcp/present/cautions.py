@@ -44,7 +44,7 @@ def cautions(result: Comparison | SimulationResult) -> list[str]:
     measured_s = run.duration_ns / 1e9
     if simulation.steadiness is not None:
         sentences.append(_not_steady(simulation.steadiness, measured_s))
-    # Jobs have ended, however long they took.
+    # A run that ends with its transfers has no unfinished ones.
     if not simulation.is_done:
         sentences += _unfinished(result, measured_s)
     if result.scenario.mac.pcf is not None:

@@ -166,7 +166,7 @@ def sentences(
         if share is not None and most is not None and most < _LITTLE_SHARE:
             causes = list(_causes(scenario, list(cells), index, cell))
             why = f": {', and '.join(causes)}" if causes else ""
-            # Cells that block each other may have swapped places by the next simulation.
+            # Of cells that block each other, another one may starve in the next simulation.
             where = "In this quick simulation cell" if glanced and share.high is None else "Cell"
             told.append(f"{where} {name} gets {known_share(share)} of its isolated goodput{why}.")
         pairs = list(itertools.islice(deaf_groups(scenario, index), _NAMED))

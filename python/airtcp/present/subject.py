@@ -108,7 +108,7 @@ def _cells(scenario: ResolvedScenario) -> Iterator[str]:
     elif any(True for _ in deaf_groups(scenario, 0)):
         yield "in which some nodes are hidden from each other"
     if scenario.air.powers_known:
-        yield "frames received by their power"
+        yield "reception by signal power"
 
 
 def _access_points(scenario: ResolvedScenario) -> Iterator[str]:

@@ -51,7 +51,7 @@ def apart(scenario: Scenario) -> tuple[int, ...] | None:
 
 
 def spread(scenario: Scenario) -> tuple[int, ...] | None:
-    """Return a channel for each cell, so that fewer cells that meet share spectrum.
+    """Return a channel for each cell, so that fewer cells in range of each other share spectrum.
 
     Cells move one at a time, each time the one with the largest gain. Sharing with a cell that has
     an endless flow counts more, because such a flow takes all airtime that it gets. None if no move

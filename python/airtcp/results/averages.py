@@ -177,7 +177,7 @@ def of_flows(
 ) -> list[Station]:
     """Set the goodput of each station to that of its flows, and of an access point to all of them.
 
-    `through` has the access points of station groups.
+    `through` maps groups of stations to their access points.
     """
     own: dict[str, list[float]] = {}
     for flow in flows:

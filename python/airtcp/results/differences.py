@@ -48,7 +48,7 @@ _HARDLY: Final = 0.001
 #: The smallest change that users notice, as a fraction of `a`.
 NOTICED: Final = 0.02
 
-#: Metrics that users feel: what they wait for comes before what they get.
+#: Metrics that users notice: delay and loss first, then waiting times, then throughput.
 _FELT: Final = (
     ("packet_delay_p95_s", "packet_loss", "r_factor"),
     ("page_time_p90_s", "page_time_s", "transfer_time_p90_s", "transfer_time_s"),

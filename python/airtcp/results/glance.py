@@ -108,9 +108,9 @@ class Glance(Result):
 
     @property
     def seldom(self) -> tuple[str, ...]:
-        """The cells to which others leave so few turns that a quick simulation is too short.
+        """The cells that transmit too seldom for a quick simulation, as others take the channel.
 
-        If there is one, a longer run may rank the cells differently, and no cell has
+        If there is such a cell, a longer run may rank the cells differently, so no cell has
         `share_of_alone`.
         """
         return self._short.seldom

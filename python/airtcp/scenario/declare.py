@@ -194,11 +194,6 @@ class Table(BaseModel):
         return cast("Self", cls.model_construct(**values))
 
     @classmethod
-    def default(cls) -> Self:
-        """Return the table if a file says nothing about it. No key of it may depend on others."""
-        return cls.of(cls.written_default())
-
-    @classmethod
     def written_default(cls) -> Written:
         """Return the written form of the table if a file says nothing about it."""
         return written(cls).model_validate({})

@@ -160,7 +160,7 @@ class _PassedOn:
                 continue
             if self._has_killed:
                 return 128 + self._asked[0]
-            # As a shell reports a command ended by a signal.
+            # A shell reports the death by signal N as status 128 + N.
             return status if status >= 0 else 128 - status
 
     def _pass_on(self, number: int, _: object) -> None:

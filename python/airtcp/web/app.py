@@ -369,7 +369,7 @@ async def _content(request: Request, most: int) -> bytes:
             break
     if size > most:
         # Read it to its end, within reason: a client cut off while sending never sees the response.
-        raise _RefusedError(413, f"it is too large; allowed: {most / 2**20:g} MiB")
+        raise _RefusedError(413, f"the request is too large; allowed: {most / 2**20:g} MiB")
     return bytes(content)
 
 

@@ -44,7 +44,7 @@ def confine(folders: Sequence[Path], scratch: Path) -> None:
             if (isinstance(flags, int) and flags & _WRITES) or (
                 isinstance(mode, str) and set(mode) & set("wax+")
             ):
-                raise PermissionError("nothing may be written here")
+                raise PermissionError("a run may not write files outside its directory")
             if not real.startswith(readable) and not real.startswith(_SYSTEM):
                 raise PermissionError("no such file may be read here")
         elif event in ("subprocess.Popen", "os.system", "os.exec", "os.fork", "socket.connect"):

@@ -33,9 +33,9 @@ def told(scenario: Scenario) -> dict[str, Any] | None:
     `nodes` are access points in the order of cells, then stations in the order of groups, with `x`
     and `y` in metres if the file sets them, else null. `hears` are pairs of nodes that sense each
     other, and `deaf` pairs of one cell in which one does not sense the other. `share` of a cell is
-    its airtime divided by that of the isolated cell, by the chain of independent sets, if each
-    isolated cell sends `busy` of the time. It is null for a single cell, and if the chain has no
-    value; `silence` then says why.
+    its airtime divided by that of the isolated cell, from the Markov chain of the model of cells;
+    an isolated cell transmits `busy` of the time. `share` is null for a single cell, and if the
+    chain has no value; `silence` then says why.
     """
     cells = scenario.cells
     if cells is None or scenario.air is None:
@@ -143,7 +143,7 @@ def _silence(scenario: Scenario) -> str | None:
     """Return why the chain has no shares of several cells; None if it has."""
     cells = scenario.cells or ()
     if len(cells) > _MOST_CELLS:
-        return f"the chain answers at once for {_MOST_CELLS} cells at most; here are {len(cells)}"
+        return f"the model takes at most {_MOST_CELLS} cells; this scenario has {len(cells)}"
     return declined(scenario) if len(cells) > 1 else None
 
 
