@@ -9,10 +9,10 @@ import pytest
 from airtcp.cli.commands import app
 from airtcp.distributions import Deterministic, Exponential
 from airtcp.exceptions import QuestionError
-from airtcp.models.coupled_sharing import coupled_queues, coupled_sources
 from airtcp.scenario import Scenario, loads
 from airtcp_papers.common.servers import FlowQueue, coupled_processor_sharing
 from airtcp_papers.common.sharing.cells import share_cells
+from airtcp_papers.miorandi.coupled_sharing import coupled_queues, coupled_sources
 from typer.testing import CliRunner
 
 

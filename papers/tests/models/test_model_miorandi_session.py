@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from airtcp.models.coupled_sharing import coupled_sources
+from airtcp_papers.miorandi.coupled_sharing import coupled_sources
 from airtcp_papers.miorandi.model import (
     CORRECTED,
     PAPER,

@@ -11,6 +11,7 @@ MODULES = {
     "aimd": "airtcp_papers.leith.aimd",
     "bruno": "airtcp_papers.bruno.model",
     "bursts": "airtcp_papers.bruno.burst_model",
+    "coupled_sharing": "airtcp_papers.miorandi.coupled_sharing",
     "gopal": "airtcp_papers.gopal.model",
     "hoekstra": "airtcp_papers.hoekstra.model",
     "leith": "airtcp_papers.leith.model",

@@ -6,7 +6,6 @@
 - `bianchi`: saturated DCF, basic access and RTS/CTS, with and without a retry limit
 - `cells`: saturated cells on one channel, some of which hear each other
 - `checks`: checks of arguments, which all models share
-- `coupled_sharing`: processor-sharing queues that slow each other down
 - `cubic`: mean windows of CUBIC and Reno on a lossy path
 - `edca`: saturated EDCA with access categories of different AIFS
 - `heusse`: hosts at different rates, the performance anomaly
@@ -18,7 +17,7 @@
 - `roots`: roots of monotone functions, which all models share
 - `tcp_ampdu`: TCP over A-MPDUs: aggregation, channel access of ACKs, collisions
 
-`airtcp-papers` adds `aimd`, `bruno`, `bursts`, `gopal`, `hoekstra`, `leith` and
+`airtcp-papers` adds `aimd`, `bruno`, `bursts`, `coupled_sharing`, `gopal`, `hoekstra`, `leith` and
 `miorandi`, as attributes of this package.
 
 Results are small objects. Every model raises `ValueError` with the name of an invalid argument, and
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
         bianchi,
         cells,
         checks,
-        coupled_sharing,
         cubic,
         edca,
         heusse,
@@ -58,7 +56,6 @@ __all__ = [
     "bianchi",
     "cells",
     "checks",
-    "coupled_sharing",
     "cubic",
     "edca",
     "heusse",

@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
-from airtcp.models.coupled_sharing import (
+from airtcp.predict import cells
+from airtcp.predict.access import as_dcf
+from airtcp.predict.answers import Answers
+
+from airtcp_papers.common.cards import cards, said
+from airtcp_papers.miorandi.coupled_sharing import (
     MOST_QUEUES,
     MOST_STATES,
     Speeds,
     coupled_queues,
     coupled_sources,
 )
-from airtcp.predict import cells
-from airtcp.predict.access import as_dcf
-from airtcp.predict.answers import Answers
-
-from airtcp_papers.common.cards import cards, said
 from airtcp_papers.miorandi.predict import assumed_windows, assumptions
 from airtcp_papers.miorandi.predict.jobs import Jobs, of_arrivals, of_sources
 from airtcp_papers.miorandi.predict.transfers import Transfers, arrival_rate, think_time

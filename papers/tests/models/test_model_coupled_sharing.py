@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 from airtcp.exceptions import ConvergenceError
-from airtcp.models.coupled_sharing import coupled_queues, coupled_sources
+from airtcp_papers.miorandi.coupled_sharing import coupled_queues, coupled_sources
 
 
 def shared(busy: tuple[bool, ...]) -> list[float]:

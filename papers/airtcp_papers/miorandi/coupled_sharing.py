@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.sparse import coo_matrix
-from scipy.sparse.linalg import spsolve
-
 from airtcp.exceptions import ConvergenceError
 from airtcp.models import checks
 from airtcp.models.checks import Values
+from numpy.typing import ArrayLike
+from scipy.sparse import coo_matrix
+from scipy.sparse.linalg import spsolve
 
 __all__ = [
     "MOST_QUEUES",
