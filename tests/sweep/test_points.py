@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 from airtcp.scenario import Scenario
-from airtcp.sweep.points import point_hash, points_of
+from airtcp.scenario.resolved import hash_of
+from airtcp.sweep.points import points_of
 from airtcp.sweep.spec import sweep_of
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -54,7 +55,7 @@ def test_a_point_is_its_scenario_but_for_how_often_it_is_run(base: Scenario) -> 
 
     points = points_of(sweep_of(base, axes, replications=40))
 
-    assert point_hash(points.json(0)) == base.vary(changes).hash()
+    assert hash_of(points.json(0)) == base.vary(changes).hash()
     assert points.told(0) == "stations.laptop.count = 3, ap.queue.limit = 7"
 
 

@@ -23,8 +23,9 @@ from airtcp.results.table import AxisColumn, Contents, Writer
 from airtcp.run import HEADLINES
 from airtcp.run.interruption import Interruption
 from airtcp.run.numbers import metric_names, wanted
+from airtcp.scenario.resolved import hash_of
 from airtcp.sweep.decided import Decided
-from airtcp.sweep.points import Points, point_hash, points_of
+from airtcp.sweep.points import Points, points_of
 from airtcp.sweep.spec import Sweep
 from airtcp.sweep.work import Chunk, Done, Often, Row, Task, Work, pack
 from airtcp.sweep.workers import Crew, Ended, Lost, Worker
@@ -189,7 +190,7 @@ def _planned(
     for number in range(len(points)):
         check()
         resolved = points.json(number)
-        hashes.append(point_hash(resolved))
+        hashes.append(hash_of(resolved))
         packed.append(pack(resolved))
     # Of equal points, take the first one.
     first = dict(zip(reversed(hashes), reversed(range(len(hashes))), strict=True))

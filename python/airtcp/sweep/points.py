@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,7 @@ from typing import Any, Final
 
 from airtcp.exceptions import ScenarioError
 from airtcp.scenario import Scenario
+from airtcp.scenario.resolved import hash_of
 from airtcp.scenario.vary import key_paths
 from airtcp.sweep.axes import Axis, Label
 from airtcp.sweep.spec import Sweep
@@ -38,12 +38,15 @@ class Points:
         """Return the resolved form of a point. Raises ScenarioError if the point is invalid."""
         steps = zip(self.sweep.axes, _steps(self.sweep.axes, number), strict=True)
         changes = {key: at for axis, step in steps for key, at in axis.steps[step].changes.items()}
-        told = ", ".join(f"{key} = {_shown(value)}" for key, value in changes.items())
+        told = ", ".join(
+            f"{key} = {json.dumps(value, ensure_ascii=False, default=str)}"
+            for key, value in changes.items()
+        )
         return _vary(self.sweep, self.base, changes, told).to_json()
 
     def hashes(self) -> list[str]:
         """Return the scenario hash of each point. Raises ScenarioError."""
-        return [point_hash(self.json(number)) for number in range(len(self))]
+        return [hash_of(self.json(number)) for number in range(len(self))]
 
     def told(self, number: int) -> str:
         """Describe a point for messages: `stations.laptop.count = 5, remedy = none`."""
@@ -55,11 +58,6 @@ class Points:
 def count_of(sweep: Sweep) -> int:
     """Return the number of points of a sweep."""
     return math.prod(len(axis.steps) for axis in sweep.axes)
-
-
-def point_hash(resolved: str) -> str:
-    """Return the scenario hash of a point, which is its key in the store."""
-    return hashlib.sha256(resolved.encode()).hexdigest()
 
 
 def points_of(sweep: Sweep) -> Points:
@@ -90,10 +88,6 @@ def _vary(sweep: Sweep, base: Scenario, changes: Mapping[str, Any], told: str) -
         raise ScenarioError(
             sweep.name, f"axes ({told}): {error.key}", error.message, more
         ) from None
-
-
-def _shown(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _steps(axes: Sequence[Axis], number: int) -> tuple[int, ...]:
