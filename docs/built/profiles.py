@@ -32,7 +32,7 @@ def devices_table() -> str:
         keys: dict[str, Any] = {
             "place": one.place,
             "standard": one.standard,
-            "spatial_streams": one.streams,
+            "spatial_streams": one.spatial_streams,
             "most_width": one.most_width,
             "traffic": list(one.traffic),
             "tcp": one.tcp,
@@ -62,7 +62,7 @@ def device_names() -> str:
         keys = {
             "place": one.place,
             "standard": one.standard,
-            "spatial_streams": one.streams,
+            "spatial_streams": one.spatial_streams,
             "most_width": one.most_width,
             "traffic": list(one.traffic),
         }

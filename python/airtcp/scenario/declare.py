@@ -194,6 +194,11 @@ class Table(BaseModel):
         return cast("Self", cls.model_construct(**values))
 
     @classmethod
+    def default(cls) -> Self:
+        """Return the table of a file without it. Its defaults may not depend on other tables."""
+        return cls.of(cls.written_default())
+
+    @classmethod
     def written_default(cls) -> Written:
         """Return the written form of the table if a file says nothing about it."""
         return written(cls).model_validate({})

@@ -298,7 +298,7 @@ def _radio(
     is_known = "distance" in group or has_powers(expanded.data)
     where = own_place or (device.place if device and not is_known else None)
     if device is not None and amendment is not None:
-        streams = min(device.streams, amendment.most_streams)
+        streams = min(device.spatial_streams, amendment.most_streams)
         if isinstance(phy.get("spatial_streams"), int):
             streams = min(streams, phy["spatial_streams"])
         source = device.source["spatial_streams"]

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, Final, Literal
 
@@ -41,7 +41,7 @@ class Traffic:
 
     name: str
     meaning: str
-    purpose: str | None
+    purpose: str | None = None
     flows: Mapping[str, Mapping[str, Any]]
     source: Mapping[str, str]
 
@@ -50,18 +50,18 @@ class Traffic:
 class Device:
     """A device: its place, its capabilities, its TCP, and the names of its traffic.
 
-    `standard` is the newest standard that it has, None for that of its access point. `streams` is
-    the maximum number of spatial streams. `most_width` is the maximum channel width, as a file
-    writes it. `emlsr` is how it switches its only radio, if it has one for several links.
+    `standard` is the newest standard that it has, None for that of its access point. `most_width`
+    is the maximum channel width, as a file writes it. `emlsr` is how it switches its only radio, if
+    it has one for several links.
     """
 
     name: str
     meaning: str
     place: str
-    standard: str | None
-    streams: int
-    most_width: str | None
-    traffic: tuple[str, ...]
+    standard: str | None = None
+    spatial_streams: int
+    most_width: str | None = None
+    traffic: Sequence[str]
     tcp: Mapping[str, Any] = field(default_factory=dict)
     emlsr: Mapping[str, Any] = field(default_factory=dict)
     source: Mapping[str, str]
@@ -83,10 +83,8 @@ def access_points() -> Mapping[str, AccessPoint]:
     return {
         word: AccessPoint(
             word=word,
-            name=one["name"],
-            meaning=one["meaning"],
             keys={key: one[key] for key in ("queue", "scheduler") if key in one},
-            source=one["source"],
+            **_given(AccessPoint, one),
         )
         for word, one in _records()["access-point"].items()
     }
@@ -95,12 +93,7 @@ def access_points() -> Mapping[str, AccessPoint]:
 def places() -> Mapping[str, Place]:
     """Return the places by name."""
     return {
-        name: Place(
-            name=name,
-            meaning=one["meaning"],
-            signal_dbm=one["signal"],
-            source=one["source"],
-        )
+        name: Place(name=name, signal_dbm=one["signal"], **_given(Place, one))
         for name, one in _records()["place"].items()
     }
 
@@ -108,13 +101,7 @@ def places() -> Mapping[str, Place]:
 def traffic() -> Mapping[str, Traffic]:
     """Return the traffic by name."""
     return {
-        name: Traffic(
-            name=name,
-            meaning=one["meaning"],
-            purpose=one.get("purpose"),
-            flows=dict(_flows(one)),
-            source=one["source"],
-        )
+        name: Traffic(name=name, **_given(Traffic, one) | {"flows": dict(_flows(one))})
         for name, one in _records()["traffic"].items()
     }
 
@@ -122,19 +109,7 @@ def traffic() -> Mapping[str, Traffic]:
 def devices() -> Mapping[str, Device]:
     """Return the devices by name."""
     return {
-        name: Device(
-            name=name,
-            meaning=one["meaning"],
-            place=one["place"],
-            standard=one.get("standard"),
-            streams=one["spatial_streams"],
-            most_width=one.get("most_width"),
-            traffic=tuple(one["traffic"]),
-            tcp=one.get("tcp", {}),
-            emlsr=one.get("emlsr", {}),
-            source=one["source"],
-        )
-        for name, one in _records()["device"].items()
+        name: Device(name=name, **_given(Device, one)) for name, one in _records()["device"].items()
     }
 
 
@@ -150,6 +125,11 @@ def record(kind: Kind, word: object) -> str:
         if plain in (name, *one.get("also", ())):
             return str(name)
     return ""
+
+
+def _given(kind: type, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a record that are fields of its class."""
+    return {one.name: record[one.name] for one in fields(kind) if one.name in record}
 
 
 def _flows(record: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
