@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -12,7 +12,7 @@ import typer
 from airtcp.cli.options import Force, Json, Quiet, Replications, Seed, Threads
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, note
-from airtcp.cli.progress import bars
+from airtcp.cli.progress import bar
 from airtcp.extras import how_to_get, is_installed
 
 if TYPE_CHECKING:
@@ -251,8 +251,8 @@ def _show(judgements: Sequence[Judgement]) -> None:
 @contextmanager
 def _progress(total: int, quiet: bool) -> Iterator[Progress | None]:
     """Show a progress bar over items with the name of the current one, if stderr is a terminal."""
-    with bars(quiet, _columns) as shown:
-        yield None if shown is None else _Bar(shown, total)
+    with bar(quiet, "", _columns, total=total) as update:
+        yield None if update is None else _Bar(update)
 
 
 def _columns() -> tuple[ProgressColumn, ...]:
@@ -269,23 +269,22 @@ def _columns() -> tuple[ProgressColumn, ...]:
 class _Bar:
     """A progress bar over items. Its text shows the simulations of the current item."""
 
-    def __init__(self, shown: Any, total: int) -> None:
-        self._bars = shown
-        self._task = shown.add_task("", total=total)
+    def __init__(self, update: Callable[..., None]) -> None:
+        self._update = update
         self._name = ""
         self._runs = 0
         self._last = 1.0
 
     def begin(self, item: Item) -> None:
         self._name, self._runs, self._last = item.name, 0, 1.0
-        self._bars.update(self._task, description=item.name)
+        self._update(description=item.name)
 
     def run(self, fraction: float) -> None:
         if fraction < self._last:
             self._runs += 1
         self._last = fraction
         words = f"{self._name}, simulation {self._runs}: {100 * fraction:3.0f} %"
-        self._bars.update(self._task, description=words)
+        self._update(description=words)
 
     def end(self, item: Item, how: str) -> None:
-        self._bars.advance(self._task)
+        self._update(advance=1)

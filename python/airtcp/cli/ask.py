@@ -8,40 +8,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from airtcp.cli.options import (
-    Advice,
-    Check,
-    Details,
-    Effort,
-    Explain,
-    Force,
-    Glance,
-    Gro,
-    Json,
-    Measured,
-    Models,
-    NoAdvice,
-    Out,
-    Pcap,
-    Quiet,
-    Replications,
-    Scenario,
-    Seed,
-    Simulated,
-    Snaplen,
-    Threads,
-    Trace,
-    TraceInterval,
-    Transfers,
-    With,
-)
-from airtcp.cli.outcome import outcome
+from airtcp.cli import options
+from airtcp.cli.outcome import outcome, parsed
 from airtcp.cli.process import Status, forget_stdout, note
-from airtcp.cli.progress import bars
+from airtcp.cli.progress import bar
 from airtcp.cli.scenarios import Set, scenario_of
 from airtcp.exceptions import AirtcpError, OutputError, QuestionError, one_line
 from airtcp.run import SNAPLEN
@@ -50,6 +24,7 @@ if TYPE_CHECKING:
     from rich.progress import ProgressColumn
 
     from airtcp.results import Comparison, Prediction, SimulationResult, TestbedResult
+    from airtcp.results.provenance import Result as Printable
     from airtcp.scenario import ResolvedScenario
 
 #: The largest `--effort` of `run`, as a multiple of the work of the run.
@@ -63,26 +38,26 @@ _STATUSES = {
 
 
 def run(
-    scenario: Scenario,
+    scenario: options.Scenario,
     set_: Set = None,
-    with_: With = None,
-    measured_: Measured = None,
-    simulated: Simulated = None,
-    gro: Gro = False,
-    details: Details = False,
-    models: Models = False,
-    explain: Explain = False,
-    advice: Advice = "tried",
-    no_advice: NoAdvice = False,
-    effort: Effort = None,
-    check: Check = False,
-    json: Json = False,
-    out: Out = None,
-    seed: Seed = None,
-    replications: Replications = None,
-    threads: Threads = None,
-    force: Force = False,
-    quiet: Quiet = False,
+    with_: options.With = None,
+    measured_: options.Measured = None,
+    simulated: options.Simulated = None,
+    gro: options.Gro = False,
+    details: options.Details = False,
+    models: options.Models = False,
+    explain: options.Explain = False,
+    advice: options.Advice = "tried",
+    no_advice: options.NoAdvice = False,
+    effort: options.Effort = None,
+    check: options.Check = False,
+    json: options.Json = False,
+    out: options.Out = None,
+    seed: options.Seed = None,
+    replications: options.Replications = None,
+    threads: options.Threads = None,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Simulate a scenario, check it against targets, and recommend fixes."""
     with outcome():
@@ -228,15 +203,15 @@ def _measured(
 
 
 def predict(
-    scenario: Scenario,
+    scenario: options.Scenario,
     set_: Set = None,
-    models: Models = False,
-    glance: Glance = None,
-    explain: Explain = False,
-    json: Json = False,
-    out: Out = None,
-    force: Force = False,
-    quiet: Quiet = False,
+    models: options.Models = False,
+    glance: options.Glance = None,
+    explain: options.Explain = False,
+    json: options.Json = False,
+    out: options.Out = None,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Estimate performance in under a second."""
     with outcome():
@@ -257,20 +232,20 @@ def predict(
 
 
 def simulate(
-    scenario: Scenario,
+    scenario: options.Scenario,
     set_: Set = None,
-    json: Json = False,
-    out: Out = None,
-    seed: Seed = None,
-    replications: Replications = None,
-    threads: Threads = None,
-    trace: Trace = None,
-    trace_interval: TraceInterval = None,
-    pcap: Pcap = None,
-    snaplen: Snaplen = SNAPLEN,
-    transfers: Transfers = None,
-    force: Force = False,
-    quiet: Quiet = False,
+    json: options.Json = False,
+    out: options.Out = None,
+    seed: options.Seed = None,
+    replications: options.Replications = None,
+    threads: options.Threads = None,
+    trace: options.Trace = None,
+    trace_interval: options.TraceInterval = None,
+    pcap: options.Pcap = None,
+    snaplen: options.Snaplen = SNAPLEN,
+    transfers: options.Transfers = None,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Simulate packet by packet, without models or advice; write traces and captures."""
     with outcome():
@@ -323,7 +298,6 @@ def _tell_warmup(
 
 def _trace_interval_s(trace: Path | None, interval: str | None) -> float:
     """Return the time between trace samples in seconds. Ends the command if the text is invalid."""
-    from airtcp.exceptions import UnitError
     from airtcp.run.simulate import TRACE_INTERVAL_S
     from airtcp.units import parse_time_s
 
@@ -332,10 +306,7 @@ def _trace_interval_s(trace: Path | None, interval: str | None) -> float:
     hint = "--trace-interval"
     if trace is None:
         raise typer.BadParameter("needs --trace", param_hint=hint)
-    try:
-        seconds = parse_time_s(interval)
-    except UnitError as error:
-        raise typer.BadParameter(str(error), param_hint=hint) from error
+    seconds = parsed(interval, parse_time_s, hint)
     if seconds < 1e-9:
         raise typer.BadParameter("allowed: 1 ns or more", param_hint=hint)
     return seconds
@@ -349,102 +320,86 @@ def _answer(
     out: Path | None,
     quiet: bool,
     lost: AirtcpError | None = None,
-    details: bool = False,
-    models: bool = False,
-    explain: bool = False,
+    **parts: Any,
 ) -> None:
-    """Print a result, and write its report.
+    """Print a result with the `parts` that were asked for, and write its report.
+
+    `lost` is an earlier failure, reported after the result. Exits with the status of a failure or
+    interruption if there was one.
+    """
+    from airtcp.results import Comparison, Prediction
+
+    def show() -> None:
+        if isinstance(result, Comparison):
+            from airtcp.cli import show_run
+
+            show_run.run(result, **parts)
+        else:
+            from airtcp.cli import show
+
+            show.result(result, **parts)
+
+    def write(to: Path) -> None:
+        from airtcp.present.report import write as write_report
+
+        write_report(result, to, text, command=["airtcp", *sys.argv[1:]])
+
+    answer(result, show, write, json=json, out=out, quiet=quiet, lost=lost)
+    if not isinstance(result, Prediction) and result.simulation.stopped == "interrupted":
+        note(f"interrupted: the result has {result.simulation.replications} replications")
+        raise typer.Exit(Status.INTERRUPTED)
+
+
+def answer(
+    result: Printable,
+    show: Callable[[], None],
+    write: Callable[[Path], None],
+    *,
+    json: bool,
+    out: Path | None,
+    quiet: bool,
+    lost: AirtcpError | None = None,
+) -> None:
+    """Print a result as JSON or with `show`, and write its report.
 
     The result was costly to compute, so later failures and interruptions must not lose it. `lost`
     is an earlier failure, reported after the result. Exits with the status of a failure or
     interruption if there was one.
     """
-    from airtcp.results import Prediction
     from airtcp.run.interruption import Interruption
 
     failures = [] if lost is None else [lost]
     with Interruption() as interruption:
-        failures += _printed(result, json=json, details=details, models=models, explain=explain)
+        try:
+            if json:
+                print(result.to_json())
+            else:
+                show()
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader has read enough.
+            forget_stdout()
+        except AirtcpError as error:
+            forget_stdout()
+            failures.append(error)
     try:
         interruption.check()
         if out is not None:
-            failures += _written(result, out, text, json=json, quiet=quiet)
+            write(out)
+            _tell_report(out, json=json, quiet=quiet)
+    except OutputError as error:
+        failures.append(error)
     except KeyboardInterrupt:
-        about = "" if out is None else (": the result is complete, but the report was not written")
+        about = "" if out is None else ": the result is complete, but the report was not written"
         note(f"interrupted{about}")
         raise typer.Exit(Status.INTERRUPTED) from None
     for failure in failures:
         note(str(failure))
-    if not isinstance(result, Prediction) and result.simulation.stopped == "interrupted":
-        note(f"interrupted: the result has {result.simulation.replications} replications")
-        raise typer.Exit(Status.INTERRUPTED)
     if failures:
         raise typer.Exit(Status.FAILED)
 
 
-def _printed(
-    result: Comparison | SimulationResult | Prediction,
-    *,
-    json: bool,
-    details: bool,
-    models: bool,
-    explain: bool,
-) -> list[AirtcpError]:
-    """Print a result. Return failures, because the result may still be written elsewhere."""
-    try:
-        if json:
-            print(result.to_json())
-        else:
-            _show(result, details=details, models=models, explain=explain)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has read enough.
-        forget_stdout()
-    except AirtcpError as error:
-        forget_stdout()
-        return [error]
-    return []
-
-
-def _show(
-    result: Comparison | SimulationResult | Prediction,
-    *,
-    details: bool,
-    models: bool,
-    explain: bool,
-) -> None:
-    from airtcp.results import Comparison
-
-    if isinstance(result, Comparison):
-        from airtcp.cli import show_run
-
-        show_run.run(result, details=details, models=models, explain=explain)
-        return
-    from airtcp.cli import show
-
-    show.result(result, models=models, explain=explain)
-
-
-def _written(
-    result: Comparison | SimulationResult | Prediction,
-    out: Path,
-    text: str,
-    *,
-    json: bool,
-    quiet: bool,
-) -> list[AirtcpError]:
-    """Write the report of a result and print its location. Return failures."""
-    from airtcp.present.report import write
-
-    try:
-        write(result, out, text, command=["airtcp", *sys.argv[1:]])
-    except OutputError as error:
-        return [error]
-    tell_report(out, json=json, quiet=quiet)
-    return []
-
-
-def tell_report(out: Path, *, json: bool, quiet: bool) -> None:
+def _tell_report(out: Path, *, json: bool, quiet: bool) -> None:
     """Print the location of the report: after the answer, or on stderr if stdout has JSON."""
     where = f"report: {one_line(str(out / 'report.html'))}"
     if not json:
@@ -454,37 +409,11 @@ def tell_report(out: Path, *, json: bool, quiet: bool) -> None:
         note(where)
 
 
-def whole(show: Callable[[], None], write: Callable[[], None] | None) -> None:
-    """Show a complete answer despite interruptions, then write its report.
-
-    Exits with the status of an interruption if there was one.
-    """
-    from airtcp.run.interruption import Interruption
-
-    with Interruption() as interruption:
-        show()
-        sys.stdout.flush()
-    try:
-        interruption.check()
-        if write is not None:
-            write()
-    except KeyboardInterrupt:
-        about = (
-            "" if write is None else (": the result is complete, but the report was not written")
-        )
-        note(f"interrupted{about}")
-        raise typer.Exit(Status.INTERRUPTED) from None
-
-
 @contextmanager
 def progress_bar(quiet: bool, what: str = "simulating") -> Iterator[Callable[[float], None] | None]:
     """Show a progress bar with the remaining time on stderr, if stderr is a terminal."""
-    with bars(quiet, _columns) as bar:
-        if bar is None:
-            yield None
-            return
-        task = bar.add_task(what, total=1.0)
-        yield lambda fraction: bar.update(task, completed=fraction)
+    with bar(quiet, what, _columns) as update:
+        yield update and (lambda fraction: update(completed=fraction))
 
 
 def _columns() -> tuple[ProgressColumn, ...]:

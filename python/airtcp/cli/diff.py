@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from airtcp.cli.ask import progress_bar, tell_report, whole
+from airtcp.cli.ask import answer, progress_bar
 from airtcp.cli.options import Force, Json, Out, Quiet, Replications, Seed, Threads
-from airtcp.cli.outcome import outcome
+from airtcp.cli.outcome import outcome, parsed
 from airtcp.cli.process import Status, note
 from airtcp.cli.scenarios import Set, check_standard_input, scenario_of, settings_of
 
@@ -89,20 +88,16 @@ def diff(
             )
 
         def show() -> None:
-            if json:
-                print(found.to_json())
-            else:
-                from airtcp.cli import show
+            from airtcp.cli import show
 
-                show.difference(found, details=details)
+            show.difference(found, details=details)
 
         def write(to: Path) -> None:
             from airtcp.present.difference import write as write_difference
 
             write_difference(found, to)
-            tell_report(to, json=json, quiet=quiet)
 
-        whole(show, None if out is None else partial(write, out))
+        answer(found, show, write, json=json, out=out, quiet=quiet)
         if found.b.simulation.stopped == "interrupted":
             note(f"interrupted: the result has {found.replications} pairs of replications")
             raise typer.Exit(Status.INTERRUPTED)
@@ -117,16 +112,12 @@ def _precision(written: str | None, replications: int | None) -> float | None:
     """Parse `--precision`. Ends the command if it is invalid or used with `--replications`."""
     if written is None:
         return None
-    from airtcp.exceptions import UnitError
     from airtcp.units import parse_percent
 
     hint = "--precision"
     if replications is not None:
         raise typer.BadParameter("cannot be combined with --replications", param_hint=hint)
-    try:
-        precision = parse_percent(written)
-    except UnitError as error:
-        raise typer.BadParameter(str(error), param_hint=hint) from error
+    precision = parsed(written, parse_percent, hint)
     if not 0.0 < precision < 1.0:
         raise typer.BadParameter(
             f"must be above 0 % and below 100 % (got {written!r})", param_hint=hint

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,6 +16,7 @@ from airtcp.exceptions import (
     PluginError,
     QuestionError,
     ScenarioError,
+    UnitError,
 )
 
 
@@ -42,6 +43,14 @@ def outcome() -> Iterator[None]:
     except BrokenPipeError as error:
         forget_stdout()
         raise typer.Exit(Status.DONE) from error
+
+
+def parsed(text: str, parse: Callable[[str], float], option: str) -> float:
+    """Parse the quantity of an option. Ends the command if the text is invalid."""
+    try:
+        return parse(text)
+    except UnitError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from error
 
 
 def _plain(error: typer.BadParameter) -> str:

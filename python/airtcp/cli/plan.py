@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from airtcp.cli.ask import tell_report, whole
+from airtcp.cli.ask import answer
 from airtcp.cli.options import Force, Json, Out, Quiet, Replications, Scenario, Seed, Threads
-from airtcp.cli.outcome import outcome
+from airtcp.cli.outcome import outcome, parsed
 from airtcp.cli.process import Status, note
-from airtcp.cli.progress import bars
+from airtcp.cli.progress import bar
 from airtcp.cli.scenarios import Set, scenario_of
 
 if TYPE_CHECKING:
@@ -127,8 +126,9 @@ def plan(
         from airtcp.plan import plan as plan_of
         from airtcp.results.channel_plans import ChannelPlan
         from airtcp.scenario.toml_text import option_value
+        from airtcp.units import parse_time_s
 
-        limit_s = _limit_s(limit)
+        limit_s = parsed(limit, parse_time_s, "--limit")
         loaded, _ = scenario_of(scenario, set_)
         check(scenario, out=out, force=force)
         with _progress(quiet) as (progress, tell):
@@ -152,15 +152,12 @@ def plan(
             )
 
         def show() -> None:
-            if json:
-                print(found.to_json())
-            else:
-                from airtcp.cli import show_plan
+            from airtcp.cli import show_plan
 
-                if isinstance(found, ChannelPlan):
-                    show_plan.channels(found)
-                else:
-                    show_plan.plan(found, details=details)
+            if isinstance(found, ChannelPlan):
+                show_plan.channels(found)
+            else:
+                show_plan.plan(found, details=details)
 
         def write(to: Path) -> None:
             if isinstance(found, ChannelPlan):
@@ -171,9 +168,8 @@ def plan(
                 from airtcp.present.plan import write as write_plan
 
                 write_plan(found, to)
-            tell_report(to, json=json, quiet=quiet)
 
-        whole(show, None if out is None else partial(write, out))
+        answer(found, show, write, json=json, out=out, quiet=quiet)
         if found.stopped == "interrupted":
             note("interrupted: the answer uses the runs that had ended")
             raise typer.Exit(Status.INTERRUPTED)
@@ -192,30 +188,18 @@ def _channels(text: str) -> list[int]:
         ) from None
 
 
-def _limit_s(text: str) -> float:
-    """Parse `--limit` into seconds. Ends the command if it is not a time."""
-    from airtcp.exceptions import UnitError
-    from airtcp.units import parse_time_s
-
-    try:
-        return parse_time_s(text)
-    except UnitError as error:
-        raise typer.BadParameter(str(error), param_hint="--limit") from error
-
-
 @contextmanager
 def _progress(
     quiet: bool,
 ) -> Iterator[tuple[Callable[[float], None] | None, Callable[[str], None] | None]]:
     """Show a progress bar with the current step, if stderr is a terminal."""
-    with bars(quiet, _columns) as bar:
-        if bar is None:
+    with bar(quiet, "looking", _columns) as update:
+        if update is None:
             yield None, None
             return
-        task = bar.add_task("looking", total=1.0)
         yield (
-            lambda fraction: bar.update(task, completed=fraction),
-            lambda words: bar.update(task, description=words, completed=0.0),
+            lambda fraction: update(completed=fraction),
+            lambda words: update(description=words, completed=0.0),
         )
 
 

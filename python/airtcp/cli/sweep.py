@@ -13,7 +13,7 @@ import typer
 from airtcp.cli.options import Json, Quiet, Replications, Threads
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, note
-from airtcp.cli.progress import bars
+from airtcp.cli.progress import bar
 from airtcp.cli.scenarios import Set, axes_of, scenario_of, settings_of
 from airtcp.exceptions import one_line
 
@@ -121,8 +121,8 @@ def sweep(
         from airtcp.sweep.execute import execute
         from airtcp.sweep.workers import crew_of
 
-        with crew_of(workers, dask) as crew, bars(quiet, columns) as shown:
-            done = execute(wanted, to, crew=crew, progress=on(shown))
+        with crew_of(workers, dask) as crew, bar(quiet, "sweeping", columns, left="") as update:
+            done = execute(wanted, to, crew=crew, progress=on(update))
         _tell(done, wanted, json=json, quiet=quiet)
 
 

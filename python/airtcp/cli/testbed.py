@@ -13,7 +13,7 @@ import typer
 from airtcp.cli.options import Force, Gro, Json, Quiet, Scenario, Seed, Simulated, Snaplen
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import Status, note
-from airtcp.cli.progress import bars
+from airtcp.cli.progress import bar
 from airtcp.cli.scenarios import Set, scenario_of
 from airtcp.exceptions import OutputError
 from airtcp.run import SNAPLEN
@@ -191,18 +191,17 @@ def testbed_bar(
 
     `flows` are the names of the flow entries.
     """
-    with bars(quiet, _columns) as bar:
-        if bar is None:
+    with bar(quiet, "", _columns, now="") as update:
+        if update is None:
             yield None
             return
-        task = bar.add_task("", total=1.0, now="")
         last: dict[str, Any] = {"elapsed_s": 0.0, "payload_bytes": [0] * len(flows)}
 
         def tell(share: float, so_far: dict[str, Any]) -> None:
             if so_far["elapsed_s"] > last["elapsed_s"] + _TOLD_EVERY_S:
-                bar.update(task, now=what_goes_on(flows, so_far, last))
+                update(now=what_goes_on(flows, so_far, last))
                 last.update(so_far)
-            bar.update(task, completed=share)
+            update(completed=share)
 
         yield tell
 

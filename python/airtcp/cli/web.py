@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from airtcp.cli.outcome import outcome
+from airtcp.cli.outcome import outcome, parsed
 from airtcp.cli.process import note
 from airtcp.extras import needed
 
@@ -64,16 +64,12 @@ def web(
     with outcome():
         for package in ("starlette", "tomlkit", "uvicorn"):
             needed(package, "web", "the page")
-        from airtcp.exceptions import UnitError
         from airtcp.units import parse_time_s
         from airtcp.web.limits import Limits
         from airtcp.web.serve import serve
 
         token = token or os.environ.get("AIRTCP_WEB_TOKEN")
-        try:
-            seconds = parse_time_s(run_time)
-        except UnitError as error:
-            raise typer.BadParameter(str(error), param_hint="--run-time") from error
+        seconds = parsed(run_time, parse_time_s, "--run-time")
         if seconds < 1.0:
             raise typer.BadParameter("must be at least 1 s", param_hint="--run-time")
         serve(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from airtcp.amounts import duration
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bars
     from rich.progress import ProgressColumn
 
     from airtcp.sweep.execute import Progress
@@ -28,18 +28,17 @@ def shown(wanted: bool | Callable[[Progress], None]) -> Iterator[Callable[[Progr
     from rich.progress import Progress as Bars
 
     with Bars(*columns(), console=Console(stderr=True), transient=True) as bars:
-        yield on(bars)
+        yield on(partial(bars.update, bars.add_task("sweeping", total=1.0, left="")))
 
 
-def on(bars: Bars | None) -> Callable[[Progress], None] | None:
-    """Return the function to call with the progress, so that it shows on the bars."""
-    if bars is None:
+def on(update: Callable[..., None] | None) -> Callable[[Progress], None] | None:
+    """Return the function to call with the progress of a sweep, which updates its bar."""
+    if update is None:
         return None
-    task = bars.add_task("sweeping", total=1.0, left="")
 
     def report(progress: Progress) -> None:
         left = "" if progress.left_s is None else f"{duration(progress.left_s)} left"
-        bars.update(task, completed=progress.share, left=left)
+        update(completed=progress.share, left=left)
 
     return report
 
@@ -49,7 +48,7 @@ def columns() -> tuple[ProgressColumn, ...]:
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn
 
     return (
-        TextColumn("sweeping"),
+        TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
         TextColumn("{task.fields[left]}"),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 from airtcp.cli.options import Json, Scenario, Seed, Threads
-from airtcp.cli.outcome import outcome
+from airtcp.cli.outcome import outcome, parsed
 from airtcp.cli.scenarios import Set, check_standard_input, scenario_of
 
 Jobs = Annotated[
@@ -128,13 +128,9 @@ def _capacity(text: str | None) -> float | None:
     """Parse `--capacity` into bit/s. Raises BadParameter."""
     if text is None:
         return None
-    from airtcp.exceptions import UnitError
     from airtcp.units import parse_rate_bps
 
-    try:
-        return float(parse_rate_bps(text))
-    except UnitError as error:
-        raise typer.BadParameter(str(error), param_hint="--capacity") from error
+    return parsed(text, parse_rate_bps, "--capacity")
 
 
 def _shares(text: str | None) -> list[float] | None:
