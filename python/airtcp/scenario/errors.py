@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -20,6 +20,9 @@ from ..choices import APPLICATIONS, meant, own_names
 from ..exceptions import ScenarioError, UnitError
 from .neighbours import anywhere, meant_key
 from .profiles import record
+
+if TYPE_CHECKING:
+    from .quantities import Written
 
 #: Error types of a single value that is too small or too large.
 _BOUNDS = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal"})
@@ -44,6 +47,26 @@ class InvalidError(Exception):
         super().__init__(message)
         self.path = path
         self.message = message
+
+
+def refuse_together(here: Path, key: str, others: Mapping[str, bool]) -> None:
+    """Raise InvalidError if `key` is given with one of `others`, which are true if given."""
+    for other, is_given in others.items():
+        if is_given:
+            raise InvalidError(
+                (*here, key), f"cannot be combined with {other}; allowed: only one of them"
+            )
+
+
+def above(
+    table: Written, here: Path, low: str, high: str, show: Callable[[Any], str] = str
+) -> InvalidError:
+    """Return the error of a key that is above another one. A default is not at fault."""
+    values = [show(getattr(table, key)) for key in (low, high)]
+    return InvalidError(
+        (*here, low if table.given(low) else high),
+        f"{low} is {values[0]} and {high} {values[1]}; allowed: {low} <= {high}",
+    )
 
 
 class UnknownKeyError(InvalidError):
@@ -95,7 +118,7 @@ def _item_name(item: object) -> str:
 
 
 def _step(here: Any, part: str | int) -> Any:
-    if isinstance(here, dict):
+    if isinstance(here, Mapping):
         return here.get(part)
     if isinstance(here, list) and isinstance(part, int) and part < len(here):
         return here[part]
@@ -122,7 +145,7 @@ def _problems(data: object, detail: ErrorDetails) -> list[tuple[str, str]]:
             return [
                 (
                     key_path(data, (*path, context["key"])),
-                    f"required key is missing; allowed: {_quoted(context['allowed'])}",
+                    f"required key is missing; allowed: {quoted(context['allowed'])}",
                 )
             ]
         case "bad_tag":
@@ -130,12 +153,12 @@ def _problems(data: object, detail: ErrorDetails) -> list[tuple[str, str]]:
             message = _not_one_of(there, context["value"], context["allowed"])
             return [(key_path(data, there), message)]
         case _:
-            value = _value(data, path)
+            value = value_at(data, path)
             if detail["type"] in _BOUNDS and isinstance(value, dict | list):
                 # The number is computed, not written: report its own key and value.
                 path, value = (*path, _written_name(str(detail["loc"][-1]))), detail["input"]
             if path[-1:] == ("mcs",) and "le" in context:
-                amendment = AMENDMENTS.get(str(_value(data, ("phy", "standard"))))
+                amendment = AMENDMENTS.get(str(value_at(data, ("phy", "standard"))))
                 context = {"le": amendment.highest_mcs if amendment else context["le"]}
             return [(key_path(data, path), _message(detail, context, path, value))]
 
@@ -146,7 +169,14 @@ def _message(detail: ErrorDetails, context: Mapping[str, Any], path: Path, value
         case "value_error" if isinstance(context["error"], UnitError):
             return str(context["error"])
         case "literal_error":
-            return _not_one_of(path, value, _expected(context["expected"]))
+            return _not_one_of(
+                path,
+                value,
+                [
+                    part.strip().strip("'")
+                    for part in context["expected"].replace(" or ", ", ").split(", ")
+                ],
+            )
         case "bool_type":
             return f"{_shown(value)} is neither true nor false; allowed: true, false"
         case "string_type":
@@ -216,8 +246,8 @@ def _written_name(name: str) -> str:
     return re.sub(r"_(ns|bps|bytes|dbm|db)$", "", name)
 
 
-def _value(data: object, path: Path) -> object:
-    """Return the value at a path."""
+def value_at(data: Any, path: Sequence[str | int]) -> Any:
+    """Return the value at a path, None if there is none."""
     for part in path:
         data = _step(data, part)
     return data
@@ -246,8 +276,8 @@ def _not_one_of(path: Path, value: object, allowed: Sequence[str]) -> str:
     # Plug-ins do not schedule OFDMA.
     kind = None if key.startswith("mac.ofdma") else _OPEN.get(key.rpartition(".")[2])
     if kind is None:
-        return f"{_shown(value)} is unknown{hint}; allowed: {_quoted(allowed)}"
-    words = _quoted([*allowed, *own_names(kind)])
+        return f"{_shown(value)} is unknown{hint}; allowed: {quoted(allowed)}"
+    words = quoted([*allowed, *own_names(kind)])
     return f"{_shown(value)} is unknown{hint}; allowed: {words}, or a {kind} of --plugin FILE"
 
 
@@ -255,7 +285,7 @@ def _application(value: object) -> str:
     """Suggest the table that a text given as an application may mean."""
     kind = meant("application.kind", str(value), list(APPLICATIONS))
     traffic = "" if kind else _traffic(value)
-    return traffic or f"such as {{ kind = {kind or _quoted(['bulk'])} }}"
+    return traffic or f"such as {{ kind = {kind or quoted(['bulk'])} }}"
 
 
 def _traffic(value: object) -> str:
@@ -264,12 +294,8 @@ def _traffic(value: object) -> str:
     return f'profile = "{name}" of the flow' if name and name not in APPLICATIONS else ""
 
 
-def _expected(text: str) -> list[str]:
-    """Parse the allowed values in pydantic's "'a', 'b' or 'c'"."""
-    return [part.strip().strip("'") for part in text.replace(" or ", ", ").split(", ")]
-
-
-def _quoted(values: Sequence[str]) -> str:
+def quoted(values: Iterable[object]) -> str:
+    """Join values as a file writes texts: "a", "b", "c"."""
     return ", ".join(f'"{value}"' for value in values)
 
 

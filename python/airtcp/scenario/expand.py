@@ -27,7 +27,7 @@ from .device_radio import (
     width_mhz,
     with_widest_link,
 )
-from .errors import InvalidError, Path
+from .errors import InvalidError, Path, quoted, value_at
 from .keys.profiles import PROFILES
 
 _Data = TypeVar("_Data")
@@ -60,20 +60,10 @@ class Expanded:
             path: origin
             for path, origin in self.origins.items()
             # A whole entry is identified by its name.
-            if _at(data, named := (*path, "name") if len(path) == 2 else path)
-            == _at(self.data, named)
+            if value_at(data, named := (*path, "name") if len(path) == 2 else path)
+            == value_at(self.data, named)
         }
         return Expanded(data, kept)
-
-
-def _at(data: Any, path: Path) -> Any:
-    """Return the value at a path, or None."""
-    for step in path:
-        try:
-            data = data[step]
-        except (IndexError, KeyError, TypeError):
-            return None
-    return data
 
 
 def copied(data: _Data) -> _Data:
@@ -416,7 +406,7 @@ def _traffic(given: object, here: Path) -> Iterator[profiles.Traffic]:
         return
     words = [given] if isinstance(given, str) else given
     if not isinstance(words, list):
-        raise InvalidError(here, f"is not a list of traffic; allowed: {_quoted(known)}")
+        raise InvalidError(here, f"is not a list of traffic; allowed: {quoted(known)}")
     for index, word in enumerate(words):
         name = _word("traffic", word, here)
         if name in words[:index]:
@@ -435,13 +425,13 @@ def _word(kind: profiles.Kind, value: object, here: Path) -> str:
     if isinstance(value, str) and value in known:
         return value
     if not isinstance(value, str):
-        raise InvalidError(here, f"is not a text; allowed: {_quoted(known)}")
+        raise InvalidError(here, f"is not a text; allowed: {quoted(known)}")
     near = profiles.record(kind, value) or next(
         iter(difflib.get_close_matches(value.lower(), known, n=1)), ""
     )
     hint = f' (did you mean "{near}"?)' if near else ""
     called = kind.replace("-", " ")
-    raise InvalidError(here, f'there is no {called} "{value}"{hint}; allowed: {_quoted(known)}')
+    raise InvalidError(here, f'there is no {called} "{value}"{hint}; allowed: {quoted(known)}')
 
 
 def _entry(expanded: Expanded, name: str) -> tuple[Path, dict[str, Any]]:
@@ -457,7 +447,3 @@ def _tables(value: object) -> _Tables:
     """Return the tables of a list, with their indices."""
     entries = value if isinstance(value, list) else []
     return [(index, one) for index, one in enumerate(entries) if isinstance(one, dict)]
-
-
-def _quoted(names: Sequence[str] | Mapping[str, Any]) -> str:
-    return ", ".join(f'"{name}"' for name in names)

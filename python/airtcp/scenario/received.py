@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 from typing import Any, Final
 
 from ..files import read_text
-from .errors import InvalidError, Path
+from .errors import InvalidError, Path, quoted
 from .quantities import Written
 
 #: The maximum number of classes: a pair of them takes some 60 bytes in Python and 8 in the core.
@@ -115,7 +115,7 @@ def _row(
         if name not in parts:
             raise ValueError(
                 f'there is no node "{name}"; allowed: a cell, a group, or a station such as '
-                + ", ".join(f'"{one}"' for one in list(parts)[:4])
+                + quoted(list(parts)[:4])
             )
     if sender == listener and ("/" in sender or sender in cells):
         raise ValueError(f'gives the power of "{sender}" at itself; allowed: two nodes, or a group')

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path as FilePath
 
 from ..airtime import Rate
-from .errors import InvalidError, Path
+from .errors import InvalidError, Path, refuse_together
 from .keys.air import Cell
 from .keys.mac import Aggregation
 from .keys.phy import Phy
@@ -273,11 +273,8 @@ def _rate_control(
 
 
 def _run(run: Written) -> Run:
-    if run.precision is not None and run.given("replications"):
-        raise InvalidError(
-            ("run", "precision"),
-            "cannot be combined with replications; allowed: only one of them",
-        )
+    if run.precision is not None:
+        refuse_together(("run",), "precision", {"replications": run.given("replications")})
     if run.given("max_replications") and run.precision is None:
         raise InvalidError(
             ("run", "max_replications"),

@@ -15,16 +15,17 @@ from typing import TYPE_CHECKING, Final
 from ..amendments import AMENDMENTS
 from ..units import format_time_ns
 from .declare import written
-from .errors import InvalidError, Path
+from .errors import InvalidError, Path, quoted
 from .floor import DIGITS, positions, received_dbm
 from .hearing import RULES_ELSEWHERE
 from .keys.air import Air, Cell, PathLoss
 from .keys.phy import Phy
 from .quantities import Written
 from .received import Matrix, check_size, received_powers
-from .resolve_channels import band_of, overlaps
+from .resolve_channels import overlaps
 from .resolve_heard import by_words
 from .resolve_high_rate import channel_width_mhz, receiver_of
+from .resolve_pair import band_of
 
 if TYPE_CHECKING:
     from .scenario import Scenario
@@ -258,8 +259,7 @@ def _cells(scenario: Written) -> tuple[dict[str, Written], list[str]]:
     groups = [group.name for group in scenario.stations]
     for index, group in enumerate(scenario.stations):
         if group.cell is not None and group.cell not in cells:
-            known = ", ".join(f'"{name}"' for name in cells)
-            allowed = known or "without this key, or a table [cells.NAME]"
+            allowed = quoted(cells) or "without this key, or a table [cells.NAME]"
             raise InvalidError(
                 ("stations", index, "cell"),
                 f'there is no cell "{group.cell}"; allowed: {allowed}',
@@ -268,7 +268,7 @@ def _cells(scenario: Written) -> tuple[dict[str, Written], list[str]]:
             raise InvalidError(
                 ("stations", index, "cell"),
                 f'is missing: "{group.name}" is in one of {len(cells)} cells; allowed: '
-                + ", ".join(f'"{name}"' for name in cells),
+                + quoted(cells),
             )
     if not cells:
         return {_ONLY: Cell.written_default()}, [_ONLY] * len(groups)
@@ -351,7 +351,7 @@ def _check_said(
                 raise InvalidError(
                     ("air", "heard", place),
                     f'there is no cell "{name}"; allowed: '
-                    + (", ".join(f'"{one}"' for one in scenario.cells) or "a table [cells.NAME]"),
+                    + (quoted(scenario.cells) or "a table [cells.NAME]"),
                 )
 
 

@@ -10,8 +10,8 @@ from .declare import written
 from .errors import InvalidError
 from .keys.phy import Phy
 from .quantities import Written
-from .resolve_high_rate import band_ghz, channel_width_mhz
-from .resolve_pair import cell_phy
+from .resolve_high_rate import channel_width_mhz
+from .resolve_pair import band_of, cell_phy
 
 if TYPE_CHECKING:
     from .scenario import Scenario
@@ -87,13 +87,6 @@ def _elsewhere(standard: str, width_mhz: int, channel: int) -> str:
         if width_mhz <= most and channel in channels.channels(ghz, width_mhz)
     ]
     return "".join(f'; or phy.band = "{ghz:g} GHz", which has it' for ghz in bands)
-
-
-def band_of(phy: Written) -> float:
-    """Return the band of a PHY in GHz."""
-    if phy.standard in AMENDMENTS:
-        return band_ghz(phy)
-    return 5 if phy.standard == "802.11a" else 2.4
 
 
 def _width(phy: Written) -> int:

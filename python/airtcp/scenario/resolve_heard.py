@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .errors import InvalidError
+from .errors import InvalidError, quoted
 from .quantities import Written
 from .received import Matrix, check_size
 
@@ -27,7 +27,7 @@ def by_words(
     for index, group in enumerate(scenario.stations):
         for name in group.hears or ():
             if name not in groups:
-                known = ", ".join(f'"{other}"' for other in groups if other != group.name)
+                known = quoted(other for other in groups if other != group.name)
                 raise InvalidError(
                     ("stations", index, "hears"),
                     f'there is no group "{name}"; allowed: {known or "an empty list"}',

@@ -14,7 +14,7 @@ from ..error_rates import Receiver
 from ..high_rate import HighRate, HighRateRules, HighRateTiming, NoSuchRateError
 from ..standards import STANDARDS
 from ..units import format_time_ns
-from .errors import InvalidError, Path
+from .errors import InvalidError, Path, refuse_together
 from .keys.mac import Aggregation
 from .keys.phy import Phy
 from .quantities import Written
@@ -142,10 +142,8 @@ def error_rates(phy: Written, rules: Written, group: Written, path: Path) -> dic
         InvalidError: a table with an invalid MCS, or two sources of errors.
     """
     sources = [name for name in ("frame_errors", "error_table", "snr") if group.given(name)]
-    if len(sources) > 1:
-        raise InvalidError(
-            (*path, sources[-1]), f"cannot be combined with {sources[0]}; allowed: only one of them"
-        )
+    if sources:
+        refuse_together(path, sources[-1], {sources[0]: len(sources) > 1})
     if phy.standard not in AMENDMENTS:
         return {}  # `check_keys` has rejected the keys
     highest = AMENDMENTS[phy.standard].highest_mcs

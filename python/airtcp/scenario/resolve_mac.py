@@ -13,7 +13,7 @@ from ..choices import DISCIPLINES, own_word
 from ..standards import AccessCategory
 from ..units import format_size, format_time_ns
 from .declare import written
-from .errors import InvalidError, Path
+from .errors import InvalidError, Path, above, refuse_together
 from .keys.mac import AccessParameters, Beacon, Classify, Edca, EdcaCategories, Mac, Ofdma, Rules
 from .keys.phy import Phy
 from .keys.queue import (
@@ -219,10 +219,8 @@ def _category(
         cw_min=phy.cw_min,
         cw_max=phy.cw_max,
     )
-    if given.given("aifs") and given.given("aifsn"):
-        raise InvalidError(
-            (*here, "aifs"), "cannot be combined with aifsn; allowed: only one of them"
-        )
+    if given.given("aifs"):
+        refuse_together(here, "aifs", {"aifsn": given.given("aifsn")})
     announced = edca.preset or ("wmm" if phy.standard in AMENDMENTS else "standard")
     no_limit = announced == "wmm" and category in ("AC_BE", "AC_BK")
     given = given.filled(
@@ -242,10 +240,7 @@ def _category(
             f"{format_time_ns(phy.sifs_ns)}; allowed: {format_time_ns(pifs)} (PIFS) or more",
         )
     if given.cw_min > given.cw_max:
-        raise InvalidError(
-            (*here, "cw_min" if given.given("cw_min") else "cw_max"),
-            f"cw_min is {given.cw_min} and cw_max {given.cw_max}; allowed: cw_min <= cw_max",
-        )
+        raise above(given, here, "cw_min", "cw_max")
     return AccessParameters.of(given)
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from ..amendments import AMENDMENTS
 from ..choices import DISCIPLINES
-from .errors import InvalidError, Path
+from .errors import InvalidError, Path, quoted
 from .quantities import Written
 from .resolved import ResolvedScenario
 
@@ -67,7 +67,7 @@ def _unfit_schedule(mac: Written, scenario: ResolvedScenario) -> Iterator[tuple[
             )
         return
     if schedule is None:
-        names = ", ".join(f'"{group.name}"' for group in scenario.stations)
+        names = quoted(group.name for group in scenario.stations)
         yield _SCHEDULE, "is missing", f"a list for each PPDU, such as [[{names}]]"
         return
     stations = _stations(scenario)
@@ -78,7 +78,7 @@ def _unfit_schedule(mac: Written, scenario: ResolvedScenario) -> Iterator[tuple[
         here = (*_SCHEDULE, place)
         for name in turn:
             if name not in stations:
-                allowed = ", ".join(f'"{group.name}"' for group in scenario.stations)
+                allowed = quoted(group.name for group in scenario.stations)
                 yield (
                     here,
                     f'"{name}" is no station',

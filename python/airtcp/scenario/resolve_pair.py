@@ -12,7 +12,7 @@ from typing import Any, Final
 from ..airtime import Rate
 from ..amendments import AMENDMENTS, Amendment
 from ..standards import STANDARDS, Standard, in_band
-from .errors import InvalidError, Path
+from .errors import InvalidError, Path, quoted
 from .keys.mac import Aggregation
 from .keys.radio_links import Pair
 from .quantities import Written
@@ -51,7 +51,7 @@ def check_standards(phy: Written, groups: list[Written], *, first: int = 0) -> N
     for index, group in enumerate(groups, first):
         if group.standard is None or has_band(group.standard, band):
             continue
-        allowed = ", ".join(f'"{name}"' for name in _AGES if has_band(name, band))
+        allowed = quoted(name for name in _AGES if has_band(name, band))
         raise InvalidError(
             ("stations", index, "standard"),
             f"{group.standard} has no channel in {band:g} GHz, the band of the access point; "
@@ -98,7 +98,7 @@ def cell_phy(phy: Written, cell: Written, path: Path) -> Written:
                 if cell.standard in known
                 else f"is newer than {phy.standard}, the standard of [phy]"
             )
-            names = ", ".join(f'"{name}"' for name in allowed)
+            names = quoted(allowed)
             raise InvalidError((*path, "standard"), f"{cell.standard} {why}; allowed: {names}")
         phy = phy_of(phy, cell)
     if cell.channel_width is None:

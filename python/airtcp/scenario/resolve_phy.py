@@ -14,7 +14,7 @@ from ..airtime import Rate, dsss_ns, ofdm_ns
 from ..amendments import AMENDMENTS
 from ..standards import DSSS, OFDM, DsssTiming, Modulation, OfdmTiming, Standard
 from ..units import format_rate, format_time_ns
-from .errors import InvalidError, Path
+from .errors import InvalidError, Path, above, quoted
 from .keys.phy import Phy, Protection
 from .quantities import Written
 from .resolve_high_rate import (
@@ -91,10 +91,7 @@ def resolve_phy(
             f"{format_time_ns(pifs)} (PIFS) or more",
         )
     if phy.cw_min > phy.cw_max:
-        raise InvalidError(
-            ("phy", "cw_min" if phy.given("cw_min") else "cw_max"),
-            f"cw_min is {phy.cw_min} and cw_max {phy.cw_max}; allowed: cw_min <= cw_max",
-        )
+        raise above(phy, ("phy",), "cw_min", "cw_max")
     phy = phy.filled(eifs=phy.sifs + _eifs_ack_ns(phy, standard, ofdm) + phy.difs)
     if phy.eifs < phy.difs:
         raise InvalidError(
@@ -235,7 +232,7 @@ def beacon_rate(phy: Written, rate_bps: int | None, path: Path) -> Rate:
 
 def _check_rate(standard: Standard, rate_bps: int, path: Path) -> None:
     if standard.modulation(rate_bps) is None:
-        allowed = ", ".join(f'"{format_rate(rate)}"' for rate in standard.all_rates_bps)
+        allowed = quoted(map(format_rate, standard.all_rates_bps))
         raise InvalidError(
             path,
             f'"{format_rate(rate_bps)}" is not a rate of {standard.name}; allowed: {allowed}',

@@ -12,7 +12,7 @@ from ..airtime import Rate, exchange_ns, needs_rts
 from ..choices import DISCIPLINES
 from ..units import format_time_ns
 from .declare import Table, written
-from .errors import InvalidError, Path
+from .errors import InvalidError, Path, above
 from .keys.phy import Phy
 from .keys.queue import (
     UNLIMITED,
@@ -109,7 +109,7 @@ def resolve_queue(
         case "fq-codel":
             fq = Fq.of(queue)
             if fq.slow_target_ns > fq.slow_interval_ns:
-                raise _above(queue, here, "slow_target", "slow_interval")
+                raise above(queue, here, "slow_target", "slow_interval", format_time_ns)
             if fq.slow_below_bps is not None and not at_access_point:
                 raise InvalidError(
                     (*here, "slow_below"),
@@ -167,13 +167,5 @@ def _red(queue: Written, here: Path, idle_ns: Callable[[], int]) -> Red:
 def _codel(queue: Written, here: Path) -> Codel:
     codel = Codel.of(queue)
     if codel.target_ns > codel.interval_ns:
-        raise _above(queue, here, "target", "interval")
+        raise above(queue, here, "target", "interval", format_time_ns)
     return codel
-
-
-def _above(queue: Written, here: Path, target: str, interval: str) -> InvalidError:
-    times = [format_time_ns(getattr(queue, key)) for key in (target, interval)]
-    return InvalidError(
-        (*here, target if queue.given(target) else interval),
-        f"{target} is {times[0]} and {interval} {times[1]}; allowed: {target} <= {interval}",
-    )

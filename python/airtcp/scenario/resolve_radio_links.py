@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..choices import DISCIPLINES
-from .errors import InvalidError, Path
+from .errors import InvalidError, Path, quoted
 from .keys.mac import Aggregation
 from .keys.phy import Phy
 from .keys.radio_links import CHANNELS_MHZ, STANDARD, LinkRates, RadioLink, link_text
@@ -170,7 +170,7 @@ def _unfit(scenario: Written, links: list[_Link] | None) -> Iterator[tuple[Path,
 
 
 def _unfit_groups(scenario: Written, links: list[_Link]) -> Iterator[tuple[Path, str, str]]:
-    known = ", ".join(f'"{link_text(link)}"' for link in links)
+    known = quoted(link_text(link) for link in links)
     without = "without this key, or without ap.links"
     for index, group in enumerate(scenario.stations):
         here: Path = ("stations", index)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..choices import CONGESTION, RECOVERY, either, of_airtcp
 from ..standards import initial_window_segments
-from .errors import InvalidError, Path
+from .errors import InvalidError, Path, refuse_together
 from .keys.receiver import RECEIVING, AckSkip, DelayedAck, Receiver, Segments, Tack
 from .keys.tcp import Tcp
 from .quantities import Written
@@ -99,11 +99,9 @@ def _receiving(end: Written, tcp: Written, here: Path) -> Receiver:
     """Resolve the keys by which one end of the connection receives."""
     _check_window_scaling(end, tcp.mss, here)
     _check_tack(end, tcp, here)
-    if end.delayed_ack.policy is not None and end.ack_skip is not None:
-        raise InvalidError(
-            (*here, "ack_skip"),
-            "cannot be combined with delayed_ack.policy; allowed: only one of them",
-        )
+    if end.ack_skip is not None:
+        policy = end.delayed_ack.policy
+        refuse_together(here, "ack_skip", {"delayed_ack.policy": policy is not None})
     return Receiver.model_construct(
         receive_window_bytes=_receive_window(end, tcp, here),
         delayed_ack=_delayed_ack(end.delayed_ack, (*here, "delayed_ack")),
@@ -167,20 +165,10 @@ def _check_tack(end: Written, tcp: Written, here: Path) -> None:
     """Check TACK, which replaces the other ACK policies and needs a round-trip time."""
     if end.tack is None:
         return
-    if end.ack_skip is not None:
-        raise InvalidError(
-            (*here, "tack"), "cannot be combined with ack_skip; allowed: only one of them"
-        )
-    for key in ("every", "thresholds"):
-        if end.delayed_ack.given(key):
-            raise InvalidError(
-                (*here, "tack"),
-                f"cannot be combined with delayed_ack.{key}; allowed: only one of them",
-            )
-    if end.delayed_ack.policy is not None:
-        raise InvalidError(
-            (*here, "tack"), "cannot be combined with delayed_ack.policy; allowed: only one of them"
-        )
+    acks = end.delayed_ack
+    others = {"ack_skip": end.ack_skip is not None}
+    others |= {f"delayed_ack.{key}": acks.given(key) for key in ("every", "thresholds")}
+    refuse_together(here, "tack", others | {"delayed_ack.policy": acks.policy is not None})
     if tcp.handshake != "three-way":
         raise InvalidError(
             (*here, "tack"),
@@ -246,15 +234,11 @@ def _check_timeouts(tcp: Written, here: Path) -> None:
 
 
 def _delayed_ack(delayed_ack: Written, here: Path) -> DelayedAck:
-    if delayed_ack.given("every") and delayed_ack.given("thresholds"):
-        raise InvalidError(
-            (*here, "thresholds"), "cannot be combined with every; allowed: only one of them"
-        )
-    for key in ("every", "thresholds", "adaptive"):
-        if delayed_ack.policy is not None and delayed_ack.given(key):
-            raise InvalidError(
-                (*here, "policy"), f"cannot be combined with {key}; allowed: only one of them"
-            )
+    given = {key: delayed_ack.given(key) for key in ("every", "thresholds", "adaptive")}
+    if given["thresholds"]:
+        refuse_together(here, "thresholds", {"every": given["every"]})
+    if delayed_ack.policy is not None:
+        refuse_together(here, "policy", given)
     pairs = delayed_ack.thresholds or [[0, delayed_ack.every]]
     return DelayedAck.of(delayed_ack, thresholds=tuple((begin, every) for begin, every in pairs))
 

@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 
 from .. import distributions, standards
 from ..exceptions import QuestionError
-from .errors import InvalidError, Path
+from .errors import InvalidError, Path, quoted
 from .keys.phy import Phy
 from .keys.tcp import Tcp
 from .keys.traffic import (
@@ -78,7 +78,7 @@ def resolve_flows(
                 (*here, "stations"),
                 f'there is no station group "{flow.stations}"'
                 + (", it is a cell" if flow.stations in scenario.cells else "")
-                + f"; allowed: {_quoted(list(groups))}",
+                + f"; allowed: {quoted(groups)}",
             )
         group = groups[flow.stations]
         path = tuple(_path(flow.path or [], network.links, (*here, "path")))
@@ -268,9 +268,7 @@ def _path(path: list[str | Written], links: Mapping[str, Link], here: Path) -> I
         elif element in links:
             yield element
         else:
-            allowed = (
-                _quoted(list(links)) if links else f"a link that is defined by [links.{element}]"
-            )
+            allowed = quoted(links) if links else f"a link that is defined by [links.{element}]"
             raise InvalidError((*here, index), f'there is no link "{element}"; allowed: {allowed}')
 
 
@@ -471,7 +469,3 @@ def _check_msdu(
             f"a packet of {math.ceil(packet_bits / 8)} B does not fit into a frame; "
             f"allowed: packets of up to {room_bits // 8} B (MSDU of {standards.MAX_MSDU_BYTES} B)",
         )
-
-
-def _quoted(names: list[str]) -> str:
-    return ", ".join(f'"{name}"' for name in names)

@@ -10,11 +10,11 @@ from functools import lru_cache
 from typing import Any, Final, get_args
 
 from airtcp.scenario import Scenario, schema
+from airtcp.scenario.errors import value_at
 from airtcp.scenario.expand import applications_expanded
 from airtcp.scenario.schema import Schema, holds
 from airtcp.scenario.toml_text import option_text
 from airtcp.scenario.vary import Place, names_of, place_of, places
-from airtcp.web.edits import at
 
 #: The most keys returned at a time.
 MOST: Final = 25
@@ -40,7 +40,7 @@ def keys(scenario: Scenario, given: Mapping[str, Any], words: str) -> dict[str, 
     wanted = words.lower().replace("_", " ").split()
     found: list[tuple[tuple[Any, ...], Place]] = []
     for place in _once(data):
-        file = at(given, _steps(place.path, given)) is not None
+        file = value_at(given, _steps(place.path, given)) is not None
         rank = _rank(place, wanted, file=file)
         if rank is not None:
             found.append(((*rank, len(found)), place))
@@ -106,7 +106,7 @@ def _told(place: Place, given: Mapping[str, Any]) -> dict[str, Any]:
         "source": key.get("x-source", ""),
         "options": _options(key),
         "text": None if place.value is None else option_text(place.value),
-        "file": at(given, _steps(place.path, given)) is not None,
+        "file": value_at(given, _steps(place.path, given)) is not None,
     }
 
 

@@ -45,13 +45,6 @@ def is_there(written: Mapping[str, Any], path: str) -> bool:
     return here is not None
 
 
-def at(data: Any, *path: str) -> Any:
-    """Return the value at a key path of tables; None if there is none."""
-    for part in path:
-        data = data.get(part) if isinstance(data, Mapping) else None
-    return data
-
-
 def choice(
     section: str, path: str, label: str, value: Any, text: str, options: Sequence[tuple[Any, str]]
 ) -> Field:

@@ -19,7 +19,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, InlineTable, Table
 
 from airtcp.scenario import toml_text
-from airtcp.scenario.errors import InvalidError, Path
+from airtcp.scenario.errors import InvalidError, Path, value_at
 from airtcp.scenario.expand import expand, named
 from airtcp.scenario.vary import has_word_none, place_of, varied_with_profiles
 
@@ -69,8 +69,8 @@ def _put_all(text: str, changes: Mapping[str, Any]) -> str:
             place = _own_flow(document, plain, path)
         if (
             value is not None
-            and at(plain, place) == value
-            and type(at(plain, place)) is type(value)
+            and value_at(plain, place) == value
+            and type(value_at(plain, place)) is type(value)
         ):
             continue
         is_out = value == "none" and not has_word_none(path, plain)
@@ -89,16 +89,6 @@ def _own_flow(document: tomlkit.TOMLDocument, plain: dict[str, Any], path: str) 
     return place_of(path, named(document.unwrap()))
 
 
-def at(data: Any, place: Path) -> Any:
-    """Return the value at a place, None if there is none."""
-    for step in place:
-        try:
-            data = data[step]
-        except (LookupError, TypeError):
-            return None
-    return data
-
-
 def line_of(text: str, key: str) -> int | None:
     """Return the line of a key in a text, from 1 on, or the line of its nearest table.
 
@@ -113,11 +103,11 @@ def line_of(text: str, key: str) -> int | None:
         document = tomlkit.parse(_COMMENTS.sub("#", text))
     except (TOMLKitError, ValueError, RecursionError):
         return None
-    while place and at(document, place) is None:
+    while place and value_at(document, place) is None:
         place = place[:-1]
     if not place:
         return None
-    parent: Any = at(document, place[:-1])
+    parent: Any = value_at(document, place[:-1])
     item = parent[place[-1]]
     if isinstance(item, AoT):
         item = item[0]
