@@ -55,8 +55,12 @@ def check(
                     )
         taken += [(f"the file of {option}", path) for path in paths]
     if not force:
-        _refuse_foreign([path for path in files.get("--trace", []) if not _is_trace(path)])
-        _refuse_foreign([path for path in files.get("--pcap", []) if not _is_capture(path)])
+        _refuse_foreign(
+            [path for path in files.get("--trace", []) if _TRACE_COLUMN not in _names_in(path)]
+        )
+        _refuse_foreign(
+            [path for path in files.get("--pcap", []) if not is_own_capture(_head(path))]
+        )
         tables = [path for path in files.get("--transfers", []) if not _are_transfers(path)]
         _refuse_foreign(tables)
         if out is not None and not _is_page(out / "report.html"):
@@ -116,17 +120,13 @@ def _refuse_foreign(paths: list[Path]) -> None:
             )
 
 
-def _is_trace(path: Path) -> bool:
-    return _TRACE_COLUMN in _names_in(path)
-
-
 def _are_transfers(path: Path) -> bool:
     return all(name in _names_in(path) for name in _TRANSFER_COLUMNS)
 
 
 def _names_in(path: Path) -> bytes:
     """Return the part of a table with its column names: the head of a CSV, the tail of Parquet."""
-    return _head(path) if path.suffix.lower() == ".csv" else _tail(path)
+    return _head(path) if path.suffix.lower() == ".csv" else _part(path, from_end=True)
 
 
 def _is_page(path: Path) -> bool:
@@ -135,16 +135,8 @@ def _is_page(path: Path) -> bool:
     return GENERATOR.encode() in _head(path)
 
 
-def _is_capture(path: Path) -> bool:
-    return is_own_capture(_head(path))
-
-
 def _head(path: Path) -> bytes:
     return _part(path, from_end=False)
-
-
-def _tail(path: Path) -> bytes:
-    return _part(path, from_end=True)
 
 
 def _part(path: Path, *, from_end: bool) -> bytes:

@@ -358,7 +358,7 @@ def outcome_of(
     )
     return Outcome(
         tuple(
-            _unreached(one)
+            TargetOutcome(one.target.condition.text, "fails", UNREACHED, _SINGLE)
             if is_out_of_range(result.scenario, one.target.condition)
             else _target(
                 one,
@@ -412,11 +412,6 @@ def _more_careful(plain: Judged, longer: Judged) -> Judged:
     if one.low is None or longer.target.condition.above or (mean is not None and mean > one.low):
         return plain
     return longer
-
-
-def _unreached(judged: Judged) -> TargetOutcome:
-    """Return the outcome of a target about a station that is out of range."""
-    return TargetOutcome(judged.target.condition.text, "fails", UNREACHED, _SINGLE)
 
 
 def _lasting_s(

@@ -131,12 +131,9 @@ def cause(one: Cause) -> str:
         return f"{named}: {how}, goodput {change_bps}"
     if one.met > one.met_before:
         of = f"{one.met} of {one.of}" if one.of > 1 else "the"
-        return f"{named}: {how}, {of} target{'s' if one.of > 1 else ''} {_are(one)} met"
+        many = one.of > 1
+        return f"{named}: {how}, {of} target{'s' if many else ''} {'are' if many else 'is'} met"
     return f"{named}: {how}, the worst target is {times(one.gain)} nearer to its bound"
-
-
-def _are(one: Cause) -> str:
-    return "are" if one.of > 1 else "is"
 
 
 def times(factor: float) -> str:

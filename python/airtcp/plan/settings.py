@@ -140,7 +140,7 @@ class Settings:
             try:
                 changed = scenario.vary(setting_changes(scenario, place, setting))
             except ScenarioError as error:
-                reasons[text] = _reason(error)
+                reasons[text] = f"{error.key}: {error.message}"
                 continue
             out = _out_of_range(changed) - _out_of_range(scenario)
             if out:
@@ -221,8 +221,3 @@ def _points(scenario: Scenario, place: int, grid_m: float | None) -> list[Point 
             [round(here[axis] + step * grid_m, _DIGITS) for step in range(first, last + 1)]
         )
     return [here if (x, y) == here else (x, y) for x, y in itertools.product(*ranges)]
-
-
-def _reason(error: ScenarioError) -> str:
-    """Return the rule that a setting violates, without the name of the file."""
-    return f"{error.key}: {error.message}"

@@ -107,7 +107,9 @@ def most_goodput(scenario: ResolvedScenario) -> Most | None:
     if links:
         what = f"links deliver at most their rate; here one has {format_rate(min(links))}"
         return Most(total, "at most the rate of a link", f"{what}: {_shown(total)}", False)
-    trips = [2 * _delay_ns(scenario, flow) for flow in scenario.flows]
+    trips = [
+        2 * sum(link.delay_ns for link in scenario.path_links(flow)) for flow in scenario.flows
+    ]
     what = (
         "a flow delivers at most one window per round trip of its path; here round trips take "
         f"{format_time_ns(max(trips))}"
@@ -151,10 +153,6 @@ def _round_trip_s(links: tuple[Link, ...], flow: Flow) -> float:
         2.0 * link.delay_ns / 1e9 + (bits / link.rate_bps if link.rate_bps else 0.0)
         for link in links
     )
-
-
-def _delay_ns(scenario: ResolvedScenario, flow: Flow) -> int:
-    return sum(link.delay_ns for link in scenario.path_links(flow))
 
 
 def _own_rates(flow: Flow) -> list[int]:

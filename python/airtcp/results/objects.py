@@ -124,7 +124,11 @@ class Simulation:
         n = self.replications
         replications = f"{n} replication{'s' if n > 1 else ''}"
         known = {name: self.metrics.get(name) for name in HEADLINES}
-        told = [_told(name, one) for name, one in known.items() if one and one.is_known]
+        told = [
+            f"{METRICS[name].label} {quantity_with_interval(one, METRICS[name].unit)}"
+            for name, one in known.items()
+            if one and one.is_known
+        ]
         return "; ".join([*told, replications])
 
     @classmethod
@@ -459,10 +463,6 @@ class SimulationResult(OfSimulation):
     def to_dict(self) -> dict[str, Any]:
         """Return the keys `scenario`, `provenance`, `simulation`."""
         return head(self.scenario, self.provenance) | {"simulation": self.simulation.to_dict()}
-
-
-def _told(name: str, interval: Interval) -> str:
-    return f"{METRICS[name].label} {quantity_with_interval(interval, METRICS[name].unit)}"
 
 
 def metric_in(answer: Mapping[str, Any], group: str | None, part: str, metric: str) -> float | None:

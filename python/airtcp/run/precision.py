@@ -33,12 +33,12 @@ def headlines(
     """
     if not runs:
         return []
-    known = [name for name in HEADLINES if _has(runs, name)]
+    known = [
+        name
+        for name in HEADLINES
+        if any(run.answer["metrics"].get(name) is not None for run in runs)
+    ]
     return [estimate(runs, scenario, name, confidence=confidence).interval for name in known]
-
-
-def _has(runs: Sequence[Run], name: str) -> bool:
-    return any(run.answer["metrics"].get(name) is not None for run in runs)
 
 
 def beforehand(scenario: ResolvedScenario) -> str | None:

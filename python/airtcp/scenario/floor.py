@@ -29,7 +29,11 @@ def positions(scenario: Written, cells: dict[str, Written], cell_of: list[str]) 
     """
     places: list[_Place] = []
     for name, cell in cells.items():
-        if cell.position is None and len(cells) == 1 and _has_distances(scenario):
+        if (
+            cell.position is None
+            and len(cells) == 1
+            and any(group.distance is not None for group in scenario.stations)
+        ):
             places.append((0.0, 0.0))
             continue
         if cell.position is None:
@@ -82,10 +86,6 @@ def _drawn(disc: Written, name: str, centre: _Place, group: Written) -> list[_Pl
         radius, angle = disc.disc * math.sqrt(stream.random()), math.tau * stream.random()
         places.append((centre[0] + radius * math.cos(angle), centre[1] + radius * math.sin(angle)))
     return places
-
-
-def _has_distances(scenario: Written) -> bool:
-    return any(group.distance is not None for group in scenario.stations)
 
 
 def _around(group: Written, name: str, centre: _Place) -> list[_Place]:

@@ -88,7 +88,9 @@ def read_requests(path: Path) -> Requests:
 def _of_form(first: str, lines: Iterator[str]) -> Requests:
     if first.startswith("{"):
         return _collected(Requests("JSON lines"), lines, _json)
-    if _LINE.fullmatch(first) is None and any(name in _header(first) for name in _SIZES):
+    if _LINE.fullmatch(first) is None and any(
+        name in [name.strip() for name in first.split(",")] for name in _SIZES
+    ):
         return _csv(lines)
     return _collected(Requests("access log"), lines, _log)
 
@@ -172,10 +174,6 @@ def _csv(lines: Iterator[str]) -> Requests:
     except csv.Error as error:
         raise QuestionError(f"line {rows.line_num}: {error}; allowed: a CSV file") from error
     return found
-
-
-def _header(line: str) -> list[str]:
-    return [name.strip() for name in line.split(",")]
 
 
 def _of(data: Mapping[str, Any], names: tuple[str, ...]) -> Any:

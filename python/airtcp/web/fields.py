@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amendments import AMENDMENTS
 from airtcp.choices import APPLICATIONS, DISCIPLINES, SCHEDULERS, of_airtcp
+from airtcp.scenario.errors import value_at
 from airtcp.scenario.keys.profiles import PROFILES
 from airtcp.scenario.keys.queue import UNLIMITED
 from airtcp.scenario.resolve_pair import has_band, usual_band
@@ -21,7 +22,7 @@ from airtcp.scenario.resolve_queue import keys_of_disciplines
 from airtcp.scenario.vary import shared_out
 from airtcp.standards import STANDARDS
 from airtcp.units import format_rate, format_size, format_time_ns
-from airtcp.web.controls import Field, at, choice, is_there, slider, stops
+from airtcp.web.controls import Field, choice, is_there, slider, stops
 from airtcp.web.fields_tcp import tcp_fields
 
 if TYPE_CHECKING:
@@ -52,36 +53,13 @@ _FEW: Final = 3
 _SIZES: Final = tuple(
     f"{size} kB" for size in (3, 5, 8, 12, 20, 30, 45, 60, 90, 130, 200, 300, 500, 1000, 2000, 5000)
 )
-_TIMES: Final = (
-    "500 ms",
-    "1 s",
-    "2 s",
-    "3 s",
-    "5 s",
-    "8 s",
-    "10 s",
-    "15 s",
-    "20 s",
-    "30 s",
-    "60 s",
-)
+_TIMES: Final = ("500 ms", *(f"{time} s" for time in (1, 2, 3, 5, 8, 10, 15, 20, 30, 60)))
 _LIMITS: Final = (5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000)
 _RATES: Final = tuple(
     [f"{rate} kb/s" for rate in (64, 100, 200, 400)]
     + [f"{rate} Mb/s" for rate in (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200)]
 )
-_DURATIONS: Final = (
-    "1 s",
-    "2 s",
-    "5 s",
-    "10 s",
-    "30 s",
-    "60 s",
-    "120 s",
-    "300 s",
-    "600 s",
-    "3600 s",
-)
+_DURATIONS: Final = tuple(f"{time} s" for time in (1, 2, 5, 10, 30, 60, 120, 300, 600, 3600))
 
 
 def fields(scenario: Scenario, written: Mapping[str, Any]) -> list[Field]:
@@ -214,7 +192,7 @@ def _network(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
             "Network",
             "phy.mcs",
             "MCS",
-            at(written, "phy", "mcs"),
+            value_at(written, ("phy", "mcs")),
             f"{phy.data_rate.high.mcs}" if phy.data_rate.high is not None else "",
             range(AMENDMENTS[standard].highest_mcs + 1),
             present=None if phy.data_rate.high is None else phy.data_rate.high.mcs,
@@ -224,7 +202,7 @@ def _network(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
             "Network",
             "phy.spatial_streams",
             "Spatial streams",
-            at(written, "phy", "spatial_streams"),
+            value_at(written, ("phy", "spatial_streams")),
             f"{streams}",
             (1, 2, 3, 4),
             present=streams,
@@ -237,7 +215,7 @@ def _network(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
                 "Network",
                 "phy.channel_width",
                 "Channel width",
-                at(written, "phy", "channel_width") or width,
+                value_at(written, ("phy", "channel_width")) or width,
                 width,
                 [(one, one) for one in (f"{mhz} MHz" for mhz in AMENDMENTS[standard].subcarriers)],
             )
@@ -247,7 +225,7 @@ def _network(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
             "Network",
             "phy.data_rate",
             "Data rate",
-            at(written, "phy", "data_rate") or rate,
+            value_at(written, ("phy", "data_rate")) or rate,
             rate,
             [(one, one) for one in map(format_rate, _rates(standard))],
         )
@@ -258,7 +236,7 @@ def _network(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
         ("0 B", "before every frame"),
         ("500 B", "above 500 B"),
     ]
-    now = at(written, "mac", "rts_threshold")
+    now = value_at(written, ("mac", "rts_threshold"))
     if now not in [value for value, _ in options_rts]:
         options_rts.append((now, f"above {shown}"))
     yield choice("Network", "mac.rts_threshold", "RTS/CTS", now, shown, options_rts)
@@ -408,7 +386,7 @@ def _marks(queue: Queue) -> bool:
 
 def _access_point(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
     queue = scenario.ap.queue
-    now = at(written, "ap", "queue")
+    now = value_at(written, ("ap", "queue"))
     now = now if isinstance(now, Mapping) else {}
     section = "Access point"
     disciplines = choice(
@@ -426,7 +404,7 @@ def _access_point(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Fi
         and flow.tcp.ecn
         and not any(map(_marks, _queues(scenario, flow)[1:]))
     ]
-    shares = at(written, "ap", "scheduler") not in (None, *_TURNS)
+    shares = value_at(written, ("ap", "scheduler")) not in (None, *_TURNS)
     for option in disciplines["options"]:
         mine = known.get(option["value"], set())
         others = sorted(everything - mine)
@@ -444,7 +422,7 @@ def _access_point(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Fi
     )  # fmt: skip
     if scenario.mac.aggregation is not None:
         kinds: list[tuple[Any, str]] = [(one.written, one.label) for one in of_airtcp(SCHEDULERS)]
-        present = at(written, "ap", "scheduler") or "oldest"
+        present = value_at(written, ("ap", "scheduler")) or "oldest"
         if present not in [value for value, _ in kinds]:
             kinds.append((present, "as in the file"))
         scheduler = choice(section, "ap.scheduler", "Scheduler", present, str(present), kinds)

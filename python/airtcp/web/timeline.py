@@ -110,7 +110,7 @@ def timeline(scenario: ResolvedScenario, begin_s: float, length_s: float) -> dic
         "begin_ms": begin_s * 1e3,
         "length_us": length_s * 1e6,
         "seed": run.seed,
-        "nodes": [_name(names, node) for node in nodes],
+        "nodes": [(names[node] if 0 <= node < len(names) else "all") for node in nodes],
         "frames": [
             {
                 "begin": (one.begin - begin) / 1e3,
@@ -204,10 +204,6 @@ def _note(told: Mapping[str, Any]) -> Part:
     text = heard if any("heard" in one for one in told["frames"]) else slots
     where = f"Replication 0, seed {told['seed']}, from {told['begin_ms']:g} ms on."
     return muted(f"{where} {text}")
-
-
-def _name(names: Sequence[str], node: int) -> str:
-    return names[node] if 0 <= node < len(names) else "all"
 
 
 def _sensed(scenario: ResolvedScenario, nodes: Sequence[int]) -> dict[int, frozenset[int]]:

@@ -12,7 +12,7 @@ from airtcp.importer.capture.blocks import Progress
 from airtcp.importer.capture.connections import Told
 from airtcp.importer.capture.groups import Group, Law, groups_of, steady
 from airtcp.importer.capture.network import Network
-from airtcp.importer.capture.stations import ServiceSet, Station
+from airtcp.importer.capture.stations import ServiceSet
 from airtcp.importer.capture.transfers import DOWN, UP, leave_out_control
 from airtcp.importer.draft import Draft, Said, time_text
 from airtcp.importer.source import without_addresses
@@ -160,7 +160,7 @@ def _add_group(network: Network, one: ServiceSet, group: Group, draft: Draft) ->
         )
     draft.groups.append(table)
     for way in (DOWN, UP):
-        told = _together(group.stations, way)
+        told = _Tcp([station.told[way] for station in group.stations])
         tcp = _tcp(told, draft, f"{name}, {_WAYS[way]}s")
         flow = {"stations": Said(name, ""), "name": Said(f"{name}-{_WAYS[way]}", "")}
         flow["direction"] = Said(_WAYS[way], "")
@@ -314,10 +314,6 @@ def _sums(tables: list[dict[int, int]]) -> dict[int, int]:
         for key, count in table.items():
             found[key] = found.get(key, 0) + count
     return found
-
-
-def _together(stations: list[Station], way: int) -> _Tcp:
-    return _Tcp([station.told[way] for station in stations])
 
 
 def _tcp(seen: _Tcp, draft: Draft, of: str) -> Said:
