@@ -8,7 +8,7 @@ mod testbed;
 mod trace;
 
 use airtcp_kernel::Duration;
-use airtcp_sim::{InvalidScenario, Outcome, Recording, RunControl, RunError, Simulation};
+use airtcp_sim::{InvalidScenario, Outcome, Recording, RunControl, RunError, Simulation, columns};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -98,9 +98,9 @@ impl PyRunControl {
 fn watching(
     watch: Py<PyAny>,
     raised: Arc<Mutex<Option<PyErr>>>,
-) -> impl Fn() -> bool + Send + Sync + 'static {
+) -> impl Fn(f64) -> bool + Send + Sync + 'static {
     let last = Mutex::new(Instant::now());
-    move || {
+    move |_| {
         let mut last = last.lock().expect("nobody panics with it");
         if last.elapsed() < WATCHED_EVERY {
             return true;
@@ -163,7 +163,7 @@ impl PySimulation {
                 Ok((json, times, outcome.books))
             })
             .map_err(|error| control.failed(error))?;
-        Ok((json, PyBytes::new(py, &times), trace::books(py, &books)?))
+        Ok((json, PyBytes::new(py, &times), trace::dictionary(py, &columns::books(&books))?))
     }
 
     /// Simulates one replication. Returns the metrics in `names`, over everything and in this
@@ -180,7 +180,7 @@ impl PySimulation {
         let row = py
             .detach(|| {
                 let end = control.watched(|| self.0.run(seed, replication, &shared))?;
-                Ok(named(&end, &names))
+                Ok(columns::metrics(&end, &names))
             })
             .map_err(|error| control.failed(error))?;
         Ok(PyBytes::new(py, &row))
@@ -226,24 +226,17 @@ impl PySimulation {
             })
             .map_err(|error| control.failed(error))?;
         let trace = trace.map(|trace| trace::to_python(py, &trace)).transpose()?;
-        let transfers = transfers.map(|rows| trace::transfers(py, &rows)).transpose()?;
-        let books = trace::books(py, &books)?;
+        let transfers = transfers.map(|rows| trace::dictionary(py, &columns::transfers(&rows)));
+        let transfers = transfers.transpose()?;
+        let books = trace::dictionary(py, &columns::books(&books))?;
         Ok((json, PyBytes::new(py, &times), books, trace, transfers))
     }
-}
-
-/// Packs the named metrics over everything. Numbers that JSON cannot express count as missing.
-fn named(outcome: &Outcome, names: &[String]) -> Vec<u8> {
-    let metric = |name: &String| outcome.metrics.get(name.as_str()).copied().flatten();
-    let exists = |name| metric(name).filter(|value| value.is_finite());
-    names.iter().flat_map(|name| exists(name).unwrap_or(f64::NAN).to_le_bytes()).collect()
 }
 
 /// Returns an outcome as JSON, and its transfer times as bytes.
 fn written(outcome: &Outcome) -> (String, Vec<u8>) {
     let json = serde_json::to_string(outcome).expect("an outcome is plain data");
-    let times = outcome.transfer_times_s.iter().flat_map(|time| time.to_le_bytes()).collect();
-    (json, times)
+    (json, columns::transfer_times(outcome))
 }
 
 /// Returns the airtime in nanoseconds of a frame of `bits` bits (including MAC header and FCS) at

@@ -10,14 +10,14 @@ pub struct RunControl {
     /// The simulated share of the run, in units of 2^-32.
     progress: AtomicU64,
     cancelled: AtomicBool,
-    may_go_on: Option<Box<dyn Fn() -> bool + Send + Sync>>,
+    may_go_on: Option<Box<dyn Fn(f64) -> bool + Send + Sync>>,
 }
 
 impl RunControl {
-    /// Creates a control that calls `may_go_on` in the thread of the run, for a caller whose thread
-    /// has other duties. It is called at each per cent of a run, and a few times a second in long
-    /// runs.
-    pub fn asking(may_go_on: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+    /// Creates a control that calls `may_go_on` in the thread of the run with the simulated share,
+    /// for a caller whose thread has other duties. It is called at each per cent of a run, and a few
+    /// times a second in long runs.
+    pub fn asking(may_go_on: impl Fn(f64) -> bool + Send + Sync + 'static) -> Self {
         Self { may_go_on: Some(Box::new(may_go_on)), ..Self::default() }
     }
 
@@ -33,7 +33,7 @@ impl RunControl {
 
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
-            || self.may_go_on.as_ref().is_some_and(|may_go_on| !may_go_on())
+            || self.may_go_on.as_ref().is_some_and(|may_go_on| !may_go_on(self.progress()))
     }
 
     pub(crate) fn set_progress(&self, share: f64) {

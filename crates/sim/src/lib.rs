@@ -5,12 +5,13 @@
 //! the links of `airtcp-net` hold. `app` decides what is sent, and `connection` turns it into
 //! packets. `world` moves packets, and `replication` is the loop over the world and the cell of
 //! `airtcp-wlan`. `statistics` and `airtime` measure. `conservation` checks at the end of every run
-//! that no packet vanished or appeared from nowhere. [`outcome`] is the result, and [`trace`] an
-//! optional record of the run. Random numbers, event order and time come from `airtcp-kernel`,
+//! that no packet vanished or appeared from nowhere. [`outcome`] is the result, [`trace`] an
+//! optional record of the run, and [`columns`] the form of both for Python. Random numbers, event order and time come from `airtcp-kernel`,
 //! contention from `airtcp-wlan`, TCP from `airtcp-tcp`.
 
 mod airtime;
 mod app;
+pub mod columns;
 mod connection;
 mod conservation;
 mod control;
