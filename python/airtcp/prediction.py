@@ -39,7 +39,7 @@ def predict(
 
     If the quick simulation fails, for example because transfers arrive faster than the network can
     carry them, `unanswered` and `uncovered` have the reason. With `glance=True` the errors of
-    `airtcp.glance` are raised instead, and ImportError if there is no core.
+    `airtcp.glance` are raised instead.
 
     With the `cafe` of `airtcp.load`, and airtcp-papers installed:
 
@@ -57,11 +57,8 @@ def predict(
     if not glance:
         return said
     from airtcp.results.glance import SOURCE
-    from airtcp.run.glance import TIMES, can_look
+    from airtcp.run.glance import TIMES
     from airtcp.run.glance import glance as look
-
-    if not is_asked_for and not can_look():
-        return said
 
     try:
         return replace(said, glance=look(scenario, times=times or TIMES))

@@ -63,15 +63,6 @@ _ALONE: Final = 0.5
 _MOST_ALONE: Final = 8
 
 
-def can_look() -> bool:
-    """Whether the compiled core is available."""
-    try:
-        from airtcp import _core  # noqa: F401  # a wheel without it has a module that says so
-    except ImportError:
-        return False
-    return True
-
-
 def glance(
     scenario: ResolvedScenario | str | Path,
     *,

@@ -1,8 +1,9 @@
-"""The number of replications to run at a time."""
+"""How many replications can run at a time."""
 
 from __future__ import annotations
 
 import os
+import sys
 
 
 def processors() -> int:
@@ -10,3 +11,8 @@ def processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def has_threads() -> bool:
+    """Whether this Python can start threads; one in a browser cannot."""
+    return sys.platform != "emscripten"

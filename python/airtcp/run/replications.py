@@ -21,6 +21,7 @@ from airtcp.exceptions import SimulationError
 from airtcp.results import Replication
 from airtcp.results.records import kept
 from airtcp.run.interruption import Interruption
+from airtcp.run.processors import has_threads
 
 if TYPE_CHECKING:
     from airtcp import _core
@@ -167,10 +168,12 @@ class Replications:
         """
         waiting = iter(range(len(self.finished), target))
         # A plug-in that never returns would block this thread, the only one that receives Ctrl-C.
-        if len(self.finished) == target - 1 and not self._plugged:
-            self._run_here(target - 1)
-            self._interruption.check()
-            self._report(target)
+        one = len(self.finished) == target - 1 and not self._plugged
+        if one or not has_threads():
+            for index in waiting:
+                self._run_here(index, target)
+                self._interruption.check()
+                self._report(target)
             return
         try:
             self._hand_in(waiting)
@@ -186,13 +189,13 @@ class Replications:
             self._cancel()
             raise
 
-    def _run_here(self, index: int) -> None:
-        """Run the last replication in this thread: a thread costs more than a short run."""
+    def _run_here(self, index: int, target: int) -> None:
+        """Run a replication in this thread: a thread costs more than a single short run."""
         from airtcp import _core
 
         def look() -> None:
             self._interruption.check()
-            self._report(index + 1)
+            self._report(target)
 
         self._under_way[index] = control = _core.RunControl(look)
         try:

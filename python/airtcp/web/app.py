@@ -155,32 +155,9 @@ class Server:
 
     async def start(self, request: Request) -> Response:
         """Return the data that a page needs at its start."""
-        from airtcp._version import __version__
-        from airtcp.examples import examples
-        from airtcp.web.views import metrics, profiles
+        from airtcp.web.views import start
 
-        listed = [
-            {"name": one.name, "title": one.title, "description": one.description}
-            for one in examples()
-        ]
-        limits = {
-            "run_s": self.limits.run_s,
-            "upload_bytes": self.limits.upload_bytes,
-            "queue": self.limits.queue,
-        }
-        return JSONResponse(
-            {
-                "version": __version__,
-                "examples": listed,
-                "profiles": profiles(),
-                "metrics": metrics(),
-                "limits": limits,
-                "views": [
-                    {"name": one.name, "title": one.title, "script": one.script.name}
-                    for one in views()
-                ],
-            }
-        )
+        return JSONResponse(start(self.limits))
 
     async def ask(self, request: Request, name: str) -> Response:
         """Answer a question with models, by the name of the question."""

@@ -44,8 +44,11 @@ class Uploads:
             self._make_room(len(content))
             folder.mkdir()
             (folder / "log").write_bytes(content)
-            # A worker distinguishes tables from logs by the file name, so link both names.
-            os.link(folder / "log", folder / "table.csv")
+            # A worker distinguishes tables from logs by the file name, so it has both names.
+            try:
+                os.link(folder / "log", folder / "table.csv")
+            except OSError:
+                shutil.copyfile(folder / "log", folder / "table.csv")
         os.utime(folder)
         return identifier
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp import extensions
+from airtcp._version import __version__
 from airtcp.amounts import quantity
+from airtcp.examples import examples
 from airtcp.labels import flows_of, label_of
 from airtcp.messages.run import groups
 from airtcp.metrics import METRICS
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from airtcp.results.glance import Glance
     from airtcp.results.verdict import Verdict
     from airtcp.scenario import ResolvedScenario, Scenario
+    from airtcp.web.limits import Limits
 
 #: The number of quantiles of transfer times for the picture of their distribution.
 _QUANTILES: Final = 200
@@ -36,6 +40,28 @@ _WORDS: Final = (
     ("flow_goodput_bps", "each flow gets {}"),
     ("transfer_time_s", "a transfer takes {} on average"),
 )
+
+
+def start(limits: Limits) -> dict[str, Any]:
+    """Return the data that a page needs at its start."""
+    listed = [
+        {"name": one.name, "title": one.title, "description": one.description} for one in examples()
+    ]
+    return {
+        "version": __version__,
+        "examples": listed,
+        "profiles": profiles(),
+        "metrics": metrics(),
+        "limits": {
+            "run_s": limits.run_s,
+            "upload_bytes": limits.upload_bytes,
+            "queue": limits.queue,
+        },
+        "views": [
+            {"name": one.name, "title": one.title, "script": one.script.name}
+            for one in extensions.views()
+        ],
+    }
 
 
 def metrics() -> dict[str, dict[str, str]]:

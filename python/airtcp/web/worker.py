@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -34,13 +35,13 @@ def main(arguments: list[str]) -> None:
     os.dup2(2, 1)
     _prepare(kind, (uploads, *stores.values()), scratch, int(arguments[3]))
     if kind == "models":
-        for line in sys.stdin:
-            _tell(output, _answer(json.loads(line), uploads, stores))
+        for request in sys.stdin:
+            _tell(output, answer(json.loads(request), uploads, stores))
         return
-    line = sys.stdin.readline()
-    if line:
+    request = sys.stdin.readline()
+    if request:
         threading.Thread(target=_end_with_input, daemon=True).start()
-        _run(json.loads(line), uploads, output)
+        _run(json.loads(request), uploads, output)
 
 
 def _prepare(kind: str, readable: Sequence[Path], scratch: Path, memory_mib: int) -> None:
@@ -71,7 +72,8 @@ def _prepare(kind: str, readable: Sequence[Path], scratch: Path, memory_mib: int
     confine.confine(readable, scratch)
 
 
-def _answer(request: dict[str, Any], uploads: Path, stores: Mapping[str, Path]) -> dict[str, Any]:
+def answer(request: dict[str, Any], uploads: Path, stores: Mapping[str, Path]) -> dict[str, Any]:
+    """Answer a question with `answer`, a `problem`, or `failed` for an internal error."""
     from airtcp.exceptions import AirtcpError
     from airtcp.web import work
 
@@ -94,16 +96,8 @@ def _run(request: dict[str, Any], uploads: Path, output: IO[str]) -> None:
     # own error. So they are built before the run can be stopped.
     for form in (written(ResolvedScenario), ResolvedScenario, Job):
         form.model_rebuild()
-    last = -1.0
     asked: list[bool] = []
-
-    def tell(message: dict[str, Any]) -> None:
-        nonlocal last
-        if "progress" in message:
-            if message["progress"] - last < 0.005 and message["progress"] >= last:
-                return
-            last = message["progress"]
-        _tell(output, message)
+    tell = partial(_tell, output)
 
     def stop(*_: object) -> None:
         # Only once: a second signal, or one after the run has ended, has no effect.
@@ -114,7 +108,7 @@ def _run(request: dict[str, Any], uploads: Path, output: IO[str]) -> None:
     sys.unraisablehook = _dropped
     try:
         signal.signal(signal.SIGINT, stop)
-        end = _ended(request, uploads, output, tell, asked)
+        end = perform(request, uploads, tell, asked)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     except KeyboardInterrupt:
         end = {"stopped": True}
@@ -122,21 +116,33 @@ def _run(request: dict[str, Any], uploads: Path, output: IO[str]) -> None:
         _tell(output, end)
 
 
-def _ended(
+def perform(
     request: dict[str, Any],
     uploads: Path,
-    output: IO[str],
     tell: Callable[[dict[str, Any]], None],
-    asked: Sequence[bool],
+    asked: Sequence[bool] = (),
 ) -> dict[str, Any]:
-    """Do a run. Return its final message, empty if all went well."""
+    """Do a run, and `tell` its messages. Return its final message, empty if all went well.
+
+    `asked` is not empty once the run is asked to stop.
+    """
     from airtcp.exceptions import AirtcpError
     from airtcp.web import work
     from airtcp.web.bodies import Job
 
+    last = -1.0
+
+    def some(message: dict[str, Any]) -> None:
+        nonlocal last
+        if "progress" in message:
+            if message["progress"] - last < 0.005 and message["progress"] >= last:
+                return
+            last = message["progress"]
+        tell(message)
+
     try:
-        _tell(output, {"began": True})
-        work.run(Job.model_validate(request["body"]), uploads, request["limit_s"], tell)
+        tell({"began": True})
+        work.run(Job.model_validate(request["body"]), uploads, request["limit_s"], some)
     except AirtcpError as error:
         return {"problem": work.problem(error, request["body"])}
     except MemoryError:
@@ -166,12 +172,16 @@ def _end_with_input() -> None:
     os._exit(1)
 
 
-def _tell(output: IO[str], message: dict[str, Any]) -> None:
+def line(message: dict[str, Any]) -> str:
+    """Return a message as JSON, with null for numbers that JSON does not have."""
     try:
-        line = json.dumps(message, allow_nan=False)
+        return json.dumps(message, allow_nan=False)
     except ValueError:
-        line = json.dumps(_finite(message))
-    output.write(line + "\n")
+        return json.dumps(_finite(message))
+
+
+def _tell(output: IO[str], message: dict[str, Any]) -> None:
+    output.write(line(message) + "\n")
     output.flush()
 
 
