@@ -257,24 +257,16 @@ $(STAMPS)/docs: $(STAMPS)/dev
 docs: build $(STAMPS)/docs ## Build the documentation into docs/_build, with the tables that follow from code
 	$(BIN)/python docs/pages.py
 	$(BIN)/python -m sphinx -W -q -b html docs docs/_build
+	@if [ -d out/lite ]; then rm -rf docs/_build/try && cp -r out/lite docs/_build/try; fi
 
-# Of its own, for it brings half a Jupyter along.
-$(STAMPS)/lite: $(STAMPS)/tools
-	$(PYTHON) -m venv $(VENV)/lite
-ifdef UV
-	UV_PROJECT_ENVIRONMENT=$(VENV)/lite $(BIN)/uv sync --quiet --frozen --only-group lite
-else
-	$(VENV)/lite/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(VENV)/lite/bin/python -m pip install --quiet --constraint requirements.lock --group lite
-endif
-	@touch $@
+WASM := wasm32-unknown-unknown
 
-# Pyodide itself comes from a CDN when a browser opens the site.
-lite: $(STAMPS)/lite ## Build the site that predicts in the browser, without a server, into out/lite
-	rm -rf out/lite out/lite-wheel
-	$(BIN)/python docs/lite/wheel.py out/lite-wheel
-	cd papers && ../$(BIN)/python -m hatchling build --target wheel --directory ../out/lite-wheel
-	cd docs/lite && ../../$(VENV)/lite/bin/jupyter lite build --piplite-wheels ../../out/lite-wheel/*.whl --output-dir ../../out/lite
+# A rustup brings the target; another Rust must have it.
+lite: build ## Build the page that needs no server, with the simulator in the browser, into out/lite
+	@if command -v rustup > /dev/null; then rustup --quiet target add $(WASM); fi
+	cargo build --quiet --release --target $(WASM) -p airtcp-wasm --config profile.release.strip=true
+	rm -rf out/lite
+	$(BIN)/python docs/lite/build.py target/$(WASM)/release/airtcp_wasm.wasm out/lite
 
 # With a profile of the branches that benches/train.py takes: the core is built twice, in a folder of its own, so that
 # the core of `make build` stays. It must give the outcomes of any other core.

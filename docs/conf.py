@@ -9,6 +9,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 import tables
 
 _CARGO = Path(__file__).parents[1] / "Cargo.toml"
+#: The page that needs no server (`make lite`), which `make docs` copies beside the documentation.
+_LITE = Path(__file__).parents[1] / "out" / "lite"
+_TRY = (
+    '<p><a href="try/index.html"><b>Try airtcp in this browser</b></a>: nothing to install, no '
+    "server; it loads 30 MB once.</p>"
+)
 
 project = "airtcp"
 author = "the airtcp authors"
@@ -16,7 +22,6 @@ project_copyright = "2026 the airtcp authors"
 release = tomllib.loads(_CARGO.read_text(encoding="utf-8"))["workspace"]["package"]["version"]
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx.ext.napoleon"]
-# `lite` is a site of its own (`make lite`).
 exclude_patterns = ["_build", "jupyter_execute", "lite", "publication"]
 nitpicky = True
 # Names in docstrings are for people: the standard library and our inner classes have no page.
@@ -38,7 +43,9 @@ html_copy_source = False
 def setup(app: Any) -> None:
     """Shows a CSV file as a table where a page links it on a line of its own."""
 
-    def read(_app: Any, _page: str, source: list[str]) -> None:
+    def read(_app: Any, page: str, source: list[str]) -> None:
         source[0] = tables.directives(source[0])
+        if page == "index" and _LITE.is_dir():
+            source[0] = source[0].replace("\n\n", f"\n\n{_TRY}\n\n", 1)
 
     app.connect("source-read", read)
