@@ -110,7 +110,7 @@ PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q -n $(WORKERS)
 WORKERS ?= 2
 UNIT_TESTS := tests/models tests/scenario $(addprefix tests/judge/test_,candidates.py causes.py document.py outcome.py) tests/test_rooms.py tests/test_results.py tests/test_records.py \
 	tests/test_metrics.py tests/test_stats.py tests/test_units.py tests/test_standards.py
-CARGO_TEST := cargo test --workspace --exclude airtcp-py --quiet
+CARGO_TEST := cargo test --workspace --exclude airtcp-py --exclude airtcp-wasm --quiet
 
 # Several targets at once, the output of each in one piece.
 BESIDE = $(MAKE) --no-print-directory --quiet --output-sync=target SIDE_BY_SIDE=1 STARTED=$(STARTED)

@@ -69,12 +69,18 @@ class Python {
     const least = Math.min(...this.#waiting.map((one) => one.urgency));
     const [one] = this.#waiting.splice(this.#waiting.findIndex(({ urgency }) => urgency === least), 1);
     this.#busy = one;
-    this.#worker.postMessage({ id: 0, kind: one.kind, request: one.request });
+    this.#worker.postMessage({ kind: one.kind, request: one.request });
   }
 }
 
 const questions = new Python();
 const runs = new Python();
+const loading = document.createElement("p");
+loading.className = "notice";
+loading.role = "status";
+loading.textContent = "Loading Python and the simulator into this browser: 30 MB, once …";
+document.getElementById("layout").before(loading);
+questions.ask("ready").then(() => loading.remove(), (error) => { loading.textContent = `This browser cannot run the simulator: ${error.message}`; });
 
 /** How soon a question is answered, as the server orders them. */
 const URGENCY = { predict: 0, point: 2 };

@@ -41,20 +41,22 @@ async function prepare() {
   return python;
 }
 
-self.onmessage = async ({ data: { id, kind, request } }) => {
+self.onmessage = async ({ data: { kind, request } }) => {
   try {
     const python = await ready;
     const call = python.globals.get(kind);
-    if (kind === "perform") {
+    if (kind === "ready") {
+      self.postMessage({ reply: null });
+    } else if (kind === "perform") {
       if (request.body.kind === "report") await python.loadPackage(DRAWING);
-      call(JSON.stringify(request), (message) => self.postMessage({ id, message: JSON.parse(message) }));
-      self.postMessage({ id, reply: null });
+      call(JSON.stringify(request), (message) => self.postMessage({ message: JSON.parse(message) }));
+      self.postMessage({ reply: null });
     } else if (kind === "answer") {
-      self.postMessage({ id, reply: JSON.parse(call(JSON.stringify(request))) });
+      self.postMessage({ reply: JSON.parse(call(JSON.stringify(request))) });
     } else {
-      self.postMessage({ id, reply: call(request) });
+      self.postMessage({ reply: call(request) });
     }
   } catch (error) {
-    self.postMessage({ id, error: String(error.message ?? error).trim().split("\n").at(-1) });
+    self.postMessage({ error: String(error.message ?? error).trim().split("\n").at(-1) });
   }
 };

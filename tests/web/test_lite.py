@@ -1,4 +1,4 @@
-"""The page that needs no server (`make lite`): the core as WebAssembly, and the page in Chromium."""
+"""The page that needs no server (`make lite`): the WebAssembly core, and the page in Chromium."""
 
 import functools
 import http.server
@@ -25,7 +25,7 @@ SEED, REPLICATION = 7, 3
 #: The examples, and three of them with other seeds.
 AGAIN = ("office-wifi6", "three-cells", "web-hotspot")
 
-#: Answers each request of a file, and writes the replies, their lengths and the time of all of them.
+#: Answers each request of a file, and writes replies and lengths; prints the time of all of them.
 NODE = """
 import { readFileSync, writeFileSync } from "node:fs";
 const [core, requests, replies] = process.argv.slice(2);
@@ -75,7 +75,7 @@ def test_twenty_scenarios_have_the_same_bits_in_webassembly(site: Path, tmp_path
     assert len(names) >= 20
     requests, native, spent = [], [], 0.0
     for name, seed in names:
-        scenario = airtcp.load(directory() / f"{name}.toml").with_run(replications=1)
+        scenario = airtcp.load(str(directory() / f"{name}.toml")).with_run(replications=1)
         resolved = scenario.for_core()
         simulation = _core.Simulation(resolved)
         start = time.process_time()
@@ -147,12 +147,12 @@ def page(site: Path, browser: Any) -> Iterator[Page]:
 
 def decided(page: Page) -> str:
     """The verdict once the run has ended, with its changes."""
-    page.page.locator(".verdict-box [data-apply]").first.wait_for(timeout=600_000)
+    page.page.locator(".card.first [data-apply]:visible").first.wait_for(timeout=600_000)
     return str(page.page.locator(".verdict-head").inner_text())
 
 
 def test_an_office_is_decided_without_a_server_as_with_one(page: Page) -> None:
-    native = airtcp.run(directory() / "office-wifi6.toml")
+    native = airtcp.run(str(directory() / "office-wifi6.toml"))
     assert native.verdict is not None
     missed = sum(one.state == "fails" for one in native.verdict.targets)
     assert 0 < missed < len(native.verdict.targets)
