@@ -20,7 +20,6 @@ from airtcp.sweep.work import Often, Work
 from children import Children, CpuOfChildren
 from commands import call
 
-ROOT = Path(__file__).parents[1]
 COMMAND = [sys.executable, "-m", "airtcp"]
 TEXT = """
 title = "Losses of every kind"
@@ -196,16 +195,6 @@ def test_workers_get_the_code_with_their_work(tmp_path: Path) -> None:
         [sys.executable, "-c", code], input=pickle.dumps(work), capture_output=True, check=True
     )
     assert done.stdout == expected
-
-
-@pytest.mark.parametrize("name", ["scalable", "delay_based"])
-def test_the_examples_of_the_guide_do_otherwise_than_reno(name: str) -> None:
-    airtcp.plugins.load(ROOT / "docs" / "plugins" / f"{name}.py")
-    text = TEXT.replace('congestion = "WORD"', 'congestion = "WORD", variant = "rack"', 1)
-    one, other = (loads(text.replace("WORD", word)) for word in (name.replace("_", "-"), "reno"))
-
-    runs = [_core.Simulation(each.to_json()).run(1, 0, _core.RunControl()) for each in (one, other)]
-    assert runs[0][1] != runs[1][1]
 
 
 def written(tmp_path: Path, name: str, body: str) -> list[str]:
