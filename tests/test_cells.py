@@ -22,7 +22,6 @@ from airtcp.scenario import Scenario, loads
 from airtcp.stats import Interval
 from airtcp.web.timeline import timeline
 from bases import cell, short_example
-from wing import with_papers
 
 #: Two stations of a cell `there`.
 GUESTS = """
@@ -45,17 +44,6 @@ def example(name: str, **changes: Any) -> Scenario:
 @pytest.fixture(scope="module")
 def row() -> Simulation:
     return simulate(example("three-cells"), threads=1).simulation
-
-
-def test_the_middle_of_three_cells_gets_little_of_what_it_has_alone(row: Simulation) -> None:
-    shares = {name: cell.share_of_alone for name, cell in row.cells.items()}
-
-    assert list(shares) == ["left", "middle", "right"]
-    means = {name: share.mean for name, share in shares.items() if share and share.mean}
-    # ns-3 has 1.5 of 25 Mb/s in the middle, and 23 outside.
-    assert means["middle"] < 0.12
-    assert means["left"] > 0.85
-    assert means["right"] > 0.85
 
 
 def test_goodputs_of_cells_add_up_and_airtime_is_conserved(row: Simulation) -> None:
@@ -104,20 +92,6 @@ def test_the_goodput_of_one_flow_is_told_once_in_a_difference() -> None:
     assert ("flow_goodput_bps", "reader") not in told
     # Of three flows the mean is another number than the sum.
     assert {("goodput_bps", None), ("flow_goodput_bps", None)} <= set(told)
-
-
-def test_cells_on_channels_of_their_own_have_what_they_have_alone() -> None:
-    channels = {f"cells.{name}.channel": 36 + 4 * index
-                for index, name in enumerate(("left", "middle", "right"))}  # fmt: skip
-
-    apart = simulate(example("three-cells", **channels, air=None), threads=1).simulation
-
-    for one in apart.cells.values():
-        # Equal bits: neither a backoff nor a segment differs.
-        assert one.share_of_alone.mean == 1.0
-        assert one.airtime.heard == 0.0
-        assert one.waits_for == {}
-    assert sentences(example("three-cells", **channels, air=None), apart.cells) == []
 
 
 def test_a_neighbour_that_nobody_hears_changes_no_bit_of_a_cell_alone() -> None:
@@ -261,12 +235,6 @@ def test_a_share_that_is_hardly_known_is_told_by_both_ends() -> None:
     assert known_share(Interval(0.93, None, None, 1)) == "93.0 %"
 
 
-def test_one_cell_has_no_cells_in_its_results() -> None:
-    one = loads(cell(2, warmup="0 s", duration="100 ms", replications=1))
-
-    assert "cells" not in simulate(one, threads=1).simulation.to_dict()
-
-
 def test_a_difference_tells_what_a_channel_changes() -> None:
     a = example("three-cells", **{"run.replications": 3})
     channels = {"left": 36, "middle": 40, "right": 44}
@@ -284,22 +252,6 @@ def test_a_difference_tells_what_a_channel_changes() -> None:
     assert middle[0] == "middle"
     assert middle[1].endswith("% → 100.0 %")
     assert middle[3].endswith(" → 0.00 %")
-
-
-@with_papers
-def test_the_chain_of_clusters_says_who_starves() -> None:
-    of = example("three-cells")
-
-    best = airtcp.predict(of, glance=False).best("cell_goodput_bps")
-
-    assert isinstance(best.value, list)
-    left, middle, right = best.value
-    # The simulation has 23.1, 1.2 and 23.1 Mb/s.
-    assert left == right == pytest.approx(23.1e6, rel=0.05)
-    assert middle < 0.1 * left
-    assert any("cells starve (middle)" in sentence for sentence in best.broken)
-    seen = airtcp.glance(of).metrics["goodput_bps"]
-    assert 40e6 < seen.mean < 55e6
 
 
 def test_the_timeline_tells_who_hears_a_frame() -> None:

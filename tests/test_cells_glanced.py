@@ -92,14 +92,6 @@ def test_a_cell_that_wants_little_is_not_one_that_gets_little() -> None:
     assert seen.cells["left"].goodput_bps.low is not None
 
 
-def test_a_hidden_pair_has_a_cell_and_nobody_alone() -> None:
-    seen = glance(example("hidden-uploads"))
-
-    assert list(seen.cells) == ["ap"]
-    assert (seen.cells["ap"].worst_hidden or 0.0) > 0.5
-    assert seen.alone == {}
-
-
 def test_the_page_has_what_the_command_tells() -> None:
     told = predict(example("three-cells"), glance=True)
 

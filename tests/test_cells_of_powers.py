@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import airtcp
 import pytest
 from airtcp.predict import predict
 from airtcp.present.cells import sentences
@@ -122,28 +121,6 @@ def test_the_chain_of_clusters_says_what_it_has_not() -> None:
         'chain of clusters: not all nodes of cell "left" hear each other; the chain of clusters '
         "has no hidden stations within a cell"
     )
-
-
-def test_a_floor_that_the_chain_was_wrong_about_gets_a_glance() -> None:
-    """Of three cells 20 m apart the middle has a third of what is its own alone, not a 20th."""
-    middle = airtcp.glance(row_of_floors()).cells["middle"].goodput_bps
-
-    assert predict(row_of_floors()).model == {}
-    assert middle.mean > 5e6
-
-
-def row_of_floors() -> Scenario:
-    names = {"left": 0, "middle": 20, "right": 40}
-    cells = "\n".join(f"[cells.{one}]\nposition = [{x}, 0]" for one, x in names.items())
-    groups = "\n".join(
-        f'[[stations]]\nname = "of-{one}"\ncount = 1\ncell = "{one}"\n'
-        'positions = { disc = "5 m" }\n'
-        f'[[flows]]\nstations = "of-{one}"\ndirection = "download"\n{DOWN}'
-        for one in names
-    )
-    run = '[run]\nwarmup = "1 s"\nduration = "2 s"'
-    phy = '[phy]\nstandard = "802.11a"'
-    return loads("\n".join([phy, cells, "[air]\npath_loss = {}", groups, run]))
 
 
 def test_one_cell_by_powers_is_not_told_as_one_with_hidden_stations() -> None:

@@ -50,17 +50,6 @@ def test_verdicts(model: float, simulated: Interval, words: str) -> None:
     assert difference(model, simulated) == relative
 
 
-def test_comparison_is_a_prediction_and_a_simulation_of_one_scenario(
-    scenario: ResolvedScenario,
-) -> None:
-    result = compare(scenario, seed=3, replications=2)
-    alone = simulate(scenario, seed=3, replications=2)
-
-    assert result.simulation.metrics == alone.metrics
-    assert result.model == predict(scenario).model
-    assert result.scenario.run.replications == 2
-
-
 @with_papers
 def test_every_value_of_a_model_has_a_row_in_its_order(scenario: ResolvedScenario) -> None:
     result = compare(scenario)

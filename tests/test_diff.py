@@ -87,21 +87,6 @@ def test_what_differs_in_nothing_has_differences_of_exactly_zero() -> None:
     assert messages.separated(same) == []
 
 
-def test_differences_are_those_of_pairs(fewer: Difference) -> None:
-    a, b = (
-        [run.answer["metrics"]["ap_queue_packets"] for run in one.simulation.runs]
-        for one in (fewer.a, fewer.b)
-    )
-    change = fewer.metrics["ap_queue_packets"]
-
-    assert change.difference.mean == pytest.approx(sum(b) / 5 - sum(a) / 5)
-    assert change.difference.n == 5
-    assert change.a == fewer.a.simulation.metrics["ap_queue_packets"]
-    assert change.b == fewer.b.simulation.metrics["ap_queue_packets"]
-    assert fewer.changed == {"stations.far.count": (3, 2)}
-    assert [run.index for run in fewer.b.simulation.runs] == list(range(5))
-
-
 def test_differences_of_estimates_are_those_of_their_values(fewer: Difference) -> None:
     """Of goodput, whose estimate is no plain mean: the values of each replication, in pairs."""
     a, b = (one.simulation.estimates["goodput_bps"] for one in (fewer.a, fewer.b))
@@ -227,19 +212,6 @@ def test_rows_of_what_users_feel_have_the_state_of_their_verdict(fewer: Differen
     assert set(better.states) == {"good"}
     assert set(worse.states) == {"bad"}
     assert shown(airtcp.diff(fewer.a.scenario, fewer.a.scenario)) == []
-
-
-def test_details_have_rows_of_their_own(fewer: Difference) -> None:
-    parts = list(messages.parts(fewer, [], everything=True))
-    tables = [one for one in parts if isinstance(one, Table)]
-
-    small = any(
-        one.change.separated and one.is_felt and not one.is_noticed for one in fewer.ranked()
-    )
-    assert len(tables) == 2 + small
-    assert len(tables[-1].rows) == sum(
-        one.change.separated and not one.is_felt for one in fewer.ranked()
-    )
 
 
 def test_what_nobody_notices_is_neither_better_nor_worse() -> None:

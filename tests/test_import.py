@@ -152,25 +152,6 @@ def test_flent_gives_both_directions(flent: Path) -> None:
     assert measured.others == ("Ping (ms) ICMP: median 20 ms, p95 20 ms",)
 
 
-def test_a_table_gives_values_and_intervals(tmp_path: Path) -> None:
-    path = written(
-        tmp_path, "metric,value,low,high,of\ngoodput_bps,5e6,4e6,6e6,\nrtt_s,0.1,,,upload\n"
-    )
-
-    measured = measurement_of(path)
-
-    assert measured.values[""]["goodput_bps"].half_width == 1e6
-    assert measured.values["upload"]["rtt_s"].low is None
-
-
-@pytest.mark.parametrize("names", [[HOSTAPD], [UCI], [UCI, IPERF3], [IPERF3, HOSTAPD], None])
-def test_what_is_written_runs(names: list[Path] | None, flent: Path) -> None:
-    scenario = loads(scenario_of(names or [flent]))
-    short = scenario.vary({"run.warmup": "100 ms", "run.duration": "400 ms", "run.replications": 2})
-
-    assert airtcp.simulate(short).metrics["goodput_bps"].mean > 0.0
-
-
 @pytest.mark.parametrize(
     ("content", "said"),
     [

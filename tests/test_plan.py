@@ -203,15 +203,6 @@ def test_of_several_conditions_the_first_to_hold_decides_on_any_number_of_thread
     assert abs(one.answer.value - carried(short, until=both[0]).answer.value) <= 2
 
 
-def test_a_think_time_is_shortened_until_it_is_too_short(scenario: Scenario) -> None:
-    quick = scenario.vary({"run.duration": "15 s", "run.replications": 5})
-    vary = "flows.near.application.think_time.mean"
-    found = carried(quick, until="goodput > 2 Mb/s", vary=vary, begin="20 s", end="50 ms")
-    low, value, high = ends(found)
-    assert 0.05 < low <= value <= high < 20.0
-    assert found.answer.unit == "s"
-
-
 @pytest.mark.parametrize(
     ("until", "says"),
     [

@@ -50,26 +50,6 @@ def test_pictures_that_would_show_nothing_are_left_out(web: Comparison) -> None:
     assert set(lone) == {"comparison", "airtime", "goodput"}
 
 
-@with_papers
-def test_a_model_that_does_not_apply_has_no_picture() -> None:
-    """Ten uploads behind a queue of five: their model knows no losses, and is far off."""
-    text = cell(
-        10,
-        direction="upload",
-        tables="[ap]\nqueue = { limit = 5 }",
-        warmup="1 s",
-        duration="5 s",
-        replications=3,
-    )
-    result = compare(loads(text))
-    off = {row.source for row in result.comparison if row.verdict.startswith("far ")}
-    kept = plot.pictures(result).get("comparison")
-    applies = [row for row in result.comparison if row.source not in off]
-
-    assert off
-    assert (kept is None) == (not applies)
-
-
 def test_latency_shows_calls_with_the_bounds_of_their_targets() -> None:
     speech = '{ kind = "udp", packet = "200 B", rate = "80 kb/s" }'
     text = cell(3, application=speech, direction="both", duration="2 s", replications=3)

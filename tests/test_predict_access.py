@@ -158,14 +158,6 @@ def test_priorities_are_in_no_model(mac: str, reason: str) -> None:
     assert "contend with equal chances" in said.uncovered
 
 
-def test_a_window_without_backoff_has_an_answer_or_a_reason() -> None:
-    mac = ALIKE.replace("cw_min = 31\ncw_max = 1023", "cw_min = 0\ncw_max = 0")
-
-    said = predict(scenario(mac=mac))
-
-    assert bool(said.model) != bool(said.uncovered)
-
-
 WEB = (
     '{ kind = "web", size = { distribution = "pareto", mean = "30 kB", shape = 1.5 }, '
     'think_time = { distribution = "exponential", mean = "10 s" } }'

@@ -63,27 +63,6 @@ def simulated(asked: ResolvedScenario, metric: str = "goodput_bps") -> float:
     return mean
 
 
-@pytest.mark.parametrize(
-    ("standard", "phy", "mbps"),
-    [
-        ("n", "mcs = 7", 66.406),
-        ("ac", 'mcs = 9\nchannel_width = "80 MHz"', 373.156),
-        ("ax", 'mcs = 11\nchannel_width = "80 MHz"\nband = "5 GHz"', 549.388),
-    ],
-)
-def test_a_lone_saturated_sender_by_hand(standard: str, phy: str, mbps: float) -> None:
-    """The rows of `tests/models/test_model_ampdu.py`, from a scenario."""
-    if standard != "ax":
-        phy += '\nguard_interval = "400 ns"'
-    asked = scenario(
-        flow("download"), standard=standard, phy=phy, mac='rules = { preset = "ns-3" }'
-    )
-
-    assert values(predict(asked))["Jun et al. (2003), A-MPDUs"] / 1e6 == pytest.approx(
-        mbps, abs=1e-3
-    )
-
-
 # Simulated means of 20 s are known to 1 % or better; a retry limit and doubled windows after PPDUs
 # of which nothing arrives, which the model has not, cost nothing at these rates.
 @pytest.mark.parametrize("rate", ["1 %", "10 %", "30 %"])

@@ -12,7 +12,6 @@ from bases import cell
 from wing import with_papers
 
 BULK = '{ kind = "bulk" }'
-WEB = '{ kind = "web", size = "30 kB", think_time = "0.1 s", request = "60 kB" }'
 FOUR = 'delayed_ack = { every = 4, timeout = "200 ms" }'
 
 
@@ -53,15 +52,6 @@ def test_data_in_one_direction_meet_the_keys_of_the_receiver_alone(
     apart = outcome(f"receiver = {{ {key} }}", direction)
     assert apart == outcome(key, direction)
     assert apart != outcome("", direction)
-
-
-def test_requests_meet_the_keys_of_the_sending_end() -> None:
-    """Requests of 60 kB to a server with a window of 3 KiB: two segments in each round trip."""
-    small, large = (f'receive_window = "{size} KiB"' for size in (3, 63))
-    plain, _ = outcome(large, application=WEB)
-    apart, _ = outcome(f"{small}, receiver = {{ {large} }}", application=WEB)
-    other, _ = outcome(f"{large}, receiver = {{ {small} }}", application=WEB)
-    assert len({str(one) for one in (plain, apart, other)}) == 3
 
 
 def test_an_option_holds_if_both_ends_have_it() -> None:

@@ -10,7 +10,6 @@ from airtcp.scenario import Scenario
 from cells_of_remedies import (
     AGED,
     AGGREGATES,
-    BURSTS,
     DOWNLOAD,
     FAR,
     MIXED,
@@ -139,18 +138,6 @@ def test_new_clients_have_the_standard_of_the_access_point_at_the_same_mcs() -> 
     # The access point's 80 MHz in place of the 40 MHz of 802.11n.
     assert (before.data_rate.high.mcs, before.data_rate.high.channel_width_mhz) == (3, 40)
     assert (after.data_rate.high.mcs, after.data_rate.high.channel_width_mhz) == (3, 80)
-
-
-@pytest.mark.parametrize("name", ["queue-100", "codel"])
-def test_a_queue_that_is_replaced_keeps_the_ring_of_the_driver(name: str) -> None:
-    """`tc` replaces the discipline above the ring, and the ring stays; AQL takes its place."""
-    new = applied(name, BURSTS).scenario
-    assert BURSTS.ap.queue.mac_limit == 4
-    assert new.ap.queue.mac_limit == 4
-    assert new.ap.queue != BURSTS.ap.queue
-    for takes_it in ("aql", "managed-queue"):
-        assert applied(takes_it, BURSTS).scenario.ap.queue.mac_limit is None
-    assert applied(name, OFDM).scenario.ap.queue.mac_limit is None
 
 
 def test_two_remedies_go_together_unless_they_are_of_one_key() -> None:

@@ -15,7 +15,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import airtcp
 import pytest
 from airtcp.remedies import Changed, catalogue, changed
 from airtcp.remedies.apply import lines_for
@@ -239,25 +238,6 @@ def test_mac80211_does_what_was_simulated(name: str) -> None:
         return
     by_lines = base.vary({"ap.queue": queue, "ap.scheduler": scheduler})
     assert by_lines.to_json() == new.scenario.to_json()
-
-
-def test_a_ring_keeps_its_delay_under_tc_and_loses_it_under_aql() -> None:
-    """Packets wait in a ring of 400 packets, whatever tc does above it."""
-    call = {"stations": "laptop", "direction": "both", "application": {"kind": "call"}}
-    many = {**DOWNLOAD, "connections": 10}
-    base = cell("802.11n", call, many, ap={"queue": {"limit": 1000, "mac_limit": 400}})
-
-    def delay_s(scenario: Scenario) -> float:
-        return airtcp.simulate(scenario).metrics["packet_delay_s"].mean or 0.0
-
-    before = delay_s(base)
-    after = {}
-    for name in ("fq-codel", "managed-queue"):
-        new = changed(base, remedy(name))
-        assert isinstance(new, Changed)
-        after[name] = delay_s(new.scenario)
-    assert after["fq-codel"] > 0.3 * before
-    assert after["managed-queue"] < 0.2 * before
 
 
 # The programs take them.

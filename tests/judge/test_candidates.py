@@ -45,14 +45,6 @@ def test_every_remedy_is_a_candidate_or_has_a_reason_why_not(base: Scenario) -> 
     assert costs == sorted(costs)
 
 
-def test_what_is_so_already_is_no_candidate(base: Scenario, known: dict[str, Candidate]) -> None:
-    changed = known["managed-queue"].changed.scenario
-    found, unfit = singles(named(changed))
-
-    assert "managed-queue" not in [one.name for one in found]
-    assert "managed-queue" in unfit
-
-
 def test_a_pair_has_the_changes_of_both_and_the_higher_cost(
     base: Scenario, known: dict[str, Candidate]
 ) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import airtcp
 import pytest
-from airtcp.judge.outcome import outcome_of
 from airtcp.judge.recommend import advise
 from airtcp.present.silence import silences
 from airtcp.results import Replication, SimulationResult
@@ -49,17 +48,6 @@ def test_a_change_that_takes_all_from_others_is_not_recommended(advice: Advice) 
     assert {one.group for one in advice.recommended.loses if one.after == 0.0} == set()
 
 
-def test_who_gets_nothing_counts_as_halved(
-    plain: SimulationResult, voice: SimulationResult
-) -> None:
-    before, after = outcome_of(plain), outcome_of(voice)
-
-    assert after.halved(before)["laptop", "download"] == 0.0
-    assert before.halved(after) == {}
-    pages = next(one for one in after.targets if one.text.startswith("laptop"))
-    assert pages.state == "fails"
-
-
 def test_flows_of_one_cause_are_told_together(voice: SimulationResult) -> None:
     """Of forty each has its own number of timeouts."""
     found = list(silences(voice))
@@ -84,12 +72,3 @@ def test_a_target_on_pages_of_which_none_comes_is_missed(voice: SimulationResult
 
 def under_way_s(run: Replication) -> list[float]:
     return [float(age) for age in run.accounts.pages.under_way_age_s]
-
-
-def test_of_few_pages_that_have_not_come_nothing_is_told() -> None:
-    """A run of a second has a page in progress or two."""
-    short = airtcp.load(OFFICE).vary(VOICE | {"run.warmup": "0 s", "run.duration": "1 s"})
-    found = airtcp.verdict(airtcp.simulate(short, replications=1))
-
-    assert found.targets[0].state == "unknown"
-    assert found.targets[0].interval.low is None

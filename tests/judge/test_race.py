@@ -76,14 +76,6 @@ def test_the_order_is_the_same_on_any_number_of_threads(
     }
 
 
-def test_the_winner_meets_the_target_that_was_missed(race: Race) -> None:
-    base, now = race.change(race.ranked()[0])
-
-    assert base.expected_misses > 0.9
-    assert now.expected_misses < 0.1
-    assert now.breaks(base) == {}
-
-
 def test_everything_is_tried_once_and_the_final_has_the_longest_runs(
     office: SimulationResult, race: Race
 ) -> None:
@@ -107,14 +99,6 @@ def test_what_the_budget_has_no_room_for_is_left_out(office: SimulationResult) -
     # The cheapest kinds are tried first.
     assert set(every[: len(every) - len(small.left_out)]) <= set(small.standings)
     assert not set(small.left_out) & set(small.standings)
-
-
-@pytest.mark.parametrize("budget", [4e6, 1.6e7])
-def test_the_work_stays_within_the_budget(office: SimulationResult, budget: float) -> None:
-    race = raced(office, budget)
-
-    # A run may cost more than one of the scenario as it is, by as much as it carries more.
-    assert race._spent < 1.5 * budget
 
 
 def test_pairs_race_where_no_single_change_meets_all() -> None:
@@ -201,15 +185,6 @@ def test_the_whole_run_corrects_short_runs_by_a_factor_of_at_most_two(
         assert pages(short).corrected(found).worst == short * factor
     # Not of goodput: of two hidden stations either may win, and a short run may show the other one.
     assert of(short).corrections(of(1.5)) == {}
-
-
-def test_a_change_improves_what_a_short_run_does_not_show_as_missed() -> None:
-    """The whole run is at 1.5 of the bound, a short one at .75, and at .3 with a change."""
-    base, now = pages(0.75), pages(0.3)
-    factors = base.corrections(pages(1.5))
-
-    assert not now.improves(base)
-    assert now.corrected(factors).improves(base.corrected(factors))
 
 
 @pytest.mark.parametrize(

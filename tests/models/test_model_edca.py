@@ -83,22 +83,6 @@ def test_zones_by_walking_through_the_slots(aifs: list[int]) -> None:
     assert result.idle + result.success.sum() + result.collision == pytest.approx(1.0, abs=1e-12)
 
 
-def test_a_longer_aifs_means_less() -> None:
-    """More waiting: a smaller share of the slots, and of the successes."""
-    apart = fixed_point([5, 5], 32, 5, np.stack([np.zeros(8), np.arange(8)], axis=-1))
-
-    assert np.all(np.diff(apart.zones.share[:, 1]) < 0)
-    assert np.all(np.diff(apart.zones.success[:, 1] / apart.zones.success[:, 0]) < 0)
-    assert np.all(np.diff(apart.p[:, 0]) < 0)
-    assert saturation(apart, FHSS_BASIC).slot_s.shape == (8,)
-    # Only differences count, and not the order of the classes.
-    assert fixed_point([5, 5], 32, 5, [11, 9]).p == pytest.approx(apart.p[2][::-1], rel=1e-12)
-    forward = fixed_point([2, 3, 5], [16, 32, 64], [1, 2, 5], [2, 3, 7])
-    backward = fixed_point([5, 3, 2], [64, 32, 16], [5, 2, 1], [7, 3, 2])
-    assert forward.p == pytest.approx(backward.p[::-1], rel=1e-12)
-    assert forward.zones.success == pytest.approx(backward.zones.success[::-1], rel=1e-12)
-
-
 def test_collisions_last_as_long_as_the_longest_frame() -> None:
     """Two nodes: a collision is always of both, and lasts as the second class's frame."""
     point = fixed_point([1, 1], [8, 16], 3, [0, 1])

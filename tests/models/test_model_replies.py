@@ -65,13 +65,6 @@ def test_the_share_at_once_is_counted(w0: int, d: int, connections: int, most: f
     assert cell.failing == pytest.approx(met, rel=0.1)
 
 
-def test_more_stations_are_found_without_a_backoff() -> None:
-    shares = [share_at_once(16, 2, connections) for connections in (1, 2, 4, 100)]
-
-    assert shares == sorted(shares)
-    assert shares[-1] == pytest.approx(1.0, abs=1e-12)
-
-
 def test_no_ack_at_once_is_one_contender_and_an_ack_for_each_d_segments() -> None:
     cell = download(DATA, ACK, w0=16, d=2, at_once=0.0)
 

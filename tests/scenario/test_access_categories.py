@@ -4,13 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-from airtcp import standards
 from airtcp.exceptions import ScenarioError
 from airtcp.scenario import ResolvedScenario, load, loads
 from airtcp.scenario.keys.mac import AccessParameters, Classify, Edca
-from airtcp.standards import STANDARDS
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 EVERY_KEY = Path(__file__).parents[1] / "scenarios" / "valid" / "every_key.toml"
 US = 1000
@@ -129,46 +125,3 @@ def test_a_txop_has_room_for_a_frame(mac: str, short_of: int | None) -> None:
     takes = re.search(r"takes (\S+) (ms|us) with", str(caught.value))
     microseconds = float(takes[1]) * (1000 if takes[2] == "ms" else 1)
     assert microseconds == pytest.approx(short_of, rel=1e-3)
-
-
-TIMES = st.integers(0, 10**6).map(lambda ns: f"{ns} ns")
-CATEGORY = st.fixed_dictionaries(
-    {},
-    optional={
-        "aifs": TIMES,
-        "aifsn": st.integers(1, 15),
-        "cw_min": st.integers(0, 1023),
-        "cw_max": st.integers(0, 1023),
-        "txop_limit": TIMES,
-    },
-)
-
-
-@settings(deadline=None, max_examples=200)
-@given(
-    standard=st.sampled_from(list(STANDARDS)),
-    ap=st.booleans(),
-    category=st.sampled_from(standards.EDCA_CATEGORIES),
-    keys=CATEGORY,
-)
-def test_what_is_accepted_can_be_run(standard: str, ap: bool, category: str, keys) -> None:
-    """Every category ends up with an AIFS of SIFS at least and windows in order, or is refused."""
-    side = "ap" if ap else "stations"
-    lines = [f"{key} = {value!r}".replace("'", '"') for key, value in keys.items()]
-    found = scenario_or_message("\n".join([f"[mac.edca.{side}.{category}]", *lines]), standard)
-    if isinstance(found, str):
-        assert f"mac.edca.{side}.{category}." in found
-        return
-    for categories in (found.mac.edca.ap, found.mac.edca.stations):
-        assert tuple(categories) == standards.EDCA_CATEGORIES
-        for parameters in categories.values():
-            assert parameters.aifs_ns >= found.phy.sifs_ns
-            assert parameters.cw_min <= parameters.cw_max
-    assert ResolvedScenario.from_json(found.to_json()) == found
-
-
-def scenario_or_message(mac: str, standard: str) -> ResolvedScenario | str:
-    try:
-        return scenario(mac, standard)
-    except ScenarioError as error:
-        return str(error)

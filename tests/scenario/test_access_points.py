@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from airtcp import simulate
 from airtcp.exceptions import ScenarioError
 from airtcp.messages.access_point import access_point_words
 from airtcp.scenario import Scenario, load, resolve
@@ -180,20 +179,3 @@ def test_fixed_bursts_have_half_of_their_window_by_default() -> None:
     bursts = {"scheme": "fixed-burst", "window_slots": 32, "packets": 16}
     assert found.ap.access.model_dump() == bursts
     assert Scenario.from_json(found.to_json()).ap.access == found.ap.access
-
-
-def test_fixed_bursts_are_sent() -> None:
-    """A packet a window leaves most slots idle; sixteen do not."""
-    goodput = []
-    for packets in (1, 16):
-        access = {"scheme": "fixed-burst", "packets": packets}
-        run = {"warmup": "2 s", "duration": "5 s", "replications": 2}
-        found = network(
-            {"access": access},
-            standard="802.11b",
-            stations=[{"name": "laptop", "count": 10}],
-            run=run,
-        )
-        goodput.append(simulate(found).metrics["goodput_bps"].mean)
-
-    assert goodput[1] > 1.15 * goodput[0]

@@ -1,13 +1,10 @@
 """Timing that follows from other keys: DIFS, EIFS, ACK timeouts, symbols, control rates."""
 
-import math
 from pathlib import Path
 
 import pytest
 from airtcp.airtime import Rate
-from airtcp.scenario import ResolvedScenario, load, loads, resolve
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from airtcp.scenario import ResolvedScenario, load, loads
 
 VALID = Path(__file__).parents[1] / "scenarios" / "valid"
 US = 1000
@@ -85,53 +82,3 @@ def test_control_rates_of_groups() -> None:
         ("short_preamble", "near"): Rate(bps=2_000_000, modulation="dsss"),
         ("short_preamble", "far"): Rate(bps=2_000_000, modulation="dsss"),
     }
-
-
-def seconds(low: float, high: float) -> st.SearchStrategy[str]:
-    return st.floats(low, high).map(lambda value: f"{math.floor(value * 1e6)} us")
-
-
-@settings(deadline=None)
-@given(
-    standard=st.sampled_from(["802.11b", "802.11a", "802.11g"]),
-    slot=seconds(1e-6, 1e-4),
-    sifs=seconds(0, 1e-4),
-    counts=st.lists(st.integers(1, 1000), min_size=1, max_size=5),
-    mss=st.integers(1, 2000),
-    segments=st.integers(1, 1000),
-    mean=st.integers(1, 10**9),
-    shape=st.floats(1.01, 1000),
-)
-def test_derived_values_hold_together(
-    standard, slot, sifs, counts, mss, segments, mean, shape
-) -> None:
-    scenario = resolve(
-        {
-            "phy": {"standard": standard, "slot_time": slot, "sifs": sifs},
-            "stations": [{"name": f"g{i}", "count": n} for i, n in enumerate(counts)],
-            "flows": [
-                {
-                    "stations": f"g{i}",
-                    "direction": "download",
-                    "application": {
-                        "kind": "web",
-                        "size": {"distribution": "pareto", "mean": f"{mean} B", "shape": shape},
-                        "think_time": "1 s",
-                    },
-                    "tcp": {"mss": f"{mss} B", "receive_window": {"segments": segments}},
-                }
-                for i in range(len(counts))
-            ],
-        }
-    )
-    phy = scenario.phy
-
-    assert phy.difs_ns == phy.sifs_ns + 2 * phy.slot_time_ns
-    assert phy.eifs_ns > phy.sifs_ns + phy.difs_ns
-    assert phy.ack_timeout_ns > phy.sifs_ns + phy.slot_time_ns
-    assert phy.control_rate.bps <= phy.data_rate.bps
-    for flow in scenario.flows:
-        assert flow.application.size.mean() == pytest.approx(mean, rel=1e-9)
-        assert flow.tcp.receive_window_bytes == segments * mss
-        assert flow.tcp.initial_window_bytes % mss == 0
-    assert ResolvedScenario.from_json(scenario.to_json()) == scenario

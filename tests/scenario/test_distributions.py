@@ -17,7 +17,7 @@ from airtcp.distributions import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 from scipy import integrate
 
 LAWS: dict[str, Distribution] = {
@@ -212,10 +212,3 @@ def test_segments_lie_between_the_mean_and_one_more(law, mss: int) -> None:
 
     assert segments >= max(1.0, in_segments * (1 - 1e-9))
     assert segments <= (in_segments + 1) * (1 + 1e-9)
-
-
-@given(laws)
-def test_json_round_trip(law) -> None:
-    adapter = TypeAdapter(Distribution)
-
-    assert adapter.validate_json(law.model_dump_json(by_alias=True)) == law

@@ -1,6 +1,5 @@
 """A scenario varied by key paths, in the names and units of its file."""
 
-import pickle
 from pathlib import Path
 
 import pytest
@@ -183,10 +182,3 @@ def test_what_was_read_from_its_resolved_form_cannot_be_varied(scenario: Scenari
     assert read.with_run(seed=3) == scenario.with_run(seed=3)
     with pytest.raises(ValueError, match="has no written form"):
         read.vary({"run.seed": 2})
-
-
-def test_a_scenario_that_was_sent_to_another_process_can_be_varied(scenario: Scenario) -> None:
-    sent = pickle.loads(pickle.dumps(scenario))
-
-    assert sent == scenario
-    assert sent.vary({"run.seed": 2}) == scenario.vary({"run.seed": 2})
