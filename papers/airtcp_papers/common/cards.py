@@ -20,7 +20,7 @@ Its tables:
     [broken]                             # what to say of broken assumptions, and of no model
     path = "the server is at the access point; here ... of up to {delay}; {OPTIMISTIC}"
 
-Lists may name the groups of `airtcp.predict.keys` and `airtcp.predict.assumptions`. FOLDER.NAME is
+Lists may name the groups of `keys` and `airtcp.predict.assumptions`. FOLDER.NAME is
 a group of another paper. A name after a minus removes its keys from the names before it.
 """
 
@@ -32,8 +32,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from airtcp.data import beside
-from airtcp.predict import assumptions, keys, wording
+from airtcp.predict import assumptions
 from airtcp.predict.card import Assumption, Card
+
+from airtcp_papers.common import keys, wording
 
 #: The effects of a broken assumption, by the name that a sentence has for them.
 EFFECTS: Final = {

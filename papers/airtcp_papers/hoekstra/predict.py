@@ -23,13 +23,13 @@ from airtcp.models.processor_sharing import (
     sojourn_quantile,
     stable_load,
 )
-from airtcp.predict import wording
 from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import skipped_acks
 from airtcp.predict.card import Card
 from airtcp.predict.facts import legacy, rate_of, size_of, tcp_of
 from airtcp.units import format_time_ns
 
+from airtcp_papers.common import wording
 from airtcp_papers.common.cards import cards, said
 from airtcp_papers.hoekstra import model
 from airtcp_papers.miorandi.predict import assumed_windows, assumptions

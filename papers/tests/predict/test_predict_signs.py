@@ -22,9 +22,9 @@ import airtcp
 import airtcp_papers
 import pytest
 from airtcp import predict, simulate
-from airtcp.predict import wording
 from airtcp.predict.cards import cards
 from airtcp.scenario import loads
+from airtcp_papers.common import wording
 
 CARDS = cards()
 PAPERS = Path(airtcp_papers.__file__).parent

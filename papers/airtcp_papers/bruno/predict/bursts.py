@@ -13,11 +13,11 @@ from airtcp.predict.assumptions import skipped_acks
 from airtcp.predict.facts import endless_flows, rate_of, tcp_of, weighted
 from airtcp.predict.saturated import after_collision_ns, head_start_ns
 from airtcp.predict.senders import rts_before
-from airtcp.predict.wording import segments
 from airtcp.units import format_time_ns
 
 from airtcp_papers.bruno.burst_model import Exchanges, goodput
 from airtcp_papers.common.cards import cards, said
+from airtcp_papers.common.wording import segments
 from airtcp_papers.miorandi.predict import assumptions
 from airtcp_papers.miorandi.predict.connections import Connections
 

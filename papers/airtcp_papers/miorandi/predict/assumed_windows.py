@@ -10,10 +10,10 @@ from functools import partial
 from typing import Final
 
 from airtcp.predict.facts import tcp_of
-from airtcp.predict.wording import segments
 from airtcp.units import format_size, format_time_ns
 
 from airtcp_papers.common.cards import said
+from airtcp_papers.common.wording import segments
 from airtcp_papers.miorandi.predict.connections import Connections
 from airtcp_papers.miorandi.predict.transfers import request_bytes
 
@@ -90,7 +90,7 @@ def web_first_ack(connections: Connections) -> Iterator[str]:
         tcp_of(flow)
         for flow in connections.flows
         if tcp_of(flow).initial_window_bytes
-        < (tcp_of(flow).delayed_ack.every_at_first - 1) * tcp_of(flow).mss_bytes + 1
+        < (tcp_of(flow).delayed_ack.thresholds[0][1] - 1) * tcp_of(flow).mss_bytes + 1
     ]
     if stuck:
         timeout = format_time_ns(max(tcp.delayed_ack.timeout_ns for tcp in stuck))

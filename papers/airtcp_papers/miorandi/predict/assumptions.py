@@ -13,10 +13,11 @@ from typing import Final
 
 from airtcp.predict.assumptions import skipped_acks
 from airtcp.predict.facts import lossy, tcp_of
-from airtcp.predict.wording import OfDelay, segments
+from airtcp.predict.wording import OfDelay
 from airtcp.units import format_time_ns
 
 from airtcp_papers.common.cards import said
+from airtcp_papers.common.wording import segments
 from airtcp_papers.miorandi.model import CORRECTED, contention
 from airtcp_papers.miorandi.predict.connections import Connections
 

@@ -11,9 +11,9 @@ from airtcp.amounts import quantity
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Origin
 from airtcp.predict.facts import endless_flows, tcp_of
-from airtcp.predict.wording import segments
 
 from airtcp_papers.common.cards import cards, said
+from airtcp_papers.common.wording import segments
 from airtcp_papers.miorandi.model import (
     CORRECTED,
     PAPER,
@@ -51,7 +51,8 @@ def idle_by_timers(scenario: ResolvedScenario) -> str | None:
         return None
     most_bps = 0.0
     for n, tcp in zip(connections.counts, map(tcp_of, connections.flows), strict=True):
-        if not tcp.waits_for_timer or tcp.delayed_ack.policy is not None:
+        # A window of this many segments triggers an ACK before the timer.
+        if tcp.window_segments >= tcp.delayed_ack.every or tcp.delayed_ack.policy is not None:
             return None
         window_bits = 8 * tcp.window_segments * tcp.mss_bytes
         most_bps += 1e9 * n * window_bits / tcp.delayed_ack.timeout_ns

@@ -91,11 +91,6 @@ class DelayedAck(Table):
         """Segments per ACK in the long run: from the last threshold on."""
         return self.thresholds[-1][1]
 
-    @property
-    def every_at_first(self) -> int:
-        """Segments for the first ACK."""
-        return self.thresholds[0][1]
-
 
 class AdaptiveSkip(Table):
     """ACKs to leave out, a number adapted to the station's failed frames: paper G, section V."""

@@ -310,8 +310,3 @@ class Tcp(Table):
     def window_segments(self) -> int:
         """Full segments that fit in the receive window, at least one."""
         return max(1, self.receive_window_bytes // self.mss_bytes)
-
-    @property
-    def waits_for_timer(self) -> bool:
-        """True if the window holds too few segments to trigger an ACK before a timer."""
-        return self.window_segments < self.delayed_ack.every
