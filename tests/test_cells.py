@@ -130,36 +130,6 @@ def test_of_hidden_uploads_one_loses_nearly_all_without_rts() -> None:
     assert "RTS" not in told
 
 
-def test_what_begins_at_once_is_not_laid_to_stations_that_are_not_heard() -> None:
-    """Of twenty that upload half of all frames collide; one that hardly sends is behind a wall."""
-    of = loads(
-        """
-        phy = { standard = "802.11a" }
-        stations = [{ name = "hall", count = 20 }, { name = "cellar", count = 1, hears = [] }]
-        run = { warmup = "100 ms", duration = "1 s", replications = 2 }
-        [[flows]]
-        stations = "hall"
-        direction = "upload"
-        application = { kind = "udp", packet = "1500 B", rate = "saturated" }
-        [[flows]]
-        stations = "cellar"
-        direction = "download"
-        application = { kind = "udp", packet = "1000 B", rate = "100 kb/s" }
-        """
-    )
-    result = airtcp.simulate(of, threads=1)
-
-    (one,) = result.simulation.cells.values()
-    assert one.failures.same_slot > 0.4
-    assert 0.0 < one.failures.hidden < 0.01
-    assert (one.worst_hidden or 0.0) < 0.05
-    assert sentences(of, result.simulation.cells) == []
-    # Those that each station has lost so are those of the cell.
-    for run in result.simulation.runs:
-        of_stations = sum(node["hidden"] for node in run.answer["stations"])
-        assert of_stations == run.answer["cells"][0]["failures"]["hidden"]
-
-
 def test_time_in_which_others_send_is_not_told_as_idle() -> None:
     """Of a row the middle hears both: what it senses of others is a part of its own."""
     row = simulate(example("three-cells", **{"run.replications": 2}), threads=1)

@@ -6,9 +6,8 @@ from airtcp.predict import predict
 from airtcp.results import Lag, Predicted, Prediction, TestbedResult
 from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
-from airtcp.stats import Interval, joint, of_one_more
+from airtcp.stats import Interval, of_one_more
 from bases import cell
-from wing import with_papers
 
 DOWNLOADS = cell(5, title="Endless downloads", warmup="1 s", duration="10 s", replications=4)
 
@@ -48,26 +47,6 @@ def test_verdicts(model: float, simulated: Interval, words: str) -> None:
     # Relative to the simulation, if that is not zero.
     relative = pytest.approx(model / simulated.mean - 1.0) if simulated.mean else None
     assert difference(model, simulated) == relative
-
-
-@with_papers
-def test_every_value_of_a_model_has_a_row_in_its_order(scenario: ResolvedScenario) -> None:
-    result = compare(scenario)
-
-    for metric, entries in result.model.items():
-        rows = [row for row in result.comparison if row.metric == metric]
-        if metric == "best_target_active":
-            # What to set is no measurement: there is nothing to compare it with.
-            assert not rows
-            continue
-        assert [row.model for row in rows] == [entry.value for entry in entries]
-        assert [row.source for row in rows] == [entry.source for entry in entries]
-        for row in rows:
-            assert row.simulation == result.simulation.metrics[metric]
-            assert row.difference == difference(row.model, row.simulation)
-            sure = joint(row.simulation, 0.95, len(result.model))
-            assert row.verdict == verdict(row.model, sure)
-    assert result.comparison[0].metric == "goodput_bps"
 
 
 def test_what_was_not_simulated_and_distributions_have_no_row(scenario: ResolvedScenario) -> None:

@@ -1,17 +1,13 @@
 """Metrics by station group, direction and access category, and that they are what is declared."""
 
 import math
-import re
 from typing import Any
 
-import airtcp
 import pytest
 from airtcp import simulate
-from airtcp.estimates import improved_groups
 from airtcp.metrics import METRICS, Scope, metrics_of
 from airtcp.results import Simulation, SimulationResult
 from airtcp.scenario import loads
-from airtcp.stats import Interval, student_interval
 from bases import SATURATED, cell
 
 PARTS = ("data", "tcp_ack", "control")
@@ -140,45 +136,6 @@ def test_a_station_queue_drops_what_the_air_does_not_take() -> None:
     dropped = result.simulation.groups["camera"]["all"]["station_queue_drop_probability"]
     assert dropped.mean == pytest.approx(1 - 600 / 1618, abs=1e-3)
     assert result.metrics["station_queue_drop_probability"] == dropped
-
-
-def test_two_short_replications_break_no_limit_of_airtime_or_categories() -> None:
-    """Replications of 0 and 40 collisions of 1000: Student's interval ends far below zero."""
-    short = {
-        "phy": {"standard": "802.11ax"},
-        "stations": [{"name": "a", "count": 3}],
-        "flows": [{"stations": "a", "direction": "download", "application": {"kind": "bulk"}}],
-        "run": {"warmup": "10 ms", "duration": "50 ms", "replications": 2},
-    }
-    told = airtcp.simulate(airtcp.load(short)).simulation
-
-    of_category = told.categories["AC_BE"]
-    found = [*told.groups["a"]["airtime"].values(), *of_category.values()]
-    known = [one for one in found if one.mean is not None]
-    assert all(0.0 <= one.low <= one.mean <= one.high for one in known)
-    assert all(one.high <= 1.0 for one in told.groups["a"]["airtime"].values())
-    assert of_category["mpdu_error_ratio"] == Interval(0.0, 0.0, 1.0, 2)
-
-
-def test_values_are_the_samples_of_plain_intervals(simulation: Simulation) -> None:
-    for group, part, intervals in (
-        (None, "all", simulation.metrics),
-        ("far", "upload", simulation.groups["far"]["upload"]),
-        ("far", "airtime", simulation.groups["far"]["airtime"]),
-    ):
-        known = {}
-        if part != "airtime":
-            of_groups = improved_groups(simulation.runs, simulation.scenario, 0.95)
-            known = simulation.estimates if group is None else of_groups[group][part]
-        for name, interval in intervals.items():
-            if re.search(r"_p\d+_", name):
-                # Percentiles are those of all replications' samples together.
-                continue
-            if interval.mean == 0.0:
-                # What was never seen has an upper end, 3/N.
-                continue
-            plain = known[name].plain if name in known else interval
-            assert student_interval(simulation.values(name, group, part)).mean == plain.mean, name
 
 
 @pytest.mark.parametrize(

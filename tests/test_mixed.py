@@ -10,7 +10,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import airtcp
 import pytest
 from airtcp import ScenarioError, _core
 from airtcp.airtime import ppdu_ns
@@ -108,16 +107,6 @@ def test_values_of_the_cell_hold_as_far_as_the_older_standard_has_them() -> None
     high = group.data_rate.high
     assert (high.mcs, high.spatial_streams) == (7, 4)
     assert (high.channel_width_mhz, high.guard_interval_ns) == (40, 400)
-
-
-def test_no_model_answers_for_several_standards() -> None:
-    mixed = scenario("802.11ax", "5 GHz", {"standard": "802.11n"})
-
-    prediction = airtcp.predict(mixed)
-
-    assert not prediction.model
-    assert prediction.uncovered is not None
-    assert airtcp.predict(scenario("802.11ax", "5 GHz", {})).model
 
 
 @pytest.mark.parametrize(("band", "newer", "older"), PAIRS)

@@ -16,7 +16,6 @@ from airtcp.plan.axis import axis_of
 from airtcp.results.plans import Plan
 from airtcp.scenario import Scenario
 from airtcp.scenario.vary import shared_out
-from airtcp.stats import Interval
 from bases import example
 from commands import call as command
 from typer.testing import Result
@@ -260,29 +259,6 @@ def test_ctrl_c_keeps_what_is_known(scenario: Scenario) -> None:
     assert len(rounds) == 3
     assert found.runs >= 4
     assert found.answer is not None
-
-
-def test_an_end_of_few_stations_is_simulated_itself() -> None:
-    """Cameras that fill the air: with 6 scanners wait some 28 ms, with 7 some 200, with 8 400.
-
-    A curve through 4, 5, 6, 8 and 9 crosses 100 ms at 7.1.
-    """
-    warehouse = airtcp.load(str(directory() / "warehouse-wifi4.toml"))
-    found = airtcp.plan(
-        warehouse.vary({"run.duration": "20 s", "run.replications": 5}),
-        vary="stations.camera.count",
-        until="scanner p90 transfer_time > 100 ms",
-        remedies=False,
-    )
-
-    condition = found.conditions[0]
-    means = {
-        one.value: value.mean
-        for one in found.evidence
-        if isinstance(value := one.metrics[condition.text], Interval)
-    }
-    assert found.answer.value == 6
-    assert means[6] < 0.1 < means[7]
 
 
 def test_runs_around_the_end_grow_until_it_is_known(scenario: Scenario) -> None:

@@ -1,6 +1,5 @@
 """Algorithms of a user: equal to the core's where they do as it does, and told when they fail."""
 
-import json
 import pickle
 import signal
 import subprocess
@@ -13,7 +12,6 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp import _core
-from airtcp.choices import CONGESTION
 from airtcp.plugins import carried
 from airtcp.scenario import Scenario, loads
 from airtcp.sweep.work import Often, Work
@@ -78,19 +76,6 @@ def test_a_twin_in_python_gives_the_bits_of_the_core_on_one_thread_and_on_two(
     assert outcomes(twin, 1) == ours
     assert outcomes(twin, 2) == ours
     assert name == "reno" or ours != outcomes("reno", 1)
-
-
-def test_the_resolved_form_names_the_code(tmp_path: Path) -> None:
-    twin = registered(tmp_path, "coded", "")
-    word = json.loads(scenario(twin).to_json())["flows"][0]["tcp"]["congestion"]
-
-    assert word == CONGESTION["coded"].resolved
-    name, _, digits = word.partition("@")
-    assert (name, len(digits)) == ("coded", 12)
-    # A file that names it so means this code, and no other.
-    assert scenario(word).to_json() == scenario(twin).to_json()
-    with pytest.raises(airtcp.ScenarioError, match="coded@0000"):
-        scenario("coded@000000000000")
 
 
 @pytest.mark.parametrize(

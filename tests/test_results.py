@@ -2,7 +2,6 @@
 
 import json
 import math
-import random
 from typing import Any
 
 import numpy as np
@@ -113,30 +112,6 @@ def test_distributions_of_different_length_count_as_zero_where_they_end() -> Non
     )
 
     assert simulation.active_flows_distribution == [0.375, 0.375, 0.25]
-
-
-def test_the_order_in_which_replications_end_does_not_matter(scenario: ResolvedScenario) -> None:
-    source = random.Random(3)
-    runs = [
-        Replication(
-            index,
-            answer(metrics={"goodput_bps": source.gauss(300.0, 10.0), "transfer_time_s": None}),
-            np.array([source.random()]),
-        )
-        for index in range(20)
-    ]
-
-    def text(order: list[Replication]) -> str:
-        simulation = Simulation.gather(
-            order, confidence=0.95, simulated_s=1.0, wall_s=0.0, cpu_s=0.0, stopped="replications"
-        )
-        provenance = Provenance.of(scenario, seed=1, generator="g")
-        return SimulationResult(scenario, provenance, simulation).to_json()
-
-    shuffled = runs.copy()
-    source.shuffle(shuffled)
-
-    assert text(shuffled) == text(runs)
 
 
 def test_nothing_to_put_together_is_an_error() -> None:

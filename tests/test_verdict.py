@@ -244,19 +244,6 @@ def test_profiles_are_recognised_by_their_traffic() -> None:
     assert told(cell(direction="upload", application=SATURATED)) == []
 
 
-def test_video_that_waits_in_queues_without_a_limit_does_not_hold() -> None:
-    """Twice what the air carries: next to nothing is lost, and no picture comes in time."""
-    camera = '{ kind = "udp", packet = "1200 B", rate = "6 Mb/s" }'
-    scenario = loads(cell(2, direction="upload", application=camera, duration="30 s"))
-    found = airtcp.verdict(airtcp.simulate(scenario, replications=2))
-
-    assert [one.state for one in found.targets] == ["fails", "holds"]
-    late = found.targets[0].interval
-    # The delay grows to the end of each run, so that no steady state bounds it from above.
-    assert late.low > 15.0
-    assert late.high is None
-
-
 def test_a_purpose_that_a_file_states_stands_above_what_traffic_looks_like() -> None:
     """A metric that pings and films share has no target: its values are of both."""
 
@@ -279,16 +266,6 @@ def test_each_threshold_of_a_profile_has_its_source() -> None:
             assert re.search("ITU-T|Apple", one.reason)
             bound = read_condition(f"{one.metric} {one.bound}").bound
             assert bound == pytest.approx(one.value, rel=0.005)
-
-
-def test_a_scenario_without_targets_is_judged_by_its_profiles() -> None:
-    found = airtcp.verdict(airtcp.simulate(loads(SHORT + CALLS)))
-
-    assert not found.written
-    assert {one["profile"] for one in found.to_dict()["targets"]} == {"call"}
-    # Of saturated senders nobody expects anything.
-    text = cell(direction="upload", application=SATURATED, duration="100 ms", replications=2)
-    assert airtcp.verdict(airtcp.simulate(loads(text))) is None
 
 
 def test_growth_ends_where_plan_says() -> None:

@@ -11,7 +11,7 @@ from airtcp import SimulationError
 from airtcp.run import warmup
 from airtcp.run.warmup import find_warmup_ns, mser5
 from airtcp.scenario import loads
-from bases import BULK, SATURATED, cell
+from bases import BULK, cell
 from commands import call
 
 RNG = np.random.default_rng(20)
@@ -145,12 +145,6 @@ def test_a_queue_that_grows_for_ever_has_no_warmup(
     said = rf"no steady state within {seconds} s .* give run.warmup"
     with pytest.raises(SimulationError, match=said):
         find_warmup_ns(loads(OVERLOAD), threads=2)
-
-
-def test_what_is_steady_from_the_start_needs_no_warmup() -> None:
-    text = uploads(SATURATED, 'start_spread = "0 s"')
-
-    assert find_warmup_ns(loads(text), threads=1) <= 5e9
 
 
 def test_the_result_has_the_warmup_that_was_found() -> None:

@@ -22,19 +22,6 @@ def office(*groups: dict[str, Any], standard: str = "802.11ax", **more: Any) -> 
     return resolve({"phy": phy, "stations": list(groups), **more})
 
 
-def test_a_device_is_a_group_and_its_flows() -> None:
-    (group,) = (found := office({"profile": "office-laptop", "count": 40})).stations
-
-    assert (group.name, group.count) == ("office-laptop", 40)
-    assert group.data_rate.high.spatial_streams == 2
-    (flow,) = found.flows
-    assert (flow.name, flow.stations) == ("office-laptop-web", "office-laptop")
-    assert flow.direction == "download"
-    assert flow.application.kind == "web"
-    assert flow.tcp.congestion == "cubic"
-    assert [link.delay_ns for link in found.path_links(flow)] == [10_000_000]
-
-
 def test_a_scenario_by_profiles_is_the_one_that_says_all_itself() -> None:
     short = office({"profile": "phone", "name": "one", "place": "far", "traffic": ["call"]})
 

@@ -72,20 +72,6 @@ def test_what_is_there_is_not_run_again(base: Scenario, tmp_path: Path) -> None:
     assert len(after) == 12 + 6 + 6
 
 
-def test_threads_change_no_row(
-    base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from airtcp.sweep import execute
-
-    axes = {"run.seed": {"from": 1, "to": 30, "step": 1}}
-    one = airtcp.sweep(base, axes, tmp_path / "one", threads=1)
-    # Short chunks, so that each thread has its share.
-    monkeypatch.setattr(execute, "_FIRST_S", 0.001)
-    monkeypatch.setattr(execute, "_SHORTEST_S", 0.001)
-    three = airtcp.sweep(base, axes, tmp_path / "three", threads=3)
-    assert three.table.equals(one.table)
-
-
 def counts(found: Results) -> dict[int, int]:
     """How many replications each number of stations has."""
     column = found.table["stations.laptop.count"].to_pylist()
@@ -98,25 +84,6 @@ def simulated(base: Scenario, precision: str, most: int) -> dict[int, Any]:
         count: airtcp.simulate(base.vary(how | {"stations.laptop.count": count})).simulation
         for count in (1, 3)
     }
-
-
-def test_a_precision_stops_each_point_where_a_simulation_does(
-    base: Scenario, tmp_path: Path
-) -> None:
-    """No transfer ends here, so that estimates are what rows have."""
-    saturated = {"kind": "udp", "packet": "1500 B", "rate": "saturated"}
-    flow = {"application": saturated, "direction": "upload", "start_spread": "0 s"}
-    base = base.vary({f"flows.laptop.{key}": value for key, value in flow.items()})
-    axes = {"stations.laptop.count": [1, 3]}
-    how: dict[str, Any] = {"precision": "1 %", "max_replications": 40}
-    found = airtcp.sweep(base, axes, tmp_path, threads=1, metrics=["jain_index"], **how)
-
-    alone = simulated(base, "1 %", 40)
-    assert counts(found) == {count: one.replications for count, one in alone.items()}
-    assert len(set(counts(found).values())) == 2
-    # It needs them to know.
-    assert found.metrics == ("jain_index", "goodput_bps", "transfer_time_s")
-    assert len(airtcp.sweep(base, axes, tmp_path, metrics=["jain_index"], **how)) == len(found)
 
 
 def _users(base: Scenario) -> Scenario:
