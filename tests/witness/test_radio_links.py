@@ -87,12 +87,15 @@ def _metrics(text: str) -> list[dict[str, Any]]:
     return [run.answer["metrics"] for run in runs]
 
 
-@pytest.mark.parametrize("band", ["5 GHz", "2.4 GHz"])
-def test_stations_with_one_of_two_links_are_a_network_with_that_link(band: str) -> None:
+@pytest.mark.parametrize(
+    ("band", "own"), [("5 GHz", ""), ("2.4 GHz", ""), ("2.4 GHz", 'standard = "802.11b"\n')]
+)
+def test_stations_with_one_of_two_links_are_a_network_with_that_link(band: str, own: str) -> None:
+    """The other link may have no rate of theirs: 802.11b has DSSS, and 6 GHz has not."""
     links = f'links = ["{band}/20 MHz", "6 GHz/80 MHz"]'
-    linked = _metrics(_network(links, f'links = ["{band}/20 MHz"]\n', UPLOADS))
+    linked = _metrics(_network(links, f'{own}links = ["{band}/20 MHz"]\n', UPLOADS))
     alone = _metrics(
-        _network("", "", UPLOADS, f'mcs = 9\nband = "{band}"\nchannel_width = "20 MHz"')
+        _network("", own, UPLOADS, f'mcs = 9\nband = "{band}"\nchannel_width = "20 MHz"')
     )
 
     for one, other in zip(linked, alone, strict=True):
@@ -109,7 +112,14 @@ def test_the_link_rate_is_that_of_all_links() -> None:
         assert scenario.link_rate_bps(scenario.stations[0]) == pytest.approx(1e6 * rate, rel=1e-3)
 
 
-@pytest.mark.parametrize("own", ["5 GHz/20 MHz", "2.4 GHz/20 MHz"])
+@pytest.mark.parametrize(
+    "own",
+    [
+        'links = ["5 GHz/20 MHz"]\n',
+        'links = ["2.4 GHz/20 MHz"]\n',
+        'links = ["2.4 GHz/20 MHz"]\nstandard = "802.11b"\n',
+    ],
+)
 def test_each_link_has_the_spaces_of_its_band(own: str) -> None:
     """2.4 GHz: SIFS of 10 us and a signal extension of 6 us. One sender never collides: an exchange
     is AIFS, a mean backoff of 7.5 slots, the PPDU, SIFS and the Block ACK, whichever link is first.
@@ -117,8 +127,7 @@ def test_each_link_has_the_spaces_of_its_band(own: str) -> None:
     both = ['"5 GHz/20 MHz"', '"2.4 GHz/20 MHz"']
     one, other = (
         fmean(
-            run["goodput_bps"]
-            for run in _metrics(_network(f"links = [{', '.join(order)}]", f'links = ["{own}"]\n'))
+            run["goodput_bps"] for run in _metrics(_network(f"links = [{', '.join(order)}]", own))
         )
         for order in (both, both[::-1])
     )

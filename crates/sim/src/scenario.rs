@@ -270,18 +270,23 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Iterates over data and control rates by rate class: those of the groups, followed by the
-    /// rates of groups with rate control.
+    /// Iterates over data and control rates of the first medium by rate class: those of the groups,
+    /// followed by the rates of groups with rate control.
     pub(crate) fn rates(&self) -> impl Iterator<Item = (Rate, Rate)> {
+        let first = self.first_link();
         let own = self.stations.iter().map(|group| (group.data_rate, group.control_rate));
+        let own = own.filter(move |_| first.is_none());
         let controlled = self.stations.iter().flat_map(|group| &group.rate_control);
         let found = controlled.flat_map(|one| &one.rates).map(|one| (one.rate, one.control_rate));
-        own.chain(found).chain(self.other_links().flat_map(move |link| self.rates_on(link)))
+        own.chain(first.into_iter().flat_map(RadioLink::rates)).chain(found)
     }
 
     /// Returns the capabilities of the classes of [`Self::rates`] that support less than the medium
     /// does.
     pub(crate) fn pairs(&self) -> BTreeMap<u32, PairConfig> {
+        if let Some(link) = self.first_link() {
+            return link.pairs();
+        }
         let controlled =
             |group: &StationGroup| group.rate_control.iter().flat_map(|one| &one.rates).count();
         let found =
@@ -310,9 +315,10 @@ impl Scenario {
         alone.into_iter().chain(self.cells.iter().map(|cell| (&cell.name[..], &cell.ap)))
     }
 
-    /// Returns data and control rate of a class.
+    /// Returns data and control rate of a class; those of the first medium come first.
     pub(crate) fn rates_of(&self, class: u32) -> (Rate, Rate) {
-        self.rates().nth(class as usize).expect("a class of the cell")
+        let others = self.other_links().flat_map(RadioLink::rates);
+        self.rates().chain(others).nth(class as usize).expect("a class of the cell")
     }
 
     /// Returns the cell of each node; the access points come first.
@@ -328,7 +334,6 @@ impl Scenario {
     /// their files and keys.
     fn check(&self) -> Result<(), InvalidScenario> {
         let fail = |text: String| Err(InvalidScenario(text));
-        let rates = self.stations.iter().flat_map(|group| [group.data_rate, group.control_rate]);
         let controlled = self.stations.iter().flat_map(|group| &group.rate_control);
         if let Some(control) = controlled.into_iter().find(|one| one.rates.is_empty()) {
             return fail(format!("{control:?} has no rate"));
@@ -340,14 +345,19 @@ impl Scenario {
                 "stations of another standard on an access point that does not aggregate".into(),
             );
         }
-        for rate in rates.chain([self.phy.data_rate, self.phy.control_rate]).chain(beacons) {
+        let own = self.rates().chain([(self.phy.data_rate, self.phy.control_rate)]);
+        let own = own.flat_map(<[Rate; 2]>::from).chain(beacons).map(|rate| (&self.phy, rate));
+        let others = self.other_links().flat_map(|link| {
+            link.rates().flat_map(<[Rate; 2]>::from).map(|rate| (&link.phy, rate))
+        });
+        for (phy, rate) in own.chain(others) {
             let has_timing = match rate.modulation {
-                Modulation::Dsss => self.phy.dsss.is_some(),
-                Modulation::Ofdm => self.phy.ofdm.is_some(),
-                Modulation::High(_) => self.phy.high_rate.is_some(),
+                Modulation::Dsss => phy.dsss.is_some(),
+                Modulation::Ofdm => phy.ofdm.is_some(),
+                Modulation::High(_) => phy.high_rate.is_some(),
             };
             if !has_timing || rate.bps == 0 {
-                return fail(format!("{} has no rate {rate:?}", self.phy.standard));
+                return fail(format!("{} has no rate {rate:?}", phy.standard));
             }
         }
         if self.phy.slot_time == Duration::ZERO {

@@ -35,24 +35,29 @@ pub struct LinkRates {
 }
 
 impl Scenario {
+    /// Returns the first of several links of the access point, whose medium is the first one.
+    pub(crate) fn first_link(&self) -> Option<&RadioLink> {
+        self.ap.links.as_ref()?.first()
+    }
+
     /// Iterates over the links of the access point after the first.
     pub(crate) fn other_links(&self) -> impl Iterator<Item = &RadioLink> {
         self.ap.links.iter().flat_map(|links| links.iter().skip(1))
     }
+}
 
-    /// Iterates over data and control rates of the groups on `link`. A group without it keeps those
-    /// of its own, which are not used.
-    pub(crate) fn rates_on(&self, link: &RadioLink) -> impl Iterator<Item = (Rate, Rate)> {
-        self.stations.iter().zip(&link.stations).map(|(group, rates)| {
-            rates.as_ref().map_or((group.data_rate, group.control_rate), |one| {
-                (one.data_rate, one.control_rate)
-            })
-        })
+impl RadioLink {
+    /// Iterates over data and control rates of the groups on this link. A group without it has those
+    /// of the PHY, which are not used: the PHY may lack the modulation of its own.
+    pub(crate) fn rates(&self) -> impl Iterator<Item = (Rate, Rate)> {
+        let unused = (self.phy.data_rate, self.phy.control_rate);
+        let of_group = move |one: &LinkRates| (one.data_rate, one.control_rate);
+        self.stations.iter().map(move |rates| rates.as_ref().map_or(unused, of_group))
     }
 
-    /// Returns the capabilities of groups on `link` that support less than the link does.
-    pub(crate) fn pairs_on(&self, link: &RadioLink) -> BTreeMap<u32, PairConfig> {
-        let pairs = link.stations.iter().map(|rates| rates.as_ref()?.pair.clone());
+    /// Returns the capabilities of groups on this link that support less than the link does.
+    pub(crate) fn pairs(&self) -> BTreeMap<u32, PairConfig> {
+        let pairs = self.stations.iter().map(|rates| rates.as_ref()?.pair.clone());
         (0..).zip(pairs).filter_map(|(class, pair)| Some((class, pair?))).collect()
     }
 }
