@@ -188,16 +188,18 @@ def _network(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
         ]
     yield field
     if standard in AMENDMENTS:
+        high = phy.data_rate.high
+        assert high is not None, "rates of 802.11n and later have an MCS"
+        mcs, streams = high.mcs, high.spatial_streams
         yield slider(
             "Network",
             "phy.mcs",
             "MCS",
             value_at(written, ("phy", "mcs")),
-            f"{phy.data_rate.high.mcs}" if phy.data_rate.high is not None else "",
+            f"{mcs}",
             range(AMENDMENTS[standard].highest_mcs + 1),
-            present=None if phy.data_rate.high is None else phy.data_rate.high.mcs,
+            present=mcs,
         )
-        streams = None if phy.data_rate.high is None else phy.data_rate.high.spatial_streams
         yield slider(
             "Network",
             "phy.spatial_streams",
@@ -208,9 +210,7 @@ def _network(scenario: Scenario, written: Mapping[str, Any]) -> Iterator[Field]:
             present=streams,
         )
         if scenario.ap.links is None:
-            width = (
-                "" if phy.data_rate.high is None else f"{phy.data_rate.high.channel_width_mhz} MHz"
-            )
+            width = f"{high.channel_width_mhz} MHz"
             yield choice(
                 "Network",
                 "phy.channel_width",
