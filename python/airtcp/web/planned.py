@@ -34,8 +34,6 @@ def plan(found: Plan, name: str | None = None) -> Json:
     """
     told = {
         "words": [line for line, _ in words.lines(found)],
-        "unsteady": None if found.unsteady is None else str(found.unsteady["reason"]),
-        "label": found.label,
         "answer": _answer(found, found.answer),
         "curves": [_curve(found, one) for one in found.conditions],
         "remedies": [_remedy(found, one) for one in found.remedies],
@@ -157,7 +155,7 @@ def _answer(found: Plan, answer: Answer | None) -> Json | None:
         f"{name}_text": None if end is None else words.value(found, end)
         for name, end in ends.items()
     }
-    return ends | texts | {"unit": answer.unit, "confidence": answer.confidence}
+    return ends | texts | {"unit": answer.unit}
 
 
 def _curve(found: Plan, condition: Condition) -> Json:
@@ -180,7 +178,6 @@ def _curve(found: Plan, condition: Condition) -> Json:
 def _remedy(found: Plan, one: Gain) -> Json:
     """Return a change: the capacity with it, its settings, and its effects on users."""
     return {
-        "name": one.name,
         "title": one.title,
         "source": one.source,
         "where": list(one.where),
@@ -191,7 +188,6 @@ def _remedy(found: Plan, one: Gain) -> Json:
         "outcome": {"gains": "helps", "loses": "harms"}.get(one.verdict, ""),
         "words": _WORDS[one.verdict],
         "answer": _answer(found, one.answer),
-        "endless": one.endless,
         "gain": one.gain.to_dict(),
         "moved": words.supports(found, one),
         "limited_by": words.limited_by(one),

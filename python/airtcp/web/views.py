@@ -335,7 +335,7 @@ _FELT = (
 def changes(found: Difference) -> dict[str, Any]:
     """Return before and after: what each group notices, and all significant changes."""
     from airtcp.messages import diff as words
-    from airtcp.present.difference import MOST_ROWS, rest, subject
+    from airtcp.present.difference import MOST_ROWS, rest
     from airtcp.results.differences import Ranked
 
     listed = words.separated(found)
@@ -361,7 +361,6 @@ def changes(found: Difference) -> dict[str, Any]:
     left = rest(found)
     return {
         "felt": felt,
-        "subject": subject(found),
         "pictures": [_noticed(one) for one in felt],
         "rest": [
             parts.fold(

@@ -180,10 +180,7 @@ def _remedies(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
                 "source": remedy.source,
                 "where": list(remedy.where),
                 "fits": fits,
-                "reason": "" if isinstance(found, Changed) else found,
-                "sets": [_setting(path, value) for path, value in found.changes.items()]
-                if isinstance(found, Changed)
-                else [],
+                "reason": "" if fits else found,
             }
         )
     return {"remedies": listed}
