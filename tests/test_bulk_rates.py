@@ -66,6 +66,14 @@ def test_a_transfer_with_a_size_ends_when_its_rate_says() -> None:
     assert result.metrics["transfer_time_s"].mean == pytest.approx(3.99, abs=0.05)
 
 
+def test_no_model_covers_it() -> None:
+    found = airtcp.predict(loads(text(', rate = "5 Mb/s"')))
+
+    assert all(
+        "quick simulation" in one.source for entries in found.model.values() for one in entries
+    )
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [

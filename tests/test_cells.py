@@ -22,6 +22,7 @@ from airtcp.scenario import Scenario, loads
 from airtcp.stats import Interval
 from airtcp.web.timeline import timeline
 from bases import cell, short_example
+from wing import with_papers
 
 #: Two stations of a cell `there`.
 GUESTS = """
@@ -130,6 +131,36 @@ def test_of_hidden_uploads_one_loses_nearly_all_without_rts() -> None:
     assert "RTS" not in told
 
 
+def test_what_begins_at_once_is_not_laid_to_stations_that_are_not_heard() -> None:
+    """Of twenty that upload half of all frames collide; one that hardly sends is behind a wall."""
+    of = loads(
+        """
+        phy = { standard = "802.11a" }
+        stations = [{ name = "hall", count = 20 }, { name = "cellar", count = 1, hears = [] }]
+        run = { warmup = "100 ms", duration = "1 s", replications = 2 }
+        [[flows]]
+        stations = "hall"
+        direction = "upload"
+        application = { kind = "udp", packet = "1500 B", rate = "saturated" }
+        [[flows]]
+        stations = "cellar"
+        direction = "download"
+        application = { kind = "udp", packet = "1000 B", rate = "100 kb/s" }
+        """
+    )
+    result = airtcp.simulate(of, threads=1)
+
+    (one,) = result.simulation.cells.values()
+    assert one.failures.same_slot > 0.4
+    assert 0.0 < one.failures.hidden < 0.01
+    assert (one.worst_hidden or 0.0) < 0.05
+    assert sentences(of, result.simulation.cells) == []
+    # Those that each station has lost so are those of the cell.
+    for run in result.simulation.runs:
+        of_stations = sum(node["hidden"] for node in run.answer["stations"])
+        assert of_stations == run.answer["cells"][0]["failures"]["hidden"]
+
+
 def test_time_in_which_others_send_is_not_told_as_idle() -> None:
     """Of a row the middle hears both: what it senses of others is a part of its own."""
     row = simulate(example("three-cells", **{"run.replications": 2}), threads=1)
@@ -222,6 +253,22 @@ def test_a_difference_tells_what_a_channel_changes() -> None:
     assert middle[0] == "middle"
     assert middle[1].endswith("% → 100.0 %")
     assert middle[3].endswith(" → 0.00 %")
+
+
+@with_papers
+def test_the_chain_of_clusters_says_who_starves() -> None:
+    of = example("three-cells")
+
+    best = airtcp.predict(of, glance=False).best("cell_goodput_bps")
+
+    assert isinstance(best.value, list)
+    left, middle, right = best.value
+    # The simulation has 23.1, 1.2 and 23.1 Mb/s.
+    assert left == right == pytest.approx(23.1e6, rel=0.05)
+    assert middle < 0.1 * left
+    assert any("cells starve (middle)" in sentence for sentence in best.broken)
+    seen = airtcp.glance(of).metrics["goodput_bps"]
+    assert 40e6 < seen.mean < 55e6
 
 
 def test_the_timeline_tells_who_hears_a_frame() -> None:

@@ -110,6 +110,19 @@ def test_the_chain_of_clusters_answers_where_powers_are_as_words_say(power: floa
     assert best.value == pytest.approx(goodputs, rel=0.08)
 
 
+def test_the_chain_of_clusters_says_what_it_has_not() -> None:
+    text = two_cells('heard = [["left", "right"]]', reader=DOWN, clerk=DOWN, **SHORT)
+    hidden = '{ name = "reader", count = 1, cell = "left" }'
+    of = loads(
+        text.replace(hidden, hidden + ', { name = "deaf", count = 1, cell = "left", hears = [] }')
+    )
+
+    assert predict(of).uncovered == (
+        'chain of clusters: not all nodes of cell "left" hear each other; the chain of clusters '
+        "has no hidden stations within a cell"
+    )
+
+
 def test_one_cell_by_powers_is_not_told_as_one_with_hidden_stations() -> None:
     of = loads(
         cell(

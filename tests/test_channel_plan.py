@@ -17,6 +17,7 @@ from airtcp.plan.shares import Chain, Graph
 from airtcp.present import channel_plan as present
 from airtcp.results.channel_plans import ChannelPlan
 from airtcp.scenario import Scenario, loads
+from airtcp.scenario.alone import cells_alone
 from airtcp.stats import Interval
 from bases import cell, short_example
 from channels.floors import row as row_of_floor
@@ -99,6 +100,14 @@ def test_cells_of_which_nothing_says_who_hears_whom_are_refused(row: Scenario) -
         on_one_channel(apart, 36)
 
 
+def test_pairs_of_cells_count_on_one_channel(row: Scenario) -> None:
+    """Pairs stay written, and with them a way back to one channel."""
+    apart = with_channels(row, (36, 36, 40))
+
+    assert apart.written["air"]["heard"] == [["left", "middle"], ["middle", "right"]]
+    assert Graph(on_one_channel(apart, 36)).neighbours == Graph(on_one_channel(row, 36)).neighbours
+
+
 def test_the_chain_keeps_what_a_cell_sends_alone(row: Scenario) -> None:
     graph = Graph(on_one_channel(row, 36))
     assert graph.neighbours == [[False, True, False], [True, False, True], [False, True, False]]
@@ -131,6 +140,19 @@ def test_a_plan_says_what_an_own_simulation_says(row: Scenario, planned: Channel
         known = result.simulation.cells
         for name, goodput in one.cells.items():
             assert goodput.mean == known[name].goodput_bps.mean
+
+
+def test_cells_on_other_channels_are_cells_alone() -> None:
+    offices = example("three-offices")
+    apart = with_channels(offices, (36, 40, 36))
+    whole = airtcp.simulate(apart.with_run(replications=1)).simulation.cells
+
+    part = cells_alone(on_one_channel(offices, 36), (0, 2))
+    both = airtcp.simulate(part.with_run(replications=1)).simulation.cells
+
+    assert {name: one.goodput_bps.mean for name, one in both.items()} == {
+        name: whole[name].goodput_bps.mean for name in ("law", "art")
+    }
 
 
 def test_objectives_are_targets_cells_or_metrics(row: Scenario) -> None:

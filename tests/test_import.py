@@ -67,6 +67,26 @@ def test_hostapd_gives_the_radio_with_the_line_of_each_key() -> None:
     assert "dtim_period (hostapd.conf:15)" in text
 
 
+@pytest.mark.parametrize(
+    ("lines", "phy"),
+    [
+        ("hw_mode=b\nchannel=1", {"standard": "802.11b"}),
+        ("hw_mode=g\npreamble=1", {"standard": "802.11g", "preamble": "short"}),
+        ("hw_mode=a\nsupported_rates=60 540", {"standard": "802.11a", "data_rate": "54 Mb/s"}),
+        (
+            "hw_mode=a\nop_class=133\nieee80211ax=1",
+            {"standard": "802.11ax", "band": "6 GHz", "channel_width": "80 MHz"},
+        ),
+        # The last of two holds, also behind a second BSS: it is the radio's.
+        ("hw_mode=g\nhw_mode=a\nbss=wlan1\nhw_mode=b", {"standard": "802.11b"}),
+    ],
+)
+def test_hostapd_says_standard_band_and_width(
+    tmp_path: Path, lines: str, phy: dict[str, Any]
+) -> None:
+    assert read(written(tmp_path, lines))["phy"] == phy
+
+
 def test_transmit_queues_of_hostapd_are_the_access_point_s(tmp_path: Path) -> None:
     path = written(
         tmp_path, "hw_mode=g\nwmm_enabled=1\ntx_queue_data0_cwmax=7\ntx_queue_data0_burst=1.5\n"
@@ -104,6 +124,20 @@ def test_iperf3_gives_the_flow_and_what_it_measured() -> None:
     assert goodput.mean == pytest.approx(end["sum_received"]["bits_per_second"], rel=1e-12)
     assert goodput.low < goodput.mean
     assert measured.counts == {"tcp_retransmissions": end["sum_sent"]["retransmits"]}
+
+
+def test_flent_gives_both_directions(flent: Path) -> None:
+    found = read(flent)
+    measured = measurement_of(flent)
+
+    flows = {flow["direction"]: flow for flow in found["flows"]}
+    assert flows["download"]["connections"] == 2
+    assert "connections" not in flows["upload"]
+    # 10 or 11 beside 20 or 19 at each time; sums of flent are made of these. 5, 6, 7 in turn.
+    assert measured.values["download"]["goodput_bps"].mean == pytest.approx(30e6)
+    assert measured.values["upload"]["goodput_bps"].mean == pytest.approx(6e6)
+    assert measured.values["upload"]["rtt_s"].mean == pytest.approx(0.04)
+    assert measured.others == ("Ping (ms) ICMP: median 20 ms, p95 20 ms",)
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,15 @@ def drawn(directory: Path, names: list[str], **metadata: Any) -> Any:
     return draft_of([path])
 
 
+def test_a_comparison_of_congestion_controls_has_a_flow_of_each(tmp_path: Path) -> None:
+    """The tests cubic_reno and cubic_bbr of flent 2.2, whose series tell it by name."""
+    names = [f"TCP upload {one} BE" for one in ("Cubic", "Reno", "BBR")]
+
+    flows = drawn(tmp_path, names, TEST_PARAMETERS={"tcp_cong_control": "bbr"}).flows
+
+    assert [one["tcp"].value["congestion"] for one in flows] == ["cubic", "reno", "bbr1"]
+
+
 @pytest.mark.parametrize(
     ("setting", "is_named"),
     [
@@ -137,6 +146,14 @@ def test_each_distance_has_a_path_and_no_host_a_name(tmp_path: Path) -> None:
     delays = [flow["path"][0]["delay"] for flow in tomllib.loads(text)["flows"]]
     assert delays == ["5 ms", "25 ms", "100 ms", "250 ms"]
     assert not re.search("|".join(distances), text)
+
+
+def test_a_series_of_no_known_kind_is_named(tmp_path: Path) -> None:
+    told = {**FLENT, "results": FLENT["results"] | {"UDP upload": [1.0] * 20}}
+    path = written(tmp_path, told, "udp.flent.gz")
+
+    assert '"UDP upload"' in scenario_of([path])
+    assert len(measurement_of(path).unfollowed) == 2
 
 
 def test_test_parameters_that_no_series_shows_are_named(tmp_path: Path) -> None:

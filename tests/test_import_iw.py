@@ -39,6 +39,16 @@ def test_a_dump_tells_the_radio_or_a_line_does_not(tmp_path: Path, name: str) ->
     assert ("the band, which" in text) == (not band and standard != "a")
 
 
+def test_an_idle_station_leaves_the_configured_radio(tmp_path: Path) -> None:
+    config = written(tmp_path, "hw_mode=g\nchannel=6\nieee80211n=1\n", "hostapd.conf")
+
+    text = scenario_of([config, written(tmp_path, dump("6.0 MBit/s"))])
+
+    phy = tomllib.loads(text)["phy"]
+    assert "the rate of management frames" in text.replace("\n#  ", "")
+    assert (phy["standard"], phy["band"]) == ("802.11n", "2.4 GHz")
+
+
 @pytest.mark.parametrize(
     ("rate", "other"), [("4.3 MBit/s S1G-MCS 7", "802.11ah"), ("4620.0 MBit/s MCS 12", "802.11ad")]
 )

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -65,6 +66,21 @@ def written_scenario(directory: Path, told: Any, radio: str = AC) -> str:
 
 def with_radio(directory: Path, told: Any, radio: str = AC) -> dict[str, Any]:
     return tomllib.loads(written_scenario(directory, told, radio))
+
+
+@pytest.mark.parametrize(
+    ("test", "wanted_bps"),
+    [
+        ({"target_bitrate": 5_000_000}, 5e6),
+        ({"target_bitrate": 5_000_000, "num_streams": 4}, 20e6),
+        ({"target_bitrate": 40_000_000, "reverse": 1}, 40e6),
+        ({"fqrate": 8_000_000}, 8e6),
+    ],
+)
+def test_a_rate_of_tcp_is_kept(tmp_path: Path, test: dict[str, Any], wanted_bps: float) -> None:
+    resolved = loads(written_scenario(tmp_path, iperf3(**test)))
+    short = resolved.vary({"run.replications": 2, "run.duration": "4 s"})
+    assert airtcp.simulate(short).metrics["goodput_bps"].mean == pytest.approx(wanted_bps, rel=0.05)
 
 
 @pytest.mark.parametrize(
@@ -178,6 +194,18 @@ def test_a_mark_becomes_a_category(tmp_path: Path, tos: int, category: str) -> N
     # Without WMM a mark has no effect.
     plain = with_radio(tmp_path, iperf3(tos=tos), "hw_mode=a\nchannel=36\n")
     assert "mac" not in plain
+
+
+@pytest.mark.parametrize(
+    ("tos", "newer"), [(0xB8, "AC_VO"), (0x40, "AC_BE"), (0x60, "AC_VI"), (0x68, "AC_VI")]
+)
+def test_a_mark_that_linux_6_8_treats_otherwise_is_named(
+    tmp_path: Path, tos: int, newer: str
+) -> None:
+    told = scenario_of([written(tmp_path, iperf3(tos=tos))])
+
+    assert f"{newer} since 6.8" in re.sub(r"\n#   ", " ", told)
+    assert "since 6.8" not in scenario_of([written(tmp_path, iperf3(tos=0x80))])
 
 
 def of_server(told: dict[str, Any]) -> dict[str, Any]:
@@ -360,3 +388,15 @@ def test_several_measurements_stand_beside_one_answer(tmp_path: Path) -> None:
     with pytest.raises(QuestionError, match=r"a.csv and b.csv both have goodput"):
         measurement_of_all([first, second])
     assert len(measurement_of_all([first, third]).values) == 2
+
+
+def test_what_is_of_no_known_kind_is_said_with_the_kinds(tmp_path: Path) -> None:
+    printed = (
+        "Connecting to host 192.0.2.1, port 5201\n"
+        "[  5] local 192.0.2.2 port 40000 connected to 192.0.2.1 port 5201\n"
+    )
+    for text, wanted in ((printed, "run iperf3 with -J"), ("Hello\nthere\n", "hostapd.conf")):
+        with pytest.raises(ScenarioError) as caught:
+            scenario_of([written(tmp_path, text, "x.txt")])
+        assert "not a kind of file" in caught.value.message
+        assert wanted in caught.value.message

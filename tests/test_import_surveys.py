@@ -178,6 +178,16 @@ def test_scans_in_percent_are_powers(
     assert tomllib.loads(scenario_of([path])) == found
 
 
+def test_the_band_of_a_scan_in_6_ghz_is_that_of_its_frequency(tmp_path: Path) -> None:
+    wide = "BSSID              SSID    CHAN  FREQ      BANDWIDTH  SIGNAL\n"
+    row = "02:00:00:00:00:01  office  5     5975 MHz  160 MHz    60\n"
+    radio = {"standard": "802.11ax", "band": "6 GHz", "channel_width": "160 MHz"}
+    assert read(tmp_path, wide + row)["phy"] == radio
+    windows = NETSH.replace("5 GHz", "6 GHz").replace("802.11ac", "802.11ax")
+    windows = windows.replace("Kanal              : 36", "Kanal : 37", 1)
+    assert read(tmp_path, windows)["phy"]["band"] == "6 GHz"
+
+
 @pytest.mark.parametrize(
     ("text", "key", "says"),
     [
@@ -198,6 +208,19 @@ def test_wrong_lines_of_scans_are_named(tmp_path: Path, text: str, key: str, say
     with pytest.raises(ScenarioError, match=says) as caught:
         read(tmp_path, text)
     assert caught.value.key == key
+
+
+def test_a_station_dump_gives_rates(tmp_path: Path) -> None:
+    found = read(tmp_path, STATIONS)
+
+    first, second = found["stations"]
+    assert found["phy"]["standard"] == "802.11ax"
+    assert (first["mcs"], first["spatial_streams"], first["channel_width"]) == (10, 2, "80 MHz")
+    assert (second["mcs"], second["spatial_streams"], second["channel_width"]) == (7, 1, "20 MHz")
+    assert [flow["stations"] for flow in found["flows"]] == ["station", "station-2"]
+    link = STATIONS.partition("Station 02:00:00:00:00:03")[0]
+    link = link.replace("Station 02:00:00:00:00:02", "Connected to 02:00:00:00:00:01")
+    assert [one["mcs"] for one in read(tmp_path, link)["stations"]] == [10]
 
 
 def test_stations_of_a_dump_have_their_own_standard_and_guard_interval(tmp_path: Path) -> None:
@@ -341,6 +364,14 @@ def test_access_points_without_a_name_may_be_of_several_networks(tmp_path: Path)
     )
 
     assert [one["cell"] for one in read(tmp_path, text)["stations"][:2]] == ["ap-1", "ap-1"]
+
+
+@pytest.mark.parametrize(
+    ("channel", "band"), [(13, 2.4), (36, 5), (37, 6), (144, 5), (149, 5), (177, 5), (181, 6)]
+)
+def test_a_channel_tells_its_band(tmp_path: Path, channel: int, band: float) -> None:
+    text = SURVEY.replace(",36,", f",{channel},")
+    assert read(tmp_path, text)["phy"]["band"] == f"{band:g} GHz"
 
 
 def test_points_of_a_zone_are_places_of_their_own(tmp_path: Path) -> None:

@@ -71,6 +71,18 @@ def test_wrong_lines_and_radios_without_an_access_point_are_refused(
         scenario_of([path])
 
 
+def test_an_interface_that_is_no_access_point_is_a_line(tmp_path: Path) -> None:
+    path = written(
+        tmp_path, VHT + iface("mode ap") + iface("mode mesh", "mesh_id hidden-name"), "wireless"
+    )
+
+    text = scenario_of([path])
+
+    assert tomllib.loads(text)["phy"]["channel_width"] == "80 MHz"
+    assert "mode mesh (wireless:11)" in text
+    assert "hidden-name" not in text
+
+
 def test_the_radio_with_an_access_point_comes_first() -> None:
     other = device("band 2g", "channel 6", "htmode HT20").replace("radio0", "radio1")
     text = VHT + "\n" + other + iface("mode sta") + iface("mode ap").replace("radio0", "radio1")

@@ -103,3 +103,15 @@ def test_isolated_cells_take_instructions_in_proportion_to_their_number(tmp_path
     one, few, many = (instructions(cells, tmp_path) for cells in (1, 100, 1_000))
     # Python and one cell are in each count. With a table of all pairs it was 16 times.
     assert many - one < 10.6 * (few - one)
+
+
+def test_rows_of_powers_as_objects_say_the_same_as_a_table(tmp_path: Path) -> None:
+    from airtcp import _core
+
+    command(10, "50 ms", tmp_path)
+    scenario = airtcp.load(tmp_path / "10.toml")
+    sparse, dense = scenario.for_core(), scenario.to_json()
+    assert '"received_dbm":[{' in sparse
+    assert '"received_dbm":[[' in dense
+    found = [_core.Simulation(text).run(1, 0, _core.RunControl())[:2] for text in (sparse, dense)]
+    assert found[0] == found[1]

@@ -116,6 +116,15 @@ def test_a_page_of_2025_has_the_sizes_of_the_almanac() -> None:
         assert high < 1 - share < low
 
 
+def test_what_a_file_says_stands_above_its_profile() -> None:
+    (flow,) = profile(
+        '{ profile = "web-2025", request = "1 kB", page = { connections = 1 } }'
+    ).flows
+    assert flow.application.request_bytes == 1000
+    assert flow.application.page.connections == 1
+    assert flow.application.page.objects.mean() == 70.0
+
+
 def replayed(directory: Path, text: str, stations: int = 2, extra: str = "") -> ResolvedScenario:
     (directory / "log.csv").write_text(text)
     scenario = directory / "s.toml"

@@ -68,6 +68,19 @@ def test_latency_shows_calls_with_the_bounds_of_their_targets() -> None:
     assert np.asarray(p95.get_xdata())[place] == delay
 
 
+def test_latency_within_a_decade_has_times_along_its_axis() -> None:
+    """Round trips of uploads lie between 200 and 500 ms: no power of ten is among them."""
+    result = compare(loads(cell(3, direction="upload", duration="5 s", replications=3)))
+    figure = plot.pictures(result)["latency"]
+    [axes] = figure.axes
+
+    figure.canvas.draw()
+    labels = [label for label in axes.get_xticklabels(which="both") if label.get_text()]
+    assert {"200 ms", "500 ms"} & {label.get_text() for label in labels}
+    # Of long ticks and short ones in one line.
+    assert len({round(label.get_window_extent().y1, 2) for label in labels}) == 1
+
+
 def test_stations_that_want_little_have_no_picture_of_shares() -> None:
     """Speech gets what it asks for, beside downloads that take the rest."""
     text = cell(2, name="desk", duration="2 s", replications=2) + (
@@ -118,6 +131,16 @@ def test_an_inlined_svg_names_nothing_outside_of_itself(web: Comparison) -> None
         assert used <= ids
         assert all(one.startswith(f"{name}-") for one in ids)
         ElementTree.fromstring(element)
+
+
+@with_papers
+def test_colours_of_an_inlined_svg_are_the_page_s(web: Comparison) -> None:
+    element = drawing.inlined(drawing.svg(plot.pictures(web)["active-transfers"]), "a", "label")
+
+    assert "var(--blue)" in element
+    assert "var(--vermilion)" in element
+    assert "var(--ink)" in element
+    assert not re.search(r"#[0-9a-fA-F]{6}\b(?=[;\"])", element)
 
 
 def test_a_matplotlibrc_does_not_change_a_picture(web: Comparison) -> None:

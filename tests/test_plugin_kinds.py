@@ -308,3 +308,18 @@ def test_acks_by_time_are_at_most_one_in_five_milliseconds() -> None:
     assert counts["mac_drops"] == counts["ap_queue_drops"] == counts["tcp_retransmissions"] == 0
     # Four connections, 4 s; without aggregation a segment, and an ACK, is an exchange.
     assert 0.8 * 4 * 800 < acks <= 4 * 801 + 4
+
+
+def test_flows_that_have_sent_least_pass_those_that_have_sent_most() -> None:
+    """Pages pass downloads that have gone on for long."""
+    airtcp.plugins.load(PLUGINS / "least_sent.py")
+    times = {}
+    for name in ("fifo", "least-sent"):
+        queue = {"ap": f'queue = {{ discipline = "{name}", limit = 60 }}'}
+        text = TEXT.format(**PLAIN | queue | {"far": "", "duration": "20 s"})
+        text = text.replace("300 kB", "60 kB").replace('frame_errors = "20 %"', "")
+        one = loads(text.replace('direction = "upload"', 'direction = "download"'))
+        result = airtcp.simulate(one, threads=1)
+        times[name] = result.simulation.metrics["transfer_time_s"].mean
+
+    assert times["least-sent"] < 0.8 * times["fifo"], times

@@ -1,5 +1,6 @@
 """Algorithms of a user: equal to the core's where they do as it does, and told when they fail."""
 
+import json
 import pickle
 import signal
 import subprocess
@@ -12,12 +13,14 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp import _core
+from airtcp.choices import CONGESTION
 from airtcp.plugins import carried
 from airtcp.scenario import Scenario, loads
 from airtcp.sweep.work import Often, Work
 from children import Children, CpuOfChildren
 from commands import call
 
+ROOT = Path(__file__).parents[1]
 COMMAND = [sys.executable, "-m", "airtcp"]
 TEXT = """
 title = "Losses of every kind"
@@ -76,6 +79,19 @@ def test_a_twin_in_python_gives_the_bits_of_the_core_on_one_thread_and_on_two(
     assert outcomes(twin, 1) == ours
     assert outcomes(twin, 2) == ours
     assert name == "reno" or ours != outcomes("reno", 1)
+
+
+def test_the_resolved_form_names_the_code(tmp_path: Path) -> None:
+    twin = registered(tmp_path, "coded", "")
+    word = json.loads(scenario(twin).to_json())["flows"][0]["tcp"]["congestion"]
+
+    assert word == CONGESTION["coded"].resolved
+    name, _, digits = word.partition("@")
+    assert (name, len(digits)) == ("coded", 12)
+    # A file that names it so means this code, and no other.
+    assert scenario(word).to_json() == scenario(twin).to_json()
+    with pytest.raises(airtcp.ScenarioError, match="coded@0000"):
+        scenario("coded@000000000000")
 
 
 @pytest.mark.parametrize(
@@ -180,6 +196,16 @@ def test_workers_get_the_code_with_their_work(tmp_path: Path) -> None:
         [sys.executable, "-c", code], input=pickle.dumps(work), capture_output=True, check=True
     )
     assert done.stdout == expected
+
+
+@pytest.mark.parametrize("name", ["scalable", "delay_based"])
+def test_the_examples_of_the_guide_do_otherwise_than_reno(name: str) -> None:
+    airtcp.plugins.load(ROOT / "docs" / "plugins" / f"{name}.py")
+    text = TEXT.replace('congestion = "WORD"', 'congestion = "WORD", variant = "rack"', 1)
+    one, other = (loads(text.replace("WORD", word)) for word in (name.replace("_", "-"), "reno"))
+
+    runs = [_core.Simulation(each.to_json()).run(1, 0, _core.RunControl()) for each in (one, other)]
+    assert runs[0][1] != runs[1][1]
 
 
 def written(tmp_path: Path, name: str, body: str) -> list[str]:

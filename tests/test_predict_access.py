@@ -158,6 +158,24 @@ def test_priorities_are_in_no_model(mac: str, reason: str) -> None:
     assert "contend with equal chances" in said.uncovered
 
 
+WEB = (
+    '{ kind = "web", size = { distribution = "pareto", mean = "30 kB", shape = 1.5 }, '
+    'think_time = { distribution = "exponential", mean = "10 s" } }'
+)
+
+
+@with_papers
+def test_flows_that_take_turns_share_as_with_a_window_of_one() -> None:
+    fifo = predict(scenario(download(WEB, window=50)))
+    turns = predict(scenario(download(WEB, window=50), queue='{ discipline = "per-flow" }'))
+
+    metric = "transfer_time_to_last_ack_s"
+    assert values(fifo, metric) == values(turns, metric)
+    assert "heavy-tailed" in broken(fifo, metric)
+    assert "heavy-tailed" not in broken(turns, metric)
+    assert "serves flows in turn" in broken(turns, metric)
+
+
 BURSTS = ', access = { scheme = "adaptive-burst" }'
 
 
@@ -183,3 +201,27 @@ def test_beacons_break_models_that_have_none() -> None:
             assert entry.value == plain.value
             assert entry.broken[-1].startswith(sentence)
             assert not any("beacons" in broken for broken in plain.broken)
+
+
+@with_papers
+def test_paper_h_has_beacons() -> None:
+    """(22): times are longer by the time of a beacon, its DIFS and its mean backoff, over BI."""
+    web = (
+        '{ kind = "web", size = { distribution = "exponential", mean = "100 kB" }, '
+        'think_time = { distribution = "exponential", mean = "100 s" } }'
+    )
+    with_them, without = (
+        [
+            entry
+            for entry in predict(scenario(download(web, window=40), count=1, mac=mac)).model[
+                "transfer_time_s"
+            ]
+            if entry.by == "models.hoekstra.service_time"
+        ]
+        for mac in ("beacon = {}", "")
+    )
+    assert with_them
+    for entry, plain in zip(with_them, without, strict=True):
+        assert not any("beacons" in broken for broken in entry.broken)
+        longer = (50e-6 + 776e-6 + 31 / 2 * 20e-6) / 0.1024
+        assert entry.value == pytest.approx(plain.value * (1 + longer), rel=1e-3)

@@ -195,6 +195,27 @@ def test_what_breaks_tcp_over_aggregates_is_named() -> None:
     assert "here the channel loses up to 1.0 %" in words
 
 
+@pytest.mark.parametrize(
+    ("flows", "reason"),
+    [
+        (flow("download", BULK) + flow("upload", BULK), "some are uploads and some downloads"),
+        (flow("download", BULK) + flow("download", UDP), "UDP and TCP share the channel"),
+        (
+            flow(
+                "download",
+                '{ kind = "bulk", size = { distribution = "deterministic", value = "1 MB" } }',
+            ),
+            "but no transfers that end",
+        ),
+    ],
+)
+def test_what_no_model_of_aggregates_answers(flows: str, reason: str) -> None:
+    said = predict(scenario(flows))
+
+    assert said.model == {}
+    assert reason in (said.uncovered or "")
+
+
 def test_other_parameters_at_the_access_point_are_in_no_model_of_aggregates() -> None:
     edca = '[mac.edca.ap.AC_BE]\ncw_min = 3\ncw_max = 63\naifsn = 3\ntxop_limit = "0 us"'
 

@@ -1,5 +1,6 @@
 """What models say of UDP senders that always have a packet, and how near they come."""
 
+import numpy as np
 import pytest
 from airtcp import models
 from airtcp.models.airtime import Phy
@@ -74,6 +75,19 @@ def test_saturated_predictions_are_near_the_simulation(count: int) -> None:
     assert collisions.value == pytest.approx(measured["collision_probability"].mean, abs=0.02)
 
 
+def test_the_access_point_is_one_more_saturated_node() -> None:
+    both = udp(4).model_dump(mode="json", by_alias=True)
+    both["flows"].append({**both["flows"][0], "name": "down", "direction": "download"})
+    asked = ResolvedScenario.from_dict(both)
+
+    said = predict(asked)
+
+    assert values(said, "mean_backlogged_nodes") == {"Bianchi (2000) (9)": 5.0}
+    assert values(said, "collision_probability")["Bianchi (2000) (9)"] == pytest.approx(
+        float(models.bianchi.fixed_point(5, 32, 5, 6).p)
+    )
+
+
 @pytest.mark.parametrize(("count", "direction"), [(1, "upload"), (7, "download")])
 def test_a_lone_saturated_sender_has_the_theoretical_maximum(count: int, direction: str) -> None:
     asked = udp(count, direction=direction)
@@ -89,6 +103,33 @@ def test_a_lone_saturated_sender_has_the_theoretical_maximum(count: int, directi
 
 
 # Heusse et al.: the performance anomaly.
+
+
+def test_one_slow_sender_takes_all_down_as_heusse_says() -> None:
+    asked = datagrams(near=(4, "11 Mb/s", 1500), far=(1, "1 Mb/s", 1500))
+
+    said, measured = predict(asked), simulate(asked)
+
+    goodput = values(said)["Heusse et al. (2003), whole backoff"]
+    assert goodput == pytest.approx(measured.metrics["goodput_bps"].mean, rel=0.06)
+    # Every sender gets as many packets through as any other.
+    jain = values(said, "jain_index")["Heusse et al. (2003), whole backoff"]
+    assert jain == pytest.approx(1.0)
+    assert measured.metrics["jain_index"].mean > 0.99
+
+
+def test_shares_go_by_packets_not_by_time() -> None:
+    # By the standard's rules the sender of the shorter of two frames that collided resumes first,
+    # and gets a few per cent more packets through.
+    rules = '[mac]\nrules = { preset = "bianchi" }\n'
+    asked = datagrams(rules, near=(2, "11 Mb/s", 1500), small=(2, "11 Mb/s", 528))
+
+    said, measured = predict(asked), simulate(asked)
+
+    x = np.array([1472.0, 500.0])
+    jain = values(said, "jain_index")["Heusse et al. (2003)"]
+    assert jain == pytest.approx(x.sum() ** 2 / (2 * (x**2).sum()))
+    assert measured.metrics["jain_index"].mean == pytest.approx(jain, rel=0.01)
 
 
 def test_a_published_wait_is_named_as_half() -> None:

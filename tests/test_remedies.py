@@ -30,6 +30,23 @@ def test_queues_of_stations_are_left_alone_where_nothing_goes_up() -> None:
         assert isinstance(changed(cell("802.11ax", UPLOAD), known[name]), Changed)
 
 
+@pytest.mark.parametrize("direction", ["download", "both"])
+def test_a_call_goes_by_the_name_of_its_entry_in_every_remedy(direction: str) -> None:
+    call = {"stations": "laptop", "direction": direction, "application": {"kind": "call"}}
+    scenario = cell("802.11g", call, UPLOAD)
+
+    assert [one["name"] for one in scenario.written["flows"]] == ["laptop", "laptop-2"]
+    parts = [(name, [flow.name for flow in flows]) for name, flows in scenario.flow_entries]
+    ways = [""] if direction == "download" else ["-down", "-up"]
+    speech_and_video = [f"laptop-{part}{way}" for part in ("speech", "video") for way in ways]
+    assert parts == [("laptop", speech_and_video), ("laptop-2", ["laptop-2"])]
+    for one in catalogue():
+        new = changed(scenario, one)
+        video = 0 if one.name == "no-video" else len(ways)
+        flows = len(scenario.flows) - len(ways) + video
+        assert isinstance(new, str) or len(new.scenario.flows) == flows
+
+
 NAMES = [one.name for one in catalogue()]
 
 
@@ -40,6 +57,26 @@ def test_each_says_what_it_takes() -> None:
         assert (one.cost == "research") == one.research, one.name
     assert {one.cost for one in catalogue()} == set(get_args(Cost))
     assert len(set(NAMES)) == len(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_remedy_changes_what_it_says_and_only_once(name: str) -> None:
+    """Each fits some cell; where a value was set it then is so already."""
+    new = applied(name)
+
+    assert new.changes
+    assert remedy(name).title
+    assert remedy(name).source
+    assert remedy(name).where
+    if remedy(name).set or remedy(name).least:
+        again = changed(new.scenario, remedy(name))
+        assert isinstance(again, str)
+        assert again in (
+            "it is set already",
+            "no station is slower",
+            "no link has a loss",
+            "the scenario has no phy.protection",
+        )
 
 
 DATAGRAMS = DOWNLOAD | {"application": {"kind": "udp", "packet": "1500 B"}}

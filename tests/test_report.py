@@ -3,7 +3,7 @@
 import json
 import re
 from dataclasses import replace
-from html import escape
+from html import escape, unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -226,3 +226,16 @@ def test_the_report_begins_with_the_verdict_and_has_what_was_tried() -> None:
     assert page.index("class='state ") < page.index("<h2 id='targets'") < page.index("id='groups'")
     assert escape(result.advice.recommended.title) in page
     assert page.index("id='wrong'") < page.index("id='models'")
+
+
+def test_what_a_report_comes_from_is_told_in_words_and_its_file_in_lines() -> None:
+    """The file, with what the command line changed, is one to copy; packages are no dictionary."""
+    changed = loads(WRITTEN_SLOW).vary({"run.replications": 3})
+    page = report.html(simulate(changed), {}, WRITTEN_SLOW)
+
+    told = page[page.index("Where this comes from") :]
+    assert re.search(r"<dt>packages</dt><dd>numpy [\d.]+, scipy [\d.]+</dd>", told)
+    assert "<dt>file</dt>" not in told
+    [file] = re.findall("<pre>(.*?)</pre>", told, re.DOTALL)
+    assert loads(unescape(file)).hash() == changed.hash()
+    assert loads(unescape(file)).run.replications == 3

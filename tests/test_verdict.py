@@ -244,6 +244,19 @@ def test_profiles_are_recognised_by_their_traffic() -> None:
     assert told(cell(direction="upload", application=SATURATED)) == []
 
 
+def test_video_that_waits_in_queues_without_a_limit_does_not_hold() -> None:
+    """Twice what the air carries: next to nothing is lost, and no picture comes in time."""
+    camera = '{ kind = "udp", packet = "1200 B", rate = "6 Mb/s" }'
+    scenario = loads(cell(2, direction="upload", application=camera, duration="30 s"))
+    found = airtcp.verdict(airtcp.simulate(scenario, replications=2))
+
+    assert [one.state for one in found.targets] == ["fails", "holds"]
+    late = found.targets[0].interval
+    # The delay grows to the end of each run, so that no steady state bounds it from above.
+    assert late.low > 15.0
+    assert late.high is None
+
+
 def test_a_purpose_that_a_file_states_stands_above_what_traffic_looks_like() -> None:
     """A metric that pings and films share has no target: its values are of both."""
 

@@ -96,6 +96,16 @@ def test_other_targets_are_followed_no_further_than_four_times_the_number() -> N
     assert [found.never, found.limits] == [("reader p50 transfer_time < 1 us",), ()]
 
 
+def test_defaults_bound_the_number_where_the_file_has_no_targets() -> None:
+    plain = dict(MIXED)
+    del plain["targets"]
+    found = airtcp.plan(airtcp.load(plain), remedies=False)
+
+    groups = {(one.group, one.part) for one in found.conditions}
+    assert groups == {("reader", "download"), ("caller", "download"), ("caller", "upload")}
+    assert found.answer is not None
+
+
 @pytest.mark.slow
 def test_the_same_plan_on_any_number_of_threads(whole: Plan) -> None:
     other = airtcp.plan(load(), threads=1)

@@ -76,6 +76,20 @@ def test_the_order_is_the_same_on_any_number_of_threads(
     }
 
 
+def test_everything_is_tried_once_and_the_final_has_the_longest_runs(
+    office: SimulationResult, race: Race
+) -> None:
+    tried = {one.name for one in singles(written(office))[0]}
+
+    assert race.left_out == []
+    assert tried <= set(race.standings)
+    assert 1 <= len(race.final) <= 3
+    longest = max(one.length_s for one in race.standings.values())
+    assert {race.standings[name].length_s for name in race.final} == {longest}
+    # Those that dropped out were not simulated for as long.
+    assert min(one.length_s for one in race.standings.values()) < longest
+
+
 def test_what_the_budget_has_no_room_for_is_left_out(office: SimulationResult) -> None:
     small = raced(office, 4e5)
     every = [one.name for one in singles(written(office))[0]]

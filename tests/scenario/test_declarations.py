@@ -41,11 +41,6 @@ class Example(Table):
     limit: int = key("Three counts.", default=follows("3 `count`"))
 
 
-def resolved(**keys: object) -> Example:
-    table = written(Example).model_validate(keys)
-    return Example.of(table, pairs=(table.every,), limit=table.limit or 3 * table.count)
-
-
 def test_keys_of_files_have_no_unit_in_their_names() -> None:
     names = [name_in_files(name) for name in ("mss_bytes", "min_rto_ns", "rate_bps", "rts_bits")]
 
@@ -57,51 +52,6 @@ def test_keys_of_files_have_no_unit_in_their_names() -> None:
         *("preset", "switch", "timeout_ns", "rate_bps", "share", "count"),
         *("every_", "pairs", "inner", "limit"),
     ]
-
-
-def test_what_is_left_out_has_its_default() -> None:
-    assert resolved(count=4).model_dump() == {
-        "preset": "standard",
-        "switch": True,
-        "timeout_ns": 200_000_000,
-        "rate_bps": None,
-        "share": None,
-        "count": 4,
-        "pairs": (2,),
-        "inner": {"factor": 0.5},
-        "limit": 12,
-    }
-
-
-def test_what_is_written_goes_before_defaults_and_presets() -> None:
-    table = resolved(
-        preset="peer",
-        timeout="1 s",
-        rate="2 Mb/s",
-        share="5 %",
-        count=1,
-        every=7,
-        inner={"factor": 1},
-        limit=8,
-    )
-
-    assert table.switch is False
-    assert resolved(preset="peer", switch=True, count=1).switch is True
-    assert (table.timeout_ns, table.rate_bps, table.share) == (10**9, 2_000_000, 0.05)
-    assert (table.pairs, table.inner, table.limit) == ((7,), Inner(factor=1.0), 8)
-
-
-def test_none_leaves_a_key_out() -> None:
-    assert resolved(count=4, timeout=None, rate=None) == resolved(count=4)
-
-
-def test_what_was_given_is_told_from_defaults() -> None:
-    table = written(Example).model_validate({"count": 1, "preset": "standard"})
-
-    assert (table.given("preset"), table.given("timeout")) == (True, False)
-    # Defaults that depend on others stand in for what was not given, and for nothing else.
-    filled = table.filled(count=9, limit=3)
-    assert (filled.count, filled.limit, table.limit) == (1, 3, None)
 
 
 @pytest.mark.parametrize(
@@ -121,15 +71,6 @@ def test_bounds_and_names_hold_for_files(keys: dict[str, object], type_: str) ->
         written(Example).model_validate(keys)
 
     assert caught.value.errors()[0]["type"] == type_
-
-
-def test_bounds_hold_for_the_resolved_form_too() -> None:
-    good = resolved(count=1).model_dump()
-
-    assert Example.model_validate(good) == resolved(count=1)
-    for name, bad in (("count", 0), ("timeout_ns", 0), ("inner", {"factor": 2.0})):
-        with pytest.raises(ValidationError):
-            Example.model_validate({**good, name: bad})
 
 
 def test_the_schema_says_what_was_declared() -> None:

@@ -1,7 +1,9 @@
 """Queues: disciplines, the parameters of random early detection, and the time of its packet."""
 
+import pytest
 from airtcp.scenario import ResolvedScenario, loads
 from airtcp.scenario.keys.queue import (
+    AirtimeScheduler,
     Codel,
     CodelQueue,
     Fq,
@@ -90,3 +92,24 @@ def test_codel_by_default_is_that_of_its_rfcs() -> None:
     assert found.group("far").queue == CodelQueue(
         discipline="codel", limit=None, mac_limit=None, ack_filter="conservative", codel=codel
     )
+
+
+@pytest.mark.parametrize("standard", ["802.11b", "802.11n"])
+@pytest.mark.parametrize(
+    ("written", "quantum_ns", "aql_ns"),
+    [
+        ('"airtime"', 300_000, None),
+        ('{ kind = "airtime", quantum = "1 ms", aql = "5 ms" }', 1_000_000, 5_000_000),
+    ],
+)
+def test_airtime_may_be_shared_in_any_standard(
+    standard: str, written: str, quantum_ns: int, aql_ns: int | None
+) -> None:
+    text = SCENARIO.format(standard=standard, phy="", mac="", ap="{}", far="{}")
+    if standard == "802.11n":
+        text = text.replace('data_rate = "2 Mb/s"', "")
+    found = loads(text.replace("[ap]", f"[ap]\nscheduler = {written}"))
+    assert found.ap.scheduler == AirtimeScheduler(
+        kind="airtime", quantum_ns=quantum_ns, aql_ns=aql_ns
+    )
+    assert found.group("near").airtime_weight == 256

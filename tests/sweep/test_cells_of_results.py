@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import struct
 from pathlib import Path
 
 import airtcp
 import pytest
+from airtcp import _core
 from airtcp.cli.commands import app
 from airtcp.exceptions import ScenarioError
 from airtcp.present.samples import unit_and_label
 from airtcp.results.cells import CELL_METRICS, cell_value
-from airtcp.scenario import loads
+from airtcp.run.numbers import Numbers
+from airtcp.scenario import Scenario, loads
 from airtcp.sweep.spec import sweep_of
+from bases import cell
 from typer.testing import CliRunner
 
 #: A group is called as the table of cells is; its own metrics stay what they are.
@@ -80,6 +84,26 @@ def test_a_metric_that_cells_have_not_is_refused(metric: str, said: str) -> None
 
     assert caught.value.key == "metrics[0]"
     assert said in caught.value.message
+
+
+def test_one_cell_has_no_share_of_what_it_has_alone() -> None:
+    one = loads(cell(tables="[cells.hall]", group='cell = "hall"'))
+    with pytest.raises(ScenarioError) as caught:
+        sweep_of(one, {"run.seed": [1]}, metrics=["cells.hall.share_of_alone"])
+
+    assert "share_of_alone" not in caught.value.message.partition("allowed")[2]
+
+
+def test_intervals_of_a_sweep_that_ask_for_more_runs_have_shares_too(tmp_path: Path) -> None:
+    of: Scenario = loads(TEXT)
+    sweep = sweep_of(of, {"run.seed": [1]}, precision="30 %", metrics=["cells.hall.share_of_alone"])
+    numbers = Numbers(of.to_json(), sweep.metrics or ())
+
+    row, _ = numbers.recorded(1, _core.RunControl(lambda: None))
+
+    assert row == numbers.row(1, _core.RunControl(lambda: None))
+    (share,) = struct.unpack("<d", row)
+    assert 0.0 < share < 1.0
 
 
 def test_an_axis_of_a_picture_says_which_share_of_which_cell_it_shows(tmp_path: Path) -> None:
