@@ -1,8 +1,7 @@
 """The compiled core in a browser: `airtcp._core` over the WebAssembly module of `crates/wasm`.
 
 The worker that runs Python puts the module's exports at `airtcpCore`, and calls `airtcpWatch` with
-the simulated share of a run. Runs have no capture files. What simulates flows and the testbed is
-not part of the module.
+the simulated share of a run. What simulates flows and the testbed is not part of the module.
 """
 
 from __future__ import annotations
@@ -10,6 +9,8 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import js  # type: ignore[import-not-found]  # Pyodide has it
@@ -84,25 +85,23 @@ class Simulation:
         control: RunControl,
         *,
         sample_interval_ns: int | None = None,
-        pcap: object = None,
+        pcap: str | PathLike[str] | None = None,
         snaplen: int = 0,
         transfers: bool = False,
         samples_only: bool = False,
     ) -> tuple[str, bytes, dict[str, bytes], dict[str, Any] | None, dict[str, bytes] | None]:
-        """Simulate one replication with records, as the compiled core does.
-
-        Raises OSError if a capture is asked for.
-        """
-        if pcap is not None:
-            raise OSError("a browser has no capture files; install airtcp to make them")
+        """Simulate one replication with records, as the compiled core does."""
         run = {
             "seed": seed,
             "replication": replication,
             "sample_interval_ns": sample_interval_ns,
             "samples_only": samples_only,
             "transfers": transfers,
+            "snaplen": None if pcap is None else snaplen,
         }
         blobs = _asked({"scenario": self._scenario, "run": run}, control)
+        if pcap is not None:
+            Path(pcap).write_bytes(blobs["capture"])
         trace = None
         if "trace" in blobs:
             trace = json.loads(blobs["trace"])

@@ -85,7 +85,7 @@ def test_twenty_scenarios_have_the_same_bits_in_webassembly(site: Path, tmp_path
                 REPLICATION,
                 _core.RunControl(),
                 sample_interval_ns=10**8,
-                pcap=None,
+                pcap=tmp_path / f"{len(native)}.pcap",
                 snaplen=100,
                 transfers=True,
                 samples_only=False,
@@ -93,7 +93,7 @@ def test_twenty_scenarios_have_the_same_bits_in_webassembly(site: Path, tmp_path
         )
         spent += time.process_time() - start
         run = {"seed": seed, "replication": REPLICATION, "sample_interval_ns": 10**8}
-        run |= {"samples_only": False, "transfers": True}
+        run |= {"samples_only": False, "transfers": True, "snaplen": 100}
         requests.append(json.dumps({"scenario": resolved, "run": run}))
     (tmp_path / "requests.json").write_text(json.dumps(requests))
     (tmp_path / "node.mjs").write_text(NODE)
@@ -110,12 +110,13 @@ def test_twenty_scenarios_have_the_same_bits_in_webassembly(site: Path, tmp_path
     # At least a fifth of the native speed is asked.
     assert said["spent"] < 5 * spent
     replies, place = (tmp_path / "replies").read_bytes(), 0
-    for text, times, accounts, trace, transfers in native:
+    for index, (text, times, accounts, trace, transfers) in enumerate(native):
         (length,) = struct.unpack_from("<I", replies, place)
         found = blobs(replies[place + 4 : place + 4 + length])
         place += 4 + length
         assert found["outcome"] == text.encode()
         assert found["transfer_times_s"] == times
+        assert found["capture"] == (tmp_path / f"{index}.pcap").read_bytes()
         assert trace is not None
         assert transfers is not None
         tables = {name: one for name, one in trace.items() if isinstance(one, dict)}

@@ -5,6 +5,8 @@
 //! content as little-endian `u32`, the name, and the content.
 
 use std::cell::RefCell;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
 
 use airtcp_kernel::Duration;
 use airtcp_sim::columns::{self, Columns};
@@ -29,6 +31,22 @@ struct Run {
     sample_interval_ns: Option<u64>,
     samples_only: bool,
     transfers: bool,
+    /// The bytes of each frame in a capture; none without it.
+    snaplen: Option<u32>,
+}
+
+/// A capture in memory.
+#[derive(Clone, Default)]
+struct Capture(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Capture {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("nobody panics with it").write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 thread_local! {
@@ -102,11 +120,12 @@ fn answered(request: &[u8]) -> Result<Blobs, (String, String)> {
         let engines: Vec<_> = engines.iter().map(|one| [one.name(), one.reason()]).collect();
         return Ok(vec![("engines".to_owned(), json!(engines).to_string().into_bytes())]);
     };
+    let file = Capture::default();
     let recording = Recording {
         sample_interval: run.sample_interval_ns.map(Duration::from_nanos),
         samples_only: run.samples_only,
         transfers: run.transfers,
-        ..Recording::default()
+        capture: run.snaplen.map(|snaplen| (Box::new(file.clone()) as _, snaplen)),
     };
     let control = RunControl::asking(|share| watch(share) != 0);
     let (outcome, trace) = simulation
@@ -120,6 +139,10 @@ fn answered(request: &[u8]) -> Result<Blobs, (String, String)> {
         ("outcome".to_owned(), text),
         ("transfer_times_s".to_owned(), columns::transfer_times(&outcome)),
     ];
+    if run.snaplen.is_some() {
+        let bytes = std::mem::take(&mut *file.0.lock().expect("nobody panics with it"));
+        blobs.push(("capture".to_owned(), bytes));
+    }
     add(&mut blobs, "accounts", columns::books(&outcome.books));
     if let Some(rows) = &outcome.transfers {
         add(&mut blobs, "transfers", columns::transfers(rows));
