@@ -248,7 +248,7 @@ def test_a_difference_tells_what_a_channel_changes() -> None:
     assert change.difference.mean > 15e6
     assert set(json.loads(found.to_json())["cells"]) == {"left", "middle", "right"}
     table = by_cell_of_both(found.a.simulation, found.b.simulation)
-    assert table.head[:3] == ["cell", "of isolated", "own airtime"]
+    assert [one.head for one in table.columns[:3]] == ["cell", "of isolated", "own airtime"]
     middle = table.rows[1]
     assert middle[0] == "middle"
     assert middle[1].endswith("% → 100.0 %")

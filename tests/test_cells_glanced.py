@@ -92,14 +92,21 @@ def test_a_cell_that_wants_little_is_not_one_that_gets_little() -> None:
     assert seen.cells["left"].goodput_bps.low is not None
 
 
+def cells_of(part: Any) -> tuple[list[list[str]], list[str]]:
+    """The rows and the sentences of the page's part on cells."""
+    _, _, _, (_, _, (_, _, _, _, (_, _, *rows))), *sentences = part
+    return [[cell[2] for cell in row[2:]] for row in rows], [one[2] for one in sentences]
+
+
 def test_the_page_has_what_the_command_tells() -> None:
     told = predict(example("three-cells"), glance=True)
 
     for shown in (views.prediction(told), views.lights(told)):
         cells = shown["cells"]
-        assert [line[0] for line in cells["rows"]] == ["left", "middle", "right"]
-        assert cells["rows"][1][1] == "1.20 ± 0.19 Mb/s"
-        assert cells["sentences"] == [MIDDLE]
+        rows, sentences = cells_of(cells["part"])
+        assert [line[0] for line in rows] == ["left", "middle", "right"]
+        assert rows[1][1] == "1.20 ± 0.19 Mb/s"
+        assert sentences == [MIDDLE]
         assert cells["shares"] == {
             "left": "hardly disturbed, simulated",
             "middle": "4.9 % simulated",
@@ -119,10 +126,11 @@ def test_a_longer_look_takes_its_words_along_where_nothing_else_answers() -> Non
     newer = loads(text.replace("802.11a", "802.11n"))
     longer = views.lights(predict(newer, glance=True, times=4))
 
-    assert longer["cells"]["sentences"]
-    assert set(longer["cells"]["sentences"]) < set(longer["words"])
+    rows, sentences = cells_of(longer["cells"]["part"])
+    assert sentences
+    assert set(sentences) < set(longer["words"])
     shown = {row[0]: row[1] for row in longer["best"]}
-    assert shown["goodput of cell middle"] == longer["cells"]["rows"][1][1]
+    assert shown["goodput of cell middle"] == rows[1][1]
     assert "words" not in views.lights(predict(example("three-cells"), glance=True))
 
 
