@@ -129,7 +129,8 @@ def test_a_longer_look_takes_its_words_along_where_nothing_else_answers() -> Non
     rows, sentences = cells_of(longer["cells"]["part"])
     assert sentences
     assert set(sentences) < set(longer["words"])
-    shown = {row[0]: row[1] for row in longer["best"]}
+    _, (_, _, (_, _, _, _, (_, _, *values))), *_ = longer["models"]
+    shown = {row[2][2]: row[3][2] for row in values}
     assert shown["goodput of cell middle"] == rows[1][1]
     assert "words" not in views.lights(predict(example("three-cells"), glance=True))
 

@@ -73,7 +73,8 @@ def test_twenty_scenarios_have_the_same_bits_in_webassembly(site: Path, tmp_path
     assert (site / "core.wasm").stat().st_size < 3e6
     names = [(one.name, SEED) for one in examples()] + [(one, SEED + 1) for one in AGAIN]
     assert len(names) >= 20
-    requests, native, spent = [], [], 0.0
+    requests, spent = [], 0.0
+    native: list[Any] = []
     for name, seed in names:
         scenario = airtcp.load(str(directory() / f"{name}.toml")).with_run(replications=1)
         resolved = scenario.for_core()
