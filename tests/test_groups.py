@@ -3,11 +3,13 @@
 import math
 from typing import Any
 
+import airtcp
 import pytest
 from airtcp import simulate
 from airtcp.metrics import METRICS, Scope, metrics_of
 from airtcp.results import Simulation, SimulationResult
 from airtcp.scenario import loads
+from airtcp.stats import Interval
 from bases import SATURATED, cell
 
 PARTS = ("data", "tcp_ack", "control")
@@ -136,6 +138,24 @@ def test_a_station_queue_drops_what_the_air_does_not_take() -> None:
     dropped = result.simulation.groups["camera"]["all"]["station_queue_drop_probability"]
     assert dropped.mean == pytest.approx(1 - 600 / 1618, abs=1e-3)
     assert result.metrics["station_queue_drop_probability"] == dropped
+
+
+def test_two_short_replications_break_no_limit_of_airtime_or_categories() -> None:
+    """Replications of 0 and 40 collisions of 1000: Student's interval ends far below zero."""
+    short = {
+        "phy": {"standard": "802.11ax"},
+        "stations": [{"name": "a", "count": 3}],
+        "flows": [{"stations": "a", "direction": "download", "application": {"kind": "bulk"}}],
+        "run": {"warmup": "10 ms", "duration": "50 ms", "replications": 2},
+    }
+    told = airtcp.simulate(airtcp.load(short)).simulation
+
+    of_category = told.categories["AC_BE"]
+    found = [*told.groups["a"]["airtime"].values(), *of_category.values()]
+    known = [one for one in found if one.mean is not None]
+    assert all(0.0 <= one.low <= one.mean <= one.high for one in known)
+    assert all(one.high <= 1.0 for one in told.groups["a"]["airtime"].values())
+    assert of_category["mpdu_error_ratio"] == Interval(0.0, 0.0, 1.0, 2)
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,15 @@ def test_the_result_says_what_was_run() -> None:
     assert "3 replications" in repr(result)
 
 
+def test_transfer_times_have_the_mean_that_the_core_reports() -> None:
+    result = simulate(web(), replications=1)
+
+    times = result.simulation.transfer_times_s()
+
+    assert result.metrics["transfer_time_s"].mean == pytest.approx(times.mean())
+    assert times.min() > 0.0
+
+
 @pytest.mark.parametrize(
     ("asked", "options", "stopped", "replications"),
     [
