@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pytest
 from airtcp.estimates.drift import Drift, Moved
+from airtcp.estimates.steadiness import Steadiness
+from airtcp.estimates.told import plain_estimate
 from airtcp.present.cautions import cautions
 from airtcp.results import SimulationResult
 from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario, loads
+from airtcp.stats import Interval
 
 CONFIDENCE = 0.95
 #: The metrics that the core adds up at the end alone.
@@ -101,6 +104,35 @@ def test_halves_that_are_far_apart_have_an_interval_as_wide_as_that(scenario: Sc
 
 def test_one_replication_has_no_drift(scenario: Scenario) -> None:
     assert Drift(approach(1.0, 1, 0.01, 1), scenario, CONFIDENCE).of_everything({}) == {}
+
+
+@pytest.mark.parametrize("grow", [True, False])
+def test_pages_that_grow_leave_delays_one_end_and_losses_none(
+    scenario: Scenario, grow: bool
+) -> None:
+    """Later there are more pages in progress: delays are longer, R is lower, and TCP loses more."""
+    runs = approach(0.1, 8, 0.02, 3, begin=1.0)
+    for place, run in enumerate(runs):
+        for metrics in (run.answer["metrics"], run.answer["halfway"]["metrics"]):
+            metrics |= {"r_factor": 80.0 + place / 10, "tcp_timeouts": 0.0}
+    short = Steadiness("unsteady", "pages may still rise", simulate_s=60.0)
+    low = Interval(None, 1.5, None, 8) if grow else Interval(2.0, 1.5, 2.5, 8)
+    pages = replace(plain_estimate("page_time_s", [2.0] * 8, CONFIDENCE), interval=low)
+    told = Drift(runs, scenario, CONFIDENCE).of_everything(
+        {"page_time_s": replace(pages, steadiness=short)}
+    )
+
+    if not grow:
+        assert told.keys() == {"page_time_s"}
+        return
+    delay, r, timeouts = (told[name].interval for name in ("rtt_s", "r_factor", "tcp_timeouts"))
+    assert (delay.mean, delay.high) == (None, None)
+    assert 0.95 < delay.low < 1.0
+    # Of .1 to .7 above 80 the mean is 80.35, and 2.3646 x .2449 / sqrt(8) = .2048 are an arm.
+    assert (r.mean, r.low) == (None, None)
+    assert r.high == pytest.approx(80.5548, abs=1e-4)
+    assert timeouts == Interval(None, None, None, 8)
+    assert told["rtt_s"].steadiness.simulate_s == 60.0
 
 
 def seconds(scenario: Scenario, duration_s: float, **run: Any) -> SimulationResult:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from math import factorial
 
 import numpy as np
 import pytest
@@ -10,10 +11,12 @@ from airtcp import load, simulate
 from airtcp.distributions import Empirical, Pareto
 from airtcp.estimates import estimate
 from airtcp.estimates.laws import moments
-from airtcp.estimates.skewness import skewed_interval
+from airtcp.estimates.limits import confined
+from airtcp.estimates.skewness import Law, skewed_interval, with_longer_upper_arm
+from airtcp.estimates.told import pooled_interval, reaching
 from airtcp.estimates.traffic import Traffic
 from airtcp.results import SimulationResult
-from airtcp.stats import student_interval
+from airtcp.stats import Interval, student_interval
 
 TWO_GROUPS = """
 phy = {{ standard = "802.11b" }}
@@ -114,6 +117,45 @@ def test_intervals_are_students_of_the_values_unless_sizes_are_heavy(size: str) 
 
     student = student_interval(one.values)
     if size == "light":
-        assert one.interval == student
+        # The times of single transfers are skewed, those of a hundred or so hardly.
+        assert one.interval.low == student.low
+        assert student.high < one.interval.high < student.mean + 1.1 * student.half_width
     else:
         assert student.half_width < one.interval.half_width <= one.plain.half_width
+
+
+@pytest.mark.parametrize(("power", "number"), [(2, 2), (3, 4)])
+def test_a_longer_upper_arm_holds_the_mean_of_skewed_delays(power: int, number: int) -> None:
+    """Four replications with few bursts of equal delays, which are powers of exponential numbers.
+
+    E[X^k] = k!. Student's interval on the scale of a delay misses the mean in 10 and 14 of 100
+    cases (10,000 each), with the longer arm in 6 and 7. Of 1,500 cases, 1.4 % is two errors.
+    """
+    random = np.random.default_rng(7)
+    held = np.zeros(2)
+    for _ in range(1500):
+        bursts = random.exponential(size=(4, number)) ** power
+        off = bursts - bursts.mean()
+        law = Law(float(off.std()), float(np.mean(off**3) / off.std() ** 3))
+        values = bursts.mean(axis=1).tolist()
+        student = student_interval(values)
+        longer = with_longer_upper_arm(values, student, 0.95, law)
+        assert (longer.mean, longer.low) == (student.mean, student.low)
+        both = [confined("rtt_s", one) for one in (student, longer)]
+        held += [(one.low or 0.0) <= factorial(power) <= (one.high or 0.0) for one in both]
+
+    of_student, of_longer = held / 1500
+    assert of_student < 0.915
+    assert of_longer > 0.915
+
+
+def test_a_mean_over_all_packets_counts_each_replication_by_its_packets() -> None:
+    # (1 x 30 + 2 x 10 + 4 x 10) / 50 = 1.8; without each 3, 1.75 and 1.25, of mean 2: the error is
+    # sqrt(2/3 (1 + .0625 + .5625)) = 1.0408, Student's factor with 2 degrees of freedom 4.3027.
+    values, counts = np.array([1.0, 2.0, 4.0, 0.0]), np.array([30.0, 10.0, 10.0, 0.0])
+    interval = pooled_interval(values, counts, 0.95)
+    assert interval.mean == pytest.approx(1.8)
+    assert interval.half_width == pytest.approx(4.3027 * 1.0408, rel=1e-4)
+    assert pooled_interval(values[2:], counts[2:], 0.95) == Interval(4.0, None, None, 2)
+    # The interval of the mean over replications reaches the mean over all packets.
+    assert reaching(Interval(2.25, 1.0, 3.5, 3), 1.75) == Interval(2.25, 0.5, 3.5, 3)

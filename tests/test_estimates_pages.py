@@ -13,6 +13,7 @@ import pytest
 from airtcp.estimates import Estimate, estimate
 from airtcp.estimates.pages import loading
 from airtcp.estimates.traffic import Traffic
+from airtcp.examples import directory
 from airtcp.results import SimulationResult
 from intervals.cells import Window
 from intervals.profiles import Profiled, profiles
@@ -129,3 +130,18 @@ def test_the_time_that_is_advised_holds_the_truth() -> None:
 def test_what_everybody_gets_goes_on_in_a_crowd_that_grows() -> None:
     found = of(crowded(), "goodput_bps")
     assert found.interval.half_width == pytest.approx(found.plain.half_width)
+
+
+def test_a_bound_of_all_is_below_those_of_groups_and_unknown_with_one_of_them() -> None:
+    """A teacher loads few pages in 40 s, of short transfers; those of the tablets take 0.6 s.
+
+    In long runs a transfer takes .44 s, and the few pages of these would leave 0.5 s or more.
+    """
+    scenario = airtcp.load(str(directory() / "class-wifi6.toml"))
+    run = scenario.with_run(duration_ns=10 * 10**9, replications=4, seed=8101)
+    found = airtcp.simulate(run, threads=1).simulation
+
+    teacher = found.groups["teacher"]["all"]["transfer_time_s"]
+    assert (teacher.mean, teacher.low) == (None, None)
+    assert found.groups["tablet"]["all"]["transfer_time_s"].low > 0.5
+    assert (found.metrics["transfer_time_s"].low or 0.0) < 0.44

@@ -66,7 +66,7 @@ _OF_WINDOWS: Final = re.compile(
 )
 #: The metrics that grow with bursts of other traffic, of which a run may show few.
 _OF_LOAD: Final = re.compile(
-    r"(rtt|delay)(_p\d+)?_s$|(jitter_s|queue_packets|r_factor|backlogged_nodes)$"
+    r"(rtt|delay)(_p\d+)?_s$|(last_ack_s|jitter_s|queue_packets|r_factor|backlogged_nodes)$"
 )
 #: The fewest pages and files that show the queueing delays of all traffic.
 FEWEST_UNITS: Final = 30
@@ -77,6 +77,7 @@ _GOODPUTS: Final = frozenset({"goodput_bps", "flow_goodput_bps"})
 #: Metrics without this correction: those of transfers, which correct for unfinished transfers
 #: themselves, and counts, which halve in half the time.
 _OTHERS: Final = re.compile(r"(transfer|page)_time|^tcp_")
+_COUNTS: Final = re.compile(r"^tcp_")
 #: The halves may differ by this part of the mean without harm.
 _HARMLESS: Final = 0.05
 #: The metrics for which a lower bound is reported.
@@ -114,46 +115,54 @@ class Drift:
 
     Without a scenario there is no drift. The evidence is the metrics of the whole network, or of
     `groups`, the groups of one cell. A cell neither delays nor hides another one that it does not
-    hear.
+    hear. `growth` says why the times of their transfers and pages are higher later, if they are:
+    then so are delays and losses.
     """
 
     runs: Sequence[Run]
     scenario: ResolvedScenario | None
     confidence: float
     groups: tuple[str, ...] | None = None
+    growth: Steadiness | None = None
 
     def of_everything(self, known: Mapping[str, Estimate]) -> dict[str, Estimate]:
         """Return the estimates of the whole network, corrected for drift.
 
         Adds plain estimates of drifting metrics to the `known` ones.
         """
-        if not self._is_any:
+        if not self.is_known or self.is_finite:
             return dict(known)
-        return self._told(known, None, "all", self.runs[0].answer["metrics"])
+        of_all = replace(self, growth=_growth(known))
+        if not of_all._is_any:
+            return dict(known)
+        return of_all._told(known, None, "all", self.runs[0].answer["metrics"])
 
     def of_groups(self, known: GroupEstimates) -> GroupEstimates:
         """Do the same for all groups and their parts, with the evidence of their own cell."""
-        if not self.is_known or not any(one._is_any for one in self._by_group.values()):
+        if not self.is_known or self.is_finite:
             return known
+        of_cells = {id(one): one for one in self._by_group.values()}
+        grown = {
+            key: replace(
+                one,
+                growth=_growth(*(known.get(name, {}).get("all", {}) for name in one.groups or ())),
+            )
+            for key, one in of_cells.items()
+        }
         found: GroupEstimates = {}
         for record in self.runs[0].answer["groups"]:
             name = record["name"]
-            if not self._by_group[name]._is_any:
+            of_cell = grown[id(self._by_group[name])]
+            if not of_cell._is_any:
                 if name in known:
                     found[name] = known[name]
                 continue
             for part in PARTS:
                 if record[part] is not None:
                     own = known.get(name, {}).get(part, {})
-                    told = self._by_group[name]._told(own, name, part, record[part])
+                    told = of_cell._told(own, name, part, record[part])
                     found.setdefault(name, {})[part] = told
         return found
-
-    def of(self, known: Estimate, group: str | None = None, part: str = "all") -> Estimate:
-        """Return one estimate, of the whole network or a part of a group, corrected for drift."""
-        if not self._is_any:
-            return known
-        return self._as_known(known, partial(self.moved, known.metric, group, part))
 
     def of_cells(self, known: Mapping[str, Estimate]) -> dict[str, Estimate]:
         """Return the goodput of each cell, which is the sum of its groups, corrected for drift."""
@@ -226,9 +235,7 @@ class Drift:
         """True if anything drifts."""
         if not self.is_known or self.is_finite:
             return False
-        windows = self.windows
-        is_cut = windows.grow or windows.are_cut_seldom
-        return is_cut or self._few is not None or self.seen_of is not None
+        return self._is_early or self.seen_of is not None
 
     def _told(
         self, known: Mapping[str, Estimate], group: str | None, part: str, metrics: Iterable[str]
@@ -251,15 +258,20 @@ class Drift:
         mean is still the mean of the measured time.
         """
         mean, wide = estimate.interval.mean, estimate.interval.half_width
-        if mean is None or not wide or _OTHERS.search(estimate.metric):
+        if mean == 0.0 and _COUNTS.match(estimate.metric) and self._is_early:
+            # Losses come when windows and queues are full.
+            return replace(estimate, interval=Interval(None, None, None, estimate.interval.n))
+        if mean is None or not wide:
             return estimate
         if self.windows.are_cut_seldom and _OF_WINDOWS.search(estimate.metric):
             # All replications start alike, so they show the same part of a sawtooth.
             wide = math.hypot(wide, _TOOTH * mean)
             interval = Interval(mean, mean - wide, mean + wide, estimate.interval.n)
             estimate = replace(estimate, interval=interval, gain=None)
-        if self._few is not None and _OF_LOAD.search(estimate.metric):
-            return declined(estimate, self._few, estimate.interval.low)
+        if self._lacking is not None and _OF_LOAD.search(estimate.metric):
+            return _bounded(estimate, self._lacking)
+        if _OTHERS.search(estimate.metric):
+            return estimate
         moved = moves()
         if moved is None or not moved.surely(_CHANCE):
             return estimate
@@ -278,6 +290,16 @@ class Drift:
         interval = Interval(mean, mean - half_width, mean + half_width, estimate.interval.n)
         gain = None if estimate.gain is None else gain_of(estimate.plain, interval)
         return replace(estimate, interval=interval, gain=gain, steadiness=state)
+
+    @cached_property
+    def _is_early(self) -> bool:
+        """True if the runs are too short for the losses of their traffic."""
+        return self.windows.grow or self.windows.are_cut_seldom or self._lacking is not None
+
+    @property
+    def _lacking(self) -> Steadiness | None:
+        """The verdict if later there is more traffic in progress than in these runs; else None."""
+        return self._few or self.growth
 
     @cached_property
     def _few(self) -> Steadiness | None:
@@ -312,7 +334,7 @@ class Drift:
             enough_s = rounded_up(_TEETH * self.windows.tooth_s)
             return Steadiness("unsteady", self.windows.sawtooth, simulate_s=enough_s)
         if self.seen_of is None:
-            return self._few or Steadiness("steady")
+            return self._lacking or Steadiness("steady")
         name, group = self.seen_of
         moved = self.moved(name, group)
         assert moved is not None
@@ -372,6 +394,24 @@ def _surplus(halves: Iterable[tuple[float | None, float | None]]) -> Moved | Non
     half_width = interval.half_width or 0.0
     error = half_width / student_quantile(_CHANCE, interval.n - 1)
     return Moved(interval.mean or 0.0, error, interval.n)
+
+
+def _growth(*known: Mapping[str, Estimate]) -> Steadiness | None:
+    """Return why times of transfers and pages have only lower bounds; None if they have more."""
+    for of_part in known:
+        for metric in ("page_time_s", "transfer_time_s"):
+            one = of_part.get(metric)
+            if one is not None and one.interval.mean is None and one.steadiness.state == "unsteady":
+                return replace(one.steadiness, at_least=None)
+    return None
+
+
+def _bounded(estimate: Estimate, state: Steadiness) -> Estimate:
+    """Reduce an estimate to the bound that more load leaves: it lowers R, and raises the others."""
+    if estimate.metric != "r_factor":
+        return declined(estimate, state, estimate.interval.low)
+    interval = Interval(None, None, estimate.interval.high, estimate.interval.n)
+    return replace(estimate, interval=interval, gain=None, steadiness=state)
 
 
 def _one_ended(estimate: Estimate, moved: Moved, state: Steadiness) -> Estimate:

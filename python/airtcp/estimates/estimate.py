@@ -26,7 +26,7 @@ from airtcp.estimates.loops import renewal
 from airtcp.estimates.pages import MOST_GROWTH, OF_PAGES, Found, Loading, loading
 from airtcp.estimates.percentiles import PERCENTILES, Distribution, distribution
 from airtcp.estimates.regression import Adjusted, adjusted
-from airtcp.estimates.skewness import lengthened, skewed_interval
+from airtcp.estimates.skewness import lengthened, skewed_interval, with_longer_upper_arm
 from airtcp.estimates.startup import MOST as MOST_STARTUP
 from airtcp.estimates.startup import Startup, Unseen, startups, unseen
 from airtcp.estimates.steadiness import Judgement, Steadiness, judge, rounded_up
@@ -38,8 +38,10 @@ from airtcp.estimates.told import (
     gain_of,
     grown,
     hold_each_other,
-    lower_end,
+    of_starving,
     plain_estimate,
+    pooled_interval,
+    reaching,
     wider,
     within,
 )
@@ -117,7 +119,7 @@ class Estimates:
         if metric in PERCENTILES:
             return self._of_percentile(told)
         if metric in MEANS and plain.n:
-            return self._pooled(told)
+            return self._of_delay(told)
         if metric not in IMPROVED or not self.can_improve or plain.n < len(told.values):
             return told
         if plain.n == 1:
@@ -140,7 +142,7 @@ class Estimates:
         n = len(estimate.values)
         interval = Interval(None, None, None, n) if found is None else found.interval
         if self._starves(of):
-            interval = _of_starving(base, interval)
+            interval = of_starving(base, interval)
         values = found.values if found is not None and found.values else estimate.values
         estimate = replace(estimate, interval=interval, plain=interval, values=values)
         if base not in _OF_LASTING or not self.can_improve:
@@ -153,20 +155,26 @@ class Estimates:
             return declined(estimate, judgement, estimate.interval.low)
         return estimate
 
-    def _pooled(self, estimate: Estimate) -> Estimate:
-        """Estimate a mean delay over all packets, if some replications have few packets.
+    def _of_delay(self, estimate: Estimate) -> Estimate:
+        """Estimate a mean delay, with the skewness of delays and the mean over all packets.
 
-        Otherwise a replication in which a station starves weighs as much as any other, and the mean
-        of the network may lie outside the means of its groups.
+        The mean over replications is off if a replication with long queues has more packets than
+        others. So the interval also reaches the mean over all packets. That mean is the estimate if
+        some replications have few packets: one in which a station starves would weigh as much as
+        any other, and the mean of the network may lie outside the means of its groups.
         """
         of = self._distribution(MEANS[estimate.metric])
-        if of is None or len(of.ended) < 2 or of.least_part >= _FEW_PACKETS:
+        if of is None or len(of.ended) < 2 or not of.number:
             return estimate
-        counts = of.ended.sum(axis=1).tolist()
-        sums = [count * (one or 0.0) for count, one in zip(counts, estimate.values, strict=True)]
-        interval = ratio_interval(sums, counts, self._confidence)
-        if self._starves(of):
-            interval = _of_starving(MEANS[estimate.metric], interval)
+        counts = of.ended.sum(axis=1)
+        values = np.array([one or 0.0 for one in estimate.values])
+        pooled = pooled_interval(values, counts, self._confidence)
+        few = of.least_part < _FEW_PACKETS
+        interval = pooled if few else reaching(estimate.interval, pooled.mean)
+        interval = with_longer_upper_arm(estimate.values, interval, self._confidence, of.law)
+        if few and self._starves(of):
+            interval = ratio_interval((values * counts).tolist(), counts.tolist(), self._confidence)
+            interval = of_starving(MEANS[estimate.metric], interval)
         return replace(estimate, interval=interval, plain=interval)
 
     def _starves(self, of: Distribution) -> bool:
@@ -277,8 +285,11 @@ class Estimates:
     def _as_long_as_skewed(self, estimate: Estimate) -> Estimate:
         """Lengthen the interval of page times by the skewness of the law of page sizes.
 
-        A replication has few pages, and a few large ones dominate its mean.
+        A replication has few pages, and a few large ones dominate its mean. For transfers, the
+        skewness is that of their times.
         """
+        if estimate.metric == "transfer_time_s":
+            return self._of_skewed_transfers(estimate)
         if estimate.metric != "page_time_s" or not self.can_improve or estimate.interval.n < 2:
             return estimate
         interval = self._lengthened(estimate.values)
@@ -287,6 +298,16 @@ class Estimates:
         plain = self._lengthened(self.samples(estimate.metric))
         gain = None if estimate.estimator == "plain" else gain_of(plain, interval)
         return replace(estimate, interval=interval, plain=plain, gain=gain)
+
+    def _of_skewed_transfers(self, estimate: Estimate) -> Estimate:
+        of = self._distribution("transfer_time")
+        has_skewness = self._traffic.is_heavy and estimate.estimator != "plain"
+        if of is None or has_skewness or estimate.interval.half_width is None:
+            return estimate
+        samples, level = self.samples(estimate.metric), self._confidence
+        interval = with_longer_upper_arm(estimate.values, estimate.interval, level, of.law)
+        plain = with_longer_upper_arm(samples, estimate.plain, level, of.law)
+        return replace(estimate, interval=interval, plain=plain, gain=gain_of(plain, interval))
 
     def _lengthened(self, values: Sequence[float | None]) -> Interval:
         """Return the interval of values from page times, lengthened for skewed page sizes."""
@@ -465,16 +486,6 @@ SHORT: Final = 0.05
 _MOST_SLOW: Final = 0.1
 #: If an estimate is this many half widths from the measured goodput, the runs are in another state.
 _FAR: Final = 3.0
-
-
-def _of_starving(base: str, interval: Interval) -> Interval:
-    """Return the interval of a delay if flows starve in some runs: a lower bound, or nothing.
-
-    A starving flow waits for its ACKs, so its round trips are longer than those that ended.
-    """
-    if base in ("rtt", "path_rtt"):
-        return lower_end(interval)
-    return Interval(None, None, None, interval.n)
 
 
 #: Mean delays, by their quantity; and the quantities of transfers and pages, whose number in

@@ -22,7 +22,7 @@ import numpy as np
 from airtcp.estimates.estimate import MEANS, Estimates
 from airtcp.estimates.formulas import IMPROVED
 from airtcp.estimates.percentiles import PERCENTILES
-from airtcp.estimates.told import Estimate
+from airtcp.estimates.told import Estimate, declined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -202,8 +202,16 @@ def _among(told: Estimate, groups: Sequence[Estimate]) -> Estimate:
 
     Separate regressions can put it there, or groups that lead in turns: the mean over replications
     of a quantity that lies among its parts in each of them. The interval keeps its width.
+
+    If the runs are too short for a mean, their mixture of groups may be another one later. So the
+    lower bound of all is at most the lowest bound of a group, and unknown if a group has none.
     """
     mean = told.interval.mean
+    if mean is None and told.interval.low is not None:
+        lows = [one.interval.low for one in groups if one.interval.n]
+        known = [one for one in lows if one is not None]
+        low = min([told.interval.low, *known]) if len(known) == len(lows) else None
+        return declined(told, told.steadiness, low)
     means = [one.interval.mean for one in groups if one.interval.n or one.interval.mean is not None]
     known = [one for one in means if one is not None]
     if mean is None or not known or len(known) < len(means):

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from airtcp.estimates.accounts import bin_bounds_s
+from airtcp.estimates.skewness import Law
 from airtcp.stats import Interval, student_quantile
 
 if TYPE_CHECKING:
@@ -91,6 +92,17 @@ class Distribution:
         """The number of samples of the replication with the fewest, over the average number."""
         counts = self.ended.sum(axis=1)
         return float(counts.min() / counts.mean()) if counts.any() else 1.0
+
+    @cached_property
+    def law(self) -> Law | None:
+        """The law of the samples that ended; None with few."""
+        if self.number < _FEWEST:
+            return None
+        weights = self.ended.sum(axis=0) / self.number
+        times_s = (self.low_s + self.high_s) / 2.0
+        off_s = times_s - float(weights @ times_s)
+        deviation = float(weights @ off_s**2) ** 0.5
+        return Law(deviation, float(weights @ off_s**3) / deviation**3 if deviation else 0.0)
 
     @cached_property
     def _shares(self) -> Array:

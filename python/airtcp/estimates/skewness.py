@@ -18,16 +18,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from airtcp.stats import Interval, student_interval
+from airtcp.stats import Interval, student_interval, student_quantile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
+
+#: The skewness of an exponential law.
+_EXPONENTIAL: Final = 2.0
+
+
+class Law(NamedTuple):
+    """Standard deviation and skewness of the law of single samples."""
+
+    deviation: float
+    skewness: float
 
 
 def skewed_interval(
@@ -68,10 +78,45 @@ def lengthened(values: Sequence[float | None], confidence: float, skewness: floa
     if mean is None or not half_width:
         return student
     known = np.array([one for one in values if one is not None])
-    error = float(known.std(ddof=1)) / len(known) ** 0.5
-    quantile = half_width / error
-    longer = half_width + error * skewness * (2.0 * quantile**2 + 1.0) / (6.0 * len(known) ** 0.5)
+    deviation = float(known.std(ddof=1))
+    longer = half_width + deviation * _johnson(skewness, len(known), confidence)
     return Interval(mean, mean - longer, mean + longer, student.n)
+
+
+def with_longer_upper_arm(
+    values: Sequence[float | None], interval: Interval, confidence: float, law: Law | None
+) -> Interval:
+    """Lengthen the upper arm of the interval of a mean delay by the skewness of its replications.
+
+    `law` is the law of single samples, `values` the means of replications. A mean of N independent
+    samples has their standard deviation over sqrt(N), and their skewness over sqrt(N). So the
+    spread of the means gives N, which is the effective number: delays at one time are alike. Delays
+    are skewed to the right, and only the upper arm is too short. The formula is Johnson's
+    (`lengthened`), the beginning of an expansion, so it doubles Student's arm at most. The skewness
+    counts at most as that of an exponential law: a few outliers can make that of samples huge.
+
+    With four replications of bursts of equal delays, Student's intervals on the scale of a delay
+    contain the true mean in 90 and 86 of 100 cases for two bursts with squares and four with cubes
+    of exponential numbers, and these in 94 and 93.
+    """
+    mean, high = interval.mean, interval.high
+    known = np.array([one for one in values if one is not None])
+    if law is None or mean is None or high is None or len(known) < 2 or law.deviation <= 0.0:
+        return interval
+    deviation = float(known.std(ddof=1))
+    skewness = min(law.skewness * deviation / law.deviation, law.skewness, _EXPONENTIAL)
+    if not skewness > 0.0:
+        return interval
+    n = len(known)
+    student = student_quantile(confidence, n - 1) / n**0.5
+    longer = deviation * min(_johnson(skewness, n, confidence), student)
+    return Interval(mean, interval.low, high + longer, interval.n)
+
+
+def _johnson(skewness: float, n: int, confidence: float) -> float:
+    """By how many standard deviations of one value Johnson's arm is longer than Student's."""
+    quantile = student_quantile(confidence, n - 1)
+    return skewness * (2.0 * quantile**2 + 1.0) / (6.0 * n)
 
 
 def _longer_arm(skewness: float, n: int, quantile: float) -> float:

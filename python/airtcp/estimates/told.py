@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 
 from airtcp.estimates.pages import Growth
 from airtcp.estimates.percentiles import FEWEST_RUNS
 from airtcp.estimates.steadiness import Steadiness
-from airtcp.stats import Interval, student_interval
+from airtcp.stats import Interval, student_interval, student_quantile
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
 
 #: The estimators: the mean over replications; sums adjusted for the draws; Little's law (mean
 #: number in progress over rate) of such sums; and the closed loop of users who think and transfer
@@ -57,10 +64,47 @@ def within(interval: Interval, *, least: float = 0.0, most: float | None = None)
     return interval if half == wide else Interval(mean, mean - half, mean + half, interval.n)
 
 
+def reaching(interval: Interval, other: float | None) -> Interval:
+    """Lengthen the arm towards another estimate by the distance of that estimate."""
+    mean, low, high = interval.mean, interval.low, interval.high
+    if mean is None or low is None or high is None or other is None:
+        return interval
+    by = other - mean
+    return Interval(mean, low + min(0.0, by), high + max(0.0, by), interval.n)
+
+
+def pooled_interval(values: Array, counts: Array, confidence: float) -> Interval:
+    """Return the interval of a mean over all samples of replications, which have unequal numbers.
+
+    `values` are the means of replications over their `counts` samples. The error is that of the
+    jackknife: if one replication has most of the samples, their scatter about the ratio is small
+    and says nothing. There is a mean if any replication has samples, and an interval if two have.
+    """
+    runs, counted = len(counts), counts > 0.0
+    n, sums, counts = int(counted.sum()), (values * counts)[counted], counts[counted]
+    mean = float(sums.sum() / counts.sum())
+    if n < 2:
+        return Interval(mean, None, None, runs)
+    without = (sums.sum() - sums) / (counts.sum() - counts)
+    error = float(np.sqrt((n - 1) / n * np.sum((without - without.mean()) ** 2)))
+    arm = student_quantile(confidence, n - 1) * error
+    return Interval(mean, mean - arm, mean + arm, runs)
+
+
 def lower_end(interval: Interval) -> Interval:
     """Return the lower end alone, as a bound; nothing with few replications."""
     low = interval.low if interval.n >= FEWEST_RUNS else None
     return Interval(None, low, None, interval.n)
+
+
+def of_starving(base: str, interval: Interval) -> Interval:
+    """Return the interval of a delay if flows starve in some runs: a lower bound, or nothing.
+
+    A starving flow waits for its ACKs, so its round trips are longer than those that ended.
+    """
+    if base in ("rtt", "path_rtt"):
+        return lower_end(interval)
+    return Interval(None, None, None, interval.n)
 
 
 def hold_each_other(one: Interval, other: Interval) -> bool:
