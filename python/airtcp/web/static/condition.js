@@ -1,7 +1,7 @@
 // Choose a condition that a scenario can measure: scope, statistic, metric and bound. Only possible
 // choices are offered. A bound out of range stays in its field, with the reason.
 
-import { field, fresh, h, options, replace } from "./dom.js";
+import { field, fresh, h, marker, options, replace } from "./dom.js";
 
 /**
  * A builder of conditions, with `show(scopes)`, `set(condition)` and `value()`. `broken`: a stop
@@ -18,6 +18,7 @@ export function builder({ broken = false, changed = () => {} } = {}) {
   bound.setAttribute("aria-describedby", reason.id);
   const boundField = h("div", { class: "field" }, h("div", { class: "field-head" }, h("label", { for: bound.id }, "Bound")),
     h("div", { class: "bound-field" }, sign, bound, unit.select), reason);
+  const mark = marker(boundField, bound, reason);
   unit.select.setAttribute("aria-label", "Unit of the bound");
   const element = h("div", { class: "row condition" }, scope.field("Of"), metric.field("Metric"), statistic.field("Statistic"), boundField);
   let scopes = [];
@@ -66,10 +67,7 @@ export function builder({ broken = false, changed = () => {} } = {}) {
     else if (number < 0) wrong = "the metric is never below 0; allowed: 0 or more";
     else if (sign.textContent === "<" && asIs === 0) wrong = "the metric is never below 0; allowed: more than 0";
     else if (asIs > most || (asIs === most && sign.textContent === ">")) wrong = `allowed: 0 to ${plain(most / factor())}${unit.select.value ? ` ${unit.select.value}` : ""}`;
-    reason.textContent = wrong;
-    boundField.classList.toggle("bad", Boolean(wrong));
-    if (wrong) bound.setAttribute("aria-invalid", "true");
-    else bound.removeAttribute("aria-invalid");
+    mark(wrong);
     return !wrong;
   }
 
@@ -120,6 +118,12 @@ function select(kind, changed) {
       one.value = listed.some(([value]) => value === chosen) ? chosen : listed[0]?.[0] ?? "";
     },
   };
+}
+
+/** The name and the bound of a condition as a text. */
+export function parts(text) {
+  const [, name, limit] = /^\s*(.*?)\s*([<>].*)$/.exec(text) ?? [null, "", ""];
+  return { name, limit };
 }
 
 function plain(number) {

@@ -1,7 +1,7 @@
 // The controls of a scenario: sliders, choices, and the file. Each change calls `changed(path, value,
 // field, option)`; `show` displays the server's description of the scenario.
 
-import { field as labelled, fresh, h, options as choices, replace } from "./dom.js";
+import { field as labelled, fresh, h, marker, options as choices, replace } from "./dom.js";
 
 const same = (one, other) => JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
 
@@ -103,15 +103,6 @@ function choice(field, changed) {
   }
   update(field);
   return { element, update, bad: marker(element, select, message) };
-}
-
-function marker(element, input, message) {
-  return (text) => {
-    element.classList.toggle("bad", Boolean(text));
-    message.textContent = text;
-    if (text) input.setAttribute("aria-invalid", "true");
-    else input.removeAttribute("aria-invalid");
-  };
 }
 
 /** The subject of a section, independent of its group's name. */

@@ -54,6 +54,16 @@ export function field(label, input, { beside = null, below = null, large = false
   return h("div", { class: large ? "field large" : "field" }, h("div", { class: "field-head" }, h("label", { for: input.id }, label), beside), input, below);
 }
 
+/** A function that shows an error at a field, whose `message` describes it; "" if there is none. */
+export function marker(element, input, message) {
+  return (text) => {
+    element.classList.toggle("bad", Boolean(text));
+    message.textContent = text;
+    if (text) input.setAttribute("aria-invalid", "true");
+    else input.removeAttribute("aria-invalid");
+  };
+}
+
 /** Choices of a list: texts, or pairs of value and text. */
 export function options(list, chosen = null) {
   return list.map((one) => [one].flat()).map(([value, text = value]) => h("option", { value, selected: chosen === null ? null : value === chosen }, text));
@@ -76,20 +86,26 @@ export function fileName(title) {
   return title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").toLowerCase() || "airtcp";
 }
 
+/** Follow a pressed pointer: `drag` for each move, and `drop` once at the end. */
+export function dragging(drag, drop) {
+  const end = (event) => {
+    removeEventListener("pointermove", drag);
+    for (const kind of ["pointerup", "pointercancel"]) removeEventListener(kind, end);
+    drop(event);
+  };
+  addEventListener("pointermove", drag);
+  for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, end);
+}
+
 /** Announce a change to screen readers. */
 export function announce(text) {
   document.getElementById("status").textContent = text;
 }
 
 /** A table of text; columns in `numbers` are right-aligned. */
-export function table(head, rows, { numbers = [], caption = "", mark = null } = {}) {
-  const cell = (tag, column, text) => {
-    const attributes = { class: numbers.includes(column) ? "number" : null };
-    if (tag === "th") attributes.scope = "col";
-    if (tag === "td" && column === mark && text) attributes.class = `verdict ${text.replaceAll(" ", "-")}`;
-    if (tag === "td") attributes["data-head"] = head[column] || null;
-    return h(tag, attributes, text);
-  };
+export function table(head, rows, { numbers = [], caption = "" } = {}) {
+  const cell = (tag, column, text) => h(tag, {
+    class: numbers.includes(column) ? "number" : null, ...tag === "th" ? { scope: "col" } : { "data-head": head[column] || null } }, text);
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
     h("table", {},
       h("caption", { class: "visually-hidden" }, caption),

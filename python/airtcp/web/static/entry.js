@@ -1,7 +1,7 @@
 // A field whose value the server accepts or rejects. A rejected value stays in the field with the
 // reason, and the scenario does not change.
 
-import { announce, options as choices, fresh, h, replace } from "./dom.js";
+import { announce, options as choices, fresh, h, marker } from "./dom.js";
 import { isAbort } from "./api.js";
 
 /**
@@ -17,6 +17,7 @@ export function entry(app, { path, label, options = null, number = null, placeho
   const reason = h("p", { class: "bad-field", id: `${id}-bad`, role: "alert" });
   const element = h("div", { class: "entry" },
     h("label", { for: id }, label), input, reason);
+  const mark = marker(element, input, reason);
   let held = null;
   let present = "";
 
@@ -37,18 +38,14 @@ export function entry(app, { path, label, options = null, number = null, placeho
     } catch (error) {
       if (isAbort(error)) return;
       held = text;
-      element.classList.add("bad");
-      input.setAttribute("aria-invalid", "true");
-      replace(reason, error.key && error.field !== path ? `${error.key}: ${error.message}` : error.message);
+      mark(error.key && error.field !== path ? `${error.key}: ${error.message}` : error.message);
       announce(error.message);
     }
   }
 
   function release() {
     held = null;
-    element.classList.remove("bad");
-    input.removeAttribute("aria-invalid");
-    replace(reason);
+    mark("");
   }
 
   /** Show the scenario's value; a rejected value stays in the field. */

@@ -2,7 +2,7 @@
 // goodput, by the Markov chain and as simulated. An access point with a position can be dragged or moved
 // by arrow keys, and the chain's shares follow if it has any. Two clicks draw a wall.
 
-import { announce, fresh, h, replace, s } from "./dom.js";
+import { announce, dragging, fresh, h, replace, s } from "./dom.js";
 
 const WIDTH = 560, HEIGHT = 260, EDGE = 44, STEP_M = 1;
 // Text keeps its size on a narrow card, and the map its height on a wide one.
@@ -116,38 +116,31 @@ export function floor(app) {
     const spots = map.nodes.map((node, place) => at(node, place));
     const line = (kind) => ([one, other]) => s("line", { class: kind, x1: spots[one].x, y1: spots[one].y, x2: spots[other].x, y2: spots[other].y });
     const grips = map.cells.map((cell, place) => {
-      const ap = s("rect", { class: "ap", x: spots[place].x - 8, y: spots[place].y - 8, width: 16, height: 16, rx: 4 });
-      if (!map.placed) return ap;
       const node = map.nodes[place];
-      ap.setAttribute("tabindex", "0");
-      ap.setAttribute("role", "button");
-      ap.setAttribute("aria-label", `Access point of ${cell.name}: arrow keys move it by a metre`);
-      ap.addEventListener("keydown", (event) => {
-        const [x, y] = { ArrowLeft: [-STEP_M, 0], ArrowRight: [STEP_M, 0], ArrowUp: [0, -STEP_M], ArrowDown: [0, STEP_M] }[event.key] ?? [];
-        if (x === undefined) return;
-        event.preventDefault();
-        put(cell, node.x + x, node.y + y, place);
-      });
-      ap.addEventListener("pointerdown", (event) => {
-        if (pen.ariaPressed === "true") return;
-        event.preventDefault();
-        dragged = { frame };
-        const drag = (move) => {
-          const spot = placeOf(move, ap.ownerSVGElement, frame);
-          ap.setAttribute("x", spot.px - 8);
-          ap.setAttribute("y", spot.py - 8);
-          put(cell, spot.x, spot.y);
-        };
-        const drop = () => {
-          window.removeEventListener("pointermove", drag);
-          dragged = null;
-          shown = "";
-          app.update(() => {}, { local: true });
-        };
-        window.addEventListener("pointermove", drag);
-        window.addEventListener("pointerup", drop, { once: true });
-        window.addEventListener("pointercancel", drop, { once: true });
-      });
+      const ap = s("rect", { class: "ap", x: spots[place].x - 8, y: spots[place].y - 8, width: 16, height: 16, rx: 4, ...map.placed && {
+        tabindex: 0, role: "button", "aria-label": `Access point of ${cell.name}: arrow keys move it by a metre`,
+        onkeydown: (event) => {
+          const [x, y] = { ArrowLeft: [-STEP_M, 0], ArrowRight: [STEP_M, 0], ArrowUp: [0, -STEP_M], ArrowDown: [0, STEP_M] }[event.key] ?? [];
+          if (x === undefined) return;
+          event.preventDefault();
+          put(cell, node.x + x, node.y + y, place);
+        },
+        onpointerdown: (event) => {
+          if (pen.ariaPressed === "true") return;
+          event.preventDefault();
+          dragged = { frame };
+          dragging((move) => {
+            const spot = placeOf(move, ap.ownerSVGElement, frame);
+            ap.setAttribute("x", spot.px - 8);
+            ap.setAttribute("y", spot.py - 8);
+            put(cell, spot.x, spot.y);
+          }, () => {
+            dragged = null;
+            shown = "";
+            app.update(() => {}, { local: true });
+          });
+        },
+      } });
       return ap;
     });
     const svg = s("svg", {

@@ -4,7 +4,7 @@
 
 import { put } from "./advice.js";
 import { responsive } from "./chart.js";
-import { announce, h, s } from "./dom.js";
+import { announce, dragging, h, s } from "./dom.js";
 
 const ROW = 58, EDGE = 12, NEAREST = 64, RING = 26, MOST_DOTS = 24, DRAG_PX = 5, LABEL = 112;
 
@@ -113,7 +113,7 @@ export function network(app) {
     event.preventDefault();
     shape.focus({ preventScroll: true });
     let place = one.moves?.place;
-    const drag = (now) => {
+    dragging((now) => {
       const by = now.clientX - event.clientX;
       if (!one.moves || (!dragged && Math.abs(by) < DRAG_PX)) return;
       dragged = true;
@@ -123,18 +123,11 @@ export function network(app) {
       shape.setAttribute("transform", `translate(${spot - x})`);
       line.setAttribute("x2", spot);
       if (best !== place) { place = best; move(one, best); }
-    };
-    const drop = (last) => {
-      removeEventListener("pointermove", drag);
-      removeEventListener("pointerup", drop);
-      removeEventListener("pointercancel", drop);
+    }, (last) => {
       if (!dragged && last.type === "pointerup") count(one, 1);
       dragged = false;
       again();
-    };
-    addEventListener("pointermove", drag);
-    addEventListener("pointerup", drop);
-    addEventListener("pointercancel", drop);
+    });
   }
 
   return { element, show };

@@ -3,7 +3,7 @@
 
 import { tried } from "./advice.js";
 import { newest } from "./api.js";
-import { builder } from "./condition.js";
+import { builder, parts } from "./condition.js";
 import { curve, TARGET } from "./curve.js";
 import { bad, field, h, options, replace } from "./dom.js";
 import { runner } from "./jobs.js";
@@ -140,12 +140,6 @@ export function plan(app) {
   }
 
   return { element, show, leave: () => { asking.stop(); before.leave(); } };
-}
-
-/** A condition's name and bound. */
-function parts(text) {
-  const [, name, limit] = /^\s*(.*?)\s*([<>].*)$/.exec(text) ?? [null, "", ""];
-  return { name, limit };
 }
 
 /** The stop condition that is the opposite of a target. */

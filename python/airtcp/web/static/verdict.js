@@ -1,7 +1,7 @@
 // The verdict as a headline, and a row for each target, which can be set, changed and removed.
 
 import { isAbort, post } from "./api.js";
-import { builder } from "./condition.js";
+import { builder, parts } from "./condition.js";
 import { announce, h, replace, s } from "./dom.js";
 
 const DEPTHS = { glance: "Quick simulation", trial: "Trial of this change", sofar: "Simulation", simulation: "Simulation" };
@@ -20,10 +20,7 @@ function against(one) {
 }
 
 /** The name of a target as in `[targets]`, and its bound. */
-function nameOf(target) {
-  const [, name, limit] = /^(.*?)\s*([<>].*)$/.exec(target.text ?? target.target);
-  return { name, limit };
-}
+const nameOf = (target) => parts(target.text ?? target.target);
 
 /** Headline (`head`), targets and editor, with `show(verdict, depth)`; `look(text)` shows a target's curve. */
 export function verdict(app, { look }) {
@@ -115,7 +112,7 @@ export function verdict(app, { look }) {
 
   /** All judged targets. Changing a default target writes all of them to the file. */
   function all() {
-    return new Map((told?.targets ?? []).map((one) => { const { name, limit } = nameOf(one); return [name, limit]; }));
+    return new Map((told?.targets ?? []).map((one) => Object.values(nameOf(one))));
   }
 
   function write(listed, what) {
