@@ -76,8 +76,8 @@ def test_twenty_scenarios_have_the_same_bits_in_webassembly(site: Path, tmp_path
     requests, spent = [], 0.0
     native: list[Any] = []
     for name, seed in names:
-        scenario = airtcp.load(str(directory() / f"{name}.toml")).with_run(replications=1)
-        resolved = scenario.for_core()
+        scenario = airtcp.load(str(directory() / f"{name}.toml"))
+        resolved = scenario.vary({"run.warmup": "1 s", "run.duration": "2 s"}).for_core()
         simulation = _core.Simulation(resolved)
         start = time.process_time()
         native.append(
