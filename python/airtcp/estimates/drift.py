@@ -132,7 +132,7 @@ class Drift:
         """
         if not self.is_known or self.is_finite:
             return dict(known)
-        of_all = replace(self, growth=_growth(known))
+        of_all = self._with(_growth(known))
         if not of_all._is_any:
             return dict(known)
         return of_all._told(known, None, "all", self.runs[0].answer["metrics"])
@@ -143,9 +143,8 @@ class Drift:
             return known
         of_cells = {id(one): one for one in self._by_group.values()}
         grown = {
-            key: replace(
-                one,
-                growth=_growth(*(known.get(name, {}).get("all", {}) for name in one.groups or ())),
+            key: one._with(
+                _growth(*(known.get(name, {}).get("all", {}) for name in one.groups or ()))
             )
             for key, one in of_cells.items()
         }
@@ -163,6 +162,10 @@ class Drift:
                     told = of_cell._told(own, name, part, record[part])
                     found.setdefault(name, {})[part] = told
         return found
+
+    def _with(self, growth: Steadiness | None) -> Drift:
+        """Return this with a growth; without one itself, with what it has computed."""
+        return self if growth is None else replace(self, growth=growth)
 
     def of_cells(self, known: Mapping[str, Estimate]) -> dict[str, Estimate]:
         """Return the goodput of each cell, which is the sum of its groups, corrected for drift."""
