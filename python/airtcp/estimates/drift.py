@@ -78,6 +78,8 @@ _GOODPUTS: Final = frozenset({"goodput_bps", "flow_goodput_bps"})
 #: themselves, and counts, which halve in half the time.
 _OTHERS: Final = re.compile(r"(transfer|page)_time|^tcp_")
 _COUNTS: Final = re.compile(r"^tcp_")
+#: The number of pages or transfers in progress settles within this many times of one.
+_SETTLED: Final = 10.0
 #: The halves may differ by this part of the mean without harm.
 _HARMLESS: Final = 0.05
 #: The metrics for which a lower bound is reported.
@@ -115,8 +117,8 @@ class Drift:
 
     Without a scenario there is no drift. The evidence is the metrics of the whole network, or of
     `groups`, the groups of one cell. A cell neither delays nor hides another one that it does not
-    hear. `growth` says why the times of their transfers and pages are higher later, if they are:
-    then so are delays and losses.
+    hear. `growth` says why the times of their transfers and pages are higher later, if they are and
+    the runs last few of these times: then so are delays and losses.
     """
 
     runs: Sequence[Run]
@@ -132,7 +134,7 @@ class Drift:
         """
         if not self.is_known or self.is_finite:
             return dict(known)
-        of_all = self._with(_growth(known))
+        of_all = self._with(self._growth(known))
         if not of_all._is_any:
             return dict(known)
         return of_all._told(known, None, "all", self.runs[0].answer["metrics"])
@@ -144,7 +146,7 @@ class Drift:
         of_cells = {id(one): one for one in self._by_group.values()}
         grown = {
             key: one._with(
-                _growth(*(known.get(name, {}).get("all", {}) for name in one.groups or ()))
+                self._growth(*(known.get(name, {}).get("all", {}) for name in one.groups or ()))
             )
             for key, one in of_cells.items()
         }
@@ -232,6 +234,25 @@ class Drift:
         """The congestion windows of endless connections in both halves."""
         assert self.scenario is not None
         return Windows.of_replications(self.runs, self.scenario, self.groups)
+
+    def _growth(self, *known: Mapping[str, Estimate]) -> Steadiness | None:
+        """Return why times of transfers and pages have only lower bounds; None if they have more.
+
+        None also if each replication lasts many of these times: few pages may be too few for a mean
+        of their times, and yet fill the queues as later ones do.
+        """
+        assert self.scenario is not None
+        run = self.scenario.run
+        span_s = ((run.warmup_ns or 0) + run.duration_ns) / 1e9
+        for of_part in known:
+            for metric in ("page_time_s", "transfer_time_s"):
+                one = of_part.get(metric)
+                if one is None or one.interval.mean is not None:
+                    continue
+                is_long = one.interval.low is not None and span_s >= _SETTLED * one.interval.low
+                if one.steadiness.state == "unsteady" and not is_long:
+                    return replace(one.steadiness, at_least=None)
+        return None
 
     @cached_property
     def _is_any(self) -> bool:
@@ -397,16 +418,6 @@ def _surplus(halves: Iterable[tuple[float | None, float | None]]) -> Moved | Non
     half_width = interval.half_width or 0.0
     error = half_width / student_quantile(_CHANCE, interval.n - 1)
     return Moved(interval.mean or 0.0, error, interval.n)
-
-
-def _growth(*known: Mapping[str, Estimate]) -> Steadiness | None:
-    """Return why times of transfers and pages have only lower bounds; None if they have more."""
-    for of_part in known:
-        for metric in ("page_time_s", "transfer_time_s"):
-            one = of_part.get(metric)
-            if one is not None and one.interval.mean is None and one.steadiness.state == "unsteady":
-                return replace(one.steadiness, at_least=None)
-    return None
 
 
 def _bounded(estimate: Estimate, state: Steadiness) -> Estimate:
