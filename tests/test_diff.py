@@ -357,3 +357,16 @@ def test_a_precision_out_of_reach_stops_at_the_cap_of_a() -> None:
     a = airtcp.load(SCENARIO.replace("replications = 5", 'precision = "1 %"\nmax_replications = 7'))
     found = airtcp.diff(a, a.vary({"stations.near.count": 3}), precision=1e-4)
     assert (found.replications, found.stopped) == (7, "cap")
+
+
+@pytest.mark.parametrize(
+    ("moved", "b", "noticed"),
+    [(-0.0021, 0.05, True), (-0.0019, 0.05, False), (-0.0021, None, False)],
+)
+def test_a_lower_bound_stands_for_a_mean_that_is_unknown(
+    moved: float, b: float | None, noticed: bool
+) -> None:
+    """Users notice a fiftieth: .002 s of at least .1 s."""
+    bounds = (Interval(None, low, None, 8) for low in (0.1, b))
+    change = Change(*bounds, Interval(moved, moved - 0.001, moved + 0.001, 8))
+    assert Ranked("packet_delay_p95_s", "caller", "download", change).is_noticed == noticed

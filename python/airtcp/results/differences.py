@@ -135,9 +135,13 @@ class Ranked:
 
     @property
     def is_noticed(self) -> bool:
-        """Whether users notice the metric, and its significant change exceeds `NOTICED`."""
-        a, moved = self.change.a.mean, self.change.difference.mean
-        if a is None or moved is None or not (self.is_felt and self.change.separated):
+        """Whether users notice the metric, and its significant change exceeds `NOTICED`.
+
+        A lower bound stands for a mean that is unknown, as where traffic still grows.
+        """
+        moved = self.change.difference.mean
+        a, b = (one.low if one.mean is None else one.mean for one in (self.change.a, self.change.b))
+        if a is None or b is None or moved is None or not (self.is_felt and self.change.separated):
             return False
         return abs(moved) > NOTICED * abs(a)
 
