@@ -367,6 +367,6 @@ def test_a_lower_bound_stands_for_a_mean_that_is_unknown(
     moved: float, b: float | None, noticed: bool
 ) -> None:
     """Users notice a fiftieth: .002 s of at least .1 s."""
-    bounds = (Interval(None, low, None, 8) for low in (0.1, b))
-    change = Change(*bounds, Interval(moved, moved - 0.001, moved + 0.001, 8))
+    difference = Interval(moved, moved - 0.001, moved + 0.001, 8)
+    change = Change(Interval(None, 0.1, None, 8), Interval(None, b, None, 8), difference)
     assert Ranked("packet_delay_p95_s", "caller", "download", change).is_noticed == noticed

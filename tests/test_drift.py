@@ -114,8 +114,8 @@ def test_pages_that_grow_leave_delays_one_end_and_losses_none(
 
     Not so if a replication lasts ten times as long as pages do at least.
     """
-    run = scenario.run
-    least_s = ((run.warmup_ns or 0) + run.duration_ns) / 1e9 / lasts
+    span_s = ((scenario.run.warmup_ns or 0) + scenario.run.duration_ns) / 1e9
+    least_s = span_s / lasts
     runs = approach(0.1, 8, 0.02, 3, begin=1.0)
     for place, run in enumerate(runs):
         for metrics in (run.answer["metrics"], run.answer["halfway"]["metrics"]):
