@@ -31,9 +31,15 @@ const DRAWING = ["matplotlib"];
 
 const ready = prepare();
 
+/** The bytes of a file of the site, whatever type its server says that it has. */
+async function bytes(name) {
+  return (await fetch(new URL(name, import.meta.url))).arrayBuffer();
+}
+
 async function prepare() {
-  const core = WebAssembly.instantiateStreaming(fetch(new URL("core.wasm", import.meta.url)), { airtcp: { watch: (share) => globalThis.airtcpWatch(share) } });
-  const files = fetch(new URL("airtcp.zip", import.meta.url)).then((response) => response.arrayBuffer());
+  const watch = (share) => globalThis.airtcpWatch(share);
+  const core = bytes("core.wasm").then((module) => WebAssembly.instantiate(module, { airtcp: { watch } }));
+  const files = bytes("airtcp.zip");
   const python = await loadPyodide({ indexURL: new URL("pyodide/", import.meta.url).href, packages: ["numpy", "pydantic", "scipy"] });
   globalThis.airtcpCore = (await core).instance.exports;
   python.unpackArchive(await files, "zip", { extractDir: "/airtcp" });
