@@ -285,11 +285,8 @@ class Estimates:
     def _as_long_as_skewed(self, estimate: Estimate) -> Estimate:
         """Lengthen the interval of page times by the skewness of the law of page sizes.
 
-        A replication has few pages, and a few large ones dominate its mean. For transfers, the
-        skewness is that of their times.
+        A replication has few pages, and a few large ones dominate its mean.
         """
-        if estimate.metric == "transfer_time_s":
-            return self._of_skewed_transfers(estimate)
         if estimate.metric != "page_time_s" or not self.can_improve or estimate.interval.n < 2:
             return estimate
         interval = self._lengthened(estimate.values)
@@ -298,16 +295,6 @@ class Estimates:
         plain = self._lengthened(self.samples(estimate.metric))
         gain = None if estimate.estimator == "plain" else gain_of(plain, interval)
         return replace(estimate, interval=interval, plain=plain, gain=gain)
-
-    def _of_skewed_transfers(self, estimate: Estimate) -> Estimate:
-        of = self._distribution("transfer_time")
-        has_skewness = self._traffic.is_heavy and estimate.estimator != "plain"
-        if of is None or has_skewness or estimate.interval.half_width is None:
-            return estimate
-        samples, level = self.samples(estimate.metric), self._confidence
-        interval = with_longer_upper_arm(estimate.values, estimate.interval, level, of.law)
-        plain = with_longer_upper_arm(samples, estimate.plain, level, of.law)
-        return replace(estimate, interval=interval, plain=plain, gain=gain_of(plain, interval))
 
     def _lengthened(self, values: Sequence[float | None]) -> Interval:
         """Return the interval of values from page times, lengthened for skewed page sizes."""
