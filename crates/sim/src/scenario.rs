@@ -345,12 +345,8 @@ impl Scenario {
                 "stations of another standard on an access point that does not aggregate".into(),
             );
         }
-        let own = self.rates().chain([(self.phy.data_rate, self.phy.control_rate)]);
-        let own = own.flat_map(<[Rate; 2]>::from).chain(beacons).map(|rate| (&self.phy, rate));
-        let others = self.other_links().flat_map(|link| {
-            link.rates().flat_map(<[Rate; 2]>::from).map(|rate| (&link.phy, rate))
-        });
-        for (phy, rate) in own.chain(others) {
+        let beacons = beacons.map(|rate| (&self.phy, rate));
+        for (phy, rate) in self.rates_by_phy().chain(beacons) {
             let has_timing = match rate.modulation {
                 Modulation::Dsss => phy.dsss.is_some(),
                 Modulation::Ofdm => phy.ofdm.is_some(),

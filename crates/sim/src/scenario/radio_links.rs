@@ -44,6 +44,16 @@ impl Scenario {
     pub(crate) fn other_links(&self) -> impl Iterator<Item = &RadioLink> {
         self.ap.links.iter().flat_map(|links| links.iter().skip(1))
     }
+
+    /// Iterates over the rates of all media, each with the PHY of its medium.
+    pub(super) fn rates_by_phy(&self) -> impl Iterator<Item = (&PhyConfig, Rate)> {
+        let first = self.rates().chain([(self.phy.data_rate, self.phy.control_rate)]);
+        let first = first.flat_map(<[Rate; 2]>::from).map(|rate| (&self.phy, rate));
+        let others = self.other_links().flat_map(|link| {
+            link.rates().flat_map(<[Rate; 2]>::from).map(|rate| (&link.phy, rate))
+        });
+        first.chain(others)
+    }
 }
 
 impl RadioLink {
