@@ -25,7 +25,7 @@ KINDS: Final[Mapping[str, str]] = {
     "neighbour": "a neighbour's load",
     "frame-losses": "losses on the channel",
     "wire-losses": "losses on the link",
-    "slow-wire": "a slow wire",
+    "slow-wire": "a slow link",
     "bloated-wire": "a bloated wire",
     "queue": "another queue",
     "window": "a small receive window",
