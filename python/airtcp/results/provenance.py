@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform as _platform
+from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import version
@@ -31,14 +32,14 @@ def canonical_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, indent=2, ensure_ascii=True, allow_nan=False)
 
 
-class Result:
+class Result(ABC):
     """A result with a JSON form."""
 
     __slots__ = ()
 
+    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data, as in its JSON."""
-        raise NotImplementedError
 
     def to_json(self) -> str:
         """Return the result as canonical JSON: equal results are equal bytes, except for times."""

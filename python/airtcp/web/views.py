@@ -234,8 +234,7 @@ def comparison(result: Comparison, asked: Scenario | None = None) -> dict[str, A
     `result` has the scenario with the run length that decided its targets.
     """
     simulation = result.simulation
-    # The page has no testbed.
-    rows = [row[:6] for row in summary.comparison_rows(summary.best_alone(result))]
+    rows = list(summary.comparison_rows(summary.best_alone(result)))
     cells = _cells(result.scenario, simulation.cells)
     return {
         "words": first_lines(result),
