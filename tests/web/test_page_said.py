@@ -3,11 +3,13 @@
 Knows the page as a person sees it. Does not know what the command line says (`test_plan`).
 """
 
+import json
 from typing import Any
 
+import pytest
 from airtcp.examples import directory
 from airtcp.web import planned
-from browsing import put
+from browsing import choose, put
 from serving import Web
 
 
@@ -110,3 +112,52 @@ def test_a_name_that_is_none_is_refused_in_words(web: Web) -> None:
 
     assert status == 422
     assert told["problem"]["message"].startswith('"-1" is not a name; allowed: up to 60 letters')
+
+
+MARKUP = (
+    '<img src=x onerror="hit=1">',
+    "<svg onload=hit=1>",
+    "<script>hit=1</script>",
+    "</title><script>hit=1</script>",
+    '"><b onmouseover=hit=1 style=position:fixed;inset:0>',
+    "'><iframe srcdoc='<script>parent.hit=1</script>'>",
+    "javascript:hit=1",
+    "&lt;img src=x onerror=hit=1&gt;",
+    "{{hit=1}}${hit=1}",
+    "]]><a href=javascript:hit=1>",
+)
+PHY = "phy = {{ standard = '802.11ax' }}\n"
+DESK = "[[stations]]\nprofile = 'office-laptop'\n"
+#: Scenarios with a name in a place of its own each; all but the first two are wrong.
+NAMED = (
+    f"title = {{name}}\n{PHY}{DESK}",
+    f"{PHY}links = {{{{ {{name}} = {{{{ rate = '9 Mb/s' }}}} }}}}\n{DESK}"
+    "[[flows]]\nstations = 'office-laptop'\ndirection = 'upload'\n"
+    "application = {{ kind = 'bulk' }}\npath = [{name}]\n",
+    f"{PHY}{DESK}name = {{name}}\n",
+    f"{PHY}[[stations]]\nprofile = {{name}}\n",
+    f"{{name}} = 1\n{PHY}{DESK}",
+    f"phy = {{{{ standard = {{name}} }}}}\n{DESK}",
+    f"{PHY}[targets]\n{{name}} = '< 1 s'\n{DESK}",
+    f"{PHY}[run]\nduration = {{name}}\n{DESK}",
+)
+
+
+@pytest.mark.parametrize(
+    "markup", [MARKUP[0], *(pytest.param(one, marks=pytest.mark.verify) for one in MARKUP[1:])]
+)
+def test_names_with_markup_are_shown_as_text(opened: Any, markup: str) -> None:
+    page = opened()
+    page.answer()
+    shown = 0
+    for place in NAMED:
+        text = place.format(name=json.dumps(markup))
+        with page.page.expect_response("**/api/scenario"):
+            choose(page, text, f"{markup.replace('/', '')}.toml")
+        page.page.wait_for_timeout(700)
+        # Neither an element of the name nor its script is there.
+        assert page.page.evaluate("window.hit") is None, text
+        made = "img[src=x], [onload], [onerror], [onmouseover], iframe, [href^=javascript]"
+        assert not page.page.locator(made).count(), text
+        shown += markup in page.page.locator("body").inner_text()
+    assert shown == len(NAMED) - 1  # The title of the tab has the first.
