@@ -10,6 +10,7 @@ import itertools
 import json
 import math
 import os
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,6 +33,7 @@ FIRST, LAST = (int(one) for one in os.environ.get("AIRTCP_NETWORKS", "0:3000").s
 MOST_CPU_S = 30.0
 #: What a simulation may take beyond the estimate: imports, and what the allocator keeps.
 SLACK_BYTES = 48e6
+PERCENTILE = re.compile(r"_p(50|90|95|99)_s$")
 
 
 @pytest.fixture(scope="module")
@@ -55,17 +57,22 @@ def drawn(seed: int, log: Path) -> Scenario:
 
 
 def broken(told: object, path: str = "") -> Iterator[str]:
-    """Yield intervals that break a law: ends in order, none below 0, of shares none above 1."""
+    """Yield what breaks a law: ends and percentiles in order, none below 0, no share above 1."""
     if not isinstance(told, dict) or path.endswith(("/plain", "r_factor")):
         return
     ends = [told[key] for key in ("low", "mean", "high") if told.get(key) is not None]
     if {"mean", "low", "high"} <= told.keys() and ends:
-        parts = ("_probability", "packet_loss", "_error_ratio", "jain_index")
+        parts = ("_probability", "packet_loss", "_error_ratio", "jain_index", "share_of_alone")
         most = 1.0 if path.endswith(parts) else math.inf
         # The mean of equal numbers may differ from them in the last bits.
         rounded = [float(f"{end:.9g}") for end in ends]
         if rounded != sorted(rounded) or not 0.0 <= rounded[0] <= rounded[-1] <= most:
             yield f"{path}: {ends}"
+    for base in {key[: found.start()] for key in told if (found := PERCENTILE.search(key))}:
+        means = [told.get(f"{base}_p{of}_s", {}).get("mean") for of in (50, 90, 95, 99)]
+        known = [float(f"{one:.9g}") for one in means if one is not None]
+        if known != sorted(known):
+            yield f"{path}/{base}: percentiles {known}"
     for key, value in told.items():
         yield from broken(value, f"{path}/{key}")
 
@@ -93,7 +100,9 @@ def faults(scenario: Scenario, folder: Path) -> Iterator[str]:
         yield "other bits on other threads, or with a trace"
     if any(not math.isclose(sum(each.answer["airtime"].values()), 1.0) for each in one):
         yield "parts of the airtime do not add up"
-    predict(scenario, glance=True)
+    seen = predict(scenario, glance=True).glance
+    assert seen is not None
+    yield from broken(seen.part(), "glance")
 
     file, values = folder / "network.toml", folder / "measured.csv"
     file.write_text(scenario.to_toml())
@@ -105,8 +114,8 @@ def faults(scenario: Scenario, folder: Path) -> Iterator[str]:
         yield f"run: {run.exception!r} {run.output}"
         return
     simulation = json.loads(run.stdout)["simulation"]
-    for part in ("metrics", "groups", "categories"):
-        yield from broken(simulation[part], part)
+    for part in ("metrics", "groups", "categories", "cells"):
+        yield from broken(simulation.get(part), part)
     if time.process_time() - begin > MOST_CPU_S:
         yield f"takes {time.process_time() - begin:.0f} s of a processor"
 

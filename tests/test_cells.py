@@ -188,6 +188,19 @@ def test_time_in_which_others_send_is_not_told_as_idle() -> None:
     )
 
 
+#: A download in each of two cells.
+TWO = """
+phy = { standard = "802.11a" }
+cells = { a = {}, b = {} }
+air = { heard = [["a", "b"]] }
+stations = [{ name = "x", count = 1, cell = "a" }, { name = "y", count = 1, cell = "b" }]
+flows = [
+  { stations = "x", direction = "download", application = { kind = "bulk" } },
+  { stations = "y", direction = "download", application = { kind = "bulk" } },
+]
+"""
+
+
 def test_failures_are_shares_of_all_transmissions() -> None:
     """Two replications, 10 and 30 transmissions: 1 + 2 failed in the same slot of 40."""
     first = {
@@ -202,20 +215,7 @@ def test_failures_are_shares_of_all_transmissions() -> None:
              {"name": "x/0", "attempts": 4, "hidden": 1}]  # fmt: skip
     answers = [{"cells": [one, one], "stations": nodes} for one in (first, second)]
 
-    of = loads(
-        """
-        phy = { standard = "802.11a" }
-        cells = { a = {}, b = {} }
-        air = { heard = [["a", "b"]] }
-        stations = [{ name = "x", count = 1, cell = "a" }, { name = "y", count = 1, cell = "b" }]
-        flows = [
-          { stations = "x", direction = "download", application = { kind = "bulk" } },
-          { stations = "y", direction = "download", application = { kind = "bulk" } },
-        ]
-        """
-    )
-
-    found = cells(of, answers, 0.95, {"a": [2e6, 4e6]})
+    found = cells(loads(TWO), answers, 0.95, {"a": [2e6, 4e6]})
 
     assert found["a"].failures.same_slot == pytest.approx(3 / 40)
     assert found["a"].failures.hidden == pytest.approx(3 / 40)
@@ -234,6 +234,37 @@ def test_a_share_that_is_hardly_known_is_told_by_both_ends() -> None:
     assert known_share(Interval(0.3, -0.1, 0.7, 5)) == "0.00 % to 70.0 %"
     assert known_share(Interval(0.93, 0.92, 0.94, 5)) == "93.0 %"
     assert known_share(Interval(0.93, None, None, 1)) == "93.0 %"
+
+
+@pytest.mark.parametrize(
+    ("alone", "share"),
+    [
+        # A cell that nothing disturbs, and one that chance favours.
+        ([1e6, 1e6, 1e6], (1.0, 1.0, 1.0)),
+        ([0.9e6, 1.0e6, 1.05e6], (1.0, pytest.approx(0.82, abs=0.01), 1.0)),
+        # 66 times of what it has alone: the windows are too short for a ratio.
+        ([15e3, 15e3, 15e3], None),
+        # One replication has no spread.
+        ([0.9e6], (1.0, None, None)),
+        ([15e3], None),
+    ],
+)
+def test_no_cell_gets_more_than_it_has_alone(
+    alone: list[float], share: tuple[float, ...] | None
+) -> None:
+    record = {
+        "goodput_bps": 1e6,
+        "airtime": {"own": 1.0, "heard": 0.0, "idle": 0.0},
+        "waits_for": [],
+        "attempts": 0,
+        "failures": {"same_slot": 0, "hidden": 0, "neighbour": 0},
+    }
+    answers = [{"cells": [record, record], "stations": []}] * len(alone)
+
+    found = cells(loads(TWO), answers, 0.95, {"a": alone})["a"].share_of_alone
+
+    told = None if found is None else (found.mean, found.low, found.high)
+    assert told == share
 
 
 def test_a_difference_tells_what_a_channel_changes() -> None:

@@ -33,6 +33,8 @@ CELL_METRICS: Final = (
 SHARE_OF_ALONE: Final = "share_of_alone"
 #: The isolated goodput is known if its half width is at most this fraction of it.
 _MOST_DOUBT: Final = 0.5
+#: A cell that nothing disturbs has a share of 1 up to rounding.
+_ROUNDING: Final = 1e-9
 #: The isolated goodput of each cell, one value per replication.
 Alone = Mapping[str, Sequence[float]]
 
@@ -182,16 +184,24 @@ def _cell(
 
 
 def known_share(share: Interval, alone: Interval) -> Interval | None:
-    """Return the share of the isolated goodput `alone`; None if that is hardly known.
+    """Return the share of the isolated goodput `alone`, at most 1; None if that is hardly known.
 
-    A ratio to a value that may be near zero is meaningless.
+    A ratio to a value that may be near zero is meaningless. Other cells take airtime and give none,
+    so a share that is surely above 1 comes from windows too short for either goodput.
     """
-    if share.mean is None or alone.mean is None or alone.half_width is None:
-        return share if share.is_known and share.n == 1 else None
+    if share.mean is None:
+        return None
+    if alone.half_width is None or alone.mean is None:
+        is_chance = share.n == 1 and share.mean <= 1.0 + _MOST_DOUBT
+        return Interval(min(share.mean, 1.0), None, None, 1) if is_chance else None
     # Two replications do not determine their own spread.
     if alone.n > 2 and alone.half_width > _MOST_DOUBT * alone.mean:
         return None
-    return confined("share_of_alone", share)
+    share = confined("share_of_alone", share)
+    if share.low is not None and share.low > 1.0 + _ROUNDING:
+        return None
+    ends = (None if one is None else min(one, 1.0) for one in (share.mean, share.low, share.high))
+    return Interval(*ends, share.n)
 
 
 def _worst(name: str, through: Mapping[str, str], answers: Sequence[Answer]) -> float | None:
