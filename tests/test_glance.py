@@ -9,6 +9,7 @@ from pathlib import Path
 import airtcp
 import pytest
 from airtcp.estimates.short import Short
+from airtcp.examples import directory
 from airtcp.exceptions import ScenarioError
 from airtcp.prediction import predict
 from airtcp.present.summary import glanced
@@ -120,6 +121,19 @@ def test_what_takes_longer_than_the_look_is_told_from_below() -> None:
     assert time.low > 0.1
     assert goodput.half_width is not None
     assert dict(seen.shown())["transfer_time_s"].startswith("at least ")
+
+
+def test_no_page_time_bounds_the_time_of_transfers() -> None:
+    """Transfers of the office take 0.66 +- 0.15 s in 600 s; its pages take longer than 8 s."""
+    seen = glance(airtcp.load(Path(str(directory() / "office-wifi6.toml"))), times=9)
+
+    lows = {
+        (group, part): intervals["transfer_time_s"].low
+        for group, parts in seen.groups.items()
+        for part, intervals in parts.items()
+        if "transfer_time_s" in intervals
+    } | {(None, "all"): seen.metrics["transfer_time_s"].low}
+    assert max(low or 0.0 for low in lows.values()) < 0.66 + 0.15
 
 
 def test_a_few_transfers_bound_nothing() -> None:

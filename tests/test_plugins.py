@@ -261,3 +261,13 @@ def test_what_a_plug_in_prints_is_no_result(
     registered(tmp_path, "speaks", 'print("loaded")\nprint("raw", file=__import__("sys").stdout)')
 
     assert capsys.readouterr() == ("raw\n", "loaded\n")
+
+
+def test_what_a_plug_in_prints_while_it_runs_is_no_json(tmp_path: Path) -> None:
+    _, _, _, *arguments = written(tmp_path, "chatty", 'print("an ACK")')
+
+    done = call(*arguments, "--json")
+
+    assert done.exit_code == 0, done.stderr
+    assert "metrics" in json.loads(done.stdout)["simulation"]
+    assert "an ACK" in done.stderr

@@ -1,6 +1,10 @@
 """The warm-up: MSER-5 as it is defined, on series whose transient is known, and in scenarios."""
 
 import math
+import os
+import signal
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +13,7 @@ import numpy as np
 import pytest
 from airtcp import SimulationError
 from airtcp.run import warmup
+from airtcp.run.interruption import Interruption
 from airtcp.run.warmup import find_warmup_ns, mser5
 from airtcp.scenario import loads
 from bases import BULK, cell
@@ -145,6 +150,23 @@ def test_a_queue_that_grows_for_ever_has_no_warmup(
     said = rf"no steady state within {seconds} s .* give run.warmup"
     with pytest.raises(SimulationError, match=said):
         find_warmup_ns(loads(OVERLOAD), threads=2)
+
+
+def test_an_interruption_ends_the_pilots(interruptible: None) -> None:
+    """Of 80 h, which take minutes of CPU."""
+    asked_s = []
+
+    def interrupt() -> None:
+        asked_s.append(time.process_time())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    scenario = loads(RAMP.replace('"100 s"', '"80 h"'))
+    with Interruption() as interruption:
+        threading.Timer(0.5, interrupt).start()
+        with pytest.raises(KeyboardInterrupt):
+            find_warmup_ns(scenario, threads=1, interruption=interruption)
+
+    assert time.process_time() - asked_s[0] < 2.0
 
 
 def test_the_result_has_the_warmup_that_was_found() -> None:
