@@ -200,8 +200,11 @@ def known_share(share: Interval, alone: Interval) -> Interval | None:
     share = confined("share_of_alone", share)
     if share.low is not None and share.low > 1.0 + _ROUNDING:
         return None
-    ends = (None if one is None else min(one, 1.0) for one in (share.mean, share.low, share.high))
-    return Interval(*ends, share.n)
+    return Interval(_part(share.mean), _part(share.low), _part(share.high), share.n)
+
+
+def _part(of: float | None) -> float | None:
+    return None if of is None else min(of, 1.0)
 
 
 def _worst(name: str, through: Mapping[str, str], answers: Sequence[Answer]) -> float | None:
