@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from airtcp.estimates.drift import Drift, Moved
 from airtcp.estimates.steadiness import Steadiness
-from airtcp.estimates.told import plain_estimate
+from airtcp.estimates.told import declined, plain_estimate
 from airtcp.present.cautions import cautions
 from airtcp.results import SimulationResult
 from airtcp.run.simulate import simulate
@@ -120,7 +120,7 @@ def test_pages_that_grow_leave_delays_one_end_and_losses_none(
     for place, run in enumerate(runs):
         for metrics in (run.answer["metrics"], run.answer["halfway"]["metrics"]):
             metrics |= {"r_factor": 80.0 + place / 10, "tcp_timeouts": 0.0}
-    short = Steadiness("unsteady", "pages may still rise", simulate_s=60.0)
+    short = Steadiness("unsteady", "pages may still rise", least_s, simulate_s=60.0)
     interval = Interval(None, least_s, None, 8) if grow else Interval(2.0, 1.5, 2.5, 8)
     pages = replace(plain_estimate("page_time_s", [2.0] * 8, CONFIDENCE), interval=interval)
     told = Drift(runs, scenario, CONFIDENCE).of_everything(
@@ -138,6 +138,25 @@ def test_pages_that_grow_leave_delays_one_end_and_losses_none(
     assert r.high == pytest.approx(80.5548, abs=1e-4)
     assert timeouts == Interval(None, None, None, 8)
     assert told["rtt_s"].steadiness.simulate_s == 60.0
+
+
+def test_a_bound_of_an_interval_that_reaches_below_zero_is_on_the_scale_of_the_metric() -> None:
+    """Of 2, 21, 2 and 6 ms the mean is 7.75, and 3.1824 x 9.03 / 2 = 14.37 are an arm."""
+    seen = plain_estimate("packet_delay_s", [0.002, 0.021, 0.002, 0.006], CONFIDENCE)
+    why = Steadiness("unsteady", "pages may still rise", simulate_s=60.0)
+
+    bound = declined(seen, why, seen.interval.low)
+
+    assert seen.interval.low < 0.0
+    assert bound.interval == Interval(None, bound.interval.low, None, 4)
+    assert bound.interval.low == pytest.approx(0.00775 * math.exp(-14.37 / 7.75), rel=1e-3)
+    # It says little about how long they take.
+    assert bound.steadiness == why
+    above = declined(seen, why, 0.001)
+    assert (above.interval.low, above.steadiness.at_least) == (0.001, 0.001)
+    # Three replications bound nothing.
+    few = plain_estimate("packet_delay_s", [0.002, 0.021, 0.002], CONFIDENCE)
+    assert declined(few, why, few.interval.low).interval.low is None
 
 
 def seconds(scenario: Scenario, duration_s: float, **run: Any) -> SimulationResult:

@@ -218,6 +218,9 @@ def test_what_a_scenario_rules_out_is_zero_however_short_the_run() -> None:
     assert not never_happens("ap_queue_drop_probability", limited)
     assert never_happens("station_queue_drop_probability", limited)
     assert never_happens("reorder_delay_p99_s", limited)
+    assert not never_happens("tcp_timeouts", limited)
+    calls = loads(cell(3, application='{ kind = "udp", packet = "200 B", rate = "80 kb/s" }'))
+    assert never_happens("tcp_timeouts", calls)
     aggregating = loads(cell(3, standard="802.11ax"))
     assert aggregating.mac.aggregation is not None
     assert not never_happens("reorder_delay_p99_s", aggregating)

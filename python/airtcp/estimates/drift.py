@@ -252,7 +252,7 @@ class Drift:
             and one.interval.mean is None
             and one.steadiness.state == "unsteady"
         ]
-        lows_s = [one.interval.low for one in found if one.interval.low is not None]
+        lows_s = [low for one in found if (low := one.steadiness.at_least) is not None]
         if not found or (lows_s and span_s >= _SETTLED * max(lows_s)):
             return None
         return replace(found[0].steadiness, at_least=None)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _FAR: Final = 0.25
 #: The longest arm on that scale, a factor of 55. Two replications with almost no agreement give
 #: such an arm. It means that next to nothing is known.
-_LONGEST: Final = 4.0
+LONGEST_ARM: Final = 4.0
 _PARTS: Final = re.compile(r"probability|ratio|loss$|jain_index|contention_free_share|^drop_")
 _BUSY: Final = re.compile(r"utilization|airtime_share|^data$|^tcp_ack$|^control$")
 _COUNTS: Final = frozenset({"tcp_retransmissions", "tcp_timeouts"})
@@ -99,7 +99,7 @@ def _arm(mean: float, top: float, end: float, is_linear: bool) -> float:
     if is_linear or arm <= _FAR:
         return arm
     if not 0.0 < end < top:
-        return _LONGEST
+        return LONGEST_ARM
     arm = math.log(end / mean)
     if not math.isinf(top):
         arm -= math.log((top - end) / (top - mean))
@@ -110,7 +110,7 @@ def _at(mean: float, top: float, by: float) -> float:
     """Return the number at distance `by` from `mean` on the scale of the metric."""
     if abs(by) <= _FAR:
         return mean * (1.0 + by * (1.0 if math.isinf(top) else 1.0 - mean))
-    by = max(-_LONGEST, min(_LONGEST, by))
+    by = max(-LONGEST_ARM, min(LONGEST_ARM, by))
     if math.isinf(top):
         return mean * math.exp(by)
     odds = mean / (1.0 - mean) * math.exp(by)
@@ -144,7 +144,7 @@ def within_limits(
     found = {}
     is_once = scenario is not None and all(map(has_end, _flows_of(scenario, group, part)))
     for name, interval in metrics.items():
-        if interval.n and scenario is not None and never_happens(name, scenario, group):
+        if interval.n and scenario is not None and never_happens(name, scenario, group, part):
             found[name] = Interval(0.0, 0.0, 0.0, interval.n)
             continue
         if interval.low is None and interval.high is None:
@@ -163,11 +163,16 @@ def within_limits(
     return found
 
 
-def never_happens(metric: str, scenario: ResolvedScenario, group: str | None = None) -> bool:
+def never_happens(
+    metric: str, scenario: ResolvedScenario, group: str | None = None, part: str = "all"
+) -> bool:
     """Whether a scenario rules out the event that a metric counts, however long it runs.
 
-    An unlimited queue drops nothing, and without Block ACKs no packet is out of order.
+    An unlimited queue drops nothing, without Block ACKs no packet is out of order, and only TCP
+    retransmits.
     """
+    if metric in _COUNTS:
+        return all(flow.tcp is None for flow in _flows_of(scenario, group, part))
     if metric.startswith("reorder_delay"):
         return scenario.mac.aggregation is None
     if metric == "ap_queue_drop_probability":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from airtcp.estimates.limits import LONGEST_ARM, confined
 from airtcp.estimates.pages import Growth
 from airtcp.estimates.percentiles import FEWEST_RUNS
 from airtcp.estimates.steadiness import Steadiness
@@ -126,18 +127,30 @@ def as_wide_as_plain(estimate: Estimate, steadiness: Steadiness) -> Estimate:
 def declined(improved: Estimate, steadiness: Steadiness, at_least: float | None) -> Estimate:
     """Reduce an estimate to a lower bound, because the runs are too short.
 
-    An interval may reach below zero. The lower bound does not.
+    An interval may reach below zero. The lower bound does not: if the end does, it is computed on
+    the scale of the metric (`airtcp.estimates.limits`). The steadiness has no such bound, which
+    says little about the size of the metric.
     """
     # No metric is negative, so a bound of zero says nothing. Nor does a bound from few
     # replications.
     few = improved.interval.n < FEWEST_RUNS
-    at_least = None if few or at_least is None or at_least <= 0.0 else at_least
+    low = None if few or at_least is None else on_scale(improved, at_least)
+    at_least = None if low is None or at_least is None or at_least <= 0.0 else at_least
     return replace(
         improved,
-        interval=Interval(None, at_least, None, improved.interval.n),
+        interval=Interval(None, low, None, improved.interval.n),
         gain=None,
         steadiness=replace(steadiness, at_least=at_least),
     )
+
+
+def on_scale(estimate: Estimate, low: float) -> float | None:
+    """Return the lower end of an interval above zero; None if next to nothing is known."""
+    mean = estimate.interval.mean
+    if low > 0.0 or not mean or mean < 0.0:
+        return low if low > 0.0 else None
+    end = confined(estimate.metric, Interval(mean, low, None, estimate.interval.n)).low
+    return end if end is not None and (mean - low) / mean < LONGEST_ARM else None
 
 
 def gain_of(plain: Interval, interval: Interval) -> float | None:

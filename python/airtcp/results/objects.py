@@ -217,7 +217,10 @@ class Simulation:
         if not told:
             return None
         first = told[0].steadiness
-        bounds = {one.metric: one.steadiness.at_least for one in told}
+        bounds = {
+            one.metric: one.steadiness.at_least if one.interval.mean else one.interval.low
+            for one in told
+        }
         return {
             "state": first.state,
             "reason": first.reason,
