@@ -46,3 +46,22 @@ def test_contention_free_periods_that_do_little_are_told(
 
     assert len(told) == bool(said)
     assert said in "".join(told)
+
+
+@pytest.mark.parametrize(("path", "unused"), [("path = ['line']", []), ("", ["line"])])
+def test_a_link_that_no_flow_crosses_is_told(path: str, unused: list[str]) -> None:
+    text = f"""
+        phy = {{ standard = "802.11ax" }}
+        links = {{ line = {{ rate = "50 Mb/s" }} }}
+        stations = [{{ name = "s", count = 1 }}]
+        run = {{ warmup = "0 s", duration = "100 ms", replications = 2 }}
+        [[flows]]
+        stations = "s"
+        direction = "upload"
+        application = {{ kind = "bulk" }}
+        {path}
+    """
+
+    told = cautions(airtcp.simulate(loads(text)))
+
+    assert ["line"] * any("link line" in one for one in told) == unused

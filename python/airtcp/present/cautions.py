@@ -62,9 +62,20 @@ def cautions(result: Comparison | SimulationResult) -> list[str]:
         sentences.append(
             f"wide intervals: {', '.join(wide)}. Use a longer run or more replications."
         )
+    sentences += _unused_links(result.scenario)
     sentences += _rules_elsewhere(result.scenario)
     sentences += _without_ofdma(result.scenario)
     return sentences
+
+
+def _unused_links(scenario: ResolvedScenario) -> list[str]:
+    """Report links that no flow crosses."""
+    crossed = {element for flow in scenario.flows for element in flow.path}
+    return [
+        f'No flow crosses link {name}. Add path = ["{name}"] to the stations or flows that do.'
+        for name in scenario.links
+        if name not in crossed
+    ]
 
 
 def _without_ofdma(scenario: ResolvedScenario) -> list[str]:
