@@ -102,14 +102,14 @@ def test_what_the_budget_has_no_room_for_is_left_out(office: SimulationResult) -
 
 
 def ended(outcomes: dict[str, Outcome], base: Outcome, finalists: int = 9) -> Race:
-    """A race of single changes that had these outcomes; the first ones were in the final."""
+    """A race of changes and pairs that had these outcomes; the first ones were in the final."""
     remedies = {one.name: one for one in catalogue()}
     anything: Any = None
     race: Race = Race.__new__(Race)
     race.final = list(outcomes)[:finalists]
     race.standings, race.bases = {}, {}
     for name, found in outcomes.items():
-        one = Candidate((remedies[name],), anything)
+        one = Candidate(tuple(remedies[each] for each in name.split(" + ")), anything)
         race.standings[name] = Standing(one, found, (), 1.0, anything)
         race.bases[name] = Standing(None, base, (), 1.0, anything)
     return race
@@ -202,6 +202,23 @@ def test_of_settings_that_do_as_well_that_of_one_access_point_comes_first(
     """The other changes every client and server."""
     finalists = {"window-8-everywhere": of(0.5, 0.5), "managed-queue": of(ratio, 0.5)}
     assert ended(finalists, of(2.0, 2.0)).ranked()[0].name == first
+
+
+@pytest.mark.parametrize(
+    ("part", "first"),
+    [
+        ((1.2, 0.5), "codel"),  # less than a quarter farther from its bound
+        ((1.3, 0.5), "codel + wider-channel"),
+        ((1.2, 1.2), "codel + wider-channel"),  # misses one more
+    ],
+)
+def test_a_pair_gains_more_than_chance_over_its_part(part: tuple[float, float], first: str) -> None:
+    outcomes = {"codel + wider-channel": of(1.0, 0.5), "codel": of(*part)}
+    order = [one.name for one in ended(outcomes, of(2.0, 2.0)).ranked()]
+    assert order[0] == first
+    # Another change has to be nearer.
+    other = {"codel + wider-channel": of(1.0, 0.5), "fq-codel": of(1.2, 0.5)}
+    assert ended(other, of(2.0, 2.0)).ranked()[0].name == "codel + wider-channel"
 
 
 SLOW: dict[str, Any] = OFFICE | {

@@ -56,6 +56,9 @@ INDIFFERENT: Final = 0.5
 #: this factor, or both are below `_ROOM`.
 _NO_WORSE: Final = 0.15
 _ALIKE: Final = 1.1
+#: A change is as good as a pair that contains it up to this factor of the worst ratio, and if their
+#: expected misses differ by less than `INDIFFERENT`: the other change may gain by chance.
+_PART: Final = 1.25
 AS_IS: Final = ""
 
 
@@ -257,9 +260,10 @@ class Race:
     def _is_alike(self, one: Candidate, best: Candidate) -> bool:
         """True if a candidate is as good as the best, within noise, and nobody loses half by it."""
         (base, mine), (its_base, its) = self.change(one), self.change(best)
+        more, factor = (INDIFFERENT, _PART) if one.is_part_of(best) else (_NO_WORSE, _ALIKE)
         return (
-            mine.expected_misses <= its.expected_misses + _NO_WORSE
-            and mine.worst <= max(_ALIKE * its.worst, _ROOM)
+            mine.expected_misses <= its.expected_misses + more
+            and mine.worst <= max(factor * its.worst, _ROOM)
             and mine.counted[0] >= its.counted[0]
             and len(mine.below_half(base)) <= len(its.below_half(its_base))
             and not mine.breaks(base)
