@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import airtcp
 import pytest
+from airtcp.judge.candidates import Candidate
 from airtcp.judge.outcome import outcome_of
 from airtcp.plan.axis import axis_of
-from airtcp.results.plans import Plan
+from airtcp.plan.changes import Changes, _Sought
+from airtcp.plan.search import Found
+from airtcp.remedies import catalogue
+from airtcp.results.plans import Answer, Plan
 from airtcp.scenario import Scenario
 from test_causes import CALL, flow
 
@@ -129,3 +134,40 @@ def test_a_search_whose_longer_runs_miss_everywhere_still_ends() -> None:
 
     assert found.answer is not None
     assert found.tried > 0
+
+
+@pytest.mark.parametrize(
+    ("found", "order"),
+    [
+        # The lower end decides.
+        ([("codel", 19, 8), ("red", 13, 11)], ["red", "codel"]),
+        # A setting that gains nine tenths (16 of 17) comes before spectrum.
+        ([("wider-channel", 27, 27), ("codel", 26, 20)], ["codel", "wider-channel"]),
+        ([("wider-channel", 27, 27), ("codel", 25, 25)], ["wider-channel", "codel"]),
+    ],
+)
+def test_changes_are_listed_by_what_they_surely_support(
+    found: list[tuple[str, int, int]], order: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remedies = {one.name: one for one in catalogue()}
+    anything: Any = None
+    changes: Changes = Changes.__new__(Changes)
+    base: Any = SimpleNamespace(axis=axis_of(load(), "stations"))
+    changes._base = base
+    changes._found = Found(answer(10, 10), 0)
+    changes._sought = [
+        _Sought(Candidate((remedies[name],), anything), anything, Found(answer(value, low), 0))
+        for name, value, low in found
+    ]
+
+    def gain(_: Changes, one: _Sought) -> Any:
+        state = {"verdict": "gains", "never": (), "endless": False}
+        return SimpleNamespace(name=one.candidate.name, **state)
+
+    monkeypatch.setattr(Changes, "_gain", gain)
+
+    assert [one.name for one in changes.gains()] == order
+
+
+def answer(value: int, low: int) -> Answer:
+    return Answer("stations", value, low, 60, "", 0.95)
