@@ -207,17 +207,17 @@ def test_of_settings_that_do_as_well_that_of_one_access_point_comes_first(
 @pytest.mark.parametrize(
     ("part", "first"),
     [
-        ((1.2, 0.5), "codel"),  # less than a quarter farther from its bound
-        ((1.3, 0.5), "codel + wider-channel"),
-        ((1.2, 1.2), "codel + wider-channel"),  # misses one more
+        ((1.6, 0.5), "codel"),  # less than a quarter farther from its bound
+        ((1.8, 0.5), "codel + wider-channel"),
+        ((1.6, 1.4), "codel + wider-channel"),  # misses one more
     ],
 )
 def test_a_pair_gains_more_than_chance_over_its_part(part: tuple[float, float], first: str) -> None:
-    outcomes = {"codel + wider-channel": of(1.0, 0.5), "codel": of(*part)}
+    outcomes = {"codel + wider-channel": of(1.4, 0.5), "codel": of(*part)}
     order = [one.name for one in ended(outcomes, of(2.0, 2.0)).ranked()]
     assert order[0] == first
     # Another change has to be nearer.
-    other = {"codel + wider-channel": of(1.0, 0.5), "fq-codel": of(1.2, 0.5)}
+    other = {"codel + wider-channel": of(1.4, 0.5), "fq-codel": of(1.6, 0.5)}
     assert ended(other, of(2.0, 2.0)).ranked()[0].name == "codel + wider-channel"
 
 
@@ -231,10 +231,16 @@ SLOW: dict[str, Any] = OFFICE | {
 @pytest.mark.parametrize(
     ("problem", "met", "misses", "tried"),
     [
-        ("link-loss + link-queue", 2, 2.0, ["sound-wire + wire-fq-codel"]),
+        (
+            "link-loss + link-queue",
+            2,
+            2.0,
+            ["sound-wire + wire-fq-codel", "codel + sound-wire", "codel + wire-fq-codel"],
+        ),
         ("link-loss", 2, 2.0, ["sound-wire"]),
         ("link-loss + link-queue", 2, 0.5, []),  # a finalist meets both targets
         ("without", 2, 2.0, []),  # no change removes users
+        ("without + link-queue", 2, 2.0, ["codel + wire-fq-codel"]),
     ],
 )
 def test_what_removes_a_cause_is_tried_if_all_finalists_miss_more(
@@ -243,7 +249,9 @@ def test_what_removes_a_cause_is_tried_if_all_finalists_miss_more(
     """A link without losses fills its queue, so alone it looks bad."""
     base = named(airtcp.load(SLOW))
     every = {one.name: one for one in singles(base)[0]}
-    race = ended(dict.fromkeys(("codel", "sound-wire", "wire-fq-codel"), of(misses, misses)), of())
+    race = ended(
+        dict.fromkeys(("codel", "sound-wire", "wire-fq-codel"), of(misses, misses)), of(3.0, 3.0)
+    )
     race.base = base
     for name, one in race.standings.items():
         one.candidate = every[name]
@@ -254,58 +262,63 @@ def test_what_removes_a_cause_is_tried_if_all_finalists_miss_more(
 
 
 @pytest.mark.parametrize(
-    ("best", "limit", "tried"),
+    ("best", "both", "hardware"),
     [
+        (2.0, 0.5, []),  # with the pair all targets are met
         (
             2.0,
-            1e9,
+            1.9,
             [
-                "managed-queue + four-times-width",
-                "managed-queue + wider-channel",
-                "managed-queue + ap-priority",
                 "managed-queue + second-access-point",
-                # Hardware joins the most promising others, too.
-                "second-access-point + ap-priority",
-                "second-access-point + codel",
+                # It joins the most promising others, too.
+                "ap-priority + second-access-point",
+                "codel + second-access-point",
             ],
         ),
-        (2.0, 2.5e6, ["managed-queue + four-times-width", "managed-queue + wider-channel"]),
-        (0.5, 1e9, []),  # all targets are met
+        (0.5, 0.5, None),  # all targets are met with a margin: no pair is tried
     ],
 )
-def test_changes_of_each_cost_are_added_to_the_best_that_misses_a_target(
-    best: float, limit: float, tried: list[str]
+def test_the_best_change_is_paired_with_every_other_and_hardware_comes_last(
+    best: float, both: float, hardware: list[str] | None
 ) -> None:
-    """The best of each cost are added, but none without effect; each costs a million."""
+    """What the link's queue costs shows only once that of the access point is managed."""
     base = named(airtcp.load(SLOW))
     every = {one.name: one for one in singles(base)[0]}
-    race = ended(
-        {
-            "managed-queue": of(best, 0.5),
-            "ap-priority": of(2.4, 2.4),
-            "codel": of(2.4, 2.4),  # it changes the same key as the best
-            "wire-fq-codel": of(3.0, 3.0),
-            "wider-channel": of(2.6, 2.6),
-            "four-times-width": of(2.5, 2.5),
-            "second-access-point": of(2.8, 2.8),
-        },
-        of(3.0, 3.0),
-        finalists=1,
-    )
+    others = {
+        "ap-priority": of(2.4, 2.4),
+        "codel": of(2.4, 2.4),  # it changes the same key as the best
+        "wire-fq-codel": of(3.0, 3.0),
+        "second-access-point": of(2.8, 2.8),
+    }
+    race = ended({"managed-queue": of(best, 0.5)} | others, of(3.1, 3.1), finalists=1)
     run: Any = SimpleNamespace(answer={"counts": {"mac_attempts": 1e6}})
     run.answer["counts"] |= {"tcp_segments": 0, "events": 0}
     for name, one in race.standings.items():
         one.candidate, one.scenario, one.runs = every[name], base, (run,)
-    race.base, race.limit = base, limit
-    simulated: list[str] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            Race, "_simulate", lambda _, __, new, *___: simulated.extend(one.name for one in new)
-        )
-        race._add_to_the_best()
+    race.base, race.limit, race.budget, race.rate = base, 1e9, 1e9, 1.0
+    race._spent, race.whole = 0.0, False
+    rounds: dict[str, list[str]] = {}
 
-    assert simulated == tried
-    assert race.final == ["managed-queue", *simulated]
+    def simulate(_: Race, name: str, new: list[Candidate], *__: float) -> None:
+        rounds.setdefault(name, []).extend(one.name for one in new)
+        for one in new:
+            found = of(both, 0.5) if "wire-fq-codel" in one.name else of(2.5, 2.5)
+            race.standings[one.name] = Standing(one, found, (run,), 1.0, base)
+            race.bases[one.name] = Standing(None, of(3.1, 3.1), (run,), 1.0, base)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Race, "_simulate", simulate)
+        race._combine()
+        race.buy()
+
+    if hardware is None:
+        assert rounds == {}
+        return
+    assert {"managed-queue + ap-priority", "managed-queue + wire-fq-codel"} <= {*rounds["pairs"]}
+    assert "managed-queue + codel" not in rounds["pairs"]
+    assert not [one for one in rounds["pairs"] if "second-access-point" in one]
+    assert rounds["final"][0] == "managed-queue + wire-fq-codel"
+    assert [one for one in rounds["final"] if "second-access-point" in one] == hardware
 
 
 def test_odds_are_high_only_where_the_winner_is_far_ahead() -> None:

@@ -265,7 +265,7 @@ def test_hardware_does_not_hide_settings_that_meet_as_much_together() -> None:
 
 
 def test_hardware_comes_before_a_change_that_only_misses_by_less() -> None:
-    # A wider channel brings both targets nearer, and a second access point as well meets them.
+    # A wider channel brings the target nearer, and a second access point as well meets it.
     _, advice = advised(
         {
             "phy": {"standard": "802.11ax", "channel_width": "40 MHz"},
@@ -273,14 +273,14 @@ def test_hardware_comes_before_a_change_that_only_misses_by_less() -> None:
                 {"name": "nurse", "count": 15, "traffic": ["call"]},
                 {"name": "guest", "count": 45, "traffic": ["video", "web"]},
             ],
-            "targets": {"nurse p95 delay": "< 30 ms", "guest p90 page_time": "< 3 s"},
-            "run": {"warmup": "4 s", "duration": "12 s", "replications": 2},
+            "targets": {"guest p90 page_time": "< 3 s"},
+            "run": {"warmup": "4 s", "duration": "40 s", "replications": 2},
         }
     )
 
     best = advice.recommended
     assert best is not None
-    assert (best.cost, best.met) == ("hardware", 2)
+    assert (best.cost, best.met) == ("hardware", 1)
     assert any(one.cost == "spectrum" and one.outcome == "helps" for one in advice.trials)
 
 

@@ -6,7 +6,7 @@ whether it helps.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -107,3 +107,11 @@ def pair(base: Scenario, one: Candidate, other: Candidate) -> Candidate | None:
     }:
         return None
     return Candidate(remedies, new)
+
+
+def once(pairs: Iterable[Candidate]) -> list[Candidate]:
+    """Return pairs without those that have the changes of an earlier one in another order."""
+    known: dict[frozenset[str], Candidate] = {}
+    for one in pairs:
+        known.setdefault(frozenset(each.name for each in one.remedies), one)
+    return list(known.values())

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from airtcp.judge.candidates import Candidate, pair
+from airtcp.judge.candidates import EASY, Candidate, once, pair
 from airtcp.judge.counterfactual import PROBLEMS, RANK, Counterfactual, counterfactuals
 from airtcp.judge.outcome import FEWER, SMALLER, Outcome, outcome
 from airtcp.results.advice import Cause
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _PAIRED: Final = 4
 _LISTED: Final = 3
 _SHORTEST_S: Final = 2.0
+#: The number of finalists that a change which removes a cause joins.
+_JOINED: Final = 2
 #: The most leading causes that are simulated as long as the finalists.
 _CONFIRMED: Final = 4
 #: A standing queue hides other causes, such as a window that is too small. So each of the best
@@ -105,18 +107,24 @@ def limits(
 def fixes(found: Sequence[Cause], race: Race) -> Iterator[Candidate]:
     """Yield the changes that remove causes which cost more targets than the best finalist does.
 
-    A change of one cause may look bad as long as another cause remains.
+    A change of one of two causes may look bad as long as the other one remains, so it also joins
+    the best single settings of the final, which may remove that.
     """
     least = min((race.standings[name].outcome.measured_misses for name in race.final), default=0.0)
+    easy = [one for one in race.finalists() if len(one.remedies) == 1 and one.cost in EASY]
     for cause in found:
+        if cause.of - cause.met + FEWER > least:
+            continue
         names = [PROBLEMS[problem].get("fix", "") for problem in cause.problem.split(" + ")]
         tried = [race.standings[name].candidate for name in names if name in race.standings]
         singles = [one for one in tried if one is not None]
-        if cause.of - cause.met + FEWER > least or len(singles) < len(names):
+        if len(names) == 1:
+            yield from singles
             continue
-        one = singles[0] if len(singles) == 1 else pair(race.base, *singles)
-        if one is not None:
-            yield one
+        parts = [singles] if len(singles) == len(names) else []
+        parts += [[best, one] for one in singles for best in easy[:_JOINED] if best is not one]
+        both = (pair(race.base, *each) for each in parts)
+        yield from once(one for one in both if one is not None)
 
 
 def _length_s(race: Race, tried: Sequence[Counterfactual], budget: float) -> float:

@@ -365,7 +365,7 @@ def outcome_of(
                 state,
                 known.get(one.target.text),
                 level,
-                _lasting_s(one, result, careful=careful),
+                _lasting(one, result, careful=careful),
             )
             for one, state in zip(judged, states, strict=True)
             # A change of the traffic may bring default targets of its own.
@@ -414,30 +414,35 @@ def _more_careful(plain: Judged, longer: Judged) -> Judged:
     return longer
 
 
-def _lasting_s(
+def _lasting(
     judged: Judged, result: SimulationResult | Comparison, *, careful: bool
-) -> float | None:
-    """Return a percentile of page or transfer times with those in progress.
+) -> tuple[float | None, float]:
+    """Return a percentile of page or transfer times with those in progress, and its spread.
 
     The percentile of ended transfers is too small in a short run, which cuts off the longest. If
     none has ended, those in progress give a lower bound, which says nothing unless it exceeds the
     target's. None if the judged interval already counts transfers in progress, and for targets of
-    other metrics.
+    other metrics, whose spread is 0.
+
+    The spread is the standard error of the logarithm of a sample percentile (David and Nagaraja,
+    Order Statistics, 3rd edition, 10.2), of times with an exponential tail.
     """
     condition, interval = judged.target.condition, judged.interval
     base, q = PERCENTILES.get(condition.metric, ("", 0.0))
-    # The values that a run prints, and all lower bounds, count transfers in progress.
-    is_counted = interval.low is not None if interval.mean is None else careful
-    if base not in _LASTING or is_counted:
-        return None
+    if base not in _LASTING:
+        return None, 0.0
     traffic = Traffic(result.simulation.runs, result.scenario, condition.group, condition.part)
     found = distribution(traffic, base)
     if found is None:
-        return None
+        return None, 0.0
+    spread = math.sqrt(q / ((1.0 - q) * max(found.number, 1.0))) / -math.log1p(-q)
+    # The values that a run prints, and all lower bounds, count transfers in progress.
+    is_counted = interval.low is not None if interval.mean is None else careful
     if interval.mean is not None:
-        return found.reached_s(q)
-    least_s = found.outlasted_s(q)
-    return least_s if least_s is not None and least_s > condition.bound else None
+        return None if is_counted else found.reached_s(q), spread
+    # A bound does not vary.
+    least_s = None if is_counted else found.outlasted_s(q)
+    return least_s if least_s is not None and least_s > condition.bound else None, 0.0
 
 
 def _target(
@@ -445,10 +450,11 @@ def _target(
     state: State,
     before: TargetOutcome | None,
     level: float,
-    lasting_s: float | None,
+    lasting: tuple[float | None, float],
 ) -> TargetOutcome:
     condition, interval = judged.target.condition, judged.interval
     value = interval.low if interval.mean is None else interval.mean
+    lasting_s, least_spread = lasting
     value = value if lasting_s is None else lasting_s
     ratio: float | None
     if value is None:
@@ -457,7 +463,8 @@ def _target(
         ratio = condition.bound / value if value > 0.0 else UNREACHED
     else:
         ratio = max(value, 0.0) / condition.bound
-    return TargetOutcome(condition.text, state, ratio, _spread(interval, level))
+    spread = max(_spread(interval, level), least_spread)
+    return TargetOutcome(condition.text, state, ratio, spread)
 
 
 def _spread(interval: Interval, level: float) -> float:

@@ -4,19 +4,20 @@ The race is sequential halving (Karnin, Koren, Somekh 2013, "Almost optimal expl
 multi-armed bandits", algorithm 1), with a larger factor of elimination. Each round has a part of
 the budget. It simulates all remaining candidates on the random numbers of the unchanged scenario,
 for as long as that part allows, and drops the worse ones by `Outcome.score`. Budgets count the
-core's work, never time, so the result depends only on scenario and seed. After the single changes,
-the most promising pairs race against the best single changes.
+core's work, never time, so the result depends only on scenario and seed. Short runs flatter
+changes, so only the best single change after long runs is combined with others.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import combinations, islice, product
 from typing import TYPE_CHECKING, Final
 
-from airtcp.judge.candidates import BOUGHT, COSTS, EASY, Candidate, pair
+from airtcp.judge.candidates import BOUGHT, COSTS, EASY, Candidate, once, pair
 from airtcp.judge.outcome import FEWER, Outcome, outcome
 from airtcp.scenario.alone import cell_alone
 
@@ -26,29 +27,30 @@ if TYPE_CHECKING:
     from airtcp.run.points import Points
     from airtcp.scenario import Scenario
 
-#: The parts of the budget: every single change; the best of them; pairs; the final.
+#: The parts of the budget: every single change; the best of them; the final; pairs.
 _PARTS: Final = (0.30, 0.22, 0.22, 0.26)
+#: The part of the work for pairs in which all are simulated.
+_FIRST: Final = 0.6
 #: Survivors of the first round: at least `_KEPT`, and at least this part of all candidates.
 _KEPT: Final = 6
 _KEPT_PART: Final = 0.25
-#: Number of pairs that race, and of single changes that race against them.
+#: Number of pairs that race beside those with the best change.
 _PAIRS: Final = 7
-_SINGLES: Final = 3
 #: Number of pairs with hardware that join the finalists if these miss a target.
 _BOUGHT_PAIRS: Final = 3
-#: Number of candidates in the final; the unchanged scenario runs, too.
+#: Number of candidates in the final, and of pairs that join; the unchanged scenario runs, too.
 _FINAL: Final = 3
 #: Replications of the final, and their maximum length relative to the scenario's own.
 _RUNS: Final = 3
 _LONGEST: Final = 3.0
-#: Number of single changes by cost that are added to the best finalist if it misses a target.
-_ADDED: Final = {"spectrum": 2, "setting": 3, "hardware": 1}
 #: The most candidates that are reconsidered after the final.
 _RECONSIDERED: Final = 6
 #: Shortest measured time of a race in seconds, and the part of a short run that is warm-up.
 _SHORTEST_S: Final = 2.0
 _WARMUP_PART: Final = 0.25
-#: Below this worst ratio all targets are met with a margin: no pair is needed.
+#: Below these expected misses and this worst ratio all targets are met with a margin: no pair is
+#: needed.
+_NO_MISS: Final = 0.2
 _ROOM: Final = 0.85
 #: Variants whose expected misses differ by less than this are equally good.
 INDIFFERENT: Final = 0.5
@@ -94,10 +96,10 @@ class Race:
     `base` is the scenario after its warm-up was found. `asked` are the cells with a target for
     their share of the goodput that they have in isolation. `targets` replaces the scenario's own
     targets. `place` distinguishes races on the same `points`. `limit` is the work up to which
-    dropped changes are reconsidered and others are added to the best finalist; with 0 none are
-    added, and reconsidering has no limit. `known` is the outcome of the unchanged scenario in the
-    whole run, which corrects short runs. `standings` has the results by name (`AS_IS` for the
-    unchanged scenario). `left_out` has the names for which the budget had no room.
+    candidates join the final; with 0 only the budget limits it. `known` is the outcome of the
+    unchanged scenario in the whole run, which corrects short runs, and `own` are its replications.
+    `standings` has the results by name (`AS_IS` for the unchanged scenario). `left_out` has the
+    names for which the budget had no room.
     """
 
     base: Scenario
@@ -112,6 +114,7 @@ class Race:
     place: str = ""
     limit: float = 0.0
     known: Outcome | None = None
+    own: Sequence[Replication] = ()
     standings: dict[str, Standing] = field(default_factory=dict)
     bases: dict[str, Standing] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
@@ -126,27 +129,22 @@ class Race:
     def run_to_end(self, candidates: Sequence[Candidate]) -> None:
         """Race candidates. Raises KeyboardInterrupt, TimeIsOver and SimulationError."""
         tried = self._round("one", list(candidates), 1, self._share(0), most=1.0, fit=True)
-        kept = max(_KEPT, math.ceil(_KEPT_PART * len(tried)))
-        better = self._best(tried, kept)
+        self.left_out += [one.name for one in candidates[len(tried) :]]
+        better = self._best(tried, max(_KEPT, math.ceil(_KEPT_PART * len(tried))))
         self._round("two", better, 1, self._share(1), most=1.0)
-        singles = self._best(better, _SINGLES)
-        first = self._standing(singles[0]).outcome if singles else None
-        if first is not None and (first.expected_misses > 0.2 or first.worst > _ROOM):
-            pairs = list(self._pairs(self._tried, _PAIRS))
-            self._round("three", [*singles, *pairs], 1, self._share(2), most=1.0)
-            singles = self._best([*singles, *pairs], _FINAL)
-        else:
-            self._spent -= self._share(2)
-        finalists = singles[:_FINAL]
+        finalists = self._best(better, _FINAL)
         # A setting that does as well as other kinds of changes comes first, so one is a finalist.
         if all(one.cost != "setting" for one in finalists):
             finalists += self._best([one for one in self._tried if one.cost == "setting"], 1)
         self.final = [one.name for one in finalists]
-        # The final has its share even if earlier rounds took more work than expected.
-        left = max(self.budget - self._spent, self._share(3))
-        self._round("four", finalists, _RUNS, left, most=_LONGEST)
+        # The final has its share even if earlier rounds took more work than expected. Short runs
+        # measure few pages, so it lasts as long as the scenario's own run if the limit has room.
+        left = max(self.budget - self._spent - self._share(3), self._share(2))
+        whole = self.own_s * (self.rate + sum(map(self._rate, finalists)))
+        room = 0.5 * (self.limit - self._spent)
+        self._round("final", finalists, _RUNS, max(left, min(whole, room)), most=_LONGEST)
         self._reconsider()
-        self._add_to_the_best()
+        self._combine()
 
     def _reconsider(self) -> None:
         """Simulate dropped candidates as long as finalists, while they looked better than these.
@@ -168,34 +166,47 @@ class Race:
             assert next_one.candidate is not None
             self.challenge([next_one.candidate])
 
-    def _add_to_the_best(self) -> None:
-        """Combine the best finalist with other changes, if it still misses a target.
+    def _combine(self) -> None:
+        """Race pairs against the finalists, unless the best one leaves room to all bounds.
 
-        Hardware is bought only if nothing else helps, so another finalist comes first. Short runs
-        measure few pages, so the changes of one cost do not crowd out those of another. Pairs with
-        hardware join now, the most promising first.
+        The best finalist is paired with every other change: what it removes may have hidden what
+        the other change removes. Other pairs are those whose parts meet most targets together.
         """
-        finalists = self._in_order([one for one in self._tried if one.name in self.final])
-        easy = [one for one in finalists if one.cost in EASY]
-        best = next(iter(easy or finalists), None)
-        if not self.limit or best is None:
+        best = self.best_finalist()
+        if best is None:
             return
-        if self._standing(best).outcome.measured_misses < INDIFFERENT:
+        found = self._standing(best).outcome
+        if found.expected_misses <= _NO_MISS and found.worst <= _ROOM:
             return
-        singles = [one for one in self._tried if len(one.remedies) == 1 and self._has_effect(one)]
-        both: list[Candidate] = []
-        if len(best.remedies) == 1:
-            others = [
-                other
-                for cost, number in _ADDED.items()
-                for other in self._best([one for one in singles if one.cost == cost], number)
-            ]
-            added = (pair(self.base, best, other) for other in others if other is not best)
-            both += [one for one in added if one is not None]
-        both += self._pairs(singles, _BOUGHT_PAIRS, bought=True)
-        # A pair may have come in either order.
-        known = {frozenset(each.name for each in one.remedies): one for one in reversed(both)}
-        self.challenge(reversed(known.values()))
+        changes = [one for one in self._tried if self._has_effect(one)]
+        others = [(best, one) for one in self._tried if one is not best]
+        pairs = [*self._pairs(combinations(changes, 2), _PAIRS), *self._pairs(others, len(others))]
+        tried = self._round("pairs", once(pairs), 1, _FIRST * self._share(3), most=1.0, fit=True)
+        better = self._best(tried, max(_KEPT, math.ceil(_KEPT_PART * len(tried))))
+        self._round("better pairs", better, 1, (1.0 - _FIRST) * self._share(3), most=1.0)
+        self.challenge(self._best(better, _FINAL))
+        self._reconsider()
+
+    def buy(self) -> None:
+        """Add the most promising pairs with hardware, if the best finalist misses a target."""
+        best = self.best_finalist()
+        if best is None or self._standing(best).outcome.measured_misses < INDIFFERENT:
+            return
+        changes = [one for one in self._tried if len(one.remedies) == 1 and self._has_effect(one)]
+        bought = [one for one in changes if one.cost in BOUGHT]
+        free = [one for one in changes if one.cost in EASY]
+        pairs = self._pairs(product([best], bought), 1, bought=True)
+        pairs += self._pairs(product(free, bought), _BOUGHT_PAIRS, bought=True)
+        self.challenge(once(pairs))
+
+    def best_finalist(self) -> Candidate | None:
+        """Return the best finalist: hardware only if there is no other."""
+        finalists = self.finalists()
+        return next((one for one in finalists if one.cost in EASY), next(iter(finalists), None))
+
+    def finalists(self) -> list[Candidate]:
+        """Return the finalists, best first."""
+        return self._in_order([one for one in self._tried if one.name in self.final])
 
     def challenge(self, candidates: Iterable[Candidate]) -> None:
         """Simulate candidates as long as the finalists, and add them to these.
@@ -212,7 +223,7 @@ class Race:
             new = new[: max(0, int((self.limit - self._spent) / each))]
         if new:
             self.final += [one.name for one in new]
-            self._simulate("four", new, len(first.runs), whole_s)
+            self._simulate("final", new, len(first.runs), whole_s)
 
     def _has_effect(self, one: Candidate) -> bool:
         """True if a candidate has another outcome than the unchanged scenario."""
@@ -224,9 +235,8 @@ class Race:
 
         In each part, the cheapest of several similar candidates comes first.
         """
-        final = [one for one in self._tried if one.name in self.final]
         rest = [one for one in self._tried if one.name not in self.final]
-        return [*self._in_order(final), *self._in_order(rest)]
+        return [*self.finalists(), *self._in_order(rest)]
 
     @property
     def _tried(self) -> list[Candidate]:
@@ -260,11 +270,16 @@ class Race:
     def _is_alike(self, one: Candidate, best: Candidate) -> bool:
         """True if a candidate is as good as the best, within noise, and nobody loses half by it."""
         (base, mine), (its_base, its) = self.change(one), self.change(best)
-        more, factor = (INDIFFERENT, _PART) if one.is_part_of(best) else (_NO_WORSE, _ALIKE)
+        if one.is_part_of(best):
+            more, factor = INDIFFERENT, _PART
+            is_sure = mine.counted[1] <= its.counted[1]
+        else:
+            more, factor = _NO_WORSE, _ALIKE
+            is_sure = mine.counted[0] >= its.counted[0]
         return (
-            mine.expected_misses <= its.expected_misses + more
+            is_sure
+            and mine.expected_misses <= its.expected_misses + more
             and mine.worst <= max(factor * its.worst, _ROOM)
-            and mine.counted[0] >= its.counted[0]
             and len(mine.below_half(base)) <= len(its.below_half(its_base))
             and not mine.breaks(base)
             and not mine.halved(base)
@@ -338,7 +353,6 @@ class Race:
         room_s = share / (rate * runs)
         if fit and room_s < _SHORTEST_S and not self.whole:
             room = max(1, int(share / (self.rate * _SHORTEST_S)) - 1)
-            self.left_out += [one.name for one in candidates[room:]]
             candidates = candidates[:room]
             room_s = _SHORTEST_S
         while runs > 1 and room_s < own_s:
@@ -359,23 +373,30 @@ class Race:
             scenarios[key] = self.of_length(one.changed.scenario, length_s)
         for key, scenario in scenarios.items():
             self.points.add(key, scenario)
+        if scenarios[base_key].run == self.base.run and len(self.own) >= runs:
+            self.points.know(base_key, self.own[:runs])
         alone = {key: self._alone(key, one) for key, one in scenarios.items()}
         wanted = dict.fromkeys(scenarios, runs)
         for cells in alone.values():
             wanted |= dict.fromkeys(cells.values(), runs)
+        before = self._work(wanted)
         self.points.run(wanted)
-        self._spent += sum(cost(run) for key in wanted for run in self.points.ended(key))
-        before = self._judged(base_key, None, scenarios[base_key], alone[base_key], None)
+        self._spent += self._work(wanted) - before
+        base = self._judged(base_key, None, scenarios[base_key], alone[base_key], None)
         found = {
-            one.name: self._judged(key, one, scenarios[key], alone[key], before.outcome)
+            one.name: self._judged(key, one, scenarios[key], alone[key], base.outcome)
             for key, one in keys.items()
         }
-        factors = self.corrections(before.outcome)
-        before = before.corrected(factors)
-        self.standings[AS_IS] = before
+        factors = self.corrections(base.outcome)
+        base = base.corrected(factors)
+        self.standings[AS_IS] = base
         for name, standing in found.items():
             self.standings[name] = standing.corrected(factors)
-            self.bases[name] = before
+            self.bases[name] = base
+
+    def _work(self, keys: Iterable[str]) -> float:
+        """Return the work of the runs that are there."""
+        return sum(cost(run) for key in keys for run in self.points.ended(key))
 
     def corrections(self, base: Outcome) -> dict[str, float]:
         """Return by target the factor from a short run of the scenario to the whole run."""
@@ -431,7 +452,9 @@ class Race:
     def of_length(self, scenario: Scenario, length_s: float) -> Scenario:
         """Return a scenario that is simulated for `length_s` seconds, including warm-up."""
         own = self.base.run
-        warmup_ns = min(own.warmup_ns or 0, round(_WARMUP_PART * length_s * 1e9))
+        warmup_ns = own.warmup_ns or 0
+        if length_s < own.whole_s:
+            warmup_ns = min(warmup_ns, round(_WARMUP_PART * length_s * 1e9))
         if self.whole:
             return scenario.with_run(warmup_ns=own.warmup_ns, duration_ns=own.duration_ns)
         return scenario.with_run(
@@ -439,31 +462,17 @@ class Race:
         )
 
     def _pairs(
-        self, candidates: Sequence[Candidate], number: int, *, bought: bool = False
-    ) -> Iterator[Candidate]:
-        """Yield the most promising pairs, if each target had the better value of the two.
+        self, pairs: Iterable[tuple[Candidate, Candidate]], number: int, *, bought: bool = False
+    ) -> list[Candidate]:
+        """Return the most promising pairs, if each target had the better value of the two.
 
-        With `bought` those of which one is hardware, else those without hardware.
+        Without `bought` those with hardware are left out.
         """
-        known = [one for one in candidates if one.cost in EASY or (bought and one.cost in BOUGHT)]
-        by_promise = sorted(
-            (
-                (self._promise(one, other), one, other)
-                for place, one in enumerate(known)
-                for other in known[:place]
-                if not bought or (one.cost in BOUGHT) != (other.cost in BOUGHT)
-            ),
-            key=lambda found: found[0],
-        )
-        found = 0
-        for _, one, other in by_promise:
-            both = pair(self.base, one, other)
-            if both is None:
-                continue
-            yield both
-            found += 1
-            if found == number:
-                return
+        allowed = (*EASY, *BOUGHT) if bought else EASY
+        known = [both for both in pairs if all(one.cost in allowed for one in both)]
+        known.sort(key=lambda both: self._promise(*both))
+        found = (pair(self.base, one, other) for one, other in known)
+        return list(islice((one for one in found if one is not None), number))
 
     def _promise(self, one: Candidate, other: Candidate) -> tuple[float, float]:
         """Return expected misses and worst ratio if each target had the better value of the two."""

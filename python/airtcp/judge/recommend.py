@@ -167,6 +167,7 @@ class _Advising:
             frozenset(asked),
             limit=MOST,
             known=self._now,
+            own=self._result.simulation.runs,
         )
 
     def _raced(self, race: Race) -> Advice:
@@ -175,12 +176,15 @@ class _Advising:
             race.run(self._candidates)
             found = causes(race, _COUNTERFACTUALS * self._budget)
             race.challenge(fixes(found, race))
+            race.buy()
         if AS_IS not in race.standings:
             return Advice(unfit=self._unfit)
         order = [one.name for one in race.ranked()]
         words = {name: _word(race.standings[name], race.bases[name].outcome) for name in order}
         order.sort(key=lambda name: _ORDER.index(words[name]))
-        trials = [self._trial(race, race.standings[name]) for name in order[:_LISTED]]
+        # Shorter runs flatter changes, so only finalists are listed.
+        final = [name for name in order if name in race.final]
+        trials = [self._trial(race, race.standings[name]) for name in final[:_LISTED]]
         helping = [one for one in trials if one.outcome == "helps"]
         easy = [one for one in helping if one.cost in EASY]
         bought = [one for one in helping if one.cost in BOUGHT]
@@ -197,6 +201,8 @@ class _Advising:
             base = race.bases[best.name].outcome
             sure = odds(race.standings[best.name], others, base)
         none = tuple(name for name in order if words[name] == "no gain")
+        # The list begins with the recommendation.
+        trials.sort(key=lambda one: one is not best)
         return Advice(
             tuple(trials),
             found,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -123,6 +123,10 @@ class Points(Generic[_Key]):
         length_s = scenario.run.whole_s
         self._cores[key] = core, length_s
         self._ended[key] = {}
+
+    def know(self, key: _Key, runs: Iterable[Replication]) -> None:
+        """Take replications of a scenario that were completed elsewhere, with the same seed."""
+        self._ended[key] = {run.index: run for run in runs}
 
     def ended(self, key: _Key) -> list[Replication]:
         """Return the completed replications of a scenario, in the order of their index."""
