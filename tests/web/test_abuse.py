@@ -86,7 +86,7 @@ def test_an_uploaded_file_is_what_a_scenario_may_name(web: Web) -> None:
     powers = {"text": powers_from("powers.csv"), "files": {"powers.csv": given(web, rows)}}
     for asked, told in (
         (source, "2 kB on average (100 measured values)"),
-        (powers, "received by their power"),
+        (powers, "reception by signal power"),
     ):
         status, scenario = web.ask("api/scenario", {"source": asked})
         assert status == 200, scenario
