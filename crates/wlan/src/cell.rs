@@ -22,7 +22,7 @@ use crate::events::Supply;
 use crate::exchange::aggregate::Aggregate;
 use crate::exchange::polled::Polled;
 use crate::exchange::single::Single;
-use crate::exchange::{Air, Exchange, Roles};
+use crate::exchange::{Air, Exchange, Play, Roles};
 use crate::medium::FrameErrors;
 use crate::phy::{PhyConfig, Rate};
 use crate::rate_control::RateControlConfig;
@@ -141,23 +141,18 @@ impl<P: Clone> Cell<P> {
     pub fn advance<S: Supply<P>>(&mut self, now: Time, supply: &mut S) {
         let Self { air, mac, .. } = self;
         match mac {
-            Mac::Plain(exchange) => air.advance(exchange, now, supply),
-            Mac::Single(exchange) => air.advance(exchange, now, supply),
-            Mac::Polled(exchange) => advance_apart(air, exchange.as_mut(), now, supply),
-            Mac::Aggregate(exchange) => advance_apart(air, exchange.as_mut(), now, supply),
+            Mac::Plain(mac) => Play { air, mac, supply }.advance(now),
+            Mac::Single(mac) => Play { air, mac, supply }.advance(now),
+            Mac::Polled(mac) => advance_apart(Play { air, mac: &mut **mac, supply }, now),
+            Mac::Aggregate(mac) => advance_apart(Play { air, mac: &mut **mac, supply }, now),
         }
     }
 }
 
 /// Calls [`Air::advance`] out of line, away from the most frequent code.
 #[inline(never)]
-fn advance_apart<P: Clone, E: Exchange<P>, S: Supply<P>>(
-    air: &mut Air<P>,
-    exchange: &mut E,
-    now: Time,
-    supply: &mut S,
-) {
-    air.advance(exchange, now, supply);
+fn advance_apart<P: Clone, E: Exchange<P>, S: Supply<P>>(mut play: Play<'_, P, E, S>, now: Time) {
+    play.advance(now);
 }
 
 #[cfg(any(test, feature = "testing"))]

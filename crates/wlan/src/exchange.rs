@@ -34,11 +34,9 @@ use airtcp_kernel::{Duration, Time};
 
 pub(crate) use aggregate::set_arrivals;
 pub(crate) use air::{Air, OnAir, limit};
-pub(crate) use desk::Desk;
+pub(crate) use desk::{Desk, Play, loses};
 pub(crate) use originator::Originator;
 pub(crate) use roles::Roles;
-
-use desk::loses;
 
 use crate::contention::{Access, Retry};
 use crate::events::{MacEvent, Supply, TriggeredPsdu};
@@ -58,17 +56,11 @@ pub(crate) trait Exchange<P: Clone>: Sized {
 
     /// Starts an exchange of `by`, the only contender that won access at `now`.
     #[inline(always)]
-    fn gets_medium<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
-        if Self::PLAIN || air.goes_straight {
-            air.go_straight(self, by, now, supply);
+    fn gets_medium<S: Supply<P>>(play: &mut Play<'_, P, Self, S>, by: ContenderId, now: Time) {
+        if Self::PLAIN || play.air.goes_straight {
+            play.go_straight(by, now);
         } else {
-            self.begins(air, by, now, supply);
+            Self::begins(play, by, now);
         }
     }
 
@@ -76,17 +68,17 @@ pub(crate) trait Exchange<P: Clone>: Sized {
     /// packets of its queue. Returns false if nothing fits into `left` of its TXOP.
     #[inline(always)]
     fn assemble<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
+        play: &mut Play<'_, P, Self, S>,
         by: ContenderId,
         now: Time,
         left: Option<Duration>,
-        supply: &mut S,
     ) -> bool {
+        let Air { originators, frames, roles, .. } = &mut *play.air;
+        let originator = &mut originators[by as usize];
         if let Some(left) = left {
-            return air.desk().takes_what_fits(by, now, left, supply);
+            return originator.takes_what_fits(by, now, left, (frames, roles), play.supply);
         }
-        air.originators[by as usize].hold(by, now, &air.frames, supply);
+        originator.hold(by, now, frames, play.supply);
         true
     }
 
@@ -94,52 +86,42 @@ pub(crate) trait Exchange<P: Clone>: Sized {
     /// of its first frame.
     #[inline(always)]
     fn first_frame<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
+        play: &mut Play<'_, P, Self, S>,
         by: ContenderId,
         now: Time,
-        supply: &mut S,
     ) -> Duration {
-        self.assemble(air, by, now, None, supply);
-        self.times(air, by).first()
+        Self::assemble(play, by, now, None);
+        play.mac.times(play.air, by).first()
     }
 
     /// Starts the assembled exchange of `by` at `start`, when no other station sends.
     #[inline]
-    fn begins<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        by: ContenderId,
-        start: Time,
-        supply: &mut S,
-    ) {
-        let Air { originators, frames, roles, .. } = air;
+    fn begins<S: Supply<P>>(play: &mut Play<'_, P, Self, S>, by: ContenderId, start: Time) {
+        let Air { originators, frames, roles, .. } = &mut *play.air;
         let originator = &mut originators[by as usize];
-        let (_, times) = originator.begin(by, start, frames, roles, supply);
-        air.sends(by, start, times);
+        let (_, times) = originator.begin(by, start, frames, roles, play.supply);
+        play.air.sends(by, start, times);
     }
 
     /// Receives `by`'s transmission, or the next part of it. The exchange would end at `end`.
     fn arrives<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
+        play: &mut Play<'_, P, Self, S>,
         by: ContenderId,
         now: Time,
         end: Time,
-        supply: &mut S,
     ) {
+        let air = &mut *play.air;
         let originator = &mut air.originators[by as usize];
         let station = originator.station;
         let mpdu = Psdu::only_of(&mut originator.psdu);
         if loses(&mut air.errors, &air.roles, &air.frames, station, mpdu) {
-            air.data_lost(self, by, now, end, supply);
-            return;
+            return play.data_lost(by, now, end);
         }
         // A duplicate if it was received in a contention-free period and only its acknowledgment
         // was lost.
         if !mpdu.is_received {
             mpdu.is_received = true;
-            supply.on_event(now, MacEvent::Received { by, mpdu, came: None });
+            play.supply.on_event(now, MacEvent::Received { by, mpdu, came: None });
         }
         let from = mpdu.receiver;
         air.medium.begin_alone(by, now);
@@ -148,30 +130,23 @@ pub(crate) trait Exchange<P: Clone>: Sized {
 
     /// Processes the response to `by`'s transmission, and continues its TXOP.
     #[inline(never)]
-    fn answered<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
-        if let Some(start) = air.takes_ack(self, by, now, supply) {
-            self.gets_medium(air, by, start, supply);
+    fn answered<S: Supply<P>>(play: &mut Play<'_, P, Self, S>, by: ContenderId, now: Time) {
+        if let Some(start) = play.takes_ack(by, now) {
+            Self::gets_medium(play, by, start);
         }
     }
 
     /// Counts a failure of what `by` holds. Returns whether it may be retransmitted.
     #[inline(always)]
     fn failed<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
+        play: &mut Play<'_, P, Self, S>,
         by: ContenderId,
         failure: Failure,
         _now: Time,
-        _supply: &mut S,
     ) -> Retry {
-        let is_after_rts = failure == Failure::NoAnswer && self.times(air, by).rts > Duration::ZERO;
-        if is_after_rts { air.retry_after_rts(by) } else { air.retry(by) }
+        let is_after_rts =
+            failure == Failure::NoAnswer && play.mac.times(play.air, by).rts > Duration::ZERO;
+        if is_after_rts { play.air.retry_after_rts(by) } else { play.air.retry(by) }
     }
 
     /// Returns whether `by` has something to send in addition to its queue and the PSDU that it
@@ -229,10 +204,8 @@ pub(crate) trait Exchange<P: Clone>: Sized {
     /// Receives what outlasts a collision that ends at `end`, if the rules let anything of a PPDU of
     /// a narrower channel be received. Returns its sender and the times of the response.
     fn outlasts<S: Supply<P>>(
-        &mut self,
-        _air: &mut Air<P>,
+        _play: &mut Play<'_, P, Self, S>,
         _end: Time,
-        _supply: &mut S,
     ) -> Option<(ContenderId, FrameTimes)> {
         None
     }
@@ -244,17 +217,12 @@ pub(crate) trait Exchange<P: Clone>: Sized {
     }
 
     /// Prepares the beacon that is due at `now`.
-    fn beacon_is_due<S: Supply<P>>(&mut self, air: &mut Air<P>, now: Time, _supply: &mut S) {
-        air.beacon_is_due(now);
+    fn beacon_is_due<S: Supply<P>>(play: &mut Play<'_, P, Self, S>, now: Time) {
+        play.air.beacon_is_due(now);
     }
 
     /// Continues a contention-free period when its current transmission has ended.
-    fn contention_free_step<S: Supply<P>>(
-        &mut self,
-        _air: &mut Air<P>,
-        _now: Time,
-        _supply: &mut S,
-    ) {
+    fn contention_free_step<S: Supply<P>>(_play: &mut Play<'_, P, Self, S>, _now: Time) {
         unreachable!("there are no contention-free periods")
     }
 }
@@ -271,137 +239,113 @@ pub(crate) enum Failure {
 }
 
 impl<P: Clone> Air<P> {
+    /// Returns the receiver of `by`'s current or attempted frame.
+    fn sends_to<E: Exchange<P>>(&self, exchange: &E, by: ContenderId) -> Option<StationId> {
+        let request = exchange.request(by).map(|(receiver, _)| receiver);
+        request.or_else(|| self.originators[by as usize].frames().map(Frames::receiver))
+    }
+}
+
+impl<P: Clone, E: Exchange<P>, S: Supply<P>> Play<'_, P, E, S> {
     /// Plays the event that is due at `now`: a beacon, or else [`Self::step`].
     #[inline(always)]
-    pub(crate) fn advance<E: Exchange<P>, S: Supply<P>>(
-        &mut self,
-        exchange: &mut E,
-        now: Time,
-        supply: &mut S,
-    ) {
-        if !E::PLAIN && self.beacons.next_target() <= now {
-            exchange.beacon_is_due(self, now, supply);
+    pub(crate) fn advance(&mut self, now: Time) {
+        if !E::PLAIN && self.air.beacons.next_target() <= now {
+            E::beacon_is_due(self, now);
         } else {
-            self.step(exchange, now, supply);
+            self.step(now);
         }
     }
 
     /// Continues the current transmission, or starts the next access.
     #[inline(always)]
-    fn step<E: Exchange<P>, S: Supply<P>>(&mut self, exchange: &mut E, now: Time, supply: &mut S) {
-        if let OnAir::Silence = self.on_air {
-            self.access_medium(exchange, now, supply);
+    fn step(&mut self, now: Time) {
+        if let OnAir::Silence = self.air.on_air {
+            self.access_medium(now);
         } else {
-            self.go_on(exchange, now, supply);
+            self.go_on(now);
         }
     }
 
     /// Continues the current transmission.
     #[inline(never)]
-    fn go_on<E: Exchange<P>, S: Supply<P>>(&mut self, exchange: &mut E, now: Time, supply: &mut S) {
-        match self.on_air {
+    fn go_on(&mut self, now: Time) {
+        match self.air.on_air {
             OnAir::Silence => unreachable!("something is on the air"),
-            OnAir::Sending { end } => self.transmissions_ended(exchange, now, end, supply),
-            OnAir::Acknowledging { by, .. } => exchange.answered(self, by, now, supply),
-            OnAir::Unanswered { by } => self.exchange_failed(exchange, by, now, supply),
-            OnAir::Triggered { by } => self.collision_settled(exchange, Some(by), now, supply),
-            OnAir::CfEnd { by } => self.cf_end_sent(exchange, by, now, supply),
-            OnAir::ContentionFree => exchange.contention_free_step(self, now, supply),
+            OnAir::Sending { end } => self.transmissions_ended(now, end),
+            OnAir::Acknowledging { by, .. } => E::answered(self, by, now),
+            OnAir::Unanswered { by } => self.exchange_failed(by, now),
+            OnAir::Triggered { by } => self.again().collision_settled(Some(by), now),
+            OnAir::CfEnd { by } => self.cf_end_sent(by, now),
+            OnAir::ContentionFree => E::contention_free_step(self, now),
         }
     }
 
     /// Starts the transmissions of the contenders that won access.
     #[inline(always)]
-    fn access_medium<E: Exchange<P>, S: Supply<P>>(
-        &mut self,
-        exchange: &mut E,
-        now: Time,
-        supply: &mut S,
-    ) {
-        if let Some(by) = self.begin_alone(exchange, now, supply) {
-            exchange.gets_medium(self, by, now, supply);
+    fn access_medium(&mut self, now: Time) {
+        if let Some(by) = self.begin_alone(now) {
+            E::gets_medium(self, by, now);
         }
     }
 
     /// Starts the next access. Returns the contender whose exchange the caller has to start: the
     /// only winner, if it sends no beacon. Everything else is started here.
     #[inline(always)]
-    fn begin_alone<E: Exchange<P>, S: Supply<P>>(
-        &mut self,
-        exchange: &mut E,
-        now: Time,
-        supply: &mut S,
-    ) -> Option<ContenderId> {
+    fn begin_alone(&mut self, now: Time) -> Option<ContenderId> {
         let alone = if E::PLAIN {
-            self.contention.begin_alone::<true>()
+            self.air.contention.begin_alone::<true>()
         } else {
-            self.contention.begin_alone::<false>()
+            self.air.contention.begin_alone::<false>()
         };
         let Some(by) = alone else {
-            self.several_begin(exchange, now, supply);
+            self.again().several_begin(now);
             return None;
         };
         if !E::PLAIN {
-            if self.beacons.is_due(by) {
-                self.beacon_begins(by, now, supply);
+            if self.air.beacons.is_due(by) {
+                self.again().beacon_begins(by, now);
                 return None;
             }
-            self.txop = Txop::new(now, self.originators[by as usize].txop_limit);
+            self.air.txop = Txop::new(now, self.air.originators[by as usize].txop_limit);
         }
         Some(by)
     }
 
     /// Starts the transmissions of contenders whose backoffs end at the same instant.
     #[inline(never)]
-    fn several_begin<E: Exchange<P>, S: Supply<P>>(
-        &mut self,
-        exchange: &mut E,
-        now: Time,
-        supply: &mut S,
-    ) {
-        match self.contention.begin_together() {
-            Access::Alone(by) | Access::Ahead(by) => self.begins_ahead(exchange, by, now, supply),
-            Access::Collision => self.collision_begins(exchange, now, supply),
+    fn several_begin(&mut self, now: Time) {
+        match self.air.contention.begin_together() {
+            Access::Alone(by) | Access::Ahead(by) => self.again().begins_ahead(by, now),
+            Access::Collision => self.again().collision_begins(now),
         }
-        self.settle_internal_collisions(exchange, now, supply);
+        self.settle_internal_collisions(now);
     }
 
     /// Starts a beacon or an exchange of `by`, which precedes other queues of its station.
     #[cold]
-    fn begins_ahead<E: Exchange<P>, S: Supply<P>>(
-        &mut self,
-        exchange: &mut E,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
-        if self.beacons.is_due(by) {
-            return self.beacon_begins(by, now, supply);
+    fn begins_ahead(&mut self, by: ContenderId, now: Time) {
+        if self.air.beacons.is_due(by) {
+            return self.beacon_begins(by, now);
         }
-        self.txop = Txop::new(now, self.originators[by as usize].txop_limit);
-        exchange.assemble(self, by, now, None, supply);
-        exchange.begins(self, by, now, supply);
+        self.air.txop = Txop::new(now, self.air.originators[by as usize].txop_limit);
+        E::assemble(self, by, now, None);
+        E::begins(self, by, now);
     }
 
     /// Processes what the access sent, when it or a part of it has ended: a collision, or a
     /// reception.
     #[inline(never)]
-    fn transmissions_ended<E: Exchange<P>, S: Supply<P>>(
-        &mut self,
-        exchange: &mut E,
-        now: Time,
-        end: Time,
-        supply: &mut S,
-    ) {
-        let first = &self.medium.transmissions()[0];
+    fn transmissions_ended(&mut self, now: Time, end: Time) {
+        let first = &self.air.medium.transmissions()[0];
         let by = first.by;
         match Medium::reception(first) {
-            Reception::Intact if self.beacons.is_on_air(by) => {
-                self.beacon_ended(exchange, by, now, supply);
+            Reception::Intact if self.air.beacons.is_on_air(by) => {
+                self.beacon_ended(by, now);
             }
-            Reception::Intact => exchange.arrives(self, by, now, end, supply),
+            Reception::Intact => E::arrives(self, by, now, end),
             // If one of the transmissions that began together is lost, all are.
-            Reception::Overlapped => self.collision_ended(exchange, now, supply),
+            Reception::Overlapped => self.collision_ended(now),
         }
     }
 
@@ -409,29 +353,28 @@ impl<P: Clone> Air<P> {
     /// with the TXOP. Returns when the next exchange of the TXOP, already assembled, begins, if
     /// there is one.
     #[inline(always)]
-    fn exchange_succeeded<E: Exchange<P>, S: Supply<P>>(
+    fn exchange_succeeded(
         &mut self,
-        exchange: &mut E,
         by: ContenderId,
         (receiver, mut has_next): (StationId, bool),
         now: Time,
-        supply: &mut S,
     ) -> Option<Time> {
-        if !E::PLAIN && self.txop.is_open(now) {
-            self.txop_was_for(receiver);
-            let next = self.continues_txop(exchange, by, now, supply);
-            if next.is_some() || self.ends_early(exchange, by, now, supply) {
+        if !E::PLAIN && self.air.txop.is_open(now) {
+            self.air.txop_was_for(receiver);
+            let next = self.continues_txop(by, now);
+            if next.is_some() || self.ends_early(by, now) {
                 return next;
             }
-            has_next = exchange.may_take(self, by, supply);
+            has_next = self.mac.may_take(self.air, by, self.supply);
         }
-        let has_frame = has_next || !E::PLAIN && (exchange.has_work(by) || self.beacons.is_due(by));
+        let has_frame =
+            has_next || !E::PLAIN && (self.mac.has_work(by) || self.air.beacons.is_due(by));
         if E::PLAIN {
-            self.contention.end_success_in::<true>(by, now, has_frame);
-            self.set_on_air_in::<true>(OnAir::Silence, self.contention.next_access());
+            self.air.contention.end_success_in::<true>(by, now, has_frame);
+            self.air.set_on_air_in::<true>(OnAir::Silence, self.air.contention.next_access());
         } else {
-            self.contention.end_success_in::<false>(by, now, has_frame);
-            self.fall_silent();
+            self.air.contention.end_success_in::<false>(by, now, has_frame);
+            self.air.fall_silent();
         }
         None
     }
@@ -439,39 +382,22 @@ impl<P: Clone> Air<P> {
     /// Assembles one more exchange in the same TXOP if there is a frame that fits (IEEE Std
     /// 802.11-2020, 10.23.2.8), and returns when it begins. A beacon has a TXOP of its own.
     #[inline(always)]
-    fn continues_txop<E: Exchange<P>, S: Supply<P>>(
-        &mut self,
-        exchange: &mut E,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) -> Option<Time> {
-        let start = now + self.frames.phy().sifs;
-        let left = self.txop.left(start);
-        if self.beacons.is_due(by) || !exchange.assemble(self, by, now, Some(left), supply) {
+    fn continues_txop(&mut self, by: ContenderId, now: Time) -> Option<Time> {
+        let start = now + self.air.frames.phy().sifs;
+        let left = self.air.txop.left(start);
+        if self.air.beacons.is_due(by) || !E::assemble(self, by, now, Some(left)) {
             return None;
         }
-        self.contention.continue_txop(by);
+        self.air.contention.continue_txop(by);
         Some(start)
     }
 
     /// Returns whether `by` has anything to send.
     #[inline]
-    pub(crate) fn has_frame<E: Exchange<P>, S: Supply<P>>(
-        &self,
-        exchange: &E,
-        by: ContenderId,
-        supply: &S,
-    ) -> bool {
-        self.originators[by as usize].psdu.is_some()
-            || exchange.may_take(self, by, supply)
-            || exchange.has_work(by)
-            || self.beacons.is_due(by)
-    }
-
-    /// Returns the receiver of `by`'s current or attempted frame.
-    fn sends_to<E: Exchange<P>>(&self, exchange: &E, by: ContenderId) -> Option<StationId> {
-        let request = exchange.request(by).map(|(receiver, _)| receiver);
-        request.or_else(|| self.originators[by as usize].frames().map(Frames::receiver))
+    pub(crate) fn has_frame(&self, by: ContenderId) -> bool {
+        self.air.originators[by as usize].psdu.is_some()
+            || self.mac.may_take(self.air, by, self.supply)
+            || self.mac.has_work(by)
+            || self.air.beacons.is_due(by)
     }
 }

@@ -120,10 +120,10 @@ impl Several {
     ) {
         self.lend_to(link);
         let supply = &mut Over::<false>(world);
-        let supply = Renumbered { supply, numbers: &self.numbers[link], places: &self.places };
+        let mut supply = Renumbered { supply, numbers: &self.numbers[link], places: &self.places };
         let cell = self.parts[link].link_mut();
         for &contender in changed {
-            cell.reconsider(contender, now, is_arrival, &supply);
+            cell.reconsider(contender, now, is_arrival, &mut supply);
         }
         self.turns.set(link as u32, self.parts[link].next_time());
     }

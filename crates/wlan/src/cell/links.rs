@@ -6,6 +6,7 @@ use airtcp_kernel::Time;
 use super::{Cell, Mac};
 use crate::config::OtherLinks;
 use crate::events::Supply;
+use crate::exchange::Play;
 use crate::exchange::aggregate::Aggregate;
 use crate::frame::{Emlsr, Frames};
 use crate::station::{ContenderId, StationId};
@@ -66,19 +67,20 @@ impl<P: Clone> Cell<P> {
         left: &[Option<u32>],
         of_access_point: &[ContenderId],
         now: Time,
-        supply: &S,
+        supply: &mut S,
     ) {
         self.set_absent(station, own.iter().chain(of_access_point), false);
         let Self { air, mac, .. } = self;
-        let Mac::Aggregate(exchange) = mac else { unreachable!("links aggregate frames") };
+        let Mac::Aggregate(mac) = mac else { unreachable!("links aggregate frames") };
+        let play = Play { air, mac: &mut **mac, supply };
         for (&id, &left) in own.iter().zip(left) {
-            let has_frame = air.has_frame(exchange.as_ref(), id, supply);
-            air.contention.come_back(id, left, has_frame, now);
+            let has_frame = play.has_frame(id);
+            play.air.contention.come_back(id, left, has_frame, now);
         }
-        air.look_for_access();
+        play.air.look_for_access();
         for &id in of_access_point {
-            if air.has_frame(exchange.as_ref(), id, supply) {
-                air.frame_ready(id, now);
+            if play.has_frame(id) {
+                play.air.frame_ready(id, now);
             }
         }
     }
@@ -113,19 +115,20 @@ impl<P: Clone> Cell<P> {
         contender: ContenderId,
         now: Time,
         is_arrival: bool,
-        supply: &S,
+        supply: &mut S,
     ) {
         let Self { air, mac, .. } = self;
-        let Mac::Aggregate(exchange) = mac else { unreachable!("links aggregate frames") };
-        let is_shared = exchange.other_links() == OtherLinks::Shared;
-        if !air.has_frame(exchange.as_ref(), contender, supply) {
-            air.contention.withdraw(contender);
-        } else if is_shared && (!is_arrival || exchange.is_held(contender)) {
-            air.contention.frame_of_links(contender, now, is_arrival);
+        let Mac::Aggregate(mac) = mac else { unreachable!("links aggregate frames") };
+        let play = Play { air, mac: &mut **mac, supply };
+        let is_shared = play.mac.other_links() == OtherLinks::Shared;
+        if !play.has_frame(contender) {
+            play.air.contention.withdraw(contender);
+        } else if is_shared && (!is_arrival || play.mac.is_held(contender)) {
+            play.air.contention.frame_of_links(contender, now, is_arrival);
         } else {
-            return air.frame_ready(contender, now);
+            return play.air.frame_ready(contender, now);
         }
-        air.look_for_access();
+        play.air.look_for_access();
     }
 
     /// Checks the counters of `contender` on all its links. Every attempt has ended or is on the

@@ -20,7 +20,7 @@ use links::Link;
 use ofdma::Ofdma;
 
 use super::air::limit;
-use super::{Air, Exchange, Failure, OnAir, Roles};
+use super::{Air, Exchange, Failure, OnAir, Play, Roles};
 use crate::config::{Delivery, FailedBlockAck, MacConfig, NarrowCollider, PairConfig};
 use crate::contention::{ContenderConfig, Retry};
 use crate::events::{Began, MacEvent, Supply, TriggeredPsdu};
@@ -228,123 +228,98 @@ impl<P: Clone> Aggregate<P> {
 
 impl<P: Clone> Exchange<P> for Aggregate<P> {
     #[inline(always)]
-    fn gets_medium<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
-        self.assemble(air, by, now, None, supply);
-        self.begins(air, by, now, supply);
+    fn gets_medium<S: Supply<P>>(play: &mut Play<'_, P, Self, S>, by: ContenderId, now: Time) {
+        Self::assemble(play, by, now, None);
+        Self::begins(play, by, now);
     }
 
     #[inline]
     fn assemble<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
+        play: &mut Play<'_, P, Self, S>,
         by: ContenderId,
         now: Time,
         left: Option<Duration>,
-        supply: &mut S,
     ) -> bool {
-        if left.is_some_and(|left| left == Duration::ZERO || !air.has_frame(self, by, supply)) {
+        if left.is_some_and(|left| left == Duration::ZERO || !play.has_frame(by)) {
             return false;
         }
-        left.is_none() && self.ofdma.is_some() && self.assemble_users(air, by, now, supply)
-            || self.assemble_at(&mut air.desk(), by, now, left, supply)
+        left.is_none() && play.mac.ofdma.is_some() && play.assemble_users(by, now)
+            || play.desk().assemble_at(by, now, left)
     }
 
     #[inline(never)]
-    fn begins<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        by: ContenderId,
-        start: Time,
-        supply: &mut S,
-    ) {
-        let AggregatingQueue { times, class, .. } = self.queues[by as usize];
-        self.arrivals.clear();
-        self.arrived = 0;
-        self.any_received = false;
-        let began = match self.queues[by as usize].sends {
-            Sends::Users => return self.users_begin(air, by, start, supply),
-            Sends::Trigger => return self.trigger_begins(air, by, start),
+    fn begins<S: Supply<P>>(play: &mut Play<'_, P, Self, S>, by: ContenderId, start: Time) {
+        let mac = &mut *play.mac;
+        let AggregatingQueue { times, class, .. } = mac.queues[by as usize];
+        mac.arrivals.clear();
+        mac.arrived = 0;
+        mac.any_received = false;
+        let began = match mac.queues[by as usize].sends {
+            Sends::Users => return play.users_begin(by, start),
+            Sends::Trigger => return mac.trigger_begins(play.air, by, start),
             Sends::Request(receiver) => {
-                let window_start = self.window_start(by, receiver);
+                let window_start = mac.window_start(by, receiver);
                 Began::Request { by, times: &times, receiver, window_start, collides: false }
             }
             Sends::Data => {
-                let psdu = air.originators[by as usize].frames().expect("it is assembled");
-                if self.delivery == Delivery::Mpdu && psdu.count() > 1 {
-                    let queue = &self.queues[by as usize];
+                let psdu = play.air.originators[by as usize].frames().expect("it is assembled");
+                if mac.delivery == Delivery::Mpdu && psdu.count() > 1 {
+                    let queue = &mac.queues[by as usize];
                     let received = start + times.data_received;
                     let data = times.data - queue.preamble;
-                    set_arrivals(&mut self.arrivals, received, data, psdu);
+                    set_arrivals(&mut mac.arrivals, received, data, psdu);
                 }
                 Began::Exchange { by, times: &times, ppdu: Ppdu::of_one(psdu, class) }
             }
         };
-        supply.on_event(start, MacEvent::Began(began));
+        play.supply.on_event(start, MacEvent::Began(began));
         let received = start + times.data_received;
-        let next = self.arrivals.first().copied().unwrap_or(received);
-        air.medium.begin_alone(by, start + times.first());
-        air.set_on_air(OnAir::Sending { end: start + times.total }, next);
+        let next = mac.arrivals.first().copied().unwrap_or(received);
+        play.air.medium.begin_alone(by, start + times.first());
+        play.air.set_on_air(OnAir::Sending { end: start + times.total }, next);
     }
 
     fn arrives<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
+        play: &mut Play<'_, P, Self, S>,
         by: ContenderId,
         now: Time,
         end: Time,
-        supply: &mut S,
     ) {
-        match self.queues[by as usize].sends {
-            Sends::Users => self.users_receive(air, by, now, end, supply),
-            Sends::Trigger => self.trigger_responses(air, by, now, end, supply),
-            Sends::Data | Sends::Request(_) => self.ppdu_arrives(air, by, now, end, supply),
+        match play.mac.queues[by as usize].sends {
+            Sends::Users => play.users_receive(by, now, end),
+            Sends::Trigger => play.trigger_responses(by, now, end),
+            Sends::Data | Sends::Request(_) => play.ppdu_arrives(by, now, end),
         }
     }
 
-    fn answered<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
-        match self.queues[by as usize].sends {
-            Sends::Users => self.users_answered(air, by, now, supply),
-            Sends::Trigger => self.trigger_answered(air, by, now, supply),
-            Sends::Data | Sends::Request(_) => self.ppdu_answered(air, by, now, supply),
+    fn answered<S: Supply<P>>(play: &mut Play<'_, P, Self, S>, by: ContenderId, now: Time) {
+        match play.mac.queues[by as usize].sends {
+            Sends::Users => play.users_answered(by, now),
+            Sends::Trigger => play.trigger_answered(by, now),
+            Sends::Data | Sends::Request(_) => play.ppdu_answered(by, now),
         }
     }
 
     fn failed<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
+        play: &mut Play<'_, P, Self, S>,
         by: ContenderId,
         failure: Failure,
         now: Time,
-        supply: &mut S,
     ) -> Retry {
         let data_sent = match failure {
             // A lost RTS causes no missed Block ACK.
-            Failure::Collision => self.queues[by as usize].times.rts == Duration::ZERO,
+            Failure::Collision => play.mac.queues[by as usize].times.rts == Duration::ZERO,
             Failure::InternalCollision => {
                 // The access may have put off the next request for access.
-                air.look_for_access();
+                play.air.look_for_access();
                 false
             }
             Failure::NoAnswer => true,
         };
-        match self.queues[by as usize].sends {
-            Sends::Users => self.users_failed(&mut air.desk(), by, data_sent, now, supply),
-            Sends::Trigger => {
-                self.trigger_failed(air, by, failure == Failure::Collision, now, supply)
-            }
-            _ => self.ppdu_failed(&mut air.desk(), by, data_sent, now, supply),
+        match play.mac.queues[by as usize].sends {
+            Sends::Users => play.desk().users_failed(by, data_sent, now),
+            Sends::Trigger => play.trigger_failed(by, failure == Failure::Collision, now),
+            _ => play.desk().ppdu_failed(by, data_sent, now),
         }
     }
 
@@ -393,21 +368,19 @@ impl<P: Clone> Exchange<P> for Aggregate<P> {
         self.ofdma.as_ref().filter(|_| is_multi_user)?.trigger(by)
     }
 
-    fn beacon_is_due<S: Supply<P>>(&mut self, air: &mut Air<P>, now: Time, supply: &mut S) {
-        if air.beacons.requests_access(now) {
-            self.access_is_due(air, now, supply);
+    fn beacon_is_due<S: Supply<P>>(play: &mut Play<'_, P, Self, S>, now: Time) {
+        if play.air.beacons.requests_access(now) {
+            play.access_is_due(now);
         } else {
-            air.beacon_is_due(now);
+            play.air.beacon_is_due(now);
         }
     }
 
     fn outlasts<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
+        play: &mut Play<'_, P, Self, S>,
         end: Time,
-        supply: &mut S,
     ) -> Option<(ContenderId, FrameTimes)> {
-        self.narrow_outlasts(air, end, supply)
+        play.narrow_outlasts(end)
     }
 
     fn last_arrival(&self) -> Option<Time> {

@@ -6,7 +6,6 @@
 use airtcp_kernel::{Duration, RandomStream, Time};
 
 use super::beacons::Beacons;
-use super::desk::Desk;
 use super::originator::Milestones;
 use super::roles::{Roles, first_of_access_point};
 use super::txop_ends::TxopEnds;
@@ -112,13 +111,6 @@ impl<P: Clone> Air<P> {
             #[cfg(any(test, feature = "testing"))]
             straight: 0,
         }
-    }
-
-    /// Borrows the transmit state shared by Cell and Field.
-    #[inline]
-    pub(super) fn desk(&mut self) -> Desk<'_, P> {
-        let Self { originators, frames, roles, errors, is_perfect, .. } = self;
-        Desk { originators, frames, roles, errors, is_perfect: *is_perfect }
     }
 
     /// Starts contention for `contender`, whose queue was empty.

@@ -6,7 +6,7 @@
 
 use airtcp_kernel::{Duration, Time};
 
-use super::{Air, Exchange, OnAir};
+use super::{Air, Exchange, OnAir, Play};
 use crate::config::MacConfig;
 use crate::events::{Began, MacEvent, Supply};
 use crate::frame::Mpdu;
@@ -150,66 +150,6 @@ impl<P: Clone> Air<P> {
         self.look_for_access();
     }
 
-    /// Puts a beacon on the air that is the only transmission.
-    #[cold]
-    pub(super) fn beacon_begins<S: Supply<P>>(
-        &mut self,
-        by: ContenderId,
-        start: Time,
-        supply: &mut S,
-    ) {
-        self.counters.beacons += 1;
-        let sent = start + self.beacons.airtime;
-        let end = sent + self.frames.phy().propagation_delay;
-        self.medium.begin_alone(by, sent);
-        self.tell_of_beacon(by, start, sent, end, false, supply);
-        self.set_on_air(OnAir::Sending { end }, end);
-    }
-
-    /// Counts a beacon in a collision whose last frame ends at `end`.
-    pub(super) fn beacon_collides<S: Supply<P>>(
-        &mut self,
-        by: ContenderId,
-        start: Time,
-        end: Time,
-        supply: &mut S,
-    ) {
-        self.counters.beacons += 1;
-        self.counters.beacon_collisions += 1;
-        let sent = start + self.beacons.airtime;
-        self.tell_of_beacon(by, start, sent, end, true, supply);
-    }
-
-    pub(super) fn tell_of_beacon<S: Supply<P>>(
-        &mut self,
-        by: ContenderId,
-        start: Time,
-        sent: Time,
-        end: Time,
-        collides: bool,
-        supply: &mut S,
-    ) {
-        self.beacons.begin();
-        let mpdu = &self.beacons.frame;
-        let began = Began::Beacon { by, mpdu, sent, end, collides };
-        supply.on_event(start, MacEvent::Began(began));
-    }
-
-    /// Ends the beacon of `by`, and continues with contention.
-    #[cold]
-    pub(super) fn beacon_ended<E: Exchange<P>, S: Supply<P>>(
-        &mut self,
-        exchange: &E,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
-        self.beacons.end();
-        let has_frame = self.has_frame(exchange, by, supply);
-        self.contention.end_broadcast(by, now, has_frame);
-        self.fall_silent();
-    }
-
     /// Returns whether the collided frame of `by` was a beacon; if so, ends it.
     pub(super) fn beacon_collided(&mut self, by: ContenderId) -> bool {
         let was_on_air = self.beacons.is_on_air(by);
@@ -217,5 +157,49 @@ impl<P: Clone> Air<P> {
             self.beacons.end();
         }
         was_on_air
+    }
+}
+
+impl<P: Clone, E: Exchange<P>, S: Supply<P>> Play<'_, P, E, S> {
+    /// Puts a beacon on the air that is the only transmission.
+    #[cold]
+    pub(super) fn beacon_begins(&mut self, by: ContenderId, start: Time) {
+        self.air.counters.beacons += 1;
+        let sent = start + self.air.beacons.airtime;
+        let end = sent + self.air.frames.phy().propagation_delay;
+        self.air.medium.begin_alone(by, sent);
+        self.tell_of_beacon(by, start, sent, end, false);
+        self.air.set_on_air(OnAir::Sending { end }, end);
+    }
+
+    /// Counts a beacon in a collision whose last frame ends at `end`.
+    pub(super) fn beacon_collides(&mut self, by: ContenderId, start: Time, end: Time) {
+        self.air.counters.beacons += 1;
+        self.air.counters.beacon_collisions += 1;
+        let sent = start + self.air.beacons.airtime;
+        self.tell_of_beacon(by, start, sent, end, true);
+    }
+
+    pub(super) fn tell_of_beacon(
+        &mut self,
+        by: ContenderId,
+        start: Time,
+        sent: Time,
+        end: Time,
+        collides: bool,
+    ) {
+        self.air.beacons.begin();
+        let mpdu = &self.air.beacons.frame;
+        let began = Began::Beacon { by, mpdu, sent, end, collides };
+        self.supply.on_event(start, MacEvent::Began(began));
+    }
+
+    /// Ends the beacon of `by`, and continues with contention.
+    #[cold]
+    pub(super) fn beacon_ended(&mut self, by: ContenderId, now: Time) {
+        self.air.beacons.end();
+        let has_frame = self.has_frame(by);
+        self.air.contention.end_broadcast(by, now, has_frame);
+        self.air.fall_silent();
     }
 }

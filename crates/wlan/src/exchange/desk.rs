@@ -2,19 +2,27 @@
 //! the MAC holds, and their times, rates and errors. It assembles transmissions and processes their
 //! results, without the state of the medium.
 
-use airtcp_kernel::{Duration, Time};
-
-use super::Originator;
 use super::roles::Roles;
-use crate::events::Supply;
+use super::{Air, Originator};
 use crate::frame::Mpdu;
 use crate::medium::ErrorModel;
 use crate::sequence::dcf::FrameTable;
-use crate::station::{ContenderId, StationId};
+use crate::station::StationId;
 
-/// The transmit state, borrowed from either medium.
+/// A step of a cell: the medium, the exchange logic, and the source of packets.
 #[derive(Debug)]
-pub(crate) struct Desk<'a, P> {
+pub(crate) struct Play<'a, P, M, S> {
+    pub(crate) air: &'a mut Air<P>,
+    pub(crate) mac: &'a mut M,
+    pub(crate) supply: &'a mut S,
+}
+
+/// The transmit state, borrowed from either medium, with the exchange logic and the source of
+/// packets.
+#[derive(Debug)]
+pub(crate) struct Desk<'a, P, M, S> {
+    pub(crate) mac: &'a mut M,
+    pub(crate) supply: &'a mut S,
     pub(crate) originators: &'a mut [Originator<P>],
     pub(crate) frames: &'a mut FrameTable,
     pub(crate) roles: &'a Roles,
@@ -23,30 +31,24 @@ pub(crate) struct Desk<'a, P> {
     pub(crate) is_perfect: bool,
 }
 
-impl<P: Clone> Desk<'_, P> {
-    /// Takes the next frame of `by` if its exchange fits into `left` of a TXOP. Returns whether it
-    /// fits.
+impl<P, M, S> Play<'_, P, M, S> {
+    /// Lends the same step. What is lent to a function out of line need not stay in memory.
     #[inline(always)]
-    pub(crate) fn takes_what_fits<S: Supply<P>>(
-        &mut self,
-        by: ContenderId,
-        now: Time,
-        left: Duration,
-        supply: &mut S,
-    ) -> bool {
-        let Self { originators, frames, roles, .. } = self;
-        let originator = &mut originators[by as usize];
-        let station = originator.station;
-        let headers = frames.mpdu_bits(0);
-        let fits = |receiver, bits| {
-            frames.times(roles.rate_class(station, receiver), headers + bits).total <= left
-        };
-        supply.next(by, None, now, fits, |msdu| originator.take(msdu, headers))
+    pub(super) fn again(&mut self) -> Play<'_, P, M, S> {
+        Play { air: self.air, mac: self.mac, supply: self.supply }
+    }
+
+    /// Borrows the transmit state.
+    #[inline]
+    pub(super) fn desk(&mut self) -> Desk<'_, P, M, S> {
+        let Self { air, mac, supply } = self;
+        let Air { originators, frames, roles, errors, is_perfect, .. } = &mut **air;
+        Desk { mac, supply, originators, frames, roles, errors, is_perfect: *is_perfect }
     }
 }
 
 /// Draws whether `mpdu` of `sender` is lost by an error.
-pub(super) fn loses<P>(
+pub(crate) fn loses<P>(
     errors: &mut ErrorModel,
     roles: &Roles,
     frames: &FrameTable,

@@ -142,4 +142,21 @@ impl<P> Originator<P> {
         std::mem::forget(held);
         self.next_id += 1;
     }
+
+    /// Takes the next frame if its exchange fits into `left` of a TXOP. Returns whether it fits.
+    #[inline(always)]
+    pub(crate) fn takes_what_fits<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        left: Duration,
+        (frames, roles): (&mut FrameTable, &Roles),
+        supply: &mut S,
+    ) -> bool {
+        let (station, headers) = (self.station, frames.mpdu_bits(0));
+        let fits = |receiver, bits| {
+            frames.times(roles.rate_class(station, receiver), headers + bits).total <= left
+        };
+        supply.next(by, None, now, fits, |msdu| self.take(msdu, headers))
+    }
 }

@@ -26,7 +26,7 @@ use airtcp_kernel::{Duration, Time};
 
 use super::roles::{Roles, first_of_access_point};
 use super::txop_ends::CF_END_BITS;
-use super::{Air, Exchange, OnAir};
+use super::{Air, Exchange, OnAir, Play};
 use crate::config::{MacConfig, PollOrder};
 use crate::contention::ContenderConfig;
 use crate::events::{Began, CfFrame, MacEvent, Supply};
@@ -93,15 +93,15 @@ struct Sending {
 
 impl<P: Clone> Exchange<P> for Polled {
     #[cold]
-    fn beacon_is_due<S: Supply<P>>(&mut self, air: &mut Air<P>, now: Time, supply: &mut S) {
-        if !self.begins_contention_free(air, now, supply) {
-            air.beacon_is_due(now);
+    fn beacon_is_due<S: Supply<P>>(play: &mut Play<'_, P, Self, S>, now: Time) {
+        if !play.begins_contention_free(now) {
+            play.air.beacon_is_due(now);
         }
     }
 
     #[cold]
-    fn contention_free_step<S: Supply<P>>(&mut self, air: &mut Air<P>, now: Time, supply: &mut S) {
-        self.go_on(air, now, supply);
+    fn contention_free_step<S: Supply<P>>(play: &mut Play<'_, P, Self, S>, now: Time) {
+        play.contention_free_goes_on(now);
     }
 }
 
@@ -159,40 +159,6 @@ impl Polled {
         matches!(air.on_air, OnAir::ContentionFree).then_some(self.began)
     }
 
-    /// Starts a contention-free period, or waits for an idle medium to do so, if the beacon that is
-    /// due begins one. Returns whether it does. From the target time on no other station starts to
-    /// send.
-    #[cold]
-    fn begins_contention_free<P: Clone, S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        now: Time,
-        supply: &mut S,
-    ) -> bool {
-        if self.due.is_none() {
-            if !self.is_target(now) {
-                return false;
-            }
-            self.due = Some(now);
-            self.next_beacon = now + air.beacons.interval();
-        } else if !matches!(air.on_air, OnAir::Silence) && air.next_step <= now {
-            // The exchange on the air at the target time continues to its end.
-            air.step(self, now, supply);
-        }
-        if !matches!(air.on_air, OnAir::Silence) {
-            self.wait_to_begin(air, air.next_step);
-            return true;
-        }
-        let start = self.idle_for_pifs(air, now);
-        if start <= now {
-            self.contention_free_begins(air, now, supply);
-        } else {
-            // All accesses are later, because they wait for DIFS.
-            self.wait_to_begin(air, start);
-        }
-        true
-    }
-
     fn wait_to_begin<P: Clone>(&mut self, air: &mut Air<P>, until: Time) {
         air.beacons.set_next_target(until);
         air.next = until.min(air.next_step);
@@ -210,31 +176,6 @@ impl Polled {
         idle_from + self.pifs
     }
 
-    /// Starts a period: the medium belongs to the access point from `now` on.
-    fn contention_free_begins<P: Clone, S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        now: Time,
-        supply: &mut S,
-    ) {
-        let target = self.due.take().expect("a period is due");
-        (self.began, self.ends) = (now, target + self.max_duration);
-        self.phase = Phase::Beacon;
-        while self.next_beacon <= now {
-            self.next_beacon += air.beacons.interval();
-        }
-        air.beacons.set_next_target(self.next_beacon);
-        self.round.begin_period();
-        air.contention.suspend(now);
-        air.medium.clear();
-        air.beacons.set_due();
-        air.counters.beacons += 1;
-        let sent = now + air.beacons.airtime();
-        let end = sent + air.frames.phy().propagation_delay;
-        air.tell_of_beacon(self.access_point, now, sent, end, false, supply);
-        air.set_on_air(OnAir::ContentionFree, end);
-    }
-
     /// Returns when the data frame on the air arrives, if it is part of a contention-free period.
     pub(crate) fn receiving<P>(&self, air: &Air<P>) -> Option<(Time, Time)> {
         if !matches!(air.on_air, OnAir::ContentionFree) {
@@ -248,193 +189,218 @@ impl Polled {
         Some((self.sent_from + air.frames.phy().propagation_delay, air.next_step))
     }
 
-    /// Continues a contention-free period when its current transmission has ended.
-    #[cold]
-    fn go_on<P: Clone, S: Supply<P>>(&mut self, air: &mut Air<P>, now: Time, supply: &mut S) {
-        match self.phase {
-            Phase::Beacon => {
-                air.beacons.end();
-                air.contention.broadcast_without_contention(self.access_point);
-                let turn = self.take_turn(air, now, now + air.frames.phy().sifs, supply);
-                self.begin_turn(air, turn, now + air.frames.phy().sifs, supply);
-            }
-            Phase::Poll { to, has_data, acknowledges } => {
-                self.poll_ended(air, to, has_data, acknowledges, now, supply);
-            }
-            Phase::Answer { by, has_data, acknowledges } => {
-                self.answer_ended(air, by, has_data, acknowledges, now, supply);
-            }
-            Phase::Silence => {
-                let turn = self.take_turn(air, now, now, supply);
-                self.begin_turn(air, turn, now, supply);
-            }
-            Phase::End { acknowledges } => {
-                if let Some(by) = acknowledges {
-                    self.acknowledged_without_contention(air, by, now, supply);
-                }
-                self.contention_free_ends(air, now, supply);
-            }
-        }
-    }
-
-    /// Puts the access point's next frame on the air at `start`.
-    fn begin_turn<P: Clone, S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        turn: Turn,
-        start: Time,
-        supply: &mut S,
-    ) {
-        let acknowledged = self.unacknowledged.take();
-        let acknowledges = acknowledged.is_some();
-        let (to, has_data) = match turn {
-            Turn::Poll { to, has_data } => (to, has_data),
-            Turn::End => {
-                let sent = start + self.cf_end;
-                let end = sent + air.frames.phy().propagation_delay;
-                self.phase = Phase::End { acknowledges: acknowledged };
-                let frame = CfFrame {
-                    by: self.access_point,
-                    receiver: EVERYBODY,
-                    psdu: None,
-                    acknowledges,
-                    polls: false,
-                    ends: Some(self.began),
-                    class: 0,
-                    sent,
-                    end,
-                };
-                supply.on_event(start, MacEvent::Began(Began::ContentionFree(frame)));
-                air.set_on_air(OnAir::ContentionFree, end);
-                return;
-            }
-        };
-        air.counters.polls += 1;
-        self.phase = Phase::Poll { to, has_data, acknowledges: acknowledged };
-        let other = acknowledged.map(|by| air.originators[by as usize].station);
-        let class = class_of_poll(&air.frames, &air.roles, to, other);
-        let by = self.access_point;
-        let sending =
-            Sending { by, receiver: to, has_data, polls: true, acknowledges, class, start };
-        self.send_without_contention(air, &sending, supply);
-    }
-
-    fn send_without_contention<P: Clone, S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        sending: &Sending,
-        supply: &mut S,
-    ) {
-        let Sending { by, receiver, has_data, polls, acknowledges, class, start } = *sending;
-        let psdu = air.originators[by as usize].frames().filter(|_| has_data);
-        self.sent_from = start;
-        let bits = psdu.map_or(self.empty_bits, Frames::bits);
-        let sent = start + air.frames.times(class, bits).data;
-        let end = sent + air.frames.phy().propagation_delay;
-        let frame =
-            CfFrame { by, receiver, psdu, acknowledges, polls, ends: None, class, sent, end };
-        supply.on_event(start, MacEvent::Began(Began::ContentionFree(frame)));
-        air.set_on_air(OnAir::ContentionFree, end);
-    }
-
-    /// Receives the poll to `to`, which has ended, and puts the response on the air.
-    fn poll_ended<P: Clone, S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        to: StationId,
-        has_data: bool,
-        acknowledges: Option<ContenderId>,
-        now: Time,
-        supply: &mut S,
-    ) {
-        let is_lost = has_data && air.loses_held(self.access_point);
-        if let Some(by) = acknowledges {
-            if is_lost && air.originators[by as usize].station == to {
-                self.failed_without_contention(air, by, now, supply);
-            } else {
-                self.acknowledged_without_contention(air, by, now, supply);
-            }
-        }
-        if is_lost {
-            air.tell_of_cf_loss(self.access_point, now, supply);
-            self.failed_without_contention(air, self.access_point, now, supply);
-            self.round.polled(true);
-            self.wait_for_pifs(air, now);
-            return;
-        }
-        let by = self.queues[to as usize];
-        let start = now + air.frames.phy().sifs;
-        let answers_with_data = self.has_answer(air, by, now, start, supply);
-        if has_data {
-            air.received_without_contention(self.access_point, now, supply);
-        }
-        self.phase = Phase::Answer { by, has_data: answers_with_data, acknowledges: has_data };
-        air.counters.polls_without_data += u64::from(!answers_with_data);
-        let sending = Sending {
-            by,
-            receiver: air.roles.access_point(),
-            has_data: answers_with_data,
-            polls: false,
-            acknowledges: has_data,
-            class: air.roles.class_of(to),
-            start,
-        };
-        self.send_without_contention(air, &sending, supply);
-    }
-
-    /// Receives the response of `by` to a poll, and continues with the access point's next frame.
-    fn answer_ended<P: Clone, S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        by: ContenderId,
-        has_data: bool,
-        acknowledges: bool,
-        now: Time,
-        supply: &mut S,
-    ) {
-        self.round.polled(has_data || acknowledges);
-        if has_data && air.loses_held(by) {
-            air.tell_of_cf_loss(by, now, supply);
-            self.failed_without_contention(air, by, now, supply);
-            if acknowledges {
-                self.failed_without_contention(air, self.access_point, now, supply);
-            }
-            self.wait_for_pifs(air, now);
-            return;
-        }
-        if acknowledges {
-            self.acknowledged_without_contention(air, self.access_point, now, supply);
-        }
-        let start = now + air.frames.phy().sifs;
-        self.unacknowledged = has_data.then_some(by);
-        let turn = self.take_turn(air, now, start, supply);
-        if has_data {
-            air.received_without_contention(by, now, supply);
-        }
-        self.begin_turn(air, turn, start, supply);
-    }
-
     /// Waits for a PIFS after a transmission that ended at `now` and that was not decoded.
     fn wait_for_pifs<P: Clone>(&mut self, air: &mut Air<P>, now: Time) {
         self.phase = Phase::Silence;
         let until = now + self.pifs;
         air.set_on_air(OnAir::ContentionFree, until);
     }
+}
+
+impl<P: Clone, S: Supply<P>> Play<'_, P, Polled, S> {
+    /// Starts a contention-free period, or waits for an idle medium to do so, if the beacon that is
+    /// due begins one. Returns whether it does. From the target time on no other station starts to
+    /// send.
+    #[cold]
+    fn begins_contention_free(&mut self, now: Time) -> bool {
+        if self.mac.due.is_none() {
+            if !self.mac.is_target(now) {
+                return false;
+            }
+            self.mac.due = Some(now);
+            self.mac.next_beacon = now + self.air.beacons.interval();
+        } else if !matches!(self.air.on_air, OnAir::Silence) && self.air.next_step <= now {
+            // The exchange on the self.air at the target time continues to its end.
+            self.step(now);
+        }
+        if !matches!(self.air.on_air, OnAir::Silence) {
+            self.mac.wait_to_begin(self.air, self.air.next_step);
+            return true;
+        }
+        let start = self.mac.idle_for_pifs(self.air, now);
+        if start <= now {
+            self.contention_free_begins(now);
+        } else {
+            // All accesses are later, because they wait for DIFS.
+            self.mac.wait_to_begin(self.air, start);
+        }
+        true
+    }
+
+    /// Starts a period: the medium belongs to the access point from `now` on.
+    fn contention_free_begins(&mut self, now: Time) {
+        let target = self.mac.due.take().expect("a period is due");
+        (self.mac.began, self.mac.ends) = (now, target + self.mac.max_duration);
+        self.mac.phase = Phase::Beacon;
+        while self.mac.next_beacon <= now {
+            self.mac.next_beacon += self.air.beacons.interval();
+        }
+        self.air.beacons.set_next_target(self.mac.next_beacon);
+        self.mac.round.begin_period();
+        self.air.contention.suspend(now);
+        self.air.medium.clear();
+        self.air.beacons.set_due();
+        self.air.counters.beacons += 1;
+        let sent = now + self.air.beacons.airtime();
+        let end = sent + self.air.frames.phy().propagation_delay;
+        self.tell_of_beacon(self.mac.access_point, now, sent, end, false);
+        self.air.set_on_air(OnAir::ContentionFree, end);
+    }
+
+    /// Continues a contention-free period when its current transmission has ended.
+    #[cold]
+    fn contention_free_goes_on(&mut self, now: Time) {
+        match self.mac.phase {
+            Phase::Beacon => {
+                self.air.beacons.end();
+                self.air.contention.broadcast_without_contention(self.mac.access_point);
+                let turn = self.take_turn(now, now + self.air.frames.phy().sifs);
+                self.begin_turn(turn, now + self.air.frames.phy().sifs);
+            }
+            Phase::Poll { to, has_data, acknowledges } => {
+                self.poll_ended(to, has_data, acknowledges, now);
+            }
+            Phase::Answer { by, has_data, acknowledges } => {
+                self.answer_ended(by, has_data, acknowledges, now);
+            }
+            Phase::Silence => {
+                let turn = self.take_turn(now, now);
+                self.begin_turn(turn, now);
+            }
+            Phase::End { acknowledges } => {
+                if let Some(by) = acknowledges {
+                    self.acknowledged_without_contention(by, now);
+                }
+                self.contention_free_ends(now);
+            }
+        }
+    }
+
+    /// Puts the access point's next frame on the air at `start`.
+    fn begin_turn(&mut self, turn: Turn, start: Time) {
+        let acknowledged = self.mac.unacknowledged.take();
+        let acknowledges = acknowledged.is_some();
+        let (to, has_data) = match turn {
+            Turn::Poll { to, has_data } => (to, has_data),
+            Turn::End => {
+                let sent = start + self.mac.cf_end;
+                let end = sent + self.air.frames.phy().propagation_delay;
+                self.mac.phase = Phase::End { acknowledges: acknowledged };
+                let frame = CfFrame {
+                    by: self.mac.access_point,
+                    receiver: EVERYBODY,
+                    psdu: None,
+                    acknowledges,
+                    polls: false,
+                    ends: Some(self.mac.began),
+                    class: 0,
+                    sent,
+                    end,
+                };
+                self.supply.on_event(start, MacEvent::Began(Began::ContentionFree(frame)));
+                self.air.set_on_air(OnAir::ContentionFree, end);
+                return;
+            }
+        };
+        self.air.counters.polls += 1;
+        self.mac.phase = Phase::Poll { to, has_data, acknowledges: acknowledged };
+        let other = acknowledged.map(|by| self.air.originators[by as usize].station);
+        let class = class_of_poll(&self.air.frames, &self.air.roles, to, other);
+        let by = self.mac.access_point;
+        let sending =
+            Sending { by, receiver: to, has_data, polls: true, acknowledges, class, start };
+        self.send_without_contention(&sending);
+    }
+
+    fn send_without_contention(&mut self, sending: &Sending) {
+        let Sending { by, receiver, has_data, polls, acknowledges, class, start } = *sending;
+        let psdu = self.air.originators[by as usize].frames().filter(|_| has_data);
+        self.mac.sent_from = start;
+        let bits = psdu.map_or(self.mac.empty_bits, Frames::bits);
+        let sent = start + self.air.frames.times(class, bits).data;
+        let end = sent + self.air.frames.phy().propagation_delay;
+        let frame =
+            CfFrame { by, receiver, psdu, acknowledges, polls, ends: None, class, sent, end };
+        self.supply.on_event(start, MacEvent::Began(Began::ContentionFree(frame)));
+        self.air.set_on_air(OnAir::ContentionFree, end);
+    }
+
+    /// Receives the poll to `to`, which has ended, and puts the response on the air.
+    fn poll_ended(
+        &mut self,
+        to: StationId,
+        has_data: bool,
+        acknowledges: Option<ContenderId>,
+        now: Time,
+    ) {
+        let is_lost = has_data && self.air.loses_held(self.mac.access_point);
+        if let Some(by) = acknowledges {
+            if is_lost && self.air.originators[by as usize].station == to {
+                self.failed_without_contention(by, now);
+            } else {
+                self.acknowledged_without_contention(by, now);
+            }
+        }
+        if is_lost {
+            self.tell_of_cf_loss(self.mac.access_point, now);
+            self.failed_without_contention(self.mac.access_point, now);
+            self.mac.round.polled(true);
+            self.mac.wait_for_pifs(self.air, now);
+            return;
+        }
+        let by = self.mac.queues[to as usize];
+        let start = now + self.air.frames.phy().sifs;
+        let answers_with_data = self.has_answer(by, now, start);
+        if has_data {
+            self.received_without_contention(self.mac.access_point, now);
+        }
+        self.mac.phase = Phase::Answer { by, has_data: answers_with_data, acknowledges: has_data };
+        self.air.counters.polls_without_data += u64::from(!answers_with_data);
+        let sending = Sending {
+            by,
+            receiver: self.air.roles.access_point(),
+            has_data: answers_with_data,
+            polls: false,
+            acknowledges: has_data,
+            class: self.air.roles.class_of(to),
+            start,
+        };
+        self.send_without_contention(&sending);
+    }
+
+    /// Receives the response of `by` to a poll, and continues with the access point's next frame.
+    fn answer_ended(&mut self, by: ContenderId, has_data: bool, acknowledges: bool, now: Time) {
+        self.mac.round.polled(has_data || acknowledges);
+        if has_data && self.air.loses_held(by) {
+            self.tell_of_cf_loss(by, now);
+            self.failed_without_contention(by, now);
+            if acknowledges {
+                self.failed_without_contention(self.mac.access_point, now);
+            }
+            self.mac.wait_for_pifs(self.air, now);
+            return;
+        }
+        if acknowledges {
+            self.acknowledged_without_contention(self.mac.access_point, now);
+        }
+        let start = now + self.air.frames.phy().sifs;
+        self.mac.unacknowledged = has_data.then_some(by);
+        let turn = self.take_turn(now, start);
+        if has_data {
+            self.received_without_contention(by, now);
+        }
+        self.begin_turn(turn, start);
+    }
 
     /// Ends the period, as all stations have received the CF-End; contention resumes.
-    fn contention_free_ends<P: Clone, S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        now: Time,
-        supply: &mut S,
-    ) {
-        air.counters.contention_free_periods += 1;
-        for by in 0..air.originators.len() as ContenderId {
-            let has_frame = air.has_frame(self, by, supply);
-            air.contention.settle_suspended(by, now, has_frame);
+    fn contention_free_ends(&mut self, now: Time) {
+        self.air.counters.contention_free_periods += 1;
+        for by in 0..self.air.originators.len() as ContenderId {
+            let has_frame = self.has_frame(by);
+            self.air.contention.settle_suspended(by, now, has_frame);
         }
-        air.contention.medium_idle(now);
-        air.fall_silent();
+        self.air.contention.medium_idle(now);
+        self.air.fall_silent();
     }
 }
 

@@ -40,7 +40,7 @@ use airtcp_kernel::Time;
 
 use super::beacons::Beacons;
 use super::desk::loses;
-use super::{Air, Exchange, OnAir};
+use super::{Air, Exchange, OnAir, Play};
 use crate::events::{MacEvent, Supply};
 use crate::station::ContenderId;
 
@@ -48,33 +48,38 @@ use crate::station::ContenderId;
 const MOST_AT_ONCE: u32 = 32;
 
 impl<P: Clone> Air<P> {
+    /// Counts an exchange that was played to its end here; for tests only.
+    #[inline(always)]
+    fn count_straight(&mut self) {
+        #[cfg(any(test, feature = "testing"))]
+        {
+            self.straight += 1;
+        }
+    }
+}
+
+impl<P: Clone, E: Exchange<P>, S: Supply<P>> Play<'_, P, E, S> {
     /// Plays the exchange that `by` begins alone at `now`, and those that follow it (in the same
     /// TXOP, or after an access of their own), until something disturbs them. The number is
     /// limited, so that the caller can check for cancellation.
     #[inline(always)]
-    pub(super) fn go_straight<E: Exchange<P>, S: Supply<P>>(
-        &mut self,
-        exchange: &mut E,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
+    pub(super) fn go_straight(&mut self, by: ContenderId, now: Time) {
         let (mut by, mut start, mut accesses) = (by, now, 1);
         loop {
-            if let Some(next) = self.play_exchange(exchange, by, start, supply) {
+            if let Some(next) = self.play_exchange(by, start) {
                 start = next;
                 continue;
             }
-            let OnAir::Silence = self.on_air else { return };
-            start = self.next_step;
+            let OnAir::Silence = self.air.on_air else { return };
+            start = self.air.next_step;
             let may_go_on = accesses < MOST_AT_ONCE
-                && (E::PLAIN || start < self.beacons.next_target())
-                && !supply.has_ready();
-            if !may_go_on || !supply.play_until(start) {
+                && (E::PLAIN || start < self.air.beacons.next_target())
+                && !self.supply.has_ready();
+            if !may_go_on || !self.supply.play_until(start) {
                 return;
             }
             accesses += 1;
-            match self.begin_alone(exchange, start, supply) {
+            match self.begin_alone(start) {
                 Some(next) => by = next,
                 None => return,
             }
@@ -84,59 +89,44 @@ impl<P: Clone> Air<P> {
     /// Plays one exchange from `now` on. Returns when the next exchange of its TXOP begins, if
     /// there is one and nothing has disturbed this one.
     #[inline(always)]
-    fn play_exchange<E: Exchange<P>, S: Supply<P>>(
-        &mut self,
-        exchange: &mut E,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) -> Option<Time> {
-        let Self { originators, frames, roles, beacons, errors, contention, .. } = self;
+    fn play_exchange(&mut self, by: ContenderId, now: Time) -> Option<Time> {
+        let Air { originators, frames, roles, beacons, errors, contention, .. } = self.air;
         // Looked up once, because this is most of a run's work.
         let originator = &mut originators[by as usize];
         let station = originator.station;
-        let (mpdu, times) = originator.begin(by, now, frames, roles, supply);
+        let (mpdu, times) = originator.begin(by, now, frames, roles, self.supply);
         let (received, end) = (now + times.received, now + times.total);
-        if !play_until::<P, E, S>(beacons, received, supply) {
-            self.sends(by, now, times);
+        if !play_until::<P, E, S>(beacons, received, self.supply) {
+            self.air.sends(by, now, times);
             return None;
         }
-        if !self.is_perfect {
+        if !self.air.is_perfect {
             if mpdu.is_received {
-                self.sends(by, now, times);
+                self.air.sends(by, now, times);
                 return None;
             }
             if loses(errors, roles, frames, station, mpdu) {
-                self.data_lost(exchange, by, received, end, supply);
+                self.again().data_lost(by, received, end);
                 return None;
             }
         }
         mpdu.is_received = true;
-        supply.on_event(received, MacEvent::Received { by, mpdu, came: None });
+        self.supply.on_event(received, MacEvent::Received { by, mpdu, came: None });
         let receiver = mpdu.receiver;
-        while let Some(contender) = supply.next_ready() {
+        while let Some(contender) = self.supply.next_ready() {
             // Usually this is the receiver, whose MAC ACK has not begun.
-            let answering = self.answers_seem_to_find_it_idle.then_some(receiver);
+            let answering = self.air.answers_seem_to_find_it_idle.then_some(receiver);
             contention.frame_queued_meanwhile(contender, received, answering);
         }
-        if !play_until::<P, E, S>(beacons, end, supply) {
-            self.medium.begin_alone(by, received);
-            self.answers(by, receiver, received, end);
+        if !play_until::<P, E, S>(beacons, end, self.supply) {
+            self.air.medium.begin_alone(by, received);
+            self.air.answers(by, receiver, received, end);
             return None;
         }
-        let has_next = supply.acknowledged(end, by, mpdu);
+        let has_next = self.supply.acknowledged(end, by, mpdu);
         originator.release();
-        self.count_straight();
-        self.exchange_succeeded(exchange, by, (receiver, has_next), end, supply)
-    }
-
-    /// Counts an exchange that was played to its end here; for tests only.
-    #[inline(always)]
-    fn count_straight(&mut self) {
-        #[cfg(any(test, feature = "testing"))]
-        {
-            self.straight += 1;
-        }
+        self.air.count_straight();
+        self.exchange_succeeded(by, (receiver, has_next), end)
     }
 }
 

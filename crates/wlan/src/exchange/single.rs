@@ -4,7 +4,7 @@
 
 use airtcp_kernel::Time;
 
-use super::{Air, Exchange, OnAir};
+use super::{Exchange, OnAir, Play};
 use crate::events::Supply;
 use crate::frame::Psdu;
 use crate::station::ContenderId;
@@ -17,37 +17,24 @@ impl<P: Clone, const PLAIN: bool> Exchange<P> for Single<PLAIN> {
     const PLAIN: bool = PLAIN;
 }
 
-impl<P: Clone> Air<P> {
+impl<P: Clone, E: Exchange<P>, S: Supply<P>> Play<'_, P, E, S> {
     /// Processes the MAC ACK for the frame of `by`; returns as [`Self::exchange_succeeded`].
     #[inline(always)]
-    pub(super) fn takes_ack<E: Exchange<P>, S: Supply<P>>(
-        &mut self,
-        exchange: &mut E,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) -> Option<Time> {
-        let originator = &mut self.originators[by as usize];
+    pub(super) fn takes_ack(&mut self, by: ContenderId, now: Time) -> Option<Time> {
+        let originator = &mut self.air.originators[by as usize];
         let mpdu = Psdu::only_of(&mut originator.psdu);
         let receiver = mpdu.receiver;
-        let has_next = supply.acknowledged(now, by, mpdu);
+        let has_next = self.supply.acknowledged(now, by, mpdu);
         originator.release();
-        self.exchange_succeeded(exchange, by, (receiver, has_next), now, supply)
+        self.exchange_succeeded(by, (receiver, has_next), now)
     }
 
     /// Waits for the missing response to the data frame of `by`, which would end at `end`. The
     /// frame ended at `now` and was not received.
     #[cold]
-    pub(super) fn data_lost<E: Exchange<P>, S: Supply<P>>(
-        &mut self,
-        exchange: &E,
-        by: ContenderId,
-        now: Time,
-        end: Time,
-        supply: &mut S,
-    ) {
-        self.medium.begin_alone(by, now);
-        self.set_on_air(OnAir::Unanswered { by }, end);
-        self.tell_of_loss(exchange, by, end, supply);
+    pub(super) fn data_lost(&mut self, by: ContenderId, now: Time, end: Time) {
+        self.air.medium.begin_alone(by, now);
+        self.air.set_on_air(OnAir::Unanswered { by }, end);
+        self.tell_of_loss(by, end);
     }
 }

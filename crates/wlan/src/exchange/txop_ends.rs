@@ -3,7 +3,7 @@
 
 use airtcp_kernel::{Duration, Time};
 
-use super::{Air, Exchange, OnAir};
+use super::{Air, Exchange, OnAir, Play};
 use crate::config::{MacConfig, TxopProtection};
 use crate::events::{Began, MacEvent, Supply};
 use crate::phy::PhyConfig;
@@ -46,62 +46,6 @@ impl<P: Clone> Air<P> {
         }
     }
 
-    /// Ends the TXOP of `by`, whose exchange succeeded at `now`, before its limit. Returns whether
-    /// this matters to other stations.
-    #[inline(always)]
-    pub(super) fn ends_early<E: Exchange<P>, S: Supply<P>>(
-        &mut self,
-        exchange: &E,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) -> bool {
-        let is_announced = self.txop_ends.protection != TxopProtection::Single;
-        if is_announced {
-            self.ends_before_announced(exchange, by, now, supply);
-        }
-        is_announced
-    }
-
-    /// Handles [`Self::ends_early`] if it matters.
-    #[inline(never)]
-    fn ends_before_announced<E: Exchange<P>, S: Supply<P>>(
-        &mut self,
-        exchange: &E,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
-        let announced = self.txop.end();
-        let start = now + self.frames.phy().sifs;
-        let sent = start + self.txop_ends.cf_end;
-        if self.txop_ends.protection == TxopProtection::MultipleWithCfEnd && sent < announced {
-            let end = sent + self.frames.phy().propagation_delay;
-            supply.on_event(start, MacEvent::Began(Began::CfEnd { by, sent, end }));
-            self.medium.begin_alone(by, sent);
-            self.set_on_air(OnAir::CfEnd { by }, end);
-        } else {
-            let has_frame = self.has_frame(exchange, by, supply);
-            let receiver = self.txop_ends.receiver;
-            self.contention.end_success_early(by, receiver, now, announced, has_frame);
-            self.fall_silent();
-        }
-    }
-
-    /// Continues with contention: all stations know that the TXOP of `by` is over.
-    #[cold]
-    pub(super) fn cf_end_sent<E: Exchange<P>, S: Supply<P>>(
-        &mut self,
-        exchange: &E,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
-        let has_frame = self.has_frame(exchange, by, supply);
-        self.contention.end_success(by, now, has_frame);
-        self.fall_silent();
-    }
-
     /// Returns until when other stations wait after an exchange of `by` that got no response and
     /// would have ended at `end`.
     pub(super) fn others_wait_until(&self, end: Time) -> Time {
@@ -111,5 +55,45 @@ impl<P: Clone> Air<P> {
                 end.max(self.txop.end())
             }
         }
+    }
+}
+
+impl<P: Clone, E: Exchange<P>, S: Supply<P>> Play<'_, P, E, S> {
+    /// Ends the TXOP of `by`, whose exchange succeeded at `now`, before its limit. Returns whether
+    /// this matters to other stations.
+    #[inline(always)]
+    pub(super) fn ends_early(&mut self, by: ContenderId, now: Time) -> bool {
+        let is_announced = self.air.txop_ends.protection != TxopProtection::Single;
+        if is_announced {
+            self.again().ends_before_announced(by, now);
+        }
+        is_announced
+    }
+
+    /// Handles [`Self::ends_early`] if it matters.
+    #[inline(never)]
+    fn ends_before_announced(&mut self, by: ContenderId, now: Time) {
+        let announced = self.air.txop.end();
+        let start = now + self.air.frames.phy().sifs;
+        let sent = start + self.air.txop_ends.cf_end;
+        if self.air.txop_ends.protection == TxopProtection::MultipleWithCfEnd && sent < announced {
+            let end = sent + self.air.frames.phy().propagation_delay;
+            self.supply.on_event(start, MacEvent::Began(Began::CfEnd { by, sent, end }));
+            self.air.medium.begin_alone(by, sent);
+            self.air.set_on_air(OnAir::CfEnd { by }, end);
+        } else {
+            let has_frame = self.has_frame(by);
+            let receiver = self.air.txop_ends.receiver;
+            self.air.contention.end_success_early(by, receiver, now, announced, has_frame);
+            self.air.fall_silent();
+        }
+    }
+
+    /// Continues with contention: all stations know that the TXOP of `by` is over.
+    #[cold]
+    pub(super) fn cf_end_sent(&mut self, by: ContenderId, now: Time) {
+        let has_frame = self.has_frame(by);
+        self.air.contention.end_success(by, now, has_frame);
+        self.air.fall_silent();
     }
 }

@@ -10,6 +10,7 @@ use super::node::{Exchange, Frame, Kind, NONE, Sends};
 use super::{Field, Mac};
 use crate::contention::Retry;
 use crate::events::{Began, MacEvent, Supply};
+use crate::exchange::aggregate::Aggregate;
 use crate::exchange::{Desk, Failure, set_arrivals};
 use crate::frame::{Frames, Ppdu, Psdu};
 use crate::sequence::dcf::FrameTimes;
@@ -17,10 +18,14 @@ use crate::sequence::txop::Txop;
 use crate::station::{ContenderId, StationId};
 
 impl<P: Clone> Field<P> {
-    /// Borrows the transmit state shared by Cell and Field, and the exchange logic.
-    pub(super) fn desk(&mut self) -> (Desk<'_, P>, &mut Mac<P>) {
+    /// Borrows the transmit state for the exchange logic of aggregates, if that is in use.
+    pub(super) fn desk<'a, S>(
+        &'a mut self,
+        supply: &'a mut S,
+    ) -> Option<Desk<'a, P, Aggregate<P>, S>> {
         let Self { originators, frames, roles, errors, is_perfect, mac, .. } = self;
-        (Desk { originators, frames, roles, errors, is_perfect: *is_perfect }, mac)
+        let Mac::Aggregate(mac) = mac else { return None };
+        Some(Desk { mac, supply, originators, frames, roles, errors, is_perfect: *is_perfect })
     }
 
     /// Starts the access of `station`.
@@ -76,15 +81,16 @@ impl<P: Clone> Field<P> {
         if left.is_some_and(|left| left == Duration::ZERO || !self.has_frame(by, supply)) {
             return false;
         }
-        let (mut desk, mac) = self.desk();
-        match (mac, left) {
-            (Mac::Aggregate(one), _) => one.assemble_at(&mut desk, by, now, left, supply),
-            (Mac::Single, None) => {
-                desk.originators[by as usize].hold(by, now, desk.frames, supply);
-                true
-            }
-            (Mac::Single, Some(left)) => desk.takes_what_fits(by, now, left, supply),
+        if let Some(mut desk) = self.desk(supply) {
+            return desk.assemble_at(by, now, left);
         }
+        let Self { originators, frames, roles, .. } = self;
+        let originator = &mut originators[by as usize];
+        if let Some(left) = left {
+            return originator.takes_what_fits(by, now, left, (frames, roles), supply);
+        }
+        originator.hold(by, now, frames, supply);
+        true
     }
 
     /// True if `by` has anything to send.
@@ -301,19 +307,14 @@ impl<P: Clone> Field<P> {
         now: Time,
         supply: &mut S,
     ) -> bool {
-        let (mut desk, mac) = self.desk();
-        match mac {
-            Mac::Single => {
-                let originator = &mut desk.originators[by as usize];
-                let has_next = supply.acknowledged(now, by, Psdu::only_of(&mut originator.psdu));
-                originator.release();
-                has_next
-            }
-            Mac::Aggregate(one) => {
-                one.take_answer(&mut desk, by, now, supply);
-                supply.has_next(by) || one.has_pending(by)
-            }
+        if let Some(mut desk) = self.desk(supply) {
+            desk.take_answer(by, now);
+            return desk.supply.has_next(by) || desk.mac.has_pending(by);
         }
+        let originator = &mut self.originators[by as usize];
+        let has_next = supply.acknowledged(now, by, Psdu::only_of(&mut originator.psdu));
+        originator.release();
+        has_next
     }
 
     /// Processes the response to `by`'s transmission at `station`, and continues its TXOP.
@@ -430,14 +431,14 @@ impl<P: Clone> Field<P> {
         now: Time,
         supply: &mut S,
     ) -> Retry {
-        let (short, long) = (self.retry_limit, self.long_retry_limit);
-        let (mut desk, mac) = self.desk();
-        match mac {
-            Mac::Single if is_protected => desk.originators[by as usize].retry_after_rts(long),
-            Mac::Single => desk.originators[by as usize].retry(short),
-            Mac::Aggregate(one) => {
-                one.ppdu_failed(&mut desk, by, failure == Failure::NoAnswer, now, supply)
-            }
+        if let Some(mut desk) = self.desk(supply) {
+            return desk.ppdu_failed(by, failure == Failure::NoAnswer, now);
+        }
+        let originator = &mut self.originators[by as usize];
+        if is_protected {
+            originator.retry_after_rts(self.long_retry_limit)
+        } else {
+            originator.retry(self.retry_limit)
         }
     }
 

@@ -8,7 +8,7 @@ use super::clock::{Key, Rank};
 use super::node::{Culprit, Frame, Kind, Sends};
 use super::{Field, Mac};
 use crate::events::{MacEvent, Supply};
-use crate::exchange::{Desk, set_arrivals};
+use crate::exchange::{Desk, loses, set_arrivals};
 use crate::frame::Psdu;
 use crate::station::{ContenderId, StationId};
 
@@ -80,37 +80,29 @@ impl<P: Clone> Field<P> {
         now: Time,
         supply: &mut S,
     ) -> bool {
-        let Self { originators, frames, roles, errors, is_perfect, mac, .. } = self;
-        let desk = Desk { originators, frames, roles, errors, is_perfect: *is_perfect };
-        match mac {
-            Mac::Single => {
-                let originator = &mut desk.originators[by as usize];
-                let station = originator.station;
-                let mpdu = Psdu::only_of(&mut originator.psdu);
-                let far = desk.roles.far(station, mpdu.receiver);
-                let is_lost =
-                    !desk.is_perfect && desk.errors.loses(far, desk.frames.msdu_bits(mpdu.bits));
-                // A duplicate if only its acknowledgment was lost.
-                if !is_lost && !mpdu.is_received {
-                    mpdu.is_received = true;
-                    supply.on_event(now, MacEvent::Received { by, mpdu, came: None });
-                }
-                !is_lost
+        if let Some(mut desk) = self.desk(supply) {
+            let (_, _, _, asked) = desk.mac.assembled(by);
+            if let Some(receiver) = asked {
+                desk.receive_request(by, receiver, now);
+                return true;
             }
-            Mac::Aggregate(one) => {
-                let (_, _, _, asked) = one.assembled(by);
-                if let Some(receiver) = asked {
-                    one.receive_request(by, receiver, now, supply);
-                    true
-                } else {
-                    let station = desk.originators[by as usize].station;
-                    let arriving = self.arriving.get(station as usize);
-                    let (arrived, any_received) =
-                        arriving.map_or((0, false), |one| (one.arrived, one.any_received));
-                    self.mpdus_came((by, to, end), arrived..usize::MAX, now, supply) || any_received
-                }
-            }
+            let arriving = self.arriving.get(self.originators[by as usize].station as usize);
+            let (arrived, any_received) =
+                arriving.map_or((0, false), |one| (one.arrived, one.any_received));
+            return self.mpdus_came((by, to, end), arrived..usize::MAX, now, supply)
+                || any_received;
         }
+        let originator = &mut self.originators[by as usize];
+        let station = originator.station;
+        let mpdu = Psdu::only_of(&mut originator.psdu);
+        let is_lost =
+            !self.is_perfect && loses(&mut self.errors, &self.roles, &self.frames, station, mpdu);
+        // A duplicate if only its acknowledgment was lost.
+        if !is_lost && !mpdu.is_received {
+            mpdu.is_received = true;
+            supply.on_event(now, MacEvent::Received { by, mpdu, came: None });
+        }
+        !is_lost
     }
 
     /// Delivers the MPDUs of the aggregate of `sender` that end at `now`, before its last.
@@ -145,9 +137,11 @@ impl<P: Clone> Field<P> {
         supply: &mut S,
     ) -> bool {
         let Self { originators, frames, roles, errors, is_perfect, mac, arrivals, air, .. } = self;
-        let mut desk = Desk { originators, frames, roles, errors, is_perfect: *is_perfect };
-        let Mac::Aggregate(one) = mac else { unreachable!("only it has aggregates") };
-        let (times, _, preamble, _) = one.assembled(by);
+        let Mac::Aggregate(mac) = mac else { unreachable!("only it has aggregates") };
+        let is_perfect = *is_perfect;
+        let mac = &mut **mac;
+        let mut desk = Desk { mac, supply, originators, frames, roles, errors, is_perfect };
+        let (times, _, preamble, _) = desk.mac.assembled(by);
         let data = times.data - preamble;
         let psdu = desk.originators[by as usize].frames().expect("it was sent");
         let places = places.start..places.end.min(psdu.mpdus().len());
@@ -169,7 +163,7 @@ impl<P: Clone> Field<P> {
             bad_since < arrivals[place]
                 || bad.iter().any(|&(since, until)| since < arrivals[place] && until > from)
         };
-        let (whole, errors) = one.receive(&mut desk, by, now, places, overlapped, supply);
+        let (whole, errors) = desk.receive(by, now, places, overlapped);
         let counters = &mut air.queues[by as usize].counters;
         counters.mpdus += whole;
         counters.mpdu_errors += errors;

@@ -170,9 +170,10 @@ impl Several {
         for (link, left) in away {
             self.lend_to(link);
             let supply = &mut Over::<false>(world);
-            let supply = Renumbered { supply, numbers: &self.numbers[link], places: &self.places };
+            let mut supply =
+                Renumbered { supply, numbers: &self.numbers[link], places: &self.places };
             let cell = self.parts[link].link_mut();
-            cell.come_back((station, &queues), &left, &of_access_point, now, &supply);
+            cell.come_back((station, &queues), &left, &of_access_point, now, &mut supply);
             self.turns.set(link as u32, self.parts[link].next_time());
         }
     }

@@ -5,83 +5,15 @@ use airtcp_kernel::{Duration, Time};
 
 use super::{Aggregate, AggregatingQueue, Sends};
 use crate::events::Supply;
-use crate::exchange::Desk;
+use crate::exchange::{Desk, Originator};
 use crate::frame::block_ack::TransmitWindow;
 use crate::frame::{Frames, Mpdu, Msdu, Psdu};
 use crate::peer::Peer;
-use crate::sequence::dcf::FrameTimes;
+use crate::sequence::dcf::{FrameTable, FrameTimes};
 use crate::sequence::ht::{Growing, HtExchange, Packets, Room};
 use crate::station::{ContenderId, StationId};
 
 impl<P: Clone> Aggregate<P> {
-    /// Decides what `by` sends, which has something to send: see [`crate::exchange::Exchange::assemble`].
-    #[inline(never)]
-    pub(crate) fn assemble_at<S: Supply<P>>(
-        &mut self,
-        air: &mut Desk<'_, P>,
-        by: ContenderId,
-        now: Time,
-        left: Option<Duration>,
-        supply: &mut S,
-    ) -> bool {
-        let link = self.link.number;
-        let receiver = if self.link.is_one_of_several {
-            let Some(receiver) = self.receiver_here(air, by, supply) else { return false };
-            receiver
-        } else {
-            let waiting = self.peers[by as usize].pending(link).map(|Peer { window, .. }| {
-                (window.receiver, window.oldest(link).map(|mpdu| &mpdu.payload))
-            });
-            supply.receiver(by, waiting).expect("who contends has a frame")
-        };
-        let queue = &mut self.queues[by as usize];
-        let peers = &mut self.peers[by as usize];
-        let station = air.originators[by as usize].station;
-        let class = air.roles.rate_class(station, receiver);
-        let (is_one_of_several, initiated) = if self.link.is_one_of_several {
-            let by = (by, air.roles.is_access_point(station));
-            (true, self.link.initiates(by, (receiver, class), left.is_some()))
-        } else {
-            (false, None)
-        };
-        let Peer { window, rate_control, .. } = peers.of_mut(receiver);
-        queue.choice = None;
-        if window.on(link).request_due {
-            queue.times = initiated.unwrap_or(&self.exchanges[class as usize]).request_times();
-            queue.sends = Sends::Request(receiver);
-            return left.is_none_or(|left| queue.times.total <= left);
-        }
-        queue.choice = rate_control.as_mut().map(|minstrel| minstrel.choose(now));
-        let far = air.roles.far(station, receiver);
-        let class = match (queue.choice, self.controlled.get(far as usize)) {
-            (Some(choice), Some(Some((first, _)))) => first + choice.rate as u32,
-            _ => class,
-        };
-        let exchange = initiated.unwrap_or(&self.exchanges[class as usize]);
-        let is_sample = queue.choice.is_some_and(|choice| choice.is_sample);
-        let room = exchange.room(left.unwrap_or(queue.txop_limit));
-        let limits = Limits { exchange, room, left, is_sample, in_unit: false };
-        let mut mpdus = std::mem::take(&mut self.spare);
-        let psdu = fill(air, by, now, window, &limits, &mut mpdus, supply);
-        self.broken_law =
-            self.broken_law.take().or_else(|| breaks_window(window, &mpdus, exchange));
-        if is_one_of_several {
-            window.on_mut(link).oldest = mpdus.first().cloned();
-        }
-        peers.update_pending(receiver);
-        queue.sends = Sends::Data;
-        if mpdus.is_empty() {
-            self.spare = mpdus;
-            return false;
-        }
-        queue.times = exchange.times(psdu);
-        queue.class = class;
-        queue.preamble = exchange.preamble();
-        air.originators[by as usize].psdu = Some(Psdu::of(mpdus));
-        self.changes(by);
-        true
-    }
-
     /// Returns the times of what `by` has assembled, its rate class, and the duration before its
     /// Data field. The last value is the station that it asks for a Block ACK, if it sends a
     /// request and no data.
@@ -104,8 +36,80 @@ impl<P: Clone> Aggregate<P> {
     }
 }
 
+impl<P: Clone, S: Supply<P>> Desk<'_, P, Aggregate<P>, S> {
+    /// Decides what `by` sends, which has something to send: see [`crate::exchange::Exchange::assemble`].
+    #[inline(never)]
+    pub(crate) fn assemble_at(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        left: Option<Duration>,
+    ) -> bool {
+        let link = self.mac.link.number;
+        let receiver = if self.mac.link.is_one_of_several {
+            let Some(receiver) = self.receiver_here(by) else { return false };
+            receiver
+        } else {
+            let waiting =
+                self.mac.peers[by as usize].pending(link).map(|Peer { window, .. }| {
+                    (window.receiver, window.oldest(link).map(|mpdu| &mpdu.payload))
+                });
+            self.supply.receiver(by, waiting).expect("who contends has a frame")
+        };
+        let queue = &mut self.mac.queues[by as usize];
+        let peers = &mut self.mac.peers[by as usize];
+        let station = self.originators[by as usize].station;
+        let class = self.roles.rate_class(station, receiver);
+        let (is_one_of_several, initiated) = if self.mac.link.is_one_of_several {
+            let by = (by, self.roles.is_access_point(station));
+            (true, self.mac.link.initiates(by, (receiver, class), left.is_some()))
+        } else {
+            (false, None)
+        };
+        let Peer { window, rate_control, .. } = peers.of_mut(receiver);
+        queue.choice = None;
+        if window.on(link).request_due {
+            queue.times = initiated.unwrap_or(&self.mac.exchanges[class as usize]).request_times();
+            queue.sends = Sends::Request(receiver);
+            return left.is_none_or(|left| queue.times.total <= left);
+        }
+        queue.choice = rate_control.as_mut().map(|minstrel| minstrel.choose(now));
+        let far = self.roles.far(station, receiver);
+        let class = match (queue.choice, self.mac.controlled.get(far as usize)) {
+            (Some(choice), Some(Some((first, _)))) => first + choice.rate as u32,
+            _ => class,
+        };
+        let exchange = initiated.unwrap_or(&self.mac.exchanges[class as usize]);
+        let is_sample = queue.choice.is_some_and(|choice| choice.is_sample);
+        let room = exchange.room(left.unwrap_or(queue.txop_limit));
+        let limits =
+            Limits { frames: self.frames, exchange, room, left, is_sample, in_unit: false };
+        let mut mpdus = std::mem::take(&mut self.mac.spare);
+        let originator = &mut self.originators[by as usize];
+        let psdu = originator.fill(by, now, window, &limits, &mut mpdus, self.supply);
+        self.mac.broken_law =
+            self.mac.broken_law.take().or_else(|| breaks_window(window, &mpdus, exchange));
+        if is_one_of_several {
+            window.on_mut(link).oldest = mpdus.first().cloned();
+        }
+        peers.update_pending(receiver);
+        queue.sends = Sends::Data;
+        if mpdus.is_empty() {
+            self.mac.spare = mpdus;
+            return false;
+        }
+        queue.times = exchange.times(psdu);
+        queue.class = class;
+        queue.preamble = exchange.preamble();
+        originator.psdu = Some(Psdu::of(mpdus));
+        self.mac.changes(by);
+        true
+    }
+}
+
 /// The limits of a PSDU.
 pub(super) struct Limits<'a> {
+    pub(super) frames: &'a FrameTable,
     pub(super) exchange: &'a HtExchange,
     pub(super) room: Room,
     /// What is left of a TXOP.
@@ -116,76 +120,81 @@ pub(super) struct Limits<'a> {
     pub(super) in_unit: bool,
 }
 
-/// Assembles a PSDU for the receiver of `window` within `limits`: frames to be retransmitted, then
-/// packets of the queue.
-// Inlined, so that single-user PPDUs do not check for resource units.
-#[inline(always)]
-pub(super) fn fill<P: Clone, S: Supply<P>>(
-    air: &mut Desk<'_, P>,
-    by: ContenderId,
-    now: Time,
-    window: &mut TransmitWindow<P>,
-    &Limits { exchange, room, left, is_sample, in_unit }: &Limits<'_>,
-    mpdus: &mut Vec<Mpdu<P>>,
-    supply: &mut S,
-) -> Growing {
-    let receiver = window.receiver;
-    let fits = |psdu: Growing, grown: Growing| {
-        !(is_sample && psdu.is_begun())
-            && if in_unit { exchange.fits_unit(grown, room) } else { exchange.fits(grown, room) }
-            && left.is_none_or(|left| exchange.times(grown).total <= left)
-    };
-    let mut psdu = Growing::default();
-    while let Some(bits) = window.next_retry(mpdus, |bits| fits(psdu, psdu.with(bits))) {
-        psdu = psdu.with(bits);
-    }
-    if window.waiting() == 0 {
-        let originator = &mut air.originators[by as usize];
-        let end = window.start(mpdus) + exchange.window();
-        let header_bits = air.frames.mac_header_bits();
-        while window.next_id() < end {
-            let (id, mut grown, mut bits) = (window.next_id(), psdu, 0);
-            let fits_alone = |_, bits| {
-                grown = psdu.with(air.frames.mpdu_bits(bits));
-                fits(psdu, grown)
-            };
-            let take = |msdu: Msdu<P>| {
-                bits = air.frames.mpdu_bits(msdu.bits);
-                mpdus.push(packet_of(id, receiver, bits, msdu.payload));
-            };
-            if !supply.next(by, Some(receiver), now, fits_alone, take) {
-                break;
-            }
-            window.take_id();
-            let mut packets = Packets::of(bits - header_bits);
-            psdu = grown;
-            originator.next_id += 1;
-            while exchange.has_amsdus() {
-                let grown = |bits| {
-                    let grown = packets.with(air.frames.mpdu_bits(bits) - header_bits);
-                    (grown, psdu.grown_by(grown.bits() - packets.bits()))
+impl<P: Clone> Originator<P> {
+    /// Assembles a PSDU for the receiver of `window` within `limits`: frames to be retransmitted, then
+    /// packets of the queue.
+    // Inlined, so that single-user PPDUs do not check for resource units.
+    #[inline(always)]
+    pub(super) fn fill<S: Supply<P>>(
+        &mut self,
+        by: ContenderId,
+        now: Time,
+        window: &mut TransmitWindow<P>,
+        &Limits { frames, exchange, room, left, is_sample, in_unit }: &Limits<'_>,
+        mpdus: &mut Vec<Mpdu<P>>,
+        supply: &mut S,
+    ) -> Growing {
+        let receiver = window.receiver;
+        let fits = |psdu: Growing, grown: Growing| {
+            !(is_sample && psdu.is_begun())
+                && if in_unit {
+                    exchange.fits_unit(grown, room)
+                } else {
+                    exchange.fits(grown, room)
+                }
+                && left.is_none_or(|left| exchange.times(grown).total <= left)
+        };
+        let mut psdu = Growing::default();
+        while let Some(bits) = window.next_retry(mpdus, |bits| fits(psdu, psdu.with(bits))) {
+            psdu = psdu.with(bits);
+        }
+        if window.waiting() == 0 {
+            let end = window.start(mpdus) + exchange.window();
+            let header_bits = frames.mac_header_bits();
+            while window.next_id() < end {
+                let (id, mut grown, mut bits) = (window.next_id(), psdu, 0);
+                let fits_alone = |_, bits| {
+                    grown = psdu.with(frames.mpdu_bits(bits));
+                    fits(psdu, grown)
                 };
-                let fits_too = |_, bits| {
-                    let (packets, psdu) = grown(bits);
-                    exchange.fits_packets(packets, header_bits, psdu, room)
-                        && left.is_none_or(|left| exchange.times(psdu).total <= left)
-                };
-                let mut with_it = (packets, psdu);
                 let take = |msdu: Msdu<P>| {
-                    with_it = grown(msdu.bits);
-                    let bits = with_it.0.bits() - packets.bits();
-                    let further = packet_of(id, receiver, bits, msdu.payload);
-                    mpdus.push(Mpdu { is_further: true, ..further });
+                    bits = frames.mpdu_bits(msdu.bits);
+                    mpdus.push(packet_of(id, receiver, bits, msdu.payload));
                 };
-                if !supply.next(by, Some(receiver), now, fits_too, take) {
+                if !supply.next(by, Some(receiver), now, fits_alone, take) {
                     break;
                 }
-                originator.next_id += 1;
-                (packets, psdu) = with_it;
+                window.take_id();
+                let mut packets = Packets::of(bits - header_bits);
+                psdu = grown;
+                self.next_id += 1;
+                while exchange.has_amsdus() {
+                    let grown = |bits| {
+                        let grown = packets.with(frames.mpdu_bits(bits) - header_bits);
+                        (grown, psdu.grown_by(grown.bits() - packets.bits()))
+                    };
+                    let fits_too = |_, bits| {
+                        let (packets, psdu) = grown(bits);
+                        exchange.fits_packets(packets, header_bits, psdu, room)
+                            && left.is_none_or(|left| exchange.times(psdu).total <= left)
+                    };
+                    let mut with_it = (packets, psdu);
+                    let take = |msdu: Msdu<P>| {
+                        with_it = grown(msdu.bits);
+                        let bits = with_it.0.bits() - packets.bits();
+                        let further = packet_of(id, receiver, bits, msdu.payload);
+                        mpdus.push(Mpdu { is_further: true, ..further });
+                    };
+                    if !supply.next(by, Some(receiver), now, fits_too, take) {
+                        break;
+                    }
+                    self.next_id += 1;
+                    (packets, psdu) = with_it;
+                }
             }
         }
+        psdu
     }
-    psdu
 }
 
 /// Returns the law that `mpdus` break if the last of them is beyond the window.

@@ -194,20 +194,17 @@ impl<P: Clone> Aggregate<P> {
         window.is_open_on(self.link.number, self.exchanges[class as usize].window())
             && supply.has_next_for(by, receiver)
     }
+}
 
+impl<P: Clone, S: Supply<P>> Desk<'_, P, Aggregate<P>, S> {
     /// Returns the receiver of `by` on this link: the one that its queue chooses, or another one if
     /// that has no room in its window. A packet that another link sends still waits in the queue, so
     /// the receiver of the oldest packet is often the same on all links.
     #[cold]
     #[inline(never)]
-    pub(super) fn receiver_here<S: Supply<P>>(
-        &self,
-        air: &Desk<'_, P>,
-        by: ContenderId,
-        supply: &mut S,
-    ) -> Option<StationId> {
-        let (peers, link) = (&self.peers[by as usize], self.link.number);
-        let of = (air.originators[by as usize].station, air.roles);
+    pub(super) fn receiver_here(&mut self, by: ContenderId) -> Option<StationId> {
+        let (peers, link) = (&self.mac.peers[by as usize], self.mac.link.number);
+        let of = (self.originators[by as usize].station, self.roles);
         let waiting: Vec<(StationId, Option<P>)> = peers
             .iter()
             .filter_map(|peer| {
@@ -215,18 +212,18 @@ impl<P: Clone> Aggregate<P> {
                 let oldest = if window.has_work_on(link) {
                     window.oldest(link).and(oldest)
                 } else {
-                    Some(oldest.filter(|_| self.is_open(of, by, peer, supply))?)
+                    Some(oldest.filter(|_| self.mac.is_open(of, by, peer, self.supply))?)
                 };
                 Some((window.receiver, oldest.map(|mpdu| mpdu.payload.clone())))
             })
             .collect();
         let oldest = waiting.iter().map(|(receiver, payload)| (*receiver, payload.as_ref()));
-        let chosen = supply.receiver(by, oldest).expect("who contends has a frame");
+        let chosen = self.supply.receiver(by, oldest).expect("who contends has a frame");
         let peer = peers.of(chosen);
-        if peer.window.has_work_on(link) || self.is_open(of, by, peer, supply) {
+        if peer.window.has_work_on(link) || self.mac.is_open(of, by, peer, self.supply) {
             return Some(chosen);
         }
         let pending = peers.pending(link).next().map(|one| one.window.receiver);
-        pending.or_else(|| self.open_receiver(of, by, supply))
+        pending.or_else(|| self.mac.open_receiver(of, by, self.supply))
     }
 }

@@ -6,7 +6,7 @@ use airtcp_kernel::Time;
 use super::{Aggregate, Sends, set_arrivals};
 use crate::config::NarrowCollider;
 use crate::events::Supply;
-use crate::exchange::Air;
+use crate::exchange::Play;
 use crate::sequence::dcf::FrameTimes;
 use crate::station::ContenderId;
 
@@ -14,37 +14,49 @@ use crate::station::ContenderId;
 const DETECTED: f64 = 2.511_886_431_509_58;
 
 impl<P: Clone> Aggregate<P> {
+    /// Returns the width of the data that `by` sends first, in MHz; `None` if it begins with a
+    /// control frame.
+    fn width_of_data_mhz(&self, by: ContenderId) -> Option<u16> {
+        let queue = &self.queues[by as usize];
+        let is_data = queue.sends == Sends::Data && queue.times.first() == queue.times.data;
+        is_data.then(|| self.exchanges[queue.class as usize].width_mhz())
+    }
+}
+
+impl<P: Clone, S: Supply<P>> Play<'_, P, Aggregate<P>, S> {
     /// Receives the MPDUs that follow all others of a collision: see
     /// [`crate::exchange::Exchange::outlasts`].
     #[cold]
     #[inline(never)]
-    pub(super) fn narrow_outlasts<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        end: Time,
-        supply: &mut S,
-    ) -> Option<(ContenderId, FrameTimes)> {
-        if self.narrow_collider == NarrowCollider::Lost {
+    pub(super) fn narrow_outlasts(&mut self, end: Time) -> Option<(ContenderId, FrameTimes)> {
+        if self.mac.narrow_collider == NarrowCollider::Lost {
             return None;
         }
-        let by = air.medium.transmissions().iter().max_by_key(|one| one.end)?.by;
-        let others = || air.medium.transmissions().iter().filter(|one| one.by != by);
-        let width = self.width_of_data_mhz(by)?;
+        let by = self.air.medium.transmissions().iter().max_by_key(|one| one.end)?.by;
+        let others = || self.air.medium.transmissions().iter().filter(|one| one.by != by);
+        let width = self.mac.width_of_data_mhz(by)?;
         // In its own channel, in units of its power.
         let interference: f64 = others()
-            .map(|one| f64::from(width) / f64::from(self.width_of_data_mhz(one.by).unwrap_or(20)))
+            .map(|one| {
+                f64::from(width) / f64::from(self.mac.width_of_data_mhz(one.by).unwrap_or(20))
+            })
             .sum();
-        let until = others().map(|one| one.end).max()? + air.frames.phy().propagation_delay;
-        let receiver = air.originators[by as usize].frames()?.receiver();
+        let until = others().map(|one| one.end).max()? + self.air.frames.phy().propagation_delay;
+        let receiver = self.air.originators[by as usize].frames()?.receiver();
         let is_deaf = others().any(|one| {
-            let station = air.originators[one.by as usize].station;
-            station == receiver || air.beacons.is_on_air(one.by)
+            let station = self.air.originators[one.by as usize].station;
+            station == receiver || self.air.beacons.is_on_air(one.by)
         });
-        if until >= end || interference * DETECTED >= 1.0 || is_deaf || air.beacons.is_on_air(by) {
+        if until >= end
+            || interference * DETECTED >= 1.0
+            || is_deaf
+            || self.air.beacons.is_on_air(by)
+        {
             return None;
         }
-        let (times, preamble) = (self.queues[by as usize].times, self.queues[by as usize].preamble);
-        let psdu = air.originators[by as usize].frames()?;
+        let (times, preamble) =
+            (self.mac.queues[by as usize].times, self.mac.queues[by as usize].preamble);
+        let psdu = self.air.originators[by as usize].frames()?;
         let (mut arrivals, all) = (Vec::new(), psdu.mpdus().len());
         set_arrivals(&mut arrivals, end, times.data - preamble, psdu);
         // The first frame began with the preamble.
@@ -52,23 +64,15 @@ impl<P: Clone> Aggregate<P> {
             let before = arrivals[..place].iter().rfind(|&&one| one < arrivals[place]);
             before.is_none_or(|&begin| begin < until)
         };
-        let (frames, errors) = self.receive(&mut air.desk(), by, end, 0..all, overlapped, supply);
-        air.contention.count_mpdus(by, frames, errors);
+        let (frames, errors) = self.desk().receive(by, end, 0..all, overlapped);
+        self.air.contention.count_mpdus(by, frames, errors);
         let response = FrameTimes {
             data: times.ack,
             first: times.ack,
-            data_received: times.ack + air.frames.phy().propagation_delay,
-            total: times.ack + air.frames.phy().propagation_delay,
+            data_received: times.ack + self.air.frames.phy().propagation_delay,
+            total: times.ack + self.air.frames.phy().propagation_delay,
             ..FrameTimes::default()
         };
         (frames > errors).then_some((by, response))
-    }
-
-    /// Returns the width of the data that `by` sends first, in MHz; `None` if it begins with a
-    /// control frame.
-    fn width_of_data_mhz(&self, by: ContenderId) -> Option<u16> {
-        let queue = &self.queues[by as usize];
-        let is_data = queue.sends == Sends::Data && queue.times.first() == queue.times.data;
-        is_data.then(|| self.exchanges[queue.class as usize].width_mhz())
     }
 }

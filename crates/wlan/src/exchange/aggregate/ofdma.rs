@@ -7,12 +7,12 @@ mod uplink;
 
 use airtcp_kernel::{Duration, Time};
 
-use super::assembly::{Limits, breaks_window, fill, set_arrivals};
+use super::assembly::{Limits, breaks_window, set_arrivals};
 use super::{Aggregate, Sends};
 use crate::config::{Delivery, MacConfig, OfdmaAcknowledgment, OfdmaConfig};
 use crate::contention::{ContenderConfig, Retry};
 use crate::events::{Began, MacEvent, Supply};
-use crate::exchange::{Air, Desk, OnAir, Roles};
+use crate::exchange::{Desk, OnAir, Play, Roles};
 use crate::frame::{Frames, Ppdu, Psdu, Trigger, UserPsdu};
 use crate::phy::{Division, HighRate, PhyConfig, ResourceUnit};
 use crate::sequence::dcf::FrameTimes;
@@ -139,46 +139,58 @@ impl<P> Ofdma<P> {
 }
 
 impl<P: Clone> Aggregate<P> {
+    /// Takes the users of `by`, whose PSDUs are then processed as those of single users.
+    fn take_users(&mut self, by: ContenderId) -> Vec<User<P>> {
+        self.queues[by as usize].sends = Sends::Data;
+        let own = self.ofdma.as_mut().and_then(|one| one.queue(by)).expect("it sends to users");
+        std::mem::take(&mut own.users)
+    }
+}
+
+impl<P: Clone, S: Supply<P>> Play<'_, P, Aggregate<P>, S> {
     /// Assembles a PPDU of `by` to several users, or a trigger. Returns false if it sends to one as
     /// ever: it is no access point, has to send a Block ACK request, or has nothing for any user.
-    pub(super) fn assemble_users<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) -> bool {
-        let Some(chosen) = self.choose_users(air, by, supply) else { return false };
-        if self.assemble_trigger(air, by, now, chosen.is_some()) {
+    pub(super) fn assemble_users(&mut self, by: ContenderId, now: Time) -> bool {
+        let Some(chosen) = self.choose_users(by) else { return false };
+        if self.mac.assemble_trigger(self.air, by, now, chosen.is_some()) {
             return true;
         }
         let Some((division, stations)) = chosen else { return false };
-        let Some(ofdma) = &mut self.ofdma else { return false };
+        let Some(ofdma) = &mut self.mac.ofdma else { return false };
         let delay = ofdma.propagation_delay;
         let hop = delay + ofdma.sifs;
         if let Some(uplink) = ofdma.uplink.as_mut().filter(|one| one.by == by) {
             uplink.follows_users = true;
         }
         let Some(own) = ofdma.queues.iter_mut().find(|one| one.by == by) else { return false };
-        let queue = &mut self.queues[by as usize];
-        let peers = &mut self.peers[by as usize];
-        let class_of = |receiver| air.roles.class_of(receiver);
-        let rate_of = |receiver| self.exchanges[class_of(receiver) as usize].high_rate().0;
+        let queue = &mut self.mac.queues[by as usize];
+        let peers = &mut self.mac.peers[by as usize];
+        let class_of = |receiver| self.air.roles.class_of(receiver);
+        let rate_of = |receiver| self.mac.exchanges[class_of(receiver) as usize].high_rate().0;
         let preamble = HighRate::preamble_to(stations.iter().map(|&one| rate_of(one)));
         let classes: Vec<u32> = stations.iter().map(|&one| class_of(one)).collect();
         let mut answers = UserAnswers::new(&ofdma.config, hop, stations.len());
         let mut data = Duration::ZERO;
         debug_assert!(own.users.is_empty(), "an exchange ends before the next begins");
         for (place, (&receiver, class)) in stations.iter().zip(classes).enumerate() {
-            let exchange = &self.exchanges[class as usize];
+            let exchange = &self.mac.exchanges[class as usize];
             let (rate, timing) = exchange.high_rate();
             let ppdus = rate.ppdus_in(division, preamble, timing);
             let room = exchange.unit_room(&ppdus, exchange.ppdu_time());
-            let limits = Limits { exchange, room, left: None, is_sample: false, in_unit: true };
+            let limits = Limits {
+                frames: &self.air.frames,
+                exchange,
+                room,
+                left: None,
+                is_sample: false,
+                in_unit: true,
+            };
             let window = &mut peers.of_mut(receiver).window;
             let mut mpdus = Vec::new();
-            let psdu = fill(&mut air.desk(), by, now, window, &limits, &mut mpdus, supply);
-            self.broken_law = self.broken_law.take().or(breaks_window(window, &mpdus, exchange));
+            let originator = &mut self.air.originators[by as usize];
+            let psdu = originator.fill(by, now, window, &limits, &mut mpdus, self.supply);
+            self.mac.broken_law =
+                self.mac.broken_law.take().or(breaks_window(window, &mpdus, exchange));
             peers.update_pending(receiver);
             if mpdus.is_empty() {
                 continue;
@@ -205,40 +217,29 @@ impl<P: Clone> Aggregate<P> {
 
     /// Chooses the users of the next PPDU of `by`, if any has a frame. Returns `None` if it sends to
     /// one as ever.
-    fn choose_users<S: Supply<P>>(
-        &mut self,
-        air: &Air<P>,
-        by: ContenderId,
-        supply: &S,
-    ) -> Option<Option<(Division, Vec<StationId>)>> {
-        let ofdma = self.ofdma.as_mut()?;
+    fn choose_users(&mut self, by: ContenderId) -> Option<Option<(Division, Vec<StationId>)>> {
+        let ofdma = self.mac.ofdma.as_mut()?;
         if let Some(uplink) = ofdma.uplink.as_mut().filter(|one| one.by == by) {
             uplink.is_requested = false;
         }
         let own = ofdma.queue(by)?;
-        let peers = &self.peers[by as usize];
+        let peers = &self.mac.peers[by as usize];
         if peers.pending(0).any(|one| one.window.on(0).request_due) {
             return None;
         }
         let any = own.scheduler.any()?;
-        let class = air.roles.class_of(any);
-        let width = self.exchanges[class as usize].high_rate().0.channel_width_mhz;
+        let class = self.air.roles.class_of(any);
+        let width = self.mac.exchanges[class as usize].high_rate().0.channel_width_mhz;
         Some(own.scheduler.choose(width, |receiver| {
-            peers.of(receiver).window.waiting() > 0 || supply.has_next_for(by, receiver)
+            peers.of(receiver).window.waiting() > 0 || self.supply.has_next_for(by, receiver)
         }))
     }
 
     /// Puts the PPDU of `by` to several users on the air at `start`.
-    pub(super) fn users_begin<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        by: ContenderId,
-        start: Time,
-        supply: &mut S,
-    ) {
-        let times = self.queues[by as usize].times;
-        let by_mpdus = self.delivery == Delivery::Mpdu;
-        let ofdma = self.ofdma.as_mut().expect("it sends to several users");
+    pub(super) fn users_begin(&mut self, by: ContenderId, start: Time) {
+        let times = self.mac.queues[by as usize].times;
+        let by_mpdus = self.mac.delivery == Delivery::Mpdu;
+        let ofdma = self.mac.ofdma.as_mut().expect("it sends to several users");
         let delay = ofdma.propagation_delay;
         let received = start + times.data_received;
         let own = ofdma.queue(by).expect("it sends to several users");
@@ -263,95 +264,69 @@ impl<P: Clone> Aggregate<P> {
         let next = own.arrivals[0].0;
         let users = ofdma.users(by);
         let ppdu = Ppdu::of_users(&users);
-        supply.on_event(start, MacEvent::Began(Began::Exchange { by, times: &times, ppdu }));
-        air.medium.begin_alone(by, start + times.first());
-        air.set_on_air(OnAir::Sending { end: start + times.total }, next);
+        self.supply.on_event(start, MacEvent::Began(Began::Exchange { by, times: &times, ppdu }));
+        self.air.medium.begin_alone(by, start + times.first());
+        self.air.set_on_air(OnAir::Sending { end: start + times.total }, next);
     }
 
     /// Receives the next frame, or all frames, of a user of the PPDU on the air.
-    pub(super) fn users_receive<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        by: ContenderId,
-        now: Time,
-        end: Time,
-        supply: &mut S,
-    ) {
-        let own = self.ofdma.as_mut().and_then(|one| one.queue(by)).expect("it sends to users");
+    pub(super) fn users_receive(&mut self, by: ContenderId, now: Time, end: Time) {
+        let own = self.mac.ofdma.as_mut().and_then(|one| one.queue(by)).expect("it sends to users");
         let (_, place, packets) = own.arrivals[own.arrived];
         own.arrived += 1;
         let next = own.arrivals.get(own.arrived).map(|&(time, ..)| time);
         // The code for one user works on the PSDU that its queue holds.
         let User { psdu, class, unit, data, preamble, arrived } = own.users.remove(place);
-        air.originators[by as usize].psdu = Some(psdu);
+        self.air.originators[by as usize].psdu = Some(psdu);
         let places = arrived..arrived + packets;
-        let (frames, errors) =
-            self.receive(&mut air.desk(), by, now, places.clone(), |_| false, supply);
-        self.any_received |= frames > errors;
-        air.contention.count_mpdus(by, frames, errors);
-        let psdu = air.originators[by as usize].psdu.take().expect("it was held");
+        let (frames, errors) = self.desk().receive(by, now, places.clone(), |_| false);
+        self.mac.any_received |= frames > errors;
+        self.air.contention.count_mpdus(by, frames, errors);
+        let psdu = self.air.originators[by as usize].psdu.take().expect("it was held");
         let user = User { psdu, class, unit, data, preamble, arrived: places.end };
-        let ofdma = self.ofdma.as_mut().expect("it sends to users");
+        let ofdma = self.mac.ofdma.as_mut().expect("it sends to users");
         let waits = ofdma.config.acknowledgment == OfdmaAcknowledgment::BarSequence;
         let own = ofdma.queue(by).expect("it sends to users");
         own.users.insert(place, user);
         if let Some(next) = next {
-            air.set_on_air(OnAir::Sending { end }, next);
-        } else if self.any_received || !waits {
-            air.answers(by, EVERYBODY, now, end);
+            self.air.set_on_air(OnAir::Sending { end }, next);
+        } else if self.mac.any_received || !waits {
+            self.air.answers(by, EVERYBODY, now, end);
         } else {
-            air.set_on_air(OnAir::Unanswered { by }, end);
-            let ack = self.queues[by as usize].times.ack;
-            let to = end.as_nanos() - air.frames.phy().propagation_delay.as_nanos();
+            self.air.set_on_air(OnAir::Unanswered { by }, end);
+            let ack = self.mac.queues[by as usize].times.ack;
+            let to = end.as_nanos() - self.air.frames.phy().propagation_delay.as_nanos();
             let from = Time::from_nanos(to - ack.as_nanos());
             for (place, user) in own.users.iter().enumerate() {
                 let part = |place| from + ack.part(place, own.users.len());
                 let (psdu, answer) = (user.psdu.frames(), (part(place), part(place + 1)));
-                supply.on_event(end, MacEvent::Lost { by, psdu, answer });
+                self.supply.on_event(end, MacEvent::Lost { by, psdu, answer });
             }
         }
     }
 
     /// Processes the Block ACKs of all users of the PPDU of `by`.
-    pub(super) fn users_answered<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
+    pub(super) fn users_answered(&mut self, by: ContenderId, now: Time) {
         let mut receiver = EVERYBODY;
-        for user in self.take_users(by) {
-            air.originators[by as usize].psdu = Some(user.psdu);
-            receiver = self.take_answer(&mut air.desk(), by, now, supply);
+        for user in self.mac.take_users(by) {
+            self.air.originators[by as usize].psdu = Some(user.psdu);
+            receiver = self.desk().take_answer(by, now);
         }
-        self.goes_on(air, by, receiver, now, supply);
+        self.goes_on(by, receiver, now);
     }
+}
 
+impl<P: Clone, S: Supply<P>> Desk<'_, P, Aggregate<P>, S> {
     /// Puts back the frames of all users of `by`. Returns whether all of them are given up.
-    pub(super) fn users_failed<S: Supply<P>>(
-        &mut self,
-        air: &mut Desk<'_, P>,
-        by: ContenderId,
-        data_sent: bool,
-        now: Time,
-        supply: &mut S,
-    ) -> Retry {
+    pub(super) fn users_failed(&mut self, by: ContenderId, data_sent: bool, now: Time) -> Retry {
         let mut retry = Retry::Dropped;
-        for user in self.take_users(by) {
-            air.originators[by as usize].psdu = Some(user.psdu);
-            if self.ppdu_failed(air, by, data_sent, now, supply) == Retry::Again {
+        for user in self.mac.take_users(by) {
+            self.originators[by as usize].psdu = Some(user.psdu);
+            if self.ppdu_failed(by, data_sent, now) == Retry::Again {
                 retry = Retry::Again;
             }
         }
         retry
-    }
-
-    /// Takes the users of `by`, whose PSDUs are then processed as those of single users.
-    fn take_users(&mut self, by: ContenderId) -> Vec<User<P>> {
-        self.queues[by as usize].sends = Sends::Data;
-        let own = self.ofdma.as_mut().and_then(|one| one.queue(by)).expect("it sends to users");
-        std::mem::take(&mut own.users)
     }
 }
 

@@ -6,38 +6,26 @@ use airtcp_kernel::Time;
 use super::Polled;
 use crate::events::{MacEvent, Supply};
 use crate::exchange::desk::loses;
-use crate::exchange::{Air, Originator};
+use crate::exchange::{Air, Originator, Play};
 use crate::station::ContenderId;
 
-impl Polled {
+impl<P: Clone, S: Supply<P>> Play<'_, P, Polled, S> {
     /// Releases the frame of `by`, which has been acknowledged.
-    pub(super) fn acknowledged_without_contention<P: Clone, S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
-        let originator = &mut air.originators[by as usize];
+    pub(super) fn acknowledged_without_contention(&mut self, by: ContenderId, now: Time) {
+        let originator = &mut self.air.originators[by as usize];
         if let Some(psdu) = &mut originator.psdu {
-            supply.acknowledged(now, by, psdu.only());
+            self.supply.acknowledged(now, by, psdu.only());
             originator.release();
-            air.counters.contention_free_successes += 1;
-            air.contention.succeeded_without_contention(by);
+            self.air.counters.contention_free_successes += 1;
+            self.air.contention.succeeded_without_contention(by);
         }
     }
 
     /// Counts a failure of `by`'s frame, which is retransmitted later or given up.
-    pub(super) fn failed_without_contention<P: Clone, S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
-        let retry = air.retry(by);
-        air.contention.failed_without_contention(by, retry);
-        air.after_failure(self, by, retry, now, supply);
+    pub(super) fn failed_without_contention(&mut self, by: ContenderId, now: Time) {
+        let retry = self.air.retry(by);
+        self.air.contention.failed_without_contention(by, retry);
+        self.after_failure(by, retry, now);
     }
 }
 
@@ -51,32 +39,24 @@ impl<P: Clone> Air<P> {
         !self.is_perfect
             && loses(&mut self.errors, &self.roles, &self.frames, *station, psdu.only())
     }
+}
 
-    pub(super) fn tell_of_cf_loss<S: Supply<P>>(
-        &mut self,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
-        if let Some(psdu) = self.originators[by as usize].frames() {
+impl<P: Clone, E, S: Supply<P>> Play<'_, P, E, S> {
+    pub(super) fn tell_of_cf_loss(&mut self, by: ContenderId, now: Time) {
+        if let Some(psdu) = self.air.originators[by as usize].frames() {
             // No separate time was reserved for a response.
-            supply.on_event(now, MacEvent::Lost { by, psdu, answer: (now, now) });
+            self.supply.on_event(now, MacEvent::Lost { by, psdu, answer: (now, now) });
         }
     }
 
     /// Receives the data frame of `by`, unless it is a duplicate because only its acknowledgment
     /// was lost.
-    pub(super) fn received_without_contention<S: Supply<P>>(
-        &mut self,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
-        if let Some(psdu) = &mut self.originators[by as usize].psdu {
+    pub(super) fn received_without_contention(&mut self, by: ContenderId, now: Time) {
+        if let Some(psdu) = &mut self.air.originators[by as usize].psdu {
             let mpdu = psdu.only();
             if !mpdu.is_received {
                 mpdu.is_received = true;
-                supply.on_event(now, MacEvent::Received { by, mpdu, came: None });
+                self.supply.on_event(now, MacEvent::Received { by, mpdu, came: None });
             }
         }
     }

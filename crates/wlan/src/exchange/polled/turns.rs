@@ -13,7 +13,7 @@ use airtcp_kernel::Time;
 
 use super::{Polled, class_of_poll};
 use crate::events::Supply;
-use crate::exchange::{Air, OnAir};
+use crate::exchange::{Air, OnAir, Play};
 use crate::station::{ContenderId, StationId};
 
 /// The access point's next action.
@@ -96,22 +96,16 @@ impl Round {
     }
 }
 
-impl Polled {
+impl<P: Clone, S: Supply<P>> Play<'_, P, Polled, S> {
     /// Chooses at `now` what the access point sends at `start`.
-    pub(super) fn take_turn<P: Clone, S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        now: Time,
-        start: Time,
-        supply: &mut S,
-    ) -> Turn {
-        debug_assert!(matches!(air.on_air, OnAir::ContentionFree));
-        let Air { originators, frames, roles, .. } = air;
-        let acknowledged = self.unacknowledged.map(|by| originators[by as usize].station);
+    pub(super) fn take_turn(&mut self, now: Time, start: Time) -> Turn {
+        debug_assert!(matches!(self.air.on_air, OnAir::ContentionFree));
+        let Air { originators, frames, roles, .. } = self.air;
+        let acknowledged = self.mac.unacknowledged.map(|by| originators[by as usize].station);
         let phy = frames.phy();
         let hops = phy.propagation_delay + phy.sifs + phy.propagation_delay;
-        let latest = self.answered_by(phy.propagation_delay);
-        let (headers, empty_bits) = (frames.mpdu_bits(0), self.empty_bits);
+        let latest = self.mac.answered_by(phy.propagation_delay);
+        let (headers, empty_bits) = (frames.mpdu_bits(0), self.mac.empty_bits);
         let mut fits = |to: StationId, bits| {
             let class = class_of_poll(frames, roles, to, acknowledged);
             let poll = frames.times(class, bits).data;
@@ -119,16 +113,16 @@ impl Polled {
             let answer = frames.times(roles.class_of(to), empty_bits).data;
             start + poll + hops + answer <= latest
         };
-        let round = &mut self.round;
+        let round = &mut self.mac.round;
         let next = round.next();
-        let access_point = &mut originators[self.access_point as usize];
+        let access_point = &mut originators[self.mac.access_point as usize];
         let mut taken = None;
         let to = if let Some(psdu) = &access_point.psdu {
             let to = psdu.frames().receiver();
             (round.takes_data(to, next) && fits(to, psdu.frames().bits())).then_some(to)
         } else {
             let goes = |to, bits| round.takes_data(to, next) && fits(to, headers + bits);
-            supply.next(self.access_point, None, now, goes, |msdu| taken = Some(msdu));
+            self.supply.next(self.mac.access_point, None, now, goes, |msdu| taken = Some(msdu));
             taken.as_ref().map(|msdu| msdu.receiver)
         };
         let turn = match (to, next) {
@@ -150,17 +144,10 @@ impl Polled {
 
     /// Decides whether `by`, which is polled, responds with data from `start` on: the frame that
     /// the MAC holds of its queue, or the next packet of it, if that ends in time.
-    pub(super) fn has_answer<P: Clone, S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        by: ContenderId,
-        now: Time,
-        start: Time,
-        supply: &mut S,
-    ) -> bool {
-        let Air { originators, frames, roles, .. } = air;
+    pub(super) fn has_answer(&mut self, by: ContenderId, now: Time, start: Time) -> bool {
+        let Air { originators, frames, roles, .. } = self.air;
         let propagation = frames.phy().propagation_delay;
-        let latest = self.answered_by(propagation);
+        let latest = self.mac.answered_by(propagation);
         let headers = frames.mpdu_bits(0);
         let originator = &mut originators[by as usize];
         let class = roles.class_of(originator.station);
@@ -169,7 +156,7 @@ impl Polled {
             return fits(psdu.frames().bits());
         }
         let mut taken = None;
-        supply.next(by, None, now, |_, bits| fits(headers + bits), |msdu| taken = Some(msdu));
+        self.supply.next(by, None, now, |_, bits| fits(headers + bits), |msdu| taken = Some(msdu));
         let Some(msdu) = taken else { return false };
         originator.take(msdu, headers);
         true

@@ -14,10 +14,10 @@ use crate::sequence::txop::Txop;
 use crate::station::{ContenderId, StationId};
 
 impl<P: Clone> Plain<P> {
-    fn desk(&mut self) -> (Desk<'_, P>, Option<&mut Aggregate<P>>) {
+    fn desk<'a, S>(&'a mut self, supply: &'a mut S) -> Option<Desk<'a, P, Aggregate<P>, S>> {
         let Self { originators, frames, roles, errors, aggregate, .. } = self;
-        let is_perfect = errors.is_perfect();
-        (Desk { originators, frames, roles, errors, is_perfect }, aggregate.as_deref_mut())
+        let (mac, is_perfect) = (aggregate.as_deref_mut()?, errors.is_perfect());
+        Some(Desk { mac, supply, originators, frames, roles, errors, is_perfect })
     }
 
     /// Starts the access of `id`.
@@ -51,15 +51,15 @@ impl<P: Clone> Plain<P> {
         if left.is_some_and(|left| left == Duration::ZERO || !self.has_frame(by, supply)) {
             return false;
         }
-        let (mut desk, aggregate) = self.desk();
-        match (aggregate, left) {
-            (Some(one), _) => one.assemble_at(&mut desk, by, now, left, supply),
-            (None, Some(left)) => desk.takes_what_fits(by, now, left, supply),
-            (None, None) => {
-                desk.originators[by as usize].hold(by, now, desk.frames, supply);
-                true
-            }
+        if let Some(mut desk) = self.desk(supply) {
+            return desk.assemble_at(by, now, left);
         }
+        let originator = &mut self.originators[by as usize];
+        let Some(left) = left else {
+            originator.hold(by, now, &self.frames, supply);
+            return true;
+        };
+        originator.takes_what_fits(by, now, left, (&mut self.frames, &self.roles), supply)
     }
 
     fn has_frame<S: Supply<P>>(&self, by: ContenderId, supply: &S) -> bool {
@@ -270,13 +270,12 @@ impl<P: Clone> Plain<P> {
     fn data_came<S: Supply<P>>(&mut self, frame: &Frame, now: Time, supply: &mut S) -> bool {
         let by = frame.by;
         let bad = std::mem::take(&mut self.stations[frame.to as usize].bad);
-        let (mut desk, aggregate) = self.desk();
-        let Some(one) = aggregate else {
-            let originator = &mut desk.originators[by as usize];
+        let Some(mut desk) = self.desk(supply) else {
+            let originator = &mut self.originators[by as usize];
             let station = originator.station;
             let mpdu = Psdu::only_of(&mut originator.psdu);
-            let far = desk.roles.far(station, mpdu.receiver);
-            if desk.errors.loses(far, desk.frames.msdu_bits(mpdu.bits)) {
+            let far = self.roles.far(station, mpdu.receiver);
+            if self.errors.loses(far, self.frames.msdu_bits(mpdu.bits)) {
                 return false;
             }
             if !std::mem::replace(&mut mpdu.is_received, true) {
@@ -284,9 +283,9 @@ impl<P: Clone> Plain<P> {
             }
             return true;
         };
-        let (&FrameTimes { data, .. }, _, preamble, asked) = one.assembled(by);
+        let (&FrameTimes { data, .. }, _, preamble, asked) = desk.mac.assembled(by);
         if let Some(receiver) = asked {
-            one.receive_request(by, receiver, now, supply);
+            desk.receive_request(by, receiver, now);
             return true;
         }
         let psdu = desk.originators[by as usize].frames().expect("it was sent");
@@ -301,7 +300,7 @@ impl<P: Clone> Plain<P> {
             let is_in = |&(since, until)| since < ends[place] && until > start_of(place);
             bad.iter().any(is_in)
         };
-        let (whole, errors) = one.receive(&mut desk, by, now, 0..ends.len(), overlapped, supply);
+        let (whole, errors) = desk.receive(by, now, 0..ends.len(), overlapped);
         let counters = &mut self.queues[by as usize].contender.counters;
         counters.mpdus += whole;
         counters.mpdu_errors += errors;
@@ -319,11 +318,10 @@ impl<P: Clone> Plain<P> {
         let station = &mut self.stations[id as usize];
         (station.timeout, station.waits_for_end) = (Time::NEVER, false);
         let txop = station.exchange.expect("it was awaited").txop;
-        let (mut desk, aggregate) = self.desk();
-        if let Some(one) = aggregate {
-            one.take_answer(&mut desk, by, now, supply);
+        if let Some(mut desk) = self.desk(supply) {
+            desk.take_answer(by, now);
         } else {
-            let originator = &mut desk.originators[by as usize];
+            let originator = &mut self.originators[by as usize];
             supply.acknowledged(now, by, Psdu::only_of(&mut originator.psdu));
             originator.release();
         }
@@ -400,14 +398,12 @@ impl<P: Clone> Plain<P> {
         now: Time,
         supply: &mut S,
     ) -> Retry {
-        let (short, long) = self.retry_limits;
-        let (mut desk, aggregate) = self.desk();
-        let originator = &mut desk.originators[by as usize];
-        match aggregate {
-            Some(one) => one.ppdu_failed(&mut desk, by, failure == Failure::NoAnswer, now, supply),
-            None if is_protected => originator.retry_after_rts(long),
-            None => originator.retry(short),
+        if let Some(mut desk) = self.desk(supply) {
+            return desk.ppdu_failed(by, failure == Failure::NoAnswer, now);
         }
+        let (short, long) = self.retry_limits;
+        let originator = &mut self.originators[by as usize];
+        if is_protected { originator.retry_after_rts(long) } else { originator.retry(short) }
     }
 
     /// Drops what must not be retransmitted. Returns whether `by` has a frame now.

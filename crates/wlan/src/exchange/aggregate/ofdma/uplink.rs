@@ -14,7 +14,7 @@ use super::scheduler::RoundRobin;
 use crate::config::{OfdmaConfig, OfdmaUplink};
 use crate::contention::ContenderConfig;
 use crate::events::Supply;
-use crate::exchange::{Air, OnAir, Roles};
+use crate::exchange::{Air, OnAir, Play, Roles};
 use crate::frame::{LOWEST_OFDM_RATE, Trigger};
 use crate::phy::{HighRate, HighRatePpdus, ResourceUnit};
 use crate::sequence::dcf::FrameTimes;
@@ -140,25 +140,6 @@ impl<P: Clone> Aggregate<P> {
         uplink.expect("it sends triggers")
     }
 
-    /// Lets the access point contend without a packet at `now`, unless it contends or sends anyway.
-    #[cold]
-    pub(in super::super) fn access_is_due<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        now: Time,
-        supply: &S,
-    ) {
-        let Uplink { by, interval, .. } = *self.uplink();
-        air.beacons.request_access_at(interval.map_or(Time::NEVER, |interval| now + interval));
-        let is_free = !air.contention.is_exchanging(by) && !air.has_frame(self, by, supply);
-        if is_free {
-            self.uplink().is_requested = true;
-            air.access_requested(by, now);
-        } else {
-            air.look_for_access();
-        }
-    }
-
     /// Assembles a trigger of `by` if one is due: for reports after a PPDU to several users, or if the
     /// access point has no frame; for data after reports. Returns false if none is due.
     pub(super) fn assemble_trigger(
@@ -248,5 +229,21 @@ impl<P: Clone> Aggregate<P> {
             OnAir::Sending { end: start + times.total },
             received + air.frames.phy().sifs,
         );
+    }
+}
+
+impl<P: Clone, S: Supply<P>> Play<'_, P, Aggregate<P>, S> {
+    /// Lets the access point contend without a packet at `now`, unless it contends or sends anyway.
+    #[cold]
+    pub(in crate::exchange) fn access_is_due(&mut self, now: Time) {
+        let Uplink { by, interval, .. } = *self.mac.uplink();
+        self.air.beacons.request_access_at(interval.map_or(Time::NEVER, |interval| now + interval));
+        let is_free = !self.air.contention.is_exchanging(by) && !self.has_frame(by);
+        if is_free {
+            self.mac.uplink().is_requested = true;
+            self.air.access_requested(by, now);
+        } else {
+            self.air.look_for_access();
+        }
     }
 }

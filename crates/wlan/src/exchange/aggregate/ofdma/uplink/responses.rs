@@ -3,7 +3,7 @@
 
 use airtcp_kernel::{Duration, Time};
 
-use super::super::super::assembly::{Limits, breaks_window, fill, set_arrivals};
+use super::super::super::assembly::{Limits, breaks_window, set_arrivals};
 use super::super::super::{Aggregate, Sends};
 use super::{
     ALL_RECEIVED_BITS, LESS_THAN_ALONE_BITS, MOST_REPORTED_BITS, MULTI_STATION_BITS, Response,
@@ -12,91 +12,11 @@ use super::{
 use crate::config::Delivery;
 use crate::contention::Retry;
 use crate::events::{Began, MacEvent, Supply, TriggeredFrames, TriggeredPsdu};
-use crate::exchange::{Air, Exchange, OnAir};
+use crate::exchange::{Air, Exchange, OnAir, Play};
 use crate::frame::Psdu;
 use crate::station::{ContenderId, EVERYBODY};
 
 impl<P: Clone> Aggregate<P> {
-    /// Begins the response to the trigger of `by`, or receives its next part.
-    pub(in super::super::super) fn trigger_responses<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        by: ContenderId,
-        now: Time,
-        end: Time,
-        supply: &mut S,
-    ) {
-        let asks = self.queues[by as usize].times.rts == Duration::ZERO;
-        let uplink = self.uplink();
-        if uplink.responding.is_some() {
-            return self.responses_arrive(air, by, now, end, supply);
-        }
-        uplink.responding = Some(now);
-        if asks {
-            for place in 0..self.uplink().units.len() {
-                self.reports(air, place, end, supply);
-            }
-            let times = self.queues[by as usize].times;
-            let before = times.data_received + air.frames.phy().sifs;
-            self.tell_responses(air, by, (now, before), supply);
-            air.set_on_air(OnAir::Acknowledging { by, from: EVERYBODY, ack_start: now }, end);
-            return;
-        }
-        for place in 0..self.uplink().units.len() {
-            let sends = self.respond(air, place, now, supply);
-            self.uplink().units[place].sends = sends;
-            if sends == Response::Nothing {
-                self.reports(air, place, end, supply);
-            }
-        }
-        self.set_response_arrivals(air, by, now);
-        let next = self.uplink().arrivals[0].0;
-        air.set_on_air(OnAir::Sending { end }, next);
-    }
-
-    /// Stores the report of a unit's station, which is received at `end`.
-    fn reports<S: Supply<P>>(&mut self, air: &Air<P>, place: usize, end: Time, supply: &S) {
-        let Unit { station, by, .. } = self.uplink().units[place];
-        let window = &self.peers[by as usize].of(air.roles.access_point()).window;
-        let held: u64 = window.iter().map(|mpdu| mpdu.bits).sum();
-        let bits = held + supply.queued_bits(by, air.frames.mpdu_bits(0), MOST_REPORTED_BITS + 1);
-        self.uplink().reports[station as usize] = Some((end, reported(bits)));
-    }
-
-    /// Assembles the response of a unit's station to a trigger for data at `now`.
-    fn respond<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        place: usize,
-        now: Time,
-        supply: &mut S,
-    ) -> Response {
-        let response = self.uplink().response;
-        let Unit { by, class, ppdus, .. } = self.uplink().units[place];
-        let access_point = air.roles.access_point();
-        let exchange = &self.exchanges[class as usize];
-        let peers = &mut self.peers[by as usize];
-        let queue = &mut self.queues[by as usize];
-        let window = &mut peers.of_mut(access_point).window;
-        queue.choice = None;
-        if window.on(0).request_due {
-            queue.sends = Sends::Request(access_point);
-            return Response::Request;
-        }
-        let room = exchange.unit_room(&ppdus, response);
-        let limits = Limits { exchange, room, left: None, is_sample: false, in_unit: true };
-        let mut mpdus = Vec::new();
-        fill(&mut air.desk(), by, now, window, &limits, &mut mpdus, supply);
-        self.broken_law = self.broken_law.take().or(breaks_window(window, &mpdus, exchange));
-        peers.update_pending(access_point);
-        if mpdus.is_empty() {
-            return Response::Nothing;
-        }
-        queue.sends = Sends::Data;
-        air.originators[by as usize].psdu = Some(Psdu::of(mpdus));
-        Response::Data { arrived: 0, received: 0, lost: 0 }
-    }
-
     /// Computes when the frames of the response arrive that begins at `now`.
     fn set_response_arrivals(&mut self, air: &Air<P>, by: ContenderId, now: Time) {
         let by_mpdus = self.delivery == Delivery::Mpdu;
@@ -128,102 +48,6 @@ impl<P: Clone> Aggregate<P> {
         uplink.arrivals.sort_by_key(|&(time, place, _)| (time, place));
     }
 
-    /// Receives the next frame, or all frames, of a unit of the response; or ends the response.
-    fn responses_arrive<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        by: ContenderId,
-        now: Time,
-        end: Time,
-        supply: &mut S,
-    ) {
-        let uplink = self.uplink();
-        let (_, place, packets) = uplink.arrivals[uplink.arrived];
-        uplink.arrived += 1;
-        if packets == 0 {
-            return self.response_ends(air, by, now, supply);
-        }
-        let next = uplink.arrivals[uplink.arrived].0;
-        let Unit { by: sender, sends, .. } = uplink.units[place];
-        let Response::Data { arrived, received, lost } = sends else { unreachable!("it has data") };
-        let places = arrived..arrived + packets;
-        let (frames, errors) =
-            self.receive(&mut air.desk(), sender, now, places.clone(), |_| false, supply);
-        air.contention.count_mpdus(sender, frames, errors);
-        self.uplink().units[place].sends = Response::Data {
-            arrived: places.end,
-            received: received + frames - errors,
-            lost: lost + errors,
-        };
-        air.set_on_air(OnAir::Sending { end }, next);
-    }
-
-    /// Ends the response to a trigger for data: a Multi-STA Block ACK follows if there is anything
-    /// to acknowledge.
-    fn response_ends<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
-        let units = std::mem::take(&mut self.uplink().units);
-        // One frame for all of them, which have the same rate of Block ACKs.
-        let (mut size, mut answered) = (0, None);
-        for unit in &units {
-            if unit.sends == Response::Request {
-                self.receive_request(unit.by, air.roles.access_point(), now, supply);
-            }
-            let (block_ack_bits, rate) = self.exchanges[unit.class as usize].block_ack();
-            let with_bitmap = block_ack_bits - LESS_THAN_ALONE_BITS;
-            let bits = match unit.sends {
-                Response::Request => with_bitmap,
-                Response::Data { received: 1.., lost: 1.., .. } => with_bitmap,
-                Response::Data { received: 1.., .. } => ALL_RECEIVED_BITS,
-                Response::Data { .. } | Response::Nothing => 0,
-            };
-            if bits > 0 {
-                size += bits;
-                answered = Some(rate);
-            }
-        }
-        let phy = air.frames.phy();
-        let (sifs, delay) = (phy.sifs, phy.propagation_delay);
-        let any_data = units.iter().any(|unit| matches!(unit.sends, Response::Data { .. }));
-        let times = &mut self.queues[by as usize].times;
-        let before = times.data_received;
-        if let Some(rate) = answered {
-            let answer = phy.ppdu_time(MULTI_STATION_BITS + size, rate);
-            (times.ack, times.total) = (answer, times.data_received + sifs + answer + delay);
-            times.control += answer;
-        }
-        let left = times.total - before;
-        self.uplink().units = units;
-        self.tell_responses(air, by, (now, before), supply);
-        if size > 0 {
-            air.answers(by, EVERYBODY, now, now + left);
-        } else if any_data {
-            air.set_on_air(OnAir::Unanswered { by }, now + sifs + delay);
-        } else {
-            self.trigger_answered(air, by, now, supply);
-        }
-    }
-
-    /// Reports the responses to the trigger of `by`, whose exchange began `before` `now`.
-    fn tell_responses<S: Supply<P>>(
-        &self,
-        air: &Air<P>,
-        by: ContenderId,
-        (now, before): (Time, Duration),
-        supply: &mut S,
-    ) {
-        let users = &self.triggered(air, by)[..];
-        let start = Time::from_nanos(now.as_nanos() - before.as_nanos());
-        let times = &self.queues[by as usize].times;
-        let began = Began::Triggered { by, start, times, users, collides: false };
-        supply.on_event(now, MacEvent::Began(began));
-    }
-
     /// Returns the parts of stations in a trigger-based PPDU.
     pub(in super::super::super) fn triggered_by<'a>(
         &'a self,
@@ -249,61 +73,201 @@ impl<P: Clone> Aggregate<P> {
         };
         units.iter().map(part).collect()
     }
+}
+
+impl<P: Clone, S: Supply<P>> Play<'_, P, Aggregate<P>, S> {
+    /// Begins the response to the trigger of `by`, or receives its next part.
+    pub(in crate::exchange) fn trigger_responses(&mut self, by: ContenderId, now: Time, end: Time) {
+        let asks = self.mac.queues[by as usize].times.rts == Duration::ZERO;
+        let uplink = self.mac.uplink();
+        if uplink.responding.is_some() {
+            return self.responses_arrive(by, now, end);
+        }
+        uplink.responding = Some(now);
+        if asks {
+            for place in 0..self.mac.uplink().units.len() {
+                self.reports(place, end);
+            }
+            let times = self.mac.queues[by as usize].times;
+            let before = times.data_received + self.air.frames.phy().sifs;
+            self.tell_responses(by, (now, before));
+            self.air.set_on_air(OnAir::Acknowledging { by, from: EVERYBODY, ack_start: now }, end);
+            return;
+        }
+        for place in 0..self.mac.uplink().units.len() {
+            let sends = self.respond(place, now);
+            self.mac.uplink().units[place].sends = sends;
+            if sends == Response::Nothing {
+                self.reports(place, end);
+            }
+        }
+        self.mac.set_response_arrivals(self.air, by, now);
+        let next = self.mac.uplink().arrivals[0].0;
+        self.air.set_on_air(OnAir::Sending { end }, next);
+    }
+
+    /// Stores the report of a unit's station, which is received at `end`.
+    fn reports(&mut self, place: usize, end: Time) {
+        let Unit { station, by, .. } = self.mac.uplink().units[place];
+        let window = &self.mac.peers[by as usize].of(self.air.roles.access_point()).window;
+        let held: u64 = window.iter().map(|mpdu| mpdu.bits).sum();
+        let bits = held
+            + self.supply.queued_bits(by, self.air.frames.mpdu_bits(0), MOST_REPORTED_BITS + 1);
+        self.mac.uplink().reports[station as usize] = Some((end, reported(bits)));
+    }
+
+    /// Assembles the response of a unit's station to a trigger for data at `now`.
+    fn respond(&mut self, place: usize, now: Time) -> Response {
+        let response = self.mac.uplink().response;
+        let Unit { by, class, ppdus, .. } = self.mac.uplink().units[place];
+        let access_point = self.air.roles.access_point();
+        let exchange = &self.mac.exchanges[class as usize];
+        let peers = &mut self.mac.peers[by as usize];
+        let queue = &mut self.mac.queues[by as usize];
+        let window = &mut peers.of_mut(access_point).window;
+        queue.choice = None;
+        if window.on(0).request_due {
+            queue.sends = Sends::Request(access_point);
+            return Response::Request;
+        }
+        let room = exchange.unit_room(&ppdus, response);
+        let frames = &self.air.frames;
+        let limits = Limits { frames, exchange, room, left: None, is_sample: false, in_unit: true };
+        let mut mpdus = Vec::new();
+        let originator = &mut self.air.originators[by as usize];
+        originator.fill(by, now, window, &limits, &mut mpdus, self.supply);
+        self.mac.broken_law =
+            self.mac.broken_law.take().or(breaks_window(window, &mpdus, exchange));
+        peers.update_pending(access_point);
+        if mpdus.is_empty() {
+            return Response::Nothing;
+        }
+        queue.sends = Sends::Data;
+        self.air.originators[by as usize].psdu = Some(Psdu::of(mpdus));
+        Response::Data { arrived: 0, received: 0, lost: 0 }
+    }
+
+    /// Receives the next frame, or all frames, of a unit of the response; or ends the response.
+    fn responses_arrive(&mut self, by: ContenderId, now: Time, end: Time) {
+        let uplink = self.mac.uplink();
+        let (_, place, packets) = uplink.arrivals[uplink.arrived];
+        uplink.arrived += 1;
+        if packets == 0 {
+            return self.response_ends(by, now);
+        }
+        let next = uplink.arrivals[uplink.arrived].0;
+        let Unit { by: sender, sends, .. } = uplink.units[place];
+        let Response::Data { arrived, received, lost } = sends else { unreachable!("it has data") };
+        let places = arrived..arrived + packets;
+        let (frames, errors) = self.desk().receive(sender, now, places.clone(), |_| false);
+        self.air.contention.count_mpdus(sender, frames, errors);
+        self.mac.uplink().units[place].sends = Response::Data {
+            arrived: places.end,
+            received: received + frames - errors,
+            lost: lost + errors,
+        };
+        self.air.set_on_air(OnAir::Sending { end }, next);
+    }
+
+    /// Ends the response to a trigger for data: a Multi-STA Block ACK follows if there is anything
+    /// to acknowledge.
+    fn response_ends(&mut self, by: ContenderId, now: Time) {
+        let units = std::mem::take(&mut self.mac.uplink().units);
+        // One frame for all of them, which have the same rate of Block ACKs.
+        let (mut size, mut answered) = (0, None);
+        for unit in &units {
+            if unit.sends == Response::Request {
+                let access_point = self.air.roles.access_point();
+                self.desk().receive_request(unit.by, access_point, now);
+            }
+            let (block_ack_bits, rate) = self.mac.exchanges[unit.class as usize].block_ack();
+            let with_bitmap = block_ack_bits - LESS_THAN_ALONE_BITS;
+            let bits = match unit.sends {
+                Response::Request => with_bitmap,
+                Response::Data { received: 1.., lost: 1.., .. } => with_bitmap,
+                Response::Data { received: 1.., .. } => ALL_RECEIVED_BITS,
+                Response::Data { .. } | Response::Nothing => 0,
+            };
+            if bits > 0 {
+                size += bits;
+                answered = Some(rate);
+            }
+        }
+        let phy = self.air.frames.phy();
+        let (sifs, delay) = (phy.sifs, phy.propagation_delay);
+        let any_data = units.iter().any(|unit| matches!(unit.sends, Response::Data { .. }));
+        let times = &mut self.mac.queues[by as usize].times;
+        let before = times.data_received;
+        if let Some(rate) = answered {
+            let answer = phy.ppdu_time(MULTI_STATION_BITS + size, rate);
+            (times.ack, times.total) = (answer, times.data_received + sifs + answer + delay);
+            times.control += answer;
+        }
+        let left = times.total - before;
+        self.mac.uplink().units = units;
+        self.tell_responses(by, (now, before));
+        if size > 0 {
+            self.air.answers(by, EVERYBODY, now, now + left);
+        } else if any_data {
+            self.air.set_on_air(OnAir::Unanswered { by }, now + sifs + delay);
+        } else {
+            self.trigger_answered(by, now);
+        }
+    }
+
+    /// Reports the responses to the trigger of `by`, whose exchange began `before` `now`.
+    fn tell_responses(&mut self, by: ContenderId, (now, before): (Time, Duration)) {
+        let users = &self.mac.triggered(self.air, by)[..];
+        let start = Time::from_nanos(now.as_nanos() - before.as_nanos());
+        let times = &self.mac.queues[by as usize].times;
+        let began = Began::Triggered { by, start, times, users, collides: false };
+        self.supply.on_event(now, MacEvent::Began(began));
+    }
 
     /// Ends the exchange that began with a trigger of `by`.
-    pub(in super::super::super) fn trigger_answered<S: Supply<P>>(
-        &mut self,
-        air: &mut Air<P>,
-        by: ContenderId,
-        now: Time,
-        supply: &mut S,
-    ) {
-        self.settle_responses(air, now, supply);
-        let has_frame = air.has_frame(self, by, supply);
-        air.contention.end_broadcast(by, now, has_frame);
-        air.fall_silent();
+    pub(in crate::exchange) fn trigger_answered(&mut self, by: ContenderId, now: Time) {
+        self.settle_responses(now);
+        let has_frame = self.has_frame(by);
+        self.air.contention.end_broadcast(by, now, has_frame);
+        self.air.fall_silent();
     }
 
     /// Fails the trigger of `by`, to which there was no response, or none that was received.
-    pub(in super::super::super) fn trigger_failed<S: Supply<P>>(
+    pub(in crate::exchange) fn trigger_failed(
         &mut self,
-        air: &mut Air<P>,
         by: ContenderId,
         collides: bool,
         now: Time,
-        supply: &mut S,
     ) -> Retry {
         if collides {
-            air.contention.trigger_collided(by);
+            self.air.contention.trigger_collided(by);
         }
-        if self.uplink().responding.is_some() {
-            self.settle_responses(air, now, supply);
+        if self.mac.uplink().responding.is_some() {
+            self.settle_responses(now);
         }
         Retry::Again
     }
 
     /// Processes what each station has learned of its response by `now`. A station that has sent
     /// everything stops contending.
-    fn settle_responses<S: Supply<P>>(&mut self, air: &mut Air<P>, now: Time, supply: &mut S) {
-        let mut units = std::mem::take(&mut self.uplink().units);
+    fn settle_responses(&mut self, now: Time) {
+        let mut units = std::mem::take(&mut self.mac.uplink().units);
         for Unit { by, sends, .. } in units.drain(..) {
             let retry = match sends {
                 Response::Nothing => continue,
-                Response::Data { received: 0, .. } => {
-                    Some(self.ppdu_failed(&mut air.desk(), by, true, now, supply))
-                }
+                Response::Data { received: 0, .. } => Some(self.desk().ppdu_failed(by, true, now)),
                 Response::Data { .. } | Response::Request => {
-                    self.take_answer(&mut air.desk(), by, now, supply);
+                    self.desk().take_answer(by, now);
                     None
                 }
             };
-            self.queues[by as usize].sends = Sends::Data;
-            air.contention.triggered(by, retry);
-            if !air.has_frame(self, by, supply) {
-                air.contention.withdraw(by);
+            self.mac.queues[by as usize].sends = Sends::Data;
+            self.air.contention.triggered(by, retry);
+            if !self.has_frame(by) {
+                self.air.contention.withdraw(by);
             }
         }
-        let uplink = self.uplink();
+        let uplink = self.mac.uplink();
         (uplink.units, uplink.responding) = (units, None);
     }
 }
