@@ -1,5 +1,6 @@
 """A glance: the same for the same seed, no more work than its budget, and never nothing to say."""
 
+import copy
 import json
 import math
 import sys
@@ -87,7 +88,7 @@ def test_an_interval_is_as_wide_as_both_halves_of_replications_lie_apart() -> No
     seen = glance(browsing())
     runs = []
     for run in seen.simulation.runs:
-        answer = json.loads(json.dumps(run.answer))
+        answer = copy.deepcopy(run.answer)
         answer["metrics"]["rtt_s"], answer["halfway"]["metrics"]["rtt_s"] = 10.0, 9.0
         runs.append(replace(run, answer=answer))
     known = Interval(10.0, 10.0, 10.0, len(runs))

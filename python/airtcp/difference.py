@@ -166,7 +166,7 @@ class _Pairs:
         simulation = Simulation.gather(
             points.ended(key)[:n],
             confidence=run.confidence,
-            simulated_s=n * ((run.warmup_ns or 0) + run.duration_ns) / 1e9,
+            simulated_s=n * run.whole_ns / 1e9,
             wall_s=spent.wall_s,
             cpu_s=spent.cpu_s,
             stopped=stopped,

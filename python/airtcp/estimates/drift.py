@@ -243,7 +243,7 @@ class Drift:
         """
         assert self.scenario is not None
         run = self.scenario.run
-        span_s = ((run.warmup_ns or 0) + run.duration_ns) / 1e9
+        span_s = run.whole_s
         found = [
             one
             for of_part in known

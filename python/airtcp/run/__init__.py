@@ -14,7 +14,10 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
+from airtcp.exceptions import SimulationError
+
 if TYPE_CHECKING:
+    from airtcp import _core
     from airtcp.results import Comparison
 
 __all__ = ["HEADLINES", "LEAST_SNAPLEN", "MOST_SNAPLEN", "SNAPLEN"]
@@ -27,6 +30,16 @@ HEADLINES: Final = ("goodput_bps", "transfer_time_s")
 SNAPLEN: Final = 256
 LEAST_SNAPLEN: Final = 64
 MOST_SNAPLEN: Final = 65_535
+
+
+def core_of(resolved: str) -> "_core.Simulation":
+    """Return the core's simulation of a resolved scenario as JSON. Raises SimulationError."""
+    from airtcp import _core
+
+    try:
+        return _core.Simulation(resolved)
+    except ValueError as error:
+        raise SimulationError(f"the simulator rejects this scenario: {error}") from error
 
 
 class _Verb(ModuleType):

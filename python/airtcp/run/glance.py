@@ -11,21 +11,19 @@ smooth, since all of its points use the same random numbers.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
-from airtcp.estimates.accounts import Accounts
 from airtcp.estimates.percentiles import FEWEST_RUNS
 from airtcp.exceptions import SimulationError
 from airtcp.results import Provenance, Replication, Simulation
 from airtcp.results.glance import Glance
+from airtcp.run import core_of
 from airtcp.run.memory import refuse_too_large
+from airtcp.run.replications import Runner
 from airtcp.scenario.alone import cell_alone
 from airtcp.scenario.keys.traffic import has_end
 from airtcp.scenario.load import as_scenario
@@ -125,7 +123,7 @@ def _looked(scenario: ResolvedScenario, budget: int) -> Glance:
     simulation = Simulation.gather(
         runs,
         confidence=run.confidence,
-        simulated_s=len(runs) * ((run.warmup_ns or 0) + run.duration_ns) / 1e9,
+        simulated_s=len(runs) * run.whole_ns / 1e9,
         wall_s=time.perf_counter() - wall_start,
         cpu_s=time.process_time() - cpu_start,
         stopped="replications",
@@ -195,26 +193,18 @@ class _Look:
 
         run = scenario.run
         refuse_too_large(scenario, threads=1, replications=1)
-        try:
-            core = _core.Simulation(scenario.for_core())
-        except ValueError as error:
-            raise SimulationError(f"the simulator rejects this scenario: {error}") from error
+        runner = Runner(core_of(scenario.for_core()), run.seed, first=first)
         # The callback only lets signals be handled.
         control = _core.RunControl(lambda: None)
         found: list[Replication] = []
         while len(found) < most and (len(found) < _FEWEST or self.events < self._budget):
             try:
-                text, times, accounts = core.run(run.seed, first + len(found), control)
+                found.append(runner.run(len(found), control))
             except _core.SimulationFailed as error:
                 raise SimulationError(
                     f"a quick simulation with seed {run.seed} failed: {error}"
                 ) from error
-            answer = json.loads(text)
-            self.events += self._set_up + _work(run, answer)
-            times_s = np.frombuffer(times, dtype="<f8")
-            found.append(
-                Replication(len(found), answer, times_s, accounts=Accounts.of_core(accounts))
-            )
+            self.events += self._set_up + _work(run, found[-1].answer)
         return found
 
 
@@ -227,6 +217,5 @@ def _work(run: Run, answer: Mapping[str, Any]) -> int:
         side = "stations" if "/" in one["name"] else "ap"
         mpdus += one["attempts"] * (answer["metrics"].get(f"mpdus_per_ppdu_{side}") or 0.0)
     # These counts exclude the warm-up, so they are scaled to include it.
-    whole_ns = (run.warmup_ns or 0) + run.duration_ns
-    of_events: int = counts["events"] + measured * whole_ns // run.duration_ns
-    return max(of_events, int(mpdus) * whole_ns // run.duration_ns)
+    of_events: int = counts["events"] + measured * run.whole_ns // run.duration_ns
+    return max(of_events, int(mpdus) * run.whole_ns // run.duration_ns)

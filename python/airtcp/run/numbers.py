@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp.exceptions import SimulationError
 from airtcp.labels import PARTS
 from airtcp.results.cells import SHARE_OF_ALONE, cell_value
-from airtcp.run import HEADLINES
+from airtcp.run import HEADLINES, core_of
 from airtcp.stats import FIRST_ROUND, next_round_by, widest
 
 if TYPE_CHECKING:
@@ -51,16 +51,11 @@ class Numbers:
         the share of their isolated goodput. A missing warm-up is detected. Raises SimulationError
         if the core rejects the scenario.
         """
-        from airtcp import _core
-
-        try:
-            data = json.loads(resolved)
-            if data["run"]["warmup_ns"] is None:
-                resolved = _with_warmup(resolved)
-            self._resolved = resolved
-            self._core = _core.Simulation(resolved)
-        except ValueError as error:
-            raise SimulationError(f"the simulator rejects this scenario: {error}") from error
+        data = json.loads(resolved)
+        if data["run"]["warmup_ns"] is None:
+            resolved = _with_warmup(resolved)
+        self._resolved = resolved
+        self._core = core_of(resolved)
         self.seed: int = data["run"]["seed"]
         self._metrics = list(metrics)
         self._cells = [cell["name"] for cell in data.get("cells") or ()]

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from airtcp.choices import has_own
-from airtcp.exceptions import SimulationError
 from airtcp.results import Replication
+from airtcp.run import core_of
 from airtcp.run.interruption import Interruption
 from airtcp.run.memory import refuse_too_large
 from airtcp.run.processors import processors
@@ -109,19 +109,12 @@ class Points(Generic[_Key]):
 
         Raises SimulationError, and ScenarioError if it may need more memory than available.
         """
-        from airtcp import _core
-
         if key in self._cores:
             return
         refuse_too_large(
             scenario, threads=self._threads, replications=scenario.run.replications or 1
         )
-        try:
-            core = _core.Simulation(scenario.for_core())
-        except ValueError as error:
-            raise SimulationError(f"the simulator rejects this scenario: {error}") from error
-        length_s = scenario.run.whole_s
-        self._cores[key] = core, length_s
+        self._cores[key] = core_of(scenario.for_core()), scenario.run.whole_s
         self._ended[key] = {}
 
     def know(self, key: _Key, runs: Iterable[Replication]) -> None:
@@ -145,7 +138,7 @@ class Points(Generic[_Key]):
             for index in range(n)
             if index not in self._ended[key]
         ]
-        runners = {key: Runner(self._cores[key][0], self._seed, None, None, 0) for key in wanted}
+        runners = {key: Runner(self._cores[key][0], self._seed) for key in wanted}
         together = _Together([(runners[key], index) for key, index in tasks])
         with Replications(
             together, self._threads, self._progress, self._interruption, None, plugged=has_own()

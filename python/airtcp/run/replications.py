@@ -58,9 +58,9 @@ class Runner:
 
     core: _core.Simulation
     seed: int
-    trace_interval_ns: int | None
-    capture: Capture | None
-    snaplen: int
+    trace_interval_ns: int | None = None
+    capture: Capture | None = None
+    snaplen: int = 0
     #: The number of replication 0 in the random streams.
     first: int = 0
     transfers: bool = False

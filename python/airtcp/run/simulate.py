@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from airtcp.choices import has_own
-from airtcp.exceptions import OutputError, SimulationError
+from airtcp.exceptions import OutputError
 from airtcp.files import aside
 from airtcp.results import Provenance, Replication, Simulation, SimulationResult, Stopped
 from airtcp.results.cells import Alone
-from airtcp.run import LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN
+from airtcp.run import LEAST_SNAPLEN, MOST_SNAPLEN, SNAPLEN, core_of
 from airtcp.run.interruption import Interruption
 from airtcp.run.memory import refuse_too_large
 from airtcp.run.precision import beforehand, headlines, outlook
@@ -114,12 +114,9 @@ def simulate(
             _kept(_capture_file(pcap), lost) as capture,
             _kept(_transfers_file(transfers), lost) as transferred,
         ):
-            try:
-                scenario = with_warmup(scenario, threads=threads, interruption=interruption)
-                text = scenario.to_json()
-                core = _core.Simulation(scenario.for_core())
-            except ValueError as error:
-                raise SimulationError(f"the simulator rejects this scenario: {error}") from error
+            scenario = with_warmup(scenario, threads=threads, interruption=interruption)
+            text = scenario.to_json()
+            core = core_of(scenario.for_core())
             refuse_too_large(
                 scenario,
                 threads=threads,
@@ -127,8 +124,7 @@ def simulate(
                 sample_s=trace_interval_s if trace else None,
             )
             run = scenario.run
-            simulated_ns = (run.warmup_ns or 0) + run.duration_ns
-            interval_ns = _interval_ns(scenario, simulated_ns, trace_interval_s) if trace else None
+            interval_ns = _interval_ns(scenario, run.whole_ns, trace_interval_s) if trace else None
             runner = Runner(
                 core, run.seed, interval_ns, capture, snaplen, transfers=transfers is not False
             )
@@ -149,7 +145,7 @@ def simulate(
         simulation = Simulation.gather(
             done.in_order(),
             confidence=run.confidence,
-            simulated_s=len(done.finished) * simulated_ns / 1e9,
+            simulated_s=len(done.finished) * run.whole_ns / 1e9,
             wall_s=time.perf_counter() - wall_start,
             cpu_s=time.process_time() - cpu_start,
             stopped=stopped,

@@ -17,6 +17,7 @@ import numpy as np
 
 from airtcp.choices import has_own
 from airtcp.exceptions import SimulationError
+from airtcp.run import core_of
 from airtcp.run.interruption import Interruption
 from airtcp.run.memory import refuse_too_large
 from airtcp.run.replications import Replications, Runner
@@ -133,19 +134,15 @@ def _pilots(
     threads: int,
     interruption: Interruption | None,
 ) -> list[Replication]:
-    from airtcp import _core
-
     pilot = scenario.with_run(warmup_ns=0, duration_ns=length_ns)
     refuse_too_large(
         pilot, threads=threads, replications=PILOTS, sample_s=interval_ns / 1e9, samples_only=True
     )
     text = pilot.to_json()
     runner = Runner(
-        core=_core.Simulation(pilot.for_core()),
+        core=core_of(pilot.for_core()),
         seed=scenario.run.seed,
         trace_interval_ns=interval_ns,
-        capture=None,
-        snaplen=0,
         first=_FIRST_PILOT,
         samples_only=True,
     )

@@ -38,6 +38,11 @@ class Run(Table):
     confidence: float = key("Level of the confidence intervals.", default=0.95, gt=0, lt=1)
 
     @property
+    def whole_ns(self) -> int:
+        """The simulated time of a replication in nanoseconds: warm-up and measured time."""
+        return (self.warmup_ns or 0) + self.duration_ns
+
+    @property
     def whole_s(self) -> float:
-        """The simulated time of a replication in seconds: warm-up and measured time."""
-        return ((self.warmup_ns or 0) + self.duration_ns) / 1e9
+        """The simulated time of a replication in seconds."""
+        return self.whole_ns / 1e9
