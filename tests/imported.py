@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import struct
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from airtcp.exceptions import ScenarioError
 from airtcp.importer.draft import Draft
-from airtcp.importer.files import scenario_of
+from airtcp.importer.files import drafts_of
 from airtcp.importer.source import Source
 
 _BULK = 'application = { kind = "bulk" }'
@@ -21,6 +21,17 @@ def written(directory: Path, text: str, name: str = "file") -> Path:
     path = directory / name
     path.write_text(text)
     return path
+
+
+def draft_of(paths: Sequence[Path], radio: str | None = None) -> Draft:
+    """Return the only scenario of files."""
+    (draft,) = drafts_of(paths, radio)
+    return draft
+
+
+def scenario_of(paths: Sequence[Path], radio: str | None = None) -> str:
+    """Return the text of the only scenario of files."""
+    return draft_of(paths, radio).text()
 
 
 def read(directory: Path, *texts: str) -> dict[str, Any]:

@@ -13,8 +13,8 @@ import airtcp
 import pytest
 from airtcp.cli.commands import app
 from airtcp.exceptions import AirtcpError, QuestionError, ScenarioError
-from airtcp.importer.files import measurement_of, scenario_of
-from imported import written
+from airtcp.importer.files import measurement_of
+from imported import scenario_of, written
 from typer.testing import CliRunner
 
 FILES = Path(__file__).parents[1] / "docs" / "howto" / "import"
@@ -193,13 +193,15 @@ def test_wrong_files_are_refused_with_their_place(
 def test_files_that_do_not_belong_together_are_refused(tmp_path: Path, flent: Path) -> None:
     for paths, radio, said in (
         ([HOSTAPD, UCI], None, "second configuration"),
-        ([IPERF3, flent], None, "one after the other"),
         ([HOSTAPD], "radio0", "--radio"),
         ([tmp_path / "none"], None, "cannot be read"),
         ([tmp_path], None, "cannot be read"),
     ):
         with pytest.raises((QuestionError, ScenarioError), match=said):
             scenario_of(paths, radio)
+    apart = CliRunner().invoke(app, ["import", str(IPERF3), str(flent)])
+    assert apart.exit_code == 2
+    assert "--out is missing: the tests ran one after the other" in apart.stderr
 
 
 def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:

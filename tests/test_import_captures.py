@@ -11,9 +11,8 @@ from airtcp.cli.commands import app
 from airtcp.exceptions import AirtcpError, ScenarioError
 from airtcp.importer.capture.laws import completed
 from airtcp.importer.capture.transfers import DOWN, UP, Transfers, leave_out_control
-from airtcp.importer.files import draft_of
 from airtcp.scenario import load, loads
-from imported import SCENARIOS, ethernet, pcap, pcap_frames, pcapng
+from imported import SCENARIOS, draft_of, ethernet, pcap, pcap_frames, pcapng
 from test_import_frames import damaged
 from typer.testing import CliRunner
 
@@ -194,7 +193,7 @@ def test_laws_are_written_beside_the_scenario(capture: Path, tmp_path: Path) -> 
     again = CliRunner().invoke(app, ["import", str(capture), "--out", str(out)])
 
     assert bare.exit_code == 2
-    assert "--out is missing" in bare.stderr
+    assert "--out is missing: the distributions" in bare.stderr
     assert done.exit_code == 0
     assert (tmp_path / "home-station-download-think.csv").exists()
     assert load(out).stations[0].count == 2

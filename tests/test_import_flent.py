@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 from airtcp.exceptions import ScenarioError
-from airtcp.importer.files import draft_of, measurement_of, scenario_of
+from airtcp.importer.files import measurement_of
+from imported import draft_of, scenario_of
 
 
 def written(directory: Path, told: Any, name: str) -> Path:

@@ -15,8 +15,8 @@ from airtcp.cli.commands import app
 from airtcp.exceptions import ScenarioError
 from airtcp.importer.capture.draft import read_capture
 from airtcp.importer.capture.radiotap import Reader, Sent
-from airtcp.importer.files import draft_of, drafts_of, scenario_of
-from imported import pcap
+from airtcp.importer.files import drafts_of
+from imported import draft_of, pcap, scenario_of
 from test_memory import PRINT_PEAK
 from typer.testing import CliRunner
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from airtcp.exceptions import ScenarioError
-from airtcp.importer.files import scenario_of
 from airtcp.importer.hostapd import read_hostapd
 from airtcp.importer.options import options_of
 from imported import outcome as outcome_of
+from imported import scenario_of
 
 
 def outcome(text: str) -> tuple[dict[str, Any], str]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from airtcp.exceptions import ScenarioError
-from airtcp.importer.files import measurement_of, scenario_of
-from imported import written
+from airtcp.importer.files import measurement_of
+from imported import scenario_of, written
 
 
 def dump(rate: str, lines: str = "") -> str:

@@ -13,10 +13,11 @@ import pytest
 from airtcp.cli.commands import app
 from airtcp.compare import with_measured
 from airtcp.exceptions import QuestionError, ScenarioError
-from airtcp.importer.files import drafts_of, measurement_of, measurement_of_all, scenario_of
+from airtcp.importer.files import drafts_of, measurement_of, measurement_of_all
 from airtcp.importer.marks import category_of
 from airtcp.importer.options import options_of
 from airtcp.scenario import loads
+from imported import scenario_of
 from typer.testing import CliRunner
 
 AC = (

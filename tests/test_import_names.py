@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from airtcp.cli.commands import app
 from airtcp.exceptions import ScenarioError
-from airtcp.importer.files import measurement_of, scenario_of
+from airtcp.importer.files import measurement_of
 from airtcp.importer.source import without_addresses
-from imported import written
+from imported import scenario_of, written
 from typer.testing import CliRunner
 
 #: What the files below have of a network: its name, hosts, interface, place, password, addresses.

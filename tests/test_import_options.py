@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 from airtcp.exceptions import ScenarioError
-from airtcp.importer.files import scenario_of
 from airtcp.importer.options import options_of
+from imported import scenario_of
 
 #: Options of a command by the key of the JSON that tells of them.
 KEYS = {

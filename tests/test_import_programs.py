@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airtcp.importer.files import measurement_of, scenario_of
+from airtcp.importer.files import measurement_of
 from debian import fetch_program
-from imported import written
+from imported import scenario_of, written
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(1800)]
 

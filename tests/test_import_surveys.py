@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from airtcp.exceptions import QuestionError, ScenarioError
-from airtcp.importer.files import measurement_of, scenario_of
+from airtcp.importer.files import measurement_of
 from airtcp.scenario import loads
-from imported import read, written
+from imported import read, scenario_of, written
 
 PLANNED = """Place,SSID,BSSID,Channel,Signal (dBm),Width,PHY Mode
 Hall,office,02:00:00:00:00:01,36,-45,80,a/n/ac/ax

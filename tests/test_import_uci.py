@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 from airtcp.exceptions import ScenarioError
-from airtcp.importer.files import scenario_of
 from airtcp.importer.options import options_of
 from airtcp.importer.source import Source
 from airtcp.importer.uci import read_uci
 from airtcp.scenario import loads
 from imported import outcome as outcome_of
-from imported import written
+from imported import scenario_of, written
 
 
 def outcome(text: str) -> tuple[dict[str, Any], str]:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from airtcp.exceptions import AirtcpError, ScenarioError
-from airtcp.importer.files import draft_of
 from debian import fetch_source
+from imported import draft_of
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(1800)]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import airtcp
 import pytest
-from airtcp.importer.files import draft_of
 from airtcp.scenario import Scenario, loads
 from airtcp.testbed.bench import measure
 from bases import cell, reading
+from imported import draft_of
 
 WEB = cell(
     4,

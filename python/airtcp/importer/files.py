@@ -42,21 +42,6 @@ _WITH: Final = (
 _SECOND: Final = "a capture cannot be combined with this; allowed: a capture and a configuration"
 
 
-def scenario_of(paths: Sequence[Path], radio: str | None = None) -> str:
-    """Return the text of the scenario of files, without accompanying files: see `draft_of`."""
-    return draft_of(paths, radio).text()
-
-
-def draft_of(paths: Sequence[Path], radio: str | None = None) -> Draft:
-    """Return the only scenario of files. Raises QuestionError if there are several."""
-    drafts = drafts_of(paths, radio)
-    if len(drafts) > 1:
-        raise QuestionError(
-            f"{', '.join(map(str, paths))}: tests that ran one after the other have a scenario each"
-        )
-    return drafts[0]
-
-
 def drafts_of(
     paths: Sequence[Path],
     radio: str | None = None,
