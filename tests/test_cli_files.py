@@ -7,7 +7,7 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
-from airtcp.cli.captures import is_own_capture
+from airtcp.cli.outputs import is_own_capture
 from airtcp.run.replications import Runner
 from bases import cell
 from commands import call

@@ -16,7 +16,7 @@ from airtcp.gaps.causes import KINDS, causes
 from airtcp.gaps.distance import Axis, carried, total
 from airtcp.gaps.explain import explain
 from airtcp.importer.files import measurement_of
-from airtcp.present.gaps import explanation_line, gap_lines
+from airtcp.present.measured import explanation_line, gap_lines
 from airtcp.remedies import named
 from airtcp.results.advice import Advice
 from airtcp.results.measured import Explanation, Gap

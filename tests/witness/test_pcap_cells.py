@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airtcp.cli.captures import is_own_capture
+from airtcp.cli.outputs import is_own_capture
 from airtcp.examples import directory
 from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario, load, loads

@@ -331,9 +331,9 @@ def _answer(
 
     def show() -> None:
         if isinstance(result, Comparison):
-            from airtcp.cli import show_run
+            from airtcp.cli import show
 
-            show_run.run(result, **parts)
+            show.run(result, **parts)
         else:
             from airtcp.cli import show
 

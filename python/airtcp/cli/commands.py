@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from airtcp.cli import ask, examples, traffic, understood
+from airtcp.cli import ask, examples, traffic
 from airtcp.cli.diff import diff
 from airtcp.cli.importing import import_
 from airtcp.cli.lab import lab
@@ -120,7 +120,7 @@ app.command("results", rich_help_panel=EXPLORE)(results)
 app.command("plot", rich_help_panel=EXPLORE)(plot)
 app.command("lab", rich_help_panel=EXPLORE)(lab)
 app.command("example", rich_help_panel=_WRITE)(examples.example)
-app.command("show", rich_help_panel=_WRITE)(_with_plugins(understood.show))
+app.command("show", rich_help_panel=_WRITE)(_with_plugins(examples.show))
 app.command("import", rich_help_panel=_WRITE)(import_)
 app.add_typer(traffic.app, name="traffic", rich_help_panel=_WRITE)
 app.command("schema", rich_help_panel=_WRITE)(examples.schema)

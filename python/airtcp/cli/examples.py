@@ -1,4 +1,4 @@
-"""`airtcp example` and `airtcp schema`: starting points for scenario files."""
+"""`airtcp example`, `show` and `schema`: starting points for scenario files, and what they mean."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from airtcp.cli.outcome import outcome
+from airtcp.cli.scenarios import Set, scenario_of
 from airtcp.examples import Example, directory, examples
 from airtcp.exceptions import OutputError
 
@@ -99,3 +100,34 @@ def _write(item: Example, to: Path, *, force: bool) -> list[Path]:
     except OSError as error:
         raise OutputError(f"cannot write to {to}: {error.strerror or error}") from error
     return paths
+
+
+def show(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The scenario file, or - for standard input.")
+    ],
+    changes: Set = None,
+    json: Annotated[
+        bool,
+        typer.Option("--json", help="Print it resolved, every default included, as JSON."),
+    ] = False,
+) -> None:
+    """Print the expanded scenario with the source of each value."""
+    with outcome():
+        scenario, _ = scenario_of(file, changes)
+        if not json:
+            print(scenario.to_toml(), end="")
+            return
+        from airtcp.results import canonical_json
+
+        sources = {".".join(map(str, path)): one for path, one in scenario.origins.items()}
+        print(
+            canonical_json(
+                {
+                    "written": scenario.written,
+                    "sources": sources,
+                    "purposes": scenario.purposes,
+                    "scenario": scenario.to_dict(),
+                }
+            )
+        )

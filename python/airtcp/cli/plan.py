@@ -152,12 +152,12 @@ def plan(
             )
 
         def show() -> None:
-            from airtcp.cli import show_plan
+            from airtcp.cli import show
 
             if isinstance(found, ChannelPlan):
-                show_plan.channels(found)
+                show.channels(found)
             else:
-                show_plan.plan(found, details=details)
+                show.plan(found, details=details)
 
         def write(to: Path) -> None:
             if isinstance(found, ChannelPlan):

@@ -15,7 +15,7 @@ from rich.text import Text
 from airtcp.document import Column, terminal
 from airtcp.document import Table as DocumentTable
 from airtcp.exceptions import one_line
-from airtcp.present import summary
+from airtcp.present import measured, summary
 from airtcp.present.cautions import cautions
 from airtcp.present.cells import by_cell, sentences
 from airtcp.present.sense import sanity
@@ -24,7 +24,13 @@ from airtcp.present.testbed import cautions_of, lateness, sanity_of, trust
 from airtcp.results import Comparison, Prediction, SimulationResult, TestbedResult
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from airtcp.results import Comparison
+    from airtcp.results.channel_plans import ChannelPlan
     from airtcp.results.differences import Difference
+    from airtcp.results.measured import Gap, Measured
+    from airtcp.results.plans import Plan
 
 #: The least width of a column of words other than the first before a table becomes lines.
 _LEAST_WORDS: Final = 20
@@ -354,3 +360,91 @@ def _pairs(console: Console, pairs: Iterable[tuple[str, str]]) -> None:
     for name, text in pairs:
         grid.add_row(name, text)
     console.print(Padding(grid, (0, 0, 0, 2)))
+
+
+def run(
+    result: Comparison, *, details: bool = False, models: bool = False, explain: bool = False
+) -> None:
+    """Print the answer of a run on stdout.
+
+    `details` shows the parts that are otherwise left out.
+    """
+    from airtcp.messages import run as words
+
+    console = new_console()
+    interruption(console, result)
+    folded = not (
+        details or models or explain or result.testbed is not None or result.missing is not None
+    )
+    terminal.show(console, list(words.parts(result, everything=not folded)))
+    console.print()
+    cells(console, result)
+    if result.measured is not None:
+        _measured(console, result.measured)
+    if not folded:
+        comparison(console, result, models=models, explain=explain)
+        terminal.show(console, words.engine(result))
+        return
+    terminal.show(console, [*words.notes(cautions(result)), words.footer(result)])
+
+
+def _measured(console: Console, beside: Measured) -> None:
+    """Print the measured values, each with the simulated and predicted ones below it."""
+    rows = [
+        (f"  {by}" if by else name, value, off, verdict)
+        for name, by, value, off, verdict in measured.rows(beside)
+    ]
+    if rows:
+        print_table(console, tuple(map(one_line, measured.head(beside))), rows)
+    for one_without in beside.without:
+        console.print(Text(f"Not compared: {one_line(one_without)}", style="dim"))
+    for line in measured.unfollowed(beside):
+        console.print(Text(one_line(line)))
+    console.print()
+    if beside.gap is not None:
+        _gap(console, beside.gap)
+
+
+def _gap(console: Console, gap: Gap) -> None:
+    """Print possible explanations of the gap, with the scenario change for each."""
+    for line in measured.gap_lines(gap):
+        console.print(Text(one_line(line)))
+    for number, one in enumerate(gap.best, 1):
+        console.print(
+            Padding(Text(f"{number}. {one_line(measured.explanation_line(one))}"), (0, 0, 0, 2))
+        )
+        for line in measured.how(one):
+            console.print(Text(f"     {line}", style="dim", overflow="ignore"), soft_wrap=True)
+    console.print()
+
+
+def plan(found: Plan, *, details: bool = False) -> None:
+    """Print a plan on stdout; `details` adds long configurations."""
+    from airtcp.messages import plan as words
+
+    terminal.show(new_console(), list(words.parts(found, everything=details)))
+
+
+def channels(found: ChannelPlan) -> None:
+    """Print a channel plan on stdout."""
+    from airtcp.present import channel_plan
+
+    console = new_console()
+    console.print(Text(one_line(channel_plan.answer_line(found)), style="bold"))
+    for line in (channel_plan.today_line(found), channel_plan.second_line(found)):
+        if line is not None:
+            console.print(Text(one_line(line)))
+    console.print(Text(one_line(channel_plan.depth_line(found)), style="dim"))
+    left_out = channel_plan.left_out_line(found)
+    if left_out is not None:
+        console.print(Text(one_line(left_out), style="dim"))
+    console.print()
+    print_table(console, channel_plan.CELLS_HEAD, channel_plan.cell_rows(found))
+    console.print()
+    print_table(console, channel_plan.PLANS_HEAD, channel_plan.plan_rows(found), least_first=12)
+    lines = channel_plan.apply_lines(found)
+    if lines:
+        console.print(Text("\nApply it", style="bold"))
+    for line in lines:
+        # Text to copy never wraps.
+        console.print(Text(line, no_wrap=True, overflow="ignore"), crop=False, soft_wrap=True)

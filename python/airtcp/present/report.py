@@ -6,20 +6,22 @@ the pictures, and `summary` puts results into words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
 from airtcp.document.markup import html as html_of
 from airtcp.document.page import definitions, document, items, origin, table
-from airtcp.present import drawing, plot, summary
-from airtcp.present.answered import advised, answered, beside_measured, grouped
+from airtcp.messages import run as words
+from airtcp.present import drawing, measured, plot, summary
 from airtcp.present.cautions import cautions
 from airtcp.present.cells import by_cell, sentences
 from airtcp.present.sense import extent, sanity
 from airtcp.present.subject import subject
 from airtcp.present.testbed import lateness, trust
 from airtcp.results import Comparison, Prediction, SimulationResult, canonical_json
+from airtcp.results.advice import Advice
+from airtcp.results.measured import Gap, Measured
 
 Result = Comparison | SimulationResult | Prediction
 
@@ -58,19 +60,19 @@ def html(result: Result, svgs: Mapping[str, str], written: str | None = None) ->
     if not isinstance(result, Prediction):
         if result.simulation.stopped == "interrupted":
             parts.append("<p class='warning'>Interrupted: only finished runs are shown.</p>")
-        parts += answered(result, [first])
+        parts += _answered(result, [first])
         notes = [escape(sentence.removesuffix(".")) for sentence in cautions(result)]
         parts += [f"<p class='note'>! {note}.</p>" for note in notes]
         parts.append(_contents(result, has_pictures=bool(more)))
-        parts += grouped(result)
+        parts += ["<h2 id='groups'>Groups</h2>", *html_of([words.groups(result)])]
         of_cells = by_cell(result.simulation.cells)
         if of_cells is not None:
             parts += ["<h2 id='cells'>Cells</h2>", *html_of([of_cells])]
         parts += [f"<p>{escape(one)}</p>" for one in sentences(scenario, result.simulation.cells)]
     if isinstance(result, Comparison) and result.measured is not None:
-        parts += beside_measured(result.measured)
+        parts += _beside_measured(result.measured)
     if isinstance(result, Comparison) and result.advice is not None:
-        parts += advised(result.advice)
+        parts += _advised(result.advice)
     if not isinstance(result, Comparison):
         parts += [*_tables(result), *_assumptions(result)]
     if more:
@@ -222,3 +224,47 @@ def _scenario(result: Result, written: str | None) -> list[str]:
 def _metrics(lines: Iterable[summary.Line], result: Comparison | SimulationResult) -> str:
     head = ["metric", f"mean ({100 * result.simulation.confidence:g} % interval)"]
     return table(head, [[line.metric, line.simulation] for line in lines], numbers={1})
+
+
+def _answered(result: Comparison | SimulationResult, picture: Sequence[str] = ()) -> list[str]:
+    """Return the decision, a picture below it, and the targets."""
+    verdict = result.verdict if isinstance(result, Comparison) else None
+    advice = result.advice if isinstance(result, Comparison) else None
+    parts = [*html_of([words.decision(result, verdict, advice)]), *picture]
+    if verdict is not None and verdict.targets:
+        parts += [
+            "<h2 id='targets'>Targets</h2>",
+            *html_of(words.targets(verdict, everything=True)),
+        ]
+    return parts
+
+
+def _beside_measured(beside: Measured) -> list[str]:
+    """Return the measured values, the simulated and predicted ones, and explanations of the gap."""
+    parts = ["<h2 id='measured'>Measured values</h2>"]
+    rows = [
+        (f"\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{by}" if by else name, value, off, verdict)
+        for name, by, value, off, verdict in measured.rows(beside)
+    ]
+    if rows:
+        parts.append(table(measured.head(beside), rows, numbers={1, 2}, verdict={3}))
+    parts += [f"<p class='muted'>Not compared: {escape(one)}</p>" for one in beside.without]
+    parts += [f"<p>{escape(line)}</p>" for line in measured.unfollowed(beside)]
+    return parts if beside.gap is None else [*parts, *_gap(beside.gap)]
+
+
+def _gap(gap: Gap) -> Iterator[str]:
+    yield from (f"<p>{escape(line)}</p>" for line in measured.gap_lines(gap))
+    if not gap.best:
+        return
+    yield "<ol>"
+    for one in gap.best:
+        lines = "\n".join(measured.how(one))
+        yield f"<li>{escape(measured.explanation_line(one))}<pre>{escape(lines)}</pre></li>"
+    yield "</ol>"
+
+
+def _advised(advice: Advice) -> list[str]:
+    """Return the changes that were tried, and how to apply the best one."""
+    parts = list(html_of(words.changes(advice, everything=True)))
+    return ["<h2 id='wrong'>Changes tried</h2>", *parts] if parts else []
