@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
-from airtcp.document import Code, Column, Heading, Lines, Note, Table, markup, terminal
+from airtcp.document import Code, Column, Heading, Lines, Note, Table, page, terminal
 from airtcp.document.tree import Part
 from rich.console import Console
 
@@ -79,7 +79,7 @@ def test_lines_are_broken_at_blanks_that_may_go() -> None:
 
 
 def test_html_escapes_what_comes_from_a_file() -> None:
-    found = "".join(markup.html([Heading("<b>"), Note("a & b"), Table([Column("<i>")], [["<u>"]])]))
+    found = "".join(page.html([Heading("<b>"), Note("a & b"), Table([Column("<i>")], [["<u>"]])]))
 
     assert "<b>" not in found
     assert "<u>" not in found

@@ -153,7 +153,7 @@ def test_a_store_that_cannot_be_written_is_not_harmed(
     base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from airtcp.results import table
-    from airtcp.results.lock import locked
+    from airtcp.results.table import locked
 
     airtcp.sweep(base, AXES, tmp_path, threads=1)
     before = opened(tmp_path).table

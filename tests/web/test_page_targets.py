@@ -14,7 +14,7 @@ from airtcp.judge.verdicts import glanced, verdict
 from airtcp.messages import words
 from airtcp.messages.run import groups, headline, ordered
 from airtcp.metrics import METRICS
-from airtcp.present.answer import first_lines
+from airtcp.present.summary import first_lines
 from browsing import Page, choose, put, text_of
 from test_judged import SEEDS, random_text
 

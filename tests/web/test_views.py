@@ -9,7 +9,7 @@ import airtcp
 from airtcp.amounts import percent, quantity, quantity_with_interval
 from airtcp.examples import directory, examples
 from airtcp.metrics import METRICS
-from airtcp.present.answer import first_lines
+from airtcp.present.summary import first_lines
 from airtcp.scenario import Scenario
 from airtcp.web import parts
 from serving import QUICK, Web

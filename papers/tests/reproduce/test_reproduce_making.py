@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from airtcp import results
 from airtcp.cli.commands import app
-from airtcp.results.lock import locked
+from airtcp.results.table import locked
 from airtcp.run.simulate import simulate
 from airtcp.scenario import load
 from airtcp.testbed import network

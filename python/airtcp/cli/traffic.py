@@ -72,8 +72,7 @@ def scenario(file: File, out: Target = None, force: Force = False) -> None:
     """
     with outcome():
         from airtcp.scenario.requests import read_requests
-        from airtcp.traffic.study import study
-        from airtcp.traffic.write import scenario_text
+        from airtcp.traffic.study import scenario_text, study
 
         # A scenario names files relative to its own directory.
         path = file if out is None or file.parent != out.parent else Path(file.name)

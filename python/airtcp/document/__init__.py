@@ -2,7 +2,7 @@
 
     tree        the parts
     terminal    on a terminal or in a pipe, at any width
-    markup      as HTML for reports
+    page        as HTML for reports
 
 `airtcp.messages` provides the text; this package only renders it.
 """

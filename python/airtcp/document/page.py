@@ -1,4 +1,4 @@
-"""The parts of airtcp's HTML pages: the document, tables, lists.
+"""The parts of airtcp's HTML pages: the document, a tree, tables, lists.
 
 Pages are self-contained, so they can be mailed and read offline. They use the CSS classes of
 `style.css`.
@@ -6,10 +6,16 @@ Pages are self-contained, so they can be mailed and read offline. They use the C
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from airtcp.document.tree import Code, Heading, Lines, Note
+
+if TYPE_CHECKING:
+    from airtcp.document.tree import Part
+
 
 #: Marks every page written by airtcp, to recognize it later.
 GENERATOR: Final = "<meta name='generator' content='airtcp'>"
@@ -98,3 +104,30 @@ def origin(title: str, provenance: Mapping[str, Any]) -> list[str]:
             f"<pre>{escape(provenance['file'])}</pre></details>",
         ]
     return parts
+
+
+#: CSS classes of lines by state.
+_CLASSES: Final = {"good": "holds", "bad": "fails", "open": "unknown", "dim": "muted"}
+
+
+def html(parts: Iterable[Part]) -> Iterator[str]:
+    """Yield each part as HTML."""
+    for part in parts:
+        if isinstance(part, Heading):
+            yield f"<h2>{escape(part.text)}</h2>"
+        elif isinstance(part, Lines):
+            yield "<ul class='answer note'>"
+            for place, (text, state) in enumerate(part.lines):
+                label = (part.labels[place] or "").strip() if part.labels else ""
+                kind = f" class='state {_CLASSES[state]}'" if state in _CLASSES else ""
+                named = f"<b>{escape(label)}</b> " if label else ""
+                yield f"<li{kind}>{named}{escape(text)}</li>"
+            yield "</ul>"
+        elif isinstance(part, Note):
+            yield f"<p class='muted'>{escape(part.text)}</p>"
+        elif isinstance(part, Code):
+            yield f"<pre>{escape(chr(10).join(part.lines))}</pre>"
+        else:
+            numbers = {place for place, column in enumerate(part.columns) if column.right}
+            yield table([column.head.strip() for column in part.columns], part.rows, numbers)
+            yield from (f"<p class='muted'>{escape(text)}</p>" for text, _ in part.foot)

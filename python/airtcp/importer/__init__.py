@@ -9,8 +9,7 @@
     iw, ping       stations, channels and round trips as tools print them
     survey         site surveys; scans: the scans of iw, netsh and nmcli
     table          measured values in a CSV file
-    together       several measurements as one
-    files          the kind of a file, and the scenarios of several files
+    files          the kind of a file, and the scenarios and measurements of several files
     capture        captures of frames
 
 A draft is loaded as a scenario before it is returned, to check it.

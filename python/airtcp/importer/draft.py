@@ -17,6 +17,15 @@ _STOP: Final = 36
 _WIDTH: Final = 96
 #: Linux's names of congestion controls, and their names in scenarios; its BBR is version 1.
 OF_LINUX: Final = {"reno": "reno", "cubic": "cubic", "bbr": "bbr1"}
+#: From this value on, an RTS threshold exceeds every frame.
+_NO_RTS: Final = 2347
+_TIME_UNIT_NS: Final = 1_024_000
+
+UNKNOWN_PLACE: Final = (
+    "the rates of stations: the highest rate of the standard with one spatial stream is assumed, "
+    "unless keys below set another; to change it, set mcs, spatial_streams or place of a group"
+)
+UNKNOWN_AIR: Final = "losses, neighbours on the channel and the wired path: none are assumed"
 
 
 def time_text(seconds: float) -> str:
@@ -65,6 +74,20 @@ class Draft:
     def say(self, header: str, key: str, value: Any, why: str) -> None:
         """Set a key unless an earlier file has set it."""
         self.tables.setdefault(header, {}).setdefault(key, Said(value, why))
+
+    def rts_threshold(self, size: int, why: str) -> None:
+        """Write the RTS threshold, unless it exceeds every frame."""
+        if 0 <= size < _NO_RTS:
+            self.say("mac", "rts_threshold", f"{size} B", why)
+
+    def beacons(self, units: int, why: str) -> None:
+        """Write the beacon interval; configurations have it in units of 1.024 ms."""
+        interval = format_time_ns(units * _TIME_UNIT_NS)
+        self.say("mac", "beacon", {"interval": interval}, why)
+
+    def close(self) -> None:
+        """Write what every configuration leaves open."""
+        self.unknown += [UNKNOWN_PLACE, UNKNOWN_AIR]
 
     def has(self, header: str, key: str) -> bool:
         """Whether a key is set."""

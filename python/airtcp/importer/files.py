@@ -22,11 +22,11 @@ from airtcp.importer.draft import Draft, Said
 from airtcp.importer.hostapd import read_hostapd
 from airtcp.importer.source import KINDS, Node, Source, parse_json, read
 from airtcp.importer.table import is_table, read_table
-from airtcp.importer.together import together
 from airtcp.importer.uci import read_uci
 from airtcp.importer.uci_sections import is_status, is_uci
 from airtcp.metrics import METRICS
 from airtcp.results.measured import Measurement
+from airtcp.stats import Interval
 
 #: A line of iperf3's output without -J.
 _IPERF3: Final = re.compile(r"Connecting to host|\[ *(ID|\d+)\] +(Interval|\d)")
@@ -245,3 +245,41 @@ def sentences(measurement: Measurement) -> list[str]:
     for name, count in measurement.counts.items():
         lines.append(f"{METRICS[name].label}: {count:g} in {measurement.duration_s:g} s")
     return [*lines, *measurement.others]
+
+
+def together(measurements: Sequence[Measurement]) -> Measurement:
+    """Return one measurement with the values of all.
+
+    Overall values of a test with one direction become values of that direction. Event counts are
+    added, over the duration of the first test that has any. Raises QuestionError for a value in two
+    files.
+    """
+    values: dict[str, dict[str, Interval]] = {}
+    counts: dict[str, float] = {}
+    whose: dict[tuple[str, str], str] = {}
+    duration_s = next((one.duration_s for one in measurements if one.counts), None)
+    for one in measurements:
+        found = {(of or one.direction): of_scope for of, of_scope in one.values.items()}
+        named = {(of, name) for of, of_scope in found.items() for name in of_scope}
+        named |= {(one.direction, name) for name in one.counts}
+        for of, name in sorted(named):
+            if (of, name) in whose:
+                about = f"{METRICS[name].short}{f' of {of}' if of else ''}"
+                raise QuestionError(
+                    f"{whose[of, name]} and {one.source} both have {about}; allowed: one value of "
+                    "each; a column `of` in a CSV file names the group or direction of a value"
+                )
+            whose[of, name] = one.source
+        for of, of_scope in found.items():
+            values.setdefault(of, {}).update(of_scope)
+        for name, count in one.counts.items():
+            scaled = count * (duration_s or 1.0) / (one.duration_s or 1.0)
+            counts[name] = counts.get(name, 0.0) + scaled
+    return Measurement(
+        ", ".join(one.source for one in measurements),
+        values,
+        duration_s,
+        counts,
+        tuple(sentence for one in measurements for sentence in one.others),
+        unfollowed=tuple(condition for one in measurements for condition in one.unfollowed),
+    )

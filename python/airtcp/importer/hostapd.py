@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from airtcp.importer import hostapd_radio, radio
+from airtcp.importer import hostapd_radio
 from airtcp.importer.draft import Draft
 from airtcp.importer.options import is_off, options_of, unfollowed
 from airtcp.importer.source import Source, shown, whole
@@ -103,11 +103,11 @@ def read_hostapd(source: Source) -> Draft:
     draft = Draft(names=[source.short])
     standard = hostapd_radio.write(options, draft)
     is_modern = standard not in ("802.11a", "802.11b", "802.11g")
-    for key, write in (("rts_threshold", radio.rts_threshold), ("beacon_int", radio.beacons)):
+    for key, write in (("rts_threshold", draft.rts_threshold), ("beacon_int", draft.beacons)):
         least = -1 if key == "rts_threshold" else _LEAST_BEACON
         value = options.whole(key, least, 65535)
         if value is not None:
-            write(draft, value, options.why(key))
+            write(value, options.why(key))
     if options.flag("preamble") and standard in ("802.11b", "802.11g"):
         draft.say("phy", "preamble", "short", options.why("preamble"))
     _rates(options, draft, is_modern=is_modern)
@@ -124,7 +124,7 @@ def read_hostapd(source: Source) -> Draft:
         if not is_off("hostapd", one.name, one.value)
     )
     draft.unread += unfollowed("hostapd", seen)
-    radio.close(draft)
+    draft.close()
     return draft
 
 

@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from airtcp.importer import radio
 from airtcp.importer.draft import Draft
 from airtcp.importer.options import is_off, unfollowed
 from airtcp.importer.source import Source, shown, whole, word
@@ -74,11 +73,11 @@ def read_uci(source: Source, wanted: str | None = None) -> Draft:
         draft.unread.append(f"all interfaces of {chosen.name} are disabled: this radio is off")
     _tell_interfaces(source, own, draft)
     standard = _radio(source, chosen, own, draft)
-    for name, write, least in (("rts", radio.rts_threshold, 0), ("beacon_int", radio.beacons, 10)):
+    for name, write, least in (("rts", draft.rts_threshold, 0), ("beacon_int", draft.beacons, 10)):
         found = chosen.get(name, "rts_threshold" if name == "rts" else name)
         if found is not None:
             number = whole(source, f"line {found[1]}: {name}", found[0], least, 65535)
-            write(draft, number, _why(source, chosen, name))
+            write(number, _why(source, chosen, name))
     _rates(source, chosen, draft, standard)
     for kind, section in (("uci-device", chosen), *(("uci-iface", one) for one in own)):
         seen = [
@@ -88,7 +87,7 @@ def read_uci(source: Source, wanted: str | None = None) -> Draft:
         ]
         draft.unread += unfollowed(kind, seen)
     _queue(source, chosen, draft, standard)
-    radio.close(draft)
+    draft.close()
     return draft
 
 

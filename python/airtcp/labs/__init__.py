@@ -1,8 +1,7 @@
 """Lab sheets of a course: their files, notebooks, and checks of answers.
 
-    sheet      the sheets and their questions
+    sheet      the sheets, their questions, and notebooks of them
     judge      checks answers by simulation
-    notebook   a sheet as a notebook
 
 A sheet consists of three files of this package: NAME.md is the text for students, NAME.toml the
 scenario, and NAME.questions.toml the questions with the runs that check their answers. No file

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shlex
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.exceptions import OutputError, QuestionError
+from airtcp.scenario.toml_text import option_value
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -105,8 +109,6 @@ def write(name: str, to: Path | str = ".", *, force: bool = False) -> list[Path]
     Raises QuestionError for an unknown sheet, OutputError if a file exists or cannot be written.
     `force` overwrites.
     """
-    from airtcp.labs.notebook import notebook
-
     one, folder = sheet(name), Path(to)
     files = {
         f"{name}.md": one.text,
@@ -130,3 +132,57 @@ def _directory() -> Traversable:
     from importlib import resources
 
     return resources.files("airtcp") / "labs"
+
+
+_BLOCK: Final = re.compile(r"(?ms)^```sh\n(.*?)^```\n")
+
+
+def notebook(of: Sheet) -> str:
+    """Return the notebook as JSON (nbformat 4.5)."""
+    cells = [_code("import airtcp\nimport airtcp.labs")]
+    for number, part in enumerate(_BLOCK.split(of.text)):
+        if number % 2:
+            cells += [_code(call_of(line)) for line in part.splitlines()]
+        elif part.strip():
+            cells.append({"cell_type": "markdown", "metadata": {}, "source": part.strip()})
+    text = (
+        f'for one in airtcp.labs.check("{of.name}.answers.toml"):\n'
+        "    print(one.question, one.state, one.why)"
+    )
+    cells.append(_code(text))
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"
+    data = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(data, indent=1, sort_keys=True) + "\n"
+
+
+def _code(source: str) -> dict[str, Any]:
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": {},
+        "outputs": [],
+        "source": source,
+    }
+
+
+def call_of(line: str) -> str:
+    """Return the Python call for a command. Raises ValueError for an unsupported command."""
+    _, verb, file, *options = shlex.split(line)
+    changes: dict[str, Any] = {}
+    others: dict[str, str] = {}
+    for name, value in zip(options[::2], options[1::2], strict=True):
+        if name == "--set":
+            path, _, text = value.partition("=")
+            changes[path] = option_value(text)
+        else:
+            others[name] = value
+    base = f"airtcp.load({file!r})"
+    varied = f"{base}.vary({changes!r})" if changes else base
+    if verb == "simulate" and not others:
+        return f"airtcp.simulate({varied})"
+    if verb == "diff" and not others:
+        return f"airtcp.diff({base}, {varied})"
+    if verb == "plan" and set(others) == {"--vary", "--until"}:
+        return f"airtcp.plan({varied}, vary={others['--vary']!r}, until={others['--until']!r})"
+    raise ValueError(f"{line!r} has no call; allowed: simulate, diff with --set, plan")

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import percent
-from airtcp.document.markup import html as html_of
 from airtcp.document.page import document, origin
+from airtcp.document.page import html as html_of
 from airtcp.labels import flows_of, label_of
 from airtcp.messages import diff as words
 from airtcp.metrics import METRICS

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import scaled
-from airtcp.document.markup import html as html_of
 from airtcp.document.page import document, origin
+from airtcp.document.page import html as html_of
 from airtcp.messages import plan as words
 from airtcp.present import drawing
 from airtcp.present.drawing import (

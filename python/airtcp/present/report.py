@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from airtcp.document.markup import html as html_of
 from airtcp.document.page import definitions, document, items, origin, table
+from airtcp.document.page import html as html_of
 from airtcp.messages import run as words
 from airtcp.present import drawing, measured, plot, summary
 from airtcp.present.cautions import cautions

@@ -21,10 +21,9 @@ from airtcp.labels import PARTS
 from airtcp.metrics import METRICS
 from airtcp.pictured import Pictured
 from airtcp.results.averages import Answer
-from airtcp.results.named import ByMetric
 from airtcp.results.notebook import frame, html_table
 from airtcp.results.objects import Simulation, SimulationResult
-from airtcp.results.plain import plain
+from airtcp.results.plain import ByMetric, plain
 from airtcp.results.provenance import Result
 from airtcp.stats import Interval, student_interval
 

@@ -33,9 +33,8 @@ from airtcp.results.averages import (
 )
 from airtcp.results.cells import Alone, CellResult, cells
 from airtcp.results.jobs import Jobs, jobs
-from airtcp.results.named import ByMetric
 from airtcp.results.notebook import html_table
-from airtcp.results.plain import plain
+from airtcp.results.plain import ByMetric, plain
 from airtcp.results.provenance import Provenance, Result, head
 from airtcp.stats import Interval, student_interval
 

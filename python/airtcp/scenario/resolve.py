@@ -22,7 +22,6 @@ from .profiles import access_points
 from .quantities import Written, over
 from .resolve_air import Hearing, check_cells, check_detection, resolve_hearing
 from .resolve_high_rate import error_rates, receiver_of
-from .resolve_links import resolve_link
 from .resolve_mac import (
     check_txop_limits,
     resolve_access,
@@ -35,7 +34,7 @@ from .resolve_ofdma import with_ofdma
 from .resolve_pair import check_standards, phy_of, resolve_pair, within_cells
 from .resolve_pcf import check_pcf
 from .resolve_phy import controlled_rates, station_cw_min, station_rates
-from .resolve_queue import Network, on_air_ns, resolve_queue
+from .resolve_queue import Network, on_air_ns, resolve_link, resolve_queue
 from .resolve_radio_links import (
     check_hearing,
     on_first_link,

@@ -1,6 +1,6 @@
 """Resolve who hears whom, from `heard`, received powers or positions, to one matrix of powers.
 
-`resolve_heard` handles `heard` and `hears`, `floor` handles path loss, and `resolve_signal` derives
+`received` handles `heard` and `hears`, `floor` handles path loss, and `resolve_signal` derives
 rates from powers.
 """
 
@@ -21,9 +21,8 @@ from .hearing import RULES_ELSEWHERE
 from .keys.air import Air, Cell, PathLoss
 from .keys.phy import Phy
 from .quantities import Written
-from .received import Matrix, check_size, received_powers
+from .received import Matrix, by_words, check_size, received_powers
 from .resolve_channels import overlaps
-from .resolve_heard import by_words
 from .resolve_high_rate import channel_width_mhz, receiver_of
 from .resolve_pair import band_of
 

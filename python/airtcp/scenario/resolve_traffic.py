@@ -1,6 +1,6 @@
 """Resolve flows: names, applications, wired paths.
 
-`resolve_tcp`, `resolve_links` and `resolve_laws` resolve their parts. `requests` reads logs.
+`resolve_tcp`, `resolve_queue` and `resolve_laws` resolve their parts. `requests` reads logs.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ from .keys.traffic import (
 from .quantities import Written
 from .requests import read_requests
 from .resolve_laws import resolve_distribution
-from .resolve_links import resolve_link
-from .resolve_queue import Network
+from .resolve_queue import Network, resolve_link
 from .resolve_tcp import resolve_tcp
 
 #: As measured with ProFTPD in paper H, Table II: 48, 392, 272, 704 and 184 bits.

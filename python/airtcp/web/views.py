@@ -16,10 +16,10 @@ from airtcp.labels import flows_of, label_of
 from airtcp.messages.run import groups
 from airtcp.metrics import METRICS
 from airtcp.present import summary
-from airtcp.present.answer import first_lines
 from airtcp.present.cautions import cautions
 from airtcp.present.cells import airtime_parts
 from airtcp.present.sense import sanity
+from airtcp.present.summary import first_lines
 from airtcp.scenario.profiles import devices, places, traffic
 from airtcp.web import card, judged, network, parts
 from airtcp.web.judged import interval

@@ -7,12 +7,11 @@ from typing import Any, Final
 
 from airtcp.exceptions import ScenarioError
 from airtcp.importer.capture import laws, radio
-from airtcp.importer.capture.account import frames_of, leave_others
 from airtcp.importer.capture.blocks import Progress
 from airtcp.importer.capture.connections import Told
 from airtcp.importer.capture.groups import Group, Law, groups_of, steady
 from airtcp.importer.capture.network import Network
-from airtcp.importer.capture.stations import ServiceSet
+from airtcp.importer.capture.stations import ServiceSet, frames_of, leave_others
 from airtcp.importer.capture.transfers import DOWN, UP, leave_out_control
 from airtcp.importer.draft import Draft, Said, time_text
 from airtcp.importer.source import without_addresses
