@@ -18,7 +18,7 @@ from airtcp.results.differences import Difference
 from airtcp.run import HEADLINES
 from airtcp.run.points import Points
 from airtcp.run.simulate import simulate
-from airtcp.scenario import as_scenario
+from airtcp.scenario import ResolvedScenario, as_scenario
 from airtcp.stats import FIRST_ROUND, Interval, is_precise, next_round
 from airtcp.units import parse_percent
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from airtcp.results.objects import Stopped
-    from airtcp.scenario import ResolvedScenario
 
 
 def diff(

@@ -24,9 +24,6 @@ from airtcp.present.testbed import cautions_of, lateness, sanity_of, trust
 from airtcp.results import Comparison, Prediction, SimulationResult, TestbedResult
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from airtcp.results import Comparison
     from airtcp.results.channel_plans import ChannelPlan
     from airtcp.results.differences import Difference
     from airtcp.results.measured import Gap, Measured

@@ -9,13 +9,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from airtcp.document.tree import Code, Heading, Lines, Note
-
-if TYPE_CHECKING:
-    from airtcp.document.tree import Part
-
+from airtcp.document.tree import Code, Heading, Lines, Note, Part
 
 #: Marks every page written by airtcp, to recognize it later.
 GENERATOR: Final = "<meta name='generator' content='airtcp'>"

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from airtcp.document.tree import Code, Heading, Lines, Note, Table
+from airtcp.document.tree import Code, Heading, Lines, Note, Part, State, Table
 from airtcp.exceptions import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from airtcp.document.tree import Part, State
 
 _STYLES: Final = {
     "good": "green",

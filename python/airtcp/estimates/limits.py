@@ -21,14 +21,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from airtcp.estimates.percentiles import PERCENTILES, in_order
-from airtcp.scenario.keys.traffic import has_end
+from airtcp.scenario.keys.traffic import Flow, has_end
 from airtcp.stats import Interval
 
 if TYPE_CHECKING:
     from airtcp.estimates.traffic import Run
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.queue import AccessPoint, Queue
-    from airtcp.scenario.keys.traffic import Flow
 
 #: An arm longer than this part of the distance to a limit is computed on the scale of the metric.
 #: At this length the two scales differ by a thirtieth of the mean.

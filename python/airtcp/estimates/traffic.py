@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from airtcp.estimates.accounts import SUMS, Lasting
+from airtcp.estimates.accounts import SUMS, Accounts, Lasting
 from airtcp.estimates.laws import moments, pause_s, unit_bytes
-from airtcp.scenario.keys.traffic import is_job
+from airtcp.scenario.keys.traffic import Flow, is_job
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from airtcp.distributions import Distribution
-    from airtcp.estimates.accounts import Accounts
     from airtcp.scenario import ResolvedScenario
-    from airtcp.scenario.keys.traffic import Flow
 
     Array = NDArray[np.float64]
 

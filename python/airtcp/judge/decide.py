@@ -18,18 +18,16 @@ from typing import TYPE_CHECKING, Final, cast
 from airtcp.estimates.traffic import is_done, jobs_have_ended
 from airtcp.judge.race import cost
 from airtcp.judge.verdicts import verdict
-from airtcp.results import Provenance, Simulation, SimulationResult
+from airtcp.results import Provenance, Replication, Simulation, SimulationResult
 from airtcp.results.jobs import last_end_s
 from airtcp.run.points import Points
 from airtcp.run.processors import processors
 from airtcp.run.simulate import goodputs_alone
-from airtcp.scenario import Scenario
+from airtcp.scenario import ResolvedScenario, Scenario
 from airtcp.scenario.keys.traffic import is_job
 
 if TYPE_CHECKING:
-    from airtcp.results import Replication
     from airtcp.results.verdict import Verdict
-    from airtcp.scenario import ResolvedScenario
 
 #: Maximum work of all rounds, in the core's counts: about 20 seconds of a processor.
 MOST: Final = 2.6e8

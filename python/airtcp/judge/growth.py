@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from airtcp.exceptions import AirtcpError
 from airtcp.results.cells import SHARE_OF_ALONE
-from airtcp.results.verdict import Growth, State, Target
+from airtcp.results.verdict import Growth, State, Target, Verdict
 from airtcp.run.glance import BUDGET, glance
 from airtcp.scenario import Scenario
 from airtcp.scenario.vary import MOST_STATIONS
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from airtcp.conditions import Condition
     from airtcp.results import Comparison, Replication, SimulationResult
     from airtcp.results.glance import Glance
-    from airtcp.results.verdict import Verdict
 
 
 #: Maximum work of all quick simulations, relative to the simulation of the run.

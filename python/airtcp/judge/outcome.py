@@ -20,15 +20,13 @@ from airtcp.estimates.percentiles import PERCENTILES, distribution
 from airtcp.estimates.traffic import Traffic
 from airtcp.judge.targets import targets_of
 from airtcp.judge.verdicts import is_out_of_range, joint_level, judged_by, verdict
-from airtcp.results import Simulation, SimulationResult
+from airtcp.results import Comparison, Provenance, Replication, Simulation, SimulationResult
 from airtcp.results.cells import Alone
 from airtcp.results.verdict import Judged, State, Target
-from airtcp.stats import student_quantile
+from airtcp.stats import Interval, student_quantile
 
 if TYPE_CHECKING:
-    from airtcp.results import Comparison, Provenance, Replication
     from airtcp.scenario import ResolvedScenario
-    from airtcp.stats import Interval
 
 #: Goodput below `HARM` times its earlier value counts as harm. No recommendation may cause a loss
 #: to below `HALF` times the earlier value.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, cast
 from airtcp.conditions import read_condition
 from airtcp.estimates.drift import FEWEST_UNITS
 from airtcp.estimates.traffic import Traffic, measured
-from airtcp.judge.candidates import BOUGHT, EASY, singles
+from airtcp.judge.candidates import BOUGHT, EASY, Candidate, singles
 from airtcp.judge.causes import causes, fixes, limits
 from airtcp.judge.outcome import FEWER, NEAR, Outcome, TargetOutcome, outcome_of
 from airtcp.judge.race import AS_IS, INDIFFERENT, Race, Standing, cost
@@ -27,17 +27,15 @@ from airtcp.judge.verdicts import scenario_of
 from airtcp.remedies import as_written, named
 from airtcp.remedies.apply import lines_for
 from airtcp.results.advice import Advice, Cause, Effect, TargetChange, Trial
+from airtcp.results.advice import Outcome as Word
 from airtcp.results.cells import SHARE_OF_ALONE
 from airtcp.run.points import Points
-from airtcp.scenario import Scenario
+from airtcp.scenario import ResolvedScenario, Scenario
 from airtcp.scenario.keys.traffic import is_endless
 from airtcp.stats import Interval, student_interval
 
 if TYPE_CHECKING:
-    from airtcp.judge.candidates import Candidate
     from airtcp.results import Comparison, Replication, SimulationResult
-    from airtcp.results.advice import Outcome as Word
-    from airtcp.scenario import ResolvedScenario
 
 #: Budget of a race relative to the work of the run, and its limits in the core's work: about two
 #: and ten seconds of a processor.

@@ -17,7 +17,7 @@ import numpy as np
 from airtcp.estimates import estimate
 from airtcp.judge.targets import targets_of
 from airtcp.labels import PARTS
-from airtcp.results import Comparison, SimulationResult
+from airtcp.results import Comparison, Simulation, SimulationResult
 from airtcp.results.cells import interval_of, of_simulation
 from airtcp.results.least import endless_goodputs
 from airtcp.results.verdict import Judged, State, Target, Verdict
@@ -25,7 +25,6 @@ from airtcp.stats import Interval
 
 if TYPE_CHECKING:
     from airtcp.conditions import Condition
-    from airtcp.results import Simulation
     from airtcp.results.glance import Glance
     from airtcp.scenario import ResolvedScenario
 

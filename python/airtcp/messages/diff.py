@@ -10,13 +10,11 @@ from airtcp.amounts import quantity, scaled
 from airtcp.document import Column, Heading, Lines, Note, Part, Table
 from airtcp.judge.outcome import outcome_of
 from airtcp.messages import words
-from airtcp.metrics import METRICS
-from airtcp.results.differences import NOTICED
+from airtcp.metrics import METRICS, Metric
+from airtcp.results.differences import NOTICED, Difference, Ranked
 
 if TYPE_CHECKING:
     from airtcp.document.tree import State
-    from airtcp.metrics import Metric
-    from airtcp.results.differences import Difference, Ranked
     from airtcp.stats import Interval
 
 #: Maximum number of rows.

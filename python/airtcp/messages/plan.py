@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import duration
-from airtcp.conditions import read_condition
+from airtcp.conditions import Condition, read_condition
 from airtcp.document import Code, Column, Heading, Lines, Note, Part, Table
 from airtcp.messages import words
 from airtcp.messages.run import configuration, settings
 from airtcp.units import format_rate, format_size, format_time_s
 
 if TYPE_CHECKING:
-    from airtcp.conditions import Condition
     from airtcp.document.tree import State
     from airtcp.results.plans import Answer, Gain, Limit, Plan
 

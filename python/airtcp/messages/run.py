@@ -17,14 +17,13 @@ from airtcp.results import Comparison, Prediction, SimulationResult
 from airtcp.results.least import endless_goodputs
 from airtcp.scenario.keys.traffic import is_endless
 from airtcp.scenario.toml_text import option_text
-from airtcp.stats import jain_index
+from airtcp.stats import Interval, jain_index
 
 if TYPE_CHECKING:
     from airtcp.document.tree import State
     from airtcp.results.advice import Advice, Effect, Trial
     from airtcp.results.verdict import Judged, Verdict
     from airtcp.scenario import ResolvedScenario
-    from airtcp.stats import Interval
 
 Simulated = Comparison | SimulationResult
 

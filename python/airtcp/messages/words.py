@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import quantity, scaled
-from airtcp.conditions import read_condition
+from airtcp.conditions import Condition, read_condition
 from airtcp.judge.counterfactual import PROBLEMS
 from airtcp.metrics import METRICS, Metric
 
 if TYPE_CHECKING:
-    from airtcp.conditions import Condition
     from airtcp.results.advice import Cause, Effect
     from airtcp.scenario import ResolvedScenario
     from airtcp.stats import Interval

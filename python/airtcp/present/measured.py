@@ -5,15 +5,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from airtcp.amounts import quantity, quantity_with_interval
 from airtcp.messages.run import settings
 from airtcp.metrics import METRICS
-from airtcp.results.measured import EXPLAINS
-
-if TYPE_CHECKING:
-    from airtcp.results.measured import Explanation, Gap, Measured
+from airtcp.results.measured import EXPLAINS, Explanation, Gap, Measured
 
 #: Explanations whose share differs by less than this from the best count as equally good.
 ALIKE: Final = 0.1

@@ -16,7 +16,7 @@ from airtcp.choices import (
     SLOW_STARTS,
 )
 from airtcp.scenario.hearing import deaf_groups
-from airtcp.standards import EDCA_CATEGORIES
+from airtcp.standards import EDCA_CATEGORIES, AccessCategory
 from airtcp.units import format_rate, format_size, format_time_ns, format_time_s
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from airtcp.scenario.keys.stations import StationGroup
     from airtcp.scenario.keys.tcp import Tcp
     from airtcp.scenario.keys.traffic import Flow, Page
-    from airtcp.standards import AccessCategory
 
 
 def subject(scenario: ResolvedScenario) -> list[str]:

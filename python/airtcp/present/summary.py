@@ -18,12 +18,11 @@ from airtcp.results import (
     Simulation,
     SimulationResult,
 )
-from airtcp.results.glance import SOURCE
+from airtcp.results.glance import SOURCE, Glance
 from airtcp.results.jobs import OF_IDLE_TIME
 from airtcp.results.least import LEAST, metric_text
 
 if TYPE_CHECKING:
-    from airtcp.results.glance import Glance
     from airtcp.results.testbed import Beside
 
 _Told = TypeVar("_Told", Comparison, Prediction)

@@ -18,7 +18,7 @@ from airtcp.amendments import AMENDMENTS
 from airtcp.data import beside
 from airtcp.exceptions import ScenarioError
 from airtcp.remedies.apart import apart, channel_changes, spread
-from airtcp.scenario.keys.queue import UNLIMITED, AirtimeScheduler
+from airtcp.scenario.keys.queue import UNLIMITED, AccessPoint, AirtimeScheduler
 from airtcp.scenario.keys.receiver import RECEIVING
 from airtcp.scenario.vary import names_of
 from airtcp.standards import DSSS, OFDM, STANDARDS
@@ -26,7 +26,6 @@ from airtcp.units import format_rate, parse_rate_bps
 
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
-    from airtcp.scenario.keys.queue import AccessPoint
 
 __all__ = [
     "OF_STANDARD",

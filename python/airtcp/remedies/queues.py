@@ -10,11 +10,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from airtcp.choices import DISCIPLINES
-from airtcp.scenario.keys.queue import AirtimeScheduler, CodelQueue, FqCodelQueue, RedQueue
+from airtcp.scenario.keys.queue import (
+    AccessPoint,
+    AirtimeScheduler,
+    CodelQueue,
+    FqCodelQueue,
+    Queue,
+    RedQueue,
+)
 
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
-    from airtcp.scenario.keys.queue import AccessPoint, Queue
 
 #: Placeholder for the name of the wireless interface.
 INTERFACE: Final = "wlan0"

@@ -22,7 +22,7 @@ from airtcp.metrics import METRICS
 from airtcp.pictured import Pictured
 from airtcp.results.averages import Answer
 from airtcp.results.notebook import frame, html_table
-from airtcp.results.objects import Simulation, SimulationResult
+from airtcp.results.objects import Simulation, SimulationResult, Stopped
 from airtcp.results.plain import ByMetric, plain
 from airtcp.results.provenance import Result
 from airtcp.stats import Interval, student_interval
@@ -30,7 +30,6 @@ from airtcp.stats import Interval, student_interval
 if TYPE_CHECKING:
     import pandas as pd
 
-    from airtcp.results.objects import Stopped
 
 _OF_THE_RUN: Final = ("title", "run.replications", "run.seed", "run.precision")
 

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from airtcp.exceptions import SimulationError, one_line
 from airtcp.testbed.program import Program
-from airtcp.testbed.site import SERVER
+from airtcp.testbed.site import SERVER, RealFlow
 
 if TYPE_CHECKING:
     from airtcp.testbed.carrier import Carrier
     from airtcp.testbed.network import Network
-    from airtcp.testbed.site import RealFlow
 
 _USERS: Final = Path(__file__).with_name("users.py")
 _HTTP_PORT: Final = 80

@@ -16,7 +16,7 @@ from airtcp.amendments import AMENDMENTS
 from airtcp.choices import APPLICATIONS, DISCIPLINES, SCHEDULERS, of_airtcp
 from airtcp.scenario.errors import value_at
 from airtcp.scenario.keys.profiles import PROFILES
-from airtcp.scenario.keys.queue import UNLIMITED
+from airtcp.scenario.keys.queue import UNLIMITED, Queue
 from airtcp.scenario.resolve_pair import has_band, usual_band
 from airtcp.scenario.resolve_queue import keys_of_disciplines
 from airtcp.scenario.vary import shared_out
@@ -27,7 +27,6 @@ from airtcp.web.fields_tcp import tcp_fields
 
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
-    from airtcp.scenario.keys.queue import Queue
     from airtcp.scenario.keys.stations import StationGroup
     from airtcp.scenario.keys.traffic import Flow
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import quantity_with_interval
-from airtcp.conditions import read_condition
+from airtcp.conditions import Condition, read_condition
 from airtcp.judge.targets import targets_of
 from airtcp.labels import flows_of, label_of
 from airtcp.messages import run as told
@@ -22,7 +22,6 @@ from airtcp.stats import Interval
 from airtcp.web import parts
 
 if TYPE_CHECKING:
-    from airtcp.conditions import Condition
     from airtcp.messages.run import Simulated
     from airtcp.results.advice import Advice, Effect, Trial
     from airtcp.scenario import ResolvedScenario, Scenario

@@ -18,14 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.airtime import Rate, ppdu_ns
-from airtcp.scenario import hearing
+from airtcp.scenario import ResolvedScenario, hearing
 from airtcp.web import sentences
 from airtcp.web.heard import heard
 from airtcp.web.parts import Part, curves, muted, part
 
 if TYPE_CHECKING:
     from airtcp.results.trace import Trace
-    from airtcp.scenario import ResolvedScenario
 
 #: How much to simulate beyond the end, to see who sends next, as a multiple of the length.
 _AHEAD: Final = 4

@@ -18,14 +18,13 @@ from airtcp import extensions
 from airtcp.exceptions import AirtcpError, QuestionError, ScenarioError
 from airtcp.extensions import Tell
 from airtcp.plan.axis import STATIONS
-from airtcp.scenario import toml_text
+from airtcp.scenario import Scenario, toml_text
 from airtcp.scenario.expand import named
 from airtcp.web import fields, judged, parts, planned, sources, stores, views
 from airtcp.web.bodies import Ask, Curve, Job, Lights, Restructure, Search, Shown, Source, Typed
 
 if TYPE_CHECKING:
     from airtcp.results import Comparison
-    from airtcp.scenario import Scenario
 
 #: The fraction of the time limit that a plan may use, so that it ends by itself.
 _PART: Final = 0.8
