@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 
 #: What the commands import when they need it.
 LATE = (
-    *("airtcp.cli.commands", "airtcp.cli.show", "airtcp.cli.show", "airtcp.cli.outputs"),
+    *("airtcp.cli.commands", "airtcp.cli.show", "airtcp.cli.outputs"),
     *("airtcp.compare", "airtcp.plan", "airtcp.present.report", "airtcp.present.plan"),
     *("airtcp.sweep.execute", "airtcp.sweep.workers", "airtcp.results.query", "pyarrow.parquet"),
     *("matplotlib.backends.backend_svg", "scipy.stats", "scipy.optimize"),

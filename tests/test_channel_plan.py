@@ -203,7 +203,7 @@ def test_a_plan_that_may_be_no_better_is_not_told_as_the_best(planned: ChannelPl
     assert present.answer_line(found).startswith("None of the channels tried is better")
     assert "which may be chance (3 runs)" in (present.today_line(found) or "")
     assert present.apply_lines(found) == []
-    assert "Apply it" not in present.html(found, "<svg></svg>")
+    assert "Apply it" not in present.html(found, {})
     assert present.apply_lines(planned)
 
 

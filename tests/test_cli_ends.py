@@ -67,7 +67,7 @@ def test_a_second_interruption_does_not_lose_what_is_finished(
     """The first comes while replications run, the second while the answer is printed."""
     from airtcp.cli import show
 
-    shown = show.result
+    shown = show.simulated
 
     def interrupt(fraction: float) -> None:
         os.kill(os.getpid(), signal.SIGINT)
@@ -77,7 +77,7 @@ def test_a_second_interruption_does_not_lose_what_is_finished(
         shown(*arguments, **options)
 
     monkeypatch.setattr("airtcp.run.replications.Replications._report", lambda *_: interrupt(0.0))
-    monkeypatch.setattr(show, "result", interrupted)
+    monkeypatch.setattr(show, "simulated", interrupted)
     result = call("simulate", scenario)
 
     assert result.exit_code == 130

@@ -1,7 +1,7 @@
 """What a reader gets to see first: the subject in words, sane numbers, what to take care of."""
 
 import pytest
-from airtcp.cli.show import result as show
+from airtcp.cli.show import simulated as show
 from airtcp.compare import compare
 from airtcp.examples import directory
 from airtcp.present import summary

@@ -95,7 +95,7 @@ _ROOMS: Final = (
 
 def _figure(result: Any, /, **options: Any) -> Any:
     """Draw a picture of a result. Matplotlib is imported on first use."""
-    from airtcp.present.figures import figure
+    from airtcp.present.report import figure
 
     return figure(result, **options)
 

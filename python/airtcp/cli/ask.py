@@ -23,8 +23,8 @@ from airtcp.run import SNAPLEN
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
 
+    from airtcp.present.report import Answer
     from airtcp.results import Comparison, Prediction, SimulationResult, TestbedResult
-    from airtcp.results.provenance import Result as Printable
     from airtcp.scenario import ResolvedScenario
 
 #: The largest `--effort` of `run`, as a multiple of the work of the run.
@@ -327,44 +327,29 @@ def _answer(
     `lost` is an earlier failure, reported after the result. Exits with the status of a failure or
     interruption if there was one.
     """
-    from airtcp.results import Comparison, Prediction
+    from airtcp.results import Prediction
 
-    def show() -> None:
-        if isinstance(result, Comparison):
-            from airtcp.cli import show
-
-            show.run(result, **parts)
-        else:
-            from airtcp.cli import show
-
-            show.result(result, **parts)
-
-    def write(to: Path) -> None:
-        from airtcp.present.report import write as write_report
-
-        write_report(result, to, text, command=["airtcp", *sys.argv[1:]])
-
-    answer(result, show, write, json=json, out=out, quiet=quiet, lost=lost)
+    answer(result, json=json, out=out, quiet=quiet, lost=lost, text=text, **parts)
     if not isinstance(result, Prediction) and result.simulation.stopped == "interrupted":
         note(f"interrupted: the result has {result.simulation.replications} replications")
         raise typer.Exit(Status.INTERRUPTED)
 
 
 def answer(
-    result: Printable,
-    show: Callable[[], None],
-    write: Callable[[Path], None],
+    result: Answer,
     *,
     json: bool,
     out: Path | None,
     quiet: bool,
     lost: AirtcpError | None = None,
+    text: str | None = None,
+    **parts: Any,
 ) -> None:
-    """Print a result as JSON or with `show`, and write its report.
+    """Print a result as JSON or with its `parts`, and write its report.
 
     The result was costly to compute, so later failures and interruptions must not lose it. `lost`
-    is an earlier failure, reported after the result. Exits with the status of a failure or
-    interruption if there was one.
+    is an earlier failure, reported after the result. `text` is the scenario file. Exits with the
+    status of a failure or interruption if there was one.
     """
     from airtcp.run.interruption import Interruption
 
@@ -374,7 +359,9 @@ def answer(
             if json:
                 print(result.to_json())
             else:
-                show()
+                from airtcp.cli.show import show
+
+                show(result, **parts)
             sys.stdout.flush()
         except BrokenPipeError:
             # The reader has read enough.
@@ -385,7 +372,9 @@ def answer(
     try:
         interruption.check()
         if out is not None:
-            write(out)
+            from airtcp.present.report import write
+
+            write(result, out, text, None if text is None else ["airtcp", *sys.argv[1:]])
             _tell_report(out, json=json, quiet=quiet)
     except OutputError as error:
         failures.append(error)

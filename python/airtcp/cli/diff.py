@@ -86,18 +86,7 @@ def diff(
                 threads=threads,
                 progress=progress,
             )
-
-        def show() -> None:
-            from airtcp.cli import show
-
-            show.difference(found, details=details)
-
-        def write(to: Path) -> None:
-            from airtcp.present.difference import write as write_difference
-
-            write_difference(found, to)
-
-        answer(found, show, write, json=json, out=out, quiet=quiet)
+        answer(found, json=json, out=out, quiet=quiet, details=details)
         if found.b.simulation.stopped == "interrupted":
             note(f"interrupted: the result has {found.replications} pairs of replications")
             raise typer.Exit(Status.INTERRUPTED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,8 +16,6 @@ from airtcp.cli.progress import bar
 from airtcp.cli.scenarios import Set, scenario_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rich.progress import ProgressColumn
 
 Vary = Annotated[
@@ -150,26 +148,8 @@ def plan(
                 progress=progress,
                 tell=tell,
             )
-
-        def show() -> None:
-            from airtcp.cli import show
-
-            if isinstance(found, ChannelPlan):
-                show.channels(found)
-            else:
-                show.plan(found, details=details)
-
-        def write(to: Path) -> None:
-            if isinstance(found, ChannelPlan):
-                from airtcp.present import channel_plan
-
-                channel_plan.write(found, to)
-            else:
-                from airtcp.present.plan import write as write_plan
-
-                write_plan(found, to)
-
-        answer(found, show, write, json=json, out=out, quiet=quiet)
+        parts: dict[str, Any] = {} if isinstance(found, ChannelPlan) else {"details": details}
+        answer(found, json=json, out=out, quiet=quiet, **parts)
         if found.stopped == "interrupted":
             note("interrupted: the answer uses the runs that had ended")
             raise typer.Exit(Status.INTERRUPTED)

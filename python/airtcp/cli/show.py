@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import IO, TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from rich.console import Console
@@ -22,12 +22,13 @@ from airtcp.present.sense import sanity
 from airtcp.present.subject import subject
 from airtcp.present.testbed import cautions_of, lateness, sanity_of, trust
 from airtcp.results import Comparison, Prediction, SimulationResult, TestbedResult
+from airtcp.results.channel_plans import ChannelPlan
+from airtcp.results.differences import Difference
+from airtcp.results.plans import Plan
 
 if TYPE_CHECKING:
-    from airtcp.results.channel_plans import ChannelPlan
-    from airtcp.results.differences import Difference
+    from airtcp.present.report import Answer
     from airtcp.results.measured import Gap, Measured
-    from airtcp.results.plans import Plan
 
 #: The least width of a column of words other than the first before a table becomes lines.
 _LEAST_WORDS: Final = 20
@@ -55,7 +56,18 @@ class _Stripped:
         return getattr(self._file, name)
 
 
-def result(
+def show(result: Answer, **parts: Any) -> None:
+    """Print any answer on stdout, with the `parts` that were asked for."""
+    printers: dict[type, Callable[..., None]] = {
+        Comparison: run,
+        Difference: difference,
+        Plan: plan,
+        ChannelPlan: channels,
+    }
+    printers.get(type(result), simulated)(result, **parts)
+
+
+def simulated(
     result: SimulationResult | Prediction,
     *,
     models: bool = False,

@@ -31,6 +31,14 @@ def document(title: str, parts: Iterable[str]) -> str:
     )
 
 
+def headed(title: str, stopped: str | None) -> list[str]:
+    """Return the heading of a page of runs that `stopped` for a reason."""
+    parts = [f"<h1>{escape(title)}</h1>"]
+    if stopped == "interrupted":
+        parts.append("<p class='warning'>Interrupted: only finished runs are shown.</p>")
+    return parts
+
+
 def table(
     head: Sequence[str],
     rows: Iterable[Sequence[str]],

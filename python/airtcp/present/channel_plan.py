@@ -5,12 +5,12 @@ The order is what each cell should use, what that gains, and whether another pla
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import duration, quantity, quantity_with_interval, scaled
-from airtcp.document.page import document, origin, table
+from airtcp.document.page import document, headed, origin, table
 from airtcp.messages.run import equipment, settings
 from airtcp.present import drawing
 from airtcp.present.drawing import BLUE, GREY, ORANGE, legend_above, new_figure, styled
@@ -211,31 +211,18 @@ def pictures(plan: ChannelPlan) -> dict[str, Figure]:
     return {"channels": picture(plan)}
 
 
-def write(plan: ChannelPlan, directory: Path) -> None:
-    """Write results.json, report.html and the picture (PNG and SVG) of a plan.
-
-    Raises OutputError.
-    """
-    drawing.write(
-        directory, pictures(plan), lambda svgs: html(plan, svgs["channels"]), plan.to_json()
-    )
-
-
-def html(plan: ChannelPlan, svg: str) -> str:
+def html(plan: ChannelPlan, svgs: Mapping[str, str]) -> str:
     """Return the page of a plan as one self-contained HTML document, with its picture as SVG."""
     title = plan.scenario.title or "Untitled scenario"
-    parts = [f"<h1>{escape(title)}</h1>"]
-    if plan.stopped == "interrupted":
-        parts.append("<p class='warning'>Interrupted: only finished runs are shown.</p>")
+    parts = headed(title, plan.stopped)
     parts += [
         f"<p class='note'>{escape(line)}</p>"
         for line in (answer_line(plan), today_line(plan), second_line(plan), left_out_line(plan))
         if line
     ]
-    shown = drawing.inlined(svg, "channels", CAPTION)
     parts += [
         f"<p class='muted'>{escape(depth_line(plan))}</p>",
-        f"<figure>{shown}<figcaption>{escape(CAPTION)}</figcaption></figure>",
+        *(drawing.framed(svg, name, CAPTION) for name, svg in svgs.items()),
         "<h2>Cells</h2>",
         table(CELLS_HEAD, cell_rows(plan), numbers={1, 2, 3, 4, 5}),
         "<h2>Plans</h2>",

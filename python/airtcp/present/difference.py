@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import percent
@@ -162,21 +161,13 @@ def picture(difference: Difference) -> Figure | None:
     return figure
 
 
-def write(difference: Difference, directory: Path) -> None:
-    """Write results.json, report.html and the picture (PNG and SVG) of a difference.
-
-    Raises OutputError.
-    """
+def pictures(difference: Difference) -> dict[str, Figure]:
+    """Return the picture, by its name, if there is one."""
     drawn = picture(difference)
-    drawing.write(
-        directory,
-        {} if drawn is None else {"difference": drawn},
-        lambda svgs: html(difference, svgs.get("difference")),
-        difference.to_json(),
-    )
+    return {} if drawn is None else {"difference": drawn}
 
 
-def html(difference: Difference, svg: str | None) -> str:
+def html(difference: Difference, svgs: Mapping[str, str]) -> str:
     """Return the page of a difference as one self-contained HTML document, with an SVG picture."""
     title = "What is different"
     decision = "; ".join(text for text, _ in words.decision(difference))
@@ -189,9 +180,7 @@ def html(difference: Difference, svg: str | None) -> str:
     of_cells = by_cell_of_both(difference.a.simulation, difference.b.simulation)
     if of_cells is not None:
         parts += ["<h2>Cells, A → B</h2>", *html_of([of_cells])]
-    if svg is not None:
-        shown = drawing.inlined(svg, "difference", CAPTION)
-        parts.append(f"<figure>{shown}<figcaption>{escape(CAPTION)}</figcaption></figure>")
+    parts += [drawing.framed(svg, name, CAPTION) for name, svg in svgs.items()]
     unseparated = rest(difference)
     if unseparated is not None:
         parts.append(f"<p class='muted'>{escape(unseparated)}</p>")

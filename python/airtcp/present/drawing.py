@@ -9,14 +9,13 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
+from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import quantity
-from airtcp.files import prepare, remove_files, write_files
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,31 +91,6 @@ def svgs(figures: Mapping[str, Figure]) -> dict[str, str]:
     return {name: svg(figure) for name, figure in figures.items()}
 
 
-def write(
-    directory: Path,
-    figures: Mapping[str, Figure],
-    page: Callable[[Mapping[str, str]], str],
-    results: str,
-    known: Collection[str] = (),
-) -> list[Path]:
-    """Write report.html, results.json and the pictures (PNG and SVG) into a directory.
-
-    `page` returns the HTML with the pictures as SVG. Pictures of an earlier result, whose names are
-    in `known`, are removed. Each file is written to a temporary name and renamed, so a reader never
-    sees a partial file. Returns the paths, report first. Raises OutputError.
-    """
-    prepare(directory)
-    drawn = svgs(figures)
-    files = {"report.html": page(drawn).encode(), "results.json": (results + "\n").encode()}
-    for name, figure in figures.items():
-        files[f"{name}.svg"] = drawn[name].encode()
-        files[f"{name}.png"] = png(figure)
-    paths = write_files(directory, files)
-    gone = set(known) - set(figures)
-    remove_files(directory, (f"{name}.{suffix}" for name in gone for suffix in ("svg", "png")))
-    return paths
-
-
 def inlined(document: str, name: str, label: str) -> str:
     """Turn an SVG document made by `svg` into an `<svg>` element for an HTML page.
 
@@ -135,6 +109,12 @@ def inlined(document: str, name: str, label: str) -> str:
         element = element.replace(colour, f"var(--{variable})")
     label = label.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
     return element.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+
+
+def framed(document: str, name: str, caption: str) -> str:
+    """Return an SVG document as a figure of an HTML page."""
+    shown = inlined(document, name, caption)
+    return f"<figure>{shown}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
 _VARIABLES: Final = {

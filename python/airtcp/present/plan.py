@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import scaled
-from airtcp.document.page import document, origin
+from airtcp.document.page import document, headed, origin
 from airtcp.document.page import html as html_of
 from airtcp.messages import plan as words
 from airtcp.present import drawing
@@ -88,14 +87,6 @@ def picture(plan: Plan, condition: Condition) -> Figure:
     return figure
 
 
-def write(plan: Plan, directory: Path) -> None:
-    """Write results.json, report.html and the pictures (PNG and SVG) of a plan.
-
-    Raises OutputError.
-    """
-    drawing.write(directory, pictures(plan), lambda svgs: html(plan, svgs), plan.to_json())
-
-
 def pictures(plan: Plan) -> dict[str, Figure]:
     """Return a picture for each condition that was simulated: plan, plan-2, ..."""
     found = {}
@@ -108,13 +99,9 @@ def pictures(plan: Plan) -> dict[str, Figure]:
 def html(plan: Plan, svgs: Mapping[str, str]) -> str:
     """Return the page of a plan as one self-contained HTML document, with its pictures as SVG."""
     title = plan.scenario.title or "Untitled scenario"
-    parts = [f"<h1>{escape(title)}</h1>"]
-    if plan.stopped == "interrupted":
-        parts.append("<p class='warning'>Interrupted: only finished runs are shown.</p>")
+    parts = headed(title, plan.stopped)
     parts += list(html_of(list(words.parts(plan))[1:]))
-    for name, svg in svgs.items():
-        shown = drawing.inlined(svg, name, CAPTION)
-        parts.append(f"<figure>{shown}<figcaption>{escape(CAPTION)}</figcaption></figure>")
+    parts += [drawing.framed(svg, name, CAPTION) for name, svg in svgs.items()]
     if plan.left_out:
         text = "; ".join(f"{name}: {why}" for name, why in plan.left_out.items())
         parts.append(f"<p class='muted'>Not tried: {escape(text)}.</p>")

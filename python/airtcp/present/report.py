@@ -1,4 +1,4 @@
-"""Write a result to disk: results.json, report.html and the pictures.
+"""The page and the pictures of a result, and the files of both: results.json, report.html, ...
 
 The page is self-contained, with inline pictures, so it can be mailed and read offline. `plot` draws
 the pictures, and `summary` puts results into words.
@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.document.page import definitions, document, items, origin, table
+from airtcp.document.page import definitions, document, headed, items, origin, table
 from airtcp.document.page import html as html_of
+from airtcp.exceptions import QuestionError
+from airtcp.files import prepare, remove_files, write_files
 from airtcp.messages import run as words
 from airtcp.present import drawing, measured, plot, summary
 from airtcp.present.cautions import cautions
@@ -19,47 +22,109 @@ from airtcp.present.cells import by_cell, sentences
 from airtcp.present.sense import extent, sanity
 from airtcp.present.subject import subject
 from airtcp.present.testbed import lateness, trust
-from airtcp.results import Comparison, Prediction, SimulationResult, canonical_json
+from airtcp.results import Comparison, Prediction, Results, SimulationResult, canonical_json
 from airtcp.results.advice import Advice
+from airtcp.results.channel_plans import ChannelPlan
+from airtcp.results.differences import Difference
 from airtcp.results.measured import Gap, Measured
+from airtcp.results.plans import Plan
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Result = Comparison | SimulationResult | Prediction
+Planned = Difference | Plan | ChannelPlan
+Answer = Result | Planned
+
+#: The pictures of a result, the best first.
+_FIRST: Final = ("comparison", "transfer-times", "stations", "airtime")
+
+
+def figure(result: Any, /, **options: Any) -> Figure:
+    """Return a picture of a result.
+
+    Raises QuestionError if there is none, TypeError for an object that is not a result.
+    """
+    if isinstance(result, Results):
+        from airtcp.present import plot_table
+
+        return plot_table.picture(result, **options)[0]
+    if not isinstance(result, Comparison | SimulationResult | Planned):
+        raise TypeError(f"a {type(result).__name__} has no pictures")
+    return _named(pictures(result), **options)
+
+
+def _named(figures: Mapping[str, Figure], name: str | None) -> Figure:
+    if not figures:
+        raise QuestionError("plot: the result has no numbers to draw")
+    names = [one for one in _FIRST if one in figures]
+    names += [one for one in figures if one not in names]
+    if name is not None and name not in figures:
+        raise QuestionError(
+            f"plot: there is no picture {name!r} of this result; allowed: {', '.join(names)}"
+        )
+    return figures[name or names[0]]
+
+
+def pictures(result: Answer) -> dict[str, Figure]:
+    """Return the pictures of a result, by name."""
+    if isinstance(result, Prediction):
+        return {}
+    module = plot if isinstance(result, Comparison | SimulationResult) else _module(result)
+    found: dict[str, Figure] = module.pictures(result)
+    return found
+
+
+def _module(result: Planned) -> Any:
+    """Return the module with the pictures and the page of a difference or plan."""
+    from airtcp.present import channel_plan, difference, plan
+
+    return {Difference: difference, Plan: plan, ChannelPlan: channel_plan}[type(result)]
 
 
 def write(
-    result: Result,
+    result: Answer,
     directory: Path,
     written: str | None = None,
     command: Sequence[str] | None = None,
 ) -> list[Path]:
-    """Write results.json, report.html and the pictures of a result, as `drawing.write` does.
+    """Write report.html, results.json and the pictures (PNG and SVG) into a directory.
 
     `written` is the text of the scenario file. `command` is the command line to record in the
-    provenance. Returns the paths, report first. Raises OutputError.
+    provenance. Pictures of an earlier result are removed. Each file is written to a temporary name
+    and renamed, so a reader never sees a partial file. Returns the paths, report first. Raises
+    OutputError.
     """
-    figures = {} if isinstance(result, Prediction) else plot.pictures(result)
+    figures = pictures(result)
     told = result.to_dict()
     if command is not None:
         told["provenance"]["command"] = list(command)
-    return drawing.write(
-        directory,
-        figures,
-        lambda svgs: html(result, svgs, written),
-        canonical_json(told),
-        plot.CAPTIONS,
-    )
+    prepare(directory)
+    drawn = drawing.svgs(figures)
+    gone: set[str] = set()
+    if isinstance(result, Planned):
+        page = _module(result).html(result, drawn)
+    else:
+        page = html(result, drawn, written)
+        gone = set(plot.CAPTIONS) - set(figures)
+    files = {"report.html": page.encode(), "results.json": (canonical_json(told) + "\n").encode()}
+    for name, one in figures.items():
+        files[f"{name}.svg"] = drawn[name].encode()
+        files[f"{name}.png"] = drawing.png(one)
+    paths = write_files(directory, files)
+    remove_files(directory, (f"{name}.{suffix}" for name in gone for suffix in ("svg", "png")))
+    return paths
 
 
 def html(result: Result, svgs: Mapping[str, str], written: str | None = None) -> str:
     """Return the report as a self-contained HTML document, with the pictures of `drawing.svgs`."""
     scenario = result.scenario
-    title = escape(scenario.title or "Untitled scenario")
-    parts = [f"<h1>{title}</h1>"]
+    title = scenario.title or "Untitled scenario"
+    stopped = None if isinstance(result, Prediction) else result.simulation.stopped
+    parts = headed(title, stopped)
     # The first picture is above the fold.
     first, *more = [_figure(name, svg) for name, svg in svgs.items()] or [""]
     if not isinstance(result, Prediction):
-        if result.simulation.stopped == "interrupted":
-            parts.append("<p class='warning'>Interrupted: only finished runs are shown.</p>")
         parts += _answered(result, [first])
         notes = [escape(sentence.removesuffix(".")) for sentence in cautions(result)]
         parts += [f"<p class='note'>! {note}.</p>" for note in notes]
@@ -85,15 +150,12 @@ def html(result: Result, svgs: Mapping[str, str], written: str | None = None) ->
         parts += ["<details><summary>All metrics</summary>", _metrics(lines, result), "</details>"]
         parts.append(f"<p class='muted'>{escape(extent(result.simulation))}</p>")
     parts += _scenario(result, written)
-    return document(scenario.title or "Untitled scenario", parts)
+    return document(title, parts)
 
 
 def _figure(name: str, svg: str) -> str:
-    caption = plot.CAPTIONS[name]
-    return (
-        f"<figure id='{name}'>{drawing.inlined(svg, name, caption)}"
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
-    )
+    framed = drawing.framed(svg, name, plot.CAPTIONS[name])
+    return framed.replace("<figure>", f"<figure id='{name}'>", 1)
 
 
 def _contents(result: Comparison | SimulationResult, *, has_pictures: bool) -> str:
