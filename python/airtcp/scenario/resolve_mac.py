@@ -26,10 +26,9 @@ from .keys.queue import (
     Scheduler,
     StandardAccess,
 )
-from .packets import Side, packets
 from .quantities import Written
 from .resolve_high_rate import resolve_aggregation
-from .resolve_pcf import resolve_pcf, with_beacons
+from .resolve_pcf import Side, packets, resolve_pcf, with_beacons
 from .resolve_phy import beacon_rate
 from .resolved import ResolvedScenario
 

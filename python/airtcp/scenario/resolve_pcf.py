@@ -1,14 +1,18 @@
-"""Resolve `[mac.pcf]`: contention-free periods."""
+"""Resolve `[mac.pcf]`: contention-free periods, and the packets for which they must have room."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Literal
+
 from ..airtime import exchange_ns, mpdu_bits, needs_rts, ppdu_ns
 from ..amendments import AMENDMENTS
+from ..standards import AccessCategory
 from ..units import format_time_ns
 from .errors import InvalidError, Path
-from .keys.mac import Beacon, Pcf
+from .keys.mac import Beacon, Classify, Pcf
 from .keys.phy import Phy
-from .packets import packets
+from .keys.traffic import Flow
 from .quantities import Written
 from .resolved import ResolvedScenario
 
@@ -144,3 +148,27 @@ def _longest(scenario: ResolvedScenario) -> tuple[int, int]:
 
 def _ppdu(phy: Phy, bits: int, rate: object) -> int:
     return int(ppdu_ns(phy, bits, rate))  # type: ignore[arg-type]
+
+
+Side = Literal["ap", "stations"]
+
+_SIDES: tuple[Side, ...] = ("ap", "stations")
+
+
+def packets(flow: Flow, classify: Classify) -> Iterator[tuple[Side, AccessCategory, int]]:
+    """Yield the largest packets of a flow in each category: their sender, category and bits.
+
+    The bits do not include MAC and LLC headers.
+    """
+    sender, receiver = _SIDES if flow.direction == "download" else _SIDES[::-1]
+    application, tcp = flow.application, flow.tcp
+    if application.kind == "udp":
+        yield sender, classify.udp, 8 * application.packet_bytes
+        return
+    assert tcp is not None, "transfers go over TCP"
+    request = application.request_bytes if application.kind == "web" else 0
+    yield sender, classify.tcp_data, 8 * tcp.mss_bytes + tcp.header_bits
+    yield sender, classify.tcp_ack, tcp.header_bits
+    # A SYN, or a request.
+    yield receiver, classify.tcp_data, 8 * min(request, tcp.mss_bytes) + tcp.header_bits
+    yield receiver, classify.tcp_ack, tcp.header_bits
