@@ -16,8 +16,6 @@ from airtcp.cli.progress import bar
 from airtcp.extras import how_to_get, is_installed
 
 if TYPE_CHECKING:
-    from rich.progress import ProgressColumn
-
     from airtcp_papers.common.claims import Judgement
     from airtcp_papers.common.item import Item
     from airtcp_papers.common.make import Made, Progress
@@ -251,19 +249,8 @@ def _show(judgements: Sequence[Judgement]) -> None:
 @contextmanager
 def _progress(total: int, quiet: bool) -> Iterator[Progress | None]:
     """Show a progress bar over items with the name of the current one, if stderr is a terminal."""
-    with bar(quiet, "", _columns, total=total) as update:
+    with bar(quiet, "", "{task.description}", "bar", "count", "elapsed", total=total) as update:
         yield None if update is None else _Bar(update)
-
-
-def _columns() -> tuple[ProgressColumn, ...]:
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-
-    return (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
 
 
 class _Bar:

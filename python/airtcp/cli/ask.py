@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,14 +13,12 @@ import typer
 from airtcp.cli import options
 from airtcp.cli.outcome import outcome, parsed
 from airtcp.cli.process import Status, forget_stdout, note
-from airtcp.cli.progress import bar
+from airtcp.cli.progress import progress_bar
 from airtcp.cli.scenarios import Set, scenario_of
 from airtcp.exceptions import AirtcpError, OutputError, QuestionError, one_line
 from airtcp.run import SNAPLEN
 
 if TYPE_CHECKING:
-    from rich.progress import ProgressColumn
-
     from airtcp.present.report import Answer
     from airtcp.results import Comparison, Prediction, SimulationResult, TestbedResult
     from airtcp.scenario import ResolvedScenario
@@ -396,23 +392,3 @@ def _tell_report(out: Path, *, json: bool, quiet: bool) -> None:
         sys.stdout.flush()
     elif not quiet:
         note(where)
-
-
-@contextmanager
-def progress_bar(quiet: bool, what: str = "simulating") -> Iterator[Callable[[float], None] | None]:
-    """Show a progress bar with the remaining time on stderr, if stderr is a terminal."""
-    with bar(quiet, what, _columns) as update:
-        yield update and (lambda fraction: update(completed=fraction))
-
-
-def _columns() -> tuple[ProgressColumn, ...]:
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
-    from rich.progress import TimeRemainingColumn as TimeLeft
-
-    return (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeLeft(),
-        TextColumn("left"),
-    )

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from airtcp.cli.ask import answer, progress_bar
+from airtcp.cli.ask import answer
 from airtcp.cli.options import Force, Json, Out, Quiet, Replications, Seed, Threads
 from airtcp.cli.outcome import outcome, parsed
 from airtcp.cli.process import Status, note
+from airtcp.cli.progress import progress_bar
 from airtcp.cli.scenarios import Set, check_standard_input, scenario_of, settings_of
 
 if TYPE_CHECKING:

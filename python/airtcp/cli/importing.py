@@ -64,7 +64,7 @@ def import_(
 ) -> None:
     """Write a scenario from a capture, a configuration, or results of iperf3 or flent."""
     with outcome():
-        from airtcp.cli.ask import progress_bar
+        from airtcp.cli.progress import progress_bar
         from airtcp.exceptions import OutputError
         from airtcp.files import write_files
         from airtcp.importer.files import drafts_of

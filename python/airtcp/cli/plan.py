@@ -16,7 +16,7 @@ from airtcp.cli.progress import bar
 from airtcp.cli.scenarios import Set, scenario_of
 
 if TYPE_CHECKING:
-    from rich.progress import ProgressColumn
+    pass
 
 Vary = Annotated[
     str,
@@ -173,7 +173,7 @@ def _progress(
     quiet: bool,
 ) -> Iterator[tuple[Callable[[float], None] | None, Callable[[str], None] | None]]:
     """Show a progress bar with the current step, if stderr is a terminal."""
-    with bar(quiet, "looking", _columns) as update:
+    with bar(quiet, "looking", "{task.description}", "short bar", "elapsed") as update:
         if update is None:
             yield None, None
             return
@@ -181,9 +181,3 @@ def _progress(
             lambda fraction: update(completed=fraction),
             lambda words: update(description=words, completed=0.0),
         )
-
-
-def _columns() -> tuple[ProgressColumn, ...]:
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-
-    return TextColumn("{task.description}"), BarColumn(bar_width=20), TimeElapsedColumn()

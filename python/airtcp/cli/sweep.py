@@ -117,11 +117,11 @@ def sweep(
         assert to is not None
         _refuse_many(wanted, yes=yes)
         check_own(to)
-        from airtcp.sweep.bar import columns, on
+        from airtcp.sweep.bar import COLUMNS, on
         from airtcp.sweep.execute import execute
         from airtcp.sweep.workers import crew_of
 
-        with crew_of(workers, dask) as crew, bar(quiet, "sweeping", columns, left="") as update:
+        with crew_of(workers, dask) as crew, bar(quiet, "sweeping", *COLUMNS, left="") as update:
             done = execute(wanted, to, crew=crew, progress=on(update))
         _tell(done, wanted, json=json, quiet=quiet)
 

@@ -19,7 +19,7 @@ from airtcp.exceptions import OutputError
 from airtcp.run import SNAPLEN
 
 if TYPE_CHECKING:
-    from rich.progress import ProgressColumn
+    pass
 
 #: Live counters: update interval, and the largest number of flows listed by name.
 _TOLD_EVERY_S = 0.5
@@ -191,7 +191,7 @@ def testbed_bar(
 
     `flows` are the names of the flow entries.
     """
-    with bar(quiet, "", _columns, now="") as update:
+    with bar(quiet, "", "short bar", "share", "{task.fields[now]}", now="") as update:
         if update is None:
             yield None
             return
@@ -223,9 +223,3 @@ def what_goes_on(flows: Sequence[str], so_far: dict[str, Any], last: dict[str, A
         parts.append(f"{so_far['ap_mpdus_per_ppdu']:.1f} frames at once")
     parts.append(f"{so_far['collisions']} collisions")
     return ", ".join(parts)
-
-
-def _columns() -> tuple[ProgressColumn, ...]:
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
-
-    return (BarColumn(bar_width=20), TaskProgressColumn(), TextColumn("{task.fields[now]}"))

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import duration
 
 if TYPE_CHECKING:
-    from rich.progress import ProgressColumn
-
     from airtcp.sweep.execute import Progress
+
+#: The columns of the bar, as in `airtcp.cli.progress`. The sweep estimates the remaining time.
+COLUMNS: Final = ("{task.description}", "bar", "share", "{task.fields[left]}")
 
 
 @contextmanager
@@ -25,9 +26,11 @@ def shown(wanted: bool | Callable[[Progress], None]) -> Iterator[Callable[[Progr
         yield None
         return
     from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn
     from rich.progress import Progress as Bars
 
-    with Bars(*columns(), console=Console(stderr=True), transient=True) as bars:
+    columns = (COLUMNS[0], BarColumn(), TaskProgressColumn(), COLUMNS[-1])
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
         yield on(partial(bars.update, bars.add_task("sweeping", total=1.0, left="")))
 
 
@@ -41,15 +44,3 @@ def on(update: Callable[..., None] | None) -> Callable[[Progress], None] | None:
         update(completed=progress.share, left=left)
 
     return report
-
-
-def columns() -> tuple[ProgressColumn, ...]:
-    """Return the columns of the bar. The sweep itself estimates the remaining time."""
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
-
-    return (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[left]}"),
-    )
