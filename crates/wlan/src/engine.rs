@@ -20,31 +20,9 @@ pub enum Engine {
     CellAggregates,
     /// Several cells that hear each other evenly. An exchange is three events.
     FieldExchanges,
-    /// Several cells, frame by frame at each listener.
-    FieldFrames(ByFrames),
-}
-
-/// The first reason why the exchanges of several cells cannot be played as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ByFrames {
-    /// Capture or OBSS-PD may end the reception of a frame early.
-    CaptureOrReuse,
-    /// A station may access the medium between data and its response, before it detects either.
-    LateDetection,
-    /// RTS/CTS or CTS-to-self protects data.
-    Protection,
-    /// Frame errors lose frames without a collision.
-    FrameErrors,
-    /// A station has several queues.
-    SeveralQueues,
-    /// A TXOP may have several exchanges.
-    Txops,
-    /// MPDUs of an aggregate are delivered one by one.
-    Deliveries,
-    /// A station hears something that no other station hears.
-    SingleListeners,
-    /// Powers differ, or a cell is heard only in part.
-    UnevenHearing,
+    /// Several cells, frame by frame at each listener, with the first reason why their exchanges
+    /// cannot be played as a whole.
+    FieldFrames(&'static str),
 }
 
 impl Engine {
@@ -80,19 +58,7 @@ impl Engine {
             Self::CellPolled => "all stations hear each other; contention-free periods",
             Self::CellAggregates => "all stations hear each other; aggregated frames",
             Self::FieldExchanges => "cells hear each other entirely or not at all",
-            Self::FieldFrames(reason) => match reason {
-                ByFrames::CaptureOrReuse => "capture or OBSS-PD",
-                ByFrames::LateDetection => "detection takes as long as a SIFS or a slot",
-                ByFrames::Protection => "RTS threshold or protection",
-                ByFrames::FrameErrors => "frame errors",
-                ByFrames::SeveralQueues => "several access categories in use",
-                ByFrames::Txops => "TXOP limits",
-                ByFrames::Deliveries => "MPDUs are delivered one by one",
-                ByFrames::SingleListeners => "a station hears what no other station hears",
-                ByFrames::UnevenHearing => {
-                    "received powers differ or cells hear each other in part"
-                }
-            },
+            Self::FieldFrames(reason) => reason,
         }
     }
 }

@@ -41,7 +41,7 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 
 use crate::config::{Delivery, MacConfig, PairConfig};
 use crate::contention::{Backoffs, Contender, ContenderConfig, Settings};
-use crate::engine::{ByFrames, Engine};
+use crate::engine::Engine;
 use crate::events::Supply;
 use crate::exchange::aggregate::Aggregate;
 use crate::exchange::{Originator, Roles, limit};
@@ -210,27 +210,26 @@ impl<P: Clone> Field<P> {
             notices_ahead && hearing.detect < phy.sifs && phy.sifs + hearing.detect < least;
         let has_txops = contenders.iter().any(|one| one.access.txop_limit > Duration::ZERO);
         let by_mpdus = kind.is_some() && mac.rules.delivery == Delivery::Mpdu;
-        let by_frames = if !notices_ahead {
-            Some(ByFrames::CaptureOrReuse)
-        } else if !sits_out || phy.slot_time <= hearing.detect {
-            Some(ByFrames::LateDetection)
-        } else if may_send_rts {
-            Some(ByFrames::Protection)
-        } else if !errors.is_perfect() {
-            Some(ByFrames::FrameErrors)
-        } else if contenders.len() != stations {
-            Some(ByFrames::SeveralQueues)
-        } else if has_txops {
-            Some(ByFrames::Txops)
-        } else if by_mpdus {
-            Some(ByFrames::Deliveries)
-        } else if !groups.iter().all(|group| group.is_several) {
-            Some(ByFrames::SingleListeners)
-        } else if !hearing.is_even(roles.cells()) {
-            Some(ByFrames::UnevenHearing)
-        } else {
-            None
-        };
+        let reasons = [
+            (!notices_ahead, "capture or OBSS-PD"),
+            (
+                !sits_out || phy.slot_time <= hearing.detect,
+                "detection takes as long as a SIFS or a slot",
+            ),
+            (may_send_rts, "RTS threshold or protection"),
+            (!errors.is_perfect(), "frame errors"),
+            (contenders.len() != stations, "several access categories in use"),
+            (has_txops, "TXOP limits"),
+            (by_mpdus, "MPDUs are delivered one by one"),
+            (
+                !groups.iter().all(|group| group.is_several),
+                "a station hears what no other station hears",
+            ),
+        ];
+        let first = reasons.into_iter().find_map(|(holds, reason)| holds.then_some(reason));
+        let is_uneven = || !hearing.is_even(roles.cells());
+        let uneven = "received powers differ or cells hear each other in part";
+        let by_frames = first.or_else(|| is_uneven().then_some(uneven));
         let engine = by_frames.map_or(Engine::FieldExchanges, Engine::FieldFrames);
         let is_even = by_frames.is_none();
         if is_even {

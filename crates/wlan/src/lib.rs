@@ -43,7 +43,7 @@ pub use contention::{
     Access, AccessScheme, BurstConfig, BurstLength, ContenderConfig, Contention, Retry,
 };
 pub use counters::{CellCounters, MacCounters};
-pub use engine::{ByFrames, Engine};
+pub use engine::Engine;
 pub use events::{
     Began, CfFrame, HeardBy, HeardFrame, HeardKind, MacEvent, Supply, TriggeredFrames,
     TriggeredPsdu,
