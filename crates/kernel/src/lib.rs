@@ -7,6 +7,7 @@ pub mod distribution;
 pub mod event_queue;
 pub mod random_stream;
 pub mod registry;
+pub mod sums;
 pub mod time;
 pub mod trace;
 pub mod train;

@@ -3,9 +3,9 @@
 //! Exchanges and collisions are reported as a whole, in order. The account cuts off what lies
 //! outside the measured time.
 
-use std::ops::{AddAssign, Range};
+use std::ops::Range;
 
-use airtcp_kernel::{Duration, Time};
+use airtcp_kernel::{Duration, Time, counters};
 use airtcp_wlan::{FrameTimes, PhyConfig};
 
 /// Nanoseconds of the measured time, by what was on the air.
@@ -18,12 +18,13 @@ pub(crate) struct AirtimeParts {
     pub(crate) collision: Duration,
 }
 
-/// Nanoseconds of the measured time, by the contents of exchanges' frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ExchangeParts {
-    pub(crate) data: Duration,
-    pub(crate) tcp_ack: Duration,
-    pub(crate) control: Duration,
+counters! {
+    /// Nanoseconds of the measured time, by the contents of exchanges' frames.
+    pub(crate) struct ExchangeParts {
+        pub(crate) data: Duration,
+        pub(crate) tcp_ack: Duration,
+        pub(crate) control: Duration,
+    }
 }
 
 impl ExchangeParts {
@@ -39,14 +40,6 @@ impl ExchangeParts {
             Some(Cargo::TcpAck) => self.tcp_ack += time,
             None => self.control += time,
         }
-    }
-}
-
-impl AddAssign for ExchangeParts {
-    fn add_assign(&mut self, other: Self) {
-        self.data += other.data;
-        self.tcp_ack += other.tcp_ack;
-        self.control += other.control;
     }
 }
 
@@ -146,9 +139,7 @@ impl AirtimeAccount {
         } else {
             self.settle_exchange(start, end, times, phy)
         };
-        let parts = self.of_mut(scope);
-        parts.add(Some(cargo), data);
-        parts.control += control;
+        self.add_apart(scope, cargo, (data, control));
     }
 
     /// Counts an exchange with several users in equal parts for their flows. A trigger frame may be
@@ -204,16 +195,7 @@ impl AirtimeAccount {
         cargo: Cargo,
         phy: &PhyConfig,
     ) {
-        let end = start + times.total;
-        let (data, control) = if start >= self.from && end <= self.to {
-            (times.data, times.control)
-        } else {
-            let [rts, cts, data, ack] = times
-                .intervals(phy)
-                .map(|(begin, finish)| self.measured(start + begin, start + finish));
-            (data, rts + cts + ack)
-        };
-        self.add_apart(scope, cargo, (data, control));
+        self.add_apart(scope, cargo, self.measured_parts(start, times, phy));
     }
 
     /// Counts an exchange that is partly measured, or overlaps: the measured parts of its data
@@ -226,20 +208,29 @@ impl AirtimeAccount {
         times: &FrameTimes,
         phy: &PhyConfig,
     ) -> (Duration, Duration) {
-        let [rts, cts, data, ack] = times
-            .intervals(phy)
-            .map(|(begin, finish)| self.measured(start + begin, start + finish));
-        let control = rts + cts + ack;
+        let (data, control) = self.measured_parts(start, times, phy);
         self.settle(start, end, data + control);
         (data, control)
     }
 
-    /// Counts a Block ACK request and its response that begin at `start` in `cell`.
-    pub(crate) fn request(&mut self, start: Time, times: &FrameTimes, phy: &PhyConfig, cell: u32) {
-        let parts = times
+    /// Returns the measured time of the data and of the control frames of an exchange that begins at
+    /// `start`.
+    fn measured_parts(
+        &self,
+        start: Time,
+        times: &FrameTimes,
+        phy: &PhyConfig,
+    ) -> (Duration, Duration) {
+        let [rts, cts, data, ack] = times
             .intervals(phy)
             .map(|(begin, finish)| self.measured(start + begin, start + finish));
-        let sent = parts.into_iter().fold(Duration::ZERO, |all, one| all + one);
+        (data, rts + cts + ack)
+    }
+
+    /// Counts a Block ACK request and its response that begin at `start` in `cell`.
+    pub(crate) fn request(&mut self, start: Time, times: &FrameTimes, phy: &PhyConfig, cell: u32) {
+        let (data, control) = self.measured_parts(start, times, phy);
+        let sent = data + control;
         self.settle(start, start + times.total, sent);
         self.control(sent, cell);
     }

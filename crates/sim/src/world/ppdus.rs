@@ -1,23 +1,23 @@
 //! With aggregation, the sizes of PPDUs: counts every PPDU sent in the measured time, received or
 //! not.
 
-use std::ops::AddAssign;
-
+use airtcp_kernel::counters;
 use airtcp_wlan::{ContenderId, Frames};
 
 use super::metrics::fraction;
 use crate::outcome::Metrics;
 use crate::packet::{Packet, TrafficClass};
 
-/// Counters of some kind of PPDUs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct PpduCounts {
-    /// PPDUs with anything other than TCP ACKs.
-    data_ppdus: u64,
-    data_mpdus: u64,
-    /// PPDUs with only TCP ACKs.
-    ack_ppdus: u64,
-    ack_mpdus: u64,
+counters! {
+    /// Counters of some kind of PPDUs.
+    pub(super) struct PpduCounts {
+        /// PPDUs with anything other than TCP ACKs.
+        data_ppdus: u64,
+        data_mpdus: u64,
+        /// PPDUs with only TCP ACKs.
+        ack_ppdus: u64,
+        ack_mpdus: u64,
+    }
 }
 
 /// The PPDUs of a cell.
@@ -91,14 +91,5 @@ impl PpduCounts {
             ("mpdus_per_ack_ppdu_ap", fraction(ap.ack_mpdus, ap.ack_ppdus)),
             ("mpdus_per_ack_ppdu_stations", fraction(stations.ack_mpdus, stations.ack_ppdus)),
         ])
-    }
-}
-
-impl AddAssign for PpduCounts {
-    fn add_assign(&mut self, other: Self) {
-        self.data_ppdus += other.data_ppdus;
-        self.data_mpdus += other.data_mpdus;
-        self.ack_ppdus += other.ack_ppdus;
-        self.ack_mpdus += other.ack_mpdus;
     }
 }

@@ -1,9 +1,7 @@
 //! Counters of a field, and the airtime that each access point senses, by the cells on the air.
 //! Changes only counters.
 
-use std::ops::{AddAssign, Sub};
-
-use airtcp_kernel::{Duration, Time};
+use airtcp_kernel::{Duration, Time, counters};
 
 use super::Field;
 use super::hearing::Hearing;
@@ -14,39 +12,16 @@ use crate::frame::{Frames, Mpdu};
 use crate::phy::PhyConfig;
 use crate::station::{ContenderId, StationId};
 
-/// Failed transmissions of a queue or cell, by the cause: what overlapped them or kept the receiver
-/// from responding.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FailureCounts {
-    /// A frame that began within the detection time, from a station that the sender hears.
-    pub same_slot: u64,
-    /// A frame of the own cell, from a station that the sender does not hear or had not detected.
-    pub hidden: u64,
-    /// A frame of another cell.
-    pub neighbour: u64,
-}
-
-impl FailureCounts {
-    fn combine(self, other: Self, with: impl Fn(u64, u64) -> u64) -> Self {
-        Self {
-            same_slot: with(self.same_slot, other.same_slot),
-            hidden: with(self.hidden, other.hidden),
-            neighbour: with(self.neighbour, other.neighbour),
-        }
-    }
-}
-
-impl Sub for FailureCounts {
-    type Output = Self;
-
-    fn sub(self, earlier: Self) -> Self {
-        self.combine(earlier, |total, earlier| total - earlier)
-    }
-}
-
-impl AddAssign for FailureCounts {
-    fn add_assign(&mut self, other: Self) {
-        *self = self.combine(other, |one, other| one + other);
+counters! {
+    /// Failed transmissions of a queue or cell, by the cause: what overlapped them or kept the receiver
+    /// from responding.
+    pub struct FailureCounts {
+        /// A frame that began within the detection time, from a station that the sender hears.
+        pub same_slot: u64,
+        /// A frame of the own cell, from a station that the sender does not hear or had not detected.
+        pub hidden: u64,
+        /// A frame of another cell.
+        pub neighbour: u64,
     }
 }
 
