@@ -198,7 +198,7 @@ impl World<'_> {
             self.users_begin(start, times, psdus);
         }
         if self.watchers.watch_frames() {
-            self.show_exchange(by, start, times, ppdu);
+            self.show_exchange(by, start, times, ppdu, false);
         }
     }
 
@@ -212,7 +212,7 @@ impl World<'_> {
         self.airtime.exchange_of_users(start, times, &users, self.phy);
     }
 
-    /// Reports the start of an exchange to the observers.
+    /// Reports the start of an exchange, or of one that collides, to the observers.
     // Passed by value, so that nothing is in memory without observers.
     #[inline(never)]
     pub(super) fn show_exchange(
@@ -221,20 +221,26 @@ impl World<'_> {
         start: Time,
         times: &FrameTimes,
         ppdu: Ppdu<'_, Packet>,
+        collides: bool,
     ) {
         let is_of_several = ppdu.psdus()[0].unit.is_some();
         if is_of_several {
-            self.capture_users(by, start, times, ppdu.psdus(), false);
+            self.capture_users(by, start, times, ppdu.psdus(), collides);
         }
         for (place, &UserPsdu { frames: psdu, class, .. }) in ppdu.psdus().iter().enumerate() {
-            if self.watchers.shares_airtime {
-                self.charge(by, start, psdu.first().payload.to, times.total);
+            let packet = &psdu.first().payload;
+            if collides {
+                self.charge_collider(by, start, packet.to, times);
+                self.frame_failed(by, packet, true);
+            } else if self.watchers.shares_airtime {
+                self.charge(by, start, packet.to, times.total);
             }
-            if self.measures.ppdus.is_some() {
-                self.count_ppdu(by, start, (times, class), (psdu, place == 0), false);
+            // After a collision of the RTS, its PPDU is not sent.
+            if self.measures.ppdus.is_some() && (!collides || times.rts == Duration::ZERO) {
+                self.count_ppdu(by, start, (times, class), (psdu, place == 0), collides);
             }
             if !is_of_several {
-                self.capture_exchange(by, start, (times, class), psdu);
+                self.capture_exchange(by, start, (times, class), psdu, collides);
             }
         }
     }
@@ -299,25 +305,9 @@ impl World<'_> {
                 self.capture_triggered(by, start, times, users, collides);
             }
             Began::Collider { by, times, ref ppdu } => {
-                // After a collision of the RTS, its PPDU is not sent.
                 let has_data = times.rts == Duration::ZERO;
                 self.note_collider(by, times, has_data.then(|| cargo(ppdu.frames())));
-                let is_of_several = ppdu.psdus()[0].unit.is_some();
-                if is_of_several {
-                    self.capture_users(by, now, times, ppdu.psdus(), true);
-                }
-                for (place, &UserPsdu { frames: psdu, class, .. }) in
-                    ppdu.psdus().iter().enumerate()
-                {
-                    if has_data {
-                        self.count_ppdu(by, now, (times, class), (psdu, place == 0), true);
-                    }
-                    self.charge_collider(by, now, psdu.first().payload.to, times);
-                    self.frame_failed(by, &psdu.first().payload, true);
-                    if !is_of_several {
-                        self.capture_collider(by, now, (times, class), psdu);
-                    }
-                }
+                self.show_exchange(by, now, times, *ppdu, true);
             }
         }
     }

@@ -39,13 +39,16 @@ use crate::pcap::{Out, PcapWriter};
 use agreements::{Agreement, Told};
 use heard::UnderWay;
 pub(super) use on_air::OnAir;
-use on_air::{Answer, Pending};
+use on_air::{Pending, User};
 use packets::{ForeignBytes, Names, ip_of, server_address};
 
 /// Sequence numbers of MSDUs wrap here (IEEE 802.11-2020, 9.2.4.4.2).
 const SEQUENCE_NUMBERS: u64 = 1 << 12;
 /// A TU (IEEE 802.11-2020, 3.1).
 const TIME_UNIT_NS: u64 = 1_024_000;
+
+/// The frames of a PSDU with their numbers, and how each is sent.
+type DataFrames = (Vec<(u64, Frame)>, Vec<Sending>);
 
 /// Writes the capture file of one replication.
 #[derive(Debug)]
@@ -180,7 +183,8 @@ impl World<'_> {
         }
     }
 
-    /// Captures `psdu`, which `by` sends in an exchange that begins at `start`.
+    /// Captures `psdu`, which `by` sends in an exchange that begins at `start`; of one that collides,
+    /// its first frame.
     #[cold]
     pub(super) fn capture_exchange(
         &mut self,
@@ -188,31 +192,38 @@ impl World<'_> {
         start: Time,
         (times, class): (&FrameTimes, u32),
         psdu: Frames<'_, Packet>,
+        collides: bool,
     ) {
         if self.plays(Kind::Field) {
             return self.note_exchange(by, (times, class), psdu);
         }
         let Some(mut capture) = self.watchers.capture.take() else { return };
-        capture.settle(|_| true);
+        capture.settle_before(start, collides);
         let (data_rate, control_rate) = self.scenario.rates_of(class);
         let protection_rate = self.protection_rate(data_rate, control_rate);
-        let node = self.transmitters[by as usize].node;
-        let to = psdu.first().payload.to;
-        let [sender, receiver] = self.addresses_on_air(by, to);
+        let sender = self.transmitters[by as usize].node;
+        let receiver = psdu.first().payload.to;
         let [_, _, data, ack] = times.intervals(self.phy);
-        self.capture_before(&mut capture, (by, to), start, (times, protection_rate), false);
-        let duration = micros_up(ack.1 - data.1);
-        let (frames, sendings) =
-            self.data_frames(&mut capture, by, psdu, data_rate, duration, None);
-        let tid = (frames.len() > 1).then(|| self.tid(by));
-        let rate = match self.aggregation_to(by, to) {
-            Some(aggregation) if tid.is_some() => aggregation.block_ack_rate,
-            _ => control_rate,
-        };
-        let answer = Some(Answer { start: start + ack.0, rate, to: sender, from: receiver, tid });
-        let start = start + data.0;
-        capture.on_air.pending =
-            Some(Pending { by, sender: node, receiver: to, start, frames, sendings, answer });
+        let protection = (times, protection_rate);
+        self.capture_before(&mut capture, (by, receiver), start, protection, collides);
+        if !collides || times.rts == Duration::ZERO {
+            let duration = micros_up(ack.1 - data.1);
+            let (frames, sendings) =
+                self.data_frames(&mut capture, by, psdu, data_rate, duration, None);
+            if collides {
+                capture.collide(sender, start + data.0, (frames, sendings));
+            } else {
+                let has_block_ack = frames.len() > 1;
+                let rate = match self.aggregation_to(by, receiver) {
+                    Some(aggregation) if has_block_ack => aggregation.block_ack_rate,
+                    _ => control_rate,
+                };
+                let answer = Some((start + ack.0, Sending::alone(rate)));
+                let user = User::only(receiver, (frames, sendings), answer, has_block_ack);
+                let (start, users) = (start + data.0, vec![user]);
+                capture.on_air.pending = Some(Pending { by, sender, start, trigger: None, users });
+            }
+        }
         self.watchers.capture = Some(capture);
     }
 
@@ -223,9 +234,7 @@ impl World<'_> {
         if let Some(capture) = &mut self.watchers.capture {
             let received = psdu.mpdus().iter().filter(|mpdu| mpdu.is_received);
             let came: Vec<u64> = received.map(|mpdu| mpdu.id).collect();
-            if !capture.came_of_users(psdu.receiver(), &came) {
-                capture.settle(|id| came.contains(&id));
-            }
+            capture.came_to(psdu.receiver(), came);
         }
     }
 
@@ -235,33 +244,6 @@ impl World<'_> {
         if let Some(capture) = &mut self.watchers.capture {
             capture.settle(|_| false);
         }
-    }
-
-    /// Captures the first frame of the exchange in which `by` sends `psdu`; it collides.
-    pub(super) fn capture_collider(
-        &mut self,
-        by: ContenderId,
-        start: Time,
-        (times, class): (&FrameTimes, u32),
-        psdu: Frames<'_, Packet>,
-    ) {
-        let Some(mut capture) = self.watchers.capture.take() else { return };
-        capture.settle_before(start);
-        let (data_rate, control_rate) = self.scenario.rates_of(class);
-        let protection_rate = self.protection_rate(data_rate, control_rate);
-        let node = self.transmitters[by as usize].node;
-        let to = psdu.first().payload.to;
-        self.capture_before(&mut capture, (by, to), start, (times, protection_rate), true);
-        if times.rts == Duration::ZERO {
-            let [_, _, data, ack] = times.intervals(self.phy);
-            let duration = micros_up(ack.1 - data.1);
-            let (frames, sendings) =
-                self.data_frames(&mut capture, by, psdu, data_rate, duration, None);
-            for ((_, frame), sending) in frames.into_iter().zip(sendings) {
-                capture.on_air.collided.push((node, start + data.0, sending, frame));
-            }
-        }
-        self.watchers.capture = Some(capture);
     }
 
     /// Captures RTS and CTS, or a CTS-to-self, of `by` before frames to `to`; one that `collides` alone.
@@ -314,7 +296,7 @@ impl World<'_> {
         rate: Rate,
         duration: u16,
         contention_free: Option<Cf>,
-    ) -> (Vec<(u64, Frame)>, Vec<Sending>) {
+    ) -> DataFrames {
         let count = psdu.count();
         // From VHT on PPDUs carry only A-MPDUs (10.12.7).
         let is_ampdu = count > 1

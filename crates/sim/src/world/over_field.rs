@@ -114,7 +114,7 @@ impl World<'_> {
             self.field.at_edge[by as usize] = (start, *times);
         }
         if self.watchers.watch_frames() {
-            self.show_exchange(by, start, times, ppdu);
+            self.show_exchange(by, start, times, ppdu, false);
         }
     }
 

@@ -5,7 +5,7 @@ use airtcp_wlan::{CfFrame, PcfConfig};
 
 use super::super::World;
 use super::TIME_UNIT_NS;
-use super::on_air::Pending;
+use super::on_air::{Pending, User};
 use crate::packet::Packet;
 use crate::pcap::frame::{Cf, CfParameters};
 
@@ -28,9 +28,9 @@ impl World<'_> {
             capture.frame.cf_end(sender, acknowledges);
             capture.write(node, start, self.cf_end_rate(), true);
         } else if let Some(psdu) = psdu {
-            let (frames, sendings) = self.data_frames(&mut capture, by, psdu, rate, 0, Some(cf));
-            capture.on_air.pending =
-                Some(Pending { by, sender: node, receiver, start, frames, sendings, answer: None });
+            let frames = self.data_frames(&mut capture, by, psdu, rate, 0, Some(cf));
+            let (trigger, users) = (None, vec![User::only(receiver, frames, None, false)]);
+            capture.on_air.pending = Some(Pending { by, sender: node, start, trigger, users });
         } else {
             let is_uplink = self.nodes[receiver as usize].is_access_point();
             let (station, bssid) = if is_uplink { (sender, far) } else { (far, sender) };

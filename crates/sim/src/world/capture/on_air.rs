@@ -8,11 +8,9 @@ use airtcp_kernel::{Duration, Time};
 use airtcp_wlan::{ContenderId, Rate, StationId};
 
 use super::super::node::NodeId;
-use super::agreements::BlockAck;
-use super::users::Users;
-use super::{Capture, wrapped};
+use super::{Capture, DataFrames};
 use crate::pcap::PcapWriter;
-use crate::pcap::frame::{Address, Frame};
+use crate::pcap::frame::Frame;
 use crate::pcap::radiotap::Sending;
 
 /// This long after the start of a response, or of a missing one, it is known whether it came.
@@ -23,45 +21,61 @@ const OUTCOME_IS_KNOWN: Duration = Duration::from_millis(5);
 pub(in crate::world) struct OnAir {
     /// The data PPDU.
     pub(super) pending: Option<Pending>,
-    /// A PPDU to several users instead.
-    pub(super) users: Option<Users>,
-    /// One that has collided, and after which a trigger may follow.
-    pub(super) triggered: Option<Users>,
+    /// One to several users that has collided, and after which a trigger may follow.
+    pub(super) triggered: Option<Pending>,
     /// The frames of a collision, with their senders, if each node has its own interface.
     pub(super) collided: Vec<(NodeId, Time, Sending, Frame)>,
 }
 
-/// A data PPDU of which it is unknown what was received.
+/// A data PPDU of which it is unknown what was received, and what follows it.
 #[derive(Debug)]
 pub(super) struct Pending {
     pub(super) by: ContenderId,
     pub(super) sender: NodeId,
-    pub(super) receiver: StationId,
     pub(super) start: Time,
+    pub(super) trigger: Option<(Time, Rate, Frame)>,
+    /// One, or those of a multi-user format.
+    pub(super) users: Vec<User>,
+}
+
+/// A user of a PPDU.
+#[derive(Debug)]
+pub(super) struct User {
+    pub(super) receiver: StationId,
     /// Its frames, with their numbers.
     pub(super) frames: Vec<(u64, Frame)>,
     pub(super) sendings: Vec<Sending>,
-    /// The response; `None` in a contention-free period, where the next frame acknowledges it.
-    pub(super) answer: Option<Answer>,
+    /// The numbers of the frames that have come, once they are known.
+    pub(super) came: Option<Vec<u64>>,
+    /// The number at which a request or the trigger says that the window starts.
+    pub(super) window_start: u64,
+    /// The request for its Block ACK: when it begins, its rate and its duration field.
+    pub(super) request: Option<(Time, Rate, u16)>,
+    /// When its response begins, and how it is sent; `None` in a contention-free period, where the
+    /// next frame acknowledges the data.
+    pub(super) answer: Option<(Time, Sending)>,
+    /// Whether that is a Block ACK.
+    pub(super) has_block_ack: bool,
 }
 
-/// The response of a PPDU's receiver, and its addressee.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Answer {
-    pub(super) start: Time,
-    pub(super) rate: Rate,
-    pub(super) to: Address,
-    pub(super) from: Address,
-    /// The TID of a Block ACK; `None` for an ACK.
-    pub(super) tid: Option<u8>,
+impl User {
+    /// Creates the only user of a PPDU.
+    pub(super) fn only(
+        receiver: StationId,
+        (frames, sendings): DataFrames,
+        answer: Option<(Time, Sending)>,
+        has_block_ack: bool,
+    ) -> Self {
+        let (came, window_start, request) = (None, 0, None);
+        Self { receiver, frames, sendings, came, window_start, request, answer, has_block_ack }
+    }
 }
 
 impl OnAir {
     /// Returns whether the results of all frames are known at `now`.
     pub(super) fn is_known(&self, now: Time) -> bool {
-        let answer = self.pending.as_ref().and_then(|pending| pending.answer);
-        let since = answer.map(|answer| answer.start);
-        let since = since.or(self.users.as_ref().map(Users::begins_to_respond));
+        let answer = self.pending.as_ref().and_then(|pending| pending.users[0].answer);
+        let since = answer.map(|(start, _)| start);
         let since = since.or(self.collided.first().map(|&(_, start, ..)| start));
         since.is_some_and(|since| since + OUTCOME_IS_KNOWN <= now)
     }
@@ -90,10 +104,19 @@ impl Capture {
         self.on_air.collided.push((from, start, Sending::alone(rate), frame));
     }
 
-    /// Writes what was on the air before a collision that begins at `start`; further frames of the
-    /// collision may follow.
-    pub(super) fn settle_before(&mut self, start: Time) {
-        if self.on_air.collided.first().is_none_or(|&(_, begun, ..)| begun < start) {
+    /// Records the frames of `sender` that collide.
+    pub(super) fn collide(&mut self, sender: NodeId, start: Time, (frames, sendings): DataFrames) {
+        for ((_, frame), sending) in frames.into_iter().zip(sendings) {
+            self.on_air.collided.push((sender, start, sending, frame));
+        }
+    }
+
+    /// Writes what was on the air before what begins at `start`. Further frames of a collision may
+    /// follow.
+    pub(super) fn settle_before(&mut self, start: Time, collides: bool) {
+        let is_further =
+            collides && self.on_air.collided.first().is_some_and(|&(_, begun, ..)| begun >= start);
+        if !is_further {
             self.settle(|_| true);
         }
     }
@@ -116,36 +139,27 @@ impl Capture {
         }
     }
 
-    /// Writes the frames on the air, and the response to data. `came` says which frames were
-    /// received.
+    /// Writes the frames on the air, and the responses to data. Where it is not known yet, `came`
+    /// says which frames were received.
     pub(super) fn settle(&mut self, came: impl Fn(u64) -> bool) {
         self.settle_collided();
-        if let Some(users) = self.on_air.users.take() {
-            self.settle_users(users, &came);
-        }
-        let Some(pending) = self.on_air.pending.take() else { return };
-        let Pending { by, sender, receiver, start, frames, sendings, answer } = pending;
-        let window = self.window(by, receiver);
-        let mut any = false;
-        for ((id, frame), sending) in frames.iter().zip(&sendings) {
-            let intact = came(*id);
-            write_around(&mut self.pcap, &self.around, sender, start, sending, intact, frame);
-            any |= intact;
-            if let (true, Some(window)) = (intact, window) {
-                self.agreements.entry((by, receiver)).or_default().receive(*id, window);
+        let Some(sent) = self.on_air.pending.take() else { return };
+        let Pending { by, sender, start, users, .. } = &sent;
+        let mut any = sent.trigger.is_some();
+        for User { receiver, frames, sendings, came: known, .. } in users {
+            let window = self.window(*by, *receiver);
+            for ((id, frame), sending) in frames.iter().zip(sendings) {
+                let intact = known.as_ref().map_or_else(|| came(*id), |known| known.contains(id));
+                write_around(&mut self.pcap, &self.around, *sender, *start, sending, intact, frame);
+                any |= intact;
+                if let (true, Some(window)) = (intact, window) {
+                    self.agreements.entry((*by, *receiver)).or_default().receive(*id, window);
+                }
             }
         }
-        let Some(answer) = answer.filter(|_| any) else { return };
-        match (answer.tid, window) {
-            (Some(tid), Some(window)) => {
-                let agreement = self.agreements.entry((by, receiver)).or_default();
-                let BlockAck { start: first, bitmap } = agreement.block_ack(window);
-                let addresses = [answer.to, answer.from];
-                self.frame.block_ack(addresses, tid, wrapped(first), &bitmap);
-            }
-            _ => self.frame.ack(answer.to),
+        if any {
+            self.write_answers(sent);
         }
-        self.write(receiver, answer.start, answer.rate, true);
     }
 }
 

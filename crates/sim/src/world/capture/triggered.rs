@@ -42,11 +42,7 @@ impl World<'_> {
         let Some(mut capture) = self.watchers.capture.take_if(|_| !users.is_empty()) else {
             return;
         };
-        if collides {
-            capture.settle_before(start);
-        } else {
-            capture.settle(|_| true);
-        }
+        capture.settle_before(start, collides);
         let [first, _, second, last] = times.intervals(self.phy);
         let is_report = times.rts == Duration::ZERO;
         let [trigger, response, answer] =

@@ -9,40 +9,12 @@ use airtcp_wlan::{
 };
 
 use super::super::World;
-use super::super::node::NodeId;
 use super::agreements::BlockAck;
-use super::on_air::write_around;
+use super::on_air::{Pending, User, write_around};
 use super::{Capture, address_of, micros_up, wrapped};
 use crate::packet::Packet;
 use crate::pcap::frame::{Asks, Frame, UserInfo};
 use crate::pcap::radiotap::{Sending, Subframe, Unit};
-
-/// A PPDU to several users, and what follows it.
-#[derive(Debug)]
-pub(super) struct Users {
-    by: ContenderId,
-    sender: NodeId,
-    start: Time,
-    trigger: Option<(Time, Rate, Frame)>,
-    users: Vec<User>,
-}
-
-/// A user of a PPDU.
-#[derive(Debug)]
-struct User {
-    receiver: StationId,
-    /// Its frames, with their numbers.
-    frames: Vec<(u64, Frame)>,
-    sendings: Vec<Sending>,
-    /// The numbers of the frames that have come, once they are known.
-    came: Option<Vec<u64>>,
-    /// The number at which a request or the trigger says that the window starts.
-    window_start: u64,
-    /// The request for its Block ACK: when it begins, its rate and its duration field.
-    request: Option<(Time, Rate, u16)>,
-    /// When its Block ACK begins, and how it is sent.
-    answer: (Time, Sending),
-}
 
 impl World<'_> {
     /// Captures the PPDU of `by` to several users, which begins at `start`. Of one that collides, a
@@ -58,11 +30,7 @@ impl World<'_> {
     ) {
         let (data, total) = (times.data, times.total - self.phy.propagation_delay);
         let Some(mut capture) = self.watchers.capture.take() else { return };
-        if collides {
-            capture.settle_before(start);
-        } else {
-            capture.settle(|_| true);
-        }
+        capture.settle_before(start, collides);
         let sender = self.transmitters[by as usize].node;
         let duration = micros_up(total - data);
         let mut sent = self.what_follows(by, start, (data, total), users);
@@ -73,21 +41,19 @@ impl World<'_> {
             let unit = psdu.unit.map(|unit| Unit::of_several(unit, user.receiver as u16));
             sendings.iter_mut().for_each(|sending| sending.unit = unit);
             if collides {
-                for ((_, frame), sending) in frames.into_iter().zip(sendings) {
-                    capture.on_air.collided.push((sender, start, sending, frame));
-                }
+                capture.collide(sender, start, (frames, sendings));
             } else {
                 (user.frames, user.sendings) = (frames, sendings);
             }
         }
         for user in &mut sent.users {
             capture.ampdus += 1;
-            if let Some(subframe) = &mut user.answer.1.subframe {
+            if let Some((_, Sending { subframe: Some(subframe), .. })) = &mut user.answer {
                 subframe.reference = capture.ampdus;
             }
         }
         if !collides {
-            capture.on_air.users = Some(sent);
+            capture.on_air.pending = Some(sent);
         } else if sent.trigger.is_some() {
             capture.on_air.triggered = Some(sent);
         }
@@ -101,7 +67,7 @@ impl World<'_> {
         start: Time,
         (data, total): (Duration, Duration),
         psdus: &[UserPsdu<'_, Packet>],
-    ) -> Users {
+    ) -> Pending {
         let ofdma = self.scenario.mac.ofdma.as_ref().expect("it sends to several users");
         let hop = self.phy.sifs + self.phy.propagation_delay;
         let sender = self.transmitters[by as usize].node;
@@ -159,7 +125,8 @@ impl World<'_> {
                 came: None,
                 window_start,
                 request,
-                answer: (start + at, sending),
+                answer: Some((start + at, sending)),
+                has_block_ack: true,
             });
             if !by_trigger {
                 at += self.phy.ppdu_time(aggregation.block_ack_bits, aggregation.block_ack_rate)
@@ -171,13 +138,14 @@ impl World<'_> {
             let bits = Trigger::MuBar.bits(infos.len() as u64);
             let airtime = self.phy.ppdu_time(bits, rate);
             let response = (at + airtime + hop, total);
-            users.iter_mut().for_each(|user| user.answer.0 = start + response.0);
+            let answers = users.iter_mut().flat_map(|user| &mut user.answer);
+            answers.for_each(|answer| answer.0 = start + response.0);
             let (left, response) =
                 (total - at - airtime, self.without_extension(total - response.0));
             frame.trigger(micros_up(left), address_of(sender), (width, response), &infos);
             (start + at, rate, frame)
         });
-        Users { by, sender, start, trigger, users }
+        Pending { by, sender, start, trigger, users }
     }
 }
 
@@ -196,70 +164,45 @@ pub(super) fn allocation(unit: ResourceUnit) -> u8 {
     (((first + unit.place % in_80_mhz) << 1) | (unit.place / in_80_mhz)) as u8
 }
 
-impl Users {
-    /// Returns when the first response begins, or that of a missing one would.
-    pub(super) fn begins_to_respond(&self) -> Time {
-        self.users[0].answer.0
-    }
-}
-
 impl Capture {
-    /// Records what has come of a PSDU to `receiver`, in a PPDU to several users. Returns false if
-    /// none is on the air.
-    pub(super) fn came_of_users(&mut self, receiver: StationId, came: &[u64]) -> bool {
-        let Some(sent) = &mut self.on_air.users else { return false };
-        let user = sent.users.iter_mut().find(|one| one.receiver == receiver);
-        user.expect("it is one of the users").came = Some(came.to_vec());
-        if sent.users.iter().all(|one| one.came.is_some()) {
+    /// Records what has come of the PSDU to `receiver`. Writes the PPDU when all is known.
+    pub(super) fn came_to(&mut self, receiver: StationId, came: Vec<u64>) {
+        let mut users = self.on_air.pending.iter_mut().flat_map(|sent| &mut sent.users);
+        if let Some(user) = users.find(|user| user.receiver == receiver) {
+            user.came = Some(came);
+        }
+        let mut users = self.on_air.pending.iter().flat_map(|sent| &sent.users);
+        if users.all(|user| user.came.is_some()) {
             self.settle(|_| true);
         }
-        true
     }
 
-    /// Writes a PPDU to several users, and what follows it. Where it is not known yet, `came` says
-    /// which frames were received.
-    pub(super) fn settle_users(&mut self, sent: Users, came: impl Fn(u64) -> bool) {
-        let Users { by, sender, start, users, .. } = &sent;
-        let mut any = sent.trigger.is_some();
-        for User { receiver, frames, sendings, came: known, .. } in users {
-            let window = self.window(*by, *receiver).expect("users have Block ACKs");
-            for ((id, frame), sending) in frames.iter().zip(sendings) {
-                let intact = known.as_ref().map_or_else(|| came(*id), |known| known.contains(id));
-                write_around(&mut self.pcap, &self.around, *sender, *start, sending, intact, frame);
-                any |= intact;
-                if intact {
-                    self.agreements.entry((*by, *receiver)).or_default().receive(*id, window);
-                }
-            }
-        }
-        if any {
-            self.write_answers(sent);
-        }
-    }
-
-    /// Writes the trigger or requests that follow a PPDU to several users, and their Block ACKs.
-    pub(super) fn write_answers(&mut self, sent: Users) {
-        let Users { by, sender, trigger, users, .. } = sent;
+    /// Writes the trigger or requests that follow a PPDU, and the responses.
+    pub(super) fn write_answers(&mut self, sent: Pending) {
+        let Pending { by, sender, trigger, users, .. } = sent;
         let is_triggered = trigger.is_some();
         if let Some((start, rate, frame)) = trigger {
             self.frame = frame;
             self.write(sender, start, rate, true);
         }
-        for User { receiver, window_start, request, answer: (start, sending), .. } in users {
-            let window = self.window(by, receiver).expect("users have Block ACKs");
-            let [from, to] = [address_of(receiver), address_of(sender)];
+        let (to, tid) = (address_of(sender), self.tids[by as usize]);
+        for User { receiver, window_start, request, answer, has_block_ack, .. } in users {
+            let (Some((start, sending)), from) = (answer, address_of(receiver)) else { continue };
             if let Some((at, rate, duration)) = request {
-                let tid = self.tids[by as usize];
                 let first = wrapped(window_start);
                 self.frame.block_ack_request(duration, [from, to], tid, first);
                 self.write(sender, at, rate, true);
             }
-            let agreement = self.agreements.entry((by, receiver)).or_default();
-            if is_triggered || request.is_some() {
-                agreement.request(window_start);
+            if let (true, Some(window)) = (has_block_ack, self.window(by, receiver)) {
+                let agreement = self.agreements.entry((by, receiver)).or_default();
+                if is_triggered || request.is_some() {
+                    agreement.request(window_start);
+                }
+                let BlockAck { start: first, bitmap } = agreement.block_ack(window);
+                self.frame.block_ack([to, from], tid, wrapped(first), &bitmap);
+            } else {
+                self.frame.ack(to);
             }
-            let BlockAck { start: first, bitmap } = agreement.block_ack(window);
-            self.frame.block_ack([to, from], self.tids[by as usize], wrapped(first), &bitmap);
             let Self { pcap, around, frame, .. } = self;
             write_around(pcap, around, receiver, start, &sending, true, frame);
         }
@@ -268,7 +211,7 @@ impl Capture {
     /// Writes the trigger that begins at `start` after a PPDU to several users that has collided,
     /// and the responses. Returns false if none was due then.
     pub(super) fn trigger_after_collision(&mut self, start: Time) -> bool {
-        let due = |sent: &Users| sent.trigger.as_ref().is_some_and(|&(at, ..)| at == start);
+        let due = |sent: &Pending| sent.trigger.as_ref().is_some_and(|&(at, ..)| at == start);
         let Some(sent) = self.on_air.triggered.take().filter(due) else { return false };
         self.settle(|_| true);
         self.write_answers(sent);
