@@ -153,15 +153,6 @@ impl Contention {
         }
     }
 
-    /// Starts the transmission of [`Self::next_access`] and returns its contender, if there is only
-    /// one. Otherwise continue with [`Self::begin_together`]. With one contender the list of
-    /// internal collisions is stale. In a `PLAIN` cell no contender sends in bursts.
-    #[inline(always)]
-    pub(crate) fn begin_alone<const PLAIN: bool>(&mut self) -> Option<ContenderId> {
-        let Self { listener, settings, contenders, together, .. } = self;
-        listener.begin::<PLAIN>(settings, contenders, together)
-    }
-
     /// Sets the medium idle: inter-frame spaces begin at `from`.
     #[inline(always)]
     pub fn medium_idle(&mut self, from: Time) {

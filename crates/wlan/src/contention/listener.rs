@@ -2,11 +2,11 @@
 
 use airtcp_kernel::{Duration, Time};
 
+use super::Contention;
 use super::access_scheme::Bursts;
 use super::backoffs::{Backoffs, Senses};
-use super::contender::{Contender, ContenderConfig, State};
+use super::contender::{ContenderConfig, State};
 use super::group::Groups;
-use super::settings::Settings;
 use crate::medium::Nav;
 use crate::station::{ContenderId, StationId};
 
@@ -51,112 +51,12 @@ impl Listener {
         }
     }
 
-    /// Starts the next access. Returns its contender if there is only one; otherwise `together`
-    /// lists all of them. In a `PLAIN` cell no contender sends in bursts.
-    #[inline(always)]
-    pub(super) fn begin<const PLAIN: bool>(
-        &mut self,
-        settings: &Settings,
-        contenders: &mut [Contender],
-        together: &mut Vec<ContenderId>,
-    ) -> Option<ContenderId> {
-        let now = self.next_access;
-        debug_assert!(now != Time::NEVER);
-        self.becomes_busy();
-        together.clear();
-        if self.backoffs.strays.is_empty() && (PLAIN || self.bursts.is_none()) {
-            if let Some(group) = self.backoffs.groups.only() {
-                // Almost always under the DCF: the next access is in the only group.
-                let alone = group.begin(settings.boundary_slots, contenders, together)?;
-                contenders[alone as usize].begin();
-                return Some(alone);
-            }
-            let alone = self.freeze_groups(now, settings, contenders, together)?;
-            if together.is_empty() {
-                contenders[alone as usize].begin();
-                return Some(alone);
-            }
-            together.push(alone);
-            return None;
-        }
-        let alone = self.freeze(now, settings, contenders, together)?;
-        contenders[alone as usize].begin();
-        Some(alone)
-    }
-
     #[inline(always)]
     fn becomes_busy(&mut self) {
         debug_assert!(!self.busy);
         self.busy = true;
         self.next_access = Time::NEVER;
         self.backoffs.busy_periods += 1;
-    }
-
-    /// Counts the passed slots in all groups when the medium becomes busy at `now`. Returns a
-    /// contender whose backoff ends at this instant, if there is one; others are added to
-    /// `together`.
-    #[inline(always)]
-    fn freeze_groups(
-        &mut self,
-        now: Time,
-        settings: &Settings,
-        contenders: &mut [Contender],
-        together: &mut Vec<ContenderId>,
-    ) -> Option<ContenderId> {
-        let idle_from = self.idle_from;
-        let Groups { first, others } = &mut self.backoffs.groups;
-        let mut alone = first.freeze(now, idle_from, settings, contenders, together);
-        for group in others {
-            let one = group.freeze(now, idle_from, settings, contenders, together);
-            if let Some(one) = one
-                && let Some(other) = alone.replace(one)
-            {
-                together.push(other);
-            }
-        }
-        alone
-    }
-
-    /// Sets the medium busy from `now` on. Contenders whose backoffs end at this instant also send,
-    /// as in [`Self::begin`], because they could not detect the transmission.
-    #[cold]
-    pub(super) fn medium_busy(
-        &mut self,
-        now: Time,
-        settings: &Settings,
-        contenders: &mut [Contender],
-        together: &mut Vec<ContenderId>,
-    ) -> Option<ContenderId> {
-        debug_assert!(now <= self.next_access);
-        self.becomes_busy();
-        self.freeze(now, settings, contenders, together)
-    }
-
-    /// Counts the passed slots when the medium becomes busy at `now`, and freezes all backoffs.
-    /// Returns the contender whose backoff ends at this instant if there is only one; several are
-    /// added to `together`.
-    #[inline(never)]
-    fn freeze(
-        &mut self,
-        now: Time,
-        settings: &Settings,
-        contenders: &mut [Contender],
-        together: &mut Vec<ContenderId>,
-    ) -> Option<ContenderId> {
-        let alone = self.freeze_groups(now, settings, contenders, together);
-        if !self.backoffs.strays.is_empty() {
-            self.settle_strays(now, settings, contenders, together);
-        }
-        if let Some(bursts) = &mut self.bursts
-            && bursts.medium_busy(now, settings.slot_time)
-        {
-            together.push(bursts.contender);
-        }
-        if together.is_empty() {
-            return alone;
-        }
-        together.extend(alone);
-        if together.len() == 1 { together.pop() } else { None }
     }
 
     /// Ends the busy period: all inter-frame spaces begin at `time`.
@@ -194,18 +94,92 @@ impl Listener {
             self.find_next_access::<false>(slot_time);
         }
     }
+}
+
+impl Contention {
+    /// Starts the transmission of [`Self::next_access`] and returns its contender, if there is only
+    /// one. Otherwise continue with [`Self::begin_together`]. With one contender the list of
+    /// internal collisions is stale. In a `PLAIN` cell no contender sends in bursts.
+    #[inline(always)]
+    pub(crate) fn begin_alone<const PLAIN: bool>(&mut self) -> Option<ContenderId> {
+        let Self { listener, settings, contenders, together, .. } = self;
+        let now = listener.next_access;
+        debug_assert!(now != Time::NEVER);
+        listener.becomes_busy();
+        together.clear();
+        let is_plain = listener.backoffs.strays.is_empty() && (PLAIN || listener.bursts.is_none());
+        if is_plain && let Some(group) = listener.backoffs.groups.only() {
+            // Almost always under the DCF: the next access is in the only group.
+            let alone = group.begin(settings.boundary_slots, contenders, together)?;
+            contenders[alone as usize].begin();
+            return Some(alone);
+        }
+        let alone = if is_plain { self.freeze_groups(now)? } else { self.freeze(now)? };
+        if self.together.is_empty() {
+            self.contenders[alone as usize].begin();
+            return Some(alone);
+        }
+        self.together.push(alone);
+        None
+    }
+
+    /// Counts the passed slots in all groups when the medium becomes busy at `now`. Returns a
+    /// contender whose backoff ends at this instant, if there is one; others are added to
+    /// `together`.
+    #[inline(always)]
+    fn freeze_groups(&mut self, now: Time) -> Option<ContenderId> {
+        let Self { listener, settings, contenders, together, .. } = self;
+        let idle_from = listener.idle_from;
+        let Groups { first, others } = &mut listener.backoffs.groups;
+        let mut alone = first.freeze(now, idle_from, settings, contenders, together);
+        for group in others {
+            let one = group.freeze(now, idle_from, settings, contenders, together);
+            if let Some(one) = one
+                && let Some(other) = alone.replace(one)
+            {
+                together.push(other);
+            }
+        }
+        alone
+    }
+
+    /// Sets the medium busy from `now` on. Contenders whose backoffs end at this instant also send,
+    /// as in [`Self::begin_alone`], because they could not detect the transmission.
+    #[cold]
+    pub(super) fn medium_busy(&mut self, now: Time) -> Option<ContenderId> {
+        debug_assert!(now <= self.listener.next_access);
+        self.listener.becomes_busy();
+        self.freeze(now)
+    }
+
+    /// Counts the passed slots when the medium becomes busy at `now`, and freezes all backoffs.
+    /// Returns the contender whose backoff ends at this instant if there is only one; several are
+    /// added to `together`.
+    #[inline(never)]
+    fn freeze(&mut self, now: Time) -> Option<ContenderId> {
+        let alone = self.freeze_groups(now);
+        if !self.listener.backoffs.strays.is_empty() {
+            self.settle_strays(now);
+        }
+        let Self { listener, settings, together, .. } = self;
+        if let Some(bursts) = &mut listener.bursts
+            && bursts.medium_busy(now, settings.slot_time)
+        {
+            together.push(bursts.contender);
+        }
+        if together.is_empty() {
+            return alone;
+        }
+        together.extend(alone);
+        if together.len() == 1 { together.pop() } else { None }
+    }
 
     /// Handles the strays when the medium becomes busy at `now`. Those whose backoff ends then are
     /// added to `together`. The others join their group with their remaining slots.
     #[cold]
-    fn settle_strays(
-        &mut self,
-        now: Time,
-        settings: &Settings,
-        contenders: &mut [Contender],
-        together: &mut Vec<ContenderId>,
-    ) {
-        self.backoffs.strays.retain(|stray| {
+    fn settle_strays(&mut self, now: Time) {
+        let Self { listener, settings, contenders, together, .. } = self;
+        listener.backoffs.strays.retain(|stray| {
             let access = stray.access_time(Time::ZERO, settings.slot_time);
             if stray.has_frame && access == now {
                 together.push(stray.contender);
@@ -216,6 +190,6 @@ impl Listener {
             }
             false
         });
-        self.backoffs.settle_strays(|_| Time::ZERO, now, settings, contenders);
+        listener.backoffs.settle_strays(|_| Time::ZERO, now, settings, contenders);
     }
 }

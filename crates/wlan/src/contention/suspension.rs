@@ -19,20 +19,19 @@ impl Contention {
     /// before it sends.
     #[cold]
     pub(crate) fn suspend(&mut self, now: Time) {
-        let listener = &mut self.listener;
+        let Self { listener, settings, .. } = self;
         debug_assert!(listener.bursts.is_none(), "an access point that polls sends no bursts");
         self.together.clear();
         self.internal_collisions.clear();
         for stray in listener.backoffs.strays.iter_mut().filter(|stray| stray.immediate) {
             // A frame that arrived at this instant finds the NAV set, and needs a backoff.
-            stray.from = stray.from.max(now + self.settings.slot_time);
+            stray.from = stray.from.max(now + settings.slot_time);
         }
-        let alone =
-            listener.medium_busy(now, &self.settings, &mut self.contenders, &mut self.together);
+        let alone = self.medium_busy(now);
         self.together.extend(alone);
         for id in self.together.drain(..) {
             let contender = &mut self.contenders[id as usize];
-            let group = &mut listener.backoffs.groups[contender.group];
+            let group = &mut self.listener.backoffs.groups[contender.group];
             group.insert(id, contender, group.slot);
         }
     }
