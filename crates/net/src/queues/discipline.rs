@@ -70,6 +70,11 @@ pub(super) trait Policy<B> {
     /// Chooses a receiver; see [`Queue::receiver`](super::Queue::receiver).
     fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32>;
 
+    /// Returns whether a packet for `receiver` may be next.
+    fn has_next_for(&self, receiver: u32) -> bool {
+        self.iter().any(|packet| packet.to == receiver)
+    }
+
     /// Charges airtime; see [`Queue::charge`](super::Queue::charge).
     fn charge(&mut self, _now: Time, _to: u32, _airtime: Duration) {}
 
@@ -117,18 +122,6 @@ impl<B: Inspect> Discipline<B> {
                 Self::Ring(Box::new(Ring::new(plain, Allowance::Airtime(aql), service)))
             }
             _ => plain,
-        }
-    }
-
-    /// Whether the MAC may dequeue a packet for `receiver` now.
-    pub(super) fn has_next_for(&self, receiver: u32) -> bool {
-        match self {
-            Self::Lines(lines) => lines.has(receiver),
-            Self::Ring(ring) => ring.has_next_for(receiver),
-            Self::Red(red) => red.has_next_for(receiver),
-            Self::Codel(tins) => tins.has_next_for(receiver),
-            Self::FqCodel(tins) => tins.has_next_for(receiver),
-            other => other.iter().any(|packet| packet.to == receiver),
         }
     }
 
@@ -200,6 +193,10 @@ impl<B: Inspect> Policy<B> for Discipline<B> {
 
     fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
         policy!(self, policy => policy.receiver(waiting))
+    }
+
+    fn has_next_for(&self, receiver: u32) -> bool {
+        policy!(self, policy => policy.has_next_for(receiver))
     }
 
     #[inline]

@@ -56,11 +56,6 @@ impl<B: Copy> Lines<B> {
         self.arrivals += 1;
     }
 
-    /// Whether a packet for `receiver` waits.
-    pub(super) fn has(&self, receiver: u32) -> bool {
-        self.lines.get(self.service.place(receiver)).is_some_and(|line| !line.is_empty())
-    }
-
     /// Updates `heads` after `taken` was dequeued.
     fn update_heads(&mut self) {
         if let Some(taken) = self.taken.take() {
@@ -138,6 +133,10 @@ impl<B: Inspect> Policy<B> for Lines<B> {
             (receiver, head.map(|(_, packet)| packet.arrived))
         });
         self.turns.choose(waiting, here)
+    }
+
+    fn has_next_for(&self, receiver: u32) -> bool {
+        self.lines.get(self.service.place(receiver)).is_some_and(|line| !line.is_empty())
     }
 
     fn charge(&mut self, now: Time, to: u32, airtime: Duration) {
@@ -227,7 +226,7 @@ mod tests {
         }
         assert!(lines.take(3, |_| true).is_some());
 
-        assert!(!lines.has(3) && lines.has(2));
+        assert!(!lines.has_next_for(3) && lines.has_next_for(2));
         assert_eq!(served(&mut lines), [20, 21, 10, 11]);
     }
 

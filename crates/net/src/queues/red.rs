@@ -56,13 +56,6 @@ impl<B> Red<B> {
     }
 }
 
-impl<B: Inspect> Red<B> {
-    /// Whether a packet for `receiver` waits.
-    pub(super) fn has_next_for(&self, receiver: u32) -> bool {
-        self.packets.has_next_for(receiver)
-    }
-}
-
 impl<B: Inspect> Policy<B> for Red<B> {
     fn enqueue(
         &mut self,
@@ -89,6 +82,10 @@ impl<B: Inspect> Policy<B> for Red<B> {
 
     fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
         self.packets.receiver(waiting)
+    }
+
+    fn has_next_for(&self, receiver: u32) -> bool {
+        self.packets.has_next_for(receiver)
     }
 
     fn charge(&mut self, now: Time, to: u32, airtime: Duration) {

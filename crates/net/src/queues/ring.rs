@@ -43,11 +43,6 @@ impl<B: Inspect> Ring<B> {
         self.waiting
     }
 
-    /// Whether the MAC may dequeue a packet for `receiver` now: packets above the ring wait.
-    pub(super) fn has_next_for(&self, receiver: u32) -> bool {
-        self.below.has_next_for(receiver)
-    }
-
     pub(super) fn drops_at_random(&self) -> bool {
         self.above.drops_at_random()
     }
@@ -112,6 +107,10 @@ impl<B: Inspect> Policy<B> for Ring<B> {
 
     fn receiver(&mut self, waiting: impl Iterator<Item = (u32, Option<Time>)>) -> Option<u32> {
         self.below.receiver(waiting)
+    }
+
+    fn has_next_for(&self, receiver: u32) -> bool {
+        self.below.has_next_for(receiver)
     }
 
     fn charge(&mut self, now: Time, to: u32, airtime: Duration) {

@@ -158,14 +158,6 @@ impl<B: Inspect, C, T: Tin<B, Config = C>> Tins<B, T, C> {
         if self.turns.is_some() { self.service.place(receiver) } else { 0 }
     }
 
-    /// Whether a packet for `receiver` waits.
-    pub(super) fn has_next_for(&self, receiver: u32) -> bool {
-        if self.turns.is_none() {
-            return self.iter().any(|packet| packet.to == receiver);
-        }
-        self.places.get(self.place(receiver)).is_some_and(|one| one.packets > 0)
-    }
-
     /// Returns the number of the tin whose turn it is.
     #[inline(never)]
     fn place_in_turn(&mut self) -> Option<usize> {
@@ -274,6 +266,13 @@ impl<B: Inspect, C, T: Tin<B, Config = C>> Policy<B> for Tins<B, T, C> {
         let first = self.service.first;
         let here = |place: u32| (first + place, places[place as usize].tin.oldest(store));
         turns.choose(waiting, self.busy.iter().map(here))
+    }
+
+    fn has_next_for(&self, receiver: u32) -> bool {
+        if self.turns.is_none() {
+            return self.iter().any(|packet| packet.to == receiver);
+        }
+        self.places.get(self.place(receiver)).is_some_and(|one| one.packets > 0)
     }
 
     fn charge(&mut self, now: Time, to: u32, airtime: Duration) {
