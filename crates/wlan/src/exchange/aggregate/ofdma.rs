@@ -40,12 +40,49 @@ struct OfdmaQueue<P> {
     scheduler: Scheduler,
     /// The users of the PPDU that is assembled or on the air.
     users: Vec<User<P>>,
-    /// When their frames arrive, in order: the time, the user's place, and the number of packets.
-    arrivals: Vec<(Time, usize, usize)>,
-    /// The number of those that have arrived.
-    arrived: usize,
+    arrivals: Arrivals,
     /// The trigger frame and its responses.
     trigger: FrameTimes,
+}
+
+/// When the frames of several PSDUs arrive, last to first: the times, the places of the PSDUs, and
+/// the numbers of packets.
+#[derive(Debug, Default)]
+struct Arrivals(Vec<(Time, usize, usize)>);
+
+impl Arrivals {
+    /// Adds the PSDU at `place`, which is received as a whole, or by MPDUs if its Data field ends at
+    /// a known time after a known duration.
+    fn add<P>(
+        &mut self,
+        place: usize,
+        psdu: Frames<'_, P>,
+        received: Time,
+        by_mpdus: Option<(Time, Duration)>,
+    ) {
+        let Some((end, data)) = by_mpdus.filter(|_| psdu.count() > 1) else {
+            return self.0.push((received, place, psdu.mpdus().len()));
+        };
+        let (mut times, mut packets) = (Vec::new(), 0);
+        set_arrivals(&mut times, end, data, psdu);
+        for frame in psdu.each() {
+            self.0.push((times[packets], place, frame.len()));
+            packets += frame.len();
+        }
+    }
+
+    /// Puts them in their order. Returns the time of the first.
+    fn begin(&mut self) -> Time {
+        self.0.sort_by_key(|&(time, place, _)| (time, place));
+        self.0.reverse();
+        self.0[self.0.len() - 1].0
+    }
+
+    /// Takes the first: its place and number of packets. Returns the time of the next, too.
+    fn take(&mut self) -> ((usize, usize), Option<Time>) {
+        let (_, place, packets) = self.0.pop().expect("it is to arrive");
+        ((place, packets), self.0.last().map(|&(time, ..)| time))
+    }
 }
 
 /// A user of a PPDU.
@@ -80,8 +117,7 @@ impl<P> Ofdma<P> {
             by,
             scheduler: Scheduler::new(&config, stations_of(one.station)),
             users: Vec::new(),
-            arrivals: Vec::new(),
-            arrived: 0,
+            arrivals: Arrivals::default(),
             trigger: FrameTimes::default(),
         });
         Some(Box::new(Self {
@@ -243,25 +279,13 @@ impl<P: Clone, S: Supply<P>> Play<'_, P, Aggregate<P>, S> {
         let delay = ofdma.propagation_delay;
         let received = start + times.data_received;
         let own = ofdma.queue(by).expect("it sends to several users");
-        own.arrivals.clear();
-        own.arrived = 0;
-        let mut arrivals = Vec::new();
+        own.arrivals.0.clear();
         for (place, user) in own.users.iter().enumerate() {
-            let psdu = user.psdu.frames();
-            if by_mpdus && psdu.count() > 1 {
-                let end = start + user.preamble + user.data + delay;
-                set_arrivals(&mut arrivals, end, user.data, psdu);
-                let mut packets = 0;
-                for frame in psdu.each() {
-                    own.arrivals.push((arrivals[packets], place, frame.len()));
-                    packets += frame.len();
-                }
-            } else {
-                own.arrivals.push((received, place, psdu.mpdus().len()));
-            }
+            let data_ends = start + user.preamble + user.data + delay;
+            let by_mpdus = by_mpdus.then_some((data_ends, user.data));
+            own.arrivals.add(place, user.psdu.frames(), received, by_mpdus);
         }
-        own.arrivals.sort_by_key(|&(time, place, _)| (time, place));
-        let next = own.arrivals[0].0;
+        let next = own.arrivals.begin();
         let users = ofdma.users(by);
         let ppdu = Ppdu::of_users(&users);
         self.supply.on_event(start, MacEvent::Began(Began::Exchange { by, times: &times, ppdu }));
@@ -272,9 +296,7 @@ impl<P: Clone, S: Supply<P>> Play<'_, P, Aggregate<P>, S> {
     /// Receives the next frame, or all frames, of a user of the PPDU on the air.
     pub(super) fn users_receive(&mut self, by: ContenderId, now: Time, end: Time) {
         let own = self.mac.ofdma.as_mut().and_then(|one| one.queue(by)).expect("it sends to users");
-        let (_, place, packets) = own.arrivals[own.arrived];
-        own.arrived += 1;
-        let next = own.arrivals.get(own.arrived).map(|&(time, ..)| time);
+        let ((place, packets), next) = own.arrivals.take();
         // The code for one user works on the PSDU that its queue holds.
         let User { psdu, class, unit, data, preamble, arrived } = own.users.remove(place);
         self.air.originators[by as usize].psdu = Some(psdu);

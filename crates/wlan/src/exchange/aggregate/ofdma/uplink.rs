@@ -9,8 +9,8 @@ mod responses;
 use airtcp_kernel::{Duration, Time};
 
 use super::super::{Aggregate, Sends};
-use super::exchange_of;
 use super::scheduler::RoundRobin;
+use super::{Arrivals, exchange_of};
 use crate::config::{OfdmaConfig, OfdmaUplink};
 use crate::contention::ContenderConfig;
 use crate::events::Supply;
@@ -59,10 +59,7 @@ pub(super) struct Uplink {
     response: Duration,
     /// When they began to respond.
     responding: Option<Time>,
-    /// When their frames arrive, in order: the time, the unit, and the number of packets; at last the
-    /// end of the PPDU, without packets.
-    arrivals: Vec<(Time, usize, usize)>,
-    arrived: usize,
+    arrivals: Arrivals,
 }
 
 /// A resource unit of a trigger-based PPDU.
@@ -116,8 +113,7 @@ impl Uplink {
             units: Vec::new(),
             response: Duration::ZERO,
             responding: None,
-            arrivals: Vec::new(),
-            arrived: 0,
+            arrivals: Arrivals::default(),
         })
     }
 

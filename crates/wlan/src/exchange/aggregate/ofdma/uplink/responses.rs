@@ -3,7 +3,7 @@
 
 use airtcp_kernel::{Duration, Time};
 
-use super::super::super::assembly::{Limits, breaks_window, set_arrivals};
+use super::super::super::assembly::{Limits, breaks_window};
 use super::super::super::{Aggregate, Sends};
 use super::{
     ALL_RECEIVED_BITS, LESS_THAN_ALONE_BITS, MOST_REPORTED_BITS, MULTI_STATION_BITS, Response,
@@ -17,8 +17,9 @@ use crate::frame::Psdu;
 use crate::station::{ContenderId, EVERYBODY};
 
 impl<P: Clone> Aggregate<P> {
-    /// Computes when the frames of the response arrive that begins at `now`.
-    fn set_response_arrivals(&mut self, air: &Air<P>, by: ContenderId, now: Time) {
+    /// Computes when the frames of the response arrive that begins at `now`. Returns when the first
+    /// of them does.
+    fn set_response_arrivals(&mut self, air: &Air<P>, by: ContenderId, now: Time) -> Time {
         let by_mpdus = self.delivery == Delivery::Mpdu;
         let Self { ofdma, exchanges, .. } = self;
         let uplink = ofdma.as_mut().and_then(|one| one.uplink.as_mut());
@@ -26,26 +27,19 @@ impl<P: Clone> Aggregate<P> {
         let delay = air.frames.phy().propagation_delay;
         let received = now + uplink.response + delay;
         debug_assert_eq!(uplink.by, by);
-        uplink.arrivals.clear();
-        uplink.arrived = 0;
-        let mut times = Vec::new();
+        uplink.arrivals.0.clear();
         for (place, unit) in uplink.units.iter().enumerate() {
             let psdu = air.originators[unit.by as usize].frames();
             let Some(psdu) = psdu.filter(|_| unit.sends != Response::Nothing) else { continue };
-            if !by_mpdus || psdu.count() == 1 {
-                uplink.arrivals.push((received, place, psdu.mpdus().len()));
-                continue;
-            }
-            let airtime = unit.ppdus.time(exchanges[unit.class as usize].bits_of(psdu));
-            set_arrivals(&mut times, now + airtime + delay, airtime - unit.ppdus.around(), psdu);
-            let mut packets = 0;
-            for frame in psdu.each() {
-                uplink.arrivals.push((times[packets], place, frame.len()));
-                packets += frame.len();
-            }
+            let by_mpdus = by_mpdus.then(|| {
+                let airtime = unit.ppdus.time(exchanges[unit.class as usize].bits_of(psdu));
+                (now + airtime + delay, airtime - unit.ppdus.around())
+            });
+            uplink.arrivals.add(place, psdu, received, by_mpdus);
         }
-        uplink.arrivals.push((received, usize::MAX, 0));
-        uplink.arrivals.sort_by_key(|&(time, place, _)| (time, place));
+        // The end of the response, after all frames.
+        uplink.arrivals.0.push((received, usize::MAX, 0));
+        uplink.arrivals.begin()
     }
 
     /// Returns the parts of stations in a trigger-based PPDU.
@@ -101,8 +95,7 @@ impl<P: Clone, S: Supply<P>> Play<'_, P, Aggregate<P>, S> {
                 self.reports(place, end);
             }
         }
-        self.mac.set_response_arrivals(self.air, by, now);
-        let next = self.mac.uplink().arrivals[0].0;
+        let next = self.mac.set_response_arrivals(self.air, by, now);
         self.air.set_on_air(OnAir::Sending { end }, next);
     }
 
@@ -150,12 +143,11 @@ impl<P: Clone, S: Supply<P>> Play<'_, P, Aggregate<P>, S> {
     /// Receives the next frame, or all frames, of a unit of the response; or ends the response.
     fn responses_arrive(&mut self, by: ContenderId, now: Time, end: Time) {
         let uplink = self.mac.uplink();
-        let (_, place, packets) = uplink.arrivals[uplink.arrived];
-        uplink.arrived += 1;
+        let ((place, packets), next) = uplink.arrivals.take();
         if packets == 0 {
             return self.response_ends(by, now);
         }
-        let next = uplink.arrivals[uplink.arrived].0;
+        let next = next.expect("the response ends");
         let Unit { by: sender, sends, .. } = uplink.units[place];
         let Response::Data { arrived, received, lost } = sends else { unreachable!("it has data") };
         let places = arrived..arrived + packets;
