@@ -18,7 +18,7 @@ from typing import NamedTuple
 import airtcp
 import numpy as np
 from airtcp.models import bianchi
-from airtcp_papers.hoekstra.processor_sharing import sojourn_tail
+from airtcp.models.processor_sharing import sojourn_tail
 from airtcp_papers.leith import model as leith
 from airtcp_papers.miorandi import model as miorandi
 

@@ -16,7 +16,8 @@ from airtcp.distributions import (
     Uniform,
 )
 from airtcp.exceptions import SimulationError
-from airtcp_papers.common import flow_core, flows
+from airtcp.run import flow_core
+from airtcp_papers.common import flows
 from airtcp_papers.common.flows import (
     FlowResult,
     closed_processor_sharing,

@@ -86,11 +86,11 @@ def test_every_slider_moves_a_curve_or_the_scenario(item: str) -> None:
 
 
 def test_where_the_sliders_begin_is_what_the_paper_has() -> None:
+    from airtcp.models.processor_sharing import sojourn_tail
     from airtcp_papers.bruno.model import Overheads, success_rate
     from airtcp_papers.gopal.model import simultaneous_send
     from airtcp_papers.hoekstra.model import Parameters as OfH
     from airtcp_papers.hoekstra.model import effective_service_time
-    from airtcp_papers.hoekstra.processor_sharing import sojourn_tail
     from airtcp_papers.leith.model import Parameters as OfL
     from airtcp_papers.leith.model import throughput as uploads
     from airtcp_papers.miorandi.model import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +22,7 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
     with open(path, "rb") as file:
         content = file.read(most + 1)
     if len(content) > most:
-        raise OSError(errno.EFBIG, f"larger than {most // 2**20} MiB")
+        raise _larger(most)
     return content
 
 
@@ -31,6 +32,22 @@ def read_text(path: str | os.PathLike[str], most: int) -> str:
     Raises OSError as `read_bytes`, and UnicodeDecodeError.
     """
     return read_bytes(path, most).decode("utf-8-sig")
+
+
+def unpacked(path: str | os.PathLike[str], most: int) -> bytes:
+    """Return the content of a gzip file of at most `most` bytes uncompressed.
+
+    Raises OSError as `read_bytes`, and gzip.BadGzipFile, EOFError or zlib.error for a damaged file.
+    """
+    with gzip.open(path) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise _larger(most)
+    return content
+
+
+def _larger(most: int) -> OSError:
+    return OSError(errno.EFBIG, f"larger than {most // 2**20} MiB")
 
 
 def prepare(directory: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Final
 
 from airtcp.distributions import Exponential
 from airtcp.estimates import estimate
+from airtcp.models.processor_sharing import engset_sojourn_quantile
 from airtcp.results import Replication
 from intervals import sharing, store
 from intervals.cells import CONFIDENCE, System, Window
@@ -48,8 +49,6 @@ def exact(system: System) -> dict[str, Truth]:
     time_s, served = sharing.mean_values(*given)
     known = {"transfer_time_s": Truth(time_s, 0.0), "goodput_bps": Truth(8.0 * served, 0.0)}
     if isinstance(sizes, Exponential):
-        from airtcp_papers.hoekstra.processor_sharing import engset_sojourn_quantile
-
         alone_s = sizes.mean() / capacity
         ratio = alone_s / thinks.mean()
         p90_s = float(engset_sojourn_quantile(0.9, system.laptops, ratio, alone_s))

@@ -20,11 +20,10 @@ from airtcp.distributions import (
     Uniform,
 )
 from airtcp.exceptions import SimulationError
+from airtcp.run import flow_core
 from airtcp.run.processors import processors
 from airtcp.stats import student_interval
 from numpy.typing import ArrayLike
-
-from airtcp_papers.common import flow_core
 
 _LARGEST_COUNT = 2**63 - 1
 _POLL_S = 0.1

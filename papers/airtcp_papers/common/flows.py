@@ -21,10 +21,10 @@ from typing import Any, Unpack
 
 import numpy as np
 from airtcp.distributions import Distribution
+from airtcp.run import flow_core
 from airtcp.stats import Interval, student_interval
 from numpy.typing import ArrayLike, NDArray
 
-from airtcp_papers.common import flow_core
 from airtcp_papers.common.flow_arguments import (
     Effort,
     Length,

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp import __version__
 from airtcp.exceptions import OutputError
 from airtcp.extras import is_installed
-from airtcp.files import prepare, remove_files
+from airtcp.files import prepare
 from airtcp.results.provenance import core_digest
-from airtcp.results.table import AxisColumn, Contents, Writer
+from airtcp.results.table import AxisColumn, Contents, Writer, forget
 from airtcp.run.numbers import metric_names
 
 if TYPE_CHECKING:
@@ -116,8 +116,7 @@ def _opened(folder: Path, about: Contents) -> Iterator[Writer]:
         for left in reversed(range(_TRIES)):
             try:
                 if not _fits(folder, about):
-                    # The writer removes files that nothing lists.
-                    remove_files(folder, ["store.json"])
+                    forget(folder)
                 writer = stack.enter_context(Writer.open(folder, about))
                 break
             except OutputError:

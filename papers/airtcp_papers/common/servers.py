@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, Unpack
 
 from airtcp.distributions import Distribution
+from airtcp.run import flow_core
 from airtcp.stats import Interval, student_interval
 from numpy.typing import ArrayLike
 
-from airtcp_papers.common import flow_core
 from airtcp_papers.common.flow_arguments import (
     Effort,
     Length,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import base64
-import errno
 import gzip
 import hashlib
 import json
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import airtcp
 from airtcp.exceptions import OutputError
-from airtcp.files import prepare, write_files
+from airtcp.files import prepare, unpacked, write_files
 from airtcp.results.objects import Replication, Simulation
 from airtcp.results.provenance import core_digest
 
@@ -50,11 +49,7 @@ class Store:
         name = f"{key}.json.gz"
         file = self.folder / name
         try:
-            with gzip.open(file) as packed:
-                content = packed.read(_MOST_BYTES + 1)
-            if len(content) > _MOST_BYTES:
-                raise OSError(errno.EFBIG, f"larger than {_MOST_BYTES // 2**20} MiB")
-            return json.loads(content)
+            return json.loads(unpacked(file, _MOST_BYTES))
         except (FileNotFoundError, EOFError, ValueError, gzip.BadGzipFile, zlib.error):
             # Missing or damaged: compute it again.
             pass

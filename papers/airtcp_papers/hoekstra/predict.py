@@ -14,6 +14,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from airtcp.models.airtime import Phy
+from airtcp.models.processor_sharing import (
+    engset,
+    engset_distribution,
+    engset_sojourn_quantile,
+    mean_sojourn,
+    number_distribution,
+    sojourn_quantile,
+    stable_load,
+)
 from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import skipped_acks
 from airtcp.predict.card import Card
@@ -23,15 +32,6 @@ from airtcp.units import format_time_ns
 from airtcp_papers.common import wording
 from airtcp_papers.common.cards import cards, said
 from airtcp_papers.hoekstra import model
-from airtcp_papers.hoekstra.processor_sharing import (
-    engset,
-    engset_distribution,
-    engset_sojourn_quantile,
-    mean_sojourn,
-    number_distribution,
-    sojourn_quantile,
-    stable_load,
-)
 from airtcp_papers.miorandi.predict import assumed_windows, assumptions
 from airtcp_papers.miorandi.predict.assumed_sharing import (
     is_exponential,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from airtcp.models.processor_sharing import sojourn_tail
 from airtcp.stats import Interval
 
 from airtcp_papers.common.bench import Bench
@@ -15,7 +16,6 @@ from airtcp_papers.common.chart import Series, chart, table_of
 from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.item import Data, Value
 from airtcp_papers.common.measure import changed, mean
-from airtcp_papers.hoekstra.processor_sharing import sojourn_tail
 from airtcp_papers.hoekstra.real_points import (
     CONFIDENCE,
     REAL_LAWS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from airtcp.models.processor_sharing import sojourn_tail
 from airtcp.stats import Interval, student_interval
 
 from airtcp_papers.common.bench import Bench
@@ -12,7 +13,6 @@ from airtcp_papers.common.chart import Kind, Series, chart, table_of
 from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.item import Value
 from airtcp_papers.common.measure import magnitude, mean, most, off, over_runs
-from airtcp_papers.hoekstra.processor_sharing import sojourn_tail
 from airtcp_papers.hoekstra.testbed import (
     LAWS,
     STATED,

@@ -16,7 +16,6 @@ MODULES = {
     "hoekstra": "airtcp_papers.hoekstra.model",
     "leith": "airtcp_papers.leith.model",
     "miorandi": "airtcp_papers.miorandi.model",
-    "processor_sharing": "airtcp_papers.hoekstra.processor_sharing",
 }
 #: Called by a constructor that has an example, with a dozen numbers of a paper's table.
 CALLED_BY_OTHERS = {

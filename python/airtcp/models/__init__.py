@@ -12,12 +12,13 @@
 - `hidden`: two saturated stations that are hidden from each other
 - `max_throughput`: theoretical maximum throughput of a single sender
 - `ofdma`: saturated downlink OFDMA
+- `processor_sharing`: M/G/1-PS, with a limit on flows and with few sources
 - `replies`: the contenders in a cell with TCP, and TCP ACKs without backoff
 - `roots`: roots of monotone functions, which all models share
 - `tcp_ampdu`: TCP over A-MPDUs: aggregation, channel access of ACKs, collisions
 
-`airtcp-papers` adds `aimd`, `bruno`, `bursts`, `coupled_sharing`, `gopal`, `hoekstra`, `leith`,
-`miorandi` and `processor_sharing`, as attributes of this package.
+`airtcp-papers` adds `aimd`, `bruno`, `bursts`, `coupled_sharing`, `gopal`, `hoekstra`, `leith` and
+`miorandi`, as attributes of this package.
 
 Results are small objects. Every model raises `ValueError` with the name of an invalid argument, and
 `ConvergenceError` instead of returning a number that did not converge. Models never import the
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         hidden,
         max_throughput,
         ofdma,
+        processor_sharing,
         replies,
         roots,
         tcp_ampdu,
@@ -60,6 +62,7 @@ __all__ = [
     "hidden",
     "max_throughput",
     "ofdma",
+    "processor_sharing",
     "replies",
     "roots",
     "tcp_ampdu",

@@ -265,6 +265,17 @@ def check_own(folder: Path) -> None:
         )
 
 
+def forget(folder: Path) -> None:
+    """Reset the table of a folder; the next writer removes its files.
+
+    Raises OutputError.
+    """
+    try:
+        (folder / _CONTENTS).unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot remove {folder / _CONTENTS}: {error.strerror}") from error
+
+
 def _extended(folder: Path, there: Contents, about: Contents) -> Contents:
     """Return the contents of a table, extended for `about`. Raises OutputError."""
     if there.version != about.version and there.rows:

@@ -9,7 +9,7 @@ basic access, a TCP ACK per two segments.
 - `service_time`: (1) to (22), the effective service time of a file, basic and refined
 - `load`: (27) to (29), the effective load and the mean transfer time
 
-(23) to (26) and (30), which need only a load, are in `airtcp_papers.hoekstra.processor_sharing`.
+(23) to (26) and (30), which need only a load, are in `airtcp.models.processor_sharing`.
 """
 
 from airtcp_papers.hoekstra.model import load as _load

@@ -1,8 +1,8 @@
 """Compute paper H, section III: the effective load of file downloads, (27) to (29).
 
 Inputs are the effective service time and the rate at which downloads start. The queue with such a
-load is in `airtcp_papers.hoekstra.processor_sharing`: its `number_distribution` at `rho` is (30),
-and its `sojourn_tail` at `rho` and `beta_s` is (26) for transfer times.
+load is in `airtcp.models.processor_sharing`: its `number_distribution` at `rho` is (30), and its
+`sojourn_tail` at `rho` and `beta_s` is (26) for transfer times.
 """
 
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from airtcp.models import checks
 from airtcp.models.checks import Values
+from airtcp.models.processor_sharing import mean_sojourn, stable_load
 from numpy.typing import ArrayLike
 
 from airtcp_papers.hoekstra.model.parameters import PAPER, Parameters, Variant
 from airtcp_papers.hoekstra.model.service_time import Model, effective_service_time
-from airtcp_papers.hoekstra.processor_sharing import mean_sojourn, stable_load
 
 __all__ = ["EffectiveLoad", "effective_load"]
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from airtcp.models.processor_sharing import limited, limited_distribution, stable_load
 from airtcp.predict.answers import Answers
 
 from airtcp_papers.common.cards import cards
-from airtcp_papers.hoekstra.processor_sharing import limited, limited_distribution, stable_load
 from airtcp_papers.miorandi.predict import assumed_windows, assumptions
 from airtcp_papers.miorandi.predict.assumed_sharing import near_one, not_poisson, unequal_shares
 from airtcp_papers.miorandi.predict.jobs import of_arrivals

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from airtcp.models.checks import Values
-from airtcp_papers.hoekstra.processor_sharing import (
+from airtcp.models.processor_sharing import (
     engset,
     engset_distribution,
     limited,

@@ -17,10 +17,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
+
 from airtcp.models import checks
 from airtcp.models.checks import Values
 from airtcp.models.roots import increasing_root
-from numpy.typing import ArrayLike
 
 __all__ = [
     "Sharing",

@@ -5,7 +5,7 @@ test_coverage.py has a simulation beside it.
 
 import numpy as np
 import pytest
-from airtcp_papers.hoekstra.processor_sharing import (
+from airtcp.models.processor_sharing import (
     engset,
     engset_sojourn_quantile,
     engset_sojourn_tail,

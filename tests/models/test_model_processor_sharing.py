@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from airtcp.models.checks import Values
-from airtcp_papers.hoekstra.processor_sharing import (
+from airtcp.models.processor_sharing import (
     conditional_mean_sojourn,
     mean_sojourn,
     number_distribution,

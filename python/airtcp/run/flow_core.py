@@ -1,4 +1,4 @@
-"""The flow-level simulators of the Rust core."""
+"""The flow-level simulators of the Rust core, for packages that build on them (airtcp-papers)."""
 
 from airtcp._core import (
     GENERATOR,
