@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
 import airtcp
 import pytest
 from airtcp.judge.candidates import Candidate
-from airtcp.judge.outcome import outcome_of
-from airtcp.plan.axis import axis_of
+from airtcp.judge.outcome import Outcome, TargetOutcome, outcome_of
+from airtcp.plan.axis import Axis, axis_of
 from airtcp.plan.changes import Changes, _Sought
-from airtcp.plan.search import Found
+from airtcp.plan.search import Found, Place, Search
 from airtcp.remedies import catalogue
 from airtcp.results.plans import Answer, Plan
 from airtcp.scenario import Scenario
@@ -171,3 +172,35 @@ def test_changes_are_listed_by_what_they_surely_support(
 
 def answer(value: int, low: int) -> Answer:
     return Answer("stations", value, low, 60, "", 0.95)
+
+
+def ends(ratios: dict[int, float], longer: float) -> tuple[float, float]:
+    """The interval of the capacity if these numbers have these ratios, all with a spread of .1."""
+    anything: Any = None
+    axis = Axis(load(), "stations", "", range(1, 61), range(1, 61))
+    search = Search("", axis, (anything,), anything, anything, 0, 2, 0.95)
+    for number, ratio in ratios.items():
+        target = TargetOutcome("reader p90 transfer_time < 2 s", "unknown", ratio, 0.1)
+        outcome = Outcome((target,), frozenset(), {}, {}, {})
+        search.places[number - 1] = Place(number - 1, 2, longer, outcome)
+    found = search.known()
+    assert found is not None
+    assert found.answer.low is not None
+    assert found.answer.high is not None
+    return found.answer.low, found.answer.high
+
+
+def test_single_runs_of_many_values_do_not_narrow_the_interval_of_a_capacity() -> None:
+    ratios = {number: number / 24.5 for number in range(20, 30)}
+    low, high = ends(ratios, 2.5)
+    wide_low, wide_high = ends(ratios, 1.0)
+
+    # Ten values, each within .1, of which the line has .1 / sqrt(10); all may err by .1 together.
+    expected = math.sqrt(1.0 + 10.0)
+    assert math.log(wide_high / wide_low) == pytest.approx(expected * math.log(high / low), rel=0.3)
+
+
+def test_where_values_do_not_rise_the_interval_ends_where_targets_are_surely_met_and_missed() -> (
+    None
+):
+    assert ends({5: 0.3, 18: 0.99, 20: 1.1, 24: 0.8, 26: 0.7, 40: 2.0}, 2.5) == (5, 40)

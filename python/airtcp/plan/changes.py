@@ -137,13 +137,18 @@ class Changes:
             mine.endless = open_ended and not along.never
         ends = [one for one in self._sought if one.found is not None and not one.endless]
         easy = [one for one in ends if one.candidate.cost in EASY]
-        easy.sort(key=lambda one: (len(one.search.never), -self._moved(one)))
         # The best change is confirmed, and so is one that costs somebody half of their goodput.
+        # Once confirmed, a change may no longer be the best.
         for costly in (False, True):
             alike = [one for one in easy if self._raced.halves(one.candidate) == costly]
-            for best in alike[:1]:
+            confirmed: list[_Sought] = []
+            while alike:
+                best = min(alike, key=lambda one: (len(one.search.never), -self._moved(one)))
+                if any(best is one for one in confirmed):
+                    break
                 best.search.confirm()
                 best.found = best.search.known()
+                confirmed.append(best)
 
     def _compete(self) -> Race:
         """Race the changes where the axis stands."""

@@ -43,6 +43,8 @@ _KNOWN: Final = 1.3
 _MOVES: Final = 8
 _LONGEST: Final = 20.0
 _MOST: Final = 8e7
+#: The standard errors that a value is from its bound if it is surely on this side.
+_SURE: Final = 2.0
 #: The regression line uses places within this factor of the end.
 _WINDOW: Final = 1.5
 #: A larger ratio says little about the crossing of the bound.
@@ -365,6 +367,7 @@ class Search:
         if high >= _FAR:
             # Beyond a cliff, such as the range of a radio, nothing is left to interpolate.
             return bracket
+        sure = bracket[0], *self._sure(good, bad)
         near = [
             one
             for one in self.places.values()
@@ -378,7 +381,7 @@ class Search:
         ys = [self.worst(one.index) for one in near]
         spreads = [max(0.03, self._spread(one)) for one in near]
         if len(set(xs)) < 2:
-            return bracket
+            return sure
         weights = [spread**-2 for spread in spreads]
         total = sum(weights)
         mean_x = sum(w * x for w, x in zip(weights, xs, strict=True)) / total
@@ -388,18 +391,34 @@ class Search:
         slope = sum(w * (x - mean_x) * (y - mean_y) for w, x, y in both) / wide if wide else 0.0
         rises = slope * (self._number(bad) - self._number(good)) > 0.0
         if not rises:
-            return bracket
+            return sure
         x = mean_x - mean_y / slope
         off = sum(
             w * (y - mean_y - slope * (each - mean_x)) ** 2
             for w, each, y in zip(weights, xs, ys, strict=True)
         ) / max(len(xs) - 2, 1)
         variance = max(1.0, off) * (1.0 / total + (x - mean_x) ** 2 / wide)
+        if longest == 1.0:
+            # Single runs of all places share their random numbers, and so most of their error.
+            variance += min(spreads) ** 2
         freedom = max(sum(one.replications for one in near) - 2, 1)
         half = student_quantile(self.confidence, freedom) * math.sqrt(variance) / abs(slope)
         middle = min(max(self._index(_exp(x)), good), bad - 1e-6)
         ends = sorted(self._index(_exp(x + sign * half)) for sign in (-1.0, 1.0))
         return middle, ends[0], ends[1]
+
+    def _sure(self, good: int, bad: int) -> tuple[float, float]:
+        """Return the nearest indices at which the targets are surely met, and surely missed.
+
+        The ends of the axis stand for indices that are not known.
+        """
+        margins = {
+            one.index: (self.worst(one.index), _SURE * self._spread(one))
+            for one in self.places.values()
+        }
+        met = [one for one, (worst, margin) in margins.items() if worst < -margin and one <= good]
+        missed = [one for one, (worst, margin) in margins.items() if worst > margin and one >= bad]
+        return float(max(met, default=0)), float(min(missed, default=len(self.axis) - 1))
 
     def _spread(self, place: Place) -> float:
         found = self._bounding(place.outcome)
