@@ -174,17 +174,13 @@ class Changes:
         race.run_to_end(self._candidates)
         return race
 
-    def _moved(self, one: _Sought, *, surely: bool = False) -> float:
-        """Return how much a change raises the capacity, in values of the axis.
-
-        With `surely` it is the end of the interval that is nearer to no gain.
-        """
+    def _moved(self, one: _Sought) -> float:
+        """Return how much a change raises the capacity, in values of the axis."""
         if one.found is None:
             return -math.inf
-        numbers, answer = self._base.axis.numbers, one.found.answer
-        sign, end = (1.0, answer.low) if numbers[-1] > numbers[0] else (-1.0, answer.high)
-        value = end if surely and end is not None else answer.value
-        return sign * (value - self._before)
+        numbers = self._base.axis.numbers
+        sign = 1.0 if numbers[-1] > numbers[0] else -1.0
+        return sign * (one.found.answer.value - self._before)
 
     @property
     def _before(self) -> float:
@@ -228,7 +224,7 @@ class Changes:
         return any(meet(each, key) for each in varied for key in one.changes)
 
     def gains(self) -> list[Gain]:
-        """Return the changes with their capacity: first the one that surely supports most.
+        """Return the changes with their capacity: first the one that supports most.
 
         A setting comes before one that uses more spectrum if it supports about as much.
         """
@@ -238,7 +234,7 @@ class Changes:
             gain = gains[one.candidate.name]
             return gain.verdict != "gains", len(gain.never), not gain.endless
 
-        left = sorted(self._sought, key=lambda one: (state(one), -self._moved(one, surely=True)))
+        left = sorted(self._sought, key=lambda one: (state(one), -self._moved(one)))
         found = []
         while left:
             first = left[0]

@@ -398,9 +398,8 @@ class Search:
             for w, each, y in zip(weights, xs, ys, strict=True)
         ) / max(len(xs) - 2, 1)
         variance = max(1.0, off) * (1.0 / total + (x - mean_x) ** 2 / wide)
-        if longest == 1.0:
-            # Single runs of all places share their random numbers, and so most of their error.
-            variance += min(spreads) ** 2
+        # The runs of all places share their random numbers, and so most of their error.
+        variance += min(spreads) ** 2
         freedom = max(sum(one.replications for one in near) - 2, 1)
         half = student_quantile(self.confidence, freedom) * math.sqrt(variance) / abs(slope)
         middle = min(max(self._index(_exp(x)), good), bad - 1e-6)
