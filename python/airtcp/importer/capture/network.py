@@ -9,23 +9,16 @@ from pathlib import Path
 from typing import Final
 
 from airtcp.exceptions import ScenarioError
-from airtcp.importer.capture import frames
+from airtcp.importer.capture import frames, stations
 from airtcp.importer.capture.blocks import Damage, Progress, Record, records
 from airtcp.importer.capture.connections import Connection
 from airtcp.importer.capture.radiotap import NOTHING, Radio, Reader, Sent
 from airtcp.importer.capture.stations import (
-    EMPTY,
     IDLE_NS,
     MOST_CONNECTIONS,
     MOST_DATAGRAMS,
     MOST_SETS,
     MOST_STATIONS,
-    TO_GROUPS,
-    TOO_MANY,
-    TOO_SHORT,
-    WITHOUT_AP,
-    WRONG_FCS,
-    Account,
     ServiceSet,
     Station,
 )
@@ -54,7 +47,7 @@ class Network:
         self.block_acks: dict[Sent, int] = {}
         self.channels: dict[int, int] = {}
         self.damage = Damage()
-        self.account = Account()
+        self.account = stations.Account()
         self.frames = self.begin_ns = self.end_ns = 0
         self.kept = [1 << 30, 0]
         self.short_preambles = self.long_preambles = 0
@@ -181,27 +174,27 @@ class Network:
         elif way == 2:
             address, bssid, way = data[at + 4 : at + 10], data[at + 10 : at + 16], DOWN
         else:
-            self.account.leave(WITHOUT_AP)
+            self.account.leave(stations.WITHOUT_AP)
             return
         one = self.sets.get(bssid)
         if address[0] & 1:
-            self.account.leave(TO_GROUPS)
+            self.account.leave(stations.TO_GROUPS)
             return
         station = None if one is None else one.stations.get(address)
         sender = data[at + 10 : at + 16]
         self._note_psdu(one, sender, length - at + (0 if radio.has_fcs else 4), reference)
         if radio.bad_fcs:
-            self.account.leave(WRONG_FCS)
+            self.account.leave(stations.WRONG_FCS)
             if station is not None:
                 self._heard(time_ns, sender, station, way, 1)
             return
         if control & 0x40:
-            self.account.leave(EMPTY)
+            self.account.leave(stations.EMPTY)
             return
         if station is None:
             station = self._new_station(bssid, address)
             if station is None:
-                self.account.leave(TOO_MANY)
+                self.account.leave(stations.TOO_MANY)
                 return
         one = self.sets[bssid]
         self._heard(time_ns, sender, station, way, 0)
@@ -210,7 +203,7 @@ class Network:
     def _too_short(self, data: bytes, at: int) -> None:
         # Frame Control has two octets.
         if len(data) > at + 1 and data[at] >> 2 & 3 == 2:
-            self.account.leave(TOO_SHORT)
+            self.account.leave(stations.TOO_SHORT)
         else:
             self.damage.count("frames that are too short, or cut off by the capture")
 
