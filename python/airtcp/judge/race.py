@@ -5,7 +5,7 @@ multi-armed bandits", algorithm 1), with a larger factor of elimination. Each ro
 the budget. It simulates all remaining candidates on the random numbers of the unchanged scenario,
 for as long as that part allows, and drops the worse ones by `Outcome.score`. Budgets count the
 core's work, never time, so the result depends only on scenario and seed. Short runs flatter
-changes, so only the best single change after long runs is combined with others.
+changes, so a final of long runs decides, and its best single change is paired with every other.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Race:
         """Race candidates. Raises KeyboardInterrupt, TimeIsOver and SimulationError."""
         tried = self._round("one", list(candidates), 1, self._share(0), most=1.0, fit=True)
         self.left_out += [one.name for one in candidates[len(tried) :]]
-        better = self._best(tried, max(_KEPT, math.ceil(_KEPT_PART * len(tried))))
+        better = self._better(tried)
         self._round("two", better, 1, self._share(1), most=1.0)
         finalists = self._best(better, _FINAL)
         # A setting that does as well as other kinds of changes comes first, so one is a finalist.
@@ -178,11 +178,11 @@ class Race:
         found = self._standing(best).outcome
         if found.expected_misses <= _NO_MISS and found.worst <= _ROOM:
             return
-        changes = [one for one in self._tried if self._has_effect(one)]
+        changes = self._effective
         others = [(best, one) for one in self._tried if one is not best]
         pairs = [*self._pairs(combinations(changes, 2), _PAIRS), *self._pairs(others, len(others))]
         tried = self._round("pairs", once(pairs), 1, _FIRST * self._share(3), most=1.0, fit=True)
-        better = self._best(tried, max(_KEPT, math.ceil(_KEPT_PART * len(tried))))
+        better = self._better(tried)
         self._round("better pairs", better, 1, (1.0 - _FIRST) * self._share(3), most=1.0)
         self.challenge(self._best(better, _FINAL))
         self._reconsider()
@@ -192,7 +192,7 @@ class Race:
         best = self.best_finalist()
         if best is None or self._standing(best).outcome.measured_misses < INDIFFERENT:
             return
-        changes = [one for one in self._tried if len(one.remedies) == 1 and self._has_effect(one)]
+        changes = self._effective
         bought = [one for one in changes if one.cost in BOUGHT]
         free = [one for one in changes if one.cost in EASY]
         pairs = self._pairs(product([best], bought), 1, bought=True)
@@ -224,6 +224,11 @@ class Race:
         if new:
             self.final += [one.name for one in new]
             self._simulate("final", new, len(first.runs), whole_s)
+
+    @property
+    def _effective(self) -> list[Candidate]:
+        """The single changes that have an effect."""
+        return [one for one in self._tried if len(one.remedies) == 1 and self._has_effect(one)]
 
     def _has_effect(self, one: Candidate) -> bool:
         """True if a candidate has another outcome than the unchanged scenario."""
@@ -329,6 +334,10 @@ class Race:
 
         known = [one for one in candidates if one.name in self.standings]
         return sorted(known, key=key)[:number]
+
+    def _better(self, tried: Sequence[Candidate]) -> list[Candidate]:
+        """Return the survivors of a first round."""
+        return self._best(tried, max(_KEPT, math.ceil(_KEPT_PART * len(tried))))
 
     def _round(
         self,
