@@ -1,5 +1,7 @@
 """Cautions of an answer: what a reader should know before trusting it."""
 
+import re
+
 import airtcp
 import pytest
 from airtcp.present.cautions import _polling, cautions
@@ -65,3 +67,42 @@ def test_a_link_that_no_flow_crosses_is_told(path: str, unused: list[str]) -> No
     told = cautions(airtcp.simulate(loads(text)))
 
     assert ["line"] * any("link line" in one for one in told) == unused
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("s/upload flow_goodput > 2.1 Mb/s", "send 2.00 Mb/s"),
+        ("s/upload goodput > 4.1 Mb/s", "send 4.00 Mb/s"),
+        ("s/upload goodput > 3.9 Mb/s", ""),
+        ("s/upload flow_goodput < 9 Mb/s", ""),
+        # Of the five flows of both groups two are TCP.
+        ("flow_goodput > 2.1 Mb/s", "5 flows, of which 3 send less"),
+        ("flow_goodput > 1.9 Mb/s", "5 flows, of which 1 send less"),
+        ("flow_goodput > 0.9 Mb/s", ""),
+    ],
+)
+def test_a_target_beyond_what_the_flows_send_is_told(target: str, told: str) -> None:
+    name, bound = re.split(" (?=[<>])", target)
+    text = f"""
+        phy = {{ standard = "802.11ax" }}
+        stations = [{{ name = "s", count = 2 }}, {{ name = "t", count = 1 }}]
+        run = {{ warmup = "0 s", duration = "100 ms", replications = 2 }}
+        targets = {{ "{name}" = "{bound}" }}
+        [[flows]]
+        stations = "s"
+        direction = "upload"
+        application = {{ kind = "udp", rate = "2 Mb/s", packet = "1000 B" }}
+        [[flows]]
+        stations = "t"
+        direction = "upload"
+        application = {{ kind = "udp", rate = "1 Mb/s", packet = "1000 B" }}
+        [[flows]]
+        stations = "s"
+        direction = "download"
+        application = {{ kind = "bulk" }}
+    """
+    said = [one for one in cautions(airtcp.simulate(loads(text))) if target in one]
+
+    assert len(said) == bool(told)
+    assert told in "".join(said)

@@ -141,7 +141,7 @@ def within_limits(
     `are_linear` says that the given arms are not on the scales of their metrics yet.
     """
     found = {}
-    is_once = scenario is not None and all(map(has_end, _flows_of(scenario, group, part)))
+    is_once = scenario is not None and all(map(has_end, flows_of(scenario, group, part)))
     for name, interval in metrics.items():
         if interval.n and scenario is not None and never_happens(name, scenario, group, part):
             found[name] = Interval(0.0, 0.0, 0.0, interval.n)
@@ -171,7 +171,7 @@ def never_happens(
     retransmits.
     """
     if metric in _COUNTS:
-        return all(flow.tcp is None for flow in _flows_of(scenario, group, part))
+        return all(flow.tcp is None for flow in flows_of(scenario, group, part))
     if metric.startswith("reorder_delay"):
         return scenario.mac.aggregation is None
     if metric == "ap_queue_drop_probability":
@@ -209,7 +209,7 @@ def most_of(
     if _BUSY.search(metric):
         # A group belongs to one cell.
         return float(max(1, len(scenario.cells or ()))) if group is None else 1.0
-    own = _flows_of(scenario, group, part)
+    own = flows_of(scenario, group, part)
     counts = {one.name: one.count for one in scenario.stations}
     flows = sum(counts[flow.stations] for flow in own)
     if metric == "active_flows":
@@ -224,7 +224,7 @@ def most_of(
         if group in (None, one.name):
             rates[one.cell or 0] = max(rates.get(one.cell or 0, 0), one.data_rate.bps)
     most = float(sum(rates.values()))
-    offered = [_offered_bps(flow) for flow in own]
+    offered = [offered_bps(flow) for flow in own]
     if all(one is not None for one in offered):
         asked = zip(own, offered, strict=True)
         most = min(most, sum(counts[flow.stations] * (one or 0.0) for flow, one in asked))
@@ -237,7 +237,8 @@ def most_of_cell(scenario: ResolvedScenario, groups: Collection[str]) -> float:
     return max(rates, default=0.0)
 
 
-def _flows_of(scenario: ResolvedScenario, group: str | None, part: str) -> list[Flow]:
+def flows_of(scenario: ResolvedScenario, group: str | None, part: str) -> list[Flow]:
+    """Return the flows of a group (None: of all) in a direction ("all": in both)."""
     return [
         flow
         for flow in scenario.flows
@@ -245,7 +246,8 @@ def _flows_of(scenario: ResolvedScenario, group: str | None, part: str) -> list[
     ]
 
 
-def _offered_bps(flow: Flow) -> float | None:
+def offered_bps(flow: Flow) -> float | None:
+    """Return the bits per second that one station sends over `flow`, None if TCP limits it."""
     application: Any = flow.application
     rate = getattr(application, "rate_bps", None) if application.kind == "udp" else None
     return None if rate is None else float(rate)
