@@ -207,7 +207,7 @@ def changes(plan: Plan, gaining: Sequence[Gain]) -> Table:
         for one in gaining
     ]
     rest = plan.tried - len(rows)
-    more = f"{words.plural(rest, 'more change')} tried, with less or no gain"
+    more = f"{words.plural(rest, 'more change')} tried, with less, uncertain or no gain"
     return Table(
         [
             Column("change"),

@@ -26,14 +26,13 @@ if TYPE_CHECKING:
     from airtcp.plan.axis import Axis
     from airtcp.scenario import Scenario
 
-#: The changes compete at these multiples of the capacity, until some help. At twice the capacity
-#: even short runs show which changes gain most; closer to it, the short runs of the office example
-#: have no losses and complete no page. A change with a small gain helps only close to the capacity.
-_BEYOND: Final = (2.0, 1.25)
+#: The changes compete at these multiples of the capacity, and so many easy ones of each competition
+#: have their capacity searched. At twice the capacity even short runs show which changes gain most;
+#: closer to it, the short runs of the office example have no losses and complete no page. A change
+#: with a small gain helps only close to the capacity.
+_BEYOND: Final = {2.0: 3, 1.25: 2}
 #: The work of the competition, in the core's counts: about two seconds of CPU time.
 _BUDGET: Final = 2e7
-#: The number of changes whose capacity is searched.
-_SOUGHT: Final = 3
 #: This part of the best gain is about as much.
 _AS_MUCH: Final = 0.9
 #: A smaller relative gain counts as none.
@@ -51,9 +50,19 @@ def is_refused(search: Search, asked: Sequence[str]) -> bool:
     return any(target_of(parse_condition(text)).text in search.never for text in asked)
 
 
+@dataclass(frozen=True)
+class _Arena:
+    """A value of the axis, by its index, at which changes have competed."""
+
+    index: int
+    scenario: Scenario
+    race: Race
+
+
 @dataclass
 class _Sought:
     candidate: Candidate
+    arena: _Arena
     search: Search
     found: Found | None = None
     endless: bool = False
@@ -78,24 +87,21 @@ class Changes:
         self._base, self._found, self._settings = base, found, settings
         self._names, self._asked = names, asked
         self._named = named(base.axis.scenario)
-        self._candidates: list[Candidate] = []
         self._sought: list[_Sought] = []
-        self._race: Race | None = None
 
-    def _stand(self, here: int) -> None:
-        """Set the value of the axis at which the changes compete."""
-        self._here = here
-        self._scenario = named(self._base.axis.at(here)).with_run(warmup_ns=self._base.warmup_ns)
-        every, unfit = singles(self._scenario)
+    def _candidates(self, scenario: Scenario) -> list[Candidate]:
+        """Return the changes of a scenario that may compete, and remember why others may not."""
+        every, unfit = singles(scenario)
         self.left_out = {name: why for name, why in unfit.items() if name in self._names}
-        self._candidates = []
+        candidates = []
         for one in every:
             if one.name not in self._names:
                 continue
             if self._varies(one):
                 self.left_out[one.name] = "it changes the varied key"
             elif one.cost != "usage":
-                self._candidates.append(one)
+                candidates.append(one)
+        return candidates
 
     @staticmethod
     def _beyond(axis: Axis, index: int, times: float) -> int:
@@ -113,26 +119,26 @@ class Changes:
         Raises as `Search.find`.
         """
         axis, found = self._base.axis, self._found
-        beyond = [start]
+        beyond = {start: max(_BEYOND.values())}
         if found is not None and not self._base.never:
-            beyond = [self._beyond(axis, found.index, times) for times in _BEYOND]
-        places = dict.fromkeys(beyond)
-        contenders: list[Candidate] = []
-        for here in places:
-            self._stand(here)
-            contenders = self._contenders(self._compete())
-            if contenders:
-                break
-        for one in contenders:
+            places = [self._beyond(axis, found.index, times) for times in _BEYOND]
+            beyond = dict(zip(reversed(places), reversed(_BEYOND.values()), strict=True))
+        contenders: dict[str, tuple[Candidate, _Arena]] = {}
+        for index, most in sorted(beyond.items(), reverse=True):
+            arena = self._compete(index)
+            have = [one for one, _ in contenders.values()]
+            for one in self._contenders(arena.race, have, most):
+                contenders.setdefault(one.name, (one, arena))
+        for one, arena in contenders.values():
             changed = self._with(one)
             if isinstance(changed, str):
                 self.left_out[one.name] = changed
                 continue
             along = Search(one.name, axis.of(changed), **self._settings)
             along.never_known = not self._base.never
-            mine = _Sought(one, along)
+            mine = _Sought(one, arena, along)
             self._sought.append(mine)
-            mine.found = along.find(self._here, rough=True)
+            mine.found = along.find(arena.index, rough=True)
             open_ended = mine.found is not None and mine.found.answer.high is None
             mine.endless = open_ended and not along.never
         ends = [one for one in self._sought if one.found is not None and not one.endless]
@@ -140,7 +146,7 @@ class Changes:
         # The best change is confirmed, and so is one that costs somebody half of their goodput.
         # Once confirmed, a change may no longer be the best.
         for costly in (False, True):
-            alike = [one for one in easy if self._raced.halves(one.candidate) == costly]
+            alike = [one for one in easy if one.arena.race.halves(one.candidate) == costly]
             confirmed: list[_Sought] = []
             while alike:
                 best = min(alike, key=lambda one: (len(one.search.never), -self._moved(one)))
@@ -150,17 +156,19 @@ class Changes:
                 best.found = best.search.known()
                 confirmed.append(best)
 
-    def _compete(self) -> Race:
-        """Race the changes where the axis stands."""
+    def _compete(self, index: int) -> _Arena:
+        """Race the changes at a value of the axis."""
         search = self._base
-        search.simulate([self._here])
-        place = search.places[self._here]
-        runs = search.points.ended(("", self._here, place.longer))
-        run = self._scenario.run
+        scenario = named(search.axis.at(index)).with_run(warmup_ns=search.warmup_ns)
+        candidates = self._candidates(scenario)
+        search.simulate([index])
+        place = search.places[index]
+        runs = search.points.ended(("", index, place.longer))
+        run = scenario.run
         length_s = ((run.warmup_ns or 0) + place.longer * run.duration_ns) / 1e9
         rate = max(sum(map(cost, runs)) / len(runs) / length_s, 1.0)
-        race = self._race = Race(
-            self._scenario,
+        race = Race(
+            scenario,
             search.provenance,
             search.points,
             _BUDGET,
@@ -168,11 +176,11 @@ class Changes:
             search.confidence,
             whole=False,
             targets=search.targets,
-            place=f"at {self._here}, ",
+            place=f"at {index}, ",
         )
-        self.tried = len(self._candidates)
-        race.run_to_end(self._candidates)
-        return race
+        self.tried = len(candidates)
+        race.run_to_end(candidates)
+        return _Arena(index, scenario, race)
 
     def _moved(self, one: _Sought) -> float:
         """Return how much a change raises the capacity, in values of the axis."""
@@ -189,24 +197,27 @@ class Changes:
             return self._found.answer.value
         return 0.0 if self._base.axis.whole else self._base.axis.numbers[0]
 
-    def _contenders(self, race: Race) -> list[Candidate]:
-        """Return the changes whose capacity is worth a search: the helpful ones, best first.
+    @staticmethod
+    def _contenders(race: Race, have: Sequence[Candidate], most: int) -> list[Candidate]:
+        """Return `most` easy changes, and others, whose capacity is worth a search beside `have`.
 
         Of those that miss about as few targets, the single changes come first: their capacities
         differ by more than those of pairs that contain them. The last one is the best setting by
         which somebody loses half of their goodput: it is listed with this cost.
         """
-        better = [one for one in race.ranked() if race.improves(one)]
+        names = {one.name for one in have}
+        better = [one for one in race.ranked() if race.improves(one) and one.name not in names]
         costly = [one for one in better if race.halves(one) and one.cost == "setting"]
         known = [one for one in better if not race.halves(one)]
         known.sort(key=lambda one: (race.misses(one) // 2, len(one.remedies)))
-        easy = [
-            one
-            for place, one in enumerate(known)
-            if one.cost in EASY and not any(each.is_part_of(one) for each in known[:place])
-        ]
+        easy: list[Candidate] = []
+        for one in known:
+            if one.cost in EASY and not any(each.is_part_of(one) for each in [*have, *easy]):
+                easy.append(one)
         rest = [one for one in known if one.cost == "hardware"]
-        return [*easy[:_SOUGHT], *rest[:1], *costly[:1]]
+        if any(one.cost == "hardware" for one in have):
+            rest = []
+        return [*easy[:most], *rest[:1], *(costly[:1] if not have else ())]
 
     def _with(self, one: Candidate) -> Scenario | str:
         """Return the scenario of the axis with a change, or the reason why it is invalid."""
@@ -243,12 +254,7 @@ class Changes:
             alike = [one for one in alike if one is first or self._moved(one) >= enough]
             found.append(min(alike, key=lambda one: COSTS.index(one.candidate.cost)))
             left.remove(found[-1])
-        return [gains[one.candidate.name] for one in found]
-
-    @property
-    def _raced(self) -> Race:
-        assert self._race is not None, "changes are searched after their race"
-        return self._race
+        return _sure([gains[one.candidate.name] for one in found])
 
     def _gain(self, one: _Sought) -> Gain:
         axis, before = self._base.axis, self._found
@@ -264,13 +270,13 @@ class Changes:
         if more < 0 or one.found is None or is_refused(one.search, self._asked):
             pass
         elif more > 0 or one.endless or (moved.mean is not None and moved.mean >= least):
-            word = "costs others" if self._raced.halves(one.candidate) else "gains"
+            word = "costs others" if one.arena.race.halves(one.candidate) else "gains"
         elif moved.mean is not None and moved.mean <= -least:
             word = "loses"
         candidate = one.candidate
-        base, now = self._raced.change(candidate)
+        base, now = one.arena.race.change(candidate)
         wins, loses = effects_of(base, now)
-        lines, notes = lines_of(candidate, self._scenario)
+        lines, notes = lines_of(candidate, one.arena.scenario)
         return Gain(
             name=candidate.name,
             title=candidate.title,
@@ -291,8 +297,24 @@ class Changes:
         )
 
 
+def _sure(gains: Sequence[Gain]) -> list[Gain]:
+    """Return gains, of which uncertain ones count as none if another is certain."""
+    if not any(one.verdict == "gains" and _is_sure(one) for one in gains):
+        return list(gains)
+    return [
+        replace(one, verdict="none") if one.verdict == "gains" and not _is_sure(one) else one
+        for one in gains
+    ]
+
+
+def _is_sure(gain: Gain) -> bool:
+    return gain.endless or (gain.gain.low is not None and gain.gain.low > 0.0)
+
+
 def _half(answer: Answer | None) -> float:
-    """Return half the width of an answer's interval, or 0 without an interval."""
-    if answer is None or answer.low is None or answer.high is None:
+    """Return half the width of an answer's interval, the known end for both if one is missing."""
+    if answer is None or answer.low is None:
         return 0.0
+    if answer.high is None:
+        return answer.value - answer.low
     return (answer.high - answer.low) / 2.0
