@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: have their capacity searched. At twice the capacity even short runs show which changes gain most;
 #: closer to it, the short runs of the office example have no losses and complete no page. A change
 #: with a small gain helps only close to the capacity.
-_BEYOND: Final = {2.0: 3, 1.25: 2}
+_BEYOND: Final = {2.0: 3, 1.25: 1}
 #: The work of the competition, in the core's counts: about two seconds of CPU time.
 _BUDGET: Final = 2e7
 #: This part of the best gain is about as much.
