@@ -11,13 +11,6 @@ from airtcp.scenario import ResolvedScenario, loads
 from airtcp.stats import Interval
 from bases import cell
 
-MINIMAL = cell(2)
-
-
-@pytest.fixture
-def scenario() -> ResolvedScenario:
-    return loads(MINIMAL)
-
 
 def answer(**changes: Any) -> dict[str, Any]:
     """The core's answer for one replication with two flows."""
@@ -43,14 +36,10 @@ def answer(**changes: Any) -> dict[str, Any]:
     return base | changes
 
 
-def gathered(*answers: dict[str, Any], times: list[list[float]] | None = None) -> Simulation:
-    runs = [
-        Replication(index, one, np.array(times[index] if times else []))
-        for index, one in enumerate(answers)
-    ]
-    return Simulation.gather(
-        runs, confidence=0.95, simulated_s=1.0, wall_s=0.5, cpu_s=0.5, stopped="replications"
-    )
+def gathered(*answers: dict[str, Any]) -> Simulation:
+    runs = [Replication(index, one, np.array([])) for index, one in enumerate(answers)]
+    times = {"simulated_s": 1.0, "wall_s": 0.5, "cpu_s": 0.5}
+    return Simulation.gather(runs, confidence=0.95, stopped="replications", **times)
 
 
 def test_metrics_become_intervals() -> None:
@@ -59,8 +48,8 @@ def test_metrics_become_intervals() -> None:
         answer(metrics={"goodput_bps": 320.0, "transfer_time_s": 2.5}),
     )
 
-    assert simulation.metrics["goodput_bps"].mean == 310.0
-    assert simulation.metrics["goodput_bps"].n == 2
+    goodput = simulation.metrics["goodput_bps"]
+    assert (goodput.mean, goodput.n) == (310.0, 2)
     # One of two says nothing of others.
     assert simulation.metrics["transfer_time_s"] == Interval(None, None, None, 1)
 
@@ -78,18 +67,15 @@ def test_counts_add_up_and_airtime_is_averaged() -> None:
 def test_flows_are_averaged_and_transfers_weigh_alike() -> None:
     # 1 transfer of 2 s in one replication and 3 of 6 s in the other: (2 + 18) / 4 s.
     first, second = answer(), answer()
-    second["flows"] = [
-        {**second["flows"][0], "goodput_bps": 300.0, "transfers": 3, "mean_transfer_time_s": 6.0},
-        {**second["flows"][1], "transfers": 0, "mean_transfer_time_s": None},
+    one, other = second["flows"]
+    one |= {"goodput_bps": 300.0, "transfers": 3, "mean_transfer_time_s": 6.0}
+    other |= {"transfers": 0, "mean_transfer_time_s": None}
+
+    found = [
+        (flow.goodput_bps, flow.transfers, flow.mean_transfer_time_s)
+        for flow in gathered(first, second).flows
     ]
-
-    flows = gathered(first, second).flows
-
-    assert flows[0].goodput_bps == 200.0
-    assert flows[0].transfers == 2.0
-    assert flows[0].mean_transfer_time_s == 5.0
-    assert flows[1].mean_transfer_time_s == 2.0
-    assert flows[1].transfers == 0.5
+    assert found == [(200.0, 2.0, 5.0), (200.0, 0.5, 2.0)]
 
 
 @pytest.mark.parametrize(
@@ -97,42 +83,30 @@ def test_flows_are_averaged_and_transfers_weigh_alike() -> None:
     [([True, False, False], False), ([True, False], True), ([False], False), ([True], True)],
 )
 def test_a_flow_is_starved_if_it_mostly_is(starved: list[bool], verdict: bool) -> None:
-    answers = []
-    for one in starved:
-        flows = answer()["flows"]
-        answers.append(answer(flows=[{**flows[0], "starved": one}]))
+    answers = [answer(flows=[answer()["flows"][0] | {"starved": one}]) for one in starved]
 
     assert gathered(*answers).flows[0].starved is verdict
 
 
 def test_distributions_of_different_length_count_as_zero_where_they_end() -> None:
-    simulation = gathered(
-        answer(active_flows_distribution=[0.5, 0.5]),
-        answer(active_flows_distribution=[0.25, 0.25, 0.5]),
-    )
+    laws = ([0.5, 0.5], [0.25, 0.25, 0.5])
+    simulation = gathered(*(answer(active_flows_distribution=one) for one in laws))
 
     assert simulation.active_flows_distribution == [0.375, 0.375, 0.25]
 
 
-def test_nothing_to_put_together_is_an_error() -> None:
-    with pytest.raises(ValueError, match="no replication"):
-        gathered()
-
-
-def test_json_has_the_scenario_and_where_it_comes_from(scenario: ResolvedScenario) -> None:
+def test_json_has_the_scenario_and_where_it_comes_from() -> None:
+    scenario = loads(cell(2))
     provenance = Provenance.of(scenario, seed=1, generator="g")
     result = json.loads(SimulationResult(scenario, provenance, gathered(answer())).to_json())
-    assert set(result) == {"scenario", "provenance", "simulation"}
     assert ResolvedScenario.from_dict(result["scenario"]) == scenario
     assert result["provenance"]["scenario_hash"] == scenario.hash()
 
 
 def test_canonical_json_sorts_keys_and_writes_floats_in_their_shortest_form() -> None:
-    text = canonical_json({"b": 0.1 + 0.2, "a": [1e22, 1, None]})
+    text = canonical_json({"b": 0.1 + 0.2, "a": [1e22, None]})
 
-    assert text.index('"a"') < text.index('"b"')
-    assert "0.30000000000000004" in text
-    assert json.loads(text) == {"b": 0.1 + 0.2, "a": [1e22, 1, None]}
+    assert text == '{\n  "a": [\n    1e+22,\n    null\n  ],\n  "b": 0.30000000000000004\n}'
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])

@@ -1,20 +1,16 @@
 """The screen of `run`: the decision first; every table fits the width; targets and groups agree."""
 
-from pathlib import Path
 from typing import Any
 
 import airtcp
 import pytest
-from airtcp.cli.commands import app
 from airtcp.conditions import read_condition
-from airtcp.document import Table
 from airtcp.messages import run as messages
 from airtcp.messages import words
 from airtcp.results.verdict import Judged, State, Target, Verdict
 from airtcp.scenario import loads
 from airtcp.stats import Interval
 from bases import CALLS, cell
-from typer.testing import CliRunner
 
 OFFICE = (
     """
@@ -34,21 +30,6 @@ def verdict(*targets: Judged) -> Verdict:
     return Verdict(targets, written=True, confidence=0.95)
 
 
-def run(path: Path, *arguments: str, columns: int = 80) -> str:
-    command = ["run", str(path), "--quiet", *arguments]
-    environment = {"COLUMNS": str(columns)}
-    done = CliRunner().invoke(app, command, prog_name="airtcp", env=environment)
-    assert done.exit_code == 0, done.output
-    return done.stdout
-
-
-@pytest.fixture
-def office(tmp_path: Path) -> Path:
-    path = tmp_path / "office.toml"
-    path.write_text(OFFICE)
-    return path
-
-
 LATE = judged("call p95 packet_delay < 50 ms", "fails", 0.16, 0.14, 0.18)
 WELL = judged("call/upload packet_loss < 1 %", "holds", 0.002, 0.001, 0.003)
 OPEN = judged("laptop goodput > 2 Mb/s", "unknown", 2.1e6, 1.9e6, 2.3e6)
@@ -58,9 +39,7 @@ OPEN = judged("laptop goodput > 2 Mb/s", "unknown", 2.1e6, 1.9e6, 2.3e6)
     ("targets", "state"),
     [((WELL,), "good"), ((WELL, OPEN), "open"), ((WELL, OPEN, LATE), "bad"), ((), "bold")],
 )
-def test_the_headline_has_the_state_of_the_worst_target(
-    targets: tuple[Judged, ...], state: str
-) -> None:
+def test_the_headline_has_the_state_of_the_worst_target(targets, state):
     assert messages.headline(verdict(*targets))[1] == state
 
 
@@ -68,14 +47,11 @@ def test_targets_that_are_missed_come_first_and_those_with_most_room_last() -> N
     assert messages.ordered(verdict(WELL, OPEN, LATE)) == [LATE, OPEN, WELL]
 
 
-def test_met_targets_are_folded_behind_those_that_are_not() -> None:
-    many = verdict(LATE, *[WELL] * 5)
-    (folded,), (whole,) = (messages.targets(many, everything=one) for one in (False, True))
+@pytest.mark.parametrize(("everything", "rows"), [(False, (1, 1)), (True, (6, 0))])
+def test_met_targets_are_folded_behind_those_that_are_not(everything, rows):
+    (table,) = messages.targets(verdict(LATE, *[WELL] * 5), everything=everything)
 
-    assert isinstance(folded, Table)
-    assert isinstance(whole, Table)
-    assert (len(folded.rows), len(folded.foot)) == (1, 1)
-    assert (len(whole.rows), len(whole.foot)) == (6, 0)
+    assert (len(table.rows), len(table.foot)) == rows
 
 
 @pytest.mark.parametrize(
@@ -90,9 +66,7 @@ def test_met_targets_are_folded_behind_those_that_are_not() -> None:
         ("transfer_time < 2 s", None, 0.0, None, "–", ""),
     ],
 )
-def test_values_have_their_unit_and_a_lower_bound_its_sign(
-    text: str, mean: float | None, low: float | None, high: float | None, measured: str, spread: str
-) -> None:
+def test_values_have_their_unit_and_a_lower_bound_its_sign(text, mean, low, high, measured, spread):
     one = judged(text, "unknown", mean, low, high)
     about = one.target.condition.about
 
