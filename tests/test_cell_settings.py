@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import airtcp
 import pytest
@@ -18,8 +17,11 @@ from airtcp.plan.shares import Graph
 from airtcp.results.channel_plans import ChannelPlan
 from airtcp.scenario import Scenario, loads
 from airtcp.scenario.hearing import hear
-from bases import example, short_example
+from bases import BULK, RADIOS, cell, example, short_example, two_cells
 from commands import call
+
+DOWN = f"application = {BULK}"
+CELLS = {"three-offices": "tax", "three-cells": "left"}
 
 
 def offices(**changes: Any) -> Scenario:
@@ -39,25 +41,15 @@ def test_a_power_of_its_own_is_received_as_much_louder() -> None:
     after = before.vary({"cells.tax.power": "10 dBm"})
 
     # Tax is the second node; it alone is received with 7 dB less.
-    for sender, (one, other) in enumerate(
-        zip(before.air.received_dbm, after.air.received_dbm, strict=True)
-    ):
-        less = 7.0 if sender == 1 else 0.0
-        assert [a - b for a, b in zip(one, other, strict=True)] == pytest.approx([less] * 15)
+    rows = zip(before.air.received_dbm, after.air.received_dbm, strict=True)
+    less = [[a - b for a, b in zip(*each, strict=True)] for each in rows]
+    assert less[1] == pytest.approx([7.0] * 15)
+    assert less[:1] + less[2:] == [[0.0] * 15] * (len(less) - 1)
 
 
 def test_rows_of_powers_are_those_at_the_power_of_all() -> None:
-    text = """
-        phy = { standard = "802.11a" }
-        cells = { a = {}, b = { power = "23 dBm" } }
-        air = { received = [["a", "x", -50], ["b", "y", -50], ["a", "b", -84]] }
-        stations = [{ name = "x", count = 1, cell = "a" }, { name = "y", count = 1, cell = "b" }]
-        [[flows]]
-        stations = "x"
-        direction = "download"
-        application = { kind = "bulk" }
-    """
-    of = loads(text)
+    text = two_cells(RADIOS.replace("-75", "-84"), reader=DOWN, clerk=DOWN)
+    of = loads(text).vary({"cells.right.power": "23 dBm"})
     # A row has both directions; of b's frames 3 dB more arrive.
     assert of.air.received_dbm[0][1] == -84.0
     assert of.air.received_dbm[1][0] == -81.0
@@ -67,17 +59,13 @@ def test_rows_of_powers_are_those_at_the_power_of_all() -> None:
 @pytest.mark.parametrize(
     ("name", "changes", "said"),
     [
-        (
-            "three-offices",
-            {"cells.tax.power": "14 dBm", "air.obss_pd": "-72 dBm"},
-            r"cells\.tax\.power: cannot be combined",
-        ),
-        ("three-cells", {"cells.left.power": "14 dBm"}, "has no effect if powers are not known"),
+        ("three-offices", {"air.obss_pd": "-72 dBm"}, r"cells\.tax\.power: cannot be combined"),
+        ("three-cells", {}, "has no effect if powers are not known"),
     ],
 )
 def test_powers_that_cannot_be_are_refused(name: str, changes: dict[str, str], said: str) -> None:
     with pytest.raises(airtcp.ScenarioError, match=said):
-        example(name, **changes)
+        example(name, **changes | {f"cells.{CELLS[name]}.power": "14 dBm"})
 
 
 def test_stations_stay_where_they_are_when_their_access_point_moves() -> None:
@@ -95,17 +83,14 @@ def test_stations_stay_where_they_are_when_their_access_point_moves() -> None:
 
 
 def test_points_lie_on_a_grid_within_the_nodes_of_a_cell() -> None:
-    text = """
-        phy = { standard = "802.11a" }
-        cells = { a = { position = [1, 1] } }
-        air = { path_loss = {} }
-        stations = [{ name = "x", count = 2, cell = "a", positions = [[0, 0], [5, 2]] }]
-        [[flows]]
-        stations = "x"
-        direction = "download"
-        application = { kind = "bulk" }
-    """
-    of = loads(text)
+    of = loads(
+        cell(
+            2,
+            standard="802.11a",
+            tables="[air.path_loss]\n[cells.a]\nposition = [1, 1]",
+            group='cell = "a"\npositions = [[0, 0], [5, 2]]',
+        )
+    )
     settings = Settings(of, None, 2.0)
     assert sorted(one.position for one in settings.each[0]) == [(1, 1), (3, 1), (5, 1)]  # type: ignore[type-var]
 
@@ -187,27 +172,27 @@ def test_less_power_parts_offices_that_hear_each_other(powers: ChannelPlan) -> N
     # The best was run, and the options that are printed make it.
     changed = powers.scenario.vary(powers.changes)
     runs = airtcp.simulate(changed.with_run(replications=powers.best.value.n)).simulation
-    for name, goodput in powers.best.cells.items():
-        assert goodput.mean == runs.cells[name].goodput_bps.mean
-    assert (powers.best.value.mean or 0.0) >= (powers.today.value.mean or 0.0)
+    means = {name: one.goodput_bps.mean for name, one in runs.cells.items()}
+    assert means == {name: one.mean for name, one in powers.best.cells.items()}
+    assert powers.best.value.mean >= powers.today.value.mean
 
 
 def test_powers_are_told_to_equipment(powers: ChannelPlan) -> None:
     before = powers.today.powers_dbm
     quieter = {one: dbm for one, dbm in powers.best.powers_dbm.items() if dbm != before[one]}
-    assert set(powers.apply) == set(quieter)
-    for name, power in quieter.items():
-        assert powers.apply[name] == {
+    assert powers.apply == {
+        name: {
             "uci": (f"uci set wireless.radio0.txpower='{power:g}'",),
             "iw": (f"iw dev wlan0 set txpower fixed {power:g}00",),
         }
+        for name, power in quieter.items()
+    }
+    for name, power in quieter.items():
         assert powers.changes[f"cells.{name}.power"] == f"{power:g} dBm"
 
 
 @pytest.mark.slow
-def test_channels_powers_and_places_are_planned_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_channels_powers_and_places_are_planned_at_once(tmp_path, monkeypatch):
     monkeypatch.setattr(candidates, "MOST_SETTINGS", 100)
     file = tmp_path / "offices.toml"
     file.write_text(offices().to_toml())
@@ -229,9 +214,6 @@ def test_channels_powers_and_places_are_planned_at_once(
 
 
 @pytest.mark.parametrize("vary", ["powers", "positions"])
-def test_cells_that_are_paired_by_words_have_no_such_plan(
-    vary: Literal["powers", "positions"],
-) -> None:
-    rows = example("three-cells")
+def test_cells_that_are_paired_by_words_have_no_such_plan(vary: Any) -> None:
     with pytest.raises(QuestionError, match=f"--vary {vary}: the scenario has no {vary}"):
-        airtcp.plan(rows, vary=vary)
+        airtcp.plan(example("three-cells"), vary=vary)

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pytest
 from airtcp import distributions, load, simulate
 from airtcp.estimates import Estimate, estimate, improved_groups, laws
 from airtcp.estimates.regression import adjusted
-from airtcp.examples import directory
 from airtcp.results import SimulationResult
 from airtcp.scenario import ResolvedScenario
 from airtcp.stats import student_interval
-
-if TYPE_CHECKING:
-    pass
+from bases import cell, example
 
 WEB = """
 phy = {{ standard = "802.11b", data_rate = "11 Mb/s" }}
@@ -77,26 +73,29 @@ def test_a_pareto_law_ends_at_the_last_random_number() -> None:
     assert laws._clipped_mean(law, math.inf) == pytest.approx(11 - 10 * 2.0 ** (-5.3 / 1.1))
 
 
-def test_objects_of_a_page_are_rounded_and_one_at_least() -> None:
-    # U(0, 4) rounds to 0, 1 (and 0 counts as 1) below 1.5, to 2, 3, and to 4 from 3.5 on.
-    law = distributions.Uniform(low=0.0, high=4.0)
-    assert laws._objects(law) == pytest.approx((1.5 * 1 + 2 + 3 + 0.5 * 4) / 4)
-    counted = distributions.Empirical(values=(0.2, 2.5), counts=(1, 3))
-    assert laws._objects(counted) == pytest.approx((1 + 3 * 3) / 4)
+@pytest.mark.parametrize(
+    ("law", "mean"),
+    [
+        # U(0, 4) rounds to 0, 1 (and 0 counts as 1) below 1.5, to 2, 3, and to 4 from 3.5 on.
+        (distributions.Uniform(low=0.0, high=4.0), (1.5 * 1 + 2 + 3 + 0.5 * 4) / 4),
+        (distributions.Empirical(values=(0.2, 2.5), counts=(1, 3)), (1 + 3 * 3) / 4),
+    ],
+)
+def test_objects_of_a_page_are_rounded_and_one_at_least(law, mean):
+    assert laws._objects(law) == pytest.approx(mean)
 
 
 def test_books_add_up_to_the_outcome() -> None:
     for run in simulated().simulation.runs:
-        ended = run.accounts.column("ended").sum()
+        metrics, columns = run.answer["metrics"], run.accounts.column
+        ended = columns("ended").sum()
         assert ended == run.answer["counts"]["transfers"] == len(run.transfer_times_s)
-        assert run.accounts.column("ended_s").sum() == pytest.approx(run.transfer_times_s.sum())
-        bits = 8 * run.accounts.column("delivered_bytes").sum()
-        assert bits / 100 == pytest.approx(run.answer["metrics"]["goodput_bps"])
-        active = run.accounts.column("active_s").sum() / 100
-        assert active == pytest.approx(run.answer["metrics"]["active_flows"])
+        assert columns("ended_s").sum() == pytest.approx(run.transfer_times_s.sum())
+        assert 8 * columns("delivered_bytes").sum() / 100 == pytest.approx(metrics["goodput_bps"])
+        assert columns("active_s").sum() / 100 == pytest.approx(metrics["active_flows"])
         # In progress at the end: those that had begun before, and those that began, less those
         # that ended; of a web user one at most.
-        begun = run.accounts.column("begun").sum()
+        begun = columns("begun").sum()
         carried = len(run.accounts.carried_over_index)
         late = (run.accounts.under_way_age_s > 100).sum()
         assert begun + carried + late - ended == len(run.accounts.under_way_age_s) <= 5
@@ -104,11 +103,8 @@ def test_books_add_up_to_the_outcome() -> None:
 
 
 def test_what_is_drawn_has_its_true_mean() -> None:
-    scenario = simulated().scenario
-    mean = laws.unit_bytes(scenario.flows[0])
-    sums = [
-        run.accounts.sums.sum(axis=(0, 1)) for run in simulated().simulation.runs if run.accounts
-    ]
+    mean = laws.unit_bytes(simulated().scenario.flows[0])
+    sums = [run.accounts.sums.sum(axis=(0, 1)) for run in simulated().simulation.runs]
     units, unit_bytes, pauses, paused_s = (sum(row[i] for row in sums) for i in range(4))
     # Some 4,000 draws of laws with a standard deviation of their mean: 4 of these of the mean.
     assert abs(unit_bytes - mean * units) < 4 * 30e3 * math.sqrt(units)
@@ -128,10 +124,16 @@ def test_regression_takes_out_what_a_control_explains() -> None:
     assert freed.pseudo_values(lambda sums: sums[..., 0]) == pytest.approx(12.0)
 
 
-def test_values_have_the_estimate_as_their_mean_and_its_interval() -> None:
-    for metric in ("goodput_bps", "transfer_time_s", "active_flows"):
-        one = of(simulated(), metric)
-        assert student_interval(one.values, 0.95) == one.interval
+@pytest.mark.parametrize("metric", ["goodput_bps", "transfer_time_s", "active_flows"])
+def test_controls_make_intervals_narrower_and_move_no_mean_beyond_them(metric: str) -> None:
+    one = of(simulated(), metric)
+    assert student_interval(one.values, 0.95) == one.interval
+    if metric != "active_flows":
+        assert one.gain > 2.0
+        assert one.plain.low < one.interval.mean < one.plain.high
+
+
+def test_a_metric_without_an_estimator_has_the_plain_interval() -> None:
     delay = of(simulated(), "rtt_s")
     student = student_interval(delay.values, 0.95)
     # Delays are skewed, and the mean over all packets is next to that over replications.
@@ -139,25 +141,16 @@ def test_values_have_the_estimate_as_their_mean_and_its_interval() -> None:
     assert delay.interval.low <= student.low
     assert student.high < delay.interval.high
     assert delay.interval.half_width < 1.1 * student.half_width
-    # A metric without an estimator has the plain interval, and so has one replication.
     assert (delay.estimator, delay.interval, delay.gain) == ("plain", delay.plain, None)
+    # So has one replication.
     lone = of(simulate(web(replications=1)), "transfer_time_s")
     assert (lone.estimator, lone.interval.n) == ("plain", 1)
 
 
-def test_controls_make_intervals_narrower_and_move_no_mean_beyond_them() -> None:
-    for metric in ("goodput_bps", "transfer_time_s"):
-        one = of(simulated(), metric)
-        assert one.gain > 2.0
-        assert one.plain.low < one.interval.mean < one.plain.high
-
-
 def test_groups_and_directions_have_estimates_of_their_own() -> None:
-    result = simulated()
-    runs, scenario = result.simulation.runs, result.scenario
-    whole = estimate(runs, scenario, "transfer_time_s")
+    runs, scenario = simulated().simulation.runs, simulated().scenario
     part = estimate(runs, scenario, "transfer_time_s", group="laptop", part="download")
-    assert part.interval == whole.interval
+    assert part.interval == of(simulated(), "transfer_time_s").interval
     with pytest.raises(KeyError):
         estimate(runs, scenario, "nonsense")
 
@@ -193,44 +186,40 @@ application = { kind = "udp", packet = "200 B", rate = "80 kb/s" }
 
 
 @pytest.mark.parametrize("replications", [1, 2, 3, 8])
-def test_goodputs_of_flows_stations_groups_and_of_the_series_add_up_to_the_estimate(
-    replications: int,
-) -> None:
-    simulation = simulate(load(MIXED.replace("REPLICATIONS", str(replications)))).simulation
-    told = simulation.to_dict()
+def test_goodputs_of_flows_stations_groups_and_of_the_series_add_up_to_the_estimate(replications):
+    told = simulate(load(MIXED.replace("REPLICATIONS", str(replications)))).simulation.to_dict()
+
+    def exactly(mean: float) -> Any:
+        return pytest.approx(mean, rel=1e-9)
+
     goodput = told["metrics"]["goodput_bps"]["mean"]
     assert ("plain" in told["metrics"]["goodput_bps"]) == (replications > 1)
-    exactly = pytest.approx(goodput, rel=1e-9)
-    assert sum(flow["goodput_bps"] for flow in told["flows"]) == exactly
     by_name = {station["name"]: station["goodput_bps"] for station in told["stations"]}
-    assert by_name.pop("ap") == exactly
-    assert sum(by_name.values()) == exactly
-    assert np.mean(told["goodput_series_bps"]) == exactly
+    assert by_name.pop("ap") == exactly(goodput)
+    assert sum(by_name.values()) == exactly(goodput)
+    assert sum(flow["goodput_bps"] for flow in told["flows"]) == exactly(goodput)
+    assert np.mean(told["goodput_series_bps"]) == exactly(goodput)
     for metric in ("goodput_bps", "active_flows"):
-        whole = told["metrics"][metric]["mean"]
         parts = [of_group["all"][metric]["mean"] for of_group in told["groups"].values()]
-        assert sum(parts) == pytest.approx(whole, rel=1e-9)
+        assert sum(parts) == exactly(told["metrics"][metric]["mean"])
     for name, group in told["groups"].items():
         ways = {way: group[way]["goodput_bps"] for way in ("download", "upload")}
-        means = {way: one["mean"] for way, one in ways.items()}
-        assert sum(means.values()) == pytest.approx(group["all"]["goodput_bps"]["mean"], rel=1e-9)
-        for way, mean in means.items():
-            flows = [one for one in told["flows"] if one["station"].startswith(name)]
-            of_way = [one["goodput_bps"] for one in flows if one["direction"] == way]
-            assert sum(of_way) == pytest.approx(mean, rel=1e-9)
+        whole = group["all"]["goodput_bps"]["mean"]
+        assert sum(one["mean"] for one in ways.values()) == exactly(whole)
+        for way, one in ways.items():
+            flows = [flow for flow in told["flows"] if flow["station"].startswith(name)]
+            of_way = [flow["goodput_bps"] for flow in flows if flow["direction"] == way]
+            assert sum(of_way) == exactly(one["mean"])
             per_flow = group[way]["flow_goodput_bps"]["mean"]
-            assert per_flow * len(of_way) == pytest.approx(mean, rel=1e-9)
-        if replications > 1:
-            for one in ways.values():
-                assert one["low"] <= one["mean"] <= one["high"]
+            assert per_flow * len(of_way) == exactly(one["mean"])
+            assert replications == 1 or one["low"] <= one["mean"] <= one["high"]
 
 
 def test_what_is_known_well_takes_hardly_any_of_a_gap() -> None:
     # A call sends 80 kb/s whatever the pages draw; the gap of some kb/s goes to what varies.
     result = simulate(load(MIXED.replace("REPLICATIONS", "8")))
-    simulation = result.simulation
-    calls = improved_groups(simulation.runs, result.scenario, 0.95)["phone"]["download"]
-    known = calls["goodput_bps"]
+    groups = improved_groups(result.simulation.runs, result.scenario, 0.95)
+    known = groups["phone"]["download"]["goodput_bps"]
     assert known.interval.mean == pytest.approx(known.plain.mean, rel=1e-3)
 
 
@@ -243,23 +232,17 @@ def test_an_interval_of_goodput_is_no_wider_than_the_plain_one(seed: int) -> Non
     assert abs(one.interval.mean - one.plain.mean) <= one.plain.half_width
 
 
-SLOW = """
-phy = { standard = "802.11b" }
-stations = [{ name = "client", count = 1, data_rate = "1 Mb/s" }]
-run = { warmup = "200 ms", duration = "1 s", replications = 2, seed = SEED }
-[[flows]]
-stations = "client"
-direction = "download"
-application = { kind = "ftp", interarrival = { distribution = "exponential", mean = "0.45 s" }, \
-size = { distribution = "exponential", mean = "200 kB" } }
-tcp = { receive_window = { segments = 6 } }
-"""
+FILE = '{ kind = "ftp", size = { distribution = "exponential", mean = "200 kB" }, '
+FILE += 'interarrival = { distribution = "exponential", mean = "0.45 s" } }'
 
 
 def test_no_goodput_is_estimated_beyond_the_rate_of_its_stations() -> None:
     # Of two seconds of an overloaded link the draws explain anything, such as 1.23 Mb/s at 1 Mb/s.
+    rate, window = 'data_rate = "1 Mb/s"', "tcp = { receive_window = { segments = 6 } }"
+    run: dict[str, Any] = {"warmup": "200 ms", "duration": "1 s", "replications": 2}
+    slow = load(cell(group=rate, application=FILE, flow=window, **run))
     for seed in range(30, 60):
-        simulation = simulate(load(SLOW.replace("SEED", str(seed)))).simulation
+        simulation = simulate(slow.with_run(seed=seed)).simulation
         assert (simulation.metrics["goodput_bps"].mean or 0.0) < 1e6
         assert all(flow.goodput_bps < 1e6 for flow in simulation.flows)
 
@@ -267,14 +250,14 @@ def test_no_goodput_is_estimated_beyond_the_rate_of_its_stations() -> None:
 WAREHOUSE = """
 stations = [{ profile = "scanner", count = 20 }, { profile = "camera", count = 4 }]
 phy = { standard = "802.11n", band = "2.4 GHz" }
-run = { warmup = "200 ms", duration = "1 s", replications = 2, seed = SEED }
+run = { warmup = "200 ms", duration = "1 s", replications = 2 }
 """
 
 
 def test_goodputs_add_up_where_no_part_can_take_the_gap() -> None:
     # Windows of cameras at a constant rate resemble the draws of scanners by chance.
     for seed in range(258, 274):
-        simulation = simulate(load(WAREHOUSE.replace("SEED", str(seed)))).simulation
+        simulation = simulate(load(WAREHOUSE).with_run(seed=seed)).simulation
         goodput = simulation.metrics["goodput_bps"].mean
         exactly = pytest.approx(goodput, rel=1e-9)
         assert sum(flow.goodput_bps for flow in simulation.flows) == exactly
@@ -289,10 +272,9 @@ def test_goodputs_add_up_where_no_part_can_take_the_gap() -> None:
 
 def test_a_bound_is_not_below_zero() -> None:
     """Of one far laptop few pages end: an interval that reaches below zero tells no bound."""
-    office = load(Path(str(directory() / "office-wifi6.toml")))
     short = {"stations.desk.count": 30, "run.duration": "30 s", "run.replications": 4}
 
-    groups = simulate(office.vary(short)).simulation.groups
+    groups = simulate(example("office-wifi6", **short)).simulation.groups
 
     bounds = [one.low for one in groups["far"]["all"].values() if one.mean is None]
     assert bounds
