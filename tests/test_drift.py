@@ -22,6 +22,14 @@ CONFIDENCE = 0.95
 AT_THE_END = {"tcp_retransmissions", "tcp_timeouts", "contention_free_share", "airtime_share"}
 
 
+def office(traffic: str) -> str:
+    return f"""
+        phy = {{ standard = "802.11n" }}
+        ap = {{ queue = {{ limit = 1000 }} }}
+        stations = [{{ profile = "office-laptop", name = "desk", {traffic} }}]
+    """
+
+
 @dataclass
 class Halves:
     """A replication of which nothing but the answer counts."""
@@ -51,10 +59,7 @@ def approach(tau: float, n: int, noise: float, seed: int, begin: float = 0.0) ->
 @pytest.fixture(scope="module")
 def scenario() -> Scenario:
     """A call, which has no windows."""
-    return loads("""
-        phy = { standard = "802.11n" }
-        stations = [{ profile = "office-laptop", name = "desk", traffic = ["call"] }]
-    """)
+    return loads(office('traffic = ["call"]'))
 
 
 def held(scenario: Scenario, tau: float, noise: float, **more: float) -> tuple[int, int]:
@@ -74,25 +79,28 @@ def held(scenario: Scenario, tau: float, noise: float, **more: float) -> tuple[i
     return holds, wider
 
 
-def test_what_is_steady_is_left_as_it_is(scenario: Scenario) -> None:
-    """The risk of a false alarm is 5 % of two metrics, of which one does not move at all."""
-    holds, wider = held(scenario, tau=0.1, noise=0.05, begin=1.0)
+@pytest.mark.parametrize(
+    ("tau", "noise", "begin", "least", "wider"),
+    [
+        # The risk of a false alarm is 5 % of two metrics, of which one does not move at all.
+        (0.1, 0.05, 1.0, 182, (0, 18)),
+        (0.1, 0.02, 0.5, 190, (190, 200)),
+        (0.3, 0.02, 0.5, 190, (190, 200)),
+        (1.0, 0.02, 0.5, 190, (190, 200)),
+    ],
+)
+def test_an_interval_reaches_to_where_halves_lead(scenario, tau, noise, begin, least, wider):
+    holds, of_drift = held(scenario, tau, noise, begin=begin)
 
-    assert holds >= 182
-    assert wider <= 18
-
-
-@pytest.mark.parametrize("tau", [0.1, 0.3, 1.0])
-def test_an_interval_reaches_to_where_halves_lead(scenario: Scenario, tau: float) -> None:
-    holds, wider = held(scenario, tau, noise=0.02, begin=0.5)
-
-    assert wider >= 190
-    assert holds >= 190
+    assert holds >= least
+    assert wider[0] <= of_drift <= wider[1]
 
 
 def test_halves_that_are_far_apart_have_an_interval_as_wide_as_that(scenario: Scenario) -> None:
-    up = Drift(approach(1.0, 8, 0.01, 1), scenario, CONFIDENCE).of_everything({})["rtt_s"]
-    down = Drift(approach(1.0, 8, 0.01, 1, 3.0), scenario, CONFIDENCE).of_everything({})["rtt_s"]
+    up, down = (
+        Drift(approach(1.0, 8, 0.01, 1, begin), scenario, CONFIDENCE).of_everything({})["rtt_s"]
+        for begin in (0.0, 3.0)
+    )
 
     # What falls is told wider; what grows lies above all that was seen.
     assert (down.interval.low or 0.0) < 1.0 < (down.interval.high or 0.0)
@@ -107,9 +115,7 @@ def test_one_replication_has_no_drift(scenario: Scenario) -> None:
 
 
 @pytest.mark.parametrize(("grow", "lasts"), [(True, 8.0), (True, 12.0), (False, 8.0)])
-def test_pages_that_grow_leave_delays_one_end_and_losses_none(
-    scenario: Scenario, grow: bool, lasts: float
-) -> None:
+def test_pages_that_grow_leave_delays_one_end_and_losses_none(scenario, grow, lasts):
     """Later there are more pages in progress: delays are longer, R is lower, and TCP loses more.
 
     Not so if a replication lasts ten times as long as pages do at least.
@@ -205,13 +211,7 @@ def without(metrics: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_windows_that_grow_in_replications_leave_the_lower_end_of_waits() -> None:
-    scenario = loads("""
-        phy = { standard = "802.11n" }
-        stations = [
-            { profile = "office-laptop", name = "desk", count = 6, traffic = ["backup", "call"] },
-        ]
-        ap = { queue = { limit = 1000 } }
-    """)
+    scenario = loads(office('count = 6, traffic = ["backup", "call"]'))
     run = {"warmup_ns": 10**9, "replications": 4, "seed": 1}
     seen = seconds(scenario, 4.0, **run)
     longer = seconds(scenario, 40.0, **run | {"warmup_ns": 40 * 10**9})
@@ -227,13 +227,10 @@ def test_windows_that_grow_in_replications_leave_the_lower_end_of_waits() -> Non
     assert not any("run too short" in one for one in cautions(longer))
 
 
-def test_growth_leaves_a_lower_bound_and_noise_a_wider_interval() -> None:
+@pytest.mark.parametrize(
+    ("by", "error", "grows"),
+    [(10.0, 0.1, True), (10.0, 4.0, False), (2.0, 0.01, False), (-10.0, 0.1, False)],
+)
+def test_growth_leaves_a_lower_bound_and_noise_a_wider_interval(by, error, grows):
     """Halves of 10 and 20 that differ alike in all runs grow; those that differ anyhow do not."""
-    grows = Moved(by=10.0, error=0.1, n=4)
-    noise = Moved(by=10.0, error=4.0, n=4)
-    little = Moved(by=2.0, error=0.01, n=4)
-
-    assert grows.grows(15.0)
-    assert not noise.grows(15.0)
-    assert not little.grows(15.0)
-    assert not Moved(by=-10.0, error=0.1, n=4).grows(15.0)
+    assert Moved(by=by, error=error, n=4).grows(15.0) == grows

@@ -5,37 +5,31 @@ one in which the wire is too slow for its readers.
 """
 
 from functools import cache
-from pathlib import Path
 
 import airtcp
 import pytest
 from airtcp.estimates import Estimate, estimate, laws
 from airtcp.estimates.loops import loops, renewal
 from airtcp.estimates.traffic import Traffic
-from airtcp.examples import directory
 from airtcp.results import SimulationResult
 from airtcp.run.glance import glance
 from airtcp.scenario import Scenario, loads
-
-OFFICE = """
-title = "Readers and callers"
-phy = {{ standard = "802.11ax", channel_width = "40 MHz" }}
-stations = [
-  {{ profile = "office-laptop", name = "laptop", count = {count}, traffic = ["web"] }},
-  {{ profile = "office-laptop", name = "caller", count = 4, traffic = ["call"] }},
-]
-links = {{ line = {{ rate = "{rate}" }} }}
-run = {{ warmup = "20 s", duration = "{duration} s", replications = {replications}, seed = 5 }}
-"""
+from bases import example
 
 
 def office(
     count: int = 20, rate: str = "1 Gb/s", duration: int = 100, replications: int = 8
 ) -> Scenario:
-    text = OFFICE.format(count=count, rate=rate, duration=duration, replications=replications)
-    scenario = loads(text)
-    changes = {"flows.laptop-web.path": ["line"], "ap.queue.limit": "unlimited"}
-    return scenario.vary(changes)
+    text = f"""
+    phy = {{ standard = "802.11ax", channel_width = "40 MHz" }}
+    stations = [
+      {{ profile = "office-laptop", name = "laptop", count = {count}, traffic = ["web"] }},
+      {{ profile = "office-laptop", name = "caller", count = 4, traffic = ["call"] }},
+    ]
+    links = {{ line = {{ rate = "{rate}" }} }}
+    run = {{ warmup = "20 s", duration = "{duration} s", replications = {replications}, seed = 5 }}
+    """
+    return loads(text).vary({"flows.laptop-web.path": ["line"], "ap.queue.limit": "unlimited"})
 
 
 @cache
@@ -58,45 +52,37 @@ def traffic(result: SimulationResult) -> Traffic:
     return Traffic(result.simulation.runs, result.scenario, None, "all")
 
 
+def paged(count: int, **page: int | str) -> Scenario:
+    """The office with pages of so many objects, each a connection's turn."""
+    keys = {"connections": 2} | page
+    return office(count).vary({"flows.laptop-web.application.page": keys})
+
+
 def test_a_page_with_a_size_of_its_own_is_rounded_up_by_half_a_byte_an_object() -> None:
-    page = '{ objects = 7, size = "1 MB", connections = 2 }'
-    scenario = office(count=5).vary(
-        {"flows.laptop-web.application.page": {"objects": 7, "size": "1 MB", "connections": 2}}
-    )
-    found = airtcp.simulate(scenario, replications=3)
-    loop = traffic(found)
+    scenario = paged(5, objects=7, size="1 MB")
+    loop = traffic(airtcp.simulate(scenario, replications=3))
     mean = laws.unit_bytes(scenario.flows[0])
+    units, drawn = (loop.sums(name, loop.recurrent).sum() for name in ("units", "unit_bytes"))
 
-    units = loop.sums("units", loop.recurrent).sum()
-    assert mean == 1_000_003.5, page
+    assert mean == 1_000_003.5
     # The sum of seven roundings has a standard deviation of .76 bytes.
-    drawn = loop.sums("unit_bytes", loop.recurrent).sum() / units
-    assert abs(drawn - mean) < 4 * 0.76 / units**0.5
-
-
-def test_small_pages_of_many_objects_have_no_mean_that_is_known() -> None:
-    small = office().vary(
-        {"flows.laptop-web.application.page": {"objects": 70, "size": "1 kB", "connections": 6}}
-    )
-    assert laws.unit_bytes(small.flows[0]) is None
+    assert abs(drawn / units - mean) < 4 * 0.76 / units**0.5
+    # Small pages of many objects have no mean that is known.
+    assert laws.unit_bytes(paged(20, objects=70, size="1 kB").flows[0]) is None
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("group", "part"), [(None, "all"), ("laptop", "download")])
-def test_a_goodput_of_pages_is_that_of_a_run_of_thirty_times_the_length(
-    group: str | None, part: str
-) -> None:
+def test_a_goodput_of_pages_is_that_of_a_run_of_thirty_times_the_length(group, part):
     short = of(simulated(), "goodput_bps", group, part)
     whole = of(long(), "goodput_bps", group, part)
-    true, about = whole.plain, whole.interval
+    told, true, about = short.interval, whole.plain, whole.interval
 
     assert short.estimator == whole.estimator == "closed loop"
     assert short.gain > 100.0
-    assert None not in (true.mean, true.half_width, about.mean, about.half_width)
     # Beside what was measured, and beside an interval of the identity that is as sure as it can be.
-    assert abs((short.interval.mean or 0.0) - (true.mean or 0.0)) < 1.5 * (true.half_width or 0.0)
-    distance = abs((short.interval.mean or 0.0) - (about.mean or 0.0))
-    assert distance < 1.5 * (short.interval.half_width or 0.0)
+    assert abs(told.mean - true.mean) < 1.5 * true.half_width
+    assert abs(told.mean - about.mean) < 1.5 * told.half_width
 
 
 def test_few_page_times_that_are_alike_make_no_narrow_interval() -> None:
@@ -135,21 +121,18 @@ def test_glances_at_a_slow_wire_bracket_its_goodput() -> None:
     """As none has ended yet that takes long: what came is too little, the identity too much."""
     slow = office(count=40, rate="20 Mb/s", duration=300, replications=2)
     true = of(airtcp.simulate(slow), "goodput_bps", "laptop", "download").plain
-    least, most = true.low or 0.0, true.high or 0.0
     seen = [glance(slow, seed=seed) for seed in range(10)]
-    goodputs = [one.interval("goodput_bps", "laptop", "download") for one in seen]
+    told = [one.interval("goodput_bps", "laptop", "download") for one in seen]
 
-    hold = sum(
-        one.low is not None and one.low <= most and (one.high or 0.0) >= least for one in goodputs
-    )
-    assert hold >= 8
+    known = [(one.low, one.high or 0.0) for one in told if one.low is not None]
+    assert sum(low <= true.high and true.low <= high for low, high in known) >= 8
     # If hardly a page has ended, nothing is known of their time.
     assert sum(one.settled for one in seen) <= 4
 
 
 def test_glances_that_see_a_page_or_two_tell_of_them() -> None:
     """Of so few pages their draws explain all that came, and nothing would be left of it."""
-    cafe = airtcp.load(Path(str(directory() / "cafe-wifi6.toml")))
+    cafe = example("cafe-wifi6")
     for seed in (302, 308, 321, 330):
         seen = glance(cafe, seed=seed)
         found = seen.interval("goodput_bps", "laptop", "download")

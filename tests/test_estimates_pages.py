@@ -91,8 +91,8 @@ def test_few_readers_are_told_by_pages_in_progress(metric: str) -> None:
     found, true = of(light(), metric), LIGHT[metric]
 
     assert found.estimator == ("plain" if "p90" in metric else "little")
-    assert (found.interval.low or 0.0) < true < (found.interval.high or 0.0)
-    assert (found.interval.half_width or 9.0) < 0.35 * true
+    assert found.interval.low < true < found.interval.high
+    assert found.interval.half_width < 0.35 * true
 
 
 def test_alone_pages_settle_within_their_own_time_and_in_a_crowd_within_a_time_to_think() -> None:
@@ -107,24 +107,21 @@ def test_alone_pages_settle_within_their_own_time_and_in_a_crowd_within_a_time_t
 def test_a_crowd_that_still_grows_is_told_as_a_lower_bound(metric: str) -> None:
     found, true = of(crowded(), metric), CROWDED[metric]
 
-    assert found.interval.mean is None
-    assert found.interval.high is None
+    assert (found.interval.mean, found.interval.high) == (None, None)
     assert found.steadiness.state == "unsteady"
     assert "the number of pages in progress may still rise" in (found.steadiness.reason or "")
     assert 0.0 < (found.interval.low or 0.0) < true
-    assert "_p" in metric or (found.plain.mean or 0.0) < 0.9 * true
+    assert "_p" in metric or found.plain.mean < 0.9 * true
 
 
 @pytest.mark.slow
 def test_the_time_that_is_advised_holds_the_truth() -> None:
     advised_s = of(crowded(), "page_time_s").steadiness.simulate_s
-    assert advised_s is not None
     assert 80.0 <= advised_s <= 500.0
-    found = of(simulated(CROWD, 10, round(advised_s), 6), "page_time_s")
+    found = of(simulated(CROWD, 10, round(advised_s or 0.0), 6), "page_time_s")
 
     assert found.estimator == "little"
-    true = CROWDED["page_time_s"]
-    assert (found.interval.low or 0.0) < true < (found.interval.high or 0.0)
+    assert found.interval.low < CROWDED["page_time_s"] < found.interval.high
 
 
 def test_what_everybody_gets_goes_on_in_a_crowd_that_grows() -> None:
