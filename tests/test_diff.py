@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import airtcp
 import pytest
@@ -176,8 +177,8 @@ def test_changes_that_users_feel_come_first_and_of_these_the_largest(fewer: Diff
 )
 def test_a_multiple_of_next_to_nothing_is_not_told(metric, a, b, relative, text):
     """A thirtieth of a per cent that becomes a third of one is eleven times as much of nothing."""
-    change = Change(*(Interval(mean, mean, mean, 5) for mean in (a, b, b - a)))
-    one = Ranked(metric, None, None, change)
+    old, new, moved = (Interval(mean, mean, mean, 5) for mean in (a, b, b - a))
+    one = Ranked(metric, None, None, Change(old, new, moved))
 
     assert one.relative == (None if relative is None else pytest.approx(relative))
     assert messages.relative_text(one.relative) == text
@@ -229,7 +230,7 @@ def of_samples(*values: float | None, **others: float) -> airtcp.results.Simulat
     for run, value in zip(result.simulation.runs, values, strict=True):
         metrics = {"goodput_bps": 1.0, "transfer_time_s": value} | others
         runs.append(Replication(run.index, run.answer | {"metrics": metrics}, run.transfer_times_s))
-    told = {"confidence": 0.95, "simulated_s": 1.0, "wall_s": 1.0, "cpu_s": 1.0}
+    told: Any = {"confidence": 0.95, "simulated_s": 1.0, "wall_s": 1.0, "cpu_s": 1.0}
     simulation = Simulation.gather(runs, stopped="replications", **told)
     return airtcp.results.SimulationResult(result.scenario, result.provenance, simulation)
 

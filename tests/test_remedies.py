@@ -1,12 +1,16 @@
-"""Remedies: what they change; how equipment applies them is in `test_remedies_lines`."""
+"""Remedies: what they change; how equipment applies them is in test_remedies_lines."""
+
+from __future__ import annotations
 
 from typing import Any, get_args
 
 import airtcp
 import pytest
-from airtcp.exceptions import QuestionError
-from airtcp.remedies import Changed, Cost, catalogue, changed, named, together
-from airtcp.scenario import Scenario
+from airtcp.exceptions import QuestionError, ScenarioError
+from airtcp.remedies import Changed, Cost, Remedy, catalogue, changed, named, together
+from airtcp.remedies.apply import lines_for
+from airtcp.run.simulate import simulate
+from airtcp.scenario import Scenario, loads
 from cells_of_remedies import (
     AGED,
     AGGREGATES,
@@ -22,12 +26,11 @@ from cells_of_remedies import (
 )
 
 
-def test_queues_of_stations_are_left_alone_where_nothing_goes_up() -> None:
+@pytest.mark.parametrize("name", ["client-fq-codel", "small-queue"])
+def test_queues_of_stations_are_left_alone_where_nothing_goes_up(name: str) -> None:
     """Packets of downloads wait at the access point, and ACKs do not fill a queue."""
-    known = {remedy.name: remedy for remedy in catalogue()}
-    for name in ("client-fq-codel", "small-queue"):
-        assert changed(cell("802.11ax", DOWNLOAD), known[name]) == "there are no uploads"
-        assert isinstance(changed(cell("802.11ax", UPLOAD), known[name]), Changed)
+    assert changed(cell("802.11ax", DOWNLOAD), remedy(name)) == "there are no uploads"
+    assert isinstance(changed(cell("802.11ax", UPLOAD), remedy(name)), Changed)
 
 
 @pytest.mark.parametrize("direction", ["download", "both"])
@@ -50,28 +53,21 @@ def test_a_call_goes_by_the_name_of_its_entry_in_every_remedy(direction: str) ->
 NAMES = [one.name for one in catalogue()]
 
 
-def test_each_says_what_it_takes() -> None:
-    """One of the costs that the type names; research exactly where no equipment has it."""
-    for one in catalogue():
-        assert one.cost in get_args(Cost), one.name
-        assert (one.cost == "research") == one.research, one.name
+def test_each_has_a_cost_and_research_is_what_no_equipment_has() -> None:
     assert {one.cost for one in catalogue()} == set(get_args(Cost))
+    assert all((one.cost == "research") == one.research for one in catalogue())
     assert len(set(NAMES)) == len(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_remedy_changes_what_it_says_and_only_once(name: str) -> None:
     """Each fits some cell; where a value was set it then is so already."""
-    new = applied(name)
+    new, one = applied(name), remedy(name)
 
     assert new.changes
-    assert remedy(name).title
-    assert remedy(name).source
-    assert remedy(name).where
-    if remedy(name).set or remedy(name).least:
-        again = changed(new.scenario, remedy(name))
-        assert isinstance(again, str)
-        assert again in (
+    assert all((one.title, one.source, one.where))
+    if one.set or one.least:
+        assert changed(new.scenario, one) in (
             "it is set already",
             "no station is slower",
             "no link has a loss",
@@ -113,9 +109,7 @@ CUBIC = dict.fromkeys(("flows.laptop.tcp.congestion", "flows.laptop-2.tcp.conges
         ("new-clients", AGED, {"stations.laptop.standard": None}),
     ],
 )
-def test_a_remedy_changes_keys_of_those_who_can_have_it(
-    name: str, scenario: Scenario, changes: dict[str, Any] | str
-) -> None:
+def test_a_remedy_changes_keys_of_those_who_can_have_it(name, scenario, changes):
     new = changed(scenario, remedy(name))
     assert (new if isinstance(new, str) else new.changes) == changes
 
@@ -158,6 +152,8 @@ def test_an_entry_that_stands_for_several_flows_is_changed_once(more: dict[str, 
     """Its flows have names of their own, which are no paths of the file."""
     base = cell("802.11g", DOWNLOAD | more, UPLOAD)
     new = changed(base, remedy("large-window"))
+    # Its flows have names that no other entry has.
+    assert len({flow.name for flow in base.flows}) == len(base.flows)
 
     assert isinstance(new, Changed)
     assert list(new.changes) == ["flows.laptop.tcp.receive_window"]
@@ -167,8 +163,68 @@ def test_an_entry_that_stands_for_several_flows_is_changed_once(more: dict[str, 
     assert upload == base.flow_entries[1][1]
 
 
-def test_flows_without_names_get_such_that_connections_of_another_do_not_have() -> None:
-    scenario = cell("802.11g", DOWNLOAD | {"connections": 3}, UPLOAD)
+TEXT = """
+    phy = { standard = "802.11n" }
+    run = { warmup = "2 s", duration = "8 s", replications = 4 }
+    stations = [
+      { profile = "office-laptop", name = "well", count = 4, cell = "good", traffic = ["call"] },
+      { profile = "office-laptop", name = "badly", count = 4, cell = "bad", traffic = ["call"] },
+      { profile = "office-laptop", name = "load", count = 2, cell = "bad", traffic = ["download"] },
+    ]
+    [cells]
+    good = { channel = 36, ap = { queue = { discipline = "fq-codel" } } }
+    bad = { channel = 44, ap = { queue = { discipline = "fifo", limit = 1000 } } }
+"""
 
-    names = [flow.name for flow in scenario.flows]
-    assert names == ["laptop-1", "laptop-2", "laptop-3", "laptop-4"]
+
+@pytest.fixture(scope="module")
+def floor() -> Scenario:
+    return loads(TEXT)
+
+
+def remedied(floor: Scenario, name: str) -> tuple[Changed, Remedy, Scenario]:
+    (remedy,) = [one for one in catalogue() if one.name == name]
+    base = named(floor)
+    new = changed(base, remedy)
+    assert isinstance(new, Changed)
+    return new, remedy, base
+
+
+def test_a_remedy_of_access_points_stands_above_those_of_cells(floor: Scenario) -> None:
+    """Calls of the bad cell wait in its queue; those of the good one are as they were."""
+    new, remedy, base = remedied(floor, "managed-queue")
+    queues = [ap.queue for ap in new.scenario.access_points]
+    assert [(queue.discipline, queue.limit) for queue in queues] == [("fq-codel", 8192)] * 2
+    assert list(lines_for(remedy, new, base).by_tool) == ["tc", "iw", "debugfs"]
+    assert changed(new.scenario, remedy) == "it is set already"
+    before, after = (simulate(one, seed=5).simulation.groups for one in (floor, new.scenario))
+
+    def delay_s(groups: Any, name: str) -> float:
+        return float(groups[name]["download"]["packet_delay_s"].mean)
+
+    assert delay_s(after, "badly") < 0.5 * delay_s(before, "badly")
+    assert delay_s(after, "well") < 1.1 * delay_s(before, "well")
+
+
+def test_limits_of_cells_are_scaled_and_told_by_cell(floor: Scenario) -> None:
+    new, remedy, base = remedied(floor, "larger-buffer")
+    assert dict(new.changes) == {"cells.bad.ap.queue.limit": 4_000}
+    lines = lines_for(remedy, new, base).by_tool
+    assert lines == {"tc of bad": ["tc qdisc replace dev wlan0 root pfifo limit 4000"]}
+
+
+@pytest.mark.parametrize("cell", ["good", "bad"])
+def test_a_saturated_source_and_early_detection_are_refused_in_any_cell(cell, floor):
+    written: dict[str, Any] = floor.written
+    packets = {"kind": "udp", "packet": "1500 B", "rate": "saturated"}
+    written["stations"] = [
+        {"name": group["name"], "count": 1, "cell": group["cell"]} for group in written["stations"]
+    ]
+    written["flows"] = [
+        {"stations": name, "direction": "download", "application": packets}
+        for name in ("well", "badly")
+    ]
+    floor.rewritten(written)
+    written["cells"][cell]["ap"] = {"queue": {"discipline": "red"}}
+    with pytest.raises(ScenarioError, match="a queue without early detection"):
+        floor.rewritten(written)

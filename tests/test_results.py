@@ -38,7 +38,7 @@ def answer(**changes: Any) -> dict[str, Any]:
 
 def gathered(*answers: dict[str, Any]) -> Simulation:
     runs = [Replication(index, one, np.array([])) for index, one in enumerate(answers)]
-    times = {"simulated_s": 1.0, "wall_s": 0.5, "cpu_s": 0.5}
+    times: Any = {"simulated_s": 1.0, "wall_s": 0.5, "cpu_s": 0.5}
     return Simulation.gather(runs, confidence=0.95, stopped="replications", **times)
 
 

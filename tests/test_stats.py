@@ -115,7 +115,8 @@ def test_confidence_must_be_a_probability_and_samples_finite(wrong: float) -> No
     ],
 )
 def test_precision_asks_every_interval(interval, relative):
-    one, narrow = Interval(*interval, 5), Interval(10.0, 9.9, 10.1, 5)
+    mean, low, high = interval
+    one, narrow = Interval(mean, low, high, 5), Interval(10.0, 9.9, 10.1, 5)
     assert one.relative_half_width == relative
     assert is_precise([one], 0.1 + 1e-12) == (relative not in (None, math.inf))
     assert is_precise([narrow, one], 0.1 - 1e-12) == (relative == 0.0)

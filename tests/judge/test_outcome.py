@@ -202,19 +202,19 @@ def test_a_tenth_of_goodput_and_a_third_more_delay_are_told(goodput, delay_s, me
 
 
 @pytest.mark.parametrize(
-    ("text", "interval", "before", "ratio"),
+    ("text", "mean", "low", "before", "ratio"),
     [
-        ("goodput > 2 Mb/s", (1e6, None, None), None, 2.0),
-        ("rtt < 1 s", (0.5, None, None), None, 0.5),
-        ("rtt < 1 s", (None, 3.0, None), None, 3.0),  # a lower bound stands for the mean
-        ("goodput > 2 Mb/s", (0.0, None, None), None, UNREACHED),
-        ("rtt < 1 s", (None, None, None), None, None),
-        ("rtt < 1 s", (None, None, None), 0.5, NOTHING),
+        ("goodput > 2 Mb/s", 1e6, None, None, 2.0),
+        ("rtt < 1 s", 0.5, None, None, 0.5),
+        ("rtt < 1 s", None, 3.0, None, 3.0),  # a lower bound stands for the mean
+        ("goodput > 2 Mb/s", 0.0, None, None, UNREACHED),
+        ("rtt < 1 s", None, None, None, None),
+        ("rtt < 1 s", None, None, 0.5, NOTHING),
     ],
 )
-def test_a_ratio_above_one_is_missed(text: str, interval: Any, before: Any, ratio: Any) -> None:
+def test_a_ratio_above_one_is_missed(text, mean, low, before, ratio):
     condition = read_condition(text)
-    judged = Judged(Target(condition), Interval(*interval, 5), "unknown")
+    judged = Judged(Target(condition), Interval(mean, low, None, 5), "unknown")
     earlier = None if before is None else target(before)
     assert _target(judged, "unknown", earlier, 0.95, (None, 0.0)).ratio == ratio
 
