@@ -11,7 +11,7 @@ from airtcp.results import Simulation
 from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario, loads
 from airtcp.scenario.hearing import disturbers, meeting
-from bases import BULK, LINUX_DOWNLOAD, cell, two_cells
+from bases import BULK, cell, two_cells
 from wing import with_papers
 
 SHORT: dict[str, str | int] = {"warmup": "500 ms", "duration": "1500 ms", "replications": 2}
@@ -80,9 +80,7 @@ def test_a_culprit_is_strong_enough_to_disturb() -> None:
         ('["left", "clerk", -83]', -71, 'cell "left" does not hear interfere with its own'),
     ],
 )  # fmt: skip
-def test_the_chain_of_clusters_declines_where_powers_matter(
-    links: str, own: float, reason: str
-) -> None:
+def test_the_chain_of_clusters_declines_where_powers_matter(links, own, reason):
     of = pair(links, own)
 
     found = predict(of)
@@ -95,17 +93,10 @@ def test_the_chain_of_clusters_declines_where_powers_matter(
 @pytest.mark.parametrize("power", [-50, -110])
 def test_the_chain_of_clusters_answers_where_powers_are_as_words_say(power: float) -> None:
     """All are as loud as one another, or next to nothing comes from another cell."""
-    nodes = ["left", "right", "reader", "clerk"]
-    own = (["left", "reader"], ["right", "clerk"])
-    rows = [
-        [one, other, -50 if [one, other] in own else power]
-        for place, one in enumerate(nodes)
-        for other in nodes[place + 1 :]
-    ]
-    of = loads(two_cells(f"received = {rows}", reader=DOWN, clerk=DOWN, **SHORT))
+    others = (("left", "right"), ("left", "clerk"), ("right", "reader"), ("reader", "clerk"))
+    of = pair(", ".join(f'["{one}", "{other}", {power}]' for one, other in others))
     best = predict(of).best("cell_goodput_bps")
 
-    assert isinstance(best.value, list)
     goodputs = [one.goodput_bps.mean for one in simulated(of).cells.values()]
     assert best.value == pytest.approx(goodputs, rel=0.08)
 
@@ -124,15 +115,8 @@ def test_the_chain_of_clusters_says_what_it_has_not() -> None:
 
 
 def test_one_cell_by_powers_is_not_told_as_one_with_hidden_stations() -> None:
-    of = loads(
-        cell(
-            2,
-            standard="802.11ax",
-            tables='[air]\nreceived = [["ap", "laptop", -50], ["laptop", "laptop", -55]]',
-            flow=LINUX_DOWNLOAD.replace(DOWN, ""),
-        )
-    )
+    air = '[air]\nreceived = [["ap", "laptop", -50], ["laptop", "laptop", -55]]'
+    of = loads(cell(2, standard="802.11ax", tables=air))
 
     assert "some nodes are hidden from each other" not in " ".join(subject(of))
-    reason = predict(of).uncovered
-    assert "received by their power" in reason
+    assert "received by their power" in predict(of).uncovered

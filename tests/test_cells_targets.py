@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import airtcp
 import pytest
 from airtcp.conditions import ConditionError, read_condition
@@ -32,24 +34,23 @@ def run() -> airtcp.SimulationResult:
     return airtcp.simulate(three(TARGETS))
 
 
-def test_a_target_on_a_cell_is_judged_by_the_interval_of_the_cell(
-    run: airtcp.SimulationResult,
-) -> None:
-    found = airtcp.verdict(run)
-    by_text = {one.target.text: one for one in found.targets}
+def test_a_target_on_a_cell_is_judged_by_the_interval_of_the_cell(run):
+    by_text = {one.target.text: one for one in airtcp.verdict(run).targets}
+    goodput, share = f"{GOODPUT} > 8 Mb/s", f"{SHARE} > 30 %"
 
     assert {text: one.state for text, one in by_text.items()} == {
-        f"{GOODPUT} > 8 Mb/s": "fails",
-        f"{SHARE} > 30 %": "fails",
+        goodput: "fails",
+        share: "fails",
         "cell left goodput > 20 Mb/s": "holds",
         "cell left mean goodput_bps < 30 Mb/s": "holds",
     }
     # One cell's, not that of everything, and at the level of four targets.
-    middle = run.simulation.cells["middle"]
-    judged = by_text[f"{GOODPUT} > 8 Mb/s"].interval
+    middle, judged = run.simulation.cells["middle"], by_text[goodput].interval
     assert judged.mean == middle.goodput_bps.mean
     assert judged.half_width > middle.goodput_bps.half_width
-    assert by_text[f"{SHARE} > 30 %"].interval.mean == middle.share_of_alone.mean
+    assert by_text[share].interval.mean == middle.share_of_alone.mean
+    # A cell that was not simulated alone has no share.
+    assert interval_of({}, "middle", "share_of_alone").mean is None
 
 
 @pytest.mark.parametrize(
@@ -75,9 +76,7 @@ def test_what_is_none_gets_what_is_allowed(name: str, bound: str, told: str) -> 
     with pytest.raises(ScenarioError) as caught:
         three({name: bound})
 
-    assert told in str(caught.value)
-    assert "targets" in str(caught.value)
-    assert name in str(caught.value)
+    assert all(each in str(caught.value) for each in (told, "targets", name))
 
 
 def test_one_cell_is_no_cell_among_several() -> None:
@@ -85,10 +84,17 @@ def test_one_cell_is_no_cell_among_several() -> None:
         loads(cell(1)).vary({"targets": {"cell ap goodput": "> 1 Mb/s"}})
 
 
-def test_a_group_may_be_called_cell() -> None:
-    assert read_condition("cell goodput > 1 Mb/s").group == "cell"
-    assert read_condition("cell p95 rtt < 1 s").metric == "rtt_p95_s"
-    assert read_condition("cell mean mean goodput > 1 Mb/s").cell == "mean"
+@pytest.mark.parametrize(
+    ("text", "cell", "group", "metric"),
+    [
+        ("cell goodput > 1 Mb/s", None, "cell", "goodput_bps"),
+        ("cell p95 rtt < 1 s", None, "cell", "rtt_p95_s"),
+        ("cell mean mean goodput > 1 Mb/s", "mean", None, "goodput_bps"),
+    ],
+)
+def test_a_group_may_be_called_cell(text: str, cell: Any, group: Any, metric: str) -> None:
+    found = read_condition(text)
+    assert (found.cell, found.group, found.metric) == (cell, group, metric)
     with pytest.raises(ConditionError, match='"b" is not a statistic'):
         read_condition("group b goodput > 1 Mb/s")
 
@@ -101,11 +107,6 @@ def test_a_glance_judges_it_where_it_has_an_interval() -> None:
     offices = example("three-offices", targets={"cell tax goodput": "> 8 Mb/s"})
     unknown = glanced(offices, airtcp.glance(offices))
     assert unknown.state == "unknown"
-
-
-def test_a_cell_that_was_not_simulated_alone_has_no_share(run: airtcp.SimulationResult) -> None:
-    assert interval_of(run.simulation.cells, "middle", "share_of_alone").mean is not None
-    assert interval_of({}, "middle", "share_of_alone").mean is None
 
 
 def test_the_page_offers_cells_and_takes_a_target_apart() -> None:
@@ -128,22 +129,16 @@ def test_a_plan_stops_at_the_goodput_of_a_cell() -> None:
     """Its one group has the same goodput, and the same end."""
     udp = {"kind": "udp", "packet": "1500 B", "rate": "1 Mb/s"}
     of = three({}).vary({"flows.guest.application": udp, "air.heard": [["left", "middle"]]})
-    ends = [
-        airtcp.plan(
-            of.vary({"run.warmup": "200 ms", "run.duration": "1 s"}),
-            vary="flows.guest.application.rate",
-            until=f"{of_what} goodput > 4 Mb/s",
-            begin="1 Mb/s",
-            end="8 Mb/s",
-            remedies=False,
-            threads=1,
-        )
-        for of_what in ("cell middle", "guest")
-    ]
+    of = of.vary({"run.warmup": "200 ms", "run.duration": "1 s"})
+    search: Any = {"vary": "flows.guest.application.rate", "begin": "1 Mb/s", "end": "8 Mb/s"}
+    one, other = (
+        airtcp.plan(of, until=f"{whose} goodput > 4 Mb/s", remedies=False, **search)
+        for whose in ("cell middle", "guest")
+    )
 
-    assert ends[0].answer == ends[1].answer
+    assert one.answer == other.answer
     # 28 of 1500 bytes are headers.
-    assert 3.8e6 < float(ends[0].answer.value) < 4.2e6
+    assert 3.8e6 < float(one.answer.value) < 4.2e6
 
 
 def test_what_a_plan_cannot_measure_is_refused() -> None:
