@@ -22,9 +22,7 @@ def test_the_sum_with_and_without_airtime_fairness(
     payload: np.ndarray, sharing: str, total: float
 ) -> None:
     alone = station_rate(payload, RATES)
-
     said = shares(8 * payload, aggregate_time_s(payload, RATES), 8 * payload / alone, sharing)  # type: ignore[arg-type]
-
     assert said.total_bps / 1e6 == pytest.approx(total, rel=0.01)
     assert said.airtime.sum() == pytest.approx(1.0)
     assert said.rate_bps == pytest.approx(said.airtime * alone)
@@ -32,22 +30,13 @@ def test_the_sum_with_and_without_airtime_fairness(
 
 def test_what_is_shared_is_shared_equally() -> None:
     payload, cycle, packets = np.array([3e4, 8e3]), np.array([2e-3, 5e-3]), np.array([30.0, 8.0])
-
     by = {
         sharing: shares(payload, cycle, cycle, sharing, packets=packets)
         for sharing in ("packets", "ppdus", "airtime")
     }
-
     ppdus = by["ppdus"].rate_bps / payload
     assert ppdus[0] == pytest.approx(ppdus[1])
     each = by["packets"].rate_bps / payload * packets
     assert each[0] == pytest.approx(each[1])
     assert by["airtime"].airtime == pytest.approx([0.5, 0.5])
     assert by["packets"].total_bps < by["ppdus"].total_bps < by["airtime"].total_bps
-
-
-def test_wrong_arguments_are_named() -> None:
-    with pytest.raises(ValueError, match="rate_bps"):
-        station_rate(1500, 0.0)
-    with pytest.raises(ValueError, match="sharing"):
-        shares(1.0, 1.0, 1.0, "turns")  # type: ignore[arg-type]

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from airtcp.exceptions import ModelError
 from airtcp.high_rate import HighRateTiming
-from airtcp.models.airtime import HighRateParts, OfdmTiming, Phy, Rate
+from airtcp.models.airtime import HighRateParts, Phy, Rate
 from airtcp.models.ampdu import Exchange, sent_mpdus, slot_times
 from airtcp.models.bianchi import SlotTimes, fixed_point, saturation
+from phys import PHY_80211A
 
 N = Rate(72_222_222, "ht", HighRateParts(7, 1, 20, 400, 36_000))
 AC = Rate(433_333_333, "vht", HighRateParts(9, 1, 80, 400, 36_000))
@@ -19,67 +20,34 @@ LEGACY_6 = Rate(6_000_000, "ofdm")
 
 def phy(rate: Rate, **keys: int) -> Phy:
     """5 GHz, with the rules of ns-3: no rounding of the short guard interval, tail bits in HE."""
-    values = {
-        "slot_time_ns": 9_000,
-        "sifs_ns": 16_000,
-        "difs_ns": 34_000,
-        "eifs_ns": 94_000,
-        "propagation_delay_ns": 0,
-        "cw_min": 15,
-        "cw_max": 1023,
-        "rts_bits": 160,
-        "cts_bits": 112,
-        "ack_bits": 112,
-        "mac_header_bits": 240,
-        "llc_bits": 64,
-    }
-    return Phy(
-        data_rate=rate,
-        control_rate=LEGACY_24,
-        dsss=None,
-        ofdm=OfdmTiming(16_000, 4_000, 4_000, 16, 6, 0),
-        symbol_rounding=True,
-        high_rate=HighRateTiming(
-            service_bits=16, tail_bits=6, short_gi_rounding=False, signal_extension_ns=0
-        ),
-        **(values | keys),
+    timing = HighRateTiming(
+        service_bits=16, tail_bits=6, short_gi_rounding=False, signal_extension_ns=0
     )
+    own = {"data_rate": rate, "high_rate": timing, "mac_header_bits": 240, **keys}
+    return dataclasses.replace(PHY_80211A, **own)  # type: ignore[arg-type]
 
 
 def exchange(rate: Rate, ampdu_bytes: int, window: int) -> Exchange:
     return Exchange(
-        phy=phy(rate),
-        data_rate=rate,
-        control_rate=LEGACY_24,
-        block_ack_rate=LEGACY_24,
-        block_ack_bits=256 if window <= 64 else 448,
-        ampdu_bits=8 * ampdu_bytes,
-        ppdu_time_ns=5_484_000,
-        block_ack_window=window,
-    )
+        phy=phy(rate), data_rate=rate, control_rate=LEGACY_24, block_ack_rate=LEGACY_24,
+        block_ack_bits=256 if window <= 64 else 448, ampdu_bits=8 * ampdu_bytes,
+        ppdu_time_ns=5_484_000, block_ack_window=window,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("rate", "ampdu_bytes", "window", "mpdus", "data_us", "cycle_us", "mbps"),
+    ("one", "mpdus", "data_us", "cycle_us", "mbps"),
     [
         # 30 x 1544 + 1542 = 47862 bytes; 36 + 3.6 ceil((16 + 382896 + 6) / 260); + 16 + 32 + 110.5.
-        (N, 65_535, 64, 31, 5338.8, 5497.3, 66.406),
-        (AC, 1_048_575, 64, 64, 1861.2, 2019.7, 373.156),
+        (exchange(N, 65_535, 64), 31, 5338.8, 5497.3, 66.406),
+        (exchange(AC, 1_048_575, 64), 64, 1861.2, 2019.7, 373.156),
         # A Block ACK of 40 us.
-        (AX, 6_500_631, 256, 256, 5320.8, 5487.3, 549.388),
+        (exchange(AX, 6_500_631, 256), 256, 5320.8, 5487.3, 549.388),
     ],
 )
 def test_a_lone_sender_by_hand(
-    rate: Rate,
-    ampdu_bytes: int,
-    window: int,
-    mpdus: int,
-    data_us: float,
-    cycle_us: float,
-    mbps: float,
+    one: Exchange, mpdus: int, data_us: float, cycle_us: float, mbps: float
 ) -> None:
-    one = exchange(rate, ampdu_bytes, window)
-
     assert one.most_mpdus(12_000) == mpdus
     assert one.data_time_ns(mpdus, 12_000) == data_us * 1e3
     cycle = 43e3 + 7.5 * 9e3 + int(one.exchange_time_ns(mpdus, 12_000))
@@ -87,33 +55,24 @@ def test_a_lone_sender_by_hand(
     assert mpdus * 1472 * 8 / (cycle / 1e3) == pytest.approx(mbps, abs=5e-4)
 
 
-def test_one_mpdu_more_than_the_longest_would_be_too_long() -> None:
-    one = exchange(N, 65_535, 64)
-
-    assert one.data_time_ns(32, 12_000) == 5_511_600 > 5_484_000
+def test_sizes_of_ppdus() -> None:
+    ht, vht = exchange(N, 65_535, 64), exchange(AC, 1_048_575, 64)
+    # One MPDU more would be too long: 36 + 1521 x 3.6.
+    assert ht.data_time_ns(32, 12_000) == 5_511_600 > 5_484_000
+    # 43 would be more than 65,535 bytes.
     forty = exchange(Rate(150_000_000, "ht", HighRateParts(7, 1, 40, 400, 36_000)), 65_535, 64)
     assert forty.most_mpdus(12_000) == 42
     assert forty.psdu_bits([42, 43], 12_000).tolist() == [8 * 64_846, 8 * 66_390]
-
-
-def test_a_single_mpdu_has_a_delimiter_in_vht_and_he_alone_and_an_ack() -> None:
-    ht, vht = exchange(N, 65_535, 64), exchange(AC, 1_048_575, 64)
-
-    assert ht.psdu_bits(1, 12_000) == 8 * 1538
-    assert vht.psdu_bits(1, 12_000) == 8 * 1542
-    ack, block_ack = 28_000, 32_000
-    answers = [
-        int(vht.exchange_time_ns(k, 12_000) - vht.data_time_ns(k, 12_000)) - 16_000 for k in (1, 2)
-    ]
-    assert answers == [ack, block_ack]
-
-
-def test_a_txop_limit_holds_ppdu_and_block_ack() -> None:
-    """14 MPDUs: 36 + 666 x 3.6 = 2433.6 us, and 48 us; 15 would have 2606.4."""
-    limited = dataclasses.replace(exchange(N, 65_535, 64), txop_limit_ns=2_528_000)
-
+    # A TXOP limit holds PPDU and Block ACK, 36 + 666 x 3.6 and 48 us: 15 MPDUs would have 2606.4.
+    limited = dataclasses.replace(ht, txop_limit_ns=2_528_000)
     assert limited.most_mpdus(12_000) == 14
     assert limited.data_time_ns(14, 12_000) == 2_433_600
+    # A single MPDU has a delimiter in VHT and HE alone, and an ACK of 28 us, not 32.
+    assert ht.psdu_bits(1, 12_000) == 8 * 1538
+    assert vht.psdu_bits(1, 12_000) == 8 * 1542
+    for mpdus, answer_ns in ((1, 28_000), (2, 32_000)):
+        whole, data = vht.exchange_time_ns(mpdus, 12_000), vht.data_time_ns(mpdus, 12_000)
+        assert whole - data == 16_000 + answer_ns
 
 
 #: N senders with RTS/CTS, CW fixed at 16 values, 43 MPDUs of 11728 bits: Mb/s of each and the
@@ -134,16 +93,10 @@ def komondor() -> SlotTimes:
     RTS 52, CTS 44 and Block ACK 32 us. T_c = RTS + SIFS + CTS + DIFS + slot.
     """
     rate = Rate(97_500_000, "he", HighRateParts(9, 1, 20, 3_200, 100_000))
-    own = phy(rate, mac_header_bits=320, llc_bits=0)
-    one = Exchange(
-        phy=own,
-        data_rate=rate,
+    one = dataclasses.replace(
+        exchange(rate, 6_500_631, 43),
+        phy=phy(rate, mac_header_bits=320, llc_bits=0),
         control_rate=LEGACY_6,
-        block_ack_rate=LEGACY_24,
-        block_ack_bits=256,
-        ampdu_bits=8 * 6_500_631,
-        ppdu_time_ns=5_484_000,
-        block_ack_window=43,
         rts_threshold_bits=0,
     )
     assert one.most_mpdus(11_728) == 43
@@ -158,9 +111,7 @@ def komondor() -> SlotTimes:
 def test_komondors_table(n: int) -> None:
     mbps, collisions = KOMONDOR[n]
     point = fixed_point(n, 16, 0)
-
     rate = float(saturation(point, komondor()).success_rate_per_s) / n * 43 * 11_728 / 1e6
-
     assert float(point.p) == pytest.approx(collisions, abs=0.002)
     # Two digits after the point are all that the last row has.
     assert rate == pytest.approx(mbps, rel=0.005, abs=0.005)

@@ -1,49 +1,60 @@
 """Whatever comes in, a model answers with numbers in range, or says what is wrong; never NaN."""
 
-import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from airtcp.exceptions import ModelError
-from airtcp.models.bianchi import SlotTimes, fixed_point, largest_utilization, saturation
+from airtcp.models import bianchi, edca
+from airtcp.models.bianchi import SlotTimes
+from airtcp.models.heusse import tcp_downloads
 from airtcp.models.max_throughput import maximum_throughput
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-ANY = st.one_of(
-    st.floats(),
-    st.floats(0.0, 100.0),
-    st.integers(-3, 300),
-    st.sampled_from([0, 1, 2, 1e-300, 1e300, -0.0]),
-)
+NUMBERS = st.sampled_from([0, 1, 2, 1e-300, 1e300, -0.0])
+ANY = st.one_of(st.floats(), st.floats(0.0, 100.0), st.integers(-3, 300), NUMBERS)
 ANY_ARRAY = st.one_of(ANY, st.lists(ANY, max_size=4))
+TIMES = SlotTimes(20e-6, 2e-3, 1e-3, 1e-3)
+
+#: What must be within 0 and 1.
+Shares = list[Any]
 
 
-def in_range(value: Any, low: Any, high: Any) -> bool:
-    array = np.asarray(value)
-    return bool(np.all((array >= low) & (array <= high)))
+def of_bianchi(n: Any, w0: Any, m: Any, retries: Any, *_: Any) -> Shares:
+    point = bianchi.fixed_point(n, w0, m, retries)
+    most = bianchi.largest_utilization(1, TIMES) * (1 + 1e-12)
+    return [point.p, point.tau, point.drop, bianchi.saturation(point, TIMES).utilization / most]
 
 
-@settings(deadline=None)
-@given(n=ANY_ARRAY, w0=ANY, m=ANY, retries=st.one_of(st.none(), ANY))
-def test_bianchi(n: Any, w0: Any, m: Any, retries: Any) -> None:
-    times = SlotTimes(20e-6, 2e-3, 1e-3, 1e-3)
+def of_edca(n: Any, w0: Any, m: Any, retries: Any, aifs: Any, *_: Any) -> Shares:
+    point = edca.fixed_point(n, w0, m, aifs, retries)
+    z = point.zones
+    shares = (point.p, point.tau, point.drop, z.share, z.success, z.idle, z.collision)
+    return [np.asarray(share) / (1 + 1e-12) for share in shares]
+
+
+def of_a_lone_sender(*times: Any) -> Shares:
+    goodput = maximum_throughput(*times[1:5])
+    return [1 / (1 + goodput)]
+
+
+def of_downloads(n_c: Any, bits: Any, data: Any, ack: Any, window: Any, slot: Any) -> Shares:
+    found = tcp_downloads(n_c, bits, data_s=data, tcp_ack_s=ack, cw_min=window, slot_s=slot, d=2)
+    most = np.asarray(bits / data * (1 + 1e-12))
+    within = np.all((found.goodput_bps >= 0) & (found.goodput_bps <= most))
+    return [found.p_c, float(within) - 1, np.all(found.collision_s >= found.contention_s) - 1.0]
+
+
+@pytest.mark.parametrize("model", [of_bianchi, of_edca, of_a_lone_sender, of_downloads])
+@given(first=ANY_ARRAY, others=st.tuples(ANY, ANY, st.none() | ANY, ANY_ARRAY, ANY))
+def test_any_input_gives_numbers_in_range_or_an_error(
+    model: Callable[..., Shares], first: Any, others: tuple[Any, ...]
+) -> None:
     try:
-        point = fixed_point(n, w0, m, retries)
-        result = saturation(point, times)
+        shares = model(first, *others)
     except (ValueError, ModelError):
         return
-    assert in_range(point.p, 0, 1)
-    assert in_range(point.tau, 0, 1)
-    assert in_range(point.drop, 0, 1)
-    assert in_range(result.utilization, 0, largest_utilization(1, times) * (1 + 1e-12))
-
-
-@settings(deadline=None)
-@given(times=st.tuples(ANY, ANY, ANY, ANY))
-def test_a_lone_sender(times: Any) -> None:
-    try:
-        value = maximum_throughput(*times)
-    except ValueError:
-        return
-    assert in_range(value, 0, math.inf)
+    for share in shares:
+        assert np.all((np.asarray(share) >= 0.0) & (np.asarray(share) <= 1.0))

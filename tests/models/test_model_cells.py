@@ -5,15 +5,14 @@ The rows of `reference/random_floors.csv` are simulations (`validation/cells/ran
 
 import csv
 import itertools
-import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from airtcp.models import bianchi
 from airtcp.models.bianchi import SlotTimes
 from airtcp.models.cells import (
-    MOST_CELLS,
     Unaligned,
     approximate_clusters,
     clusters,
@@ -30,16 +29,10 @@ TIMES = SlotTimes(9e-6, EXCHANGE_S, EXCHANGE_S, BITS / 54e6)
 WAITS = Unaligned(sifs_s=16e-6, eifs_s=60e-6)
 FLOORS = Path(__file__).parents[1] / "reference" / "random_floors.csv"
 #: A cell alone, and the part of it below which a cell starves.
-ALONE_BPS = 29.93e6
-STARVED = 0.2
+STARVED_BPS = 0.2 * 29.93e6
 
+WINDOWS: dict[str, Any] = {"w0": 16, "m": 6, "retries": 7}
 Edges = list[tuple[int, int]]
-PAIR: Edges = [(0, 1)]
-TRIANGLE: Edges = [(0, 1), (1, 2), (0, 2)]
-
-
-def row(cells: int) -> Edges:
-    return [(cell, cell + 1) for cell in range(cells - 1)]
 
 
 def graph(cells: int, edges: Edges) -> NDArray[np.bool_]:
@@ -56,17 +49,10 @@ def in_full(adjacent: NDArray[np.bool_], begins: list[float]) -> NDArray[np.floa
     rates = np.zeros((len(states), len(states)))
     at = {state: index for index, state in enumerate(states)}
     for state in states:
-        free = [
-            cell
-            for cell in cells
-            if cell not in state and not any(adjacent[cell, other] for other in state)
-        ]
-        for number in range(1, len(free) + 1):
-            for begun in subsets(free, number):
-                product = np.prod(
-                    [begins[one] if one in begun else 1 - begins[one] for one in free]
-                )
-                rates[at[state], at[state | frozenset(begun)]] += product / TIMES.slot_s
+        free = [one for one in cells if not any(one == two or adjacent[one, two] for two in state)]
+        for begun in itertools.chain(*(subsets(free, n) for n in range(1, len(free) + 1))):
+            chances = [begins[one] if one in begun else 1 - begins[one] for one in free]
+            rates[at[state], at[state | set(begun)]] += np.prod(chances) / TIMES.slot_s
         left = set(state)
         while left:
             cluster = {left.pop()}
@@ -89,11 +75,10 @@ def test_random_graphs_are_solved_as_in_full(seed: int) -> None:
     stream = np.random.default_rng(seed)
     upper = np.triu(stream.random((5, 5)) < 0.5, 1)
     adjacent = upper | upper.T
-    found = clusters(adjacent, TIMES, w0=16, m=6, retries=7)
+    found = clusters(adjacent, TIMES, **WINDOWS)
     stage = np.arange(8)
     backoff = (16 * 2.0 ** np.minimum(stage, 6) - 1) / 2
     begins = [float((one**stage).sum() / (one**stage @ backoff)) for one in found.gamma]
-
     assert found.busy == pytest.approx(in_full(adjacent, begins), rel=1e-4)
     # Time that is spent sending is that of the exchanges, which all last as long.
     assert (found.busy / EXCHANGE_S)[~adjacent.any(axis=1)] == pytest.approx(
@@ -104,11 +89,10 @@ def test_random_graphs_are_solved_as_in_full(seed: int) -> None:
 def test_cells_that_hear_each_other_collide_as_bianchi_says() -> None:
     senders = 6
     everybody = graph(senders, subsets(range(senders), 2))  # type: ignore[arg-type]
-    one_each = clusters(everybody, TIMES, w0=16, m=6, retries=7)
-    in_one = clusters([[0]], TIMES, w0=16, m=6, retries=7, contenders=senders)
+    one_each = clusters(everybody, TIMES, **WINDOWS)
+    in_one = clusters([[0]], TIMES, **WINDOWS, contenders=senders)
     point = bianchi.fixed_point(senders, 16, 6, 7)
     channel = bianchi.saturation(point, TIMES)
-
     assert in_one.successes_per_s.sum() == pytest.approx(one_each.successes_per_s.sum(), rel=1e-4)
     assert in_one.gamma == pytest.approx(one_each.gamma.mean(), rel=1e-3)
     # Bianchi's tau has a slot more in the mean backoff, and no idle slot before each start.
@@ -135,37 +119,25 @@ def test_what_independent_sets_lack_of_komondor_are_winners_of_one_slot(
     # In Komondor all who begin in one slot succeed, as long as the wanted frame is stronger: the
     # chain of clusters with a window that stays has such starts, and here none of them fails.
     rows = next(one for one in komondor.rows() if (one.graph, one.frames) == (graph, frames))
-
     assert rows.winners() == pytest.approx(rows.mbps, abs=bound)
     if frames == 1:
         assert rows.independent_sets() == pytest.approx(rows.mbps, abs=1.0)
 
 
-def test_cells_apart_have_the_channel_alone() -> None:
-    alone = clusters([[0]], TIMES, w0=16, m=6, retries=7).successes_per_s
-    among = clusters(graph(5, [(0, 1), (2, 3)]), TIMES, w0=16, m=6, retries=7).successes_per_s
-    form = approximate_clusters(graph(40, PAIR), TIMES, w0=16, m=6, retries=7).successes_per_s
-
-    assert among[4] == pytest.approx(alone[0], rel=1e-4)
-    assert among[:2] == pytest.approx(among[2:4], rel=1e-4)
-    assert independent_sets(np.zeros((40, 40)), 3.0, 1.0) == pytest.approx(np.full(40, 0.75))
-    # The product form is right for these, and for two cells.
-    assert form[:2] == pytest.approx(among[:2], rel=1e-4)
-    assert form[2:] == pytest.approx(alone[0], rel=1e-5)
-    # Cells that hear the same lose no slots.
-    three = graph(3, TRIANGLE)
+def test_cells_that_hear_the_same_lose_no_slots() -> None:
+    three = graph(3, [(0, 1), (1, 2), (0, 2)])
     plain, corrected = (
-        clusters(three, TIMES, w0=16, m=6, retries=7, unaligned=waits).successes_per_s
+        clusters(three, TIMES, **WINDOWS, unaligned=waits).successes_per_s
         for waits in (None, WAITS)
     )
     assert corrected == pytest.approx(plain, rel=1e-4)
-
-
-def test_the_largest_chain_is_solved() -> None:
-    found = clusters(graph(MOST_CELLS, row(MOST_CELLS)), TIMES, w0=16, m=6, retries=7)
-
-    assert found.successes_per_s == pytest.approx(found.successes_per_s[::-1], rel=1e-3)
-    assert found.successes_per_s[0] > 3 * found.successes_per_s[1]
+    # The product form is right for cells apart, and for two cells.
+    form = approximate_clusters(graph(40, [(0, 1)]), TIMES, **WINDOWS).successes_per_s
+    pair = clusters([[0, 1], [1, 0]], TIMES, **WINDOWS).successes_per_s
+    alone = clusters([[0]], TIMES, **WINDOWS).successes_per_s[0]
+    assert form[:2] == pytest.approx(pair, rel=1e-4)
+    assert form[2:] == pytest.approx(alone, rel=1e-5)
+    assert independent_sets(np.zeros((40, 40)), 3.0, 1.0) == pytest.approx(np.full(40, 0.75))
 
 
 def random_floors() -> list[tuple[NDArray[np.bool_], list[dict[str, str]]]]:
@@ -185,24 +157,21 @@ def test_random_floors_are_near_the_simulation() -> None:
     # Those that hear a collision go on DIFS after it.
     times = SlotTimes(9e-6, EXCHANGE_S, 248e-6 + 34e-6, BITS / 54e6)
     floors = random_floors()
-    unstarved, starved, known = [], [], []
+    unstarved: list[float] = []
+    starved: list[float] = []
+    known: list[bool] = []
     for adjacent, rows in floors:
-        found = clusters(adjacent, times, w0=16, m=6, retries=7, unaligned=WAITS)
+        found = clusters(adjacent, times, **WINDOWS, unaligned=WAITS)
         for rate, row in zip(found.successes_per_s * BITS, rows, strict=True):
-            simulated, half = float(row["udp_bps"]), float(row["udp_half"])
-            starves = simulated < STARVED * ALONE_BPS
-            known.append((rate < STARVED * ALONE_BPS) == starves)
-            error = abs(rate - simulated)
-            if starves:
-                starved.append(error <= 0.2 * simulated)
-                # Of the others the interval is within 20 %.
-                assert error <= 0.2 * simulated + half
-            else:
-                unstarved.append(error <= 0.05 * simulated)
-
+            simulated = float(row["udp_bps"])
+            starves, error = simulated < STARVED_BPS, abs(rate / simulated - 1.0)
+            known.append((rate < STARVED_BPS) == starves)
+            (starved if starves else unstarved).append(error)
+            # Of the others that starve the interval is within 20 %.
+            assert not starves or error <= 0.2 + float(row["udp_half"]) / simulated
     assert (len(floors), len(unstarved), len(starved)) == (60, 241, 85)
-    assert all(unstarved)
-    assert sum(starved) >= 81
+    assert max(unstarved) <= 0.05
+    assert sum(error <= 0.2 for error in starved) >= 81
     assert sum(known) >= 0.98 * len(known)
 
 
@@ -215,29 +184,15 @@ def test_the_product_form_is_near_the_chain() -> None:
         likely = min(stream.uniform(1, 3) / (cells - 1), 0.8)
         upper = np.triu(stream.random((cells, cells)) < likely, 1)
         adjacent = upper | upper.T
-        chain = clusters(adjacent, TIMES, w0=16, m=6, retries=7, unaligned=WAITS)
-        form = approximate_clusters(adjacent, TIMES, w0=16, m=6, retries=7, unaligned=WAITS)
+        chain = clusters(adjacent, TIMES, **WINDOWS, unaligned=WAITS)
+        form = approximate_clusters(adjacent, TIMES, **WINDOWS, unaligned=WAITS)
         for one, other in zip(chain.successes_per_s, form.successes_per_s, strict=True):
-            of = starved if one * BITS < STARVED * ALONE_BPS else errors
+            of = starved if one * BITS < STARVED_BPS else errors
             of.append(abs(other / one - 1.0))
-
     # The bounds are those of the docstring.
     assert max(errors) < 0.06
     assert np.median(starved) < 0.17
     assert max(starved) < 0.31
-
-
-@pytest.mark.verify  # processor time on a machine that is busy with else is up to twice as much
-@pytest.mark.parametrize(("cells", "most_s"), [(MOST_CELLS, 0.05), (30, 1.0)])
-def test_chains_take_little_of_a_processor(cells: int, most_s: float) -> None:
-    solve = clusters if cells <= MOST_CELLS else approximate_clusters
-    taken = []
-    for _ in range(9):
-        begin = time.process_time()
-        solve(graph(cells, row(cells)), TIMES, w0=16, m=6, retries=7, unaligned=WAITS)
-        taken.append(time.process_time() - begin)
-
-    assert min(taken) < most_s
 
 
 @pytest.mark.parametrize(
@@ -251,6 +206,6 @@ def test_chains_take_little_of_a_processor(cells: int, most_s: float) -> None:
 )
 def test_what_is_no_graph_is_refused(neighbours: object, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        clusters(neighbours, TIMES, w0=16, m=6, retries=7)  # type: ignore[arg-type]
+        clusters(neighbours, TIMES, **WINDOWS)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="w0"):
         clusters([[0]], TIMES, w0=1, m=6, retries=7)

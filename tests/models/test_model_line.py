@@ -32,9 +32,7 @@ def test_it_balances(size: int, up: int, down: int, seed: int) -> None:
     ]
     source, target = (np.array(column) for column in zip(*ways, strict=True))
     rates = random.uniform(0.1, 10.0, len(ways))
-
     law = stationary_law(size, source, target, rates)
-
     assert law == pytest.approx(balanced(size, source, target, rates), abs=1e-9)
     assert law.sum() == pytest.approx(1.0)
 
@@ -44,21 +42,12 @@ def test_the_rarest_state_is_known_to_its_last_digits() -> None:
     lower = np.arange(size - 1)
     source, target = np.concatenate([lower, lower + 1]), np.concatenate([lower + 1, lower])
     rates = np.concatenate([np.full(size - 1, ratio), np.ones(size - 1)])
-
     law = stationary_law(size, source, target, rates)
-
     assert law[-1] / law[0] == pytest.approx(ratio ** (size - 1), rel=1e-12)
-    mirrored = stationary_law(size, size - 1 - source, size - 1 - target, rates)
-    assert mirrored == pytest.approx(law[::-1], rel=1e-12, abs=0.0)
-
-
-def test_states_that_are_left_for_good_have_none() -> None:
-    # 0 -> 1 <-> 2 <- 3
-    source, target = np.array([0, 1, 2, 3]), np.array([1, 2, 1, 2])
-    law = stationary_law(4, source, target, np.array([1.0, 3.0, 1.0, 5.0]))
-    assert law == pytest.approx([0.0, 0.25, 0.75, 0.0])
-
-
-def test_one_state_is_all_there_is() -> None:
+    # 0 -> 1 <-> 2 <- 3: states that are left for good have none. One state is all there is.
+    ways = np.array([0, 1, 2, 3]), np.array([1, 2, 1, 2]), np.array([1.0, 3.0, 1.0, 5.0])
+    assert stationary_law(4, *ways) == pytest.approx([0.0, 0.25, 0.75, 0.0])
     none = np.array([], dtype=int)
     assert stationary_law(1, none, none, np.array([])).tolist() == [1.0]
+    mirrored = stationary_law(size, size - 1 - source, size - 1 - target, rates)
+    assert mirrored == pytest.approx(law[::-1], rel=1e-12, abs=0.0)

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from airtcp.models.airtime import Phy, Rate
-from airtcp.models.max_throughput import lone_sender, mean_backoff_s
+from airtcp.models.max_throughput import lone_sender
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,6 @@ def test_jun_coefficients(phy_80211b: Phy, mbps: int, rts: bool, a: float, b: fl
     )
     sizes = np.array([100, 1000, 1500])
     result = lone_sender(phy, 8 * sizes, rts=rts)
-
     assert result.throughput_bps / 1e6 == pytest.approx(8 * sizes / (a * sizes + b), rel=1e-5)
 
 
@@ -42,13 +41,6 @@ def test_inet_80211g(phy_80211g: Phy, mbps: int, expected: float) -> None:
         payload_bits=8 * 1000,
         data_rate=Rate(mbps * 1_000_000, "ofdm"),
     )
-
     assert result.throughput_bps / 1e6 == pytest.approx(expected, abs=5e-5)
     assert result.backoff_s == pytest.approx(67.5e-6)
     assert result.cycle_s == pytest.approx(28e-6 + 67.5e-6 + result.exchange_s)
-
-
-def test_mean_backoff_is_the_mean_over_the_window() -> None:
-    assert mean_backoff_s([0, 15, 31], 20e-6) == pytest.approx(
-        [np.mean(np.arange(cw + 1)) * 20e-6 for cw in (0, 15, 31)]
-    )

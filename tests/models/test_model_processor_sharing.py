@@ -1,41 +1,28 @@
-"""Processor sharing: the tail (26) against five other ways to it, and the means."""
+"""Processor sharing: tails against other ways to them, balance equations, and means.
 
-import heapq
+test_coverage.py has a simulation beside the law of few sources.
+"""
+
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 from airtcp.models.checks import Values
 from airtcp.models.processor_sharing import (
     conditional_mean_sojourn,
+    engset,
+    engset_distribution,
+    engset_sojourn_quantile,
+    engset_sojourn_tail,
+    limited,
+    limited_distribution,
     mean_sojourn,
     number_distribution,
     number_tail,
     sojourn_quantile,
     sojourn_tail,
-)
-
-NEAREST_TO_1 = float(np.nextafter(1.0, 0.0))
-LOADS = [0.0, 1e-30, 1e-6, 0.1, 0.5, 0.78, 0.95, 0.999, 1 - 1e-9, NEAREST_TO_1]
-
-
-# ---- (26), the tail for exponential sizes ----
-
-
-@pytest.mark.parametrize("rho", LOADS)
-def test_mean_is_the_integral_of_the_tail(rho: float) -> None:
-    """H4: Pr{S > 0} = 1, E[S] = 1/(1 - rho). With t = e^y / (1 - rho) the tails are smooth.
-
-    In units of 1e-5 beta, so that the longest time is a number that is let in.
-    """
-    y, step = np.linspace(-45.0, 9.0, 4001, retstep=True)
-    t = np.exp(y) / (1.0 - rho)
-
-    mean = np.sum(sojourn_tail(t * 1e-5, rho, 1e-5) * t) * step
-    assert mean == pytest.approx(1.0 / (1.0 - rho), rel=1e-12)
-    assert sojourn_tail(0.0, rho) == pytest.approx(1.0, abs=1e-14)
+)  # fmt: skip
+from scipy.linalg import expm
 
 
 def tail_by_the_chain(times: list[float], rho: float) -> list[float]:
@@ -71,24 +58,8 @@ def tail_by_the_chain(times: list[float], rho: float) -> list[float]:
 @pytest.mark.parametrize("rho", [0.01, 0.3, 0.6, 0.78, 0.9, 0.97, 0.99])
 def test_tail_of_the_markov_chain(rho: float) -> None:
     times = [0.01, 0.5, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0]
-
     assert sojourn_tail(times, rho) == pytest.approx(tail_by_the_chain(times, rho), abs=1e-12)
-
-
-def transform(s: Any, tau: Any, rho: float) -> Any:
-    """E[exp(-s S) | tau] of the M/M/1-PS queue: Coffman, Muntz and Trotter (J. ACM 17(1), 1970)."""
-    total = 1 + rho + s
-    r = 2 / (total + np.sqrt(total * total - 4 * rho))
-    leaves = (1 - rho) * (1 - rho * r * r) * np.exp(-(rho * (1 - r) + s) * tau)
-    return leaves / ((1 - rho * r) ** 2 - rho * (1 - r) ** 2 * np.exp(-(1 - rho * r * r) / r * tau))
-
-
-@pytest.mark.parametrize("tau", [0.1, 1.0, 4.0])
-def test_conditional_mean_is_that_of_the_transform(tau: float) -> None:
-    """(25): minus the derivative at zero, by a central difference."""
-    slope = (transform(1e-5, tau, 0.78) - transform(-1e-5, tau, 0.78)) / 2e-5
-
-    assert conditional_mean_sojourn(tau, 0.78) == pytest.approx(-slope, rel=1e-6)
+    assert sojourn_tail(0.0, rho) == pytest.approx(1.0, abs=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -120,102 +91,139 @@ def test_reference_values(rho: float, t: float, expected: float) -> None:
 def test_thousands_of_points_are_those_one_by_one() -> None:
     """More than one block of the sum, and axes of times and loads."""
     t = np.linspace(0.0, 50.0, 1001)
-
     tail = sojourn_tail(t[:, np.newaxis], [0.3, 0.78], 2.0)
     assert tail.shape == (1001, 2)
     assert tail[::250, 1].tolist() == [sojourn_tail(one, 0.78, 2.0) for one in t[::250].tolist()]
 
 
-# ---- (23) to (25), and their insensitivity ----
+@pytest.mark.parametrize("rho", [0.0, 1e-6, 0.1, 0.78, 0.999, 1 - 1e-9])
+def test_means_are_those_of_the_tail(rho: float) -> None:
+    """H4: E[S] = 1/(1 - rho) is the integral of Pr{S > t}, for exponential sizes as for any (24).
+
+    With t = e^y / (1 - rho) the tails are smooth; in units of 1e-5 the longest time is let in.
+    """
+    y, step = np.linspace(-45.0, 9.0, 4001, retstep=True)
+    t = np.exp(y) / (1.0 - rho)
+    mean = np.sum(sojourn_tail(t * 1e-5, rho, 1e-5) * t) * step
+    assert mean == pytest.approx(1.0 / (1.0 - rho), rel=1e-12)
+    assert mean_sojourn(2.5, rho) == pytest.approx(2.5 * mean)
+    # (25): flows are stretched alike, whatever their sizes.
+    assert conditional_mean_sojourn([1.0, 4.0], rho) == pytest.approx([mean, 4.0 * mean])
 
 
 def test_numbers_of_flows_add_up() -> None:
     """(23) and (30): sum 1, mean rho / (1 - rho), tails as summed from above, Little's formula."""
     n = np.arange(200)
     pi = number_distribution(n, 0.78)
-
     assert pi.sum() == pytest.approx(1.0, abs=1e-15)
     assert np.dot(n, pi) == pytest.approx(0.78 / 0.22)
     assert number_tail(n, 0.78) == pytest.approx(1.0 - np.cumsum(pi), abs=1e-14)
     assert np.dot(n, pi) == pytest.approx(mean_sojourn(0.312, 0.78) * 0.78 / 0.312)
-    assert number_distribution([0, 1], 0.0).tolist() == [1.0, 0.0]
-    assert number_tail(0, 0.0) == 0.0
-
-
-def shared_sojourns(arrivals: Values, services: Values) -> Values:
-    """Sojourn times of given flows under processor sharing: by attained service, exactly.
-
-    While n flows are there, each gains service at rate 1/n; a flow leaves when the service that
-    any flow has gained since it came reaches its own need.
-    """
-    sojourns = np.empty(arrivals.size)
-    now = gained = 0.0
-    present: list[tuple[float, int]] = []
-    for k, (arrival, service) in enumerate(zip(arrivals, services, strict=True)):
-        while present and now + (present[0][0] - gained) * len(present) <= arrival:
-            need, leaver = heapq.heappop(present)
-            now, gained = now + (need - gained) * (len(present) + 1), need
-            sojourns[leaver] = now - arrivals[leaver]
-        if present:
-            gained += (arrival - now) / len(present)
-        now = arrival
-        heapq.heappush(present, (gained + service, k))
-    while present:
-        need, leaver = heapq.heappop(present)
-        now, gained = now + (need - gained) * (len(present) + 1), need
-        sojourns[leaver] = now - arrivals[leaver]
-    return sojourns
-
-
-def balanced_hyperexponential(rng: np.random.Generator, n: int) -> Values:
-    """Two phases with balanced means, mean 1, squared coefficient of variation 4."""
-    p = 0.5 * (1 + math.sqrt(3 / 5))
-    fast = rng.random(n) < p
-    return np.where(fast, rng.exponential(1 / (2 * p), n), rng.exponential(1 / (2 - 2 * p), n))
-
-
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda rng, n: np.ones(n),
-        lambda rng, n: rng.exponential(1.0, n),
-        balanced_hyperexponential,
-    ],
-    ids=["deterministic", "exponential", "hyperexponential"],
-)
-def test_means_do_not_know_the_law_of_sizes(
-    draw: Callable[[np.random.Generator, int], Values],
-) -> None:
-    """(24) and (25) for M/G/1-PS: 200 runs of 1000 flows (100 more to warm up), 4 standard errors.
-
-    At rho = 0.6, whose relaxation time 1/(1 - sqrt(rho))^2 of 20 mean service times passes eight
-    times while it warms up.
-    """
-    rng = np.random.default_rng(24)
-    rho, runs, flows, warm_up = 0.6, 200, 1000, 100
-    means, stretches = [], []
-    for _ in range(runs):
-        services = draw(rng, warm_up + flows)
-        arrivals = np.cumsum(rng.exponential(1 / rho, warm_up + flows))
-        sojourns = shared_sojourns(arrivals, services)
-        means.append(sojourns[warm_up:].mean())
-        large = services[warm_up:] >= 1.0
-        stretches.append(sojourns[warm_up:][large].mean() / services[warm_up:][large].mean())
-
-    error = np.std(means, ddof=1) / math.sqrt(runs)
-    assert np.mean(means) == pytest.approx(mean_sojourn(1.0, rho), abs=4 * error)
-    error = np.std(stretches, ddof=1) / math.sqrt(runs)
-    assert np.mean(stretches) == pytest.approx(conditional_mean_sojourn(1.0, rho), abs=4 * error)
+    assert [*number_distribution([0, 1], 0.0), number_tail(0, 0.0)] == [1.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.3, 0.78, 0.999])
 def test_a_quantile_is_where_the_tail_is_what_is_left(rho: float) -> None:
     probability = np.array([0.0, 1e-9, 0.1, 0.5, 0.9, 0.99, 1.0 - 1e-9])
-
     times = sojourn_quantile(probability, rho, 2.5)
-
     assert sojourn_tail(times, rho, 2.5) == pytest.approx(1.0 - probability, rel=1e-10)
     if rho == 0.0:  # alone: the exponential law
         assert times == pytest.approx(-2.5 * np.log1p(-probability), rel=1e-6)
     with pytest.raises(ValueError, match="probability must be less than 1"):
         sojourn_quantile(1.0, rho)
+
+
+def balance(rates_up: list[float], rates_down: list[float]) -> Values:
+    """Stationary law of a birth-death chain, from its generator as a linear system."""
+    size = len(rates_up) + 1
+    generator = np.diag(rates_up, 1) + np.diag(rates_down, -1)
+    generator -= np.diag(generator.sum(axis=1))
+    system = np.vstack([generator.T, np.ones(size)])
+    solution = np.linalg.lstsq(system, np.append(np.zeros(size), 1.0), rcond=None)[0]
+    return np.asarray(solution, dtype=np.float64)
+
+
+@pytest.mark.parametrize("rho", [0.2, 0.999999, 1.0, 3.0])
+@pytest.mark.parametrize("limit", [1, 2, 7])
+def test_limit_against_the_balance_equations(rho: float, limit: int) -> None:
+    pi = balance([rho] * limit, [1.0] * limit)
+    flows = float(np.dot(np.arange(limit + 1), pi))
+    result = limited(rho, limit, 0.5)
+    assert limited_distribution(rho, limit) == pytest.approx(pi, abs=1e-12)
+    assert result.blocking == pytest.approx(pi[-1], rel=1e-9)
+    assert result.mean_flows == pytest.approx(flows, rel=1e-9)
+    assert result.carried == pytest.approx(1.0 - pi[0], rel=1e-9)  # served whenever not empty
+    assert result.mean_sojourn_s == pytest.approx(0.5 * flows / (rho * (1 - pi[-1])), rel=1e-9)
+
+
+def test_no_load_and_no_limit_is_too_much() -> None:
+    result = limited([1e-30, 1e15], [100_000, 100_000])
+    assert result.mean_sojourn_s == pytest.approx([1.0, 1e5])
+    assert result.blocking == pytest.approx([0.0, 1.0])
+    assert result.carried == pytest.approx([1e-30, 1.0], rel=1e-12, abs=0.0)
+    assert limited(np.array([[0.5], [2.0]]), [1, 3, 10]).blocking.shape == (2, 3)
+    assert engset([2, 9], 0.3, [[1], [4], [20]]).full.shape == (3, 2)
+    assert engset(9, 0.3, 20).full == engset(9, 0.3).full
+
+
+@pytest.mark.parametrize("ratio", [0.1, 1.0, 5.0])
+def test_engset_loss_formula(ratio: float) -> None:
+    """8 sources, 3 places: time congestion C(8, 3) a^3 / sum, call congestion that of 7 sources."""
+
+    def congestion(sources: int) -> float:
+        terms = [math.comb(sources, k) * ratio**k for k in range(4)]
+        return terms[3] / sum(terms)
+
+    result = engset(8, ratio, 3, speeds=[1, 2, 3])
+    assert result.full == pytest.approx(congestion(8))
+    assert result.blocking == pytest.approx(congestion(7))
+    assert result.mean_sojourn_s == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("limit", [2, 5])
+def test_few_sources_that_share_against_the_balance_equations(limit: int) -> None:
+    ratio, sources = 0.4, 5
+    pi = balance([ratio * (sources - k) for k in range(limit)], [1.0] * limit)
+    result = engset(sources, ratio, limit)
+    assert engset_distribution(sources, ratio, limit) == pytest.approx(pi, abs=1e-12)
+    assert result.carried == pytest.approx(1.0 - pi[0])
+    assert result.mean_flows == pytest.approx(np.dot(np.arange(limit + 1), pi))
+    idle = sources - np.arange(limit + 1)
+    assert result.blocking == pytest.approx(idle[-1] * pi[-1] / np.dot(idle, pi), abs=1e-12)
+
+
+def test_the_mean_with_few_sources_is_the_integral_of_the_tail() -> None:
+    for sources, ratio in ((1, 2.0), (2, 0.3), (10, 0.12), (40, 1.0)):
+        mean = float(engset(sources, ratio).mean_sojourn_s)
+        times = np.linspace(0.0, 60.0 * sources, 60_001)
+        found = np.trapezoid(engset_sojourn_tail(times, sources, ratio), times)
+        assert found == pytest.approx(mean, rel=1e-4)
+
+
+def test_a_flow_beside_one_other_source_is_a_chain_of_two_states() -> None:
+    ratio, times = 0.7, [0.0, 0.3, 2.0, 9.0]
+    # Alone, another may come; two leave at half the rate each. The other is found as it is alone.
+    rates = np.array([[-1.0 - ratio, ratio], [0.5, -1.0]])
+    found = np.array([1.0, ratio]) / (1.0 + ratio)
+    tail = engset_sojourn_tail(times, 2, ratio)
+    assert tail == pytest.approx([(found @ expm(rates * t)).sum() for t in times], rel=1e-12)
+
+
+def test_the_tail_with_many_sources_is_that_of_a_poisson_process() -> None:
+    times = np.array([0.5, 2.0, 10.0])
+    tails = [engset_sojourn_tail(times, n, 0.6 / n) for n in (1_000, 10_000)]
+    off = [np.abs(tail / sojourn_tail(times, 0.6) - 1.0).max() for tail in tails]
+    assert off[0] < 0.02
+    assert off[1] == pytest.approx(off[0] / 10.0, rel=0.1)
+
+
+@pytest.mark.parametrize(("sources", "ratio"), [(1, 1.0), (7, 0.02), (30, 5.0), (400, 0.004)])
+def test_a_quantile_with_few_sources_is_where_the_tail_is_what_is_left(
+    sources: int, ratio: float
+) -> None:
+    probability = np.array([0.0, 0.1, 0.5, 0.9, 0.99])
+    times = engset_sojourn_quantile(probability, sources, ratio, 2.5)
+    tail = engset_sojourn_tail(times, sources, ratio, 2.5)
+    assert tail == pytest.approx(1.0 - probability, rel=1e-9)
+    if sources == 1:  # it shares with none
+        assert times == pytest.approx(-2.5 * np.log1p(-probability))

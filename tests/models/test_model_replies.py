@@ -60,14 +60,12 @@ def counted(w0: int, d: int, connections: int, acks: int) -> tuple[float, float]
 def test_the_share_at_once_is_counted(w0: int, d: int, connections: int, most: float) -> None:
     share, met = counted(w0, d, connections, 40_000)
     cell = download(DATA, ACK, w0=w0, d=d, at_once=share_at_once(w0, d, connections))
-
     assert share_at_once(w0, d, connections) == pytest.approx(share, abs=most)
     assert cell.failing == pytest.approx(met, rel=0.1)
 
 
 def test_no_ack_at_once_is_one_contender_and_an_ack_for_each_d_segments() -> None:
     cell = download(DATA, ACK, w0=16, d=2, at_once=0.0)
-
     assert (cell.contenders, cell.failing) == (1.5, 0.0)
     assert cell.times.success_s == pytest.approx((2 * DATA.success_s + ACK.success_s) / 3)
     assert cell.segments == pytest.approx(2 / 3)
@@ -81,7 +79,6 @@ def test_goodput_of_acks_at_once_by_hand() -> None:
     # That ACK contends then, and meets the access point once more in few of its slots.
     slots = 7.5 + 15.5 * collided
     segment_s = slots * 9e-6 + (1 + collided) * DATA.success_s + ACK.success_s / 2
-
     assert found == pytest.approx(BITS / segment_s, rel=5e-3)
 
 

@@ -1,6 +1,7 @@
 """TCP over A-MPDUs: cases that can be worked out, limits that must hold, and what is refused."""
 
 from math import factorial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +27,6 @@ def ask(n: int, window: int, d: int, of: Times | None = None, **keys: str | floa
 def test_one_station_whose_window_fits_takes_turns_with_the_access_point(direction: str) -> None:
     """44 segments, and 22 ACKs for them: 2 accesses with 7.5 slots of backoff, no collision."""
     said = ask(1, 44, 2, direction=direction)
-
     cycle = (100 + 28 * 44) + (100 + 22) + 2 * 7.5 * 9
     assert float(said.segments_per_s) == pytest.approx(44 / cycle * 1e6)
     assert float(said.segments_per_ppdu) == 44
@@ -49,45 +49,42 @@ def test_windows_that_fit_are_tokens_of_which_the_stations_hold_a_poisson_number
     weight = np.array([1 / factorial(j) for j in range(n + 1)])
     slots = weight / (tau * (1 - tau) ** (stations + ap - 1))
     meets = 1 - (1 - tau) ** stations
-
     said = ask(n, 44, 2)
-
     expected = (slots * ap * tau) @ meets / (slots @ (ap * tau))
     assert float(said.collision_probability_ap) == pytest.approx(expected, rel=1e-6)
     assert float(said.segments_per_ppdu) == pytest.approx(44)
     assert float(said.ack_accesses) == pytest.approx(1.0)
 
 
-def test_one_station_with_a_large_window_and_acks_that_all_fit() -> None:
-    """Access point and station are equally likely next, and an ACK access takes all: half as many
-    of them as of data, and attempts of the access point meet one of the station's every second
-    state, (slots of the state with both weigh 1 / (1 - tau)).
-    """
-    said = ask(1, 20_000, 8, times(segments=32, acks=10_000))
-
-    assert float(said.ack_accesses) == pytest.approx(0.5, rel=1e-3)
-    assert float(said.segments_per_ppdu) == pytest.approx(32, rel=1e-3)
-
-
-def test_without_aggregation_each_ack_needs_an_access() -> None:
-    said = ask(4, 100, 2, times(segments=1, acks=1))
-
-    assert float(said.segments_per_ppdu) == 1.0
-    assert float(said.ack_accesses) == pytest.approx(0.5)
-
-
-def test_the_bound_without_acks_is_one_sender() -> None:
-    said = ask(20, 44, 2, acks="none")
-
-    assert float(said.segments_per_s) == pytest.approx(44 / (100 + 28 * 44 + 7.5 * 9) * 1e6)
-    assert float(ask(1, 10_000, 2, acks="none").segments_per_ppdu) == 64
+@pytest.mark.parametrize(
+    ("asked", "segments", "accesses"),
+    [
+        # Access point and station are equally likely next, and an ACK access takes all: half as
+        # many of them as of data.
+        ((1, 20_000, 8, times(segments=32, acks=10_000)), 32, 0.5),
+        # Without aggregation each ACK needs an access.
+        ((4, 100, 2, times(segments=1, acks=1)), 1, 0.5),
+    ],
+)
+def test_accesses_for_acks(asked: tuple[Any, ...], segments: int, accesses: float) -> None:
+    said = ask(*asked)
+    assert float(said.ack_accesses) == pytest.approx(accesses, rel=1e-3)
+    assert float(said.segments_per_ppdu) == pytest.approx(segments, rel=1e-3)
 
 
 def test_more_segments_for_an_ack_never_cost_goodput_where_they_divide_the_window() -> None:
     rates = [float(ask(5, 64, d).segments_per_s) for d in (1, 2, 4, 8, 16)]
-
     assert rates == sorted(rates)
+    # Without ACKs it is one sender; a larger window costs little and gains little.
     assert rates[-1] < float(ask(5, 64, 1, acks="none").segments_per_s)
+    alone = ask(20, 44, 2, acks="none")
+    assert float(alone.segments_per_s) == pytest.approx(44 / (100 + 28 * 44 + 7.5 * 9) * 1e6)
+    few, *many = (ask(3, window, 2).segments_per_s for window in (300, 701, 2001, 10_000))
+    assert all(few < rate < 1.1 * few for rate in many)
+    # Arrays are single numbers side by side.
+    both = throughput([1, 5], 44, [[1], [2]], times(), slot_s=SLOT, w0=W0, m=M, retries=RETRIES)
+    assert both.segments_per_s[1, 1] == float(ask(5, 44, 2).segments_per_s)
+    assert both.n.tolist() == [[1, 5], [1, 5]]
 
 
 def test_a_window_that_fits_into_a_ppdu_goes_round_its_path_as_one() -> None:
@@ -98,10 +95,8 @@ def test_a_window_that_fits_into_a_ppdu_goes_round_its_path_as_one() -> None:
     """
     path = {"path_s": 1e-3, "aifs_s": 43e-6}
     cycle = 100 + 28 * 64 + 100 + 32 + 1000
-
     said = ask(1, 64, 2, **path, at_once=True)  # type: ignore[arg-type]
     waits = ask(1, 64, 2, **path)  # type: ignore[arg-type]
-
     assert float(said.segments_per_s) == pytest.approx(64 / (cycle - 43 + 4.5) * 1e6)
     assert float(waits.segments_per_s) == pytest.approx(64 / (cycle + 2 * 7.5 * 9) * 1e6)
     assert float(said.segments_per_ppdu) == 64
@@ -114,7 +109,6 @@ def test_windows_of_two_ppdus_pass_each_other_where_the_path_is_long() -> None:
     other again once they are apart, and nothing brings them back together.
     """
     said = ask(1, 128, 2, path_s=5e-3, at_once=True)
-
     cycle = 100 + 28 * 64 + 100 + 32 + 5000
     assert float(said.segments_per_s) == pytest.approx(128 / cycle * 1e6, rel=2e-3)
 
@@ -127,7 +121,6 @@ def test_no_path_lets_more_pass_than_the_windows_in_its_round_trip(
     n: int, window: int, d: int, path_s: float, direction: str
 ) -> None:
     said = ask(n, window, d, path_s=path_s, direction=direction)
-
     assert 0 < float(said.segments_per_s) < n * window / path_s
     # The path lets nothing pass that the air does not, but for windows that it keeps from waiting.
     assert float(said.segments_per_s) < 1.1 * float(
@@ -136,21 +129,12 @@ def test_no_path_lets_more_pass_than_the_windows_in_its_round_trip(
     assert 0 <= float(said.collision_probability) < 0.5
 
 
-def test_arrays_are_single_numbers_side_by_side() -> None:
-    both = throughput([1, 5], 44, [[1], [2]], times(), slot_s=SLOT, w0=W0, m=M, retries=RETRIES)
-
-    assert both.segments_per_s.shape == (2, 2)
-    assert both.segments_per_s[1, 1] == float(ask(5, 44, 2).segments_per_s)
-    assert both.n.tolist() == [[1, 5], [1, 5]]
-
-
 @pytest.mark.parametrize("direction", ["download", "upload"])
 @pytest.mark.parametrize(("window", "d"), [(1, 1), (3, 2), (44, 16), (64, 64), (1000, 3)])
 @pytest.mark.parametrize("n", [1, 2, 50])
 def test_nothing_is_gained_or_lost(direction: str, window: int, d: int, n: int) -> None:
     """As many segments are acknowledged as are delivered; no PPDU is beyond its limits."""
     said = ask(n, window, d, direction=direction)
-
     acked = float(said.ack_accesses * said.acks_per_ppdu) * d
     assert acked == pytest.approx(float(said.segments_per_ppdu))
     assert 0 < float(said.segments_per_ppdu) <= min(window, 64)
@@ -170,9 +154,3 @@ def test_what_cannot_be_is_refused(n: int, window: int, d: int, message: str) ->
     for last, said in ((two, "equally long"), (one[np.newaxis], "one dimension")):
         with pytest.raises(ValueError, match=said):
             Times(one, one, one, last)
-
-
-@pytest.mark.parametrize("window", [701, 2001, 10_000])
-def test_large_windows_whose_ends_are_hardly_ever_seen_have_an_answer(window: int) -> None:
-    few, many = ask(3, 300, 2), ask(3, window, 2)
-    assert few.segments_per_s < many.segments_per_s < 1.1 * few.segments_per_s
