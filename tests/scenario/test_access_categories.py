@@ -32,28 +32,24 @@ def edca(mac: str, standard: str = "802.11b", phy: str = "") -> Edca:
 
 
 def access(aifs_us: int, cw_min: int, cw_max: int, txop_us: int) -> AccessParameters:
-    return AccessParameters(
-        aifs_ns=aifs_us * US, cw_min=cw_min, cw_max=cw_max, txop_limit_ns=txop_us * US
-    )
+    times = {"aifs_ns": aifs_us * US, "txop_limit_ns": txop_us * US}
+    return AccessParameters(cw_min=cw_min, cw_max=cw_max, **times)
 
 
 @pytest.mark.parametrize("written", ["[mac.edca]", "[mac.edca.ap]", "[mac.edca.stations.AC_BK]"])
 def test_any_table_switches_it_on_and_the_standard_fills_in(written: str) -> None:
     # SIFS 10, slot 20: 10 + 20 AIFSN; windows of 31 and 1023.
+    background = access(150, 31, 1023, 3264)
     assert edca(written) == Edca(
         ap={
-            "AC_VO": access(30, 7, 15, 3264),
-            "AC_VI": access(30, 15, 31, 6016),
-            "AC_BE": access(70, 31, 127, 3264),
-            "AC_BK": access(150, 31, 1023, 3264),
+            "AC_VO": access(30, 7, 15, 3264), "AC_VI": access(30, 15, 31, 6016),
+            "AC_BE": access(70, 31, 127, 3264), "AC_BK": background,
         },
         stations={
-            "AC_VO": access(50, 7, 15, 3264),
-            "AC_VI": access(50, 15, 31, 6016),
-            "AC_BE": access(70, 31, 1023, 3264),
-            "AC_BK": access(150, 31, 1023, 3264),
+            "AC_VO": access(50, 7, 15, 3264), "AC_VI": access(50, 15, 31, 6016),
+            "AC_BE": access(70, 31, 1023, 3264), "AC_BK": background,
         },
-    )
+    )  # fmt: skip
 
 
 def test_ofdm_has_shorter_slots_windows_and_txops() -> None:
@@ -69,7 +65,6 @@ def test_ofdm_has_shorter_slots_windows_and_txops() -> None:
 
 def test_a_key_left_out_of_a_category_takes_the_standards() -> None:
     found = load(EVERY_KEY).mac.edca
-
     # SIFS 11 us, slot 21 us, windows of 30 and 1000; quotients rounded down: 31 // 4 - 1,
     # 31 // 2 - 1; 4 x 31 - 1.
     assert found.ap == {
@@ -94,13 +89,14 @@ def test_a_data_frame_has_a_qos_control_field_unless_it_is_said_how_long_it_is()
 
 
 # An upload of 1500-byte packets at 11 Mb/s: 192 us and 12304 bits (QoS, LLC), SIFS, ACK.
+OF_STATIONS = '[mac.edca.stations.AC_BE]\ntxop_limit = "'
 UPLOAD_US = 192 + 1119 + 10 + 192 + 56
 
 
 @pytest.mark.parametrize(
     ("mac", "short_of"),
     [
-        (f'[mac.edca.stations.AC_BE]\ntxop_limit = "{UPLOAD_US} us"', None),
+        (f'{OF_STATIONS}{UPLOAD_US} us"', None),
         (f'[mac.edca.stations.AC_BE]\ntxop_limit = "{UPLOAD_US - 1} us"', UPLOAD_US),
         ('[mac.edca.stations.AC_BE]\ntxop_limit = "0 us"', None),
         # Another category, and the access point's: ACKs of 40 bytes, 624 bits.
@@ -108,10 +104,7 @@ UPLOAD_US = 192 + 1119 + 10 + 192 + 56
         ('[mac.edca.ap.AC_BE]\ntxop_limit = "507 us"', None),
         ('[mac.edca.ap.AC_BE]\ntxop_limit = "506 us"', 507),
         # RTS, SIFS, CTS, SIFS come first.
-        (
-            f'rts_threshold = "0 B"\n[mac.edca.stations.AC_BE]\ntxop_limit = "{UPLOAD_US} us"',
-            UPLOAD_US + 272 + 248 + 20,
-        ),
+        (f'rts_threshold = "0 B"\n{OF_STATIONS}{UPLOAD_US} us"', UPLOAD_US + 272 + 248 + 20),
     ],
 )
 def test_a_txop_has_room_for_a_frame(mac: str, short_of: int | None) -> None:

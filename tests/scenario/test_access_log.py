@@ -8,12 +8,7 @@ from pathlib import Path
 import pytest
 from airtcp.distributions import Empirical
 from airtcp.scenario import access_log
-from airtcp.scenario.access_log import (
-    LONGEST_LINE,
-    DataFileError,
-    read_access_log,
-    read_csv_column,
-)
+from airtcp.scenario.access_log import LONGEST_LINE, DataFileError, read_access_log, read_csv_column
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,70 +20,54 @@ def written(path: Path, *lines: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        COMMON + ' "http://example.org/" "Browser/1.0 (X; Y) [z]"',
-        COMMON + ' "-" "-" 0.003 extra',
-        COMMON.replace("- - [", "- Jane Doe ["),
-        COMMON.replace("/a", '/say?\\"hi\\"'),
-        COMMON.replace("GET /a HTTP/1.1", "-"),
-        COMMON.replace("/a", "/200 404"),
-        COMMON.replace("/a", "/\udcff\udcfe\x00"),
-        "  " + COMMON + "\r",
-    ],
-)
-def test_lines_that_count(line: str, tmp_path: Path) -> None:
-    path = written(tmp_path / "access.log", line)
-
-    assert read_access_log(path) == Empirical(values=(1500.0,), counts=(1,))
+def read(path: Path, column: str | None = None) -> Empirical | str:
+    """The values of a log, or of a column of a CSV file; or why it is refused."""
+    try:
+        if column is None:
+            return read_access_log(path)
+        return read_csv_column(path, column, zero_allowed=False, most=1e15)
+    except DataFileError as error:
+        return str(error)
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "counted"),
     [
-        *(COMMON.replace("200 1500", answer) for answer in ("200 -", "200 0", "206 7", "500 7")),
-        COMMON.replace("1500", "9" * 5000),
+        (COMMON + ' "http://example.org/" "Browser/1.0 (X; Y) [z]"', True),
+        (COMMON + ' "-" "-" 0.003 extra', True),
+        (COMMON.replace("- - [", "- Jane Doe ["), True),
+        (COMMON.replace("/a", '/say?\\"hi\\"'), True),
+        (COMMON.replace("GET /a HTTP/1.1", "-"), True),
+        (COMMON.replace("/a", "/200 404"), True),
+        (COMMON.replace("/a", "/\udcff\udcfe\x00"), True),
+        ("  " + COMMON + "\r", True),
+        *((COMMON.replace("200 1500", one), False) for one in ("200 -", "200 0", "206 7", "500 7")),
+        (COMMON.replace("1500", "9" * 5000), False),
         # Each bracket may begin the time: looking at all of the rest for each would take hours.
-        *("10.0.0.1 - - " + rest for rest in ("[ " * 400_000, '[] "' * 200_000)),
-        '10.0.0.1 - - [] "' + '\\"' * 400_000,
-        "x" * (3 * LONGEST_LINE),
+        ("10.0.0.1 - - " + "[ " * 400_000, False),
+        ("10.0.0.1 - - " + '[] "' * 200_000, False),
+        ('10.0.0.1 - - [] "' + '\\"' * 400_000, False),
+        ("x" * (3 * LONGEST_LINE), False),
     ],
-    ids=range(9),
+    ids=range(17),
 )
-def test_lines_that_do_not_count(line: str, tmp_path: Path) -> None:
+def test_lines_that_count(line: str, counted: bool, tmp_path: Path) -> None:
     path = written(tmp_path / "access.log", COMMON, line, COMMON)
-
-    assert read_access_log(path) == Empirical(values=(1500.0,), counts=(2,))
+    assert read(path) == Empirical(values=(1500.0,), counts=(2 + counted,))
 
 
 def test_torn_lines_are_skipped_up_to_half(tmp_path: Path) -> None:
     half = written(tmp_path / "half.log", COMMON, "torn", "", "torn", COMMON)
     more = written(tmp_path / "more.log", COMMON, "torn", "torn", COMMON, "torn")
-
-    assert read_access_log(half) == Empirical(values=(1500.0,), counts=(2,))
-    with pytest.raises(DataFileError, match="is not an access log: 3 of 5 lines are not"):
-        read_access_log(more)
+    assert read(half) == Empirical(values=(1500.0,), counts=(2,))
+    assert "is not an access log: 3 of 5 lines are not" in str(read(more))
 
 
-def test_compressed_files(tmp_path: Path) -> None:
-    log, table = tmp_path / "access.log.gz", tmp_path / "times.csv.gz"
-    log.write_bytes(gzip.compress(f"{COMMON}\n".encode()))
-    table.write_bytes(gzip.compress(b"s\n0\n2\n"))
-
-    assert read_access_log(log) == Empirical(values=(1500.0,), counts=(1,))
-    assert read_csv_column(table, "s", zero_allowed=True, most=1e15) == Empirical(
-        values=(0.0, 2.0), counts=(1, 1)
-    )
-
-
-def test_csv_with_a_byte_order_mark_and_quotes(tmp_path: Path) -> None:
-    path = tmp_path / "sizes.csv"
-    path.write_bytes(b'\xef\xbb\xbfsize,"what, then"\r\n" 3 ",x\r\n\r\n3,"a\nb"\r\n1e3,\r\n')
-
-    assert read_csv_column(path, "size", zero_allowed=False, most=1e15) == Empirical(
-        values=(3.0, 1000.0), counts=(2, 1)
-    )
+@pytest.mark.parametrize("name", ["sizes.csv", "sizes.csv.gz"])
+def test_csv_with_a_byte_order_mark_and_quotes(name: str, tmp_path: Path) -> None:
+    content = b'\xef\xbb\xbfsize,"what, then"\r\n" 3 ",x\r\n\r\n3,"a\nb"\r\n1e3,\r\n'
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    assert read(tmp_path / name, "size") == Empirical(values=(3.0, 1000.0), counts=(2, 1))
 
 
 @pytest.mark.parametrize(
@@ -112,7 +91,7 @@ def test_csv_with_a_byte_order_mark_and_quotes(tmp_path: Path) -> None:
     ],
 )
 def test_csv_files_that_are_refused(content: str, message: str, tmp_path: Path) -> None:
-    assert message in refusal_of(written(tmp_path / "sizes.csv", content[:-1]), "size")
+    assert message in str(read(written(tmp_path / "sizes.csv", content[:-1]), "size"))
 
 
 @given(st.binary(max_size=200))
@@ -121,52 +100,25 @@ def test_any_file_is_read_or_refused(
 ) -> None:
     path = tmp_path_factory.mktemp("any") / "file"
     path.write_bytes(content)
-
     for column in (None, "a"):
-        assert isinstance(values_or_refusal(path, column), Empirical | str)
+        assert isinstance(read(path, column), Empirical | str)
 
 
-def values_or_refusal(path: Path, column: str | None) -> Empirical | str:
-    try:
-        if column is None:
-            return read_access_log(path)
-        return read_csv_column(path, column, zero_allowed=False, most=1e15)
-    except DataFileError as error:
-        return str(error)
-
-
-def refusal_of(path: Path, column: str | None = None) -> str:
-    answer = values_or_refusal(path, column)
-    assert isinstance(answer, str), answer
-    return answer
-
-
-def test_files_are_read_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_and_values_are_read_up_to_a_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What a gigabyte of zeros takes in a file of a megabyte, with less: 4 MiB and 20 kB."""
     monkeypatch.setattr(access_log, "MOST_BYTES", 4 * 2**20)
+    monkeypatch.setattr(access_log, "MOST_VALUES", 3)
     bomb = tmp_path / "access.log.gz"
     bomb.write_bytes(gzip.compress(bytes(5 * 2**20)))
-
-    assert "has too many bytes" in refusal_of(bomb)
-    assert "has too many bytes" in refusal_of(Path("/dev/zero"))
-    assert "line 1 is too long" in refusal_of(Path("/dev/zero"), "size")
-
-
-def test_values_are_counted_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(access_log, "MOST_VALUES", 3)
+    assert "has too many bytes" in str(read(bomb))
+    assert "has too many bytes" in str(read(Path("/dev/zero")))
+    assert "line 1 is too long" in str(read(Path("/dev/zero"), "size"))
     table = written(tmp_path / "sizes.csv", "size", "1", "2", "3", "3", "4")
     log = written(tmp_path / "sizes.log", *(COMMON.replace("1500", n) for n in "12334"))
-
-    assert "too many different values; allowed: 3 at most" in refusal_of(table, "size")
-    assert "too many different values; allowed: 3 at most" in refusal_of(log)
-
-
-def test_a_pipe_is_a_file(tmp_path: Path) -> None:
-    pipe = tmp_path / "log"
-    os.mkfifo(pipe)
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(pipe.write_text, COMMON + "\n")
-        assert read_access_log(pipe) == Empirical(values=(1500.0,), counts=(1,))
+    for found in (read(table, "size"), read(log)):
+        assert "too many different values; allowed: 3 at most" in str(found)
 
 
 def test_a_file_is_taken_apart_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,44 +127,35 @@ def test_a_file_is_taken_apart_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     one.write_text(COMMON + "\n")
     first = read_access_log(one)
     one.rename(other)
-    taken_apart = []
-
-    def take_apart(*log: object) -> Empirical:
-        taken_apart.append(log)
-        return Empirical(values=(1.0,), counts=(1,))
-
-    monkeypatch.setattr(access_log, "_sizes_of_log", take_apart)
-
+    again = Empirical(values=(1.0,), counts=(1,))
+    monkeypatch.setattr(access_log, "_sizes_of_log", lambda *log: again)
     assert read_access_log(other) is first
-    assert not taken_apart
     # As long as before, and written within the same tick of the file system's clock.
     times = other.stat()
     other.write_text(COMMON.replace("1500", "1501") + "\n")
     os.utime(other, ns=(times.st_atime_ns, times.st_mtime_ns))
-    assert read_access_log(other).values == (1.0,)
+    assert read_access_log(other) == again
 
 
 def test_a_column_of_a_known_file_is_not_another(tmp_path: Path) -> None:
     path = written(tmp_path / "a.csv", "x,y", "1,2")
-
-    values = [
-        read_csv_column(path, column, zero_allowed=zero, most=most).values
-        for column, zero, most in (("x", True, 9.0), ("y", True, 9.0), ("x", False, 9.0))
-    ]
-    assert values == [(1.0,), (2.0,), (1.0,)]
+    for column, zero, value in (("x", True, 1.0), ("y", True, 2.0), ("x", False, 1.0)):
+        assert read_csv_column(path, column, zero_allowed=zero, most=9.0).values == (value,)
     with pytest.raises(DataFileError, match="too large"):
         read_csv_column(path, "y", zero_allowed=True, most=1.0)
 
 
-def test_a_large_file_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("lines", [1, 2000])
+def test_a_large_file_is_read_in_pieces(
+    lines: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """From a pipe too, which cannot be read again from the beginning."""
     monkeypatch.setattr(access_log, "_KNOWN_BYTES", 100)
-    content = "".join(COMMON.replace("1500", str(n)) + "\n" for n in range(1, 2001))
-    pipe = tmp_path / "log"
+    content = "".join(COMMON.replace("1500", str(n)) + "\n" for n in range(1, lines + 1))
+    pipe, packed = tmp_path / "log", tmp_path / "log.gz"
     os.mkfifo(pipe)
-    (tmp_path / "log.gz").write_bytes(gzip.compress(content.encode()))
+    packed.write_bytes(gzip.compress(content.encode()))
     with ThreadPoolExecutor(1) as pool:
         pool.submit(pipe.write_text, content)
-        read = [read_access_log(pipe), read_access_log(tmp_path / "log.gz")]
-
-    assert [len(one.values) for one in read] == [2000, 2000]
+        found = [read_access_log(pipe), read_access_log(packed)]
+    assert [one.values for one in found] == 2 * [tuple(map(float, range(1, lines + 1)))]

@@ -10,39 +10,37 @@ from airtcp.scenario.keys.queue import AirtimeScheduler
 from airtcp.scenario.profiles import access_points
 
 FLOW = {"stations": "laptop", "direction": "download", "application": {"kind": "bulk"}}
+CODEL = {"queue": {"discipline": "fq-codel"}, "scheduler": "airtime"}
+TURNS = {"discipline": "per-flow", "limit": 50}
 VENDOR = {"queue": {"discipline": "fifo", "limit": 1000}, "scheduler": "oldest"}
 
 
 def network(ap: Any, standard: str = "802.11ax", **more: Any) -> Scenario:
-    return resolve(
-        {
-            "phy": {"standard": standard},
-            "stations": [{"name": "laptop", "count": 2}],
-            "flows": [FLOW],
-            "ap": ap,
-            **more,
-        }
+    stations = [{"name": "laptop", "count": 2}]
+    tables = {"phy": {"standard": standard}, "stations": stations, "flows": [FLOW], "ap": ap}
+    return resolve(tables | more)
+
+
+CELLS = {"left": {"channel": 36}, "right": {"channel": 149}}
+
+
+def of_cells(ap: Any, **own: Any) -> Scenario:
+    """Two cells, of which each may have an access point of its own."""
+    return network(
+        ap,
+        cells={name: cell | own.get(name, {}) for name, cell in CELLS.items()},
+        stations=[{"name": f"of-{name}", "count": 1, "cell": name} for name in CELLS],
+        flows=[{**FLOW, "stations": f"of-{name}"} for name in CELLS],
     )
 
 
 def cells(ap: Any, **own: Any) -> dict[str, Any]:
-    """The queues and schedulers of two cells, of which each may have an access point of its own."""
-    flows = [{**FLOW, "stations": f"of-{name}"} for name in ("left", "right")]
-    found = network(
-        ap,
-        cells={
-            name: {"channel": channel, **own.get(name, {})}
-            for name, channel in (("left", 36), ("right", 149))
-        },
-        stations=[{"name": f"of-{name}", "count": 1, "cell": name} for name in ("left", "right")],
-        flows=flows,
-    )
-    return {cell.name: (cell.ap.queue, cell.ap.scheduler) for cell in found.cells}
+    """The queues and schedulers of two cells."""
+    return {one.name: (one.ap.queue, one.ap.scheduler) for one in of_cells(ap, **own).cells}
 
 
 def test_openwrt_has_what_mac80211_does() -> None:
     ap = network({"profile": "openwrt"}).ap
-
     assert (ap.queue.discipline, ap.queue.limit) == ("fq-codel", 8192)
     codel = ap.queue.codel
     assert (codel.target_ns, codel.interval_ns, codel.ecn) == (20_000_000, 100_000_000, True)
@@ -71,10 +69,7 @@ def test_openwrt_has_what_mac80211_does() -> None:
         # Another discipline has nothing of the profile's queue.
         ({"profile": "openwrt", "queue": {"discipline": "fifo"}, "scheduler": "oldest"}, {}),
         # Flows that take turns leave nothing to a scheduler.
-        (
-            {"profile": "openwrt", "queue": {"discipline": "per-flow", "limit": 50}},
-            {"queue": {"discipline": "per-flow", "limit": 50}},
-        ),
+        ({"profile": "openwrt", "queue": TURNS}, {"queue": TURNS}),
     ],
 )
 def test_a_key_overrides_the_profile(ap: dict[str, Any], wanted: dict[str, Any]) -> None:
@@ -103,7 +98,6 @@ def test_access_points_without_a_profile_have_its_limit_or_none(
 
 def test_a_cell_takes_the_profile_of_all_or_has_its_own() -> None:
     vendor, openwrt = (cells({"profile": name})["left"] for name in ("vendor", "openwrt"))
-
     assert vendor != openwrt
     for of_all, own in (("vendor", "openwrt"), ("openwrt", "vendor")):
         found = cells({"profile": of_all}, left={"ap": {"profile": own}})
@@ -126,7 +120,6 @@ def test_a_cell_with_a_profile_takes_nothing_of_the_written_queue_of_all() -> No
 
 def test_a_profile_is_varied_by_its_key() -> None:
     scenario = network({"profile": "vendor"})
-
     changed = scenario.vary({"ap.profile": "openwrt"})
     assert changed.to_json() == network({"profile": "openwrt"}).to_json()
     assert changed.vary({"ap.profile": "vendor"}).to_json() == scenario.to_json()
@@ -137,7 +130,6 @@ def test_a_profile_is_varied_by_its_key() -> None:
 @pytest.mark.parametrize("name", access_points())
 def test_what_is_shown_has_the_source_of_each_key(name: str) -> None:
     scenario = network({"profile": name})
-
     shown = scenario.to_toml()
     assert load(shown).to_json() == scenario.to_json()
     assert f"# access point {name}: " in shown
@@ -151,10 +143,7 @@ def test_what_is_shown_has_the_source_of_each_key(name: str) -> None:
         ({"profile": "openwrt"}, "OpenWrt (FQ-CoDel, airtime)"),
         ({"queue": {"limit": "unlimited"}}, "FIFO (unlimited)"),
         ({"queue": {"limit": 1000, "mac_limit": 64}}, "FIFO (1000 packets, 64 in the driver)"),
-        (
-            {"queue": {"discipline": "fq-codel"}, "scheduler": "airtime"},
-            "FQ-CoDel (10240 packets, airtime)",
-        ),
+        (CODEL, "FQ-CoDel (10240 packets, airtime)"),
     ],
 )
 def test_an_access_point_has_its_words(ap: dict[str, Any], words: str) -> None:
@@ -162,20 +151,13 @@ def test_an_access_point_has_its_words(ap: dict[str, Any], words: str) -> None:
 
 
 def test_access_points_that_differ_are_named_with_their_cells() -> None:
-    found = network(
-        {"profile": "vendor"},
-        cells={"left": {"channel": 36}, "right": {"channel": 149, "ap": {"profile": "openwrt"}}},
-        stations=[{"name": f"of-{name}", "count": 1, "cell": name} for name in ("left", "right")],
-        flows=[{**FLOW, "stations": f"of-{name}"} for name in ("left", "right")],
-    )
-    assert access_point_words(found) == (
-        "vendor FIFO (1000 packets) in left; OpenWrt (FQ-CoDel, airtime) in right"
-    )
+    found = of_cells({"profile": "vendor"}, right={"ap": {"profile": "openwrt"}})
+    said = "vendor FIFO (1000 packets) in left; OpenWrt (FQ-CoDel, airtime) in right"
+    assert access_point_words(found) == said
 
 
 def test_fixed_bursts_have_half_of_their_window_by_default() -> None:
     found = network({"access": {"scheme": "fixed-burst"}}, standard="802.11b")
-
     bursts = {"scheme": "fixed-burst", "window_slots": 32, "packets": 16}
     assert found.ap.access.model_dump() == bursts
     assert Scenario.from_json(found.to_json()).ap.access == found.ap.access

@@ -21,16 +21,12 @@ def scenario(
 ) -> Scenario:
     """A scenario with endless downloads of each group."""
     bulk = {"kind": "bulk"}
-    return resolve(
-        {
-            "phy": {"standard": standard, **(phy or {})},
-            "stations": [{"name": name, "count": 1, **keys} for name, keys in groups.items()],
-            "flows": [
-                {"stations": name, "direction": "download", "application": bulk} for name in groups
-            ],
-            **tables,
-        }
-    )
+    own = {
+        "phy": {"standard": standard, **(phy or {})},
+        "stations": [{"name": name, "count": 1, **keys} for name, keys in groups.items()],
+        "flows": [{"stations": n, "direction": "download", "application": bulk} for n in groups],
+    }
+    return resolve(own | tables)
 
 
 def hears(of: Scenario) -> set[tuple[str, str]]:
@@ -56,7 +52,6 @@ def both_ways(*pairs: tuple[str, str]) -> set[tuple[str, str]]:
 def test_where_all_hear_all_the_resolved_form_says_nothing_of_cells() -> None:
     plain = scenario({"a": {}}, ap={"queue": {"limit": 50}})
     named = scenario({"a": {"cell": "hall"}}, cells={"hall": {"ap": {"queue": {"limit": 50}}}})
-
     assert plain.to_dict() == named.to_dict()
     assert not {"cells", "air"} & plain.to_dict().keys()
     assert not {"cell", "needs"} & plain.to_dict()["stations"][0].keys()
@@ -68,7 +63,6 @@ def test_only_paired_cells_hear_each_other() -> None:
         cells={"a": {}, "b": {}, "c": {}},
         air={"heard": [["a", "b"], ["b", "c"]]},
     )
-
     left = [("a", "x"), ("a", "b"), ("a", "y"), ("x", "b"), ("x", "y")]
     right = [("c", "z"), ("c", "b"), ("c", "y"), ("z", "b"), ("z", "y")]
     assert hears(row) == both_ways(*left, *right, ("b", "y"))
@@ -76,79 +70,61 @@ def test_only_paired_cells_hear_each_other() -> None:
     assert not row.air.powers_known
 
 
-def test_groups_that_leave_each_other_out_are_hidden() -> None:
-    pair = scenario({"left": {"hears": []}, "right": {"hears": []}, "near": {}})
-    # One word is enough to part two groups.
-    one = scenario({"left": {"hears": ["near"]}, "right": {}, "near": {}})
-
-    # "near" leaves nobody out, but is left out by both.
-    of_ap = [("ap", "left"), ("ap", "right"), ("ap", "near")]
-    assert hears(pair) == both_ways(*of_ap)
-    assert hears(one) == both_ways(*of_ap, ("left", "near"), ("right", "near"))
+@pytest.mark.parametrize(
+    ("left", "right", "hear_near"),
+    # "near" leaves nobody out, but is left out by both. One word is enough to part two groups.
+    [({"hears": []}, {"hears": []}, []), ({"hears": ["near"]}, {}, ["left", "right"])],
+)
+def test_groups_that_leave_each_other_out_are_hidden(
+    left: dict[str, Any], right: dict[str, Any], hear_near: list[str]
+) -> None:
+    of_ap = [("ap", name) for name in ("left", "right", "near")]
+    found = hears(scenario({"left": left, "right": right, "near": {}}))
+    assert found == both_ways(*of_ap, *((name, "near") for name in hear_near))
 
 
 def test_cells_on_other_channels_do_not_hear_each_other() -> None:
     groups = {"x": {"cell": "a"}, "y": {"cell": "b"}}
-    apart = scenario(groups, cells={"a": {"channel": 36}, "b": {"channel": 40}})
-    together = scenario(
-        groups,
-        standard="802.11ac",
-        cells={"a": {"channel": 36}, "b": {"channel": 40}},
-        air={"heard": [["a", "b"]]},
-    )
-
+    cells = {"a": {"channel": 36}, "b": {"channel": 40}}
+    apart = scenario(groups, cells=cells)
+    together = scenario(groups, standard="802.11ac", cells=cells, air={"heard": [["a", "b"]]})
     assert hears(apart) == both_ways(("a", "x"), ("b", "y"))
     # At 80 MHz both numbers are of one channel.
     assert len(hears(together)) == 12
 
 
-@pytest.mark.parametrize(
-    ("band", "width", "one", "other", "shared"),
-    [
-        (2.4, 20, 1, 6, False),
-        (2.4, 20, 1, 5, None),  # 20 MHz apart, 25 MHz are needed
-        (2.4, 20, 13, 14, None),
-        (2.4, 40, 1, 9, None),
-        (2.4, 40, 1, 10, False),
-        (5, 20, 64, 100, False),
-        (5, 40, 36, 40, True),
-        (5, 40, 40, 44, False),
-        (5, 80, 36, 48, True),
-        (5, 160, 36, 64, True),
-        (6, 320, 1, 61, True),
-        (6, 320, 61, 65, False),
-    ],
-)
-def test_channels_share_all_or_nothing_or_a_part(
-    band: float, width: int, one: int, other: int, shared: bool | None
-) -> None:
-    assert channels.share(band, width, one, other) is shared
-    assert channels.share(band, width, other, one) is shared
+CHANNELS = [
+    (2.4, 20, 1, 6, False),
+    (2.4, 20, 1, 5, None),  # 20 MHz apart, 25 MHz are needed
+    (2.4, 20, 13, 14, None),
+    (2.4, 40, 1, 9, None),
+    (2.4, 40, 1, 10, False),
+    (5, 20, 64, 100, False),
+    (5, 40, 36, 40, True),
+    (5, 40, 40, 44, False),
+    (5, 80, 36, 48, True),
+    (5, 160, 36, 64, True),
+    (6, 320, 1, 61, True),
+    (6, 320, 61, 65, False),
+]
 
 
-def test_a_channel_lies_within_its_run() -> None:
+def test_channels_share_all_or_nothing_or_a_part() -> None:
+    for band, width, one, other, shared in CHANNELS:
+        assert channels.share(band, width, one, other) is shared, (band, width, one, other)
+        assert channels.share(band, width, other, one) is shared, (band, width, other, one)
     # IEEE 802.11-2020, Table E-4: 149 to 177 are two of 80 MHz; 132 to 144 are none of 160 MHz.
     assert channels.channels(5, 80)[-4:] == [165, 169, 173, 177]
-    assert channels.channels(5, 160) == [
-        *range(36, 65, 4),
-        *range(100, 129, 4),
-        *range(149, 178, 4),
-    ]
+    wide = [*range(36, 65, 4), *range(100, 129, 4), *range(149, 178, 4)]
+    assert channels.channels(5, 160) == wide
     assert channels.channels(6, 20)[:2] == [1, 5]
 
 
 def test_received_powers_go_both_ways_unless_both_are_written() -> None:
-    of = scenario(
-        {"x": {}, "y": {}},
-        air={"received": [["ap", "x", -50], ["ap", "y", -60], ["y", "ap", -70], ["x", "y", -90]]},
-    )
-
-    assert of.air.received_dbm == (
-        (None, -50.0, -60.0),
-        (-50.0, None, -90.0),
-        (-70.0, -90.0, None),
-    )
-    assert of.air.powers_known
+    rows = [["ap", "x", -50], ["ap", "y", -60], ["y", "ap", -70], ["x", "y", -90]]
+    air = scenario({"x": {}, "y": {}}, air={"received": rows}).air
+    assert air.received_dbm == ((None, -50, -60), (-50, None, -90), (-70, -90, None))
+    assert air.powers_known
 
 
 THREE = (VALID / "minimal.toml").read_text().replace("laptop", "x").replace("= 1", "= 3")
@@ -157,7 +133,6 @@ THREE = (VALID / "minimal.toml").read_text().replace("laptop", "x").replace("= 1
 def test_a_row_of_one_station_parts_it_from_its_group(tmp_path: Path) -> None:
     (tmp_path / "powers.csv").write_text("from,to,dbm\nap,x/1,-60\nap,x,-50\nx,x,-40\n")
     of = loads(THREE + '[air]\nreceived = "powers.csv"\n', base=tmp_path)
-
     assert of.air.classes == (0, 1, 2, 3)
     assert of.air.received_dbm[0] == (None, -50.0, -60.0, -50.0)
     assert of.air.received_dbm[1] == (-50.0, -40.0, -40.0, -40.0)
@@ -169,51 +144,40 @@ def test_a_row_of_one_station_parts_it_from_its_group(tmp_path: Path) -> None:
     assert load(again) == of
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("z,x,-70", 'there is no node "z"; allowed: a cell'),
-        ("x/3,ap,-70", 'there is no node "x/3"'),
-        ("ap,x/1,-6o", '"-6o" is not a received power; allowed: dBm such as -50'),
-        ("ap,x/1,", '"" is not a received power'),
-        ("ap,x/1", "has 2 fields; allowed: as many as the header line, with from, to, dbm"),
-        ("ap,x/1,-60,-61", "has 4 fields; allowed: as many as the head"),
-        ("ap,x,-51", 'repeats the power of "ap" at "x"; allowed: once'),
-        ("ap,ap,-51", 'gives the power of "ap" at itself; allowed: two nodes, or a group'),
-        ("x/1,x/1,-51", 'gives the power of "x/1" at itself'),
-    ],
-)
-def test_a_fault_in_a_file_of_powers_is_told_with_its_line(
-    tmp_path: Path, line: str, said: str
-) -> None:
+FAULTS = [
+    ("z,x,-70", 'there is no node "z"; allowed: a cell'),
+    ("x/3,ap,-70", 'there is no node "x/3"'),
+    ("ap,x/1,-6o", '"-6o" is not a received power; allowed: dBm such as -50'),
+    ("ap,x/1,", '"" is not a received power'),
+    ("ap,x/1", "has 2 fields; allowed: as many as the header line, with from, to, dbm"),
+    ("ap,x/1,-60,-61", "has 4 fields; allowed: as many as the head"),
+    ("ap,x,-51", 'repeats the power of "ap" at "x"; allowed: once'),
+    ("ap,ap,-51", 'gives the power of "ap" at itself; allowed: two nodes, or a group'),
+    ("x/1,x/1,-51", 'gives the power of "x/1" at itself'),
+]
+
+
+def test_a_fault_in_powers_is_told_with_its_place(tmp_path: Path) -> None:
     file = tmp_path / "powers.csv"
-    file.write_text(f"from,to,dbm\nap,x,-50\n\n{line}\n")
-
-    with pytest.raises(ScenarioError) as caught:
-        loads(THREE + '[air]\nreceived = "powers.csv"\n', base=tmp_path)
-
-    assert f'air.received: "powers.csv", line 4: {said}' in str(caught.value)
-    file.write_text("")
-    with pytest.raises(ScenarioError, match="is empty; allowed: from, to, dbm"):
-        loads(THREE + '[air]\nreceived = "powers.csv"\n', base=tmp_path)
+    files = [(f"from,to,dbm\nap,x,-50\n\n{line}\n", f", line 4: {said}") for line, said in FAULTS]
+    for content, said in [*files, ("", " is empty; allowed: from, to, dbm")]:
+        file.write_text(content)
+        with pytest.raises(ScenarioError) as caught:
+            loads(THREE + '[air]\nreceived = "powers.csv"\n', base=tmp_path)
+        assert caught.value.key == "air.received"
+        assert f'powers.csv"{said}' in str(caught.value)
     with pytest.raises(ScenarioError, match=r"air\.received\[1\]: repeats"):
         scenario({"x": {}}, air={"received": [["ap", "x", -50], ["ap", "x", -51]]})
 
 
 def test_powers_fall_with_distance_and_behind_walls() -> None:
     """20 dBm less 40 dB over the first metre, 30 dB for 10 m, 7 dB for the wall at x = 5."""
+    walls = [{"from": [5, -1], "to": [5, 1], "loss": "7 dB"}]
     of = scenario(
         {"x": {"cell": "a", "positions": [[10, 0]]}, "y": {"cell": "a", "positions": [[0, 10]]}},
         cells={"a": {"position": [0, 0]}},
-        air={
-            "path_loss": {
-                "at_1m": "40 dB",
-                "exponent": 3,
-                "walls": [{"from": [5, -1], "to": [5, 1], "loss": "7 dB"}],
-            }
-        },
+        air={"path_loss": {"at_1m": "40 dB", "exponent": 3, "walls": walls}},
     )
-
     ap, x, y = of.air.received_dbm
     assert (ap[1], x[0], ap[2]) == (-57.0, -57.0, -50.0)
     # 14.14 m: 30 log10 of it is 34.52 dB; the line passes above the wall's end.
@@ -260,7 +224,6 @@ def test_the_rate_is_the_highest_that_the_signal_allows(
     of = scenario(
         {"x": {}}, standard=standard, air={"received": [["ap", "x", signal]], "sense": "-95 dBm"}
     )
-
     (group,) = of.stations
     high = group.data_rate.high
     assert (high.mcs if high else group.data_rate.bps) == expected
@@ -272,37 +235,33 @@ def test_the_rate_is_the_highest_that_the_signal_allows(
     assert group.needs.data_db == needs
 
 
-def test_the_weakest_station_of_a_group_decides_on_its_rate() -> None:
-    def rate(weakest: int, phy: dict[str, str] | None = None, **own: str) -> int:
-        rows = [["ap", "x", -50], ["ap", "x/2", weakest]]
-        of = scenario({"x": {"count": 3, **own}}, phy=phy, air={"received": rows})
-        return of.stations[0].data_rate.bps
-
-    # 22 dB over noise: 54 Mb/s needs 18.4 dB; at -78 dBm there are 14 dB, for 36 Mb/s.
-    assert (rate(-70), rate(-78)) == (54_000_000, 36_000_000)
-    # A given rate stands above that of the signal.
-    assert rate(-70, data_rate="6 Mb/s") == 6_000_000
-    assert rate(-70, {"data_rate": "9 Mb/s"}) == 9_000_000
+@pytest.mark.parametrize(
+    ("weakest", "phy", "own", "mbps"),
+    [
+        # 22 dB over noise: 54 Mb/s needs 18.4 dB; at -78 dBm there are 14 dB, for 36 Mb/s.
+        (-70, {}, {}, 54),
+        (-78, {}, {}, 36),
+        # A given rate stands above that of the signal.
+        (-70, {}, {"data_rate": "6 Mb/s"}, 6),
+        (-70, {"data_rate": "9 Mb/s"}, {}, 9),
+    ],
+)
+def test_the_weakest_station_of_a_group_decides_on_its_rate(
+    weakest: int, phy: dict[str, str], own: dict[str, str], mbps: int
+) -> None:
+    rows = [["ap", "x", -50], ["ap", "x/2", weakest]]
+    (group,) = scenario({"x": {"count": 3, **own}}, phy=phy, air={"received": rows}).stations
+    assert group.data_rate.bps == mbps * 10**6
 
 
 def test_minstrel_has_its_errors_from_the_signal() -> None:
-    of = scenario(
-        {"x": {"rate_control": "minstrel-ht"}},
-        standard="802.11n",
-        phy={"channel_width": "20 MHz"},
-        air={"received": [["ap", "x", -74]]},
-    )
-    alike = scenario(
-        {"x": {"rate_control": "minstrel-ht", "snr": "20 dB"}},
-        standard="802.11n",
-        phy={"channel_width": "20 MHz"},
-    )
-
-    ours, others = of.stations[0].rate_control, alike.stations[0].rate_control
-    assert [one.error_rate for one in ours.rates] == [one.error_rate for one in others.rates]
-    receiver = Receiver("tables", "bcc", 2.0)
+    keys: dict[str, Any] = {"standard": "802.11n", "phy": {"channel_width": "20 MHz"}}
+    minstrel = {"rate_control": "minstrel-ht"}
+    of = scenario({"x": minstrel}, air={"received": [["ap", "x", -74]]}, **keys)
+    alike = scenario({"x": minstrel | {"snr": "20 dB"}}, **keys)
+    ours, others = of.stations[0].rate_control.rates, alike.stations[0].rate_control.rates
+    assert [one.error_rate for one in ours] == [one.error_rate for one in others]
     # Losses in the noise are drawn: interference adds to them where half is lost.
-    assert [one.needs_db for one in ours.rates] == [
-        receiver.needed_db(mcs, 0.5) for mcs in range(8)
-    ]
-    assert [one.needs_db for one in others.rates] == [None] * 8
+    needed = [Receiver("tables", "bcc", 2.0).needed_db(mcs, 0.5) for mcs in range(8)]
+    assert [one.needs_db for one in ours] == needed
+    assert [one.needs_db for one in others] == [None] * 8

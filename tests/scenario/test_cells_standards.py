@@ -31,7 +31,6 @@ def network(**changes: Any) -> Scenario:
 
 def test_the_older_of_cell_and_station_decides() -> None:
     old = network(cells__old__standard="802.11n")
-
     assert old.stations == network(stations__b__standard="802.11n").stations
     assert [group.pair and group.pair.standard for group in old.stations] == [None, "802.11n"]
     mixed = network(cells__old__standard="802.11ac", stations__b__standard="802.11n")
@@ -55,7 +54,6 @@ def test_a_width_of_a_cell_is_that_of_its_frames_and_of_its_channel(
 ) -> None:
     """36 to 48 is one channel of 80 MHz; 44 is apart from 36 only if both are narrow."""
     of = network(cells__old__channel_width=old, cells__new__channel_width=new)
-
     assert [group.data_rate.high.channel_width_mhz for group in of.stations] == widths
     assert (of.air is None or all(None not in row for row in of.air.received_dbm)) is heard
 
@@ -79,7 +77,6 @@ def test_a_cell_that_cannot_be_is_refused_with_the_reason(
 ) -> None:
     with pytest.raises(ScenarioError) as refused:
         network(**{f"cells__old__{name}": value for name, value in changes.items()})
-
     assert f"cells.old.{key}: " in str(refused.value)
     assert said in str(refused.value)
 

@@ -7,7 +7,6 @@ from airtcp.scenario.declare import (
     Key,
     Table,
     by_preset,
-    declarations,
     derived,
     file_only,
     follows,
@@ -43,15 +42,9 @@ class Example(Table):
 
 def test_keys_of_files_have_no_unit_in_their_names() -> None:
     names = [name_in_files(name) for name in ("mss_bytes", "min_rto_ns", "rate_bps", "rts_bits")]
-
     assert names == ["mss", "min_rto", "rate", "rts_bits"]
-    assert written(Example).allowed_keys() == [
-        *("preset", "switch", "timeout", "rate", "share", "count", "every", "inner", "limit")
-    ]
-    assert list(declarations(Example)) == [
-        *("preset", "switch", "timeout_ns", "rate_bps", "share", "count"),
-        *("every_", "pairs", "inner", "limit"),
-    ]
+    known = "preset switch timeout rate share count every inner limit"
+    assert written(Example).allowed_keys() == known.split()
 
 
 @pytest.mark.parametrize(
@@ -69,13 +62,11 @@ def test_keys_of_files_have_no_unit_in_their_names() -> None:
 def test_bounds_and_names_hold_for_files(keys: dict[str, object], type_: str) -> None:
     with pytest.raises(ValidationError) as caught:
         written(Example).model_validate(keys)
-
     assert caught.value.errors()[0]["type"] == type_
 
 
 def test_the_schema_says_what_was_declared() -> None:
     keys = written(Example).model_json_schema()["properties"]
-
     said = {name: keys[name].get("x-default") for name in keys}
     assert said == {
         "preset": '"standard"',

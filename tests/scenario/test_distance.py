@@ -8,10 +8,11 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.scenario import Scenario, loads
+from bases import SATURATED, cell
 
 TEXT = """
-[phy]
-standard = "802.11n"
+phy = {{ standard = "802.11n" }}
+run = {{ warmup = "100 ms", duration = "1 s", replications = 1 }}
 [[stations]]
 name = "near"
 count = 2
@@ -28,10 +29,6 @@ application = {{ kind = "udp", packet = "1500 B", rate = "saturated" }}
 stations = "far"
 direction = "download"
 application = {{ kind = "web", profile = "web-2025" }}
-[run]
-warmup = "100 ms"
-duration = "1 s"
-replications = 1
 """
 
 
@@ -44,7 +41,6 @@ def at(far: str, **changes: Any) -> Scenario:
 def test_the_signal_follows_from_the_distance() -> None:
     """Log-distance with its defaults: 20 - 46.4 - 35 log10(d) dBm; noise -94 dBm, 2 dB of loss."""
     scenario = at("25 m")
-
     air = scenario.air
     ap = air.received_dbm[0]
     assert ap[1:3] == (-61.4, -61.4)
@@ -63,7 +59,6 @@ def test_who_hears_nothing_is_an_answer() -> None:
     within, beyond = at("38 m"), at("60 m")
     assert [group.out_of_range for group in within.stations] == [None, None]
     assert [group.out_of_range for group in beyond.stations] == [None, (0, 1, 2)]
-
     wanted = {"near goodput": "> 1 Mb/s", "far p90 page_time": "< 60 s"}
     result = airtcp.simulate(beyond.vary({"targets": wanted}))
     flows = {flow["name"]: flow for flow in result.simulation.runs[0].answer["flows"]}
@@ -82,7 +77,6 @@ def test_the_lowest_rate_ends_the_range_where_everything_is_sensed(model: str) -
     needs = {"tables": 2.93, "nist": 4.05}[model]
     sensed = {"phy.error_model": model, "air.sense": "-95 dBm"}
     reach_m = 10 ** ((20 - 46.4 + 94 - needs) / 35)
-
     for factor, out in ((0.99, None), (1.01, (0, 1, 2))):
         far = loads(TEXT.format(far=f"{factor * reach_m:.2f} m")).vary(sensed).stations[1]
         assert far.out_of_range == out
@@ -90,23 +84,9 @@ def test_the_lowest_rate_ends_the_range_where_everything_is_sensed(model: str) -
 
 
 def test_distance_is_planned_without_a_path_loss_or_ends() -> None:
-    text = """
-    [phy]
-    standard = "802.11n"
-    [[stations]]
-    name = "phone"
-    profile = "phone"
-    place = "room"
-    traffic = []
-    [[flows]]
-    stations = "phone"
-    direction = "download"
-    application = { kind = "udp", packet = "1500 B", rate = "saturated" }
-    [run]
-    warmup = "100 ms"
-    duration = "500 ms"
-    replications = 2
-    """
+    run: dict[str, Any] = {"warmup": "100 ms", "duration": "500 ms", "replications": 2}
+    phone = 'profile = "phone"\nplace = "room"\ntraffic = []'
+    text = cell(standard="802.11n", name="phone", group=phone, application=SATURATED, **run)
     # The range ends at 38.9 m, where -82 dBm arrive; there 12 dB are left, for MCS 3.
     plan = airtcp.plan(loads(text), vary="distance", until="phone goodput < 1 Mb/s", remedies=False)
     assert plan.answer.unit == "m"

@@ -15,13 +15,14 @@ from airtcp.distributions import (
     Pareto,
     Uniform,
 )
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from scipy import integrate
 
 LAWS: dict[str, Distribution] = {
     "deterministic": Deterministic(value=30_000.0),
+    "a byte more than 20 segments of 1460": Deterministic(value=29_201.0),
     "exponential": Exponential(mean=30_000.0),
     "exponential, below a segment": Exponential(mean=100.0),
     "pareto, infinite variance": Pareto(shape=1.5, scale=10_000.0),
@@ -71,7 +72,6 @@ def breaks_of(law) -> list[float]:
 def test_moments_are_integrals_of_the_tail(law) -> None:
     """E[X] = int_0^inf P(X > x) dx, each piece to 1e-11, and E[X^2] of 2 x P(X > x)."""
     mean = integral(lambda x: float(law.survival(x)), 0.0, breaks_of(law))
-
     assert law.mean() == pytest.approx(mean, rel=1e-9)
     if law.kind == "pareto" and law.shape <= 2:
         assert law.second_moment() == law.scv() == math.inf
@@ -93,32 +93,14 @@ def test_segments_are_the_sum_of_the_tail(law, mss: int) -> None:
         rest = integral(lambda x: float(law.survival(x)), n * mss, breaks_of(law)) / mss
     first = float(law.survival(n * mss))
     brute_force = math.fsum(survival)
-
     expected = law.expected_segments(mss)
-
     slack = 1e-9 * brute_force
     assert brute_force + rest - slack <= expected <= brute_force + rest + first + slack
-
-
-def test_segments_of_the_peers_files() -> None:
-    """30 kB in packets of 1000 bytes: the exact expectations that belong to the ns-2 results."""
-    assert Pareto(shape=1.5, scale=10_000.0).expected_segments(1000) == pytest.approx(
-        30.512, abs=5e-4
-    )
-    assert Exponential(mean=30_000.0).expected_segments(1000) == pytest.approx(30.503, abs=5e-4)
-
-
-def test_segments_of_a_constant() -> None:
-    assert Deterministic(value=0.0).expected_segments(1000) == 1
-    assert Deterministic(value=1.0).expected_segments(1000) == 1
-    assert Deterministic(value=1000.0).expected_segments(1000) == 1
-    assert Deterministic(value=1001.0).expected_segments(1000) == 2
 
 
 def test_segments_with_an_exponent_beyond_a_float() -> None:
     """A Pareto of shape 1000 is nearly constant: 1e6 <= X/mss, and E[X/mss] = 1e6 * 1000/999."""
     law = Pareto(shape=1000.0, scale=1e9)
-
     # E[N] = E[X/mss] + 1/2, as the size is spread over 1001 segments; the curvature of the density
     # leaves less than (1/12) shape / 1e6 segments.
     assert law.expected_segments(1000) == pytest.approx(1e6 * 1000 / 999 + 0.5, abs=1e-3)
@@ -130,32 +112,21 @@ def test_segments_between_the_two_ways_to_sum() -> None:
         for scale in (3_000.0, 500_000.0, 20_000_000.0):
             law = Pareto(shape=shape, scale=scale)
             k = np.arange(0, math.ceil(1.8 * scale / 1000), dtype=float)
-
             assert law.expected_segments(1000) == pytest.approx(
                 math.fsum(law.survival(1000 * k)), rel=1e-9
             )
 
 
-@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS.keys())
-def test_survival_falls_from_one_to_zero(law) -> None:
-    x = np.array([-1.0, 0.0, 1e2, 1e4, 3e4, 1e6, 1e300])
-    survival = law.survival(x)
-
-    assert survival.shape == x.shape
-    assert survival[0] == 1
-    assert np.all(np.diff(survival) <= 0)
-    assert survival[-1] == pytest.approx(0, abs=1e-300 if law.kind != "pareto" else 1e-100)
-
-
 def test_survival_of_data_counts_what_is_above() -> None:
     law = LAWS["empirical"]
-
     assert law.survival([0.5, 1.0, 1460.0, 1460.5, 40_000.0]) == pytest.approx(
         [7 / 7, 4 / 7, 3 / 7, 3 / 7, 0]
     )
     assert law.mean() == pytest.approx((3 * 1 + 1460 + 1461 + 2 * 40_000) / 7)
     assert law.second_moment() == pytest.approx((3 + 1460**2 + 1461**2 + 2 * 40_000**2) / 7)
     assert LAWS["deterministic"].second_moment() == 30_000**2
+    # Nothing takes a segment too.
+    assert Deterministic(value=0.0).expected_segments(1000) == 1
 
 
 @pytest.mark.parametrize(
@@ -170,16 +141,12 @@ def test_survival_of_data_counts_what_is_above() -> None:
         lambda: Empirical(values=(), counts=()),
         lambda: Empirical(values=(2.0, 1.0), counts=(1, 1)),
         lambda: Empirical(values=(1.0, 2.0), counts=(1,)),
+        lambda: Deterministic(value=1.0).expected_segments(0),
     ],
 )
 def test_impossible_parameters_are_refused(make) -> None:
-    with pytest.raises(ValidationError):
+    with pytest.raises((ValidationError, ValueError)):
         make()
-
-
-def test_segments_need_a_segment_size() -> None:
-    with pytest.raises(ValueError, match="at least 1"):
-        Deterministic(value=1.0).expected_segments(0)
 
 
 positive = st.floats(1e-3, 1e9)
@@ -203,12 +170,10 @@ laws = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(laws, st.integers(1, 2000))
 def test_segments_lie_between_the_mean_and_one_more(law, mss: int) -> None:
     """x <= ceil(x) < x + 1, and there is at least one segment."""
     segments = law.expected_segments(mss)
     in_segments = law.mean() / mss
-
     assert segments >= max(1.0, in_segments * (1 - 1e-9))
     assert segments <= (in_segments + 1) * (1 + 1e-9)
