@@ -37,22 +37,18 @@ def value(scenario: str, metric: str) -> float:
 @pytest.mark.parametrize("block", ["", ', block = "3 kB"'])
 def test_goodput_is_the_rate(direction: str, congestion: str, block: str) -> None:
     told = text(f', rate = "5 Mb/s"{block}', direction=direction, congestion=congestion)
-
     # 9 s hold 42.9 blocks of 128 KiB.
     assert value(told, "goodput_bps") == pytest.approx(5e6, rel=0.03)
 
 
 def test_a_rate_above_the_capacity_changes_nothing_and_one_below_leaves_the_rest() -> None:
-    free = value(text(count=2), "goodput_bps")
-    fast = value(text(', rate = "40 Mb/s"', count=2), "goodput_bps")
+    free, fast = (value(text(rate, count=2), "goodput_bps") for rate in ("", ', rate = "40 Mb/s"'))
     assert fast == pytest.approx(free, rel=0.02)
     more = '[[flows]]\nstations = "sta"\nname = "free"\ndirection = "download"\n'
     more += 'application = { kind = "bulk" }\ntcp = { preset = "linux" }\n'
     both = text(', rate = "2 Mb/s"').replace("[run]", f"{more}[run]")
     assert value(both, "goodput_bps") == pytest.approx(value(text(), "goodput_bps"), rel=0.05)
-
-
-def test_round_trips_are_those_of_an_idle_network_with_small_blocks() -> None:
+    # Round trips are those of an idle network with small blocks.
     quiet = value(text(', rate = "1 Mb/s", block = "1448 B"'), "rtt_s")
     assert quiet < 0.005
     assert value(text(), "rtt_s") > 10 * quiet
@@ -61,17 +57,13 @@ def test_round_trips_are_those_of_an_idle_network_with_small_blocks() -> None:
 def test_a_transfer_with_a_size_ends_when_its_rate_says() -> None:
     told = text(', rate = "8 Mb/s", block = "10 kB", size = "4 MB"')
     result = airtcp.simulate(loads(told.replace('warmup = "1 s"', 'warmup = "0 s"')))
-
     # 400 blocks, the first one at once: 3.99 s, and the way of the last one.
     assert result.metrics["transfer_time_s"].mean == pytest.approx(3.99, abs=0.05)
 
 
 def test_no_model_covers_it() -> None:
-    found = airtcp.predict(loads(text(', rate = "5 Mb/s"')))
-
-    assert all(
-        "quick simulation" in one.source for entries in found.model.values() for one in entries
-    )
+    found = airtcp.predict(loads(text(', rate = "5 Mb/s"'))).model.values()
+    assert all("quick simulation" in one.source for entries in found for one in entries)
 
 
 @pytest.mark.parametrize(

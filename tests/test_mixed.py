@@ -15,7 +15,7 @@ from airtcp import ScenarioError, _core
 from airtcp.airtime import ppdu_ns
 from airtcp.amendments import AMENDMENTS, block_ack_bits
 from airtcp.run.simulate import simulate
-from airtcp.scenario import ResolvedScenario, Scenario, loads
+from airtcp.scenario import ResolvedScenario, Scenario
 from airtcp.scenario.load import resolve
 from networks import BANDS
 
@@ -26,6 +26,10 @@ PAIRS = [
     if newer in AMENDMENTS
 ]
 
+UDP = {"kind": "udp", "packet": "1500 B", "rate": "saturated"}
+UPLOAD = {"direction": "upload", "start_spread": "0 s", "application": UDP}
+NEAR = {"name": "near", "count": 1, "standard": "802.11b"}
+
 
 def scenario(
     standard: str,
@@ -35,28 +39,15 @@ def scenario(
     **tables: dict[str, Any],
 ) -> Scenario:
     """One station that uploads UDP, with keys of its own, and others that do nothing."""
-    upload = {
-        "stations": "one",
-        "direction": "upload",
-        "start_spread": "0 s",
-        "application": {"kind": "udp", "packet": "1500 B", "rate": "saturated"},
-    }
-    return resolve(
-        {
-            "phy": {"standard": standard, "band": band, **tables.get("phy", {})},
-            "mac": tables.get("mac", {}),
-            "stations": [{"name": "one", "count": 1, **own}, *others],
-            "flows": [upload],
-            "run": tables.get("run", {}),
-        }
-    )
+    tables["phy"] = {"standard": standard, "band": band, **tables.get("phy", {})}
+    stations = [{"name": "one", "count": 1, **own}, *others]
+    return resolve(tables | {"stations": stations, "flows": [{"stations": "one", **UPLOAD}]})
 
 
 @pytest.mark.parametrize(("band", "newer", "older"), PAIRS)
 def test_the_older_standard_decides(band: str, newer: str, older: str) -> None:
     own = scenario(older, band, {}) if older in AMENDMENTS else None
     (group,) = scenario(newer, band, {"standard": older}).stations
-
     pair = group.pair
     assert pair.standard == older
     if own is None:
@@ -73,8 +64,7 @@ def test_the_older_standard_decides(band: str, newer: str, older: str) -> None:
     assert group.data_rate.modulation == amendment.format
     high = group.data_rate.high
     cell = scenario(newer, band, {}).phy.data_rate.high
-    widest = amendment.widest_mhz[float(band.partition(" ")[0])]
-    assert high.channel_width_mhz == min(cell.channel_width_mhz, widest)
+    assert high.channel_width_mhz == min(cell.channel_width_mhz, widest(older, band))
 
 
 @pytest.mark.parametrize(
@@ -103,37 +93,41 @@ def test_what_a_station_cannot_do_is_refused(
 def test_values_of_the_cell_hold_as_far_as_the_older_standard_has_them() -> None:
     phy = {"mcs": 11, "spatial_streams": 6, "guard_interval": "1600 ns", "channel_width": "80 MHz"}
     (group,) = scenario("802.11ax", "5 GHz", {"standard": "802.11n"}, phy=phy).stations
-
     high = group.data_rate.high
     assert (high.mcs, high.spatial_streams) == (7, 4)
     assert (high.channel_width_mhz, high.guard_interval_ns) == (40, 400)
 
 
+def rates(older: str, band: str) -> list[dict[str, Any]]:
+    """Keys of some sixty rates of a standard."""
+    amendment = AMENDMENTS.get(older)
+    if amendment is None:
+        mbps = ["1", "2", "5.5", "11"] if older == "802.11b" else ["6", "24", "54"]
+        return [{"data_rate": f"{rate} Mb/s"} for rate in mbps]
+    axes = itertools.product(
+        (width for width in amendment.subcarriers if width <= widest(older, band)),
+        range(1, amendment.most_streams + 1),
+        range(amendment.highest_mcs + 1),
+        amendment.guard_intervals_ns,
+    )
+    own = [
+        {"channel_width": f"{width} MHz", "spatial_streams": streams, "mcs": mcs}
+        | {"guard_interval": f"{guard} ns"}
+        for width, streams, mcs, guard in axes
+        if (width, streams, mcs) not in amendment.missing
+    ]
+    return own[:: max(1, len(own) // 60)]
+
+
+def widest(standard: str, band: str) -> int:
+    return AMENDMENTS[standard].widest_mhz[float(band.partition(" ")[0])]
+
+
 @pytest.mark.parametrize(("band", "newer", "older"), PAIRS)
 def test_frames_of_a_pair_last_equally_long_in_both(band: str, newer: str, older: str) -> None:
     """Rates of the older standard, in the core and in Python, which share no line."""
-    amendment = AMENDMENTS.get(older)
-    if amendment is None:
-        rates = ["1", "2", "5.5", "11"] if older == "802.11b" else ["6", "24", "54"]
-        own: list[dict[str, Any]] = [{"data_rate": f"{rate} Mb/s"} for rate in rates]
-    else:
-        own = [
-            {
-                "mcs": mcs,
-                "channel_width": f"{width} MHz",
-                "spatial_streams": streams,
-                "guard_interval": f"{guard} ns",
-            }
-            for width in amendment.subcarriers
-            for streams in range(1, amendment.most_streams + 1)
-            for mcs in range(amendment.highest_mcs + 1)
-            for guard in amendment.guard_intervals_ns
-            if width <= amendment.widest_mhz[float(band.partition(" ")[0])]
-            and (width, streams, mcs) not in amendment.missing
-        ]
-    widest = {} if newer not in AMENDMENTS else AMENDMENTS[newer].widest_mhz
-    phy = {"channel_width": f"{widest[float(band.partition(' ')[0])]} MHz"}
-    for keys in own[:: max(1, len(own) // 60)]:
+    phy = {"channel_width": f"{widest(newer, band)} MHz"}
+    for keys in rates(older, band):
         mixed = scenario(newer, band, {"standard": older, **keys}, phy=phy)
         (group,) = mixed.stations
         text = json.dumps(mixed.to_dict())
@@ -175,7 +169,6 @@ def test_a_whole_exchange_lasts_what_the_standard_says(
         period += 192_000 + 56_000 + 10_000
     period += ppdu_ns(phy, bits, group.data_rate) + phy.sifs_ns
     period += ppdu_ns(phy, phy.ack_bits, group.control_rate)
-
     assert exchanges(1000 * period) == 999
     assert exchanges(1000 * period + 1) == 1000
 
@@ -190,45 +183,30 @@ def test_a_narrow_a_mpdu_that_outlasts_a_collision(rule: str, width: str, receiv
     AIFS of 43 us, 5338.8 us of 31 MPDUs (3495.6 us of 42 at 40 MHz), SIFS, Block ACK of 32 us.
     """
     access = {"AC_BE": {"aifsn": 3, "cw_min": 15, "cw_max": 1023, "txop_limit": "0 us"}}
-    udp = {"kind": "udp", "packet": "1500 B", "rate": "saturated"}
-    flow = {"direction": "upload", "start_spread": "0 s", "application": udp}
+    rules = {"preset": "ns-3", "narrow_collider": rule}
+    tables: dict[str, Any] = {
+        "phy": {"standard": "802.11ax", "band": "5 GHz", "channel_width": "80 MHz"},
+        "mac": {"rules": rules, "edca": {"ap": access, "stations": access}},
+        "stations": [
+            {"name": "old", "count": 1, "standard": "802.11n", "channel_width": width},
+            {"name": "new", "count": 1, "standard": "802.11ac", "mcs": 9},
+        ],
+        "flows": [{"stations": name, **UPLOAD} for name in ("old", "new")],
+    }
 
     def exchanges(duration_ns: int) -> int:
-        resolved = resolve(
-            {
-                "phy": {"standard": "802.11ax", "band": "5 GHz", "channel_width": "80 MHz"},
-                "mac": {
-                    "rules": {"preset": "ns-3", "narrow_collider": rule},
-                    "edca": {"ap": access, "stations": access},
-                },
-                "stations": [
-                    {"name": "old", "count": 1, "standard": "802.11n", "channel_width": width},
-                    {"name": "new", "count": 1, "standard": "802.11ac", "mcs": 9},
-                ],
-                "flows": [{"stations": "old", **flow}, {"stations": "new", **flow}],
-                "run": {"warmup": "0 s", "duration": f"{duration_ns} ns", "replications": 1},
-            }
-        )
-        (run,) = simulate(resolved).simulation.runs
-        assert run.answer["counts"]["collisions"] == 1
-        return int(run.answer["counts"]["mac_exchanges"])
+        run = {"warmup": "0 s", "duration": f"{duration_ns} ns", "replications": 1}
+        (one,) = simulate(resolve(tables | {"run": run})).simulation.runs
+        assert one.answer["counts"]["collisions"] == 1
+        return int(one.answer["counts"]["mac_exchanges"])
 
     data_ns = 5_338_800 if width == "20 MHz" else 3_495_600
     end_ns = 43_000 + data_ns + 16_000 + 32_000
     assert (exchanges(end_ns), exchanges(end_ns + 1)) == (0, received)
 
 
-NEAR = {"name": "near", "count": 1, "standard": "802.11b"}
-
-
 def test_a_data_rate_without_a_standard_is_refused_with_what_is_missing() -> None:
-    text = (
-        'phy = { standard = "802.11n", band = "2.4 GHz" }\n'
-        'stations = [{ name = "old", count = 1, data_rate = "11 Mb/s" }]\n'
-        'flows = [{ stations = "old", direction = "upload", application = { kind = "bulk" } }]\n'
-        'run = { duration = "1 s" }\n'
-    )
-
+    old = {"data_rate": "11 Mb/s"}
     with pytest.raises(ScenarioError, match=r'standard = "802\.11g"'):
-        loads(text)
-    loads(text.replace("count = 1,", 'count = 1, standard = "802.11b",'))
+        scenario("802.11n", "2.4 GHz", old)
+    scenario("802.11n", "2.4 GHz", old | {"standard": "802.11b"})

@@ -29,7 +29,6 @@ def scenario() -> Scenario:
 def test_a_run_goes_on_until_the_improved_intervals_are_narrow(scenario: Scenario) -> None:
     """And no longer: the plain interval of the transfer time would have taken more."""
     result = airtcp.simulate(scenario)
-
     assert result.simulation.stopped == "precision"
     told = [
         estimate(result.simulation.runs, result.scenario, name)
@@ -47,22 +46,23 @@ def test_a_precision_out_of_reach_is_told_with_what_it_takes(scenario: Scenario)
     """
     wanted = scenario.vary({"run.precision": "1 %"})
     known = [Interval(1.0, 0.9, 1.1, 10), Interval(2.0, 1.99, 2.01, 10)]
-
     words = outlook(known, wanted, 10)
-
     assert "1.0 % would take about 1000 replications (6 h 56 min simulated)" in words
     assert "run.max_replications is 60, which gives about 4.1 %" in words
-    # Few runs do not say, nor what is in reach, nor one that has no interval.
-    assert outlook(known, wanted, 5) is None
+    # All that are allowed say it, few of more do not, nor what is in reach: 10 x (10 / 4.1)^2 are
+    # 59 runs, 10 x (10 / 4)^2 are 62. Nor one that has no interval.
+    six = wanted.vary({"run.max_replications": 6})
+    assert "about 600 replications" in (outlook(known, six, 6) or "")
+    assert outlook(known, wanted, 9) is None
+    assert outlook(known, wanted.vary({"run.precision": "4.1 %"}), 10) is None
+    assert outlook(known, wanted.vary({"run.precision": "4 %"}), 10) is not None
     assert outlook(known, scenario, 10) is None
     assert outlook([Interval(None, 17.0, None, 10)], wanted, 10) is None
 
 
 def test_sizes_without_a_variance_are_told_before_anything_runs(scenario: Scenario) -> None:
     heavy = airtcp.load(PARETO)
-
     words = beforehand(heavy)
-
     assert words.startswith("flows.laptop.application.size: has a Pareto law of shape 1.5")
     assert "no variance" in words
     assert "Allowed: a shape above 2" in words
@@ -78,9 +78,7 @@ def test_the_command_says_both_on_stderr_and_once_each() -> None:
     """
     text = PARETO.replace("shape = 1.5", "shape = 1.9").replace("60 }", "12 }")
     text = text.replace("5 %", "2 %").replace("20 s", "60 s")
-
     result = call("simulate", "-", "--json", stdin=text)
-
     assert result.exit_code == 0
     assert result.stdout.startswith("{")
     assert result.stderr.count("has no variance") == 1
@@ -104,7 +102,6 @@ def test_what_drifts_is_not_called_as_narrow_as_asked() -> None:
         path = [{ delay = "20 ms", rate = "1 Gb/s" }]
     """
     short, long = (loads(growing % form) for form in (("4 s", "4 MiB"), ("60 s", "64 KiB")))
-
     told = extent(simulate(short).simulation)
     assert told.endswith("the rest is drift, which needs longer runs")
     assert "the requested precision is reached" in extent(simulate(long).simulation)

@@ -36,6 +36,8 @@ direction = "{direction}"
 name = "{direction}"
 application = {{ kind = "udp", packet = "1500 B", rate = "{rate}" }}
 """
+WEB = 'kind = "web", think_time = {{ distribution = "exponential", mean = "{think}" }}, '
+WEB += 'size = {{ distribution = "{law}", mean = "{mean}"{more} }}'
 #: One way to contend, which is that of the DCF.
 ALIKE = "\n".join(
     f'[mac.edca.{side}.AC_BE]\naifsn = 2\ncw_min = 31\ncw_max = 1023\ntxop_limit = "0 us"'
@@ -69,9 +71,7 @@ def broken(said: Prediction, metric: str = "goodput_bps") -> str:
 @pytest.mark.parametrize("flows", [download(), datagrams()])
 def test_categories_that_are_a_dcf_are_predicted_as_one(flows: str) -> None:
     plain = predict(scenario(flows, phy=", mac_header_bits = 240"))
-
     said = predict(scenario(flows, mac=ALIKE))
-
     assert said.scenario.mac.edca is not None
     for metric in plain.model:
         # What knows categories has an answer of its own, after these.
@@ -90,9 +90,7 @@ def test_one_category_of_its_own_contends_with_its_aifs_and_window() -> None:
         '[mac.classify]\ntcp_ack = "AC_VI"\ntcp_data = "AC_VI"'
     )
     asked = scenario(mac=mac)
-
     access = as_dcf(asked)
-
     phy = access.scenario.phy
     assert (phy.difs_ns, phy.cw_min, phy.cw_max) == (110_000, 15, 31)
     assert phy.eifs_ns - asked.phy.eifs_ns == 110_000 - 50_000
@@ -133,7 +131,6 @@ def test_the_access_point_does_not_count_where_it_sends_nothing() -> None:
     """Uploads of datagrams: its parameters are never used."""
     mac = ALIKE.replace("aifsn = 2", "aifsn = 1", 1)
     assert "[mac.edca.ap.AC_BE]\naifsn = 1" in mac
-
     assert predict(scenario(datagrams(), mac=mac)).uncovered is None
     assert predict(scenario(download(), mac=mac)).uncovered is not None
 
@@ -152,23 +149,20 @@ def test_the_access_point_does_not_count_where_it_sends_nothing() -> None:
 )
 def test_priorities_are_in_no_model(mac: str, reason: str) -> None:
     said = predict(scenario(mac=mac))
-
     assert said.model == {}
     assert reason in said.uncovered
     assert "contend with equal chances" in said.uncovered
 
 
-WEB = (
-    '{ kind = "web", size = { distribution = "pareto", mean = "30 kB", shape = 1.5 }, '
-    'think_time = { distribution = "exponential", mean = "10 s" } }'
-)
+HEAVY = WEB.format(law="pareto", mean="30 kB", more=", shape = 1.5", think="10 s")
 
 
 @with_papers
 def test_flows_that_take_turns_share_as_with_a_window_of_one() -> None:
-    fifo = predict(scenario(download(WEB, window=50)))
-    turns = predict(scenario(download(WEB, window=50), queue='{ discipline = "per-flow" }'))
-
+    fifo = predict(scenario(download(f"{{ {HEAVY} }}", window=50)))
+    turns = predict(
+        scenario(download(f"{{ {HEAVY} }}", window=50), queue='{ discipline = "per-flow" }')
+    )
     metric = "transfer_time_to_last_ack_s"
     assert values(fifo, metric) == values(turns, metric)
     assert "heavy-tailed" in broken(fifo, metric)
@@ -206,19 +200,12 @@ def test_beacons_break_models_that_have_none() -> None:
 @with_papers
 def test_paper_h_has_beacons() -> None:
     """(22): times are longer by the time of a beacon, its DIFS and its mean backoff, over BI."""
-    web = (
-        '{ kind = "web", size = { distribution = "exponential", mean = "100 kB" }, '
-        'think_time = { distribution = "exponential", mean = "100 s" } }'
-    )
+    web = WEB.format(law="exponential", mean="100 kB", more="", think="100 s")
+    asked = download(f"{{ {web} }}", window=40)
     with_them, without = (
-        [
-            entry
-            for entry in predict(scenario(download(web, window=40), count=1, mac=mac)).model[
-                "transfer_time_s"
-            ]
-            if entry.by == "models.hoekstra.service_time"
-        ]
+        [one for one in times if one.by == "models.hoekstra.service_time"]
         for mac in ("beacon = {}", "")
+        for times in [predict(scenario(asked, count=1, mac=mac)).model["transfer_time_s"]]
     )
     assert with_them
     for entry, plain in zip(with_them, without, strict=True):

@@ -35,6 +35,9 @@ application = {application}
 """
 UDP = '{ kind = "udp", packet = "1500 B", rate = "saturated" }'
 BULK = '{ kind = "bulk" }'
+EDCA = '[mac.edca.ap.AC_BE]\ncw_min = 3\ncw_max = 63\naifsn = 3\ntxop_limit = "0 us"'
+#: A station of its own group at the least MCS.
+FAR = '[[stations]]\nname = "far"\nmcs = 0\ncount = '
 
 
 def flow(direction: str, application: str = UDP, group: str = "sta", tcp: str = "") -> str:
@@ -69,14 +72,11 @@ def simulated(asked: ResolvedScenario, metric: str = "goodput_bps") -> float:
 @pytest.mark.parametrize(("standard", "phy"), [("n", "mcs = 7"), ("ac", "mcs = 9")])
 def test_a_lone_sender_whose_mpdus_are_lost(standard: str, phy: str, rate: str) -> None:
     asked = scenario(flow("upload"), standard=standard, phy=phy, station=f'frame_errors = "{rate}"')
-
-    said = predict(asked)
-
-    best = values(said)["Jun et al. (2003), A-MPDUs"]
-    assert best == pytest.approx(simulated(asked), rel=0.02)
-    sent = values(said, "mpdus_per_ppdu_stations")["Jun et al. (2003), A-MPDUs"]
-    assert sent == pytest.approx(simulated(asked, "mpdus_per_ppdu_stations"), rel=0.06)
-    assert "lost" not in broken(said, "Jun et al. (2003), A-MPDUs")
+    said, source = predict(asked), "Jun et al. (2003), A-MPDUs"
+    assert values(said)[source] == pytest.approx(simulated(asked), rel=0.02)
+    sent = "mpdus_per_ppdu_stations"
+    assert values(said, sent)[source] == pytest.approx(simulated(asked, sent), rel=0.06)
+    assert "lost" not in broken(said, source)
 
 
 # Two senders meet again and again; the fixed point is known to be off by 3 % of p there.
@@ -84,9 +84,7 @@ def test_a_lone_sender_whose_mpdus_are_lost(standard: str, phy: str, rate: str) 
 @pytest.mark.parametrize("mac", ['rules = { preset = "bianchi" }', 'rts_threshold = "0 B"'])
 def test_several_saturated_senders(count: int, mac: str) -> None:
     asked = scenario(flow("upload"), count=count, mac=mac)
-
     said = predict(asked)
-
     source = "Bianchi (2000), A-MPDUs"
     assert values(said)[source] == pytest.approx(simulated(asked), rel=0.04)
     assert values(said, "collision_probability")[source] == pytest.approx(
@@ -98,16 +96,12 @@ def test_several_saturated_senders(count: int, mac: str) -> None:
 def test_who_gets_what_of_an_access_point(scheduler: str, share: str) -> None:
     """One station at MCS 0 beside three at MCS 7: the anomaly, and what fairness would change."""
     asked = scenario(
-        flow("download")
-        + '[[stations]]\nname = "far"\ncount = 1\nmcs = 0\n'
-        + flow("download", group="far"),
+        flow("download") + f"{FAR}1{flow('download', group='far')}",
         count=3,
         phy="mcs = 7",
         top=f'[ap]\nscheduler = "{scheduler}"',
     )
-
     said = predict(asked)
-
     goodput, jain = values(said), values(said, "jain_index")
     own, fair = "Jun et al. (2003), A-MPDUs", "Hoeiland-Joergensen et al. (2017) (5)"
     # In order of arrival it is the oldest packets of PPDUs that wait equally long, not the mean
@@ -126,25 +120,19 @@ def test_who_gets_what_of_an_access_point(scheduler: str, share: str) -> None:
 #: Goodput within 5 % of simulations: accuracy.md has the grid. Here its corners, where a
 #: mean of 20 s is known to 2 %. MPDUs within 12 %: where two stations acknowledge every eighth
 #: segment, frames that wait for a slot boundary (10.23.2.4) make PPDUs 8 to 10 % shorter than told.
-@pytest.mark.parametrize("standard", ["n", "ac", "ax"])
+@pytest.mark.parametrize(
+    ("standard", "phy"), [("n", "mcs = 7"), ("ac", "mcs = 9"), ("ax", 'mcs = 11\nband = "5 GHz"')]
+)
 @pytest.mark.parametrize(("count", "every"), [(1, 1), (2, 8), (20, 2)])
-def test_tcp_downloads(standard: str, count: int, every: int) -> None:
-    phy = {"n": "mcs = 7", "ac": "mcs = 9", "ax": 'mcs = 11\nband = "5 GHz"'}[standard]
-    asked = scenario(
-        flow("download", BULK, tcp=f"delayed_ack = {{ every = {every} }}"),
-        standard=standard,
-        phy=phy,
-        count=count,
-    )
-
-    said = predict(asked)
-
-    assert values(said)["TCP over A-MPDUs (A9)"] == pytest.approx(simulated(asked), rel=0.05)
-    assert values(said)["TCP over A-MPDUs (A9)"] < values(said)["TCP over A-MPDUs, no ACK access"]
+def test_tcp_downloads(standard: str, phy: str, count: int, every: int) -> None:
+    flows = flow("download", BULK, tcp=f"delayed_ack = {{ every = {every} }}")
+    asked = scenario(flows, standard=standard, phy=phy, count=count)
+    said, source = predict(asked), "TCP over A-MPDUs (A9)"
+    goodput = values(said)
+    assert goodput[source] == pytest.approx(simulated(asked), rel=0.05)
+    assert goodput[source] < goodput["TCP over A-MPDUs, no ACK access"]
     for metric in ("mpdus_per_ppdu_ap", "mpdus_per_ack_ppdu_stations"):
-        assert values(said, metric)["TCP over A-MPDUs (A9)"] == pytest.approx(
-            simulated(asked, metric), rel=0.12
-        )
+        assert values(said, metric)[source] == pytest.approx(simulated(asked, metric), rel=0.12)
 
 
 #: What PPDUs of other kinds of stations beside them do to the model, as `broken` says.
@@ -159,9 +147,7 @@ OFF = {
 def test_tcp_of_stations_at_different_rates(direction: str, scheduler: str) -> None:
     tcp = "receive_window = { segments = 256 }, initial_window = 64"
     asked = scenario(
-        flow(direction, BULK, tcp=tcp)
-        + '[[stations]]\nname = "far"\ncount = 1\nmcs = 0\n'
-        + flow(direction, BULK, group="far", tcp=tcp),
+        flow(direction, BULK, tcp=tcp) + f"{FAR}1{flow(direction, BULK, group='far', tcp=tcp)}",
         standard="ax",
         phy='mcs = 9\nband = "5 GHz"',
         count=3,
@@ -169,9 +155,7 @@ def test_tcp_of_stations_at_different_rates(direction: str, scheduler: str) -> N
         top=f'[ap]\nscheduler = "{scheduler}"\nqueue = {{ limit = "unlimited" }}',
     )
     least, most, words = OFF[direction, scheduler]
-
     said = predict(asked)
-
     source = "TCP over A-MPDUs (A9)"
     assert least < values(said)[source] / simulated(asked) < most
     assert words in broken(said, source)
@@ -186,9 +170,7 @@ def test_what_breaks_tcp_over_aggregates_is_named() -> None:
         mac='rules = { preset = "ns-3" }',
         station='frame_errors = "1 %"',
     )
-
     words = broken(predict(asked), "TCP over A-MPDUs (A9)")
-
     assert "limit is 100 packets, and the windows allow 8,000 in flight" in words
     assert "the minimum RTO is 1 s" in words
     assert "a Block ACK request precedes it" in words
@@ -196,32 +178,19 @@ def test_what_breaks_tcp_over_aggregates_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("flows", "reason"),
+    ("flows", "top", "reason"),
     [
-        (flow("download", BULK) + flow("upload", BULK), "some are uploads and some downloads"),
-        (flow("download", BULK) + flow("download", UDP), "UDP and TCP share the channel"),
-        (
-            flow(
-                "download",
-                '{ kind = "bulk", size = { distribution = "deterministic", value = "1 MB" } }',
-            ),
-            "but no transfers that end",
-        ),
+        (flow("download", BULK) + flow("upload", BULK), "", "some are uploads and some downloads"),
+        (flow("download", BULK) + flow("download", UDP), "", "UDP and TCP share the channel"),
+        (flow("download", '{ kind = "bulk", size = "1 MB" }'), "", "but no transfers that end"),
+        # Other parameters at the access point.
+        (flow("upload", BULK), EDCA, "different parameters of AC_BE"),
     ],
 )
-def test_what_no_model_of_aggregates_answers(flows: str, reason: str) -> None:
-    said = predict(scenario(flows))
-
+def test_what_no_model_of_aggregates_answers(flows: str, top: str, reason: str) -> None:
+    said = predict(scenario(flows, top=top))
     assert said.model == {}
     assert reason in (said.uncovered or "")
-
-
-def test_other_parameters_at_the_access_point_are_in_no_model_of_aggregates() -> None:
-    edca = '[mac.edca.ap.AC_BE]\ncw_min = 3\ncw_max = 63\naifsn = 3\ntxop_limit = "0 us"'
-
-    said = predict(scenario(flow("upload", BULK), top=edca))
-
-    assert "different parameters of AC_BE" in (said.uncovered or "")
 
 
 @pytest.mark.parametrize(
@@ -238,14 +207,12 @@ def test_the_model_of_ofdma_declines_what_is_not_saturated_and_alike(
     flows: str, more: str, reason: str
 ) -> None:
     """Seven stations in 80 MHz take turns in four resource units, so they have to be alike."""
-    far = '[[stations]]\nname = "far"\ncount = 2\nmcs = 0\n' if "far" in flows else ""
+    far = f"{FAR}2\n" if "far" in flows else ""
     of_mac, of_station = (more, "") if more.startswith("uplink") else ("", more)
     mac = f"[mac.ofdma]\n{of_mac}"
     asked = scenario(
         far + flows, standard="ax", count=5, mac=mac, station=of_station, phy='band = "5 GHz"'
     )
-
     prediction = predict(asked)
-
     assert prediction.model == {}
     assert re.search(reason, str(prediction.uncovered))

@@ -18,13 +18,8 @@ def scenario(loss: str, congestion: str = "reno", **told: Any) -> ResolvedScenar
     link = f'[links.up]\ndelay = "{keys["delay"]}"\nloss = {loss}'
     flow = f'path = ["up"]\ntcp = {{ {tcp} }}'
     run: dict[str, Any] = {"warmup": "20 s", "duration": "100 s", "replications": 2}
-    of: dict[str, Any] = {
-        "standard": f"802.11{keys['standard']}",
-        "tables": link,
-        "name": "sta",
-        "flow": flow,
-    }
-    return loads(cell(keys["count"], **of, **run))
+    of: dict[str, Any] = {"standard": f"802.11{keys['standard']}", "name": "sta"}
+    return loads(cell(keys["count"], tables=link, flow=flow, **of, **run))
 
 
 @pytest.mark.parametrize(
@@ -55,14 +50,12 @@ def test_simulations_are_near(loss: str, congestion: str) -> None:
     asked = scenario(loss, congestion)
     best = predict(asked).best("goodput_bps")
     measured = simulate(asked).metrics["goodput_bps"].mean
-
     assert best.value == pytest.approx(measured, rel=0.15)
 
 
 @with_papers
 def test_what_the_air_carries_comes_first_where_it_is_less() -> None:
     said = predict(scenario("{ every = 1000000 }", standard="b", count=10))
-
     sources = [one.source for one in said.model["goodput_bps"]]
     assert sources[0] == "M (10), corrected"
     assert "Mathis et al. (1997)" in sources
@@ -70,5 +63,4 @@ def test_what_the_air_carries_comes_first_where_it_is_less() -> None:
 
 def test_without_a_delay_nothing_is_told() -> None:
     asked = scenario('"1 %"', standard="n", delay="0 s")
-
     assert "losses and a delay" in predict(asked).unanswered["losses on wired links"]

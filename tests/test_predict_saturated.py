@@ -1,5 +1,7 @@
 """What models say of UDP senders that always have a packet, and how near they come."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from airtcp import models
@@ -48,53 +50,39 @@ def udp(count: int, rules: str = "", direction: str = "upload") -> ResolvedScena
     return loads(PHY + rules + stations + flow + run)
 
 
-def test_saturated_stations_are_bianchi_s() -> None:
-    asked = udp(10)
-
+@pytest.mark.parametrize("is_both", [False, True])
+def test_saturated_stations_are_bianchi_s(is_both: bool) -> None:
+    """An access point that sends too is one more node."""
+    asked, nodes = udp(10), 10 + is_both
+    if is_both:
+        both: dict[str, Any] = asked.to_dict()
+        both["flows"].append({**both["flows"][0], "name": "down", "direction": "download"})
+        asked = ResolvedScenario.from_dict(both)
     said = predict(asked)
-
-    point = models.bianchi.fixed_point(10, 32, 5, 6)
+    point = models.bianchi.fixed_point(nodes, 32, 5, 6)
     p = values(said, "collision_probability")["Bianchi (2000) (9)"]
     assert p == pytest.approx(float(point.p), rel=1e-12)
+    assert values(said, "mean_backlogged_nodes") == {"Bianchi (2000) (9)": nodes}
     assert said.model["collision_probability"][0].source == "Bianchi (2000) (9)"
     times = models.bianchi.slot_times(Phy.of(asked.phy), 12_000, rts=False, after_collision="difs")
-    rate = models.bianchi.saturation(point, times).success_rate_per_s
-    assert values(said, "goodput_bps")["Bianchi (2000) (13)"] == pytest.approx(
-        float(rate) * 8 * 1472, rel=1e-12
-    )
+    bps = float(models.bianchi.saturation(point, times).success_rate_per_s) * 8 * 1472
+    assert values(said, "goodput_bps")["Bianchi (2000) (13)"] == pytest.approx(bps, rel=1e-12)
 
 
 @pytest.mark.parametrize("count", [2, 10, 30])
 def test_saturated_predictions_are_near_the_simulation(count: int) -> None:
     asked = udp(count)
-
     said, measured = predict(asked), simulate(asked).metrics
-
     goodput, collisions = said.best("goodput_bps"), said.best("collision_probability")
     assert goodput.value == pytest.approx(measured["goodput_bps"].mean, rel=0.015)
     assert collisions.value == pytest.approx(measured["collision_probability"].mean, abs=0.02)
-
-
-def test_the_access_point_is_one_more_saturated_node() -> None:
-    both = udp(4).model_dump(mode="json", by_alias=True)
-    both["flows"].append({**both["flows"][0], "name": "down", "direction": "download"})
-    asked = ResolvedScenario.from_dict(both)
-
-    said = predict(asked)
-
-    assert values(said, "mean_backlogged_nodes") == {"Bianchi (2000) (9)": 5.0}
-    assert values(said, "collision_probability")["Bianchi (2000) (9)"] == pytest.approx(
-        float(models.bianchi.fixed_point(5, 32, 5, 6).p)
-    )
 
 
 @pytest.mark.parametrize(("count", "direction"), [(1, "upload"), (7, "download")])
 def test_a_lone_saturated_sender_has_the_theoretical_maximum(count: int, direction: str) -> None:
     asked = udp(count, direction=direction)
     phy = Phy.of(asked.phy)
-
     said = predict(asked)
-
     alone = models.max_throughput.lone_sender(phy, 12_000, rts=False, payload_bits=8 * 1472)
     goodput = float(alone.throughput_bps)
     assert values(said, "goodput_bps") == {"Jun et al. (2003)": pytest.approx(goodput)}
@@ -107,15 +95,14 @@ def test_a_lone_saturated_sender_has_the_theoretical_maximum(count: int, directi
 
 def test_one_slow_sender_takes_all_down_as_heusse_says() -> None:
     asked = datagrams(near=(4, "11 Mb/s", 1500), far=(1, "1 Mb/s", 1500))
-
-    said, measured = predict(asked), simulate(asked)
-
-    goodput = values(said)["Heusse et al. (2003), whole backoff"]
-    assert goodput == pytest.approx(measured.metrics["goodput_bps"].mean, rel=0.06)
+    said, measured = predict(asked), simulate(asked).metrics
+    source = "Heusse et al. (2003), whole backoff"
+    assert values(said)[source] == pytest.approx(measured["goodput_bps"].mean, rel=0.06)
     # Every sender gets as many packets through as any other.
-    jain = values(said, "jain_index")["Heusse et al. (2003), whole backoff"]
-    assert jain == pytest.approx(1.0)
-    assert measured.metrics["jain_index"].mean > 0.99
+    assert values(said, "jain_index")[source] == pytest.approx(1.0)
+    assert measured["jain_index"].mean > 0.99
+    assert "half the mean of CWmin" in broken(said, "Heusse et al. (2003)")
+    assert "half" not in broken(said, source)
 
 
 def test_shares_go_by_packets_not_by_time() -> None:
@@ -123,20 +110,11 @@ def test_shares_go_by_packets_not_by_time() -> None:
     # and gets a few per cent more packets through.
     rules = '[mac]\nrules = { preset = "bianchi" }\n'
     asked = datagrams(rules, near=(2, "11 Mb/s", 1500), small=(2, "11 Mb/s", 528))
-
     said, measured = predict(asked), simulate(asked)
-
     x = np.array([1472.0, 500.0])
     jain = values(said, "jain_index")["Heusse et al. (2003)"]
     assert jain == pytest.approx(x.sum() ** 2 / (2 * (x**2).sum()))
     assert measured.metrics["jain_index"].mean == pytest.approx(jain, rel=0.01)
-
-
-def test_a_published_wait_is_named_as_half() -> None:
-    said = predict(datagrams(near=(3, "11 Mb/s", 1500)))
-
-    assert "half the mean of CWmin" in broken(said, "Heusse et al. (2003)")
-    assert "half" not in broken(said, "Heusse et al. (2003), whole backoff")
 
 
 # Paper G.
@@ -145,7 +123,6 @@ def test_a_published_wait_is_named_as_half() -> None:
 @with_papers
 def test_simultaneous_send_counts_the_others() -> None:
     said = predict(datagrams(near=(3, "11 Mb/s", 1500), ap=(1, "", 1500)))
-
     told = values(said, "collision_probability")
     # Three uploads and the access point: N = 3, the 17.6 % of the paper (G1).
     assert told["G (1)"] == pytest.approx(0.1769, abs=1e-4)
@@ -164,7 +141,6 @@ def test_simultaneous_send_is_told_of_uploads_that_wait_for_the_air_alone(path: 
             f"tcp = {{ receive_window = {{ segments = 20 }} }}\n{path}\n"
         )
     )
-
     assert ("G (1)" in values(said, "collision_probability")) is not bool(path)
 
 
@@ -188,9 +164,7 @@ def edca(ap: str, stations: str) -> str:
 )
 def test_classes_that_contend_differently_are_predicted(ap: str, stations: str) -> None:
     asked = datagrams(edca(ap, stations), near=(5, "11 Mb/s", 1500), ap=(1, "", 1500))
-
     said, measured = predict(asked), simulate(asked).metrics
-
     assert said.uncovered is None
     for metric, bound in (
         ("goodput_bps", 0.03),
@@ -209,7 +183,6 @@ def test_a_wait_that_is_no_whole_number_of_slots_is_said() -> None:
             edca('aifs = "50 us"', 'aifs = "55 us"'), near=(5, "11 Mb/s", 1500), ap=(1, "", 1500)
         )
     )
-
     assert "differ by whole slots; here they differ by 5 us" in said.uncovered
 
 
@@ -217,9 +190,7 @@ def test_an_access_point_that_always_goes_first_leaves_nothing() -> None:
     """Its only slot comes before the stations' AIFS: they starve, in model and simulation."""
     first = edca("aifsn = 2\ncw_min = 0\ncw_max = 0", "aifsn = 3\ncw_min = 31\ncw_max = 1023")
     asked = datagrams(first, near=(2, "11 Mb/s", 1500), ap=(1, "", 1500))
-
     said = predict(asked)
-
     # One download to each of two stations; both uploads get nothing.
     assert values(said, "jain_index")["Ramaiyan et al. (2008)"] == pytest.approx(0.5)
     assert values(said, "collision_probability_ap")["Ramaiyan et al. (2008)"] < 1e-12
