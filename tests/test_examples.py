@@ -20,7 +20,6 @@ LOG = "semicomplete-2015-05.access.log.gz"
 
 def test_the_examples_are_listed_with_what_they_show() -> None:
     result = call("example")
-
     assert result.exit_code == 0
     for item in examples():
         assert item.name in result.stdout
@@ -34,34 +33,26 @@ def test_the_examples_are_listed_with_what_they_show() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_example_written_out_is_the_one_that_is_shown(name: str, tmp_path: Path) -> None:
+def test_an_example_written_out_is_the_one_that_is_shown(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """How it is answered is in the snapshots."""
     assert call("example", name, "--to", tmp_path / "here").exit_code == 0
     assert load(tmp_path / "here" / f"{name}.toml").to_dict() == example(name).to_dict()
+    # By default it goes to the current directory.
+    monkeypatch.chdir(tmp_path)
+    result = call("example", name)
+    assert (tmp_path / f"{name}.toml").read_bytes() == (tmp_path / f"here/{name}.toml").read_bytes()
+    assert f"airtcp run {name}.toml" in result.stdout
 
 
 def test_files_that_are_there_are_not_overwritten(tmp_path: Path) -> None:
     mine = tmp_path / "web-hotspot.toml"
     mine.write_text("mine")
-
     refused = call("example", "web-hotspot", "--to", tmp_path)
-
     assert refused.exit_code == 2
     assert "file exists" in refused.stderr
     assert mine.read_text() == "mine"
     assert not (tmp_path / LOG).exists()
-
     assert call("example", "web-hotspot", "--to", tmp_path, "--force").exit_code == 0
     assert "[phy]" in mine.read_text()
-
-
-def test_an_example_goes_to_the_current_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-
-    result = call("example", "saturated-stations")
-
-    assert result.exit_code == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["saturated-stations.toml"]
-    assert "airtcp run saturated-stations.toml" in result.stdout

@@ -3,7 +3,6 @@
 import copy
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,10 @@ from mixtures import mixture
 EXTREMES = Path(__file__).parents[1] / "validation" / "extremes"
 
 
-def edited(edit: Callable[[dict[str, Any]], None], answer: dict[str, Any]) -> dict[str, Any]:
+def edited(edit: tuple[str, str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+    key, name, value = edit
     other = copy.deepcopy(answer)
-    edit(other)
+    other["simulation"][key][name] = value
     return other
 
 
@@ -31,19 +31,12 @@ def test_laws_that_do_not_hold_are_found() -> None:
     )
     answer = parsed(compare(scenario, threads=1).to_json())
     assert broken_laws(answer) == []
-
-    def simulation(key: str, name: str, value: float) -> Callable[[dict[str, Any]], None]:
-        def edit(of: dict[str, Any]) -> None:
-            of["simulation"][key][name] = value
-
-        return edit
-
-    edits = [
-        simulation("airtime", "idle", 2.0),
-        simulation("counts", "mac_attempts", -1),
-        simulation("metrics", "jain_index", {"mean": 1.5, "low": 1.5, "high": 1.5}),  # type: ignore[arg-type]
-        simulation("metrics", "goodput_bps", {"mean": 1e10, "low": 1e10, "high": 1e10}),  # type: ignore[arg-type]
-        simulation("metrics", "goodput_bps", {"mean": 1e6, "low": 2e6, "high": 3e6}),  # type: ignore[arg-type]
+    edits: list[tuple[str, str, Any]] = [
+        ("airtime", "idle", 2.0),
+        ("counts", "mac_attempts", -1),
+        ("metrics", "jain_index", {"mean": 1.5, "low": 1.5, "high": 1.5}),
+        ("metrics", "goodput_bps", {"mean": 1e10, "low": 1e10, "high": 1e10}),
+        ("metrics", "goodput_bps", {"mean": 1e6, "low": 2e6, "high": 3e6}),
     ]
     for edit in edits:
         assert broken_laws(edited(edit, answer))
@@ -56,7 +49,6 @@ def test_a_run_whose_pages_are_all_of_one_replication_has_an_answer() -> None:
     run = {"warmup": "1 s", "duration": "3 s", "replications": 4, "seed": 69}
     scenario = loads(mixture(5, 69)).vary({f"run.{key}": value for key, value in run.items()})
     result = airtcp.simulate(scenario)
-
     pages = [one.accounts.pages for one in result.simulation.runs if one.accounts]
     assert all(pages)
     assert result.simulation.metrics["page_time_s"].n < len(pages)
@@ -66,9 +58,7 @@ def test_a_run_whose_pages_are_all_of_one_replication_has_an_answer() -> None:
     ("cases", "interrupted", "compared"),
     [
         (4, 1, 2),
-        pytest.param(
-            400, 40, 100, marks=(pytest.mark.verify, pytest.mark.timeout(7200)), id="many"
-        ),
+        pytest.param(400, 40, 100, marks=(pytest.mark.verify, pytest.mark.timeout(7200))),
     ],
 )
 def test_extreme_mixtures(cases: int, interrupted: int, compared: int, started: Children) -> None:
@@ -80,7 +70,6 @@ def test_extreme_mixtures(cases: int, interrupted: int, compared: int, started: 
         stderr=subprocess.STDOUT,
     )
     out, _ = running.communicate(timeout=7000)
-
     assert running.returncode == 0, out
     assert f"{cases} tried, " in out
     assert " 0 broken" in out

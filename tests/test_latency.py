@@ -33,26 +33,22 @@ def datagrams(direction: str, rate: str, count: int = 1) -> str:
     return cell(count, phy='control_rate = "2 Mb/s"', **keys)
 
 
-@pytest.mark.parametrize("direction", ["download", "upload"])
-def test_a_datagram_at_an_idle_medium_takes_its_airtime(direction: str) -> None:
+@pytest.mark.parametrize(("direction", "queue_s"), [("download", 1568e-6), ("upload", None)])
+def test_a_datagram_at_an_idle_medium_takes_its_airtime(
+    direction: str, queue_s: float | None
+) -> None:
     """192 us and 1536 bytes at 11 Mb/s in whole microseconds: 1310 us. The queue of the access
     point is left when SIFS and ACK, 10 and 248 us, are over.
 
     The medium is idle for longer than DIFS whenever one comes, so that none waits.
     """
     found = means(datagrams(direction=direction, rate="120 kb/s"))
-
     assert found["packet_delay_s"] == pytest.approx(1310e-6, rel=1e-12)
     for share in ("p50", "p90", "p95", "p99"):
         assert found[f"packet_delay_{share}_s"] == pytest.approx(1310e-6, rel=1 / 128)
-    assert found["jitter_s"] == 0.0
-    assert found["packet_loss"] == 0.0
-    assert found["rtt_s"] is None
-    assert found["reorder_delay_s"] is None
-    if direction == "download":
-        assert found["ap_queue_delay_s"] == pytest.approx(1568e-6, rel=1e-12)
-    else:
-        assert found["ap_queue_delay_s"] is None
+    assert found["jitter_s"] == found["packet_loss"] == 0.0
+    assert found["rtt_s"] is found["reorder_delay_s"] is None
+    assert found["ap_queue_delay_s"] == (queue_s and pytest.approx(queue_s, rel=1e-12))
 
 
 def test_losses_are_what_does_not_fit() -> None:
@@ -61,7 +57,6 @@ def test_losses_are_what_does_not_fit() -> None:
         datagrams(direction="download", rate="12 Mb/s") + "[ap]\nqueue = { limit = 10 }\n"
     )
     found = {name: one.mean for name, one in simulation.metrics.items()}
-
     offered = found["goodput_bps"] + 8 * 1472 * simulation.counts["ap_queue_drops"] / 4.0
     assert found["packet_loss"] == pytest.approx(1 - found["goodput_bps"] / offered, abs=1e-9)
     # Ten packets fit, and a new one comes before another has gone.
@@ -86,9 +81,7 @@ def test_a_frame_under_way_counts_in_part(
     # When the first frame is sent: the time of the first record of a capture.
     seconds, nanos = struct.unpack_from("<II", (tmp_path / "air.pcap").read_bytes(), 24)
     warmup_ns = 1_000_000_000 * seconds + nanos + 1000 * measured_from_us
-
     simulation = simulate(loads(text + run.format(warmup_ns, measured_us)), threads=1).simulation
-
     found = simulation.metrics["channel_utilization"].mean
     payload_us = 1472 * 8 / 11 * share
     # Whole bits.
@@ -101,7 +94,6 @@ def test_no_more_payload_crosses_the_air_than_there_is_time() -> None:
     text = datagrams("upload", "saturated", count=5)
     run = '[run]\nwarmup = "10 ms"\nduration = "1 ms"\nreplications = 200\nseed = 1\n'
     runs = simulate(loads(text + run)).simulation.runs
-
     found = [run.answer["metrics"]["channel_utilization"] for run in runs]
     # At most the time of a frame of 1310 us that carries 1070.5 us of payload.
     assert 0.5 < max(found) <= 1070.6 / 1310
@@ -115,11 +107,10 @@ def test_round_trips_and_queues_obey_littles_law(standard: str, direction: str) 
 
     It holds up to what is under way at both ends of the measured time: 24 of some thousands.
     """
-    flow = 'path = [{ delay = "20 ms" }]\n'
-    flow += 'tcp = { mss = "1000 B", receive_window = { segments = 8 } }'
+    tcp = 'tcp = { mss = "1000 B", receive_window = { segments = 8 } }'
+    flow = f'path = [{{ delay = "20 ms" }}]\n{tcp}'
     simulation = simulated(cell(3, standard=standard, name="a", direction=direction, flow=flow))
     found = {name: one.mean for name, one in simulation.metrics.items()}
-
     per_flow = [flow.goodput_bps for flow in simulation.flows]
     assert max(per_flow) / min(per_flow) < 1.05
     assert found["rtt_s"] == pytest.approx(64_000 * 3 / sum(per_flow), rel=0.01)
@@ -137,21 +128,15 @@ def test_round_trips_and_queues_obey_littles_law(standard: str, direction: str) 
 
 def test_groups_and_directions_are_apart() -> None:
     """Of two groups one is far away: 30 ms more each way are 60 ms more of a round trip."""
-    group = """
-[[stations]]
-name = "{name}"
-count = 1
-[[flows]]
-stations = "{name}"
-direction = "{direction}"
-application = {{ kind = "bulk" }}
-path = [{{ delay = "{delay_ms} ms" }}]
-tcp = {{ receive_window = {{ segments = 1 }}, delayed_ack = {{ every = 1 }} }}
-"""
-    flows = group.format(name="near", direction="download", delay_ms=10)
-    flows += group.format(name="far", direction="upload", delay_ms=40)
-    simulation = simulated(f'[phy]\nstandard = "802.11g"\n{flows}')
-
+    groups = ("near", "download", 10), ("far", "upload", 40)
+    one = "tcp = { receive_window = { segments = 1 }, delayed_ack = { every = 1 } }"
+    text = 'phy.standard = "802.11g"\n' + "".join(
+        f'[[stations]]\nname = "{name}"\ncount = 1\n[[flows]]\nstations = "{name}"\n'
+        f'direction = "{direction}"\napplication.kind = "bulk"\n'
+        f'path = [{{ delay = "{delay_ms} ms" }}]\n{one}\n'
+        for name, direction, delay_ms in groups
+    )
+    simulation = simulated(text)
     near = simulation.groups["near"]["download"]["rtt_s"].mean
     far = simulation.groups["far"]["upload"]["rtt_s"].mean
     assert 0.0201 < near < 0.0215
@@ -162,21 +147,18 @@ tcp = {{ receive_window = {{ segments = 1 }}, delayed_ack = {{ every = 1 }} }}
     assert both == pytest.approx(2 / (1 / near + 1 / far), rel=0.01)
 
 
-def losses(variant: str, loss: str) -> str:
-    flow = f'path = [{{ delay = "20 ms"{loss} }}]\ntcp = {{ variant = "{variant}" }}'
-    return cell(standard="802.11g", name="a", flow=flow)
-
-
 def test_the_path_does_not_wait_for_what_was_lost() -> None:
     """What comes behind a lost segment waits for that to be mended, a round trip of 40 ms and more.
 
     On the path a trip stays what it is without losses. Without SACK nobody is told before.
     """
-    rate = ', loss = { rate = "1 %" }'
-    clean = means(losses(variant="sack", loss=""))
-    lossy = means(losses(variant="sack", loss=rate))
-    blind = means(losses(variant="newreno", loss=rate))
 
+    def of(variant: str, loss: str = "") -> dict[str, Any]:
+        flow = f'path = [{{ delay = "20 ms"{loss} }}]\ntcp = {{ variant = "{variant}" }}'
+        return means(cell(standard="802.11g", name="a", flow=flow))
+
+    rate = ', loss = { rate = "1 %" }'
+    clean, lossy, blind = of("sack"), of("sack", rate), of("newreno", rate)
     assert clean["path_rtt_s"] == clean["rtt_s"]
     assert lossy["rtt_s"] > lossy["path_rtt_s"] + 0.003
     # The wire there and back, and the air; of few segments the last waits for the timer of ACKs.

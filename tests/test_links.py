@@ -30,7 +30,6 @@ def test_a_link_loses_one_packet_of_so_many(direction: str) -> None:
     Their payload is 972 B, without the headers of UDP and IP.
     """
     result = run('delay = "1 ms"\nloss = { every = 250 }', direction=direction, application=UDP)
-
     assert result.simulation.counts["wired_drops"] == pytest.approx(40, abs=1)
     goodput = result.simulation.metrics["goodput_bps"].mean
     assert goodput == pytest.approx(500 * 972 * 8 * (1 - 1 / 250), rel=2e-4)
@@ -39,7 +38,6 @@ def test_a_link_loses_one_packet_of_so_many(direction: str) -> None:
 def test_a_link_loses_a_share_of_packets() -> None:
     """Of 10 000 packets at 2 % 200, give or take four times 14."""
     result = run('loss = "2 %"', application=UDP)
-
     assert result.simulation.counts["wired_drops"] == pytest.approx(200, abs=56)
 
 
@@ -51,7 +49,6 @@ def test_retransmissions_count_and_bare_acks_do_not() -> None:
     """
     plain = run('rate = "5 Mb/s"\nloss = { every = 100 }').simulation.counts
     acks = run('rate = "5 Mb/s"\nloss = { every = 100, acks = true }').simulation.counts
-
     assert plain["tcp_retransmissions"] >= plain["wired_drops"] > 50
     assert acks["wired_drops"] / acks["tcp_segments"] == pytest.approx(0.01, rel=0.03)
     assert plain["wired_drops"] / plain["tcp_segments"] < 0.01 * 2 / 3 * 1.02
@@ -62,7 +59,6 @@ def test_a_discipline_before_a_link_drops_early() -> None:
     limit = 'rate = "5 Mb/s"\ndelay = "5 ms"\nqueue = {}'
     tail = run(limit.format("20"))
     red = run(limit.format('{ discipline = "red", limit = 20, max_probability = 0.1 }'))
-
     full, halved = (of.simulation.metrics["goodput_bps"].mean for of in (tail, red))
     assert full == pytest.approx(5e6 * 1460 / 1500, rel=0.03)
     # A window that is halved at what path and queue hold leaves three quarters on average.

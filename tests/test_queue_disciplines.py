@@ -1,13 +1,14 @@
-"""Queue disciplines in the simulator: who gets through a full queue in which flows take turns."""
+"""Queue disciplines in the simulator: who gets through, what waits, and how long."""
 
-from pathlib import Path
 from typing import Any
 
-import airtcp.scenario
+import pytest
+from airtcp.results import Simulation
 from airtcp.run.simulate import simulate
-from bases import cell
+from airtcp.scenario import loads
+from bases import BULK, cell
 
-SCENARIO = """
+SATURATED_BESIDE_BULK = """
 phy = { standard = "802.11b" }
 ap = { queue = { discipline = "per-flow", limit = 6 } }
 stations = [{ name = "saturated", count = 4 }, { name = "browser", count = 4 }]
@@ -21,88 +22,71 @@ stations = "browser"
 direction = "download"
 application = { kind = "bulk" }
 """
+#: Transfers of one client that overlap, each on its own connection.
+FTP = (
+    '{ kind = "ftp", interarrival = { distribution = "exponential", mean = "0.5 s" }, '
+    'size = { distribution = "pareto", mean = "200 kB", shape = 1.5 } }'
+)
+#: A flow that sends now and then, beside a download.
+PING = """
+[[flows]]
+name = "ping"
+stations = "sta"
+direction = "download"
+application = { kind = "udp", packet = "92 B", rate = "7360 b/s" }
+"""
+TARGET_S = 0.005
+
+
+def run(queue: str, count: int = 1, **more: Any) -> Simulation:
+    """A cell whose access point has a queue of these keys."""
+    keys: dict[str, Any] = {"warmup": "5 s", "duration": "20 s", "replications": 1} | more
+    text = cell(count, name="sta", tables=f"[ap]\nqueue = {{ {queue} }}", **keys)
+    return simulate(loads(text), threads=1, trace="ack_filter" in queue).simulation
 
 
 def test_a_saturated_flow_goes_on_after_it_lost_its_only_packet() -> None:
     """With fewer places than flows an overflow costs some flow its only packet; the source offers
     the next one when there is room, and no saturated flow falls silent.
     """
-    scenario = airtcp.scenario.loads(SCENARIO, name="queues.toml", base=Path())
-
-    result = simulate(scenario, threads=1)
-
-    saturated = [flow for flow in result.simulation.flows if flow.name.startswith("saturated")]
-    goodput = [flow.goodput_bps for flow in saturated]
+    flows = simulate(loads(SATURATED_BESIDE_BULK), threads=1).simulation.flows
+    goodput = [flow.goodput_bps for flow in flows if flow.name.startswith("saturated")]
     assert len(goodput) == 4
     assert min(goodput) > 0.5 * sum(goodput) / 4 > 0, goodput
-
-
-SEVERAL = """
-phy = {{ standard = "802.11b" }}
-ap = {{ queue = {{ discipline = "{discipline}", limit = 50 }} }}
-stations = [{{ name = "client", count = {count} }}]
-run = {{ warmup = "0 s", duration = "60 s", replications = 2 }}
-[[flows]]
-stations = "client"
-direction = "download"
-application = {application}
-"""
-#: Transfers of one client that overlap, each on its own connection.
-FTP = (
-    '{ kind = "ftp", interarrival = { distribution = "exponential", mean = "0.5 s" }, '
-    'size = { distribution = "pareto", mean = "200 kB", shape = 1.5 } }'
-)
-
-
-def several(discipline: str, application: str = FTP, count: int = 1) -> dict[str, object]:
-    text = SEVERAL.format(discipline=discipline, application=application, count=count)
-    scenario = airtcp.scenario.loads(text, name="several.toml", base=Path())
-    runs = simulate(scenario, threads=1).simulation.runs
-    return {str(run.index): run.answer for run in runs}
 
 
 def test_connections_take_turns_by_flow_or_each() -> None:
     """By connection small files pass large ones; by the flow of the scenario nothing changes.
     With one connection a flow both are the same.
     """
-    fifo, by_flow, by_connection = map(several, ("fifo", "per-scenario-flow", "per-flow"))
-    assert by_flow == fifo
-    assert by_connection != fifo
-    one = '{ kind = "bulk" }'
-    by_connection = several("per-flow", one, count=4)
-    assert by_connection == several("per-scenario-flow", one, count=4)
-    assert by_connection != several("fifo", one, count=4)
 
+    def answers(discipline: str, application: str = FTP, count: int = 1) -> list[Any]:
+        keys: dict[str, Any] = {"application": application, "warmup": "0 s", "duration": "60 s"}
+        queue = f'discipline = "{discipline}", limit = 50'
+        return [one.answer for one in run(queue, count, **keys, replications=2).runs]
 
-UPLOADS = cell(
-    5,
-    standard="802.11n",
-    tables="[ap]\nqueue = { limit = 300 }",
-    name="sta",
-    direction="upload",
-    flow='tcp = { variant = "sack", receive_window = "256 KiB" }',
-    warmup="0 s",
-    duration="5 s",
-    replications=1,
-)
-
-
-def filtered(written: str) -> int:
-    """How many ACKs leave queues since newer ones cover them; the trace has as many."""
-    text = UPLOADS.replace("limit = 300", f"limit = 300{written}")
-    result = simulate(airtcp.scenario.loads(text), threads=1, trace=True)
-    run = result.simulation.runs[0]
-    count = int(run.answer["counts"]["acks_filtered"])
-    assert len(run.trace.events("ack_filtered").time_s) == count
-    return count
+    fifo, by_flow, by_connection = map(answers, ("fifo", "per-scenario-flow", "per-flow"))
+    assert by_connection != fifo == by_flow
+    by_connection = answers("per-flow", BULK, 4)
+    assert by_connection == answers("per-scenario-flow", BULK, 4) != answers("fifo", BULK, 4)
 
 
 def test_a_filter_takes_acks_out_that_newer_ones_cover() -> None:
-    """ACKs of five uploads wait at the access point; the bolder filter takes more of them."""
-    none, careful, bold = (
-        filtered(s) for s in ("", ", ack_filter = true", ', ack_filter = "aggressive"')
-    )
+    """ACKs of five uploads wait at the access point; the bolder filter takes more of them.
 
+    The trace has as many as are counted.
+    """
+
+    def filtered(told: str) -> int:
+        tcp = 'tcp = { variant = "sack", receive_window = "256 KiB" }'
+        keys: dict[str, Any] = {"standard": "802.11n", "direction": "upload", "flow": tcp}
+        keys |= {"warmup": "0 s", "duration": "5 s"}
+        (one,) = run(f"limit = 300, ack_filter = {told}", 5, **keys).runs
+        count = int(one.answer["counts"]["acks_filtered"])
+        assert len(one.trace.events("ack_filtered").time_s) == count
+        return count
+
+    none, careful, bold = map(filtered, ("false", "true", '"aggressive"'))
     assert none == 0
     assert 1_000 < careful < bold
 
@@ -110,12 +94,28 @@ def test_a_filter_takes_acks_out_that_newer_ones_cover() -> None:
 def test_a_ring_bounds_what_a_discipline_can_still_drop() -> None:
     """CoDel alone keeps the queue near its target; what is in the driver's ring waits beyond it."""
     flow = 'path = [{ delay = "1 ms" }]\ntcp = { variant = "sack", receive_window = "4 MiB" }'
-    run: dict[str, Any] = {"warmup": "5 s", "duration": "20 s", "replications": 1}
-    rtts = []
-    for ring in ("", ", mac_limit = 100"):
-        queue = f'[ap]\nqueue = {{ discipline = "fq-codel"{ring} }}'
-        text = cell(standard="802.11n", tables=queue, name="sta", flow=flow, **run)
-        found = simulate(airtcp.scenario.loads(text), threads=1).simulation.metrics["rtt_s"]
-        rtts.append(found.mean)
+    plain, ringed = (
+        run(f'discipline = "fq-codel"{ring}', standard="802.11n", flow=flow).metrics["rtt_s"].mean
+        for ring in ("", ", mac_limit = 100")
+    )
     # 100 packets of 1500 bytes at some 55 Mb/s are 22 ms.
-    assert rtts[0] + 0.01 < rtts[1] < rtts[0] + 0.025
+    assert plain + 0.01 < ringed < plain + 0.025
+
+
+@pytest.mark.parametrize(("standard", "rate_bps"), [("802.11g", 25e6), ("802.11n", 55e6)])
+def test_a_ping_beside_a_download_waits_for_less_than_twice_the_target(
+    standard: str, rate_bps: float
+) -> None:
+    """A drop-tail queue of 300 packets of 1500 bytes is full, at some 25 or 55 Mb/s."""
+    flow = 'name = "file"\npath = [{ rate = "1 Gb/s", delay = "5 ms" }]\n'
+    flow += 'tcp = { variant = "sack", receive_window = "1 MiB" }' + PING
+    fair, codel, full = (
+        run(queue, standard=standard, flow=flow).metrics
+        for queue in ('discipline = "fq-codel"', 'discipline = "codel"', "limit = 300")
+    )
+    delays: list[Any] = [one["packet_delay_s"].mean for one in (fair, codel, full)]
+    delay_s, of_codel_s, full_s = delays
+    assert delay_s < min(2 * TARGET_S, of_codel_s)
+    assert codel["ap_queue_delay_s"].mean < 0.5 * full_s
+    # The window saws between a half and all of what path and queue hold.
+    assert full_s > 0.5 * 300 * 12_000 / rate_bps

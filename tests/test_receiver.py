@@ -1,4 +1,4 @@
-"""Ends of a connection that are not alike: which end has which keys, and what both agree on."""
+"""Receivers: which end has which keys, what both ends agree on, and how often TACK acknowledges."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import airtcp
 import pytest
 from airtcp.predict import predict
 from airtcp.scenario import ResolvedScenario, loads
-from bases import cell
+from bases import BULK, cell
 from wing import with_papers
 
-BULK = '{ kind = "bulk" }'
 FOUR = 'delayed_ack = { every = 4, timeout = "200 ms" }'
 
 
@@ -76,3 +75,36 @@ def test_models_read_the_receiver() -> None:
         for tcp in (f"receiver = {{ {FOUR} }}", FOUR, "")
     )
     assert apart == together != plain
+
+
+def rates(direction: str, rate: str, acks: str, window: str = "256 KiB") -> tuple[float, float]:
+    """Segments with payload a second, and others."""
+    wire = f'[links.wire]\nrate = "{rate}"\ndelay = "10 ms"'
+    flow = f'path = ["wire"]\ntcp = {{ variant = "sack", receive_window = "{window}", {acks} }}'
+    run: dict[str, Any] = {"warmup": "2 s", "duration": "5 s", "replications": 1, "seed": 1}
+    text = cell(standard="802.11n", direction=direction, tables=wire, flow=flow, **run)
+    answer = airtcp.simulate(loads(text), threads=1).simulation.runs[0].answer
+    data = answer["metrics"]["goodput_bps"] / (8 * 1460)
+    return data, answer["counts"]["tcp_segments"] / 5 - data
+
+
+@pytest.mark.parametrize("direction", ["download", "upload"])
+def test_tack_acknowledges_four_times_in_a_least_round_trip(direction: str) -> None:
+    """The least round trip is the handshake's: 20 ms of wire and less than 1 ms of air.
+
+    So at most 200 ACKs a second, whatever comes; and not a fifth less, since a segment comes every
+    0.2 ms. With an ACK for every second segment there are half as many as segments.
+    """
+    data, acks = rates(direction, "1 Gb/s", "tack = { every = 2, beta = 4 }")
+    assert 160 < acks <= 202
+    usual, every_second = rates(direction, "1 Gb/s", "delayed_ack = { every = 2 }")
+    assert every_second == pytest.approx(usual / 2, rel=0.02)
+    # What waits for an ACK waits for a fourth of 20 ms longer, and the window is not endless.
+    assert data > 0.9 * usual
+
+
+def test_tack_counts_segments_where_they_are_rare() -> None:
+    """At 1 Mb/s a segment takes 12 ms, more than a fourth of 45 ms: an ACK for every three."""
+    data, acks = rates("download", "1 Mb/s", "tack = { every = 3, beta = 4 }", "16 KiB")
+    assert data == pytest.approx(1e6 / (8 * 1500), rel=0.02)
+    assert acks == pytest.approx(data / 3, rel=0.03)

@@ -15,41 +15,29 @@ STATIONS: list[dict[str, Any]] = [
 
 def test_records_come_back_as_they_were() -> None:
     records = Records(STATIONS)
-
-    assert list(records) == STATIONS
-    assert records == STATIONS == [records[0], *records[1:]]
+    assert records == STATIONS == list(records) == [records[0], *records[1:]]
     assert (records[-1], len(records)) == (STATIONS[2], 3)
     # Types too: JSON tells 2 from 2.0, None from NaN and True from 1.
     assert json.dumps(records, default=list) == json.dumps(STATIONS)
     with pytest.raises(IndexError):
         records[3]
-
-
-def test_an_answer_keeps_what_is_no_list_of_records() -> None:
+    # An answer keeps what is no list of records.
     answer = {"metrics": {"x": 1.0}, "stations": STATIONS, "flows": [], "series": [1.0, 2.0]}
-
     compact = kept(answer)
-
     assert compact == answer
-    assert isinstance(compact["stations"], Records)
-    assert isinstance(compact["series"], list)
+    assert (type(compact["stations"]), type(compact["series"])) == (Records, list)
 
 
 def test_a_station_takes_less_than_150_bytes_a_replication() -> None:
     """A dictionary of eight numbers took 900. Here they take eight bytes each."""
     count, replications = 500, 20
-    text = json.dumps(
-        [
-            {"name": f"s/{index}", **{f"number{key}": index + 0.5 for key in range(8)}}
-            for index in range(count)
-        ]
-    )
+    numbers = [{f"number{key}": place + 0.5 for key in range(8)} for place in range(count)]
+    text = json.dumps([{"name": f"s/{place}", **of} for place, of in enumerate(numbers)])
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
     all_records = [Records(json.loads(text)) for _ in range(replications)]
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-
     assert len(all_records) == replications
     # The names themselves are there once, and take some 60 bytes: 3 a replication.
     assert (after - before) / (count * replications) < 8 * (8 + 1) + 15

@@ -43,7 +43,6 @@ def without_times(told: dict[str, Any]) -> dict[str, Any]:
 
 def test_results_are_run_again_to_equal_numbers(folder: Path) -> None:
     again = call("run", folder / "out" / "results.json", "--out", folder / "again")
-
     assert again.exit_code == 0, again.output
     first, second = answer(folder / "out"), answer(folder / "again")
     assert len(first["provenance"]["command"]) > 0
@@ -53,7 +52,6 @@ def test_results_are_run_again_to_equal_numbers(folder: Path) -> None:
 
 def test_the_scenario_of_a_result_keeps_its_targets_and_changes(folder: Path) -> None:
     scenario = airtcp.load(folder / "out" / "results.json")
-
     assert scenario.group("desk").count == 4
     assert scenario.run.seed == 7
     assert [target.metric for target in scenario.targets] == ["flow_goodput_bps"]
@@ -67,7 +65,6 @@ def test_a_file_that_means_something_else_gives_way_to_the_resolved_form(
     told = answer(folder / "out")
     told["provenance"]["file"] = file
     scenario = airtcp.load(json.dumps(told, indent=2))
-
     assert scenario.hash() == told["provenance"]["scenario_hash"]
     assert scenario.targets == ()
     (folder / "resolved.json").write_text(json.dumps(told))
@@ -87,7 +84,6 @@ def test_a_file_that_means_something_else_gives_way_to_the_resolved_form(
 def test_other_json_is_refused_with_what_is_allowed(text: str, words: str, tmp_path: Path) -> None:
     path = tmp_path / "some.json"
     path.write_text(text)
-
     with pytest.raises(ScenarioError, match=words) as caught:
         airtcp.load(path)
     assert str(caught.value).startswith(str(path))

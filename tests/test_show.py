@@ -22,9 +22,7 @@ stations = [{ profile = "phone", traffic = ["web", "call"] }, { profile = "tv", 
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
 def test_what_is_shown_loads_again_to_the_same_scenario(path: Path) -> None:
     scenario = airtcp.load(path)
-
     again = airtcp.load(scenario.to_toml())
-
     assert again.to_json() == scenario.to_json()
 
 
@@ -34,9 +32,7 @@ def test_each_profile_is_shown_with_its_sources() -> None:
     )
     text = f'phy = {{ standard = "802.11be" }}\nstations = [{groups}]\n'
     scenario = airtcp.load(text)
-
     shown = scenario.to_toml()
-
     assert airtcp.load(shown).to_json() == scenario.to_json()
     assert "profile" not in str(tomllib.loads(shown))
     assert max(map(len, shown.splitlines())) <= 130
@@ -46,7 +42,6 @@ def test_each_profile_is_shown_with_its_sources() -> None:
 
 def test_the_answer_is_there_as_json() -> None:
     result = call("show", "-", "--json", stdin=HOME)
-
     found = json.loads(result.stdout)
     assert set(found) == {"written", "sources", "purposes", "scenario"}
     # -67 dBm in 80 MHz: MCS 3 wants -68, MCS 4 -64; -75: MCS 0 wants -76, MCS 1 -73.
@@ -74,9 +69,7 @@ def test_files_are_named_from_where_the_reader_is(
     )
     (tmp_path / "in" / "home.toml").write_text(text)
     monkeypatch.chdir(tmp_path)
-
     result = call("show", "in/home.toml")
-
     assert 'file = "in/sizes.csv"' in result.stdout
     (tmp_path / "here.toml").write_text(result.stdout)
     assert airtcp.load("here.toml").to_json() == airtcp.load("in/home.toml").to_json()
@@ -84,30 +77,20 @@ def test_files_are_named_from_where_the_reader_is(
 
 @pytest.mark.parametrize("name", ["a", "b", "c"])
 def test_cells_and_links_keep_their_order_where_one_has_no_room_in_a_line(name: str) -> None:
-    queue = (
-        '{ discipline = "fq-codel", limit = 500, target = "5 ms", interval = "100 ms", '
-        'quantum = "1514 B", ack_filter = true }'
+    queue = {"discipline": "fq-codel", "limit": 500, "target": "5 ms", "interval": "100 ms"}
+    queue |= {"quantum": "1514 B", "ack_filter": True}
+    wide = {one: {"queue": queue} if one == name else {} for one in "abc"}
+    flow = {"direction": "download", "application": {"kind": "bulk"}, "path": ["a", "c"]}
+    scenario = airtcp.load(
+        {
+            "phy": {"standard": "802.11a"},
+            "cells": {one: {"ap": wide[one]} for one in "abc"},
+            "links": {one: {"delay": "1 ms", "rate": "9 Mb/s"} | wide[one] for one in "abc"},
+            "air": {"heard": [["a", "b"], ["b", "c"]]},
+            "stations": [{"name": 2 * one, "count": 1, "cell": one} for one in "abc"],
+            "flows": [{"stations": "aa", **flow}],
+        }
     )
-    cells = {one: f"ap = {{ queue = {queue} }}" if one == name else "" for one in "abc"}
-    links = {
-        one: f'delay = "1 ms", rate = "9 Mb/s"{f", queue = {queue}" if one == name else ""}'
-        for one in "abc"
-    }
-    scenario = airtcp.load(f"""
-        phy = {{ standard = "802.11a" }}
-        cells = {{ {", ".join(f"{one} = {{ {has} }}" for one, has in cells.items())} }}
-        links = {{ {", ".join(f"{one} = {{ {has} }}" for one, has in links.items())} }}
-        air = {{ heard = [["a", "b"], ["b", "c"]] }}
-        stations = [{", ".join(f'{{ name = "{2 * c}", count = 1, cell = "{c}" }}' for c in "abc")}]
-        run = {{ warmup = "0 s" }}
-        [[flows]]
-        stations = "aa"
-        direction = "download"
-        application = {{ kind = "bulk" }}
-        path = ["a", "c"]
-    """)
-
     again = airtcp.load(scenario.to_toml())
-
     assert [cell.name for cell in again.cells or ()] == ["a", "b", "c"]
     assert again.hash() == scenario.hash()

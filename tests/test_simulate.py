@@ -13,13 +13,9 @@ from airtcp.scenario import ResolvedScenario, loads
 from bases import SATURATED, cell, reading
 
 WEB = cell(4, application=reading("30 kB"), warmup="1 s", duration="20 s", seed=5)
+AT_ONCE = 'start_spread = "0 s"'
 UDP = cell(
-    3,
-    name="sensor",
-    direction="upload",
-    application=SATURATED,
-    flow='start_spread = "0 s"',
-    duration="2 s",
+    3, name="sensor", direction="upload", application=SATURATED, flow=AT_ONCE, duration="2 s"
 )
 
 
@@ -38,7 +34,6 @@ def test_an_attempt_counts_when_it_ends() -> None:
     )
     run = 'warmup = "1 ms"\nduration = "2 ms"\nreplications = 1\n'
     simulation = simulate(loads(text.replace('duration = "2 s"\n', run))).simulation
-
     assert simulation.metrics["collision_probability"].mean == 1.0
     assert simulation.counts["mac_attempts"] == 4
     assert [station.attempts for station in simulation.stations] == [0, 2, 2]
@@ -48,47 +43,38 @@ def test_an_attempt_counts_when_it_ends() -> None:
 def test_a_flood_of_datagrams_is_an_error(direction: str) -> None:
     """83 million datagrams a second into a queue without limit would fill any memory."""
     text = UDP.replace("upload", direction).replace('"saturated"', '"1000 Gb/s"')
-
     with pytest.raises(SimulationError, match=r"flow sensor/\d sends faster .* datagrams wait"):
         simulate(loads(text + 'warmup = "0 s"\nreplications = 1\n'))
-
-
-def test_a_flood_that_is_dropped_is_none() -> None:
+    # One that is dropped is none.
     text = UDP.replace('"saturated"', '"2 Gb/s"').replace('duration = "2 s"', 'duration = "0.5 s"')
     text = text.replace("count = 3", "count = 3\nqueue = { limit = 10 }")
-    simulation = simulate(loads(text + 'warmup = "0 s"\nreplications = 1\n')).simulation
-
-    assert simulation.counts["station_queue_drops"] > 200_000
-
-
-def test_more_replications_begin_with_the_same_ones() -> None:
-    few, more = simulate(web(), replications=2), simulate(web(), replications=5)
-
-    assert few.scenario.run.replications == few.simulation.replications == 2
-    assert [run.answer for run in few.simulation.runs] == [
-        run.answer for run in more.simulation.runs[:2]
-    ]
+    dropped = simulate(loads(text + 'warmup = "0 s"\nreplications = 1\n')).simulation.counts
+    assert dropped["station_queue_drops"] > 200_000
 
 
 def test_the_result_says_what_was_run() -> None:
-    result = simulate(web(), replications=3)
+    seen: list[float] = []
+    result, few = (
+        simulate(web(), replications=3, progress=seen.append),
+        simulate(web(), replications=1),
+    )
     simulation = result.simulation
     assert (simulation.stopped, simulation.replications) == ("replications", 3)
+    assert few.scenario.run.replications == few.simulation.replications == 1
+    # More replications begin with the same ones.
+    assert few.simulation.runs[0].answer == simulation.runs[0].answer
     assert simulation.simulated_s == pytest.approx(3 * 21.0)
     assert result.provenance.generator == _core.GENERATOR
     assert result.provenance.scenario_hash == result.scenario.hash()
     assert sum(simulation.airtime.values()) == pytest.approx(1.0)
     assert len(simulation.transfer_times_s()) == simulation.counts["transfers"]
-    assert "3 replications" in repr(result)
-
-
-def test_transfer_times_have_the_mean_that_the_core_reports() -> None:
-    result = simulate(web(), replications=1)
-
-    times = result.simulation.transfer_times_s()
-
-    assert result.metrics["transfer_time_s"].mean == pytest.approx(times.mean())
+    times = few.simulation.transfer_times_s()
+    assert few.metrics["transfer_time_s"].mean == pytest.approx(times.mean())
     assert times.min() > 0.0
+    assert "3 replications" in repr(result)
+    # Progress rises to one.
+    assert seen == sorted(seen)
+    assert (min(seen) >= 0.0, seen[-1]) == (True, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -107,14 +93,6 @@ def test_a_run_says_what_stopped_it(
     assert (simulation.stopped, simulation.replications) == (stopped, replications)
 
 
-def test_progress_rises_to_one() -> None:
-    seen: list[float] = []
-    simulate(web(), threads=2, progress=seen.append)
-    assert seen == sorted(seen)
-    assert seen[-1] == 1.0
-    assert all(0.0 <= fraction <= 1.0 for fraction in seen)
-
-
 def test_interruption_keeps_what_was_finished() -> None:
     # Minutes of work, were it not interrupted when two replications of it are done.
     scenario = web("replications = 2000")
@@ -124,7 +102,6 @@ def test_interruption_keeps_what_was_finished() -> None:
             raise KeyboardInterrupt
 
     result = simulate(scenario, threads=2, progress=interrupt)
-
     assert result.simulation.stopped == "interrupted"
     assert 1 <= result.simulation.replications < 2000
     assert result.metrics["goodput_bps"].n == result.simulation.replications
@@ -156,11 +133,9 @@ def test_a_signal_reaches_the_only_replication_in_its_own_thread(
     seen: list[float] = []
     signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
     signal.setitimer(signal.ITIMER_REAL, 0.5)
-
     begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         simulate(scenario, progress=seen.append)
-
     assert time.monotonic() - begin < 30
     assert seen == sorted(seen)
     assert simulate(web("replications = 1")).simulation.stopped == "replications"
@@ -189,7 +164,6 @@ def test_a_violated_law_is_an_error_with_the_seed(monkeypatch: pytest.MonkeyPatc
         GENERATOR = _core.GENERATOR
 
     monkeypatch.setattr("airtcp._core", Patched)
-
     with pytest.raises(SimulationError, match=r"replication 2 with seed 5.*add up"):
         simulate(scenario)
 
