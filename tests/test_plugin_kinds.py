@@ -6,12 +6,12 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import airtcp
 import pytest
 from airtcp import _core
 from airtcp.scenario import Scenario, loads
+from test_plugins import NUMBERS, assert_fails, outcomes, registered
 
 PLUGINS = Path(__file__).parents[1] / "docs" / "plugins"
 DOWNLOADS = """
@@ -68,23 +68,11 @@ def scenario(**changed: str) -> Scenario:
     return loads(TEXT.format(**{**PLAIN, **changed}))
 
 
-def outcomes(one: Scenario, threads: int) -> Any:
-    """The core's bits of two replications, and all estimates."""
-    core = _core.Simulation(one.to_json())
-    runs = [core.run(1, index, _core.RunControl()) for index in range(2)]
-    return runs, airtcp.simulate(one, threads=threads).metrics
-
-
-def registered(tmp_path: Path, name: str, kind: str, base: str, body: str = "") -> str:
-    """Registers a class that extends a base by methods, from a file."""
-    file = tmp_path / f"{name}.py"
-    indented = "\n".join(f"    {line}" for line in body.splitlines())
-    file.write_text(
-        f"import airtcp\n\nclass Own(airtcp.{kind}.{base}):\n    pass\n{indented}\n\n"
-        f'airtcp.{kind}.register("{name}", Own)\n'
-    )
-    airtcp.plugins.load(file)
-    return name
+def own_of_each_kind(tmp_path: Path) -> list[str]:
+    """The words of an ACK policy, a queue discipline and a scheduler."""
+    bases = {"own-acks": "acks.Delayed", "own-queue": "queues.Fifo"}
+    bases["own-turns"] = "schedulers.RoundRobin"
+    return [registered(tmp_path, name, "", base) for name, base in bases.items()]
 
 
 NEW = {"standard": "802.11be", "far": "mcs = 0"}
@@ -94,34 +82,25 @@ AGGREGATED = {"standard": "802.11n", "far": "mcs = 0"}
 FILTERED = 'queue = {{ discipline = "{}", limit = 2000, ack_filter = true }}'
 
 
-@pytest.mark.parametrize(
-    ("kind", "base", "core", "ours"),
-    [
-        ("acks", "Delayed", {}, {"acks": 'policy = "{}"'}),
-        ("acks", "Delayed", AGGREGATED, {"acks": 'policy = "{}"'}),
-        ("queues", "Fifo", {}, {"ap": 'queue = {{ discipline = "{}", limit = 25 }}'}),
-        ("queues", "Fifo", {"ap": FILTERED.format("fifo")}, {"ap": FILTERED}),
-        ("queues", "Fifo", AGGREGATED, {"ap": 'queue = {{ discipline = "{}", limit = 25 }}'}),
-        # Without a filter the core computes when a plain queue before a wire is served.
-        (
-            "queues",
-            "Fifo",
-            {"link": "limit = 30, ack_filter = true"},
-            {"link": 'limit = 30, ack_filter = true, discipline = "{}"'},
-        ),
-        (
-            "schedulers",
-            "RoundRobin",
-            {**AGGREGATED, "ap": 'scheduler = "round-robin"'},
-            {"ap": 'scheduler = "{}"'},
-        ),
-    ],
-    ids=["acks", "acks-n", "fifo", "fifo-filtered", "fifo-n", "fifo-link", "round-robin"],
-)
+#: Without a filter the core computes when a plain queue before a wire is served.
+LINK = "limit = 30, ack_filter = true"
+FULL = 'queue = {{ discipline = "{}", limit = 25 }}'
+
+
+@pytest.mark.parametrize(("base", "core", "ours"), [
+    ("acks.Delayed", {}, {"acks": 'policy = "{}"'}),
+    ("acks.Delayed", AGGREGATED, {"acks": 'policy = "{}"'}),
+    ("queues.Fifo", {}, {"ap": FULL}),
+    ("queues.Fifo", {"ap": FILTERED.format("fifo")}, {"ap": FILTERED}),
+    ("queues.Fifo", AGGREGATED, {"ap": FULL}),
+    ("queues.Fifo", {"link": LINK}, {"link": LINK + ', discipline = "{}"'}),
+    ("schedulers.RoundRobin", {**AGGREGATED, "ap": 'scheduler = "round-robin"'},
+     {"ap": 'scheduler = "{}"'}),
+])  # fmt: skip
 def test_a_twin_in_python_gives_the_bits_of_the_core_on_one_thread_and_on_two(
-    tmp_path: Path, kind: str, base: str, core: dict[str, str], ours: dict[str, str]
+    tmp_path: Path, base: str, core: dict[str, str], ours: dict[str, str]
 ) -> None:
-    word = registered(tmp_path, f"twin-{kind}-{len(core)}{len(ours)}", kind, base)
+    word = registered(tmp_path, "twin", "", base)
     twin = scenario(**{**core, **{key: text.format(word) for key, text in ours.items()}})
     expected = outcomes(scenario(**core), 1)
 
@@ -130,9 +109,7 @@ def test_a_twin_in_python_gives_the_bits_of_the_core_on_one_thread_and_on_two(
 
 
 def test_the_resolved_form_names_the_code_of_each_kind(tmp_path: Path) -> None:
-    acks = registered(tmp_path, "hashed-acks", "acks", "Delayed")
-    queue = registered(tmp_path, "hashed-queue", "queues", "Fifo")
-    turns = registered(tmp_path, "hashed-turns", "schedulers", "RoundRobin")
+    acks, queue, turns = own_of_each_kind(tmp_path)
     one = scenario(**AGGREGATED, ap=f'scheduler = "{turns}"', acks=f'policy = "{acks}"')
     other = scenario(ap=f'queue = {{ discipline = "{queue}" }}')
     resolved = json.loads(one.to_json())
@@ -147,108 +124,73 @@ def test_the_resolved_form_names_the_code_of_each_kind(tmp_path: Path) -> None:
     assert by_name == by_word
 
 
-DELAY = ("acks", "Delayed", "acks", "def delay_ns(self, arrival):\n    return ")
-NEXT = ("queues", "Fifo", "ap", "def next(self, receiver):\n    return ")
-CHOOSE = ("schedulers", "RoundRobin", "turns", "def choose(self, candidates):\n    ")
-
-
-@pytest.mark.parametrize(
-    ("whose", "rest", "told"),
-    [
-        (DELAY, "-1", "delay_ns = -1: an ACK leaves at once at the earliest"),
-        (DELAY, "0.5", "allowed: a whole number of nanoseconds"),
-        (DELAY, "arrival.port", "line 6, delay_ns: AttributeError"),
-        (NEXT, "None", "next: packets wait, and none goes"),
-        (
-            NEXT,
-            "getattr(self, 'gone', super().next(receiver))\n"
-            "def on_departure(self, packet, now_ns):\n    self.gone = packet",
-            "does not wait in this queue",
-        ),
-        (NEXT, "7", "next = 7: allowed: a packet, or None"),
-        (
-            NEXT,
-            "super().next(receiver)\ndef on_arrival(self, packet, now_ns, is_full):\n"
-            "    self.packets[packet.id] = packet",
-            "the queue is full (`limit`), and nothing is dropped",
-        ),
-        (
-            NEXT,
-            "super().next(receiver)\ndef on_departure(self, packet, now_ns):\n"
-            "    super().on_departure(packet, now_ns)\n    return 'lost'",
-            'on_departure = lost: allowed: None, "mark" or "drop"',
-        ),
-        (CHOOSE, "return 3", "choose = 3: allowed: one of the candidates"),
-        (
-            CHOOSE,
-            "self.kept = getattr(self, 'kept', candidates[0])\n    return self.kept",
-            "choose: nothing waits for receiver",
-        ),
-        (
-            CHOOSE,
-            "return super().choose(candidates)\ndef on_airtime(self, receiver, airtime_ns):\n"
-            "    import time\n    time.sleep(1.1)",
-            "on_airtime took 1.1 s; allowed: a second",
-        ),
-    ],
+DELAY, NEXT, CHOOSE = (
+    f"def {head}):\n    return "
+    for head in ("delay_ns(self, arrival", "next(self, receiver", "choose(self, candidates")
 )
+#: By the first method that a class has: its base, and the scenario that asks for it.
+ASKED = {
+    DELAY: ("acks.Delayed", {"acks": 'policy = "{}"'}),
+    NEXT: ("queues.Fifo", {"ap": FULL}),
+    CHOOSE: ("schedulers.RoundRobin", {**AGGREGATED, "ap": 'scheduler = "{}"'}),
+}
+
+
+@pytest.mark.parametrize(("head", "rest", "told"), [
+    (DELAY, "-1", "delay_ns = -1: an ACK leaves at once at the earliest"),
+    (DELAY, "0.5", "allowed: a whole number of nanoseconds"),
+    (DELAY, "arrival.port", "line 6, delay_ns: AttributeError"),
+    (NEXT, "None", "next: packets wait, and none goes"),
+    (NEXT, "getattr(self, 'gone', super().next(receiver))\n"
+           "def on_departure(self, packet, now_ns):\n    self.gone = packet",
+     "does not wait in this queue"),
+    (NEXT, "7", "next = 7: allowed: a packet, or None"),
+    (NEXT, "super().next(receiver)\ndef on_arrival(self, packet, now_ns, is_full):\n"
+           "    self.packets[packet.id] = packet",
+     "the queue is full (`limit`), and nothing is dropped"),
+    (NEXT, "super().next(receiver)\ndef on_departure(self, packet, now_ns):\n"
+           "    super().on_departure(packet, now_ns)\n    return 'lost'",
+     'on_departure = lost: allowed: None, "mark" or "drop"'),
+    (CHOOSE, "3", "choose = 3: allowed: one of the candidates"),
+    (CHOOSE, "vars(self).setdefault('kept', candidates[0])", "choose: nothing waits for receiver"),
+    (CHOOSE, "super().choose(candidates)\ndef on_airtime(self, receiver, airtime_ns):\n"
+             "    import time\n    time.sleep(1.1)",
+     "on_airtime took 1.1 s; allowed: a second"),
+])  # fmt: skip
 def test_an_answer_against_a_law_ends_the_run(
-    tmp_path: Path, whose: tuple[str, str, str, str], rest: str, told: str
+    tmp_path: Path, head: str, rest: str, told: str
 ) -> None:
-    kind, base, place, head = whose
-    name = f"wrong-{abs(hash((kind, rest))) % 10**9}"
-    word = registered(tmp_path, name, kind, base, head + rest)
-    changed = {
-        "acks": {"acks": f'policy = "{word}"'},
-        "ap": {"ap": f'queue = {{ discipline = "{word}", limit = 25 }}'},
-        "turns": {**AGGREGATED, "ap": f'scheduler = "{word}"'},
-    }[place]
-    with pytest.raises(airtcp.PluginFailedError) as failed:
-        airtcp.simulate(scenario(**changed), threads=1)
-    assert told in str(failed.value)
-    assert f'the plug-in "{word}@' in str(failed.value)
+    base, asked = ASKED[head]
+    word = registered(tmp_path, f"wrong-{next(NUMBERS)}", head + rest, base)
+    changed = {key: text.format(word) for key, text in asked.items()}
+    assert_fails(scenario(**changed), 1, word, told)
 
 
-@pytest.mark.parametrize(
-    ("changed", "told"),
-    [
-        ({"acks": 'policy = "nobody"'}, 'acks.policy: "nobody" is unknown; allowed: '),
-        ({"acks": 'policy = "WORD", every = 2'}, "policy: cannot be combined with every"),
-        ({"acks": 'policy = "WORD", adaptive = true'}, "policy: cannot be combined with adaptive"),
-        ({"ap": 'scheduler = "nobody"', **AGGREGATED}, 'scheduler: "nobody" is unknown'),
-        ({"ap": 'scheduler = "TURNS"'}, "in 802.11g an access serves one packet"),
-        (
-            {"ap": 'scheduler = "TURNS"\nqueue = { discipline = "QUEUE" }', **AGGREGATED},
-            "it chooses packets itself, whatever their station",
-        ),
-        ({"ap": 'queue = { discipline = "nobody" }'}, 'discipline: "nobody" is unknown'),
-        (
-            {"ap": 'queue = { discipline = "QUEUE" }\n[mac.ofdma]', **NEW},
-            '"meant-queue" leaves mac.ofdma no choice of stations; allowed: "fifo"',
-        ),
-        (
-            {"ap": 'queue = { discipline = "QUEUE" }\n' + LINKS, **NEW},
-            '"meant-queue" leaves no choice of the stations that a link serves; allowed: "fifo"',
-        ),
-        (
-            {"ap": 'queue = { discipline = "QUEUE", ecn = true }'},
-            'has no effect: "meant-queue" never marks packets',
-        ),
-    ],
-)
+OWN = 'queue = {{ discipline = "own-queue"{} }}'
+
+
+@pytest.mark.parametrize(("changed", "told"), [
+    ({"acks": 'policy = "nobody"'}, 'delayed_ack.policy: "nobody" is unknown; allowed: '),
+    ({"acks": 'policy = "own-acks", every = 2'}, "policy: cannot be combined with every"),
+    ({"acks": 'policy = "own-acks", adaptive = true'}, "policy: cannot be combined with adaptive"),
+    ({"ap": 'scheduler = "nobody"', **AGGREGATED}, 'scheduler: "nobody" is unknown'),
+    ({"ap": 'scheduler = "own-turns"'}, "in 802.11g an access serves one packet"),
+    ({"ap": 'scheduler = "own-turns"\n' + OWN.format(""), **AGGREGATED},
+     "it chooses packets itself, whatever their station"),
+    ({"ap": 'queue = { discipline = "nobody" }'}, 'discipline: "nobody" is unknown'),
+    ({"ap": OWN.format("") + "\n[mac.ofdma]", **NEW},
+     '"own-queue" leaves mac.ofdma no choice of stations; allowed: "fifo"'),
+    ({"ap": OWN.format("") + "\n" + LINKS, **NEW},
+     '"own-queue" leaves no choice of the stations that a link serves; allowed: "fifo"'),
+    ({"ap": OWN.format(", ecn = true")}, 'has no effect: "own-queue" never marks packets'),
+])  # fmt: skip
 def test_a_file_that_cannot_be_meant_is_told(
     tmp_path: Path, changed: dict[str, str], told: str
 ) -> None:
-    words = {
-        "WORD": registered(tmp_path, "meant-acks", "acks", "Delayed"),
-        "QUEUE": registered(tmp_path, "meant-queue", "queues", "Fifo"),
-        "TURNS": registered(tmp_path, "meant-turns", "schedulers", "RoundRobin"),
-    }
-    for place, word in words.items():
-        changed = {key: text.replace(place, word) for key, text in changed.items()}
+    own_of_each_kind(tmp_path)
     with pytest.raises(airtcp.ScenarioError) as wrong:
         scenario(**changed)
-    assert told.replace("acks.policy", "delayed_ack.policy") in str(wrong.value)
+    assert told in str(wrong.value)
 
 
 @pytest.mark.parametrize(
@@ -267,7 +209,7 @@ def test_the_init_of_a_class_need_not_call_that_of_its_base(base: type[object]) 
 
 
 def test_no_model_is_said_to_know_a_scheduler_of_ones_own(tmp_path: Path) -> None:
-    word = registered(tmp_path, "unmodelled", "schedulers", "RoundRobin")
+    word = own_of_each_kind(tmp_path)[2]
     said = airtcp.predict(scenario(**AGGREGATED, ap=f'scheduler = "{word}"'))
 
     assert not said.model

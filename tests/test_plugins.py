@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -49,23 +50,35 @@ def scenario(word: str) -> Scenario:
     return loads(TEXT.replace("WORD", word))
 
 
-def registered(tmp_path: Path, name: str, body: str) -> str:
-    """Registers a class that extends Reno by methods, from a file."""
+#: A word means one code as long as the process lives.
+NUMBERS = count()
+
+
+def registered(tmp_path: Path, name: str, body: str, base: str = "congestion.Reno") -> str:
+    """Registers a class that extends a base by methods, from a file."""
     file = tmp_path / f"{name}.py"
     indented = "\n".join(f"    {line}" for line in body.splitlines())
     file.write_text(
-        f"import airtcp\n\nclass Own(airtcp.congestion.Reno):\n    counted = 0\n{indented}\n\n"
-        f'airtcp.congestion.register("{name}", Own)\n'
+        f"import airtcp\n\nclass Own(airtcp.{base}):\n    pass\n{indented}\n\n"
+        f'airtcp.{base.partition(".")[0]}.register("{name}", Own)\n'
     )
     airtcp.plugins.load(file)
     return name
 
 
-def outcomes(word: str, threads: int) -> Any:
+def outcomes(one: Scenario, threads: int) -> Any:
     """The core's bits of two replications of the scenario, and all estimates."""
-    core = _core.Simulation(scenario(word).to_json())
+    core = _core.Simulation(one.to_json())
     runs = [core.run(1, index, _core.RunControl()) for index in range(2)]
-    return runs, airtcp.simulate(scenario(word), threads=threads).metrics
+    return runs, airtcp.simulate(one, threads=threads).metrics
+
+
+def assert_fails(one: Scenario, threads: int, word: str, told: str) -> None:
+    """Simulate with a plug-in that fails: the message names it, and says what is wrong."""
+    with pytest.raises(airtcp.PluginFailedError) as failed:
+        airtcp.simulate(one, threads=threads)
+    assert told in str(failed.value)
+    assert f'the plug-in "{word}@' in str(failed.value)
 
 
 @pytest.mark.parametrize("name", ["reno", "cubic"])
@@ -75,10 +88,10 @@ def test_a_twin_in_python_gives_the_bits_of_the_core_on_one_thread_and_on_two(
     """Cubic has what Reno lacks: the clock, the round trip, and floating point."""
     airtcp.plugins.load(Path(__file__).parent / "plugins" / "cubic.py")
     twin = registered(tmp_path, "twin", "") if name == "reno" else "cubic-twin"
-    ours = outcomes(name, 1)
-    assert outcomes(twin, 1) == ours
-    assert outcomes(twin, 2) == ours
-    assert name == "reno" or ours != outcomes("reno", 1)
+    ours = outcomes(scenario(name), 1)
+    assert outcomes(scenario(twin), 1) == ours
+    assert outcomes(scenario(twin), 2) == ours
+    assert name == "reno" or ours != outcomes(scenario("reno"), 1)
 
 
 def test_the_resolved_form_names_the_code(tmp_path: Path) -> None:
@@ -94,77 +107,48 @@ def test_the_resolved_form_names_the_code(tmp_path: Path) -> None:
         scenario("coded@000000000000")
 
 
-@pytest.mark.parametrize(
-    ("name", "body", "told"),
-    [
-        ("raises", "def on_ack(self, window, event):\n    return 1 // 0", "line 6, on_ack: Zero"),
-        (
-            "negative",
-            "def avoid(self, window, event):\n    window.cwnd = -3",
-            "cwnd = -3 B: at least a segment, 1460 B (RFC 5681, section 3.1)",
-        ),
-        (
-            "fraction",
-            "def avoid(self, window, event):\n    window.cwnd *= 1.5",
-            "allowed: a whole number of bytes",
-        ),
-        (
-            "slow",
-            "def on_loss(self, window, event):\n    import time\n    time.sleep(1.1)",
-            " s; allowed: a second",
-        ),
-        ("unknown", "def on_ack(self, window, event):\n    event.packet", "packet"),
-        (
-            "silent",
-            "def on_loss(self, window, event):\n    window.ssthresh = 0",
-            "ssthresh = 0 B: at least a segment",
-        ),
-    ],
+ON_ACK, ON_LOSS, AVOID = (
+    f"def {name}(self, window, event):\n    " for name in ("on_ack", "on_loss", "avoid")
 )
+
+
+@pytest.mark.parametrize(("body", "told"), [
+    (ON_ACK + "return 1 // 0", "line 6, on_ack: Zero"),
+    (ON_ACK + "event.packet", "packet"),
+    (AVOID + "window.cwnd = -3", "cwnd = -3 B: at least a segment, 1460 B (RFC 5681, section 3.1)"),
+    (AVOID + "window.cwnd *= 1.5", "allowed: a whole number of bytes"),
+    (ON_LOSS + "window.ssthresh = 0", "ssthresh = 0 B: at least a segment"),
+    (ON_LOSS + "import time\n    time.sleep(1.1)", " s; allowed: a second"),
+])  # fmt: skip
 def test_a_wrong_call_ends_the_run_with_the_users_line(
-    tmp_path: Path, name: str, body: str, told: str
+    tmp_path: Path, body: str, told: str
 ) -> None:
-    word = registered(tmp_path, name, body)
+    word = registered(tmp_path, f"wrong-{next(NUMBERS)}", body)
     for threads in (1, 2):
-        with pytest.raises(airtcp.PluginFailedError) as failed:
-            airtcp.simulate(scenario(word), threads=threads)
-        assert told in str(failed.value)
-        assert f'the plug-in "{word}@' in str(failed.value)
+        assert_fails(scenario(word), threads, word, told)
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("import airtcp\nx = (", "line 2: SyntaxError"),
-        ("import airtcp\n1 // 0", "line 2, <module>: ZeroDivisionError"),
-        (
-            "import airtcp\nclass A: pass\nairtcp.congestion.register('a', A)",
-            "A has no on_ack, on_loss, on_timeout, on_idle",
-        ),
-        (
-            "import airtcp\nairtcp.congestion.register('reno', airtcp.congestion.Reno)",
-            "taken by airtcp itself",
-        ),
-        ("import airtcp\nairtcp.congestion.register('A b', int)", "small letters"),
-        *(
-            (
-                f"import airtcp\nclass Own(airtcp.congestion.Reno):\n    {head} on_ack(self, *_):\n"
-                f"        {body}\nairtcp.congestion.register('late', Own)",
-                "Own.on_ack is a coroutine or a generator",
-            )
-            for head, body in (
-                ("async def", "return 1"),
-                ("def", "yield 1"),
-                ("async def", "yield 1"),
-            )
-        ),
-    ],
-)
+LATE = "class Own(airtcp.congestion.Reno):\n    {} on_ack(self, *_):\n        {} 1\n"
+LATE += "airtcp.congestion.register('late', Own)"
+NO_RESULT = "Own.on_ack is a coroutine or a generator"
+
+
+@pytest.mark.parametrize(("text", "told"), [
+    ("x = (", "line 2: SyntaxError"),
+    ("1 // 0", "line 2, <module>: ZeroDivisionError"),
+    ("class A: pass\nairtcp.congestion.register('a', A)",
+     "A has no on_ack, on_loss, on_timeout, on_idle"),
+    ("airtcp.congestion.register('reno', airtcp.congestion.Reno)", "taken by airtcp itself"),
+    ("airtcp.congestion.register('A b', int)", "small letters"),
+    (LATE.format("async def", "return"), NO_RESULT),
+    (LATE.format("def", "yield"), NO_RESULT),
+    (LATE.format("async def", "yield"), NO_RESULT),
+])  # fmt: skip
 def test_a_file_that_cannot_be_loaded_is_told_with_its_line(
     tmp_path: Path, text: str, told: str
 ) -> None:
     file = tmp_path / "wrong.py"
-    file.write_text(text)
+    file.write_text(f"import airtcp\n{text}")
     with pytest.raises(airtcp.PluginError) as wrong:
         airtcp.plugins.load(file)
     assert told in str(wrong.value)
