@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airtcp import _core
 from airtcp.cli.commands import app
 from airtcp.compare import compare
 from airtcp.exceptions import SimulationError
@@ -57,21 +56,12 @@ def process(started: Children) -> Start:
     return start
 
 
-PREDICTED = {"scenario", "provenance", "model", "uncovered", "unanswered", "glance"}
-RUN = {*PREDICTED - {"glance"}, "advice", "verdict", "simulation", "comparison"}
-RUN |= {"recommended", "opportunity", "tried"}
-
-
-@pytest.mark.parametrize(
-    ("command", "keys"),
-    [("run", RUN), ("predict", PREDICTED), ("simulate", {"scenario", "provenance", "simulation"})],
-)
-def test_json_is_nothing_but_json(command: str, keys: set[str], scenario: Path) -> None:
+@pytest.mark.parametrize("command", ["run", "simulate", "predict"])
+def test_json_is_nothing_but_json(command: str, scenario: Path) -> None:
     replaced = [] if command == "predict" else ["--seed", "9", "--replications", "2"]
     result = call(command, scenario, "--json", *replaced)
-    assert result.exit_code == 0
+    assert (result.exit_code, result.stderr) == (0, "")
     answer = json.loads(result.stdout)
-    assert set(answer) == keys
     if replaced:
         assert answer["provenance"]["seed"] == answer["scenario"]["run"]["seed"] == 9
         assert answer["simulation"]["replications"] == 2
@@ -85,20 +75,6 @@ def test_json_and_out_keep_stdout_clean(scenario: Path, tmp_path: Path) -> None:
     assert json.loads(result.stdout)
     assert "report.html" in result.stderr
     assert quiet.stderr == ""
-
-
-def test_version_is_that_of_the_core() -> None:
-    result = call("--version")
-
-    assert result.exit_code == 0
-    assert result.stdout == f"airtcp {_core.__version__}\n"
-
-
-def test_schema_is_a_json_schema() -> None:
-    schema = json.loads(call("schema").stdout)
-
-    assert schema["type"] == "object"
-    assert "phy" in schema["properties"]
 
 
 def test_a_failed_run_is_status_1_and_one_message(
@@ -134,17 +110,13 @@ def test_a_result_is_shown_even_when_it_cannot_be_written(
 def test_no_control_codes_and_no_cut_numbers_in_a_pipe(
     scenario: Path, columns: str | None, process: Start
 ) -> None:
-    environment = {**os.environ, "TERM": "xterm-256color"}
-    environment.pop("COLUMNS", None)
-    if columns is not None:
-        environment["COLUMNS"] = columns
+    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+    environment |= {"TERM": "xterm-256color"} | ({"COLUMNS": columns} if columns else {})
     running = process("run", scenario, env=environment)
     out, err = running.communicate()
 
-    assert running.returncode == 0
-    assert "\x1b" not in out
-    assert err == ""
-    assert "…" not in out
+    assert (running.returncode, err) == (0, "")
+    assert not {"\x1b", "…"} & set(out)
     assert widest(out) <= int(columns or 120)
 
 
@@ -220,23 +192,17 @@ def test_a_reader_that_leaves_is_no_failure(
     running = process("run", scenario, *flags)
     running.stdout.close()
     err = running.stderr.read()
-    running.wait()
 
-    assert err == ""
-    assert running.returncode == 0
+    assert (running.wait(), err) == (0, "")
 
 
-@pytest.mark.parametrize(
-    ("words", "completed"),
-    [
-        ("airtcp si", ["simulate"]),
-        ("airtcp simulate --pc", ["--pcap"]),
-        ("airtcp example web", ["web-hotspot"]),
-        pytest.param(
-            "airtcp reproduce M.table", ["M.table1", "M.table2", "M.table3"], marks=with_papers
-        ),
-    ],
-)
+@pytest.mark.parametrize(("words", "completed"), [
+    ("airtcp si", ["simulate"]),
+    ("airtcp simulate --pc", ["--pcap"]),
+    ("airtcp example web", ["web-hotspot"]),
+    pytest.param("airtcp reproduce M.table", ["M.table1", "M.table2", "M.table3"],
+     marks=with_papers),
+])  # fmt: skip
 def test_a_shell_completes_commands_and_names(
     words: str, completed: list[str], process: Start
 ) -> None:

@@ -5,14 +5,10 @@ from pathlib import Path
 
 import pytest
 from airtcp.scenario import load
+from bases import cell
 from commands import call
 
-SCENARIO = """
-phy = { standard = "802.11b" }
-stations = [{ name = "laptop", count = 3 }]
-flows = [{ stations = "laptop", direction = "download", application = { kind = "bulk" } }]
-run = { warmup = "100 ms", duration = "500 ms", replications = 2 }
-"""
+SCENARIO = cell(3, warmup="100 ms", duration="500 ms", replications=2)
 
 
 @pytest.fixture

@@ -7,15 +7,25 @@ import subprocess
 import tomllib
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
-from packaging.markers import Marker
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"][
-    "version"
+
+
+def table(name: str) -> Any:
+    return tomllib.loads((ROOT / name).read_text(encoding="utf-8"))
+
+
+FILE = table("pyproject.toml")
+PROJECT, GROUPS = FILE["project"], FILE["dependency-groups"]
+EXTRAS = PROJECT["optional-dependencies"]
+LOCKED = [
+    Requirement(line)
+    for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
 ]
 #: What conda-forge calls some packages of PyPI.
 CONDA_NAMES = {"matplotlib": "matplotlib-base", "duckdb": "python-duckdb"}
@@ -28,24 +38,20 @@ def bounds(dependencies: list[str]) -> dict[str, str]:
 
 
 def test_developers_have_the_packages_of_every_extra() -> None:
-    groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
-        "dependency-groups"
-    ]
-    extras = (one for extra in PROJECT["optional-dependencies"].values() for one in extra)
-
-    assert {one for one in extras if not one.startswith("airtcp[")} <= set(groups["dev"])
+    extras = {one for extra in EXTRAS.values() for one in extra}
+    assert {one for one in extras if not one.startswith("airtcp[")} <= set(GROUPS["dev"])
 
 
 def test_the_conda_recipe_has_our_version_and_needs_what_we_need() -> None:
     yaml = pytest.importorskip("yaml", reason="PyYAML comes with Dask")
     recipe = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
 
-    assert recipe["context"]["version"] == VERSION
+    assert recipe["context"]["version"] == table("Cargo.toml")["workspace"]["package"]["version"]
     run = dict(line.split(" ") for line in recipe["requirements"]["run"])
     assert run.pop("python") == PROJECT["requires-python"]
     assert run == bounds(PROJECT["dependencies"])
     if_there = dict(line.split(" ") for line in recipe["requirements"]["run_constraints"])
-    assert if_there == bounds(PROJECT["optional-dependencies"]["sweeps"])
+    assert if_there == bounds(EXTRAS["sweeps"])
 
 
 def module(path: str) -> ModuleType:
@@ -59,35 +65,20 @@ def module(path: str) -> ModuleType:
 
 
 def test_the_lock_has_a_version_that_satisfies_each_requirement() -> None:
-    file = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    wanted = [Requirement(one) for one in file["project"]["dependencies"]]
-    for listed in (*PROJECT["optional-dependencies"].values(), *file["dependency-groups"].values()):
-        wanted += [Requirement(one) for one in listed]
-    locked: dict[str, list[tuple[str, Marker | None]]] = {}
-    for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines():
-        if not line.startswith("#"):
-            one = Requirement(line)
-            (exact,) = one.specifier
-            assert exact.operator == "=="
-            locked.setdefault(one.name, []).append((exact.version, one.marker))
-
-    for one in wanted:
+    listed = [PROJECT["dependencies"], *EXTRAS.values(), *GROUPS.values()]
+    for one in (Requirement(one) for part in listed for one in part):
         if one.name != "airtcp":
-            here = [
-                version for version, marker in locked[one.name] if not marker or marker.evaluate()
-            ]
-            assert len(here) == 1, one.name
-            assert one.specifier.contains(here[0]), one.name
+            same = (each for each in LOCKED if each.name == one.name)
+            (here,) = (each for each in same if not each.marker or each.marker.evaluate())
+            (exact,) = here.specifier
+            assert exact.operator == "=="
+            assert one.specifier.contains(exact.version), one.name
 
 
 def test_both_locks_have_the_same_versions() -> None:
-    packages = tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))["package"]
-    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
-    listed = [Requirement(line) for line in lines if not line.startswith("#")]
-
-    assert {(one["name"], f"=={one['version']}") for one in packages if "version" in one} == {
-        (one.name, str(one.specifier)) for one in listed
-    }
+    packages = (one for one in table("uv.lock")["package"] if "version" in one)
+    versions = {(one["name"], f"=={one['version']}") for one in packages}
+    assert versions == {(one.name, str(one.specifier)) for one in LOCKED}
 
 
 def test_each_command_has_a_manual_page_with_all_of_its_options(tmp_path: Path) -> None:
@@ -106,10 +97,6 @@ def test_each_command_has_a_manual_page_with_all_of_its_options(tmp_path: Path) 
                 assert option.replace("-", "\\-") in pages[name]
     for name, text in pages.items() if shutil.which("groff") else ():
         (tmp_path / name).write_text(text, encoding="utf-8")
-        told = subprocess.run(
-            ["groff", "-man", "-Tutf8", "-ww", "-z", tmp_path / name],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        command = ["groff", "-man", "-Tutf8", "-ww", "-z", tmp_path / name]
+        told = subprocess.run(command, capture_output=True, text=True, check=True)
         assert told.stderr == ""

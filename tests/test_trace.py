@@ -172,14 +172,16 @@ def test_queues_of_categories_have_their_names() -> None:
     assert names[:4] == ("ap AC_VO", "ap AC_BE", "a/0 AC_VO", "a/0 AC_BE")
 
 
-def test_what_is_not_there_cannot_be_asked_for(traced: SimulationResult) -> None:
-    trace = trace_of(traced)
-    with pytest.raises(ValueError, match=r"no flow 'c/0', only a/0, a/1"):
-        trace.flow("c/0")
-    with pytest.raises(ValueError, match=r"no queue 'AP', only ap"):
-        trace.queue("AP")
-    with pytest.raises(ValueError, match=r"no event 'loss', only transfer_start"):
-        trace.events("loss")
+@pytest.mark.parametrize(("kind", "name", "said"), [
+    ("flow", "c/0", "no flow 'c/0', only a/0, a/1"),
+    ("queue", "AP", "no queue 'AP', only ap"),
+    ("events", "loss", "no event 'loss', only transfer_start"),
+])  # fmt: skip
+def test_what_is_not_there_cannot_be_asked_for(
+    traced: SimulationResult, kind: str, name: str, said: str
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        getattr(trace_of(traced), kind)(name)
 
 
 @pytest.mark.parametrize("interval", [0.0, -1.0, math.inf, math.nan, 1e-6])
@@ -189,22 +191,10 @@ def test_an_absurd_interval_is_refused(scenario: ResolvedScenario, interval: flo
         airtcp.simulate(scenario, trace=True, trace_interval_s=interval)
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "s.toml"
-    path.write_text(LOSSY)
-    return path
-
-
 AGGREGATES = cell(
-    2,
-    standard="802.11n",
-    name="a",
-    group='frame_errors = "5 %"',
-    warmup="500 ms",
-    duration="2 s",
-    replications=1,
-)
+    2, standard="802.11n", name="a", group='frame_errors = "5 %"',
+    warmup="500 ms", duration="2 s", replications=1,
+)  # fmt: skip
 
 
 def test_ppdus_are_those_of_the_metrics(tmp_path: Path) -> None:
