@@ -69,10 +69,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     # Options.
     "run base.toml --advice some": ("--advice", "tried, all, none"),
     "run base.toml --set foo": ("--set", "stations.laptop.count=40"),
-    "run base.toml --set stations.laptop.cuont=3": (
-        "base.toml: stations.laptop.cuont",
-        "stations.laptop.count",
-    ),
+    "run base.toml --set stations.laptop.cuont=3": ("base.toml: stations.laptop.cuont",
+     "stations.laptop.count"),
     "predict base.toml --set run.durations=1s": ("base.toml: run.durations", "run.duration"),
     "predict base.toml --set run.duration=1": ("base.toml: run.duration", "bare number"),
     "predict base.toml --set run.seed=x": ("base.toml: run.seed", "whole number"),
@@ -126,10 +124,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "diff base.toml --set run.seed=1": ("--set", "same network"),
     "diff base.toml --set stations.laptop.count=3 --precision 200%": ("--precision", "100 %"),
     "diff base.toml --set stations.laptop.count=3 --precision abc": ("--precision", "%"),
-    "diff base.toml --set stations.laptop.count=3 --precision 2% --replications 3": (
-        "--precision",
-        "--replications",
-    ),
+    "diff base.toml --set stations.laptop.count=3 --precision 2% --replications 3": ("--precision",
+     "--replications"),
     "sweep base.toml --to out": ("base.toml", "--axis"),
     "sweep base.toml --axis run.seed=[1]": ("--to", "--dry"),
     "sweep base.toml --to out --axis run.seed=[1] --axis run.seed=[3]": ("--axis", "twice"),
@@ -141,7 +137,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sweep sweep.toml --to out": ("nofile.toml", "not found"),
     "results nostore": ("nostore", "--to directory"),
     "results store": ("store/store.json", "damaged"),
-}
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -193,14 +189,11 @@ def test_a_port_that_is_in_use_is_named() -> None:
         assert "Address already in use" in refused("web", "--port", str(port))
 
 
-@pytest.mark.parametrize(
-    ("until", "what"),
-    [
-        ("laptop p95 transfer_time > 50", "ms"),
-        ("nobody goodput < 5 Mb/s", "laptop"),
-        ("laptop goodput", "METRIC"),
-    ],
-)
+@pytest.mark.parametrize(("until", "what"), [
+    ("laptop p95 transfer_time > 50", "ms"),
+    ("nobody goodput < 5 Mb/s", "laptop"),
+    ("laptop goodput", "METRIC"),
+])  # fmt: skip
 def test_a_condition_is_quoted_with_its_option(until: str, what: str) -> None:
     check(refused("plan", "base.toml", "--until", until), f'--until "{until}"', what)
 
@@ -208,22 +201,19 @@ def test_a_condition_is_quoted_with_its_option(until: str, what: str) -> None:
 SOURCE = {"text": SCENARIO}
 
 
-@pytest.mark.parametrize(
-    ("form", "body", "place", "what"),
-    [
-        (Ask, {}, "source", "required field"),
-        (Ask, {"source": 3}, "source", "object"),
-        (Ask, {"source": {}, "sauce": 1}, "sauce", "source"),
-        (Ask, {"source": {"set": {}}}, "source.set", "changes"),
-        (Lights, {"source": SOURCE, "times": 0}, "times", "1 or more"),
-        (Lights, {"source": SOURCE, "times": "x"}, "times", "whole number"),
-        (Curve, {"source": SOURCE, "axis": "stations", "values": []}, "values", "1 or more"),
-        (Job, {"kind": "nope"}, "kind", "'plan'"),
-        (Job, {"kind": "timeline", "length_ms": 1e9}, "length_ms", "200 at most"),
-        (Edit, {"op": "fly", "path": "stations"}, "op", "'add'"),
-        (Look, {"store": "s", "y": "m", "x": 3}, "x", "text"),
-    ],
-)
+@pytest.mark.parametrize(("form", "body", "place", "what"), [
+    (Ask, {}, "source", "required field"),
+    (Ask, {"source": 3}, "source", "object"),
+    (Ask, {"source": {}, "sauce": 1}, "sauce", "source"),
+    (Ask, {"source": {"set": {}}}, "source.set", "changes"),
+    (Lights, {"source": SOURCE, "times": 0}, "times", "1 or more"),
+    (Lights, {"source": SOURCE, "times": "x"}, "times", "whole number"),
+    (Curve, {"source": SOURCE, "axis": "stations", "values": []}, "values", "1 or more"),
+    (Job, {"kind": "nope"}, "kind", "'plan'"),
+    (Job, {"kind": "timeline", "length_ms": 1e9}, "length_ms", "200 at most"),
+    (Edit, {"op": "fly", "path": "stations"}, "op", "'add'"),
+    (Look, {"store": "s", "y": "m", "x": 3}, "x", "text"),
+])  # fmt: skip
 def test_the_page_names_the_field_and_what_is_allowed(
     form: type[BaseModel], body: dict[str, Any], place: str, what: str
 ) -> None:

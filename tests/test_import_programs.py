@@ -26,15 +26,13 @@ REAL: dict[str, tuple[list[str], dict[str, Any]]] = {
     "window": (["-w", "64K"], {"tcp.receive_window": "65536 B"}),
     "reno": (["-C", "reno"], {"tcp.congestion": "reno"}),
     "udp": (["-u", "-b", "5M", "-l", "1000"], {"application.rate": "5140000 b/s"}),
-    "udp streams": (
-        ["-u", "-b", "2M", "-l", "1000", "-P", "2"],
-        {"application.rate": "4112000 b/s"},
-    ),
+    "udp streams": (["-u", "-b", "2M", "-l", "1000", "-P", "2"],
+     {"application.rate": "4112000 b/s"}),
     "bytes": (["-n", "64M", "-R"], {"application.size": "67108864 B"}),
     "omit": (["-O", "1"], {"run.warmup": "1 s"}),
     "both": (["--bidir"], {"direction": "both"}),
     "server's output": (["--get-server-output"], {"application.kind": "bulk"}),
-}
+}  # fmt: skip
 #: Options that JSON says from a version on.
 SINCE: dict[str, tuple[tuple[int, int], list[str], dict[str, Any]]] = {
     "pacing": ((3, 18), ["--fq-rate", "20M"], {"application.rate": "20000000 b/s"}),

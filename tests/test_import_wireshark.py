@@ -42,16 +42,13 @@ def test_each_is_imported_or_refused_with_one_line(captures: Path) -> None:
     assert not [name for name, said in refused.items() if "no scenario follows" in said]
 
 
-@pytest.mark.parametrize(
-    ("name", "standard"),
-    [
-        ("wpa-Induction.pcap.gz", "802.11g"),
-        ("wpa-eap-tls.pcap.gz", "802.11g"),
-        ("wpa-test-decode-mgmt.pcap.gz", "802.11n"),
-        ("wep.pcapng.gz", "802.11b"),
-        ("owe.pcapng.gz", "802.11b"),
-    ],
-)
+@pytest.mark.parametrize(("name", "standard"), [
+    ("wpa-Induction.pcap.gz", "802.11g"),
+    ("wpa-eap-tls.pcap.gz", "802.11g"),
+    ("wpa-test-decode-mgmt.pcap.gz", "802.11n"),
+    ("wep.pcapng.gz", "802.11b"),
+    ("owe.pcapng.gz", "802.11b"),
+])  # fmt: skip
 def test_frames_of_the_air_say_the_standard(captures: Path, name: str, standard: str) -> None:
     found = tomllib.loads(draft_of([captures / name]).text())
 
@@ -62,18 +59,15 @@ def test_encrypted_frames_are_told(captures: Path) -> None:
     assert "data frames are encrypted" in draft_of([captures / "wpa-Induction.pcap.gz"]).text()
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("empty.pcap", "with no frame"),
-        ("arp.pcap", "frames of link type 107, which is not supported"),
-        ("dvb-ci_UV1_0000.pcap", "frames of link type 235, which is not supported"),
-        ("ipx_rip.pcap", "frames without an IP packet"),
-        ("logistics_multicast.pcapng", "or multicast"),
-        ("http.pcap", "all frames have the same time"),
-        ("sipmsg.log", "not a kind of file"),
-    ],
-)
+@pytest.mark.parametrize(("name", "said"), [
+    ("empty.pcap", "with no frame"),
+    ("arp.pcap", "frames of link type 107, which is not supported"),
+    ("dvb-ci_UV1_0000.pcap", "frames of link type 235, which is not supported"),
+    ("ipx_rip.pcap", "frames without an IP packet"),
+    ("logistics_multicast.pcapng", "or multicast"),
+    ("http.pcap", "all frames have the same time"),
+    ("sipmsg.log", "not a kind of file"),
+])  # fmt: skip
 def test_others_are_refused_with_the_reason(captures: Path, name: str, said: str) -> None:
     with pytest.raises(ScenarioError, match=said):
         draft_of([captures / name])

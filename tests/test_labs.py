@@ -25,69 +25,28 @@ RIGHT: dict[str, dict[str, Any]] = {
 #: Three wrong answers to each question; of words there may be but one that is wrong: the others are
 #: no words of the question.
 WRONG: dict[str, dict[str, list[Any]]] = {
-    "dcf": {
-        "q1": ["11 Mb/s", "5 Mb/s", 6.11],
-        "q2": ["10 %", "50 %", 2],
-        "q3": [1.0, 0.025, "0.8"],
-        "q4": ["rts", "both", 3],
-        "q5": [["phy.cw_min=31"], ["phy.cw_min=255"], ["stations.station.count=2"]],
-    },
-    "anomaly": {
-        "q1": ["1 Mb/s", "250 kb/s", "2.75 Mb/s"],
-        "q2": [1.0, 0.25, 0.09],
-        "q3": ["25 %", "91 %", "-1 %"],
-        "q4": ["oldest", "fifo", """ "airtime" """],
-        "q5": [
-            ['ap.queue={ discipline = "fq-codel" }'],
-            ['stations.far.data_rate="11 Mb/s"'],
-            ["ap.queue.limit=1000"],
-        ],
-    },
-    "uploads": {
-        "q1": ["12 Mb/s", "54 Mb/s", "380 kb/s"],
-        "q2": ["0 %", "50 %", "5 %"],
-        "q3": ["short", "fair", "red"],
-        "q4": ["short", "fair", "none"],
-        "q5": [
-            ["ap.queue.limit=5"],
-            ['ap.queue={ discipline = "codel" }'],
-            ["stations.sender.count=1"],
-        ],
-    },
-    "bufferbloat": {
-        "q1": ["10 ms", "1.2 s", "300 ms"],
-        "q2": ["50 ms", "900 ms", "0.585"],
-        "q3": ["bloated", "codel", "fifo"],
-        "q4": [20, 200, -1],
-        "q5": [
-            ["links.line.queue.limit=5"],
-            ["links.line.queue.limit=1000"],
-            ['links.line.rate="100 Mb/s"'],
-        ],
-    },
-    "aggregation": {
-        "q1": ["270 Mb/s", "100 Mb/s", "300 Mb/s"],
-        "q2": ["45 Mb/s", "100 Mb/s", "20 Mb/s"],
-        "q3": [64, 10, 1],
-        "q4": ["single", "neither", True],
-        "q5": [
-            ['mac.aggregation.ampdu="0 B"'],
-            ['mac.aggregation.ampdu="65535 B"'],
-            ['phy.channel_width="20 MHz"'],
-        ],
-    },
-    "capacity": {
-        "q1": [20, 100, 1.5],
-        "q2": ["20 ms", "5 s", "50 ms"],
-        "q3": ["0.1 %", "20 %", "50 %"],
-        "q4": ["slow", "none", 54],
-        "q5": [
-            ['phy={ standard = "802.11a", data_rate = "24 Mb/s" }'],
-            ["stations.phone.count=5"],
-            ['phy.data_rate="12 Mb/s"'],
-        ],
-    },
-}
+    "dcf": {"q1": ["11 Mb/s", "5 Mb/s", 6.11], "q2": ["10 %", "50 %", 2],
+     "q3": [1.0, 0.025, "0.8"], "q4": ["rts", "both", 3],
+     "q5": [["phy.cw_min=31"], ["phy.cw_min=255"], ["stations.station.count=2"]]},
+    "anomaly": {"q1": ["1 Mb/s", "250 kb/s", "2.75 Mb/s"], "q2": [1.0, 0.25, 0.09],
+     "q3": ["25 %", "91 %", "-1 %"], "q4": ["oldest", "fifo", """ "airtime" """],
+     "q5": [['ap.queue={ discipline = "fq-codel" }'], ['stations.far.data_rate="11 Mb/s"'],
+     ["ap.queue.limit=1000"]]},
+    "uploads": {"q1": ["12 Mb/s", "54 Mb/s", "380 kb/s"], "q2": ["0 %", "50 %", "5 %"],
+     "q3": ["short", "fair", "red"], "q4": ["short", "fair", "none"], "q5": [["ap.queue.limit=5"],
+     ['ap.queue={ discipline = "codel" }'], ["stations.sender.count=1"]]},
+    "bufferbloat": {"q1": ["10 ms", "1.2 s", "300 ms"], "q2": ["50 ms", "900 ms", "0.585"],
+     "q3": ["bloated", "codel", "fifo"], "q4": [20, 200, -1], "q5": [["links.line.queue.limit=5"],
+     ["links.line.queue.limit=1000"], ['links.line.rate="100 Mb/s"']]},
+    "aggregation": {"q1": ["270 Mb/s", "100 Mb/s", "300 Mb/s"],
+     "q2": ["45 Mb/s", "100 Mb/s", "20 Mb/s"], "q3": [64, 10, 1],
+     "q4": ["single", "neither", True], "q5": [['mac.aggregation.ampdu="0 B"'],
+     ['mac.aggregation.ampdu="65535 B"'], ['phy.channel_width="20 MHz"']]},
+    "capacity": {"q1": [20, 100, 1.5], "q2": ["20 ms", "5 s", "50 ms"],
+     "q3": ["0.1 %", "20 %", "50 %"], "q4": ["slow", "none", 54],
+     "q5": [['phy={ standard = "802.11a", data_rate = "24 Mb/s" }'], ["stations.phone.count=5"],
+     ['phy.data_rate="12 Mb/s"']]},
+}  # fmt: skip
 #: Results by the hash of their scenario: answers to a question are judged by the same simulation.
 RESULTS: dict[str, SimulationResult] = {}
 QUESTIONS = [(one.name, question) for one in sheets() for question in one.questions]
@@ -195,16 +154,13 @@ def test_check_judges_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "5 of 5 right" in whole.stdout
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "message"),
-    [
-        ("dcf.answers.toml", "q9 = 1", "q9 is not a question"),
-        ("dcf.answers.toml", "q1 =", "is not TOML"),
-        ("mine.answers.toml", "", "its name is not the name of a sheet"),
-        ("dcf.txt", "", "its name is not the name of a sheet"),
-        ("dcf", "", "its name is not the name of a sheet"),
-    ],
-)
+@pytest.mark.parametrize(("file", "text", "message"), [
+    ("dcf.answers.toml", "q9 = 1", "q9 is not a question"),
+    ("dcf.answers.toml", "q1 =", "is not TOML"),
+    ("mine.answers.toml", "", "its name is not the name of a sheet"),
+    ("dcf.txt", "", "its name is not the name of a sheet"),
+    ("dcf", "", "its name is not the name of a sheet"),
+])  # fmt: skip
 def test_wrong_files_are_told(tmp_path: Path, file: str, text: str, message: str) -> None:
     path = tmp_path / file
     path.write_text(text, encoding="utf-8")

@@ -91,15 +91,12 @@ def test_fits_find_the_law_that_was_drawn_from() -> None:
             assert found.fits[0].parameters["mu"] == pytest.approx(9.0, rel=0.02)
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("", "is empty"),
-        ("nonsense\nmore of it\n", "has no usable line (2 in no known format)"),
-        ('1.2.3.4 - - [x] "GET /" 404 12\n', "has no usable line (1 with a status other than 200"),
-        ("size\nmany\n", "has no usable line (1 without a size)"),
-    ],
-)
+@pytest.mark.parametrize(("text", "says"), [
+    ("", "is empty"),
+    ("nonsense\nmore of it\n", "has no usable line (2 in no known format)"),
+    ('1.2.3.4 - - [x] "GET /" 404 12\n', "has no usable line (1 with a status other than 200"),
+    ("size\nmany\n", "has no usable line (1 without a size)"),
+])  # fmt: skip
 def test_a_log_of_no_use_ends_with_status_2(tmp_path: Path, text: str, says: str) -> None:
     path = written(tmp_path, text)
 
