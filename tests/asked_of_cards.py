@@ -16,32 +16,16 @@ ONE = f'{{ kind = "bulk", size = {SIZE} }}'
 WEB = f'{{ kind = "web", size = {SIZE}, think_time = {PAUSE}, request = "300 B" }}'
 FTP = f'{{ kind = "ftp", size = {SIZE}, interarrival = {PAUSE}, control = true }}'
 UDP = '{ kind = "udp", packet = "1000 B", rate = "saturated" }'
-EDCA = """
-[mac.edca.ap.AC_VO]
-aifs = "50 us"
-cw_min = 0
-cw_max = 0
-txop_limit = "0 us"
-[mac.edca.stations.AC_BE]
-aifs = "90 us"
-cw_min = 31
-cw_max = 1023
-txop_limit = "0 us"
-[mac.classify]
-tcp_ack = "AC_VO"
-"""
-CLASSES = """
-[mac.edca.ap.AC_BE]
-aifs = "50 us"
-cw_min = 15
-cw_max = 255
-txop_limit = "0 us"
-[mac.edca.stations.AC_BE]
-aifs = "70 us"
-cw_min = 31
-cw_max = 1023
-txop_limit = "0 us"
-"""
+
+
+def category(of: str, aifs_us: int, cw_min: int, cw_max: int) -> str:
+    times = f'aifs = "{aifs_us} us"\ntxop_limit = "0 us"\n'
+    return f"\n[mac.edca.{of}]\n{times}cw_min = {cw_min}\ncw_max = {cw_max}\n"
+
+
+EDCA = category("ap.AC_VO", 50, 0, 0) + category("stations.AC_BE", 90, 31, 1023)
+EDCA += '[mac.classify]\ntcp_ack = "AC_VO"\n'
+CLASSES = category("ap.AC_BE", 50, 15, 255) + category("stations.AC_BE", 70, 31, 1023)
 
 
 def scenario(

@@ -62,6 +62,11 @@ def test_encoders_share_the_bits_of_a_symbol_evenly() -> None:
             assert one.data_bits_per_symbol % one.encoders == 0
             tried += 1
     assert tried > 300
+    # 24960 bits a symbol of 4 us; 16 service bits, and 6 tail bits of each of 12 encoders, are 88.
+    most = rate("vht", 9, 8, 160, 800)
+    timing, preamble_ns = most.timing(band_ghz=5.0), most.preamble_time_ns()
+    lasts = [most.ppdu_time_ns(24_960 - left, timing) - preamble_ns for left in (88, 87)]
+    assert lasts == [4_000, 8_000]
 
 
 @pytest.mark.parametrize(
@@ -70,6 +75,7 @@ def test_encoders_share_the_bits_of_a_symbol_evenly() -> None:
         (("ht", 8, 1, 20, 800), "mcs", "0 to 7"),
         (("ht", 7, 1, 80, 800), "channel_width", "20 MHz, 40 MHz"),
         (("ht", 7, 5, 20, 800), "spatial_streams", "1 to 4"),
+        (("ht", 7, 0, 20, 800), "spatial_streams", "1 to 4"),
         (("vht", 9, 1, 20, 800), "mcs", "0 to 9 but 9 at 20 MHz with 1 spatial streams"),
         (("vht", 6, 3, 80, 800), "mcs", "0 to 9 but 6 at 80 MHz with 3 spatial streams"),
         (("he", 11, 1, 80, 400), "guard_interval", "800 ns, 1600 ns, 3200 ns"),

@@ -16,11 +16,12 @@ STATIONS: list[dict[str, Any]] = [
 def test_records_come_back_as_they_were() -> None:
     records = Records(STATIONS)
     assert records == STATIONS == list(records) == [records[0], *records[1:]]
-    assert (records[-1], len(records)) == (STATIONS[2], 3)
+    assert (records[-1], records[-3], len(records)) == (STATIONS[2], STATIONS[0], 3)
     # Types too: JSON tells 2 from 2.0, None from NaN and True from 1.
     assert json.dumps(records, default=list) == json.dumps(STATIONS)
-    with pytest.raises(IndexError):
-        records[3]
+    for beyond in (3, -4):
+        with pytest.raises(IndexError):
+            records[beyond]
     # An answer keeps what is no list of records.
     answer = {"metrics": {"x": 1.0}, "stations": STATIONS, "flows": [], "series": [1.0, 2.0]}
     compact = kept(answer)

@@ -4,6 +4,7 @@ import json
 import signal
 import threading
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -29,11 +30,9 @@ def test_an_attempt_counts_when_it_ends() -> None:
     They are on the air from 50 us to 1360 and from 1632 to 2942. From 1000 to 3000 us four attempts
     end, of which two began before.
     """
-    text = UDP.replace("count = 3", "count = 2").replace(
-        'standard = "802.11b"', 'standard = "802.11b"\ncw_min = 0\ncw_max = 0'
-    )
-    run = 'warmup = "1 ms"\nduration = "2 ms"\nreplications = 1\n'
-    simulation = simulate(loads(text.replace('duration = "2 s"\n', run))).simulation
+    keys: dict[str, Any] = {"direction": "upload", "application": SATURATED, "flow": AT_ONCE}
+    run: dict[str, Any] = {"warmup": "1 ms", "duration": "2 ms", "replications": 1}
+    simulation = simulate(loads(cell(2, phy="cw_min = 0\ncw_max = 0", **keys, **run))).simulation
     assert simulation.metrics["collision_probability"].mean == 1.0
     assert simulation.counts["mac_attempts"] == 4
     assert [station.attempts for station in simulation.stations] == [0, 2, 2]
@@ -54,10 +53,8 @@ def test_a_flood_of_datagrams_is_an_error(direction: str) -> None:
 
 def test_the_result_says_what_was_run() -> None:
     seen: list[float] = []
-    result, few = (
-        simulate(web(), replications=3, progress=seen.append),
-        simulate(web(), replications=1),
-    )
+    result = simulate(web(), replications=3, progress=seen.append)
+    few = simulate(web(), replications=1)
     simulation = result.simulation
     assert (simulation.stopped, simulation.replications) == ("replications", 3)
     assert few.scenario.run.replications == few.simulation.replications == 1
@@ -141,29 +138,19 @@ def test_a_signal_reaches_the_only_replication_in_its_own_thread(
     assert simulate(web("replications = 1")).simulation.stopped == "replications"
 
 
-class BrokenCore:
+class BrokenCore(SimpleNamespace):
     """A core whose third replication breaks a law."""
 
-    def __init__(self, resolved: str) -> None:
-        self.core = _core.Simulation(resolved)
-
-    def run(self, seed: int, replication: int, control: Any) -> tuple[str, bytes, dict[str, bytes]]:
+    def run(self, seed: int, replication: int, control: Any) -> Any:
         if replication == 2:
             raise _core.SimulationFailed("airtime does not add up")
-        return self.core.run(seed, replication, control)
+        return self.real.run(seed, replication, control)
 
 
 def test_a_violated_law_is_an_error_with_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     # The real core has no scenario that breaks a law: that is what its own tests are about.
-    scenario = web()
-
-    class Patched:
-        Simulation = BrokenCore
-        RunControl = _core.RunControl
-        SimulationFailed = _core.SimulationFailed
-        GENERATOR = _core.GENERATOR
-
-    monkeypatch.setattr("airtcp._core", Patched)
+    scenario, real = web(), _core.Simulation
+    monkeypatch.setattr(_core, "Simulation", lambda resolved: BrokenCore(real=real(resolved)))
     with pytest.raises(SimulationError, match=r"replication 2 with seed 5.*add up"):
         simulate(scenario)
 

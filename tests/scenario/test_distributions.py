@@ -15,8 +15,6 @@ from airtcp.distributions import (
     Pareto,
     Uniform,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import ValidationError
 from scipy import integrate
 
@@ -147,33 +145,3 @@ def test_survival_of_data_counts_what_is_above() -> None:
 def test_impossible_parameters_are_refused(make) -> None:
     with pytest.raises((ValidationError, ValueError)):
         make()
-
-
-positive = st.floats(1e-3, 1e9)
-laws = st.one_of(
-    st.builds(Deterministic, value=positive),
-    st.builds(Exponential, mean=positive),
-    st.builds(Pareto, shape=st.floats(1.05, 1000), scale=positive),
-    st.builds(
-        Hyperexponential, probability=st.floats(0.01, 0.99), mean_1=positive, mean_2=positive
-    ),
-    st.builds(Lognormal, mu=st.floats(-5, 20), sigma=st.floats(1e-3, 3)),
-    st.builds(lambda low, width: Uniform(low=low, high=low + width), positive, positive),
-    st.lists(
-        st.tuples(positive, st.integers(1, 9)), min_size=1, unique_by=lambda pair: pair[0]
-    ).map(
-        lambda pairs: Empirical(
-            values=tuple(sorted(value for value, _ in pairs)),
-            counts=tuple(count for _, count in pairs),
-        )
-    ),
-)
-
-
-@given(laws, st.integers(1, 2000))
-def test_segments_lie_between_the_mean_and_one_more(law, mss: int) -> None:
-    """x <= ceil(x) < x + 1, and there is at least one segment."""
-    segments = law.expected_segments(mss)
-    in_segments = law.mean() / mss
-    assert segments >= max(1.0, in_segments * (1 - 1e-9))
-    assert segments <= (in_segments + 1) * (1 + 1e-9)
