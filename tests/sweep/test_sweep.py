@@ -186,7 +186,9 @@ def test_the_command_runs_and_asks(sweep_file: Path, tmp_path: Path) -> None:
     again = call("sweep", sweep_file, "--to", store).stdout
     assert "6 points: 0 runs made, 12 already in the store" in again
     about = call("results", store)
-    assert about.stdout.startswith("6 points, 12 rows\nstations.laptop.count: 1, 2, 3\n")
+    head, *points = about.stdout.splitlines()[:7]
+    assert [one.split()[:2] for one in points] == [[n, q] for n in "123" for q in ("10", "100")]
+    assert head.split()[:4] == ["stations.laptop.count", "ap.queue.limit", "goodput", "Jain"]
     assert json.loads(call("results", store, "--json").stdout)["rows"] == 12
     question = 'SELECT "ap.queue.limit" AS q, count(*) AS n FROM results GROUP BY ALL ORDER BY 1'
     assert call("results", store, "--sql", question).stdout == "  q  n\n 10  6\n100  6\n"

@@ -49,8 +49,6 @@ Out = Annotated[
     ),
 ]
 
-#: Steps of an axis listed one by one.
-_MOST_STEPS = 8
 #: Rows converted from Arrow at a time.
 _PIECE = 10_000
 
@@ -63,7 +61,7 @@ def results(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Query the results of a sweep by SQL; without --sql, list what there is."""
+    """Show what the points of a sweep measured, or query its rows by SQL."""
     if file and sql is None:
         raise typer.BadParameter("needs --sql", param_hint="--file")
     if out is not None and out.suffix not in (".csv", ".parquet"):
@@ -81,7 +79,11 @@ def results(
             if json:
                 print(json_.dumps(_about(found), indent=2))
             else:
-                _tell(found)
+                from airtcp.cli.show import new_console
+                from airtcp.document import terminal
+                from airtcp.messages import results as words
+
+                terminal.show(new_console(), list(words.parts(found)))
             return
         with _ending_at_once():
             answer = found.sql(sql, file or ())
@@ -143,24 +145,6 @@ def _about(found: Results) -> dict[str, Any]:
 
 def _steps(found: Results, name: str) -> list[Any]:
     return list(found.table.column(name).unique().to_pylist())
-
-
-def _tell(found: Results) -> None:
-    import textwrap
-
-    from airtcp.present.sense import many
-
-    print(f"{many(found.points, 'point')}, {many(len(found), 'row')}")
-    for column in found.axes:
-        values = _steps(found, column.name)
-        # As SQL conditions write them.
-        shown = [f"{value:.15g}" if isinstance(value, float) else str(value) for value in values]
-        if len(shown) > _MOST_STEPS:
-            shown = [*shown[: _MOST_STEPS - 1], f"... {shown[-1]} ({len(shown)} in all)"]
-        unit = f" {column.unit}" if column.unit else ""
-        print(f"{column.name}: {', '.join(shown)}{unit}")
-    text = f"metrics: {', '.join(found.metrics)}"
-    print("\n".join(textwrap.wrap(text, width(), subsequent_indent="  ")))
 
 
 def plot(

@@ -218,6 +218,17 @@ def _tell_estimate(found: Estimate, *, json: bool) -> None:
     print(f"the sweep takes {least}about {duration(found.wall_s)} with {workers}")
 
 
+def _tell_points(done: Swept) -> None:
+    """Print what the points measured, if the store has few."""
+    from airtcp.cli.show import new_console
+    from airtcp.document import terminal
+    from airtcp.messages.results import POINTS, table
+    from airtcp.results.query import open as opened
+
+    if done.points <= POINTS and (found := opened(done.folder)).points <= POINTS:
+        terminal.show(new_console(), [table(found)])
+
+
 def _tell(done: Swept, wanted: Sweep, *, json: bool, quiet: bool) -> None:
     """Print the end of a sweep. Exits with a failure status if the sweep is incomplete."""
     from airtcp.amounts import duration
@@ -235,6 +246,8 @@ def _tell(done: Swept, wanted: Sweep, *, json: bool, quiet: bool) -> None:
         there = f", {done.there:,} already in the store" if done.there else ""
         took = f" in {duration(done.wall_s)}" if done.runs else ""
         print(f"{many(done.points, 'point')}: {many(done.runs, 'run')} made{took}{there}")
+        if not (done.interrupted or done.failed):
+            _tell_points(done)
         print(f"store: {one_line(str(done.folder))}")
     sys.stdout.flush()
     for point, why in list(done.failed.items())[:_MOST_FAILED]:
