@@ -14,9 +14,9 @@ from airtcp.plan.axis import Axis, axis_of
 from airtcp.plan.changes import Changes, _Sought
 from airtcp.plan.search import Found, Place, Search
 from airtcp.remedies import catalogue
-from airtcp.results.plans import Answer, Plan
+from airtcp.results.plans import Answer, Gain, Plan
 from airtcp.scenario import Scenario
-from airtcp.stats import student_quantile
+from airtcp.stats import Interval, student_quantile
 from test_causes import CALL, flow
 
 #: Calls beside readers of pages: with more of both, calls are late first, and pages later.
@@ -141,7 +141,10 @@ def test_a_search_whose_longer_runs_miss_everywhere_still_ends() -> None:
 @pytest.mark.parametrize(
     ("found", "order"),
     [
-        ([("red", 13, 11), ("codel", 19, 8)], ["codel", "red"]),
+        ([("red", 13, 11), ("codel", 19, 18)], ["codel", "red"]),
+        # A gain of 9 - 10 is uncertain, so it is none beside a certain one.
+        ([("red", 13, 11), ("codel", 19, 9)], ["red"]),
+        ([("codel", 19, 9)], ["codel"]),
         # A setting that gains nine tenths (16 of 17) comes before spectrum.
         ([("wider-channel", 27, 27), ("codel", 26, 20)], ["codel", "wider-channel"]),
         ([("wider-channel", 27, 27), ("codel", 25, 25)], ["wider-channel", "codel"]),
@@ -157,17 +160,21 @@ def test_changes_are_listed_by_what_they_support(
     changes._base = base
     changes._found = Found(answer(10, 10), 0)
     changes._sought = [
-        _Sought(Candidate((remedies[name],), anything), anything, Found(answer(value, low), 0))
+        _Sought(
+            Candidate((remedies[name],), anything), anything, anything, Found(answer(value, low), 0)
+        )
         for name, value, low in found
     ]
 
     def gain(_: Changes, one: _Sought) -> Any:
-        state = {"verdict": "gains", "never": (), "endless": False}
-        return SimpleNamespace(name=one.candidate.name, **state)
+        assert one.found is not None
+        assert one.found.answer.low is not None
+        moved = Interval(0.0, one.found.answer.low - 10, None, 2)
+        return Gain(one.candidate.name, "", "", (), "setting", {}, "gains", moved)
 
     monkeypatch.setattr(Changes, "_gain", gain)
 
-    assert [one.name for one in changes.gains()] == order
+    assert [one.name for one in changes.gains() if one.verdict == "gains"] == order
 
 
 def answer(value: int, low: int) -> Answer:

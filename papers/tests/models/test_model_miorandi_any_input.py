@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from airtcp.exceptions import ModelError
 from airtcp_papers.miorandi.model import (
     CORRECTED,
@@ -19,7 +20,13 @@ from airtcp_papers.miorandi.model import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_model_any_input import ANY, ANY_ARRAY, in_range
+from test_model_any_input import ANY, ANY_ARRAY
+
+
+def in_range(value: Any, low: Any, high: Any) -> bool:
+    array = np.asarray(value)
+    return bool(np.all((array >= low) & (array <= high)))
+
 
 VARIANTS = st.builds(
     Variant,
