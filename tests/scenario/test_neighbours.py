@@ -13,6 +13,8 @@ WRITTEN: list[tuple[str, Any, str, str]] = [
     ("flows.0.tcp.variant", "cubic", "flows[0] (a).tcp.variant", 'congestion = "cubic"'),
     ("flows.0.application", "ping", "flows[0] (a).application", 'profile = "ping" of the flow'),
     ("flows.0.application.kind", "ping", "flows[0] (a).application.kind", 'profile = "ping"'),
+    ("flows.0.application.kind", "video", "flows[0] (a).application.kind", 'profile = "video"'),
+    ("flows.0.application.kind", "zoom", "flows[0] (a).application.kind", 'mean "call"'),
     ("flows.0.application.kind", "iperf3", "flows[0] (a).application.kind", '"bulk"'),
     ("flows.0.parallel", 4, "flows[0] (a).parallel", "connections"),
     ("flows.0.congestion", "bbr", "flows[0] (a).congestion", "a key of tcp of [[flows]]"),

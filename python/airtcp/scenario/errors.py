@@ -269,9 +269,9 @@ def _unknown(name: str, allowed: Sequence[str], path: Path) -> str:
 
 def _not_one_of(path: Path, value: object, allowed: Sequence[str]) -> str:
     key = ".".join(part for part in path if isinstance(part, str))
-    near = meant(key, value, allowed) if isinstance(value, str) else ""
-    if key.endswith("application.kind") and not near:
-        near = _traffic(value)
+    near = _traffic(value) if key.endswith("application.kind") else ""
+    if not near and isinstance(value, str):
+        near = meant(key, value, allowed)
     hint = f" (did you mean {near}?)" if near else ""
     # Plug-ins do not schedule OFDMA.
     kind = None if key.startswith("mac.ofdma") else _OPEN.get(key.rpartition(".")[2])
@@ -283,15 +283,18 @@ def _not_one_of(path: Path, value: object, allowed: Sequence[str]) -> str:
 
 def _application(value: object) -> str:
     """Suggest the table that a text given as an application may mean."""
-    kind = meant("application.kind", str(value), list(APPLICATIONS))
-    traffic = "" if kind else _traffic(value)
-    return traffic or f"such as {{ kind = {kind or quoted(['bulk'])} }}"
+    near = _traffic(value) or meant("application.kind", str(value), list(APPLICATIONS))
+    return (
+        near if near.startswith("profile") else f"such as {{ kind = {near or quoted(['bulk'])} }}"
+    )
 
 
 def _traffic(value: object) -> str:
-    """Suggest the `profile` key of a flow if a word names a traffic profile; else ""."""
+    """Suggest the application or the `profile` of a flow that a word names; else ""."""
     name = record("traffic", value)
-    return f'profile = "{name}" of the flow' if name and name not in APPLICATIONS else ""
+    return (
+        f'"{name}"' if name in APPLICATIONS else f'profile = "{name}" of the flow' if name else ""
+    )
 
 
 def quoted(values: Iterable[object]) -> str:
