@@ -43,6 +43,8 @@ ALIKE = "\n".join(
     f'[mac.edca.{side}.AC_BE]\naifsn = 2\ncw_min = 31\ncw_max = 1023\ntxop_limit = "0 us"'
     for side in ("ap", "stations")
 )
+#: The access point goes first.
+AP_FIRST = ALIKE.replace("aifsn = 2", "aifsn = 1", 1)
 PLAIN = '{ discipline = "fifo" }'
 
 
@@ -127,23 +129,12 @@ def test_what_breaks_a_model_is_named_with_its_numbers(
     assert words or "early detection" not in said
 
 
-def test_the_access_point_does_not_count_where_it_sends_nothing() -> None:
-    """Uploads of datagrams: its parameters are never used."""
-    mac = ALIKE.replace("aifsn = 2", "aifsn = 1", 1)
-    assert "[mac.edca.ap.AC_BE]\naifsn = 1" in mac
-    assert predict(scenario(datagrams(), mac=mac)).uncovered is None
-    assert predict(scenario(download(), mac=mac)).uncovered is not None
-
-
 @with_papers
 @pytest.mark.parametrize(
     ("mac", "reason"),
     [
         (ALIKE + '\n[mac.classify]\ntcp_ack = "AC_VO"', "several access categories (AC_BE, AC_VO)"),
-        (
-            ALIKE.replace("aifsn = 2", 'aifs = "40 us"', 1),
-            "AIFS 40 us and CWmin 31 against AIFS 50 us and CWmin 31",
-        ),
+        (AP_FIRST, "AIFS 30 us and CWmin 31 against AIFS 50 us and CWmin 31"),
         (ALIKE.replace("cw_min = 31", "cw_min = 7", 1), "AIFS 50 us and CWmin 7 against"),
     ],
 )
@@ -154,16 +145,13 @@ def test_priorities_are_in_no_model(mac: str, reason: str) -> None:
     assert "contend with equal chances" in said.uncovered
 
 
-HEAVY = WEB.format(law="pareto", mean="30 kB", more=", shape = 1.5", think="10 s")
-
-
 @with_papers
 def test_flows_that_take_turns_share_as_with_a_window_of_one() -> None:
-    fifo = predict(scenario(download(f"{{ {HEAVY} }}", window=50)))
-    turns = predict(
-        scenario(download(f"{{ {HEAVY} }}", window=50), queue='{ discipline = "per-flow" }')
+    heavy = WEB.format(law="pareto", mean="30 kB", more=", shape = 1.5", think="10 s")
+    asked, metric = download(f"{{ {heavy} }}", window=50), "transfer_time_to_last_ack_s"
+    fifo, turns = (
+        predict(scenario(asked, queue=q)) for q in (PLAIN, '{ discipline = "per-flow" }')
     )
-    metric = "transfer_time_to_last_ack_s"
     assert values(fifo, metric) == values(turns, metric)
     assert "heavy-tailed" in broken(fifo, metric)
     assert "heavy-tailed" not in broken(turns, metric)
@@ -179,11 +167,10 @@ def test_no_model_with_one_dcf_has_an_access_point_that_sends_in_bursts() -> Non
     by = {one.by for entries in said.model.values() for one in entries}
     assert by == {"models.bruno", "models.bursts"}
     assert "sends bursts" in said.unanswered["paper M"]
-
-
-def test_where_only_stations_send_the_access_point_may_do_as_it_likes() -> None:
+    # Where only stations send, the access point may do as it likes.
     bursts, plain = (scenario(datagrams(), count=2, ap=ap) for ap in (BURSTS, ""))
     assert predict(bursts).model == predict(plain).model != {}
+    assert predict(scenario(datagrams(), mac=AP_FIRST)).uncovered is None
 
 
 def test_beacons_break_models_that_have_none() -> None:

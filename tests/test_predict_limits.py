@@ -42,7 +42,7 @@ CAPPED = {
         scenario({"path": '{ rate = "2 Mb/s" }', "direction": "upload"}, count=3), RATE, 0.01,
     ),
     "a link that saturated datagrams share": (
-        scenario(SHARED, count=3, links='[links.up]\nrate = "9 Mb/s"\n'), RATE, 0.01,
+        scenario(SHARED, count=5, links='[links.up]\nrate = "9 Mb/s"\n'), RATE, 0.01,
     ),
 }  # fmt: skip
 
@@ -91,6 +91,9 @@ def test_a_link_is_shared_by_all_that_name_it_in_each_direction_for_itself() -> 
     assert both.bps == pytest.approx(16e6 * TCP_SHARE)
     assert more.bps == pytest.approx(18e6 * TCP_SHARE)
     assert alike.bps == pytest.approx(8e6 * TCP_SHARE)
+    # Of TCP and datagrams these carry the most payload.
+    mixed = most_goodput(scenario(flows[1], SHARED, links=links))
+    assert mixed.bps == pytest.approx(8e6 * UDP_SHARE)
     # Of several links the slowest counts.
     slow = most_goodput(
         scenario({"path": '"up", "low"'}, links=f'{links}[links.low]\nrate = "3 Mb/s"\n')

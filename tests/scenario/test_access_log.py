@@ -115,6 +115,8 @@ def test_files_and_values_are_read_up_to_a_bound(
     assert "has too many bytes" in str(read(bomb))
     assert "has too many bytes" in str(read(Path("/dev/zero")))
     assert "line 1 is too long" in str(read(Path("/dev/zero"), "size"))
+    most = written(tmp_path / "most.csv", "size", "1", "2", "3", "3")
+    assert read(most, "size") == Empirical(values=(1.0, 2.0, 3.0), counts=(1, 1, 2))
     table = written(tmp_path / "sizes.csv", "size", "1", "2", "3", "3", "4")
     log = written(tmp_path / "sizes.log", *(COMMON.replace("1500", n) for n in "12334"))
     for found in (read(table, "size"), read(log)):
