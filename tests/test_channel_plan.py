@@ -159,6 +159,9 @@ def test_objectives_are_targets_cells_or_metrics(row: Scenario) -> None:
     assert objective_of(row, "sum").guess(alone, shares) == pytest.approx(8e6 + 8e6 + 27e6)
     guessed = objective_of(row, "targets").guess([answer] * 3, shares)
     assert guessed == pytest.approx(0.4 * min(goodputs) / 8e6 - 1.0)
+    # Of a metric of all cells the worst counts.
+    whole = objective_of(row, "goodput").guess([answer] * 3, shares)
+    assert whole == pytest.approx(0.4 * answer["metrics"]["goodput_bps"])
     # Where no transfer ends its time is that of the run.
     ftp = '{ kind = "ftp", size = "1 GB", interarrival = "1 s" }'
     run: dict[str, Any] = {"warmup": "1 s", "duration": "3 s", "replications": 1}

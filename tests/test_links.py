@@ -12,33 +12,31 @@ UDP = '{ kind = "udp", packet = "1000 B", rate = "4 Mb/s" }'
 
 
 def run(link: str, *, direction: str = "download", application: str = BULK) -> SimulationResult:
-    keys: dict[str, Any] = {
-        "direction": direction,
-        "application": application,
-        "flow": 'path = ["wire"]',
-    }
-    times: dict[str, Any] = {"warmup": "1 s", "duration": "20 s", "replications": 1}
-    wire = f"[links.wire]\n{link}"
-    text = cell(standard="802.11g", tables=wire, name="sta", **keys, **times)
+    keys: dict[str, Any] = {"direction": direction, "application": application, "name": "sta"}
+    keys |= {"warmup": "1 s", "duration": "20 s", "replications": 1, "flow": 'path = ["wire"]'}
+    text = cell(standard="802.11g", tables=f"[links.wire]\n{link}", **keys)
     return simulate(airtcp.scenario.loads(text), threads=1)
 
 
-@pytest.mark.parametrize("direction", ["download", "upload"])
-def test_a_link_loses_one_packet_of_so_many(direction: str) -> None:
-    """4 Mb/s in packets of 1000 B are 500 a second, 10 000 in 20 s: one of 250 are 40.
+@pytest.mark.parametrize(
+    ("direction", "loss", "drops", "off"),
+    [
+        ("download", "{ every = 250 }", 40, 1),
+        ("upload", "{ every = 250 }", 40, 1),
+        # Four times 14.
+        ("download", '"2 %"', 200, 56),
+    ],
+)
+def test_a_link_loses_packets(direction: str, loss: str, drops: int, off: int) -> None:
+    """4 Mb/s in packets of 1000 B are 500 a second, 10 000 in 20 s.
 
     Their payload is 972 B, without the headers of UDP and IP.
     """
-    result = run('delay = "1 ms"\nloss = { every = 250 }', direction=direction, application=UDP)
-    assert result.simulation.counts["wired_drops"] == pytest.approx(40, abs=1)
+    result = run(f'delay = "1 ms"\nloss = {loss}', direction=direction, application=UDP)
+    lost = result.simulation.counts["wired_drops"]
+    assert lost == pytest.approx(drops, abs=off)
     goodput = result.simulation.metrics["goodput_bps"].mean
-    assert goodput == pytest.approx(500 * 972 * 8 * (1 - 1 / 250), rel=2e-4)
-
-
-def test_a_link_loses_a_share_of_packets() -> None:
-    """Of 10 000 packets at 2 % 200, give or take four times 14."""
-    result = run('loss = "2 %"', application=UDP)
-    assert result.simulation.counts["wired_drops"] == pytest.approx(200, abs=56)
+    assert goodput == pytest.approx(500 * 972 * 8 * (1 - lost / 10_000), rel=2e-4)
 
 
 def test_retransmissions_count_and_bare_acks_do_not() -> None:

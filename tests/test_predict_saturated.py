@@ -10,6 +10,7 @@ from airtcp.predict import predict
 from airtcp.results import Prediction
 from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
+from bases import cell
 from wing import with_papers
 
 RUN = '[run]\nwarmup = "5 s"\nduration = "60 s"\nreplications = 4\n'
@@ -134,13 +135,8 @@ def test_simultaneous_send_counts_the_others() -> None:
 @pytest.mark.parametrize("path", ["", 'path = [{ rate = "1 Mb/s", delay = "20 ms" }]'])
 def test_simultaneous_send_is_told_of_uploads_that_wait_for_the_air_alone(path: str) -> None:
     """Behind a slow wire windows wait for it, and stations have nothing to send."""
-    said = predict(
-        loads(
-            '[phy]\nstandard = "802.11b"\n[[stations]]\nname = "a"\ncount = 3\n[[flows]]\n'
-            'stations = "a"\ndirection = "upload"\napplication = { kind = "bulk" }\n'
-            f"tcp = {{ receive_window = {{ segments = 20 }} }}\n{path}\n"
-        )
-    )
+    tcp = "tcp = { receive_window = { segments = 20 } }"
+    said = predict(loads(cell(3, direction="upload", flow=f"{tcp}\n{path}")))
     assert ("G (1)" in values(said, "collision_probability")) is not bool(path)
 
 
@@ -148,10 +144,9 @@ def test_simultaneous_send_is_told_of_uploads_that_wait_for_the_air_alone(path: 
 
 
 def edca(ap: str, stations: str) -> str:
-    return (
-        f'[mac.edca.ap.AC_BE]\n{ap}\ntxop_limit = "0 us"\n'
-        f'[mac.edca.stations.AC_BE]\n{stations}\ntxop_limit = "0 us"\n'
-    )
+    sides = {"ap": ap, "stations": stations}.items()
+    limit = 'txop_limit = "0 us"\n'
+    return "".join(f"[mac.edca.{side}.AC_BE]\n{keys}\n{limit}" for side, keys in sides)
 
 
 @pytest.mark.parametrize(
@@ -178,11 +173,8 @@ def test_classes_that_contend_differently_are_predicted(ap: str, stations: str) 
 
 
 def test_a_wait_that_is_no_whole_number_of_slots_is_said() -> None:
-    said = predict(
-        datagrams(
-            edca('aifs = "50 us"', 'aifs = "55 us"'), near=(5, "11 Mb/s", 1500), ap=(1, "", 1500)
-        )
-    )
+    waits = edca('aifs = "50 us"', 'aifs = "55 us"')
+    said = predict(datagrams(waits, near=(5, "11 Mb/s", 1500), ap=(1, "", 1500)))
     assert "differ by whole slots; here they differ by 5 us" in said.uncovered
 
 
