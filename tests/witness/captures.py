@@ -6,6 +6,7 @@ What lasts how long is written down here once more, from the standard.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -172,27 +173,71 @@ def capture(text: str, path: Path, **options: Any) -> dict[str, Any]:
     return dict(result.simulation.runs[0].answer)
 
 
+#: Of each field of radiotap its size, which is its alignment but for the last.
+FIELDS = {
+    0: (8, 8),
+    1: (1, 1),
+    2: (1, 1),
+    3: (4, 2),
+    19: (3, 1),
+    20: (8, 4),
+    21: (12, 2),
+    23: (12, 2),
+    24: (12, 2),
+    # Two fields with type and length: U-SIG of 12 octets and EHT of 44.
+    28: (4 + 12 + 4 + 44, 4),
+}
+#: Frames by the first octet of their header (9.2.4.1).
+KINDS = {
+    0x80: "beacon", 0x08: "data", 0x88: "data", 0xC8: "null", 0xB4: "rts", 0xC4: "cts", 0xD4: "ack",
+    0x84: "request", 0x94: "block ack", 0xE4: "cf-end", 0x24: "trigger",
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Frame:
-    """One record: when its frame began, and what radiotap says of it; `mpdu` without the FCS."""
+    """A record: when its PPDU began, radiotap's fields by their bits, the frame without its FCS.
+
+    `length` counts the FCS, which is None if the record was cut before it. `header_bytes` is
+    `header_bits` of the scenario.
+    """
 
     start_ns: int
-    length: int
-    rate_bps: int
-    short_preamble: bool
-    bad: bool
-    tsft_us: int
-    channel_flags: int
+    fields: dict[int, bytes]
     mpdu: bytes
     fcs: int | None
-    #: What `header_bits` of the scenario says, in bytes.
+    length: int
     header_bytes: int
 
     @property
     def kind(self) -> str:
-        first = self.mpdu[0]
-        names = {0x80: "beacon", 0x08: "data", 0x88: "data", 0xB4: "rts", 0xC4: "cts", 0xD4: "ack"}
-        return names[first]
+        return KINDS[self.mpdu[0]]
+
+    @property
+    def tsft_us(self) -> int:
+        return int.from_bytes(self.fields[0], "little")
+
+    @property
+    def short_preamble(self) -> bool:
+        return bool(self.fields[1][0] & 0x02)
+
+    @property
+    def bad(self) -> bool:
+        return bool(self.fields[1][0] & 0x40)
+
+    @property
+    def rate_bps(self) -> int:
+        return 500_000 * self.fields[2][0]
+
+    @property
+    def channel_flags(self) -> int:
+        return int.from_bytes(self.fields[3][2:], "little")
+
+    @property
+    def ampdu(self) -> tuple[int, int] | None:
+        """Reference number and flags."""
+        field = self.fields.get(20)
+        return struct.unpack("<IH", field[:6]) if field else None
 
     @property
     def duration_us(self) -> int:
@@ -203,16 +248,24 @@ class Frame:
         return bool(self.mpdu[1] & 0x08)
 
     @property
-    def transmitter(self) -> bytes:
-        return self.mpdu[10:16]
-
-    @property
     def receiver(self) -> bytes:
         return self.mpdu[4:10]
 
     @property
-    def sequence_number(self) -> int:
-        return int.from_bytes(self.mpdu[22:24], "little") >> 4
+    def transmitter(self) -> bytes:
+        return self.mpdu[10:16]
+
+    @property
+    def number(self) -> int:
+        """Sequence number of data and beacons; starting sequence number of the others."""
+        place = 22 if self.kind in ("data", "beacon") else 18
+        return int.from_bytes(self.mpdu[place : place + 2], "little") >> 4
+
+    @property
+    def received(self) -> set[int]:
+        """The sequence numbers that a Block ACK tells of."""
+        bits = int.from_bytes(self.mpdu[20:], "little")
+        return {(self.number + bit) % 4096 for bit in range(bits.bit_length()) if bits >> bit & 1}
 
     @property
     def packet(self) -> bytes:
@@ -255,43 +308,42 @@ class Frame:
         return self.start_ns + self.air_ns
 
 
-def read(path: Path, header_bytes: int = 40) -> list[Frame]:
-    """All records of a capture of a scenario with so many bytes of IP and TCP headers."""
-    content = path.read_bytes()
+def records(content: bytes, header_bytes: int = 40) -> Iterator[Frame]:
+    """All frames of a capture with nanoseconds and radiotap headers."""
     magic, major, minor, _, _, snaplen, link = struct.unpack_from("<IHHIIII", content)
     assert (magic, major, minor, link) == (0xA1B23C4D, 2, 4, 127)
-    place, frames = 24, []
+    place = 24
     while place < len(content):
         seconds, nanos, kept, length = struct.unpack_from("<IIII", content, place)
-        place += 16
-        record = content[place : place + kept]
-        place += kept
+        record = content[place + 16 : place + 16 + kept]
+        place += 16 + kept
         assert len(record) == kept == min(length, snaplen)
         assert nanos < 1_000_000_000
+        version, header, present = struct.unpack_from("<BxHI", record)
+        fields, at = {}, 8
+        for bit, (size, alignment) in FIELDS.items():
+            if present >> bit & 1:
+                at += -at % alignment
+                fields[bit] = record[at : at + size]
+                at += size
+        assert (version, at) == (0, header)
+        assert present == sum(1 << bit for bit in fields)
+        # The FCS is there, and the frequency fits the band.
+        assert fields[1][0] & 0x10
+        megahertz, channel = struct.unpack("<HH", fields[3])
+        assert channel & 0x180 == (0x80 if megahertz < 5000 else 0x100)
         start_ns = seconds * 1_000_000_000 + nanos
-        frames.append(_frame(start_ns, record, length, header_bytes))
+        fcs = int.from_bytes(record[-4:], "little") if kept == length else None
+        mpdu = record[header:] if fcs is None else record[header:-4]
+        yield Frame(start_ns, fields, mpdu, fcs, length - header, header_bytes)
+
+
+def read(path: Path, header_bytes: int = 40) -> list[Frame]:
+    """All records of a capture of frames that go alone; `header_bytes` of IP and TCP headers."""
+    frames = list(records(path.read_bytes(), header_bytes))
+    assert all(frame.fields.keys() == {0, 1, 2, 3} for frame in frames)
+    assert {int.from_bytes(frame.fields[3][:2], "little") for frame in frames} <= {2412, 5180}
     return frames
-
-
-def _frame(start_ns: int, record: bytes, length: int, header_bytes: int) -> Frame:
-    version, header, present = struct.unpack_from("<BxHI", record)
-    assert (version, header, present) == (0, 22, 0b1111)
-    tsft, flags, rate, megahertz, channel = struct.unpack_from("<QBBHH", record, 8)
-    assert flags & 0x10
-    assert (megahertz, channel & 0x180) in ((2412, 0x80), (5180, 0x100))
-    whole = len(record) == length
-    return Frame(
-        start_ns=start_ns,
-        length=length - header,
-        rate_bps=500_000 * rate,
-        short_preamble=bool(flags & 0x02),
-        bad=bool(flags & 0x40),
-        tsft_us=tsft,
-        channel_flags=channel,
-        mpdu=record[header:-4] if whole else record[header:],
-        fcs=int.from_bytes(record[-4:], "little") if whole else None,
-        header_bytes=header_bytes,
-    )
 
 
 def airtime_ns(frames: list[Frame]) -> dict[str, int]:

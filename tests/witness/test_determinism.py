@@ -26,23 +26,15 @@ from peers.samples import Answer, answers
 
 MIXED = """
 title = "A bit of everything"
-[phy]
-standard = "802.11g"
-[mac]
-rts_threshold = "500 B"
-[ap]
-queue = { discipline = "fifo", limit = 20 }
-[[stations]]
-name = "laptop"
-count = 6
-[[stations]]
-name = "sensor"
-count = 2
-data_rate = "6 Mb/s"
-[links.uplink]
-rate = "10 Mb/s"
-delay = "5 ms"
-queue = 10
+phy = { standard = "802.11g" }
+mac = { rts_threshold = "500 B" }
+ap = { queue = { discipline = "fifo", limit = 20 } }
+links = { uplink = { rate = "10 Mb/s", delay = "5 ms", queue = 10 } }
+run = { warmup = "2 s", duration = "10 s", replications = 4, seed = 5 }
+stations = [
+  { name = "laptop", count = 6 },
+  { name = "sensor", count = 2, data_rate = "6 Mb/s" },
+]
 [[flows]]
 name = "pages"
 stations = "laptop"
@@ -64,11 +56,6 @@ name = "noise"
 stations = "sensor"
 direction = "upload"
 application = { kind = "udp", packet = "200 B", rate = "saturated" }
-[run]
-warmup = "2 s"
-duration = "10 s"
-replications = 4
-seed = 5
 """
 
 
@@ -121,13 +108,9 @@ def test_with_and_without_a_trace_the_bytes_are_the_same(tmp_path: Path) -> None
 
 
 SETTING = """
-[phy]
-standard = "802.11b"
-[mac]
-rules = { preset = "standard", immediate_access = false }
-[run]
-warmup = "0 s"
-duration = "30 s"
+phy = { standard = "802.11b" }
+mac = { rules = { preset = "standard", immediate_access = false } }
+run = { warmup = "0 s", duration = "30 s" }
 """
 LATE = """
 [[stations]]

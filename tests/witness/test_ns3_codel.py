@@ -40,14 +40,12 @@ from airtcp.scenario import loads
 from peers.references import REFERENCE
 
 SCENARIO = """
-[phy]
-standard = "802.11ax"
+phy = { standard = "802.11ax" }
+stations = [{ name = "client", count = 1 }]
+run = { warmup = "0 s", duration = "20 s", replications = 1, seed = 1 }
 [mac.edca]
 ap.AC_BE = { cw_min = 0, cw_max = 0, aifs = "34 us", txop_limit = "0 us" }
 stations.AC_BE = { cw_min = 0, cw_max = 0, aifs = "38 us", txop_limit = "0 us" }
-[[stations]]
-name = "client"
-count = 1
 [[flows]]
 stations = "client"
 direction = "download"
@@ -66,11 +64,6 @@ header_bits = 416
 initial_window = 10
 receive_window = "32 MiB"
 delayed_ack = { thresholds = [[0, 1], [2, 2]], timeout = "200 ms" }
-[run]
-warmup = "0 s"
-duration = "20 s"
-replications = 1
-seed = 1
 """
 MSS = 1448
 

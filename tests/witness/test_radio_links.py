@@ -6,7 +6,6 @@ the preset `ns-3`.
 
 from __future__ import annotations
 
-import struct
 from collections import Counter
 from pathlib import Path
 from statistics import fmean
@@ -18,6 +17,7 @@ import pytest
 from airtcp.scenario import loads
 from airtcp.testbed.site import site_of
 from bases import cell
+from captures import records
 from peers.ns3_modern import ROWS_LINKS, at
 from peers.references import Point
 from peers.samples import Answer
@@ -196,17 +196,10 @@ def test_a_capture_names_the_channel_of_each_link(tmp_path: Path) -> None:
     links = 'links = ["2.4 GHz/20 MHz", "5 GHz/80 MHz"]'
     file = tmp_path / "links.pcap"
     airtcp.simulate(loads(_network(links, "", UPLOADS)), pcap=file)
-    found: Counter[tuple[int, int]] = Counter()
-    data, place = file.read_bytes(), 24
-    while place < len(data):
-        (length,) = struct.unpack_from("<I", data, place + 8)
-        record = data[place + 16 : place + 16 + length]
-        place += 16 + length
-        # Before the channel: TSFT (8 bytes, aligned to 8), flags, for legacy frames a rate.
-        header_bytes, present = struct.unpack_from("<HI", record, 2)
-        at = 17 + (1 if present & 4 else 0)
-        (channel,) = struct.unpack_from("<H", record, at + at % 2)
-        found[channel, record[header_bytes] >> 2 & 3] += 1
+    found = Counter(
+        (int.from_bytes(frame.fields[3][:2], "little"), frame.mpdu[0] >> 2 & 3)
+        for frame in records(file.read_bytes())
+    )
     channels = {channel for channel, _ in found}
     assert channels == {2412, 5180}
     # Both links carry data (type 2), and Block ACKs (type 1) for about as many PPDUs.

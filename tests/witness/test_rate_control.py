@@ -17,10 +17,11 @@ RECEIVERS = [
     Receiver("nist", "bcc", 0.0),
 ]
 TEXT = """
-[phy]
-standard = "802.11n"
-[mac.edca]
-ap.AC_BE = {{ cw_min = 15, cw_max = 1023, aifsn = 3, txop_limit = "0 us" }}
+phy = {{ standard = "802.11n" }}
+ap = {{ scheduler = "round-robin" }}
+run = {{ warmup = "5 s", duration = "20 s", replications = 2, seed = 1 }}
+[mac.edca.ap]
+AC_BE = {{ cw_min = 15, cw_max = 1023, aifsn = 3, txop_limit = "0 us" }}
 [[stations]]
 name = "near"
 count = {near}
@@ -36,13 +37,6 @@ application = {{ kind = "udp", packet = "1500 B", rate = "saturated" }}
 stations = "far"
 direction = "{direction}"
 application = {{ kind = "udp", packet = "1500 B", rate = "saturated" }}
-[ap]
-scheduler = "round-robin"
-[run]
-warmup = "5 s"
-duration = "20 s"
-replications = 2
-seed = 1
 """
 
 

@@ -229,16 +229,6 @@ def test_who_waits_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(backoffs.backoffs) == []
 
 
-def test_a_started_slot_does_not_count() -> None:
-    sender = slow_dcf.Sender(slow_dcf.Frame(100, 1, 1), cw=31, resume=1_000, counter=10)
-    sender.count_down_to(1_000 + 3 * 20_000 - 1, slot_ns=20_000)
-    assert sender.counter == 8
-    sender.count_down_to(1_000 + 3 * 20_000, slot_ns=20_000)
-    assert sender.counter == 5
-    sender.count_down_to(500, slot_ns=20_000)  # still waiting when the next frame starts
-    assert sender.counter == 5
-
-
 @pytest.mark.parametrize("cell", COVERING, ids=str)
 def test_core_agrees_with_the_slow_dcf(cell: Cell) -> None:
     assert disagreements(core_samples(cell), slow_samples(cell), len(COVERING)) == {}

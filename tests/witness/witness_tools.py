@@ -67,6 +67,13 @@ def tshark(path: Path, *options: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+def malformed(path: Path, *options: str) -> list[str]:
+    """The frames that tshark finds malformed, or warns of, but for the order of TCP segments."""
+    unusual = "_ws.expert.severity >= 6291456 && !tcp.analysis.flags"
+    only = f"_ws.malformed || _ws.short || ({unusual})"
+    return tshark(path, *options, "-Y", only)
+
+
 def fields(
     path: Path, *names: str, only: str = "", options: tuple[str, ...] = ()
 ) -> list[list[str]]:
