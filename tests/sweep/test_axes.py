@@ -1,4 +1,4 @@
-"""What varies: kinds of axes, their labels, and what is said of wrong ones."""
+"""The kinds of axes, their steps with labels and changes, and the messages about wrong ones."""
 
 from pathlib import Path
 from typing import Any
@@ -10,40 +10,68 @@ from airtcp.sweep.axes import Axis
 from airtcp.sweep.points import points_of
 from airtcp.sweep.spec import load_sweep, sweep_of
 
+COUNT, LIMIT = "stations.laptop.count", "ap.queue.limit"
+#: Of the Sobol sequence: (0, 0), (1/2, 1/2), (3/4, 1/4), (1/4, 3/4).
+SPANS = {"run.duration": {"from": "0 s", "to": "4 s"}, LIMIT: {"from": 0, "to": 8}}
+DESIGN = [("run.duration", "s"), (LIMIT, "")]
+THREE = [(0.0, 0), (2.0, 4), (3.0, 2)]
+
 
 def axis(base: Scenario, name: str, value: Any) -> Axis:
     (found,) = sweep_of(base, {name: value}).axes
     return found
 
 
-def values(found: Axis) -> list[Any]:
-    return [next(iter(step.changes.values())) for step in found.steps]
-
-
 @pytest.mark.parametrize(
-    ("key", "written", "expected", "name", "unit"),
+    ("name", "written", "columns", "labels", "last"),
     [
-        ("stations.laptop.count", [1, 5], [1, 5], "stations.laptop.count", ""),
-        ("run.duration", ["100 ms", "2 s"], [0.1, 2.0], "run.duration", "s"),
-        ("run.warmup", ["auto", "2 s"], ["auto", "2 s"], "run.warmup", ""),
-        ("ap.queue", [{"discipline": "fifo"}], ['{"discipline": "fifo"}'], "ap.queue", ""),
-        ("users", {"key": "stations.laptop.count", "values": [1, 2]}, [1, 2], "users", ""),
-        ("remedy", {"alternatives": {"none": {}, "b": {"x": 4}}}, ["none", "b"], "remedy", ""),
+        (COUNT, [1, 5], [(COUNT, "")], [(1,), (5,)], {COUNT: 5}),
+        (
+            "run.duration",
+            ["100 ms", "2 s"],
+            [("run.duration", "s")],
+            [(0.1,), (2.0,)],
+            {"run.duration": "2 s"},
+        ),
+        ("run.warmup", ["2 s", "auto"], [("run.warmup", "")], [("2 s",), ("auto",)], None),
+        ("ap.queue", [{"limit": 2}], [("ap.queue", "")], [('{"limit": 2}',)], None),
+        ("users", {"key": COUNT, "values": [1, 2]}, [("users", "")], [(1,), (2,)], {COUNT: 2}),
+        (
+            "remedy",
+            {"alternatives": {"none": {}, "b": {"x": 4}}},
+            [("remedy", "")],
+            [("none",), ("b",)],
+            {"x": 4},
+        ),
+        (
+            "load",
+            {"zip": {COUNT: [1, 9], LIMIT: [10, 90]}},
+            [(COUNT, ""), (LIMIT, "")],
+            [(1, 10), (9, 90)],
+            {COUNT: 9, LIMIT: 90},
+        ),
+        # More points of a design go on where fewer ended; those that coincide are one.
+        ("design", {"sobol": SPANS, "points": 3}, DESIGN, THREE, None),
+        ("design", {"sobol": SPANS, "points": 4}, DESIGN, [*THREE, (1.0, 6)], None),
+        (
+            "design",
+            {"sobol": {LIMIT: {"from": 1, "to": 2}}, "points": 4},
+            [(LIMIT, "")],
+            [(1,), (2,)],
+            {LIMIT: 2},
+        ),
     ],
 )
-def test_steps_are_labelled(
-    base: Scenario, key: str, written: Any, expected: list[Any], name: str, unit: str
+def test_steps_have_labels_and_changes(
+    base: Scenario, name: str, written: Any, columns: Any, labels: Any, last: Any
 ) -> None:
-    found = axis(base, key, written)
+    found = axis(base, name, written)
 
-    assert [step.labels[0] for step in found.steps] == expected
-    assert (found.columns[0].name, found.columns[0].unit) == (name, unit)
+    assert [(column.name, column.unit) for column in found.columns] == columns
+    assert [step.labels for step in found.steps] == labels
     if isinstance(written, list):
-        assert values(found) == written
-    elif "values" in written:
-        assert found.steps[1].changes == {"stations.laptop.count": 2}
-    else:
-        assert [step.changes for step in found.steps] == [{}, {"x": 4}]
+        assert [step.changes for step in found.steps] == [{name: value} for value in written]
+    assert last is None or found.steps[-1].changes == last
 
 
 @pytest.mark.parametrize(
@@ -54,7 +82,7 @@ def test_steps_are_labelled(
         ({"from": 0.4, "to": 1.2, "step": 0.4}, [0.4, 0.8, 1.2000000000000002]),
         ({"from": 10, "to": 1, "step": -4}, [10, 6, 2]),
         ({"from": 1, "to": 3, "points": 5}, [1, 2, 3]),
-        ({"from": 1.0, "to": 3.0, "points": 5}, [1.0, 1.5, 2.0, 2.5, 3.0]),
+        ({"from": 1, "to": 3.0, "points": 5}, [1.0, 1.5, 2.0, 2.5, 3.0]),
         ({"from": 1, "to": 100, "points": 3, "scale": "log"}, [1, 10, 100]),
         (
             {"from": "1 Mb/s", "to": "100 Mb/s", "points": 3, "scale": "log"},
@@ -68,31 +96,10 @@ def test_steps_are_labelled(
     ],
 )
 def test_ranges(base: Scenario, written: dict[str, Any], expected: list[Any]) -> None:
-    found = values(axis(base, "key", written))
+    steps = axis(base, "key", written).steps
+    found = [step.changes["key"] for step in steps]
 
     assert found == pytest.approx(expected) if isinstance(found[0], float) else found == expected
-
-
-def test_keys_change_together(base: Scenario) -> None:
-    found = axis(
-        base, "load", {"zip": {"stations.laptop.count": [1, 9], "ap.queue.limit": [10, 90]}}
-    )
-
-    assert [column.name for column in found.columns] == ["stations.laptop.count", "ap.queue.limit"]
-    assert [step.labels for step in found.steps] == [(1, 10), (9, 90)]
-    assert found.steps[1].changes == {"stations.laptop.count": 9, "ap.queue.limit": 90}
-
-
-def test_sobol_points_are_the_first_of_the_sequence(base: Scenario) -> None:
-    """Its first four points in two dimensions: (0, 0), (1/2, 1/2), (3/4, 1/4), (1/4, 3/4)."""
-    spans = {"run.duration": {"from": "0 s", "to": "4 s"}, "ap.queue.limit": {"from": 0, "to": 8}}
-
-    found = axis(base, "design", {"sobol": spans, "points": 3})
-
-    assert [step.labels for step in found.steps] == [(0.0, 0), (2.0, 4), (3.0, 2)]
-    more = axis(base, "design", {"sobol": spans, "points": 4})
-    assert more.steps[:3] == found.steps
-    assert more.steps[3].labels == (1.0, 6)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +114,18 @@ def test_sobol_points_are_the_first_of_the_sequence(base: Scenario) -> None:
         ({"x": [1, 2, 1]}, "axes.x", "has 1 twice"),
         ({"x": {"zip": {"a": [1, 2], "b": [1]}}}, "axes.x.zip", "a has 2, b has 1"),
         ({"x": {"from": 1, "to": 5}}, "axes.x", "neither or both of points and step"),
-        ({"x": {"from": 1, "to": 5, "step": -1}}, "axes.x.step", "never reaches `to`"),
+        *(
+            ({"x": {"from": 1, "to": 5, "step": step}}, "axes.x.step", "never reaches `to`")
+            for step in (-1, 0)
+        ),
+        ({"x": {"from": 5, "to": 5, "step": 1}}, "axes.x", "begins where it ends"),
+        ({"x": {"from": 1, "to": 2e6, "step": 1}}, "axes.x.step", "makes 2000000 values"),
+        ({"x": {"from": 1, "to": 5, "step": "1 s"}}, "axes.x.step", "is another quantity"),
+        (
+            {"x": {"from": 1, "to": 5, "step": 1, "scale": "log"}},
+            "axes.x.step",
+            "on a linear scale",
+        ),
         ({"x": {"from": 0, "to": 5, "points": 3, "scale": "log"}}, "axes.x", "log scale"),
         ({"x": {"from": 1, "to": "5 s", "points": 3}}, "axes.x", "one kind of quantity to another"),
         ({"x": {"from": 1, "to": 1, "points": 3}}, "axes.x", "begins where it ends"),
@@ -147,16 +165,33 @@ def test_a_wrong_axis_is_refused_by_name(
         ({"metrics": []}, "metrics"),
         ({"metrics": ["goodput_bps", "phone.all.goodput_bps"]}, "metrics[1]"),
         ({"replications": 2, "precision": 0.1}, "precision"),
-        ({"precision": 1.5}, "precision"),
+        *(({"precision": one}, "precision") for one in (0.0, 1.0, "150 %")),
     ],
 )
-def test_what_else_is_wrong_is_refused(
-    base: Scenario, given: dict[str, Any], key: str, tmp_path: Path
+def test_other_wrong_keys_are_refused_by_name(
+    base: Scenario, given: dict[str, Any], key: str
 ) -> None:
     with pytest.raises(ScenarioError) as error:
-        sweep_of(base, {"stations.laptop.count": [1]}, **given)
+        sweep_of(base, {COUNT: [1]}, **given)
 
     assert error.value.key == key
+
+
+def test_runs_and_metrics_are_those_of_the_sweep_or_of_its_scenario(base: Scenario) -> None:
+    names = ["goodput", "laptop.all.goodput_per_flow", "goodput_bps"]
+    kinds: list[dict[str, Any]] = [{}, {"replications": 1, "metrics": names}, {"precision": "5 %"}]
+    plain, own, narrow = (sweep_of(base, {COUNT: [1]}, **given) for given in kinds)
+    assert (plain.often.replications, plain.metrics) == (2, None)
+    assert own.metrics == ("goodput_bps", "laptop.all.flow_goodput_bps")
+    assert [one.often.replications for one in (own, own.with_replications(7))] == [1, 7]
+    assert (narrow.often.replications, narrow.often.precision) == (None, 0.05)
+    with pytest.raises(ValueError, match="at least 1, not 0"):
+        sweep_of(base, {COUNT: [1]}, replications=0)
+    with pytest.raises(ValueError, match="at least 2, not 1"):
+        sweep_of(base, {COUNT: [1]}, max_replications=1)
+
+
+def test_a_scenario_is_not_taken_for_a_sweep(tmp_path: Path) -> None:
     path = tmp_path / "cafe.toml"
     path.write_text('phy = { standard = "802.11g" }\n')
     with pytest.raises(ScenarioError, match=r"cafe\.toml: is a scenario, not a sweep; add --axis"):

@@ -70,28 +70,29 @@ def test_a_store_has_the_metrics_of_cells(tmp_path: Path) -> None:
         assert sum(parts) == pytest.approx(1.0)
 
 
+ONE = cell(tables="[cells.hall]", group='cell = "hall"')
+
+
 @pytest.mark.parametrize(
-    ("metric", "said"),
+    ("text", "metric", "said", "never"),
     [
-        ("cells.hall.jain_index", "or of a cell: cells.hall.goodput_bps|airtime.own|"),
-        # One that is written as in a target.
-        ("cell hall goodput", "did you mean cells.hall.goodput_bps?"),
+        (TEXT, "cells.hall.jain_index", "or of a cell: cells.hall.goodput_bps|airtime.own|", None),
+        # A metric that is written as in a target.
+        (TEXT, "cell hall goodput", "did you mean cells.hall.goodput_bps?", None),
+        # One cell has nothing to compare its goodput with.
+        (ONE, "cells.hall.share_of_alone", "GROUP.all|download|upload.METRIC", "share_of_alone"),
     ],
 )
-def test_a_metric_that_cells_have_not_is_refused(metric: str, said: str) -> None:
+def test_a_metric_that_cells_do_not_have_is_refused(
+    text: str, metric: str, said: str, never: str | None
+) -> None:
     with pytest.raises(ScenarioError) as caught:
-        sweep_of(loads(TEXT), {"stations.clerk.count": [1]}, metrics=[metric])
+        sweep_of(loads(text), {"run.seed": [1]}, metrics=[metric])
 
+    _, _, allowed = caught.value.message.partition("allowed")
     assert caught.value.key == "metrics[0]"
     assert said in caught.value.message
-
-
-def test_one_cell_has_no_share_of_what_it_has_alone() -> None:
-    one = loads(cell(tables="[cells.hall]", group='cell = "hall"'))
-    with pytest.raises(ScenarioError) as caught:
-        sweep_of(one, {"run.seed": [1]}, metrics=["cells.hall.share_of_alone"])
-
-    assert "share_of_alone" not in caught.value.message.partition("allowed")[2]
+    assert never is None or never not in allowed
 
 
 def test_intervals_of_a_sweep_that_ask_for_more_runs_have_shares_too(tmp_path: Path) -> None:

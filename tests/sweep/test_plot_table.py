@@ -1,5 +1,6 @@
 """Pictures of a table: what is drawn is what the rows say."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from airtcp.exceptions import QuestionError
+from airtcp.present.drawing import INK
 from airtcp.present.plot_table import picture
 from airtcp.results import Results
 from airtcp.results import open as opened
@@ -17,13 +19,18 @@ from matplotlib.axes import Axes
 
 #: Goodput of two queues and two numbers of stations, three replications each: 1000 q + 10 n + r.
 QUEUES, COUNTS, REPLICATIONS = ("short", "long"), (1, 4), (0, 1, 2)
+WHITE = "#ffffff"
 
 
 @pytest.fixture
 def results(tmp_path: Path) -> Results:
+    return stored(tmp_path, COUNTS)
+
+
+def stored(folder: Path, counts: Sequence[int]) -> Results:
     axes = (AxisColumn("queue", "queue"), AxisColumn("stations.laptop.count", "count"))
     contents = Contents("1", "a", axes, ("goodput_bps", "transfer_time_s"), 0.95, "{}")
-    names = [(q, n) for q in range(2) for n in COUNTS]
+    names = [(q, n) for q in range(2) for n in counts]
     rows = [
         {
             "point": f"{q}{n}",
@@ -40,10 +47,10 @@ def results(tmp_path: Path) -> Results:
         "queue": [QUEUES[q] for q, _ in names],
         "stations.laptop.count": [n for _, n in names],
     }
-    with Writer.open(tmp_path, contents) as writer:
+    with Writer.open(folder, contents) as writer:
         writer.add_points(pa.table(points))
         writer.add({key: [row[key] for row in rows] for key in rows[0]})
-    return opened(tmp_path)
+    return opened(folder)
 
 
 def axes_of(results: Results, **how: Any) -> tuple[Axes, str]:
@@ -85,7 +92,9 @@ def test_a_map_has_a_cell_for_each_pair(results: Results) -> None:
         pytest.approx([0.011, 0.041]),
         pytest.approx([1.011, 1.041]),
     ]
-    assert [text.get_text() for text in axes.texts] == ["0.011", "0.041", "1.01", "1.04"]
+    shown = [(text.get_text(), text.get_color()) for text in axes.texts]
+    # White on the dark colours of small values.
+    assert shown == [("0.011", WHITE), ("0.041", WHITE), ("1.01", INK), ("1.04", INK)]
 
 
 def test_a_distribution_steps_up_at_each_replication(results: Results) -> None:
@@ -140,5 +149,22 @@ def test_series_over_words_stand_side_by_side(results: Results) -> None:
     axes, _ = axes_of(results, x="queue", y="goodput_bps", by="stations")
 
     first, second = ([place for place, _ in one[0].get_xydata()] for one in axes.containers)
-    assert all(a < word < b for a, word, b in zip(first, (0, 1), second, strict=True))
-    assert max(b - a for a, b in zip(first, second, strict=True)) < 0.5
+    assert first == pytest.approx([-0.04, 0.96])
+    assert second == pytest.approx([0.04, 1.04])
+
+
+@pytest.mark.parametrize(
+    ("counts", "scale"), [([1, 2, 4, 30], "linear"), ([1, 4, 31], "linear"), ([1, 2, 4, 31], "log")]
+)
+def test_an_axis_of_four_values_over_a_ratio_of_thirty_is_logarithmic(
+    tmp_path: Path, counts: list[int], scale: str
+) -> None:
+    axes, _ = axes_of(stored(tmp_path, counts), x="stations", y="goodput_bps")
+    assert axes.get_xscale() == scale
+
+
+def test_more_lines_than_colours_are_refused(tmp_path: Path) -> None:
+    how: dict[str, Any] = {"x": "queue", "y": "goodput_bps", "by": "stations"}
+    assert len(axes_of(stored(tmp_path / "6", range(6)), **how)[0].containers) == 6
+    with pytest.raises(QuestionError, match="has 7 values, too many for lines; allowed: 6 at most"):
+        picture(stored(tmp_path / "7", range(7)), **how)

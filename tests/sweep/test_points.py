@@ -38,7 +38,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("axes", KINDS.values(), ids=KINDS)
 def test_a_point_is_the_base_with_its_changes(base: Scenario, axes: dict[str, Any]) -> None:
-    points = points_of(sweep_of(base, axes))
+    points = points_of(sweep_of(base, axes, replications=40))
 
     steps = itertools.product(*(axis.steps for axis in points.sweep.axes))
     for number, chosen in enumerate(steps):
@@ -46,22 +46,7 @@ def test_a_point_is_the_base_with_its_changes(base: Scenario, axes: dict[str, An
         for step in chosen:
             changes |= step.changes
         assert points.json(number) == base.vary(changes).to_json()
+        assert points.labels(number) == sum((step.labels for step in chosen), ())
     assert number == len(points) - 1
-
-
-def test_a_point_is_its_scenario_but_for_how_often_it_is_run(base: Scenario) -> None:
-    axes = {"stations.laptop.count": [3], "ap.queue.limit": [7]}
-    changes = {"stations.laptop.count": 3, "ap.queue.limit": 7, "run.replications": 1}
-
-    points = points_of(sweep_of(base, axes, replications=40))
-
-    assert hash_of(points.json(0)) == base.vary(changes).hash()
-    assert points.told(0) == "stations.laptop.count = 3, ap.queue.limit = 7"
-
-
-def test_the_last_axis_runs_fastest(base: Scenario) -> None:
-    points = points_of(sweep_of(base, {"stations.laptop.count": [1, 2], "run.seed": [5, 6, 7]}))
-
-    assert [points.labels(at) for at in range(len(points))] == [
-        (1, 5), (1, 6), (1, 7), (2, 5), (2, 6), (2, 7),
-    ]  # fmt: skip
+    # The hash of a point does not depend on its number of replications.
+    assert hash_of(points.json(number)) == base.vary(changes).hash()

@@ -8,7 +8,7 @@ from airtcp.exceptions import QuestionError, ScenarioError
 from airtcp.predict import predict
 from airtcp.results.query import open as opened
 from airtcp.scenario import Scenario, load
-from airtcp.sweep.search import Found, goal_of, search
+from airtcp.sweep.search import Found, Goal, goal_of, search
 from airtcp.sweep.workers import LocalCrew
 from wing import with_papers
 
@@ -68,13 +68,18 @@ def test_a_search_depends_on_its_seed_alone_and_goes_on(base: Scenario, tmp_path
     assert again.value.mean <= first.value.mean
 
 
-def test_a_goal_may_be_spelled_as_on_a_screen() -> None:
-    assert goal_of("min delay") == goal_of("min packet_delay_s")
-    assert goal_of("max laptop.all.goodput_per_flow").metric == "laptop.all.flow_goodput_bps"
-
-
-@pytest.mark.parametrize("goal", ["jain_index", "max", "most jain_index", "max happiness"])
-def test_what_is_no_goal_is_refused(goal: str) -> None:
+@pytest.mark.parametrize(
+    ("goal", "expected"),
+    [
+        ("min delay", Goal("packet_delay_s", most=False)),
+        (" max laptop.all.goodput_per_flow", Goal("laptop.all.flow_goodput_bps", most=True)),
+        *((wrong, None) for wrong in ("jain_index", "max", "most jain_index", "max happiness")),
+    ],
+)
+def test_a_goal_may_be_spelled_as_on_a_screen(goal: str, expected: Goal | None) -> None:
+    if expected is not None:
+        assert goal_of(goal) == expected
+        return
     with pytest.raises(QuestionError, match="is not a goal; allowed: max METRIC or min METRIC"):
         goal_of(goal)
 

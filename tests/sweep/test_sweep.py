@@ -10,12 +10,17 @@ from typing import Any
 import airtcp
 import pyarrow as pa
 import pytest
+from airtcp import _core
 from airtcp.exceptions import OutputError, SimulationError
+from airtcp.results import table
 from airtcp.results.query import Results
 from airtcp.results.query import open as opened
-from airtcp.run import HEADLINES
+from airtcp.run import HEADLINES, numbers
 from airtcp.scenario import Scenario
-from airtcp.sweep.estimate import MANY_RUNS
+from airtcp.sweep import execute
+from airtcp.sweep.chunk import run_chunk
+from airtcp.sweep.spec import sweep_of
+from airtcp.sweep.workers import LocalCrew, Lost
 from children import Children
 from commands import call
 from sweeping import long_sweep, under_way, wait_for_rows
@@ -47,28 +52,25 @@ def test_a_sweep_has_the_numbers_of_simulations(base: Scenario, tmp_path: Path) 
     assert [(row["replication"], row["seed"]) for row in mine] == [(0, 1), (1, 1)]
 
 
-def test_what_is_there_is_not_run_again(base: Scenario, tmp_path: Path) -> None:
-    from airtcp.sweep.execute import execute
-    from airtcp.sweep.spec import sweep_of
-    from airtcp.sweep.workers import LocalCrew
-
-    def run(axes: dict[str, Any], replications: int) -> tuple[int, int]:
+def test_runs_that_are_in_the_store_are_not_made_again(base: Scenario, tmp_path: Path) -> None:
+    three = AXES | {"stations.laptop.count": [1, 2, 3]}
+    # 100 packets are the base's limit: those points are in the store under the same hash.
+    seeds = {"stations.laptop.count": [1, 2], "ap.queue.limit": [100], "run.seed": [1, 2]}
+    before: list[dict[str, Any]] = []
+    for axes, replications, made in (
+        (AXES, 2, (8, 0)),
+        (AXES, 2, (0, 8)),
+        (AXES, 3, (4, 8)),
+        (three, 3, (6, 12)),
+        (seeds, 3, (6, 6)),
+    ):
         wanted = sweep_of(base, axes, replications=replications)
-        done = execute(wanted, tmp_path, crew=LocalCrew(1))
-        return done.runs, done.there
-
-    assert run(AXES, 2) == (8, 0)
-    before = rows(opened(tmp_path))
-    assert run(AXES, 2) == (0, 8)
-    assert run(AXES, 3) == (4, 8)
-    assert run(AXES | {"stations.laptop.count": [1, 2, 3]}, 3) == (6, 12)
-    # 100 packets are what the base has: those points are there.
-    more = {"stations.laptop.count": [1, 2], "ap.queue.limit": [100], "run.seed": [1, 2]}
-    assert run(more, 3) == (6, 6)
-
-    after = rows(opened(tmp_path))
-    kept = [{key: row[key] for key in before[0]} for row in after]
-    assert all(row in kept for row in before)
+        done = execute.execute(wanted, tmp_path, crew=LocalCrew(1))
+        assert (done.runs, done.there) == made
+        after = rows(opened(tmp_path))
+        kept = [{key: row[key] for key in before[0]} for row in after] if before else []
+        assert all(row in kept for row in before)
+        before = after
     assert len(after) == 12 + 6 + 6
 
 
@@ -97,9 +99,6 @@ def _users(base: Scenario) -> Scenario:
 def test_a_precision_is_that_of_estimates_as_in_a_simulation(
     base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from airtcp.run import numbers
-    from airtcp.sweep import execute
-
     base = _users(base)
     axes = {"stations.laptop.count": [1, 3]}
     how: dict[str, Any] = {"precision": "3 %", "max_replications": 60, "threads": 1}
@@ -137,8 +136,6 @@ def test_a_precision_is_that_of_estimates_as_in_a_simulation(
 def test_a_point_that_fails_is_named_and_the_others_are_there(
     base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from airtcp.run import numbers
-
     def refuse(resolved: str) -> str:
         raise SimulationError("no steady state")
 
@@ -149,12 +146,41 @@ def test_a_point_that_fails_is_named_and_the_others_are_there(
     assert opened(tmp_path).table["run.warmup"].to_pylist() == ["0 s", "0 s"]
 
 
+class Mortal:
+    """A crew of one worker, which dies over its first chunks."""
+
+    threads = places = 1
+
+    def __init__(self, deaths: int) -> None:
+        self._deaths = deaths
+
+    def more(self, hired: int, work: Any, ended: Any) -> list[Any]:
+        self._work, self._ended = work, ended
+        return [] if hired else [self]
+
+    def submit(self, chunk: Any) -> None:
+        self._deaths -= 1
+        done: Any = Lost("worker 7 has died")
+        if self._deaths < 0:
+            done = run_chunk(self._work, chunk, _core.RunControl())
+        self._ended.put((self, done))
+
+    def stop(self) -> None:
+        """Nothing runs."""
+
+
+def test_a_point_that_has_cost_three_workers_is_named(base: Scenario, tmp_path: Path) -> None:
+    wanted = sweep_of(base, {"stations.laptop.count": [1]}, replications=1)
+
+    assert execute.execute(wanted, tmp_path / "two", crew=Mortal(2)).runs == 1
+    said = r"worker 7 has died, as 2 before it, at stations\.laptop\.count = 1"
+    with pytest.raises(SimulationError, match=said):
+        execute.execute(wanted, tmp_path / "three", crew=Mortal(3))
+
+
 def test_a_store_that_cannot_be_written_is_not_harmed(
     base: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from airtcp.results import table
-    from airtcp.results.table import locked
-
     airtcp.sweep(base, AXES, tmp_path, threads=1)
     before = opened(tmp_path).table
     write = table._write
@@ -165,7 +191,10 @@ def test_a_store_that_cannot_be_written_is_not_harmed(
         write(file, content)
 
     # flock holds between two files that are open, in one process too.
-    with locked(tmp_path / "lock", tmp_path), pytest.raises(OutputError, match="is being written"):
+    with (
+        table.locked(tmp_path / "lock", tmp_path),
+        pytest.raises(OutputError, match="is being written"),
+    ):
         airtcp.sweep(base, AXES, tmp_path, replications=3, threads=1)
     assert opened(tmp_path).table.equals(before)
     with monkeypatch.context() as patch:
@@ -222,8 +251,7 @@ def test_very_many_runs_are_asked_for_twice(sweep_file: Path, tmp_path: Path) ->
     done = call("sweep", sweep_file, "--to", tmp_path / "store")
 
     assert done.exit_code == 2
-    assert "120,000 runs exceed the limit" in done.stderr
-    assert f"limit of {MANY_RUNS:,}" in done.stderr
+    assert "120,000 runs exceed the limit of 100,000" in done.stderr
     assert not (tmp_path / "store").exists()
 
 

@@ -1,4 +1,4 @@
-"""The store: what is there is whole, whatever happens to who writes it, and goes on."""
+"""The store of a sweep stays whole, whatever happens to its writer, and can be continued."""
 
 import json
 from dataclasses import replace
@@ -12,6 +12,7 @@ from airtcp.results.query import open as opened
 from airtcp.results.table import AxisColumn, Contents, Writer, check_own
 
 AXES = (AxisColumn("count", "count"),)
+WIDER = {"axes": (*AXES, AxisColumn("limit", "limit"))}
 
 
 def about(**given: Any) -> Contents:
@@ -27,52 +28,79 @@ def rows(point: str, *replications: int, metric: str = "goodput_bps") -> dict[st
     }
 
 
-def points(**columns: list[Any]) -> pa.Table:
-    return pa.table(columns)
-
-
-def filled(folder: Path) -> None:
+def filled(folder: Path) -> pa.Table:
     with Writer.open(folder, about()) as writer:
-        writer.add_points(points(point=["a", "b"], count=[1, 2]))
-        writer.add(rows("b", 0, 1))
+        writer.add_points(pa.table({"point": ["a", "b"], "count": [1, 2]}))
+        writer.add(rows("b", 1, 0))
         writer.add(rows("a", 0))
+    return opened(folder).table
 
 
-def test_rows_are_there_with_the_names_of_their_points(tmp_path: Path) -> None:
+#: What later sweeps add to the filled store: its description, points and rows; then the columns
+#: point, replication, those of the axes, and goodput.
+LATER: dict[str, tuple[list[tuple[dict[str, Any], dict[str, Any], list[Any]]], list[Any]]] = {
+    "nothing": ([], [("a", 0, 1, 0.0), ("b", 0, 2, 0.0), ("b", 1, 2, 1.0)]),
+    # Points of the new grid come first. It names those that it shares, and of the others nobody
+    # knows. An axis that is left out keeps its column.
+    "an axis": (
+        [
+            (WIDER, {"point": ["a", "c"], "count": [1, 1], "limit": [10, 20]}, ["c"]),
+            ({}, {"point": ["a"], "count": [1]}, []),
+        ],
+        [
+            ("a", 0, 1, 10, 0.0),
+            ("c", 0, 1, 20, 0.0),
+            ("b", 0, 2, None, 0.0),
+            ("b", 1, 2, None, 1.0),
+        ],
+    ),
+    "a second name": (
+        [({}, {"point": ["a"], "count": [7]}, [])],
+        [("a", 0, 7, 0.0), ("a", 0, 1, 0.0), ("b", 0, 2, 0.0), ("b", 1, 2, 1.0)],
+    ),
+    "a fraction": (
+        [({}, {"point": ["c"], "count": [2.5]}, ["c"])],
+        [("c", 0, 2.5, 0.0), ("a", 0, 1.0, 0.0), ("b", 0, 2.0, 0.0), ("b", 1, 2.0, 1.0)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_rows_have_the_names_of_their_points(tmp_path: Path, name: str) -> None:
+    later, expected = LATER[name]
     filled(tmp_path)
-
+    for given, points, run in later:
+        with Writer.open(tmp_path, about(**given)) as writer:
+            writer.add_points(pa.table(points))
+            for point in run:
+                writer.add(rows(point, 0))
     found = opened(tmp_path)
 
-    columns = ["point", "replication", "count", "goodput_bps"]
-    assert found.table.select(columns).to_pylist() == [
-        {"point": "a", "replication": 0, "count": 1, "goodput_bps": 0.0},
-        {"point": "b", "replication": 0, "count": 2, "goodput_bps": 0.0},
-        {"point": "b", "replication": 1, "count": 2, "goodput_bps": 1.0},
-    ]
+    columns = ["point", "replication", *(axis.name for axis in found.axes), "goodput_bps"]
+    shown = found.table.select(columns).to_pylist()
+    assert [tuple(row[column] for column in columns) for row in shown] == expected
     assert set(found.table["version"].to_pylist()) == {"1.0"}
 
 
-def test_many_files_are_put_together_on_the_way(tmp_path: Path) -> None:
+def test_many_files_are_merged_during_the_sweep(tmp_path: Path) -> None:
     with Writer.open(tmp_path, about()) as writer:
-        writer.add_points(points(point=["a"], count=[1]))
+        writer.add_points(pa.table({"point": ["a"], "count": [1]}))
         for replication in range(100):
             writer.add(rows("a", replication))
-        assert len(writer.contents.rows) <= 41
+            assert len(writer.contents.rows) <= 40
     before = opened(tmp_path).table
     assert before["replication"].to_pylist() == list(range(100))
 
     with Writer.open(tmp_path, about()) as writer:
         writer.compact()
-        assert len(writer.contents.rows) == 1
 
     assert opened(tmp_path).table.equals(before)
     assert len(list(tmp_path.glob("rows-*"))) == 1
 
 
-def test_what_a_dead_process_left_is_no_part_of_it_and_goes(tmp_path: Path) -> None:
-    """A file that was written, and not yet named; one that was being written."""
-    filled(tmp_path)
-    before = opened(tmp_path).table
+def test_leftovers_of_a_dead_process_are_ignored_and_removed(tmp_path: Path) -> None:
+    """A file that was written but not yet listed, and one that was being written."""
+    before = filled(tmp_path)
     orphan, half = tmp_path / "rows-000900.parquet", tmp_path / ".rows-000901.parquet.123"
     orphan.write_bytes(next(tmp_path.glob("rows-*")).read_bytes())
     half.write_bytes(b"PAR1")
@@ -82,89 +110,54 @@ def test_what_a_dead_process_left_is_no_part_of_it_and_goes(tmp_path: Path) -> N
     assert opened(tmp_path).table.equals(before)
     with Writer.open(tmp_path, about()) as writer:
         assert writer.have() == {"a": {0}, "b": {0, 1}}
-
-    assert not orphan.exists()
-    assert not half.exists()
-    assert mine.exists()
+    assert [one.exists() for one in (orphan, half, mine)] == [False, False, True]
 
 
-def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+def test_a_damaged_file_is_named_and_a_missing_one_is_run_again(tmp_path: Path) -> None:
     filled(tmp_path)
     victim = sorted(tmp_path.glob("rows-*"))[0]
     victim.write_bytes(victim.read_bytes()[:100])
 
     with pytest.raises(OutputError, match=r"rows-000001\.parquet is damaged .*; remove"):
         opened(tmp_path)
-    # One that is gone is work that is not done.
     victim.unlink()
     with Writer.open(tmp_path, about()) as writer:
         assert writer.have() == {"a": {0}}
 
 
-def test_a_new_axis_names_the_points_that_were_there(tmp_path: Path) -> None:
-    """Those that the new grid has too; of the others nobody knows."""
-    filled(tmp_path)
-    axes = (*AXES, AxisColumn("limit", "limit"))
-
-    with Writer.open(tmp_path, about(axes=axes)) as writer:
-        writer.add_points(points(point=["a", "c"], count=[1, 1], limit=[10, 20]))
-        writer.add(rows("c", 0))
-    # An axis that is left out keeps its column.
-    with Writer.open(tmp_path, about()) as writer:
-        writer.add_points(points(point=["a"], count=[1]))
-
-    found = opened(tmp_path).table.select(["point", "count", "limit"]).to_pylist()
-    assert found == [
-        {"point": "a", "count": 1, "limit": 10},
-        {"point": "c", "count": 1, "limit": 20},
-        {"point": "b", "count": 2, "limit": None},
-        {"point": "b", "count": 2, "limit": None},
-    ]
-
-
-def test_a_point_with_two_names_is_shown_by_both(tmp_path: Path) -> None:
-    with Writer.open(tmp_path, about()) as writer:
-        writer.add_points(points(point=["a", "a"], count=[1, 2]))
-        writer.add(rows("a", 0))
-
-    assert opened(tmp_path).table["count"].to_pylist() == [1, 2]
-
-
-def test_whole_numbers_go_on_with_others_and_not_with_texts(tmp_path: Path) -> None:
-    filled(tmp_path)
-
-    with Writer.open(tmp_path, about()) as writer:
-        writer.add_points(points(point=["c"], count=[2.5]))
-        with pytest.raises(OutputError, match="differ"):
-            writer.add_points(points(point=["d"], count=["many"]))
-
-    assert opened(tmp_path).table["count"].to_pylist() == [1.0, 2.0, 2.0]
-
-
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("given", "count", "said"),
     [
-        ({"version": "2.0"}, "has results of airtcp 1.0, and this is 2.0"),
+        ({"version": "2.0"}, 1, "has results of airtcp 1.0, and this is 2.0"),
         (
             {"metrics": ("goodput_bps", "jain_index")},
+            1,
             "does not have jain_index; allowed: its metrics",
         ),
-        ({"axes": (AxisColumn("count", "count", "s"),)}, "has count in no unit"),
+        ({"axes": (AxisColumn("count", "count", "s"),)}, 1, "has count in no unit"),
+        ({}, "many", "the columns of .* differ"),
     ],
 )
-def test_what_does_not_fit_is_refused_and_does_no_harm(
-    tmp_path: Path, other: dict[str, Any], said: str
+def test_a_sweep_that_does_not_fit_is_refused_and_changes_nothing(
+    tmp_path: Path, given: dict[str, Any], count: Any, said: str
 ) -> None:
-    filled(tmp_path)
-    before = opened(tmp_path).table
+    before = filled(tmp_path)
 
-    with pytest.raises(OutputError, match=said), Writer.open(tmp_path, about(**other)):
-        pass
+    with pytest.raises(OutputError, match=said), Writer.open(tmp_path, about(**given)) as writer:
+        writer.add_points(pa.table({"point": ["d"], "count": [count]}))
 
     assert opened(tmp_path).table.equals(before)
 
 
-def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
+def test_a_sweep_of_fewer_metrics_keeps_those_of_the_store(tmp_path: Path) -> None:
+    metrics = ("goodput_bps", "jain_index")
+    with Writer.open(tmp_path, about(metrics=metrics)) as writer:
+        writer.add(rows("a", 0) | {"jain_index": [1.0]})
+    with Writer.open(tmp_path, about()) as writer:
+        assert writer.contents.metrics == metrics
+
+
+def test_a_folder_without_a_store_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="holds no results"):
         opened(tmp_path / "nowhere")
     filled(tmp_path)
@@ -179,7 +172,7 @@ def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
         opened(tmp_path)
 
 
-def test_a_folder_with_files_of_others_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+def test_a_folder_with_other_files_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "rows-1.parquet").write_text("mine")
     (tmp_path / "scenario.toml").write_text("mine, too")
 
@@ -187,32 +180,21 @@ def test_a_folder_with_files_of_others_is_refused_and_left_as_it_is(tmp_path: Pa
         check_own(tmp_path)
 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rows-1.parquet", "scenario.toml"]
-    # A store goes on, whatever was put beside it.
+    # A store stays usable if other files are put next to it.
     filled(tmp_path / "store")
     (tmp_path / "store" / "plot.png").write_text("mine")
     check_own(tmp_path / "store")
 
 
-def test_sql_asks_the_view(tmp_path: Path) -> None:
+def test_the_results_are_frames_and_a_full_grid_is_an_array(tmp_path: Path) -> None:
+    for name in ("pandas", "polars", "xarray"):
+        pytest.importorskip(name, reason=f"{name} is an optional extra")
     filled(tmp_path)
     found = opened(tmp_path)
-
-    query = "SELECT count, avg(goodput_bps) AS mean FROM results GROUP BY ALL ORDER BY 1"
-    answer = found.sql(query).to_pylist()
-    assert answer == [{"count": 1, "mean": 0.0}, {"count": 2, "mean": 0.5}]
-    with pytest.raises(QuestionError, match="Referenced column"):
-        found.sql("SELECT nothing FROM results")
-    pytest.importorskip("pandas", reason="pandas is an optional extra")
-    pytest.importorskip("polars", reason="Polars is an optional extra")
     assert found.pandas()["goodput_bps"].tolist() == [0.0, 0.0, 1.0]
     assert found.polars()["goodput_bps"].to_list() == [0.0, 0.0, 1.0]
-
-
-def test_a_full_grid_is_an_array(tmp_path: Path) -> None:
-    pytest.importorskip("xarray", reason="xarray is an optional extra")
-    filled(tmp_path)
-    with pytest.raises(QuestionError, match="is not a full grid"):
-        opened(tmp_path).xarray()
+    with pytest.raises(QuestionError, match="is not a full grid: 3 rows for 2 x 2 cells"):
+        found.xarray()
     with Writer.open(tmp_path, about()) as writer:
         writer.add(rows("a", 1))
 
@@ -223,10 +205,10 @@ def test_a_full_grid_is_an_array(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("metric", "words", "refused"),
+    ("metrics", "words", "refused"),
     [
         (
-            "goodput_bps",
+            ["goodput_bps"],
             ["goodput_bps"],
             {
                 "limit": r"is not a column; allowed: count, goodput_bps",
@@ -235,23 +217,27 @@ def test_a_full_grid_is_an_array(tmp_path: Path) -> None:
             },
         ),
         (
-            "guest.download.flow_goodput_bps",
+            ["guest.download.flow_goodput_bps"],
             ["flow_goodput", "download.goodput_per_flow", "guest/download flow_goodput"],
             {},
         ),
-        ("guest.download.flow_goodput_bps", ["flow_goodput_bps", "goodput per flow"], {}),
-        ("packet_delay_p95_s", ["p95 delay"], {"p99 delay": "is not a column"}),
+        (
+            ["guest.download.goodput_bps", "guest.upload.goodput_bps"],
+            ["upload.goodput"],
+            {"guest": r"may be guest\.download\.goodput_bps, guest\.upload\.goodput_bps; allowed"},
+        ),
+        (["packet_delay_p95_s"], ["p95 delay"], {"p99 delay": "is not a column"}),
     ],
 )
 def test_a_column_goes_by_a_part_of_its_name_or_by_the_words_of_a_screen(
-    tmp_path: Path, metric: str, words: list[str], refused: dict[str, str]
+    tmp_path: Path, metrics: list[str], words: list[str], refused: dict[str, str]
 ) -> None:
-    with Writer.open(tmp_path, about(metrics=(metric,))) as writer:
-        writer.add_points(points(point=["a"], count=[1]))
-        writer.add(rows("a", 0, metric=metric))
+    with Writer.open(tmp_path, about(metrics=tuple(metrics))) as writer:
+        writer.add_points(pa.table({"point": ["a"], "count": [1]}))
+        writer.add(rows("a", 0) | {key: [0.0] for key in metrics})
     found = opened(tmp_path)
 
-    assert {found.column(one) for one in words} == {metric}
+    assert {found.column(one) for one in words} == {metrics[-1]}
     for name, said in refused.items():
         with pytest.raises(QuestionError, match=f"^{name} {said}"):
             found.column(name)
