@@ -12,19 +12,14 @@ from airtcp.testbed.network import Network, check_machine
 from airtcp.testbed.programs import Iperf
 from airtcp.testbed.site import site_of
 from airtcp.testbed.transfers import Ftp, Http
+from bases import cell
 
 TEXT = """
 title = "Downloads beside an upload"
-[phy]
-standard = "802.11b"
-[ap]
-queue = { discipline = "fifo", limit = 100 }
-[[stations]]
-name = "laptop"
-count = 2
-[[stations]]
-name = "sensor"
-count = 1
+phy = { standard = "802.11b" }
+ap = { queue = { discipline = "fifo", limit = 100 } }
+stations = [{ name = "laptop", count = 2 }, { name = "sensor", count = 1 }]
+run = { warmup = "500 ms", duration = "2 s", replications = 3 }
 [[flows]]
 name = "download"
 stations = "laptop"
@@ -36,10 +31,6 @@ name = "upload"
 stations = "sensor"
 direction = "upload"
 application = { kind = "bulk" }
-[run]
-warmup = "500 ms"
-duration = "2 s"
-replications = 3
 """
 
 
@@ -70,40 +61,25 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-WEB = """
-title = "Web users"
-phy = { standard = "802.11b" }
-stations = [{ name = "laptop", count = 2 }]
-run = { warmup = "500 ms", duration = "4 s", replications = 1 }
-[[flows]]
-name = "web"
-stations = "laptop"
-direction = "download"
-application = { kind = "web", size = "20 kB", think_time = "100 ms", request = "300 B" }
-tcp = { preset = "linux" }
-"""
-FTP = """
-title = "Users of FTP"
-[phy]
-standard = "802.11b"
-[[stations]]
-name = "client"
-count = 1
-[[flows]]
-name = "file"
-stations = "client"
-direction = "download"
-tcp = { preset = "linux", receive_window = "8760 B" }
-[flows.application]
-kind = "ftp"
-interarrival = { distribution = "exponential", mean = "200 ms" }
-size = { distribution = "exponential", mean = "20 kB" }
-control = true
-[run]
-warmup = "3 s"
-duration = "5 s"
-replications = 1
-"""
+WEB = cell(
+    2,
+    title="Web users",
+    flow='name = "web"\ntcp = { preset = "linux" }',
+    application='{ kind = "web", size = "20 kB", think_time = "100 ms", request = "300 B" }',
+    warmup="500 ms",
+    duration="4 s",
+    replications=1,
+)
+FTP = cell(
+    title="Users of FTP",
+    name="client",
+    flow='name = "file"\ntcp = { preset = "linux", receive_window = "8760 B" }',
+    application='{ kind = "ftp", interarrival = { distribution = "exponential", mean = "200 ms" }, '
+    'size = { distribution = "exponential", mean = "20 kB" }, control = true }',
+    warmup="3 s",
+    duration="5 s",
+    replications=1,
+)
 
 
 @cache
@@ -128,14 +104,8 @@ def machine() -> None:
 
 
 @pytest.fixture(scope="session")
-def processes() -> Callable[[str], list[str]]:
-    """All processes, of any namespace, that have a mark in the environment they began with."""
-    return _marked
-
-
-@pytest.fixture(scope="session")
 def left() -> Callable[[str, float], list[str]]:
-    """What is left of `processes` after some seconds: the kernel ends them, but not at once."""
+    """The processes of any namespace whose environment has a mark, after some seconds at most."""
 
     def after_a_while(mark: str, most_s: float) -> list[str]:
         deadline = time.monotonic() + most_s

@@ -39,27 +39,52 @@ def refused(result: Result) -> str:
 
 
 @pytest.mark.parametrize("command", ALONE)
-def test_no_device(
+@pytest.mark.parametrize(
+    ("lack", "starts", "ends"),
+    [
+        (
+            "device",
+            "a testbed needs the TUN device {}/tun: No such file",
+            "as root: modprobe tun, and in a container give it the device",
+        ),
+        (
+            "program",
+            "needs no-such-program",
+            "needs no-such-program; on Debian: apt-get install its-package",
+        ),
+        # A kernel that lets nobody make namespaces, as in many containers.
+        (
+            "privileges",
+            "does not allow the networks of a testbed: unshare: unshare failed",
+            "Operation not permitted; try as root, or allow user namespaces",
+        ),
+    ],
+)
+def test_what_a_machine_lacks_is_said_with_the_remedy(
     command: list[str],
+    lack: str,
+    starts: str,
+    ends: str,
     call: Callable[..., Result],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(network, "_TUN", tmp_path / "tun")
+    if lack == "device":
+        monkeypatch.setattr(network, "_TUN", tmp_path / "tun")
+    elif lack == "program":
+        monkeypatch.setattr(network, "_PROGRAMS", {"no-such-program": "its-package"})
+    else:
+        program = tmp_path / "unshare"
+        program.write_text(
+            "#!/bin/sh\necho 'unshare: unshare failed: Operation not permitted' >&2\n"
+        )
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+        monkeypatch.setattr("airtcp.testbed.network.os.geteuid", lambda: 1000)
 
     line = refused(call(*command))
-    assert f"a testbed needs the TUN device {tmp_path / 'tun'}: No such file" in line
-    assert "modprobe tun" in line
-
-
-@pytest.mark.parametrize("command", ALONE)
-def test_no_program(
-    command: list[str], call: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(network, "_PROGRAMS", {"no-such-program": "its-package"})
-
-    line = refused(call(*command))
-    assert line.endswith("needs no-such-program; on Debian: apt-get install its-package")
+    assert starts.format(tmp_path) in line
+    assert line.endswith(ends)
 
 
 def test_the_rest_is_answered_without_a_program(
@@ -85,25 +110,6 @@ def test_the_rest_is_answered_without_a_program(
     assert answer["testbed"] == {"missing": why}
     assert answer["simulation"]["metrics"]["goodput_bps"]["mean"] > 0
     assert why in (tmp_path / "report" / "report.html").read_text()
-
-
-@pytest.mark.parametrize("command", ALONE)
-def test_no_privileges(
-    command: list[str],
-    call: Callable[..., Result],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:
-    """A kernel that lets nobody make namespaces, as in many containers."""
-    program = tmp_path / "unshare"
-    program.write_text("#!/bin/sh\necho 'unshare: unshare failed: Operation not permitted' >&2\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    monkeypatch.setattr("airtcp.testbed.network.os.geteuid", lambda: 1000)
-
-    line = refused(call(*command))
-    assert "does not allow the networks of a testbed: unshare: unshare failed" in line
-    assert line.endswith("Operation not permitted; try as root, or allow user namespaces")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

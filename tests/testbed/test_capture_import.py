@@ -20,15 +20,12 @@ WEB = cell(
     duration="30 s",
 )
 BULK = """
-[phy]
-standard = "802.11g"
-[[stations]]
-name = "laptop"
-count = 2
-[[stations]]
-name = "phone"
-count = 1
-data_rate = "24 Mb/s"
+phy = { standard = "802.11g" }
+stations = [
+  { name = "laptop", count = 2 },
+  { name = "phone", count = 1, data_rate = "24 Mb/s" },
+]
+run = { warmup = "2 s", duration = "20 s" }
 [[flows]]
 name = "download"
 stations = "laptop"
@@ -41,9 +38,6 @@ stations = "phone"
 direction = "upload"
 application = { kind = "bulk" }
 tcp = { preset = "linux" }
-[run]
-warmup = "2 s"
-duration = "20 s"
 """
 METRICS = ("goodput_bps", "transfer_time_s", "transfer_time_p50_s")
 

@@ -1,6 +1,7 @@
 """Which networks, addresses and settings a scenario asks for, and what no kernel does."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from airtcp.exceptions import QuestionError, ScenarioError
@@ -16,30 +17,14 @@ def test_each_station_has_a_network_and_each_entry_a_server(scenario: Scenario) 
 
     assert [node.name for node in made.nodes] == ["server", "laptop-0", "laptop-1", "sensor-0"]
     assert made.stations == ("10.77.0.1", "10.77.0.2", "10.77.0.3")
-    assert made.servers == ("10.77.128.1", "10.77.128.2")
-    assert made.nodes[0].addresses == made.servers
+    assert made.servers == made.nodes[0].addresses == ("10.77.128.1", "10.77.128.2")
     assert [(one.station, one.server_address, one.index) for one in made.flows] == [
         ("laptop/0", "10.77.128.1", 0),
         ("laptop/1", "10.77.128.1", 1),
         ("sensor/0", "10.77.128.2", 0),
     ]
-
-
-def test_routes_and_settings_say_what_tcp_is_to_do(scenario: Scenario) -> None:
-    made = site_of(scenario, name="test")
+    # The server has the options that any of its peers has.
     server, laptop, _, sensor = made.nodes
-    tcp = scenario.flows[0].tcp
-
-    # 1500 bytes with the headers of TCP and IP, and with timestamps where the preset has them.
-    assert laptop.mtu == 1500
-    advertised = tcp.mss_bytes + 12
-    whole = tcp.receive_window_bytes - tcp.receive_window_bytes % tcp.mss_bytes
-    assert laptop.routes == (
-        f"10.77.128.1/32 dev air advmss {advertised} initcwnd 10 rto_min 200ms quickack 0 "
-        f"congctl reno window {whole}",
-    )
-    assert "advmss 1460 initcwnd 3 rto_min 1000ms" in sensor.routes[0]
-    # The laptops have rules of Linux, the sensor those of the RFCs; the server has both as peers.
     timestamps = [node.sysctls["net.ipv4.tcp_timestamps"] for node in (laptop, sensor, server)]
     assert timestamps == ["1", "0", "1"]
     assert server.routes[0].startswith("10.77.0.1/32 ")
@@ -58,7 +43,56 @@ def test_flows_may_be_simulated_and_one_station_real_alone(scenario: Scenario) -
     assert (alone.names, alone.air_names) == (["server", "laptop/1"], ["air"])
 
 
-def test_what_linux_does_otherwise_is_told_once(scenario: Scenario) -> None:
+MARKING = '[ap]\nqueue = { discipline = "codel", ecn = true }'
+LINUX, RFC = 'preset = "linux"', 'variant = "newreno"'
+
+
+@pytest.mark.parametrize(
+    ("tcp", "route", "sysctls"),
+    [
+        # 1460 bytes and 12 of timestamps; by RFC 5681 three segments at first.
+        (
+            LINUX,
+            "advmss 1460 initcwnd 10 rto_min 200ms quickack 0 congctl cubic",
+            {"sack": "1", "timestamps": "1", "recovery": "1", "early_retrans": "3"},
+        ),
+        (
+            RFC,
+            "advmss 1460 initcwnd 3 rto_min 1000ms quickack 0 congctl reno",
+            {"sack": "0", "timestamps": "0", "recovery": "0", "early_retrans": "0"},
+        ),
+        (f"{RFC}, delayed_ack = {{ every = 1 }}", "quickack 1", {}),
+        # Whole segments of 1460 bytes: the kernel fills a rest with a small one.
+        (f'{RFC}, receive_window = "8761 B"', "window 8760", {}),
+        # Twice the window of payload; 131072 is the default of ip-sysctl.rst, and a small window
+        # has all its room at once.
+        (f'{RFC}, receive_window = "3 MB"', "", {"rmem": "4096 131072 6000000"}),
+        (f'{RFC}, receive_window = "8760 B"', "", {"rmem": "4096 17520 17520"}),
+        (f'{RFC}, receive_window = "1460 B"', "", {"rmem": "4096 4096 4096"}),
+        # ProFTPD clears a buffer as large for each transfer: a MiB takes it half a millisecond.
+        (RFC, "", {"wmem": "4096 16384 16777216"}),
+        (f"{RFC}, ecn = true", "", {"ecn": "1"}),
+    ],
+)
+def test_routes_and_settings_are_those_of_the_flows_tcp(
+    tcp: str, route: str, sysctls: dict[str, str]
+) -> None:
+    text = cell(tables=MARKING, flow=f"tcp = {{ {tcp} }}")
+    node = site_of(loads(text), name="test").nodes[1]
+
+    assert node.mtu == 1500
+    assert route in node.routes[0]
+    found = {key: node.sysctls[f"net.ipv4.tcp_{key}"] for key in sysctls}
+    assert found == sysctls
+
+
+def test_datagrams_need_room() -> None:
+    datagrams = '{ kind = "udp", packet = "1700 B", rate = "1 Mb/s" }'
+    made = site_of(loads(cell(direction="upload", application=datagrams)), name="test")
+    assert {node.mtu for node in made.nodes} == {1700}
+
+
+def test_each_deviation_is_told_once_with_its_flows(scenario: Scenario) -> None:
     told = site_of(scenario, name="test").deviations
 
     texts = [text.partition(": ")[2] for text in told]
@@ -67,10 +101,27 @@ def test_what_linux_does_otherwise_is_told_once(scenario: Scenario) -> None:
     assert acks.startswith("download, upload: ")
     [queues] = [text for text in told if "small_queue" in text]
     assert queues.startswith("download: ")
-    assert "a TUN device releases a packet's socket at once" in queues
-    aimd = scenario.vary({"flows.download.tcp.aimd": {"increase": 2.0, "decrease": 0.5}})
-    more = set(site_of(aimd, name="test").deviations) - set(told)
-    assert more == {"download: the kernel's congestion control changes its windows, not aimd"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"tcp.aimd": {"increase": 2.0, "decrease": 0.5}}, "changes its windows, not aimd"),
+        ({"tcp.handshake": "none"}, "begins with a three-way handshake"),
+        # 400 bits and 96 of timestamps.
+        ({"tcp.header_bits": 400}, "headers have 416 bits, and more with options, not 496"),
+        ({"tcp.initial_ssthresh": {"segments": 20}}, "slow-start threshold is the kernel's"),
+        ({"tcp.initial_rto": "3 s"}, "timeout is the kernel's, 1 s"),
+        ({"application.size": "30 kB"}, "a request of at least 70 bytes"),
+        ({"application.size": "30 kB", "direction": "upload"}, "the headers of a PUT"),
+    ],
+)
+def test_a_setting_that_the_kernel_lacks_is_a_deviation(
+    scenario: Scenario, changes: dict[str, Any], said: str
+) -> None:
+    changed = scenario.vary({f"flows.download.{key}": one for key, one in changes.items()})
+    before, after = (set(site_of(one, name="test").deviations) for one in (scenario, changed))
+    assert [said in one for one in after - before if one.startswith("download: ")] == [True]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +139,13 @@ def test_what_linux_does_otherwise_is_told_once(scenario: Scenario) -> None:
             "flows[1] (upload).tcp.delayed_ack",
             "every = 1, every = 2",
         ),
-        ({"stations.laptop.count": 200}, {}, "stations", "at most 200"),
+        (
+            {"flows.upload.tcp.congestion": "bbr1"},
+            {},
+            "flows[1] (upload).tcp.congestion",
+            "this kernel does not have bbr (try: modprobe tcp_bbr); allowed here: reno, cubic",
+        ),
+        ({"stations.laptop.count": 200}, {}, "stations", "201 stations, and each needs"),
         ({}, {"simulated": ["nobody"]}, "flows", "flows: download, upload"),
         ({}, {"simulated": ["download", "upload"]}, "flows", "some out of --simulated"),
         ({}, {"only": "laptop/9"}, "stations", "laptop/0 to laptop/1, sensor/0 to sensor/0"),
@@ -96,8 +153,16 @@ def test_what_linux_does_otherwise_is_told_once(scenario: Scenario) -> None:
     ],
 )
 def test_what_has_no_counterpart_is_refused(
-    scenario: Scenario, changes: dict, options: dict, key: str, message: str
+    scenario: Scenario,
+    changes: dict[str, Any],
+    options: dict[str, Any],
+    key: str,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
+    (tmp_path / "available").write_text("reno cubic\n")
+    monkeypatch.setattr(site, "_AVAILABLE", tmp_path / "available")
     with pytest.raises(ScenarioError) as refused:
         site_of(scenario.vary(changes) if changes else scenario, name="my.toml", **options)
 
@@ -106,18 +171,12 @@ def test_what_has_no_counterpart_is_refused(
     assert "\n" not in str(refused.value)
 
 
-def test_a_kernel_without_the_congestion_control_is_told(
-    scenario: Scenario, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    available = tmp_path / "available"
-    available.write_text("reno cubic\n")
-    monkeypatch.setattr(site, "_AVAILABLE", available)
-
-    with pytest.raises(ScenarioError, match=r"modprobe tcp_bbr.*allowed here: reno, cubic"):
-        site_of(scenario.vary({"flows.upload.tcp.congestion": "bbr1"}), name="my.toml")
+def test_two_hundred_stations_are_allowed(scenario: Scenario) -> None:
+    made = site_of(scenario.vary({"stations.laptop.count": 199}), name="test")
+    assert len(made.nodes) == 1 + 200
 
 
-def test_a_device_that_is_not_for_everyone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_device_that_is_not_for_everyone_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> int:
         raise PermissionError(13, "Permission denied")
 
@@ -126,31 +185,3 @@ def test_a_device_that_is_not_for_everyone_is_told(monkeypatch: pytest.MonkeyPat
 
     with pytest.raises(QuestionError, match=r"denied; as root: chmod a\+rw /dev/net/tun"):
         check_machine()
-
-
-DATAGRAMS = cell(
-    direction="upload", application='{ kind = "udp", packet = "1700 B", rate = "1 Mb/s" }'
-)
-
-
-def test_send_buffers_begin_small_and_grow(scenario: Scenario) -> None:
-    """ProFTPD clears a buffer as large for each transfer: a MiB takes it half a millisecond."""
-    for node in site_of(scenario, name="test").nodes:
-        _, first, largest = map(int, node.sysctls["net.ipv4.tcp_wmem"].split())
-        assert first < 1 << 20 < largest
-
-
-def test_receive_buffers_begin_as_linux_has_them_and_grow_to_the_window() -> None:
-    """131072 bytes are the default (ip-sysctl.rst); a small window has all its room at once."""
-    large, small = (
-        site_of(loads(cell(flow=f'tcp = {{ receive_window = "{window}" }}')), name="test")
-        .nodes[1]
-        .sysctls
-        for window in ("3 MB", "8760 B")
-    )
-    assert large["net.ipv4.tcp_rmem"] == "4096 131072 6000000"
-    assert small["net.ipv4.tcp_rmem"] == "4096 17520 17520"
-
-
-def test_datagrams_need_room() -> None:
-    assert {node.mtu for node in site_of(loads(DATAGRAMS), name="test").nodes} == {1700}
