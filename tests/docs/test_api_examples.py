@@ -53,18 +53,19 @@ def test_what_is_listed_has_an_example_that_runs(
     assert not said, "".join(said)
 
 
-def test_every_public_name_is_on_the_page() -> None:
+def test_every_public_name_and_every_module_of_models_is_on_the_page() -> None:
     functions = {
         f"airtcp.{name}" for name in airtcp.__all__ if inspect.isfunction(getattr(airtcp, name))
     }
     assert functions <= set(NAMES)
+    shown = re.findall(r"^\.\. automodule:: airtcp\.models\.(\w+)$", PAGE.read_text(), re.M)
+    modules = {info.name for info in pkgutil.iter_modules(airtcp.models.__path__)}
+    assert {name for name in modules if not name.startswith("_")} == set(shown)
 
 
-def test_every_module_of_models_is_on_the_page() -> None:
-    shown = set(re.findall(r"^\.\. automodule:: (airtcp\.models\.\w+)$", PAGE.read_text(), re.M))
-    public = {
-        f"airtcp.models.{info.name}"
-        for info in pkgutil.iter_modules(airtcp.models.__path__)
-        if not info.name.startswith("_")
-    }
-    assert public == shown
+def test_functions_next_to_equations_exist() -> None:
+    page = (PAGE.parents[1] / "explanation" / "equations.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(\w+)\.(\w+)`", page.replace("`airtcp.models`", ""))
+    assert len(named) > 25
+    for module, name in named:
+        assert callable(getattr(getattr(airtcp.models, module), name))

@@ -8,20 +8,12 @@ import pages
 import tables
 from airtcp import compare
 from airtcp.scenario import loads
+from bases import cell, reading
 
 PAGE = tables.whole(pages.DOCS / "reference" / "results.md")
 DEFINED = set(re.findall(r"`([a-z0-9_]+)`", PAGE))
 
-SCENARIO = """
-title = "Of everything a little"
-phy = { standard = "802.11b" }
-stations = [{ name = "a", count = 2 }]
-run = { warmup = "1 s", duration = "10 s", replications = 2 }
-[[flows]]
-stations = "a"
-direction = "download"
-application = { kind = "web", size = "30 kB", think_time = "0.5 s" }
-"""
+SCENARIO = cell(2, application=reading("30 kB"), warmup="1 s", duration="10 s", replications=2)
 
 
 def keys(value: Any) -> Iterator[str]:
