@@ -14,26 +14,14 @@ from airtcp.web.bodies import Source
 from airtcp.web.fields import fields
 from bases import cell
 
-CELL = """
-[phy]
-standard = "802.11n"
-
-[ap]
-queue = { discipline = "codel", ecn = true, target = "4 ms", mac_limit = 20 }
-
-[[stations]]
-name = "laptop"
-count = 2
-
-[[flows]]
-stations = "laptop"
-direction = "download"
-application = { kind = "bulk" }
-tcp = { %s }
-
-[run]
-duration = "1 s"
-"""
+CODEL = '{ discipline = "codel", ecn = true, target = "4 ms", mac_limit = 20 }'
+CELL = cell(
+    2,
+    standard="802.11n",
+    tables=f"[ap]\nqueue = {CODEL}",
+    flow="tcp = { %s }",
+    duration="1 s",
+)
 #: Keys of TCP that stand in the way of one or another congestion control.
 FILES = (
     "",

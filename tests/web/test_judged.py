@@ -13,6 +13,7 @@ from airtcp.exceptions import ScenarioError
 from airtcp.judge.verdicts import glanced
 from airtcp.messages.run import headline
 from airtcp.metrics import METRICS
+from airtcp.present.summary import first_lines
 from airtcp.scenario import Scenario
 from airtcp.scenario.vary import shared_out
 from airtcp.web import judged, work
@@ -117,6 +118,10 @@ def test_a_run_has_the_verdict_and_the_trials_of_the_python(seed: int) -> None:
 
     sofar, last = (next(iter(one.values())) for one in told_by(job(text)))
 
+    # The first answer has all but these.
+    assert sofar | {name: last[name] for name in ("verdict", "advice")} == last
+    assert last["words"] == first_lines(expected)
+    assert last["airtime"] == expected.simulation.airtime
     assert (judged is None) == (last["verdict"] is None)
     if judged is not None:
         assert last["verdict"]["headline"] == sofar["verdict"]["headline"] == headline(judged)[0]
@@ -140,6 +145,8 @@ def test_a_run_has_the_verdict_and_the_trials_of_the_python(seed: int) -> None:
         interval = expected.simulation.metrics[name]
         assert interval.is_known
         assert interval.to_dict().items() <= one.items()
+        told, _, _ = one["text"].partition(", least ")
+        assert told == quantity_with_interval(interval, METRICS[name].unit)
 
 
 def job(text: str, **more: Any) -> dict[str, Any]:

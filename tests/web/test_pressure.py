@@ -1,9 +1,6 @@
 """What one client can take from the others: memory.
 
-All of it on 127.0.0.1, and bounded in number and time. The long ones, which `make verify` runs, say
-what they measured; alone they are
-
-    .venv/bin/python -m pytest -s -m verify tests/web/test_pressure.py
+All of it on 127.0.0.1, and bounded in number and time.
 """
 
 import select
@@ -85,35 +82,3 @@ def test_too_much_at_a_time_is_refused(alone: Web) -> None:
     while status != 200 and time.monotonic() < until:
         status, _ = alone.ask("api/predict", {"source": source})
     assert status == 200
-
-
-@pytest.mark.verify
-def test_two_thousand_requests_leave_the_memory_level(alone: Web) -> None:
-    def asked(first: int, last: int) -> float:
-        slowest = 0.0
-        for number in range(first, last):
-            changes = {"run.seed": number + 1, "stations.sensor.count": 1 + number % 40}
-            source = {"example": "saturated-stations", "changes": changes}
-            begin = time.monotonic()
-            status, told = alone.ask(
-                ("api/predict", "api/scenario")[number % 2], {"source": source}
-            )
-            slowest = max(slowest, time.monotonic() - begin)
-            assert status == 200, told
-        return slowest
-
-    asked(0, 200)
-    before = alone.memory_mib(), alone.memory_mib("models")
-    slowest = asked(200, 2200)
-    after = alone.memory_mib(), alone.memory_mib("models")
-    print(
-        f"2,000 requests, no two alike: server {before[0]:.1f} MiB before, {after[0]:.1f} after; "
-        f"workers {before[1]:.1f} and {after[1]:.1f}; the slowest answer {1e3 * slowest:.0f} ms"
-    )
-    # What they were told is kept, some 8 kB each, and no more than that.
-    assert after[0] - before[0] < SLACK_MIB
-    assert after[1] - before[1] < SLACK_MIB
-    asked(200, 2200)
-    again = alone.memory_mib()
-    print(f"the same once more: {again:.1f} MiB")
-    assert again - after[0] < 4.0

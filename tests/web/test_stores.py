@@ -9,8 +9,9 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.amounts import quantity_with_interval
+from airtcp.exceptions import AirtcpError
 from airtcp.stats import student_interval
-from airtcp.web import stores
+from airtcp.web import stores, work
 from airtcp.web.stores import named
 from serving import Web
 
@@ -24,11 +25,14 @@ def samples(store: Path, condition: str) -> list[float]:
     return [float(one) for one in airtcp.results.open(store).sql(asked)["y"].to_pylist()]
 
 
-def test_what_is_in_a_store(web: Web) -> None:
-    status, told = web.ask("api/stores", {})
-    (one,) = told["stores"]
+def asked(store: Path, /, **more: Any) -> dict[str, Any]:
+    """The answer of a page that looks at the store."""
+    return work.question("look", LOOK | more, Path(), {"small": store})
 
-    assert status == 200
+
+def test_a_store_is_listed_with_its_axes_and_metrics(store: Path) -> None:
+    (one,) = work.question("stores", {}, Path(), {"small": store})["stores"]
+
     assert (one["name"], one["rows"], one["points"], one["problem"]) == ("small", 24, 8, None)
     count, rate = one["axes"]
     assert [step["text"] for step in count["steps"]] == ["1", "2", "5", "10"]
@@ -36,14 +40,13 @@ def test_what_is_in_a_store(web: Web) -> None:
         "b/s",
         ["2 Mb/s", "11 Mb/s"],
     )
-    assert "goodput_bps" in [metric["name"] for metric in one["metrics"]]
     # Endless downloads have no transfer times.
-    assert "transfer_time_s" not in [metric["name"] for metric in one["metrics"]]
+    names = {metric["name"] for metric in one["metrics"]}
+    assert names & {"goodput_bps", "transfer_time_s"} == {"goodput_bps"}
 
 
-def test_lines_have_the_intervals_of_the_rows(web: Web, store: Path) -> None:
-    status, told = web.ask("api/look", LOOK)
-    assert status == 200, told
+def test_lines_have_the_intervals_of_the_rows(store: Path) -> None:
+    told = asked(store)
 
     assert [one["name"] for one in told["series"]] == ["2 Mb/s", "11 Mb/s"]
     for one, rate in zip(told["series"], (2e6, 11e6), strict=True):
@@ -59,26 +62,24 @@ def test_lines_have_the_intervals_of_the_rows(web: Web, store: Path) -> None:
     assert told["caption"] == "Means and 95 % intervals of 3 replications."
 
 
-def test_a_map_has_the_means_and_other_axes_are_chosen_or_averaged(web: Web, store: Path) -> None:
-    _, told = web.ask("api/look", LOOK | {"kind": "heat"})
+def test_a_map_has_the_means_and_other_axes_are_chosen_or_averaged(store: Path) -> None:
+    told = asked(store, kind="heat")
     assert told["up"]["steps"] == ["2 Mb/s", "11 Mb/s"]
     for row, rate in zip(told["cells"], (2e6, 11e6), strict=True):
         for cell, count in zip(row, (1, 2, 5, 10), strict=True):
             values = samples(store, f'"{COUNT}" = {count} AND "{RATE}" = {rate}')
             assert cell["value"] == pytest.approx(sum(values) / 3, rel=1e-12)
 
-    _, all_rates = web.ask("api/look", LOOK | {"by": None})
-    values = samples(store, f'"{COUNT}" = 5')
-    assert all_rates["series"][0]["data"][2]["y"] == pytest.approx(sum(values) / 6, rel=1e-12)
-    assert "each the mean over phy.data_rate" in all_rates["caption"]
-    _, one_rate = web.ask("api/look", LOOK | {"by": None, "where": {RATE: 11e6}})
-    values = samples(store, f'"{COUNT}" = 5 AND "{RATE}" = 11e6')
-    assert one_rate["series"][0]["data"][2]["y"] == pytest.approx(sum(values) / 3, rel=1e-12)
+    for where, condition, runs in (({}, "", 6), ({RATE: 11e6}, f' AND "{RATE}" = 11e6', 3)):
+        told = asked(store, by=None, where=where)
+        values = samples(store, f'"{COUNT}" = 5{condition}')
+        assert told["series"][0]["data"][2]["y"] == pytest.approx(sum(values) / runs, rel=1e-12)
+        assert ("each the mean over phy.data_rate" in told["caption"]) == (runs == 6)
 
 
-def test_the_command_draws_the_same(web: Web, store: Path) -> None:
+def test_the_command_draws_the_same(store: Path) -> None:
     for more in ({}, {"kind": "heat"}, {"by": None, "where": {RATE: 11e6}}):
-        told = web.ask("api/look", LOOK | more)[1]
+        told = asked(store, **more)
         words = shlex.split(told["shell"])
         assert words[:3] == ["airtcp", "plot", "small"]
         done = subprocess.run(
@@ -104,41 +105,49 @@ def test_the_command_draws_the_same(web: Web, store: Path) -> None:
         ({"by": None, "kind": "heat"}, "second axis"),
         ({"where": {RATE: 7}}, "no rows"),
         ({"where": {"1=1 --": 7}}, "not an axis"),
-        ({"kind": "pie"}, "kind"),
-        ({"made": {}}, "made"),
     ],
 )
-def test_what_is_not_there_is_said(web: Web, more: dict[str, Any], text: str) -> None:
-    status, told = web.ask("api/look", LOOK | more)
+def test_what_is_not_there_is_said_without_a_path(
+    store: Path, more: dict[str, Any], text: str
+) -> None:
+    with pytest.raises(AirtcpError) as refused:
+        asked(store, **more)
 
-    assert status == 422
-    assert text in told["problem"]["message"]
+    assert text in str(refused.value)
+    assert str(store.parent) not in str(refused.value)
 
 
 def test_no_path_of_the_machine_is_told(web: Web, store: Path) -> None:
-    for path, body in (("api/stores", {}), ("api/look", LOOK), ("api/look", LOOK | {"y": "x"})):
-        assert str(store.parent) not in str(web.ask(path, body))
-    assert web.ask("api/look", LOOK)[0] == 200
-    # The folder of a store, and no file beside it, may be named by nobody.
+    # The folder of a store, and no file next to it, may be named by nobody.
     changes = {"flows.laptop.application.size": {"distribution": "empirical", "file": str(store)}}
     source = {"example": "web-hotspot", "changes": changes}
-    assert "was not uploaded" in web.ask("api/predict", {"source": source})[1]["problem"]["message"]
+    for path, body, text in (
+        ("api/stores", {}, "small"),
+        ("api/look", LOOK, "goodput"),
+        ("api/look", LOOK | {"kind": "pie"}, "kind"),
+        ("api/look", LOOK | {"made": {}}, "made"),
+        ("api/predict", {"source": source}, "was not uploaded"),
+    ):
+        status, told = web.ask(path, body)
+        assert status == (200 if text in ("small", "goodput") else 422), told
+        assert text in str(told)
+        assert path == "api/predict" or str(store.parent) not in str(told)
 
 
-def test_a_store_that_grows_or_breaks_is_read_again(web: Web, store: Path) -> None:
+def test_a_store_that_breaks_or_is_whole_again_is_read_again(store: Path) -> None:
     contents = store / "store.json"
     kept = contents.read_text()
     try:
         contents.write_text("{}")
-        _, told = web.ask("api/stores", {})
-        assert "damaged" in told["stores"][0]["problem"]
-        assert str(store.parent) not in told["stores"][0]["problem"]
-        status, told = web.ask("api/look", LOOK)
-        assert (status, "damaged" in told["problem"]["message"]) == (422, True)
+        (one,) = stores.listed({"small": store})["stores"]
+        assert "damaged" in one["problem"]
+        assert str(store.parent) not in one["problem"]
+        with pytest.raises(AirtcpError, match="damaged"):
+            asked(store)
     finally:
         contents.write_text(kept)
-    assert web.ask("api/stores", {})[1]["stores"][0]["rows"] == 24
-    assert web.ask("api/look", LOOK)[0] == 200
+    assert stores.listed({"small": store})["stores"][0]["rows"] == 24
+    assert asked(store)["series"]
 
 
 def test_a_folder_that_is_no_store_is_one_message(store: Path, tmp_path: Path) -> None:
