@@ -18,29 +18,32 @@ from airtcp.estimates.traffic import Traffic
 from airtcp.results import SimulationResult
 from airtcp.stats import Interval, student_interval
 
+FLOW = """
+[[flows]]
+stations = "{group}"
+direction = "{direction}"
+application = {{ kind = "web", size = {size}, think_time = {think} }}
+"""
 TWO_GROUPS = """
-phy = {{ standard = "802.11b" }}
-stations = [{{ name = "near", count = 3 }}, {{ name = "far", count = 2 }}]
-run = {{ warmup = "10 s", duration = "100 s", replications = 6, seed = 5 }}
-[[flows]]
-stations = "near"
-direction = "download"
-application = {{ kind = "web", size = {size}, think_time = {think} }}
-[[flows]]
-stations = "far"
-direction = "upload"
-application = {{ kind = "web", size = {size}, think_time = {think} }}
+phy = { standard = "802.11b" }
+stations = [{ name = "near", count = 3 }, { name = "far", count = 2 }]
+run = { warmup = "10 s", duration = "100 s", replications = 6, seed = 5 }
 """
 THINK = '{ distribution = "exponential", mean = "1 s" }'
 
 
+SIZES = {
+    "light": '{ distribution = "exponential", mean = "30 kB" }',
+    "heavy": '{ distribution = "pareto", mean = "30 kB", shape = 2.1 }',
+}
+
+
 @cache
 def simulated(size: str) -> SimulationResult:
-    sizes = {
-        "light": '{ distribution = "exponential", mean = "30 kB" }',
-        "heavy": '{ distribution = "pareto", mean = "30 kB", shape = 2.1 }',
-    }
-    return simulate(load(TWO_GROUPS.format(size=sizes[size], think=THINK)), threads=1)
+    text = TWO_GROUPS
+    for group, direction in (("near", "download"), ("far", "upload")):
+        text += FLOW.format(group=group, direction=direction, size=SIZES[size], think=THINK)
+    return simulate(load(text), threads=1)
 
 
 def traffic(group: str | None = None, part: str = "all") -> Traffic:
@@ -102,11 +105,9 @@ def test_the_skewness_of_what_is_drawn_is_that_of_its_sum() -> None:
     assert moments(Pareto(shape=4.0, scale=1.0))[1] == pytest.approx(4.0)
 
 
-def test_numbers_without_skewness_have_students_interval() -> None:
-    values = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
-
-    assert skewed_interval(values, 0.95, None) == student_interval(values, 0.95)
-    assert skewed_interval(np.ones(4), 0.95, None) == student_interval([1.0] * 4, 0.95)
+@pytest.mark.parametrize("values", [[1.0, 2.0, 3.0, 4.0, 5.0], [1.0] * 4])
+def test_numbers_without_skewness_have_students_interval(values: list[float]) -> None:
+    assert skewed_interval(np.array(values), 0.95, None) == student_interval(values, 0.95)
 
 
 @pytest.mark.parametrize("size", ["light", "heavy"])

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 from airtcp import load, simulate
 from airtcp.distributions import (
     Deterministic,
-    Distribution,
     Empirical,
     Exponential,
     Pareto,
     Uniform,
 )
-from airtcp.estimates import estimate
+from airtcp.estimates import Estimate, estimate
 from airtcp.estimates.startup import Startup, _larger, byte_median, startups, unseen
 from airtcp.estimates.traffic import Traffic
 from airtcp.results import SimulationResult
 from airtcp.stats import student_interval
 
-#: 99 transfers of 1 kB, and one of a megabyte, which carries 91 % of the bytes.
-FEW_LARGE = Empirical(values=(1e3, 1e6), counts=(99, 1))
 SCENARIO = """
 phy = {{ standard = "802.11b" }}
 stations = [{{ name = "laptop", count = 4 }}]
@@ -63,24 +59,19 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> str:
         # x^2 = 1/2 of those up to 1.
         (Uniform(low=0.0, high=1.0), 0.5**0.5),
         (Deterministic(value=7.0), 7.0),
-        (FEW_LARGE, 1e6),
+        # 99 transfers of 1 kB, and one of a megabyte, which carries 91 % of the bytes.
+        (Empirical(values=(1e3, 1e6), counts=(99, 1)), 1e6),
     ],
 )
-def test_half_of_all_bytes_are_in_sizes_up_to_the_byte_median(
-    law: Distribution, median: float
-) -> None:
+def test_half_of_all_bytes_are_in_sizes_up_to_the_byte_median(law, median):
     assert byte_median(law) == pytest.approx(median, rel=2e-3)
 
 
-def test_the_start_up_is_what_large_transfers_take_less_what_the_warm_up_has_seen(
-    large: str,
-) -> None:
+def test_the_start_up_is_what_large_transfers_take_less_what_the_warm_up_has_seen(large):
     result, one = of(large, warmup_s=5, measured_s=40)
-    runs = result.simulation.runs
-    assert all(run.accounts is not None for run in runs)
+    accounts = [run.accounts for run in result.simulation.runs]
     active_s, ended = (
-        sum(float(run.accounts.column(name).sum()) for run in runs if run.accounts is not None)
-        for name in ("active_s", "ended")
+        sum(each.column(name).sum() for each in accounts) for name in ("active_s", "ended")
     )
 
     assert one.large_bytes == 2e6
@@ -90,21 +81,22 @@ def test_the_start_up_is_what_large_transfers_take_less_what_the_warm_up_has_see
     assert one.expected == pytest.approx(ended / 200)
 
 
+def estimates(result: SimulationResult) -> tuple[Estimate, Estimate]:
+    """Of the transfer time, and of goodput."""
+    runs, scenario = result.simulation.runs, result.scenario
+    return estimate(runs, scenario, "transfer_time_s"), estimate(runs, scenario, "goodput_bps")
+
+
 def test_runs_that_are_short_beside_large_transfers_give_a_bound_of_their_time(large: str) -> None:
     result, one = of(large, warmup_s=1, measured_s=20)
     assert one.is_short
 
-    time_s, goodput = (
-        estimate(result.simulation.runs, result.scenario, metric)
-        for metric in ("transfer_time_s", "goodput_bps")
-    )
+    time_s, goodput = estimates(result)
 
-    assert time_s.interval.mean is None
-    assert time_s.interval.high is None
-    assert time_s.interval.low is not None
-    assert time_s.steadiness.state == "unsteady"
-    assert time_s.steadiness.at_least == time_s.interval.low
-    assert time_s.steadiness.simulate_s >= one.enough_s
+    bound, steadiness = time_s.interval, time_s.steadiness
+    assert (bound.mean, bound.high, steadiness.state) == (None, None, "unsteady")
+    assert steadiness.at_least == bound.low is not None
+    assert steadiness.simulate_s >= one.enough_s
     # Goodput goes on, and is known no better than plain means tell.
     assert goodput.interval.half_width == pytest.approx(goodput.plain.half_width)
     assert goodput.steadiness.state == "unsteady"
@@ -113,13 +105,9 @@ def test_runs_that_are_short_beside_large_transfers_give_a_bound_of_their_time(l
 def test_few_large_transfers_say_nothing_of_the_mean_and_much_of_goodput(large: str) -> None:
     # Long beside what a large one takes; five replications of it have some ten large ones.
     result, one = of(large, warmup_s=100, measured_s=100)
-    assert not one.is_short
-    assert one.is_rare
+    assert (one.is_short, one.is_rare) == (False, True)
 
-    time_s, goodput = (
-        estimate(result.simulation.runs, result.scenario, metric)
-        for metric in ("transfer_time_s", "goodput_bps")
-    )
+    time_s, goodput = estimates(result)
 
     assert time_s.interval.mean is None
     assert time_s.steadiness.state == "cannot tell"
@@ -131,36 +119,21 @@ def test_runs_of_equal_transfers_are_neither_short_nor_rare() -> None:
     size = 'distribution = "exponential", mean = "30 kB"'
     result, one = of(size, warmup_s=5, measured_s=40)
 
-    assert not one.is_short
-    assert not one.is_rare
-    assert np.isclose(one.large_bytes, 1.67835 * 30e3, rtol=2e-3)
-    assert estimate(result.simulation.runs, result.scenario, "transfer_time_s").interval.mean
+    assert (one.is_short, one.is_rare) == (False, False)
+    assert one.large_bytes == pytest.approx(1.67835 * 30e3, rel=2e-3)
+    assert estimates(result)[0].interval.mean
 
 
 def test_what_draws_cannot_show_is_in_sizes_beyond_the_largest() -> None:
     # One of 1,000 transfers of a shape of 1.5 is larger than 1000^(2/3) = 100 scales, and sqrt(1 /
     # 100) of the bytes are in those. 5 % are beyond that which one of .05^-3 = 8,000 exceeds.
     assert _larger(Pareto(shape=1.5, scale=7.0), 1000) == pytest.approx(0.1)
-    result, _ = of(
-        'distribution = "pareto", mean = "30 kB", shape = 1.5', warmup_s=2, measured_s=10
-    )
+    size = 'distribution = "pareto", mean = "30 kB", shape = 1.5'
+    result, _ = of(size, warmup_s=2, measured_s=10)
     (missing,) = unseen(Traffic(result.simulation.runs, result.scenario, None, "all"))
-    begun = sum(
-        run.accounts.column("begun").sum() for run in result.simulation.runs if run.accounts
-    )
+    begun = sum(run.accounts.column("begun").sum() for run in result.simulation.runs)
     assert missing.begun == begun
     assert missing.enough_s == pytest.approx(10.0 * 8000.0 / begun)
-
-
-def test_bytes_in_sizes_that_were_not_drawn_are_part_of_the_half_width() -> None:
-    size = 'distribution = "pareto", mean = "30 kB", shape = 1.5'
-    result, _ = of(size, warmup_s=2, measured_s=900)
-    runs = result.simulation.runs
-    one = estimate(runs, result.scenario, "transfer_time_s")
-    (missing,) = unseen(Traffic(runs, result.scenario, None, "all"))
-    student = student_interval(one.values)
-    beside = student.half_width + missing.share * one.interval.mean
-    assert one.interval.half_width >= beside * (1.0 - 1e-9)
 
 
 @pytest.mark.parametrize(
@@ -171,16 +144,17 @@ def test_no_mean_time_is_told_where_much_of_an_infinite_variance_goes_unseen(
 ) -> None:
     size = f'distribution = "pareto", mean = "30 kB", shape = {shape}'
     result, _ = of(size, warmup_s=2, measured_s=measured_s)
-    runs = result.simulation.runs
-
-    one = estimate(runs, result.scenario, "transfer_time_s")
-    goodput = estimate(runs, result.scenario, "goodput_bps")
+    one, goodput = estimates(result)
 
     assert (one.interval.mean is not None) == is_told
     assert goodput.interval.mean is not None
-    missing = unseen(Traffic(runs, result.scenario, None, "all"))
+    missing = unseen(Traffic(result.simulation.runs, result.scenario, None, "all"))
     assert [each.is_much for each in missing] == ([not is_told] if shape < 2.0 else [])
     if not is_told:
         assert one.interval.low is not None
         assert one.steadiness.simulate_s > measured_s
         assert "variance of sizes is infinite" in (one.steadiness.reason or "")
+    elif missing:
+        # Bytes in sizes that were not drawn are part of the half width.
+        beside = student_interval(one.values).half_width + missing[0].share * one.interval.mean
+        assert one.interval.half_width >= beside * (1.0 - 1e-9)
