@@ -11,19 +11,30 @@ DOWNLOAD = {"stations": "laptop", "direction": "download", "application": {"kind
 UPLOAD = DOWNLOAD | {"direction": "upload"}
 
 
+RUN = {"warmup": "1 s", "duration": "2 s", "replications": 2}
+
+
 def cell(standard: str, *flows: dict[str, Any], **tables: Any) -> Scenario:
     """A cell of two stations. Without flows: a download and an upload."""
-    return named(
-        airtcp.load(
-            {
-                "phy": {"standard": standard} | tables.pop("phy", {}),
-                "stations": [{"name": "laptop", "count": 2} | tables.pop("laptop", {})],
-                "flows": list(flows) or [DOWNLOAD, UPLOAD],
-                "run": {"warmup": "1 s", "duration": "2 s", "replications": 2},
-            }
-            | tables
-        )
-    )
+    scenario = {
+        "phy": {"standard": standard} | tables.pop("phy", {}),
+        "stations": [{"name": "laptop", "count": 2} | tables.pop("laptop", {})],
+        "flows": list(flows) or [DOWNLOAD, UPLOAD],
+        "run": RUN,
+    }
+    return named(airtcp.load(scenario | tables))
+
+
+def floor(phy: dict[str, Any], air: dict[str, Any], **cells: dict[str, Any]) -> Scenario:
+    """Cells with a station each that downloads; if they have a position, 3 m from it."""
+    stations = []
+    for name, keys in cells.items():
+        x, *_ = keys.get("position", [None])
+        place = {} if x is None else {"positions": [[x, 3]]}
+        stations.append({"name": f"of-{name}", "count": 1, "cell": name} | place)
+    flows = [DOWNLOAD | {"stations": f"of-{name}"} for name in cells]
+    tables = {"cells": cells, "air": air, "stations": stations, "flows": flows, "run": RUN}
+    return named(airtcp.load({"phy": phy} | tables))
 
 
 PLAIN = cell(
@@ -44,32 +55,16 @@ OFFICE = cell(
     links={"line": {"rate": "10 Mb/s", "delay": "10 ms", "loss": "1 %"}},
     mac={"classify": {"tcp_data": "AC_VI"}},
 )
-NEIGHBOURS = named(
-    airtcp.load(
-        {
-            "phy": {"standard": "802.11ax", "mcs": 5},
-            "cells": {"one": {"position": [0, 0]}, "other": {"position": [20, 0]}},
-            "air": {"path_loss": {"model": "log-distance", "at_1m": "46.4 dB", "exponent": 3.5}},
-            "stations": [
-                {"name": f"of-{name}", "count": 1, "cell": name, "positions": [[x, 3]]}
-                for name, x in (("one", 0), ("other", 20))
-            ],
-            "flows": [DOWNLOAD | {"stations": f"of-{name}"} for name in ("one", "other")],
-            "run": {"warmup": "1 s", "duration": "2 s", "replications": 2},
-        }
-    )
+NEIGHBOURS = floor(
+    {"standard": "802.11ax", "mcs": 5},
+    {"path_loss": {"model": "log-distance", "at_1m": "46.4 dB", "exponent": 3.5}},
+    one={"position": [0, 0]},
+    other={"position": [20, 0]},
 )
-CROWDED = named(
-    airtcp.load(
-        {
-            "phy": {"standard": "802.11g"},
-            "cells": {name: {"channel": 6} for name in "abcd"},
-            "air": {"heard": [[*pair] for pair in itertools.combinations("abcd", 2)]},
-            "stations": [{"name": f"of-{name}", "count": 1, "cell": name} for name in "abcd"],
-            "flows": [DOWNLOAD | {"stations": f"of-{name}"} for name in "abcd"],
-            "run": {"warmup": "1 s", "duration": "2 s", "replications": 2},
-        }
-    )
+CROWDED = floor(
+    {"standard": "802.11g"},
+    {"heard": [[*pair] for pair in itertools.combinations("abcd", 2)]},
+    **{name: {"channel": 6} for name in "abcd"},
 )
 MIXED = cell(
     "802.11g",
@@ -97,10 +92,16 @@ def remedy(name: str) -> Remedy:
     return next(one for one in catalogue() if one.name == name)
 
 
-def applied(name: str, *cells: Scenario) -> Changed:
-    """A remedy in the first cell that takes it."""
+def fitting(name: str, *cells: Scenario) -> tuple[Changed, Scenario]:
+    """A remedy in the first cell that takes it, and that cell."""
+    reasons = []
     for one in cells or CELLS:
         new = changed(one, remedy(name))
         if isinstance(new, Changed):
-            return new
-    raise AssertionError(f"{name}: {[changed(one, remedy(name)) for one in cells or CELLS]}")
+            return new, one
+        reasons.append(new)
+    raise AssertionError(f"{name}: {reasons}")
+
+
+def applied(name: str, *cells: Scenario) -> Changed:
+    return fitting(name, *cells)[0]

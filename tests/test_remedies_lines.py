@@ -21,7 +21,6 @@ from airtcp.remedies.apply import lines_for
 from airtcp.remedies.queues import Lines
 from airtcp.scenario import Scenario
 from cells_of_remedies import (
-    BURSTS,
     CELLS,
     DOWNLOAD,
     MIXED,
@@ -30,6 +29,7 @@ from cells_of_remedies import (
     PLAIN,
     UPLOADS,
     cell,
+    fitting,
     remedy,
 )
 from children import children
@@ -37,16 +37,11 @@ from children import children
 SBIN = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 #: Interfaces that the lines name.
 INTERFACES = ("wlan0", "eth0", "eth1")
-EMPTY: tuple[object, ...] = (None, [], "")
 
 
 def written(name: str, *cells: Scenario) -> Lines:
     """The lines of a remedy in the first cell that takes it."""
-    for one in cells or CELLS:
-        new = changed(one, remedy(name))
-        if isinstance(new, Changed):
-            return lines_for(remedy(name), new, one)
-    raise AssertionError(name)
+    return lines_for(remedy(name), *fitting(name, *cells))
 
 
 @cache
@@ -60,10 +55,6 @@ def lines_by_tool() -> dict[str, list[str]]:
                 for tool, lines in lines_for(each, new, one).by_tool.items():
                     found.setdefault(tool, {}).update(dict.fromkeys(lines))
     return {tool: list(lines) for tool, lines in found.items()}
-
-
-def all_lines(tool: str) -> list[str]:
-    return lines_by_tool().get(tool, [])
 
 
 # What they say.
@@ -106,9 +97,7 @@ BONDED = "ht_capab=[HT40+]"
         ("wider-channel", WIDE, "hostapd", [BONDED]),
     ],
 )
-def test_lines_say_what_is_changed(
-    name: str, scenario: Scenario, tool: str, lines: list[str]
-) -> None:
+def test_lines_say_what_is_changed(name, scenario, tool, lines):
     told = written(name, scenario).by_tool[tool]
     assert set(lines) <= set(told)
     assert tool == "hostapd" or told == lines
@@ -137,8 +126,6 @@ def test_only_calls_are_marked_as_voice() -> None:
 
 # What they can do is what was simulated.
 
-_TIMES = {"target", "interval"}
-
 
 def from_tc(line: str) -> dict[str, Any]:
     """The queue that a line of tc makes, as a file writes it."""
@@ -150,7 +137,7 @@ def from_tc(line: str) -> dict[str, Any]:
     for name, value in zip(pairs[::2], pairs[1::2], strict=True):
         if name == "limit":
             queue["limit"] = "unlimited" if int(value) >= 65_535 else int(value)
-        elif name in _TIMES:
+        elif name in ("target", "interval"):
             queue[name] = value.replace("us", " us")
         elif name == "quantum":
             queue[name] = f"{value} B"
@@ -159,20 +146,22 @@ def from_tc(line: str) -> dict[str, Any]:
     return queue
 
 
-RINGS = [
-    cell(
-        "802.11n",
-        links={"line": {"rate": "20 Mb/s", "delay": "10 ms", "queue": 500}},
-        flows=[{**DOWNLOAD, "path": ["line"]}],
-        ap={"queue": {"limit": limit, "mac_limit": ring}},
-    )
-    for limit, ring in ((1000, None), (1000, 200), (8, 4))
-]
+def ringed(limit: int, ring: int | None) -> Scenario:
+    """Downloads and an upload over a link, behind an access point with a driver's ring."""
+    flows = [{**DOWNLOAD, "path": ["line"], "name": "down"}]
+    flows += [{**DOWNLOAD, "direction": "upload", "path": ["line"], "name": "up"}]
+    line = {"rate": "20 Mb/s", "delay": "10 ms", "queue": 500}
+    queue = {"limit": limit, "mac_limit": ring}
+    return cell("802.11n", links={"line": line}, flows=flows, ap={"queue": queue})
+
+
+RINGS = [ringed(*each) for each in ((1000, None), (1000, 200), (8, 4))]
 
 
 @pytest.mark.parametrize("base", RINGS, ids=["no ring", "ring", "short"])
 @pytest.mark.parametrize(
-    "name", [one.name for one in catalogue() if one.apply == "queue" and one.name != "ack-filter"]
+    "name",
+    [one.name for one in catalogue() if one.apply.endswith("queue") and one.name != "ack-filter"],
 )
 def test_tc_makes_the_queue_that_was_simulated(name: str, base: Scenario) -> None:
     """A line of tc leaves the driver's ring, and so does the change that was simulated."""
@@ -180,7 +169,11 @@ def test_tc_makes_the_queue_that_was_simulated(name: str, base: Scenario) -> Non
     if isinstance(new, str):
         assert new == "it is set already"
         return
-    (line,) = lines_for(remedy(name), new, base).by_tool["tc"]
+    *shaper, line = lines_for(remedy(name), new, base).by_tool["tc"]
+    path = "stations.laptop.queue" if remedy(name).apply == "client-queue" else "ap.queue"
+    if shaper:
+        path = "links.line.queue"
+        assert f" rate {base.links['line'].rate_bps}bit " in shaper[0]
     if " red " in line:
         low, high = re.findall(r"m(?:in|ax) (\d+)", line)
         red = new.scenario.ap.queue.red
@@ -188,31 +181,9 @@ def test_tc_makes_the_queue_that_was_simulated(name: str, base: Scenario) -> Non
         queue: dict[str, Any] = {"discipline": "red", "limit": base.ap.queue.limit}
     else:
         queue = from_tc(line)
-    if base.ap.queue.mac_limit is not None:
+    if path == "ap.queue" and base.ap.queue.mac_limit is not None:
         queue["mac_limit"] = base.ap.queue.mac_limit
-    assert base.vary({"ap.queue": queue}).to_json() == new.scenario.to_json()
-
-
-@pytest.mark.parametrize(
-    "name", [one.name for one in catalogue() if one.apply in ("wire-queue", "client-queue")]
-)
-def test_tc_makes_the_queues_of_links_and_clients_that_were_simulated(name: str) -> None:
-    base = cell(
-        "802.11n",
-        links={"line": {"rate": "20 Mb/s", "delay": "10 ms", "queue": 500}},
-        flows=[
-            {**DOWNLOAD, "path": ["line"], "name": "down"},
-            {**DOWNLOAD, "direction": "upload", "path": ["line"], "name": "up"},
-        ],
-    )
-    new = changed(base, remedy(name))
-    assert isinstance(new, Changed)
-    *shaper, line = lines_for(remedy(name), new, base).by_tool["tc"]
-    path = "stations.laptop.queue"
-    if shaper:
-        path = "links.line.queue"
-        assert f" rate {base.links['line'].rate_bps}bit " in shaper[0]
-    assert base.vary({path: from_tc(line)}).to_json() == new.scenario.to_json()
+    assert base.vary({path: queue}).to_json() == new.scenario.to_json()
 
 
 @pytest.mark.parametrize("name", ["managed-queue", "aql", "airtime"])
@@ -222,13 +193,6 @@ def test_mac80211_does_what_was_simulated(name: str) -> None:
     new = changed(base, remedy(name))
     assert isinstance(new, Changed)
     tools = lines_for(remedy(name), new, base).by_tool
-    scheduler: Any = "airtime"
-    queue = base.written["ap"]["queue"]
-    limits = [line for line in tools["debugfs"] if line.endswith("/aql_txq_limit")]
-    if limits:
-        (limit,) = {re.sub(r"echo '\d (\d+) \1' .*", r"\1", line) for line in limits}
-        queue = {key: value for key, value in queue.items() if key != "mac_limit"}
-        scheduler = {"kind": "airtime", "aql": f"{limit} us"}
     if name == "managed-queue":
         # CoDel's times and the quantum of airtime are constants of mac80211.
         openwrt = base.vary({"ap": {"profile": "openwrt"}})
@@ -236,11 +200,21 @@ def test_mac80211_does_what_was_simulated(name: str) -> None:
         limit, quantum = (line.split()[-1] for line in tools["iw"])
         assert (int(limit), int(quantum)) == (8192, openwrt.ap.queue.fq.quantum_bytes)
         return
+    queue = base.written["ap"]["queue"]
+    scheduler: Any = "airtime"
+    limits = [line for line in tools["debugfs"] if line.endswith("/aql_txq_limit")]
+    if limits:
+        (limit,) = {re.sub(r"echo '\d (\d+) \1' .*", r"\1", line) for line in limits}
+        queue = {key: value for key, value in queue.items() if key != "mac_limit"}
+        scheduler = {"kind": "airtime", "aql": f"{limit} us"}
     by_lines = base.vary({"ap.queue": queue, "ap.scheduler": scheduler})
     assert by_lines.to_json() == new.scenario.to_json()
 
 
 # The programs take them.
+
+
+UNKNOWN = "Specified qdisc kind is unknown"
 
 
 def needs(*programs: str) -> None:
@@ -267,17 +241,17 @@ def hostapd_says(lines: list[str], directory: Path) -> str:
 @pytest.mark.slow
 def test_hostapd_reads_the_lines(tmp_path: Path) -> None:
     needs("hostapd")
-    lines = all_lines("hostapd")
+    lines = lines_by_tool()["hostapd"]
     assert len(lines) > 20
 
     assert "AP-ENABLED" in hostapd_says(["wmm_enabled=1"], tmp_path)
-    # Each remedy alone would do; together a later line replaces an earlier one.
-    said = hostapd_says([one for one in lines if not one.startswith("ht_capab")], tmp_path)
-    assert "errors found" not in said, said
     # The control: what cannot be set is refused, so the test can fail.
     assert "invalid TX queue item" in hostapd_says(["tx_queue_data0_cwmin=0"], tmp_path)
-    for capability in [one for one in lines if one.startswith("ht_capab")]:
-        said = hostapd_says(["ieee80211n=1", capability], tmp_path)
+    # Each remedy alone would do; together a later line replaces an earlier one.
+    capabilities = [["ieee80211n=1", one] for one in lines if one.startswith("ht_capab")]
+    others = [one for one in lines if not one.startswith("ht_capab")]
+    for each in (others, *capabilities):
+        said = hostapd_says(each, tmp_path)
         assert "errors found" not in said, said
 
 
@@ -312,28 +286,31 @@ def in_namespace(name: str, line: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_ip_takes_the_lines(namespace: str) -> None:
-    lines = all_lines("ip")
-    assert len(lines) >= 4
-
-    for line in lines:
-        done = in_namespace(namespace, line)
-        assert done.returncode == 0, f"{line}: {done.stderr}"
-    assert in_namespace(namespace, f"{lines[0]} sideways 3").returncode != 0
-
-
-def test_tc_takes_the_lines(namespace: str) -> None:
-    """A kernel may not have a discipline: then it, and not tc, says that it is unknown."""
-    lines = all_lines("tc")
+@pytest.mark.parametrize(
+    ("tool", "wrong"),
+    [
+        ("ip", f"{IP}wlan0 window 5840 sideways 3"),
+        ("tc", "tc qdisc replace dev wlan0 root sfq sideways 3"),
+        ("sysctl", "sysctl -w net.ipv4.tcp_sideways=1"),
+    ],
+)
+def test_a_program_takes_its_lines(tool: str, wrong: str, namespace: str) -> None:
+    """A kernel may lack a discipline or a congestion control: then it, and not tc, says so."""
+    needs(tool)
+    allowed = in_namespace(namespace, "sysctl -n net.ipv4.tcp_allowed_congestion_control").stdout
+    lines = lines_by_tool()[tool]
     assert len(lines) >= 3
-
     for line in lines:
-        done = in_namespace(namespace, line)
-        known = done.returncode == 0 or "Specified qdisc kind is unknown" in done.stderr
-        assert known, f"{line}: {done.stderr}"
-    refused = in_namespace(namespace, "tc qdisc replace dev wlan0 root sfq sideways 3")
-    assert "Specified qdisc kind is unknown" not in refused.stderr
+        name, _, value = line.partition(" = ")
+        if name.endswith("congestion_control") and value not in allowed.split():
+            continue
+        done = in_namespace(namespace, f"sysctl -w '{name}={value}'" if value else line)
+        assert done.returncode == 0 or UNKNOWN in done.stderr, f"{line}: {done.stderr}"
+        if value:
+            assert in_namespace(namespace, f"sysctl -n {name}").stdout.split() == value.split()
+    refused = in_namespace(namespace, wrong)
     assert refused.returncode != 0
+    assert UNKNOWN not in refused.stderr
 
 
 @pytest.mark.parametrize(
@@ -357,39 +334,20 @@ def test_nft_takes_the_lines_of_each_remedy(name: str, namespace: str) -> None:
     assert refused.returncode != 0
 
 
-def test_sysctl_sets_the_values(namespace: str) -> None:
-    needs("sysctl")
-    lines = all_lines("sysctl")
-    assert len(lines) >= 4
-
-    allowed = in_namespace(namespace, "sysctl -n net.ipv4.tcp_allowed_congestion_control")
-    for line in lines:
-        name, _, value = line.partition(" = ")
-        if name.endswith("congestion_control") and value not in allowed.stdout.split():
-            continue  # one that this kernel does not let a namespace have
-        done = in_namespace(namespace, f"sysctl -w '{name}={value}'")
-        assert done.returncode == 0, f"{line}: {done.stderr}"
-        assert in_namespace(namespace, f"sysctl -n {name}").stdout.split() == value.split()
-    assert in_namespace(namespace, "sysctl -w net.ipv4.tcp_sideways=1").returncode != 0
-
-
 def test_iw_knows_the_lines() -> None:
     """Without a radio iw carries nothing out, but it lists the forms of its commands."""
     needs("iw")
-    lines = all_lines("iw")
-    assert len(lines) >= 3
-    shown = subprocess.run(
-        ["iw", "help"], capture_output=True, text=True, check=False, env={"PATH": SBIN}
-    )
+    help_ = ["iw", "help"]
+    shown = subprocess.run(help_, capture_output=True, text=True, check=False, env={"PATH": SBIN})
     forms = [form for line in shown.stdout.splitlines() for form in forms_of(line.strip())]
+    wrong = ["iw phy phy0 set sideways 3", "iw phy phy0 set txq limit"]
 
-    def known(line: str) -> bool:
-        return any(re.fullmatch(form, line.removeprefix("iw ")) for form in forms)
+    def unknown(lines: list[str]) -> list[str]:
+        words = {line: line.removeprefix("iw ") for line in lines}
+        return [one for one in lines if not any(re.fullmatch(form, words[one]) for form in forms)]
 
-    for line in lines:
-        assert known(line), line
-    assert not known("iw phy phy0 set sideways 3")
-    assert not known("iw phy phy0 set txq limit")
+    assert len(lines_by_tool()["iw"]) >= 3
+    assert unknown(lines_by_tool()["iw"] + wrong) == wrong
 
 
 def forms_of(line: str) -> Iterator[str]:
@@ -402,36 +360,26 @@ def forms_of(line: str) -> Iterator[str]:
         yield re.escape(form).replace("@", r"\S+")
 
 
-def test_the_shell_parses_the_lines_of_debugfs() -> None:
-    lines = all_lines("debugfs")
-    assert len(lines) >= 6
-
-    files = {"airtime_flags", "aql_enable", "aql_txq_limit"}
-    for line in lines:
-        done = subprocess.run(["sh", "-n", "-c", line], capture_output=True, check=False)
-        assert done.returncode == 0, line
-        _, value, arrow, path = shlex.split(line)
-        assert arrow == ">"
-        assert re.fullmatch(r"\d+( \d+ \d+)?", value)
-        assert path.startswith("/sys/kernel/debug/ieee80211/phy0/")
-        assert path.rpartition("/")[2] in files
+#: Lines whose programs are not at hand. OpenWrt makes the sections that uci sets options of.
+FORMS = {
+    "uci": (11, r"uci (set|add_list) wireless\.(radio0|default_radio0)\.[a-z_]+=.+"),
+    "debugfs": (
+        6,
+        r"echo \d+( \d+ \d+)? > /sys/kernel/debug/ieee80211/phy0/(\S+/)?"
+        "(airtime_flags|aql_enable|aql_txq_limit)",
+    ),
+}
 
 
-def test_uci_lines_are_of_two_forms() -> None:
-    """Debian has no uci: each line sets an option of a section that OpenWrt makes."""
-    lines = all_lines("uci")
-    assert len(lines) > 10
-
-    for line in lines:
-        program, command, assigned = shlex.split(line)
-        assert (program, command) in (("uci", "set"), ("uci", "add_list"))
-        option, _, value = assigned.partition("=")
-        assert re.fullmatch(r"wireless\.(radio0|default_radio0)\.[a-z_]+", option), line
-        assert value not in EMPTY
+@pytest.mark.parametrize("tool", FORMS)
+def test_lines_without_a_program_have_a_form(tool: str) -> None:
+    least, form = FORMS[tool]
+    lines = lines_by_tool()[tool]
+    assert len(lines) >= least
+    assert [one for one in lines if not re.fullmatch(form, " ".join(shlex.split(one)))] == []
 
 
 def test_no_other_program_is_named() -> None:
     """Each has its test above."""
-    tested = {"hostapd", "ip", "tc", "nft", "sysctl", "iw", "debugfs", "uci"}
+    tested = {"hostapd", "ip", "tc", "nft", "sysctl", "iw", *FORMS}
     assert {tool.partition(" of ")[0] for tool in lines_by_tool()} <= tested
-    assert BURSTS in CELLS
