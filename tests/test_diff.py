@@ -21,10 +21,7 @@ SCENARIO = """
 title = "Near and far"
 phy = { standard = "802.11b" }
 stations = [{ name = "near", count = 2 }, { name = "far", count = 3, data_rate = "2 Mb/s" }]
-[run]
-warmup = "1 s"
-duration = "10 s"
-replications = 5
+run = { warmup = "1 s", duration = "10 s", replications = 5 }
 [[flows]]
 stations = "near"
 direction = "download"
@@ -343,6 +340,6 @@ def test_precision_is_that_of_paired_differences() -> None:
 
 
 def test_a_precision_out_of_reach_stops_at_the_cap_of_a() -> None:
-    a = airtcp.load(SCENARIO.replace("replications = 5", 'precision = "1 %"\nmax_replications = 7'))
+    a = airtcp.load(SCENARIO.replace("replications = 5", 'precision = "1 %", max_replications = 7'))
     found = airtcp.diff(a, a.vary({"stations.near.count": 3}), precision=1e-4)
     assert (found.replications, found.stopped) == (7, "cap")

@@ -14,7 +14,7 @@ from airtcp.estimates.regression import adjusted
 from airtcp.results import SimulationResult
 from airtcp.scenario import ResolvedScenario
 from airtcp.stats import student_interval
-from bases import cell, example
+from bases import BULK, cell, example, reading
 
 WEB = """
 phy = {{ standard = "802.11b", data_rate = "11 Mb/s" }}
@@ -155,33 +155,19 @@ def test_groups_and_directions_have_estimates_of_their_own() -> None:
         estimate(runs, scenario, "nonsense")
 
 
-MIXED = """
-phy = { standard = "802.11b", data_rate = "11 Mb/s" }
-stations = [{ name = "laptop", count = 4 }, { name = "phone", count = 2 }]
-run = { warmup = "2 s", duration = "20 s", replications = REPLICATIONS }
-[[flows]]
-name = "pages"
-stations = "laptop"
-direction = "download"
-[flows.application]
-kind = "web"
-size = { distribution = "exponential", mean = "20 kB" }
-think_time = { distribution = "exponential", mean = "1 s" }
-[[flows]]
-name = "backup"
-stations = "laptop"
-direction = "upload"
-application = { kind = "bulk" }
-[[flows]]
-name = "photos"
-stations = "phone"
-direction = "upload"
-application = { kind = "ftp", size = "10 kB", interarrival = "2 s" }
-[[flows]]
-name = "call"
-stations = "phone"
-direction = "download"
-application = { kind = "udp", packet = "200 B", rate = "80 kb/s" }
+PAGES = reading("20 kB")
+FILES = '{ kind = "ftp", size = "10 kB", interarrival = "2 s" }'
+CALL = '{ kind = "udp", packet = "200 B", rate = "80 kb/s" }'
+MIXED = f"""
+phy = {{ standard = "802.11b", data_rate = "11 Mb/s" }}
+stations = [{{ name = "laptop", count = 4 }}, {{ name = "phone", count = 2 }}]
+run = {{ warmup = "2 s", duration = "20 s", replications = REPLICATIONS }}
+flows = [
+  {{ name = "pages", stations = "laptop", direction = "download", application = {PAGES} }},
+  {{ name = "backup", stations = "laptop", direction = "upload", application = {BULK} }},
+  {{ name = "photos", stations = "phone", direction = "upload", application = {FILES} }},
+  {{ name = "call", stations = "phone", direction = "download", application = {CALL} }},
+]
 """
 
 

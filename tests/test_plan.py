@@ -16,7 +16,7 @@ from airtcp.plan.axis import axis_of
 from airtcp.results.plans import Plan
 from airtcp.scenario import Scenario
 from airtcp.scenario.vary import shared_out
-from bases import example, reading
+from bases import BULK, example, reading
 from commands import call as command
 
 FLOW = f"""[[flows]]
@@ -262,29 +262,21 @@ def test_changes_compete_where_no_number_meets_a_target() -> None:
     assert table.foot[0][0].startswith("8 ")
 
 
-OLD_READERS = """
-phy = { standard = "802.11ax", channel_width = "40 MHz", mcs = 7 }
-ap = { queue = { limit = 800 } }
+LINUX = 'tcp = { preset = "linux" }, path = [{ delay = "8 ms" }]'
+WEB = '{ kind = "web", request = "600 B", size = "250 kB", think_time = "3 s" }'
+OLD_READERS = f"""
+phy = {{ standard = "802.11ax", channel_width = "40 MHz", mcs = 7 }}
+ap = {{ queue = {{ limit = 800 }} }}
 stations = [
-  { name = "reader", count = 4 },
-  { name = "old", count = 2, standard = "802.11n", mcs = 2 },
+  {{ name = "reader", count = 4 }},
+  {{ name = "old", count = 2, standard = "802.11n", mcs = 2 }},
 ]
-run = { warmup = "2 s", duration = "10 s", replications = 2 }
-[targets]
-"reader p90 transfer_time" = "< 500 ms"
-"old flow_goodput" = "> 2 Mb/s"
-[[flows]]
-stations = "reader"
-direction = "download"
-application = { kind = "web", request = "600 B", size = "250 kB", think_time = "3 s" }
-tcp = { preset = "linux" }
-path = [{ delay = "8 ms" }]
-[[flows]]
-stations = "old"
-direction = "download"
-application = { kind = "bulk" }
-tcp = { preset = "linux" }
-path = [{ delay = "8 ms" }]
+flows = [
+  {{ stations = "reader", direction = "download", application = {WEB}, {LINUX} }},
+  {{ stations = "old", direction = "download", application = {BULK}, {LINUX} }},
+]
+targets = {{ "reader p90 transfer_time" = "< 500 ms", "old flow_goodput" = "> 2 Mb/s" }}
+run = {{ warmup = "2 s", duration = "10 s", replications = 2 }}
 """
 
 

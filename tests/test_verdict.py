@@ -50,9 +50,7 @@ def judged(text: str, *interval: float | None) -> Judged:
         ("p95 packet_delay < 50 ms", (0.0495, 0.0495, 0.0495), "holds", 0.01),
     ],
 )
-def test_a_target_is_judged_by_its_whole_interval(
-    text: str, interval: tuple[float | None, ...], state: str, margin: float | None
-) -> None:
+def test_a_target_is_judged_by_its_whole_interval(text, interval, state, margin):
     """The margin is the distance from the bound over the bound."""
     one = judged(text, *interval)
     assert one.state == state
@@ -97,9 +95,7 @@ def test_a_flow_below_half_of_its_target_in_a_quarter_of_the_runs_is_starved(
         (range(1, 11), "page_time < 4 s", None),
     ],
 )
-def test_ten_pages_that_wait_tell_of_a_percentile(
-    ages_s: range, text: str, low_s: float | None
-) -> None:
+def test_ten_pages_that_wait_tell_of_a_percentile(ages_s, text, low_s):
     """Each of two runs has every second page."""
     runs = [list(ages_s)[place::2] for place in (0, 1)]
     pages = [
@@ -125,9 +121,7 @@ def test_ten_pages_that_wait_tell_of_a_percentile(
         (False, False, 1.0e6, "fails"),
     ],
 )
-def test_only_a_whole_quick_simulation_tells_that_a_target_is_met(
-    reached: bool, settled: bool, low_bps: float, state: str
-) -> None:
+def test_only_a_whole_quick_simulation_tells_that_a_target_is_met(reached, settled, low_bps, state):
     found = Interval(low_bps + 5e4, low_bps, low_bps + 1e5, 5)
     surer = SimpleNamespace(interval=lambda *_: found)
     simulation = SimpleNamespace(confidence=0.95)
@@ -139,25 +133,28 @@ def test_only_a_whole_quick_simulation_tells_that_a_target_is_met(
     assert [one.state for one in judged_by.targets] == [state]
 
 
-def test_one_target_that_fails_fails_all_and_the_nearest_decides() -> None:
-    good, near = judged("goodput > 1 Mb/s", 2e6, 2e6, 2e6), judged("jain_index > 0.9", 1, 1, 1)
-    bad = judged("transfer_time < 2 s", 9.0, 8.0, 10.0)
-    open_ = judged("page_time < 2 s", 2.0, 1.0, 3.0)
-
-    def found(*targets: Judged) -> tuple[str, Judged | None]:
-        verdict = Verdict(targets, written=True, confidence=0.95)
-        return verdict.state, verdict.nearest
-
-    assert found(good, near) == ("holds", near)
-    assert found(good, open_) == ("unknown", open_)
-    assert found(good, open_, bad) == ("fails", bad)
+GOOD, NEAR = judged("goodput > 1 Mb/s", 2e6, 2e6, 2e6), judged("jain_index > 0.9", 1, 1, 1)
+BAD = judged("transfer_time < 2 s", 9.0, 8.0, 10.0)
+OPEN = judged("page_time < 2 s", 2.0, 1.0, 3.0)
 
 
-def test_intervals_of_many_targets_are_wider_so_that_all_are_right_together() -> None:
-    # A verdict errs at one end: two targets at .95 have 2 x .025; five share .05 in five ends.
-    assert joint_level(0.95, 1) == 0.95
-    assert joint_level(0.95, 2) == pytest.approx(0.95)
-    assert joint_level(0.95, 5) == pytest.approx(0.98)
+@pytest.mark.parametrize(
+    ("targets", "state", "nearest"),
+    [
+        ((GOOD, NEAR), "holds", NEAR),
+        ((GOOD, OPEN), "unknown", OPEN),
+        ((GOOD, OPEN, BAD), "fails", BAD),
+    ],
+)
+def test_one_target_that_fails_fails_all_and_the_nearest_decides(targets, state, nearest):
+    verdict = Verdict(targets, written=True, confidence=0.95)
+    assert (verdict.state, verdict.nearest) == (state, nearest)
+
+
+@pytest.mark.parametrize(("targets", "level"), [(1, 0.95), (2, 0.95), (5, 0.98)])
+def test_intervals_of_many_targets_are_wider_so_that_all_are_right_together(targets, level):
+    """A verdict errs at one end: two at .95 have 2 x .025; five share .05 in five ends."""
+    assert joint_level(0.95, targets) == pytest.approx(level)
 
 
 @pytest.mark.slow
@@ -167,32 +164,27 @@ def test_a_verdict_at_the_truth_is_wrong_no_more_often_than_it_says() -> None:
     Two targets at .95 have each 2.5 % at the end that fails it. Of 200 seeds more than 20 that say
     fails have a chance of .0003 at 5 %, and as many that say of the first that it holds less.
     """
-    base = loads(
-        cell(4, direction="upload", application=SATURATED, warmup="200 ms", duration="300 ms")
-    )
-    long = airtcp.simulate(base.with_run(seed=10**6, replications=3000))
-    goodput, collisions = (
-        long.metrics[name].mean for name in ("goodput_bps", "collision_probability")
-    )
-    scenario = base.vary(
-        {"targets": {"goodput": f"> {goodput:.0f} b/s", "collision_probability": f"< {collisions}"}}
-    )
+    run: dict[str, Any] = {"warmup": "200 ms", "duration": "300 ms"}
+    base = loads(cell(4, direction="upload", application=SATURATED, **run))
+    long = airtcp.simulate(base.with_run(seed=10**6, replications=3000)).metrics
+    goodput, collisions = long["goodput_bps"].mean, long["collision_probability"].mean
 
-    states = []
-    for seed in range(200):
-        verdict = airtcp.verdict(airtcp.simulate(scenario.with_run(seed=seed, replications=5)))
-        states.append([verdict.state, *(one.state for one in verdict.targets)])
+    def states(seeds: int, **targets: str) -> list[list[str]]:
+        scenario = base.vary({"targets": targets})
+        found = (
+            airtcp.verdict(airtcp.simulate(scenario.with_run(seed=seed, replications=5)))
+            for seed in range(seeds)
+        )
+        return [[one.state, *(each.state for each in one.targets)] for one in found]
 
-    assert sum(whole == "fails" for whole, _, _ in states) <= 20
+    truth = {"goodput": f"> {goodput:.0f} b/s", "collision_probability": f"< {collisions}"}
+    told = states(200, **truth)
+    assert sum(whole == "fails" for whole, _, _ in told) <= 20
     for place in (1, 2):
-        assert sum(told[place] == "holds" for told in states) <= 13  # at 2.5 %: chance .0007
+        assert sum(one[place] == "holds" for one in told) <= 13  # at 2.5 %: chance .0007
     # A bound beyond the width of an interval is told in nearly every run.
-    easy = scenario.vary({"targets": {"goodput": f"> {0.9 * (goodput or 0.0):.0f} b/s"}})
-    told = [
-        airtcp.verdict(airtcp.simulate(easy.with_run(seed=seed, replications=5)))
-        for seed in range(20)
-    ]
-    assert sum(one is not None and one.state == "holds" for one in told) >= 19
+    easy = states(20, goodput=f"> {0.9 * goodput:.0f} b/s")
+    assert sum(whole == "holds" for whole, _ in easy) >= 19
 
 
 def test_targets_are_no_physics() -> None:
@@ -207,15 +199,12 @@ def test_targets_are_no_physics() -> None:
 
 
 @pytest.mark.parametrize("path", VALID, ids=[path.stem for path in VALID])
-def test_no_metric_that_has_a_value_is_said_not_to_exist(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_metric_that_has_a_value_is_said_not_to_exist(path, monkeypatch):
     monkeypatch.chdir(path.parent)
     scenario = load(path).with_run(warmup_ns=0, duration_ns=300_000_000, replications=1)
     simulation = airtcp.simulate(scenario).simulation
 
-    measured: list[tuple[str | None, str, dict[str, Interval]]] = []
-    measured.append((None, "all", simulation.metrics))
+    measured: list[Any] = [(None, "all", simulation.metrics)]
     for name, parts in simulation.groups.items():
         measured += [(name, part, parts[part]) for part in parts if part != "airtime"]
     for group, part, metrics in measured:
@@ -223,25 +212,46 @@ def test_no_metric_that_has_a_value_is_said_not_to_exist(
         assert has <= set(measurable(scenario, group, part)), (group, part)
 
 
-def test_profiles_are_recognised_by_their_traffic() -> None:
-    def told(text: str) -> list[tuple[str, str]]:
-        return [(one.profile, one.condition.text) for one in expected(loads(text))]
+CALL_TARGETS = [
+    ("call", f"phone/{way} {target}")
+    for way in ("download", "upload")
+    for target in ("p95 packet_delay < 100 ms", "packet_loss < 1 %")
+]
+VIDEO = cell(application='{ kind = "udp", packet = "1200 B", rate = "4 Mb/s" }')
+PAGE = ("web page", "desk/download p90 page_time < 4 s")
+FILM = ("video segments", "desk/download p95 transfer_time < 6 s")
 
-    assert told(CALLS) == [
-        ("call", "phone/download p95 packet_delay < 100 ms"),
-        ("call", "phone/download packet_loss < 1 %"),
-        ("call", "phone/upload p95 packet_delay < 100 ms"),
-        ("call", "phone/upload packet_loss < 1 %"),
-    ]
-    assert told(cell(application=reading("30 kB"))) == [
-        ("web", "laptop/download p90 transfer_time < 4 s")
-    ]
-    one_way = cell(application='{ kind = "udp", packet = "1200 B", rate = "4 Mb/s" }')
-    assert told(one_way) == [
-        ("video", "laptop/download p95 packet_delay < 10 s"),
-        ("video", "laptop/download packet_loss < 1 %"),
-    ]
-    assert told(cell(direction="upload", application=SATURATED)) == []
+
+def desk(*traffic: str) -> str:
+    return f"""
+        phy = {{ standard = "802.11ax" }}
+        stations = [{{ name = "desk", profile = "office-laptop", traffic = {list(traffic)} }}]
+    """
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (CALLS, CALL_TARGETS),
+        (cell(application=reading("30 kB")), [("web", "laptop/download p90 transfer_time < 4 s")]),
+        (
+            VIDEO,
+            [
+                ("video", "laptop/download p95 packet_delay < 10 s"),
+                ("video", "laptop/download packet_loss < 1 %"),
+            ],
+        ),
+        (cell(direction="upload", application=SATURATED), []),
+        # A purpose that a file states stands above what traffic looks like. A metric that pings
+        # and films share has no target: its values are of both.
+        (desk("video"), [FILM]),
+        (desk("video", "ping"), []),
+        (desk("web", "video"), [PAGE]),
+        (desk("ping"), []),
+    ],
+)
+def test_traffic_has_the_targets_of_its_profile(text: str, told: list[tuple[str, str]]) -> None:
+    assert [(one.profile, one.condition.text) for one in expected(loads(text))] == told
 
 
 def test_video_that_waits_in_queues_without_a_limit_does_not_hold() -> None:
@@ -257,22 +267,6 @@ def test_video_that_waits_in_queues_without_a_limit_does_not_hold() -> None:
     assert late.high is None
 
 
-def test_a_purpose_that_a_file_states_stands_above_what_traffic_looks_like() -> None:
-    """A metric that pings and films share has no target: its values are of both."""
-
-    def told(*traffic: str) -> list[tuple[str, str]]:
-        group = {"name": "desk", "profile": "office-laptop", "traffic": list(traffic)}
-        scenario = load({"phy": {"standard": "802.11ax"}, "stations": [group]})
-        return [(one.profile, one.condition.text) for one in expected(scenario)]
-
-    film = ("video segments", "desk/download p95 transfer_time < 6 s")
-    assert told("video") == [film]
-    assert told("video", "ping") == []
-    assert told("web", "video") == [("web page", "desk/download p90 page_time < 4 s")]
-    assert [profile for profile, _ in told("game")] == ["game"] * 4
-    assert told("ping") == []
-
-
 def test_each_threshold_of_a_profile_has_its_source() -> None:
     for targets in EXPECTED.values():
         for one in targets:
@@ -286,18 +280,13 @@ def test_growth_ends_where_plan_says() -> None:
     text = cell(4, warmup="2 s", duration="400 s", replications=10)
     scenario = loads(text).vary({"targets": {"laptop flow_goodput": "> 400 kb/s"}})
 
-    found = airtcp.verdict(airtcp.simulate(scenario), growth=True)
-    exact = airtcp.plan(
-        scenario,
-        vary="stations.laptop.count",
-        until="laptop flow_goodput < 400 kb/s",
-        remedies=False,
-    )
+    growth = airtcp.verdict(airtcp.simulate(scenario), growth=True).growth
+    until = "laptop flow_goodput < 400 kb/s"
+    exact = airtcp.plan(scenario, vary="stations.laptop.count", until=until, remedies=False)
 
-    growth, answer = found.growth, exact.answer
     assert growth.present == 4
     assert growth.holds_at < growth.fails_at <= 1.15 * growth.holds_at + 1
-    assert 0.85 * growth.holds_at <= answer.value <= 1.15 * growth.fails_at
+    assert 0.85 * growth.holds_at <= exact.answer.value <= 1.15 * growth.fails_at
 
 
 def run(tmp_path: Path, targets: str, *arguments: str) -> Any:
@@ -315,9 +304,7 @@ def run(tmp_path: Path, targets: str, *arguments: str) -> Any:
         ('"phone packet_loss" = "< 50 %"', ("--replications", "1"), 4, "unknown"),
     ],
 )
-def test_check_says_by_its_status_whether_targets_hold(
-    tmp_path: Path, targets: str, more: tuple[str, ...], status: int, state: str
-) -> None:
+def test_check_says_by_its_status_whether_targets_hold(tmp_path, targets, more, status, state):
     checked = run(tmp_path, targets, "--check", "--json", *more)
 
     assert checked.exit_code == status
