@@ -108,7 +108,7 @@ reproduce: runs ## Make the papers' figures, tables and claims again, at full le
 # Without PYTHONDONTWRITEBYTECODE, so that pytest stores what it compiles: that is two thirds of collection.
 PYTEST = env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
 WORKERS ?= 2
-UNIT_TESTS := tests/models tests/scenario $(addprefix tests/judge/test_,candidates.py causes.py document.py outcome.py) tests/test_rooms.py tests/test_results.py tests/test_records.py \
+UNIT_TESTS := tests/models tests/scenario $(addprefix tests/judge/test_,causes.py document.py outcome.py) tests/test_rooms.py tests/test_results.py tests/test_records.py \
 	tests/test_metrics.py tests/test_stats.py tests/test_units.py tests/test_standards.py
 CARGO_TEST := cargo test --workspace --exclude airtcp-py --exclude airtcp-wasm --quiet
 

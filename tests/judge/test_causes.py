@@ -1,4 +1,4 @@
-"""Causes: each counterfactual where it is what a target is missed for."""
+"""Causes, each where it is what a target is missed for, and candidates for a change."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 import airtcp
 import pytest
-from airtcp.judge.candidates import singles
+from airtcp.judge.candidates import COSTS, Candidate, pair, singles
 from airtcp.judge.causes import _pairs, causes
 from airtcp.judge.counterfactual import PROBLEMS, counterfactuals
 from airtcp.judge.race import Race, cost
-from airtcp.remedies import named
+from airtcp.remedies import catalogue, named
 from airtcp.results.advice import Cause
 from airtcp.run.points import Points
 from airtcp.scenario import Scenario
@@ -49,147 +49,118 @@ def linked(**link: Any) -> dict[str, Any]:
     return {"links": {"line": {"delay": "5 ms"} | link}}
 
 
-def over_line(name: str, direction: str, **keys: Any) -> dict[str, Any]:
-    return flow(name, direction, BULK, path=["line"], tcp=LINUX, **keys)
+OLD = {"standard": "802.11b"}
+DOWN = [flow("desk", "download", BULK)]
+LATE = {"caller p95 packet_delay": "< 50 ms"}
+#: Two cells that hear each other, with downloads in each.
+TWO_CELLS: dict[str, Any] = {
+    "groups": {"mine": {"cell": "here"}, "theirs": {"cell": "there"}},
+    "cells": {"here": {}, "there": {}},
+    "air": {"heard": [["here", "there"]]},
+}
+BURSTS = {
+    "queue": {"limit": 50},
+    "access": {"scheme": "adaptive-burst", "window_slots": 32, "target_active": 8},
+}
+ONE_SLOT = {"stations": {"AC_BE": {"cw_min": 1, "cw_max": 1, "txop_limit": "0 us"}}}
+ONE_SEGMENT = {"receive_window": {"segments": 1}, "delayed_ack": {"every": 2}}
+
+
+def fast(*names: str, **keys: Any) -> list[dict[str, Any]]:
+    """Downloads by Linux."""
+    return [flow(name, "download", BULK, tcp=LINUX, **keys) for name in names]
+
+
+def both(*names: str) -> list[dict[str, Any]]:
+    return [flow(name, "download", BULK) for name in names]
+
+
+def least(mbps: int, whose: str = "desk ") -> dict[str, str]:
+    return {f"{whose}goodput": f"> {mbps} Mb/s"}
 
 
 NETWORKS: dict[str, dict[str, Any]] = {
     "bursts": network(
-        [flow("desk", "download", BULK), flow("caller", "upload", CALL)],
+        [*DOWN, flow("caller", "upload", CALL)],
         {"caller p95 packet_delay": "< 60 ms"},
         counts={"desk": 6},
-        phy={"standard": "802.11b"},
-        ap={
-            "queue": {"limit": 50},
-            "access": {"scheme": "adaptive-burst", "window_slots": 32, "target_active": 8},
-        },
+        phy=OLD,
+        ap=BURSTS,
     ),
-    "rts": network(
-        [flow("desk", "download", BULK)],
-        {"desk goodput": "> 5 Mb/s"},
-        phy={"standard": "802.11b"},
-        mac={"rts_threshold": "0 B"},
-    ),
+    "rts": network(DOWN, least(5), phy=OLD, mac={"rts_threshold": "0 B"}),
     "protection": network(
-        [flow("desk", "download", BULK)],
-        {"desk goodput": "> 20 Mb/s"},
-        phy={"standard": "802.11g", "protection": "cts-to-self"},
+        DOWN, least(20), phy={"standard": "802.11g", "protection": "cts-to-self"}
     ),
     "beacons": network(
-        [flow("desk", "download", BULK)],
-        {"desk goodput": "> 20 Mb/s"},
-        mac={"beacon": {"interval": "5 ms", "rate": "1 Mb/s", "size_bits": 2000}},
+        DOWN, least(20), mac={"beacon": {"interval": "5 ms", "rate": "1 Mb/s", "size_bits": 2000}}
     ),
     "ofdma": network(
-        [flow("desk", "download", BULK, tcp=LINUX)],
-        {"desk goodput": "> 100 Mb/s"},
+        fast("desk"),
+        least(100),
         counts={"desk": 8},
         phy={"standard": "802.11ax", "channel_width": "20 MHz"},
         ap={"queue": {"limit": 1000}},
         mac={"ofdma": {}},
     ),
     "aggregation": network(
-        [flow("desk", "download", BULK, tcp=LINUX)],
-        {"desk goodput": "> 40 Mb/s"},
+        fast("desk"),
+        least(40),
         phy={"standard": "802.11n"},
         mac={"aggregation": {"ampdu": "2 kB"}},
     ),
     "edca": network(
         [flow("desk", "upload", {"kind": "udp", "packet": "1200 B", "rate": "5 Mb/s"})],
-        {"desk goodput": "> 15 Mb/s"},
+        least(15),
         counts={"desk": 12},
-        mac={"edca": {"stations": {"AC_BE": {"cw_min": 1, "cw_max": 1, "txop_limit": "0 us"}}}},
+        mac={"edca": ONE_SLOT},
     ),
     "hidden": network(
-        [flow("left", "upload", BULK), flow("right", "upload", BULK)],
+        [flow(name, "upload", BULK) for name in ("left", "right")],
         {"jain_index": "> 0.9"},
         counts={"left": 1, "right": 1},
         groups={"left": {"hears": []}, "right": {"hears": []}},
     ),
-    "neighbour": network(
-        [flow("mine", "download", BULK), flow("theirs", "download", BULK)],
-        {"mine goodput": "> 15 Mb/s"},
-        groups={"mine": {"cell": "here"}, "theirs": {"cell": "there"}},
-        cells={"here": {}, "there": {}},
-        air={"heard": [["here", "there"]]},
-    ),
+    "neighbour": network(both("mine", "theirs"), least(15, "mine "), **TWO_CELLS),
     # Silence of one cell leaves 22 Mb/s of the other.
-    "cells": network(
-        [flow("mine", "download", BULK), flow("theirs", "download", BULK)],
-        {"goodput": "> 30 Mb/s"},
-        groups={"mine": {"cell": "here"}, "theirs": {"cell": "there"}},
-        cells={"here": {}, "there": {}},
-        air={"heard": [["here", "there"]]},
-    ),
-    "delayed-acks": network(
-        [
-            flow(
-                "desk",
-                "download",
-                BULK,
-                tcp={"receive_window": {"segments": 1}, "delayed_ack": {"every": 2}},
-            )
-        ],
-        {"desk goodput": "> 2 Mb/s"},
-    ),
+    "cells": network(both("mine", "theirs"), least(30, ""), **TWO_CELLS),
+    "delayed-acks": network([flow("desk", "download", BULK, tcp=ONE_SEGMENT)], least(2)),
     "windows": network(
-        [
-            flow(
-                "desk",
-                "download",
-                BULK,
-                path=[{"delay": "50 ms"}],
-                tcp={"receive_window": {"segments": 4}},
-            )
-        ],
-        {"desk goodput": "> 5 Mb/s"},
+        [DOWN[0] | {"path": [{"delay": "50 ms"}], "tcp": {"receive_window": {"segments": 4}}}],
+        least(5),
     ),
     "link-loss": network(
-        [over_line("desk", "download")],
-        {"desk goodput": "> 15 Mb/s"},
-        **linked(rate="100 Mb/s", loss="5 %"),
+        fast("desk", path=["line"]), least(15), **linked(rate="100 Mb/s", loss="5 %")
     ),
     "frame-errors": network(
-        [flow("desk", "download", BULK)],
-        {"desk goodput": "> 15 Mb/s"},
-        groups={"desk": {"frame_errors": {"rate": "40 %", "of": "1500 B"}}},
+        DOWN, least(15), groups={"desk": {"frame_errors": {"rate": "40 %", "of": "1500 B"}}}
     ),
     "link-queue": network(
-        [over_line("desk", "download"), flow("caller", "download", CALL, path=["line"])],
-        {"caller p95 packet_delay": "< 50 ms"},
+        [*fast("desk", path=["line"]), flow("caller", "download", CALL, path=["line"])],
+        LATE,
         **linked(rate="5 Mb/s", queue=200),
     ),
     "ap-queue-small": network(
-        [flow("desk", "download", BULK, tcp=LINUX, path=[{"delay": "20 ms"}])],
-        {"desk goodput": "> 18 Mb/s"},
+        fast("desk", path=[{"delay": "20 ms"}]),
+        least(18),
         counts={"desk": 1},
         ap={"queue": {"limit": 4}},
     ),
     "ap-queue": network(
-        [
-            flow("desk", "download", BULK, tcp=LINUX, path=[{"delay": "10 ms"}]),
-            flow("caller", "download", CALL),
-        ],
-        {"caller p95 packet_delay": "< 50 ms"},
+        [*fast("desk", path=[{"delay": "10 ms"}]), flow("caller", "download", CALL)],
+        LATE,
         ap={"queue": {"limit": 1000}},
     ),
-    "link": network(
-        [over_line("desk", "download")],
-        {"desk goodput": "> 12 Mb/s"},
-        **linked(rate="4 Mb/s"),
-    ),
+    "link": network(fast("desk", path=["line"]), least(12), **linked(rate="4 Mb/s")),
     "old-standard": network(
-        [flow(name, "download", BULK, tcp=LINUX) for name in ("new", "old")],
-        {"goodput": "> 400 Mb/s"},
+        fast("new", "old"),
+        least(400, ""),
         counts={"new": 3, "old": 1},
         groups={"old": {"standard": "802.11n"}},
         phy={"standard": "802.11ax"},
         ap={"queue": {"limit": 1000}},
     ),
     "distance": network(
-        [flow("near", "download", BULK), flow("far", "download", BULK)],
-        {"goodput": "> 15 Mb/s"},
-        groups={"far": {"data_rate": "6 Mb/s"}},
+        both("near", "far"), least(15, ""), groups={"far": {"data_rate": "6 Mb/s"}}
     ),
     "without": network(
         [
@@ -201,7 +172,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
     ),
     "load": network(
         [flow("caller", "both", {"kind": "udp", "packet": "200 B", "rate": "400 kb/s"})],
-        {"caller p95 packet_delay": "< 50 ms"},
+        LATE,
         counts={"caller": 20},
     ),
 }
@@ -210,19 +181,10 @@ NETWORKS: dict[str, dict[str, Any]] = {
 @contextmanager
 def racing(scenario: dict[str, Any]) -> Iterator[Race]:
     result = airtcp.simulate(airtcp.load(scenario))
-    runs = result.simulation.runs
-    assert isinstance(result.scenario, Scenario)
-    base = named(result.scenario)
+    rate = sum(map(cost, result.simulation.runs)) / 4.5
+    base: Any = result.scenario
     with Points[str](1) as points:
-        yield Race(
-            base,
-            result.provenance,
-            points,
-            budget=1e6,
-            rate=sum(map(cost, runs)) / 4.5,
-            confidence=0.95,
-            whole=False,
-        )
+        yield Race(named(base), result.provenance, points, 1e6, rate, 0.95, whole=False)
 
 
 def found(scenario: dict[str, Any]) -> tuple[Cause, ...]:
@@ -283,62 +245,73 @@ def test_every_problem_has_a_network_that_shows_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rates", "slow"),
-    [
-        (("54 Mb/s", "24 Mb/s"), ("far",)),
-        (("48 Mb/s", "24 Mb/s"), ()),
-        (("54 Mb/s", "36 Mb/s"), ()),
-    ],
+    ("best", "far", "is_slow"),
+    [("54 Mb/s", "24 Mb/s", True), ("48 Mb/s", "24 Mb/s", False), ("54 Mb/s", "36 Mb/s", False)],
 )
-def test_a_group_below_half_of_the_best_rate_is_slow(
-    rates: tuple[str, str], slow: tuple[str, ...]
-) -> None:
-    names = ("near", "far")
-    groups = {name: {"data_rate": rate} for name, rate in zip(names, rates, strict=True)}
-    flows = [flow(name, "download", BULK) for name in names]
-    phy = {"standard": "802.11g", "data_rate": rates[0]}
-    base = airtcp.load(network(flows, {"goodput": "> 1 Mb/s"}, groups=groups, phy=phy))
+def test_a_group_below_half_of_the_best_rate_is_slow(best: str, far: str, is_slow: bool) -> None:
+    rates = {"near": {"data_rate": best}, "far": {"data_rate": far}}
+    phy = {"standard": "802.11g", "data_rate": best}
+    base = airtcp.load(network(both("near", "far"), least(1, ""), groups=rates, phy=phy))
     found = [one.groups for one in counterfactuals(named(base)) if one.problem == "distance"]
 
-    assert found == ([slow] if slow else [])
+    assert found == ([("far",)] if is_slow else [])
 
 
 @pytest.mark.parametrize(
-    ("name", "scenario", "problem"),
+    ("station", "links", "problem"),
     [
-        (
-            "a station at the edge",
-            {"stations": [{"profile": "office-laptop", "name": "me", "place": "edge"}]},
-            "distance",
-        ),
-        (
-            "a slow link",
-            {
-                "links": {"dsl": {"rate": "20 Mb/s", "delay": "8 ms"}},
-                "stations": [{"profile": "office-laptop", "name": "me", "path": ["dsl"]}],
-            },
-            "link",
-        ),
-        (
-            "nothing but the channel",
-            {"stations": [{"profile": "office-laptop", "name": "me"}]},
-            None,
-        ),
+        ({"place": "edge"}, {}, "distance"),
+        ({"path": ["dsl"]}, {"dsl": {"rate": "20 Mb/s", "delay": "8 ms"}}, "link"),
+        ({}, {}, None),  # nothing but the channel
     ],
 )
-def test_endless_transfers_without_a_target_have_a_limit(
-    name: str, scenario: dict[str, Any], problem: str | None
-) -> None:
-    scenario["stations"][0]["traffic"] = ["download"]
+def test_endless_transfers_without_a_target_have_a_limit(station, links, problem):
+    me = {"profile": "office-laptop", "name": "me", "traffic": ["download"]} | station
     phy = {"standard": "802.11ax", "channel_width": "80 MHz"}
-    network = airtcp.load({"title": name, "phy": phy, **scenario})
 
-    limits = airtcp.run(network).advice.causes
+    limits = airtcp.run(airtcp.load({"phy": phy, "stations": [me], "links": links})).advice.causes
 
     assert [one.problem for one in limits[:1]] == ([] if problem is None else [problem])
     assert all(one.of == 0 for one in limits)
     for one in limits[:1]:
-        assert one.goodput_before_bps is not None
-        assert one.goodput_after_bps is not None
         assert one.gain == pytest.approx(one.goodput_after_bps / one.goodput_before_bps)
         assert one.gain > 1.33
+
+
+@pytest.fixture(scope="module")
+def desks() -> Scenario:
+    flows = [flow("desk", "download", BULK), flow("desk", "both", SPEECH)]
+    phy = {"standard": "802.11ac", "mcs": 5}
+    return named(airtcp.load(network(flows, {}, counts={"desk": 3}, phy=phy)))
+
+
+@pytest.fixture(scope="module")
+def known(desks: Scenario) -> dict[str, Candidate]:
+    return {one.name: one for one in singles(desks)[0]}
+
+
+def test_every_remedy_is_a_candidate_or_has_a_reason_why_not(desks: Scenario) -> None:
+    found, unfit = singles(desks)
+    names = [one.name for one in found]
+
+    assert len(names) > 10
+    assert not set(names) & set(unfit)
+    assert set(names) | set(unfit) <= {one.name for one in catalogue()}
+    assert all(unfit.values())
+    hashes = [one.changed.scenario.hash() for one in found]
+    assert len({desks.hash(), *hashes}) == len(hashes) + 1
+    # The cheapest kind comes first.
+    costs = [COSTS.index(one.cost) for one in found]
+    assert costs == sorted(costs)
+
+
+def test_a_pair_has_the_changes_of_both_and_the_higher_cost(desks, known):
+    one, other = known["managed-queue"], known["calls-first"]
+    both = pair(desks, one, other)
+
+    assert both.name == "managed-queue + calls-first"
+    assert set(both.changes) == set(one.changes) | set(other.changes)
+    assert COSTS.index(both.cost) == max(COSTS.index(each.cost) for each in (one, other))
+    # Changes of the same keys are no pair.
+    assert pair(desks, one, known["larger-buffer"]) is None
+    assert pair(desks, one, one) is None

@@ -18,25 +18,24 @@ from airtcp.results import SimulationResult
 from airtcp.results.advice import Cause
 from airtcp.run.points import Points
 from airtcp.scenario import Scenario
+from test_causes import BULK, LINUX, SPEECH, flow
 from test_outcome import of
 
-#: Calls beside downloads through a long queue, and uploads through a slow link.
+#: Calls beside downloads through a long queue.
+DESK = flow("desk", "download", BULK, tcp=LINUX, path=[{"delay": "10 ms"}])
 OFFICE: dict[str, Any] = {
     "phy": {"standard": "802.11g"},
     "ap": {"queue": {"limit": 1000}},
     "stations": [{"name": "desk", "count": 2}, {"name": "caller", "count": 1}],
-    "flows": [
-        {
-            "stations": "desk",
-            "direction": "download",
-            "application": {"kind": "bulk"},
-            "tcp": {"preset": "linux"},
-            "path": [{"delay": "10 ms"}],
-        },
-        {"stations": "caller", "direction": "both", "application": {"kind": "call"}},
-    ],
+    "flows": [DESK, flow("caller", "both", SPEECH)],
     "targets": {"caller p95 packet_delay": "< 50 ms", "desk goodput": "> 10 Mb/s"},
     "run": {"warmup": "500 ms", "duration": "4 s", "replications": 2},
+}
+#: The same through a slow link that loses packets.
+SLOW: dict[str, Any] = OFFICE | {
+    "phy": {"standard": "802.11ax", "channel_width": "20 MHz"},
+    "links": {"line": {"rate": "40 Mb/s", "loss": "1 %"}},
+    "flows": [DESK | {"path": ["line"]}, OFFICE["flows"][1]],
 }
 
 
@@ -45,9 +44,18 @@ def office() -> SimulationResult:
     return airtcp.simulate(airtcp.load(OFFICE))
 
 
+@pytest.fixture(scope="module")
+def slow() -> Scenario:
+    return named(airtcp.load(SLOW))
+
+
 def written(result: SimulationResult) -> Scenario:
-    assert isinstance(result.scenario, Scenario)
-    return named(result.scenario)
+    base: Any = result.scenario
+    return named(base)
+
+
+def every(result: SimulationResult) -> list[Candidate]:
+    return singles(written(result))[0]
 
 
 def raced(result: SimulationResult, budget: float, threads: int | None = None) -> Race:
@@ -55,7 +63,7 @@ def raced(result: SimulationResult, budget: float, threads: int | None = None) -
     rate = sum(map(cost, result.simulation.runs)) / (4.5 * len(result.simulation.runs))
     with Points[str](1, threads=threads) as points:
         race = Race(base, result.provenance, points, budget, rate, 0.95, whole=False)
-        race.run(singles(base)[0])
+        race.run(every(result))
     return race
 
 
@@ -65,39 +73,33 @@ def race(office: SimulationResult) -> Race:
 
 
 @pytest.mark.slow
-def test_the_order_is_the_same_on_any_number_of_threads(
-    office: SimulationResult, race: Race
-) -> None:
+def test_the_order_is_the_same_on_any_number_of_threads(office, race):
     other = raced(office, 4e6, threads=1)
 
     assert [one.name for one in other.ranked()] == [one.name for one in race.ranked()]
-    assert {name: one.outcome for name, one in other.standings.items()} == {
-        name: one.outcome for name, one in race.standings.items()
-    }
+    one, two = ({name: one.outcome for name, one in of.standings.items()} for of in (race, other))
+    assert one == two
 
 
-def test_everything_is_tried_once_and_the_final_has_the_longest_runs(
-    office: SimulationResult, race: Race
-) -> None:
-    tried = {one.name for one in singles(written(office))[0]}
-
+def test_everything_is_tried_once_and_the_final_has_the_longest_runs(office, race):
     assert race.left_out == []
-    assert tried <= set(race.standings)
+    assert {one.name for one in every(office)} <= set(race.standings)
     assert 1 <= len(race.final) <= 3
-    longest = max(one.length_s for one in race.standings.values())
-    assert {race.standings[name].length_s for name in race.final} == {longest}
+    lengths_s = [one.length_s for one in race.standings.values()]
+    assert {race.standings[name].length_s for name in race.final} == {max(lengths_s)}
     # Those that dropped out were not simulated for as long.
-    assert min(one.length_s for one in race.standings.values()) < longest
+    assert min(lengths_s) < max(lengths_s)
 
 
 def test_what_the_budget_has_no_room_for_is_left_out(office: SimulationResult) -> None:
+    """The cheapest kinds are tried first."""
     small = raced(office, 4e5)
-    every = [one.name for one in singles(written(office))[0]]
+    names = [one.name for one in every(office)]
 
     assert small.left_out
-    assert set(small.left_out) <= set(every)
-    # The cheapest kinds are tried first.
-    assert set(every[: len(every) - len(small.left_out)]) <= set(small.standings)
+    tried = set(names) - set(small.left_out)
+    assert tried == set(names[: len(tried)])
+    assert tried <= set(small.standings)
     assert not set(small.left_out) & set(small.standings)
 
 
@@ -123,7 +125,7 @@ def ended(outcomes: dict[str, Outcome], base: Outcome, finalists: int = 9) -> Ra
     ],
 )
 def test_a_dropped_candidate_is_reconsidered_if_it_looked_better_than_all_finalists(
-    longer: float, final: list[str]
+    longer: float, final: list[str], slow: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     race = ended({name: of(0.9) for name in ("codel", "red", "airtime", "txop")}, of(3.0), 1)
     race.standings["codel"].outcome = of(1.5)
@@ -134,11 +136,10 @@ def test_a_dropped_candidate_is_reconsidered_if_it_looked_better_than_all_finali
         for one in new:
             race.standings[one.name].outcome = outcomes[one.name]
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Race, "_simulate", simulate)
-        for one in race.standings.values():
-            one.scenario = named(airtcp.load(SLOW))
-        race._reconsider()
+    monkeypatch.setattr(Race, "_simulate", simulate)
+    for one in race.standings.values():
+        one.scenario = slow
+    race._reconsider()
 
     assert race.final == final
 
@@ -153,149 +154,108 @@ def pages(ratio: float | None) -> Outcome:
     ("short", "factor"),
     [(0.75, 2.0), (1.5, 1.0), (2.0, 0.75), (0.1, 2.0), (30.0, 0.5), (0.0, None), (None, None)],
 )
-def test_the_whole_run_corrects_short_runs_by_a_factor_of_at_most_two(
-    short: float | None, factor: float | None
-) -> None:
+def test_the_whole_run_corrects_short_runs_by_a_factor_of_at_most_two(short, factor):
     found = pages(short).corrections(pages(1.5))
 
     assert list(found.values()) == ([] if factor is None else [factor])
-    if short is not None and factor is not None:
+    if factor is not None:
         assert pages(short).corrected(found).worst == short * factor
     # Not of goodput: of two hidden stations either may win, and a short run may show the other one.
     assert of(short).corrections(of(1.5)) == {}
 
 
+SETTING, SPECTRUM = "fq-codel", "wider-channel"
+EVERYWHERE, HERE = "window-8-everywhere", "managed-queue"
+PART, PAIR = "codel", "codel + wider-channel"
+
+
 @pytest.mark.parametrize(
-    ("setting", "kept", "first"),
+    ("one", "ratios", "kept", "other", "others", "first"),
     [
-        ((0.5, 0.5), 0.8, "fq-codel"),  # as good: both leave 15 % to every bound
-        ((0.84, 0.5), 0.8, "fq-codel"),
-        ((0.95, 0.5), 0.8, "wider-channel"),  # nearer to a bound than the room of 15 %
-        ((2.0, 0.5), 0.8, "wider-channel"),  # misses one more
-        ((0.5, 0.5), 0.51, "fq-codel"),
-        ((0.5, 0.5), 0.49, "wider-channel"),  # a group loses more than half of its goodput
+        # A setting that does as well: both leave 15 % to every bound, and no group loses half.
+        (SETTING, (0.5, 0.5), 0.8, SPECTRUM, (0.2, 0.2), SETTING),
+        (SETTING, (0.84, 0.5), 0.8, SPECTRUM, (0.2, 0.2), SETTING),
+        (SETTING, (0.86, 0.5), 0.8, SPECTRUM, (0.2, 0.2), SPECTRUM),
+        (SETTING, (2.0, 0.5), 0.8, SPECTRUM, (0.2, 0.2), SPECTRUM),  # misses one more
+        (SETTING, (0.5, 0.5), 0.51, SPECTRUM, (0.2, 0.2), SETTING),
+        (SETTING, (0.5, 0.5), 0.49, SPECTRUM, (0.2, 0.2), SPECTRUM),
+        # Of settings that do as well, that of one access point before every client and server.
+        (EVERYWHERE, (0.5, 0.5), 1.0, HERE, (0.84, 0.5), HERE),
+        (EVERYWHERE, (0.5, 0.5), 1.0, HERE, (0.86, 0.5), EVERYWHERE),
+        # A pair gains more than chance, a quarter, over its part; another change has to be nearer.
+        (PAIR, (1.4, 0.5), 1.0, PART, (1.74, 0.5), PART),
+        (PAIR, (1.4, 0.5), 1.0, PART, (1.76, 0.5), PAIR),
+        (PAIR, (1.4, 0.5), 1.0, PART, (1.6, 1.4), PAIR),  # misses one more
+        (PAIR, (1.4, 0.5), 1.0, SETTING, (1.6, 0.5), PAIR),
     ],
 )
-def test_a_setting_comes_first_if_it_does_as_well_and_nobody_loses_half(
-    setting: tuple[float, float], kept: float, first: str
-) -> None:
+def test_the_order_of_changes_that_do_nearly_as_well(one, ratios, kept, other, others, first):
     who = ("backup", "upload")
-    kept_bps = {who: kept * 1e6}
     finalists = {
-        "fq-codel": of(*setting, goodputs=kept_bps, promised=(who,)),
-        "wider-channel": of(0.2, 0.2, goodputs=kept_bps | {who: 1e6}, promised=(who,)),
+        name: of(*each, goodputs={who: bps}, promised=(who,))
+        for name, each, bps in ((one, ratios, kept * 1e6), (other, others, 1e6))
     }
     base = of(2.0, 2.0, goodputs={who: 1e6}, promised=(who,))
     assert ended(finalists, base).ranked()[0].name == first
 
 
-@pytest.mark.parametrize(
-    ("ratio", "first"),
-    [
-        (0.80, "managed-queue"),  # as good: both leave 15 % to every bound
-        (0.90, "window-8-everywhere"),
-    ],
-)
-def test_of_settings_that_do_as_well_that_of_one_access_point_comes_first(
-    ratio: float, first: str
-) -> None:
-    """The other changes every client and server."""
-    finalists = {"window-8-everywhere": of(0.5, 0.5), "managed-queue": of(ratio, 0.5)}
-    assert ended(finalists, of(2.0, 2.0)).ranked()[0].name == first
+REMOVE_BOTH = ["sound-wire + wire-fq-codel", "codel + sound-wire", "codel + wire-fq-codel"]
 
 
 @pytest.mark.parametrize(
-    ("part", "first"),
+    ("problem", "misses", "tried"),
     [
-        ((1.6, 0.5), "codel"),  # less than a quarter farther from its bound
-        ((1.8, 0.5), "codel + wider-channel"),
-        ((1.6, 1.4), "codel + wider-channel"),  # misses one more
+        ("link-loss + link-queue", 2.0, REMOVE_BOTH),
+        ("link-loss", 2.0, ["sound-wire"]),
+        ("link-loss + link-queue", 0.5, []),  # a finalist meets both targets
+        ("without", 2.0, []),  # no change removes users
+        ("without + link-queue", 2.0, ["codel + wire-fq-codel"]),
     ],
 )
-def test_a_pair_gains_more_than_chance_over_its_part(part: tuple[float, float], first: str) -> None:
-    outcomes = {"codel + wider-channel": of(1.4, 0.5), "codel": of(*part)}
-    order = [one.name for one in ended(outcomes, of(2.0, 2.0)).ranked()]
-    assert order[0] == first
-    # Another change has to be nearer.
-    other = {"codel + wider-channel": of(1.4, 0.5), "fq-codel": of(1.6, 0.5)}
-    assert ended(other, of(2.0, 2.0)).ranked()[0].name == "codel + wider-channel"
-
-
-SLOW: dict[str, Any] = OFFICE | {
-    "phy": {"standard": "802.11ax", "channel_width": "20 MHz"},
-    "links": {"line": {"rate": "40 Mb/s", "loss": "1 %"}},
-    "flows": [OFFICE["flows"][0] | {"path": ["line"]}, OFFICE["flows"][1]],
-}
-
-
-@pytest.mark.parametrize(
-    ("problem", "met", "misses", "tried"),
-    [
-        (
-            "link-loss + link-queue",
-            2,
-            2.0,
-            ["sound-wire + wire-fq-codel", "codel + sound-wire", "codel + wire-fq-codel"],
-        ),
-        ("link-loss", 2, 2.0, ["sound-wire"]),
-        ("link-loss + link-queue", 2, 0.5, []),  # a finalist meets both targets
-        ("without", 2, 2.0, []),  # no change removes users
-        ("without + link-queue", 2, 2.0, ["codel + wire-fq-codel"]),
-    ],
-)
-def test_what_removes_a_cause_is_tried_if_all_finalists_miss_more(
-    problem: str, met: int, misses: float, tried: list[str]
-) -> None:
+def test_what_removes_a_cause_is_tried_if_all_finalists_miss_more(problem, misses, tried, slow):
     """A link without losses fills its queue, so alone it looks bad."""
-    base = named(airtcp.load(SLOW))
-    every = {one.name: one for one in singles(base)[0]}
-    race = ended(
-        dict.fromkeys(("codel", "sound-wire", "wire-fq-codel"), of(misses, misses)), of(3.0, 3.0)
-    )
-    race.base = base
+    known = {one.name: one for one in singles(slow)[0]}
+    names = ("codel", "sound-wire", "wire-fq-codel")
+    race = ended(dict.fromkeys(names, of(misses, misses)), of(3.0, 3.0))
+    race.base = slow
     for name, one in race.standings.items():
-        one.candidate = every[name]
+        one.candidate = known[name]
 
-    # A counterfactual with which `met` of two targets are met, and none without it.
-    cause = Cause(problem, (), 0, met, 2, 2.0, 0.5, 4.0)
+    # A counterfactual with which both targets are met, and none without it.
+    cause = Cause(problem, (), 0, 2, 2, 2.0, 0.5, 4.0)
     assert [one.name for one in fixes([cause], race)] == tried
+
+
+#: The best change and, for it joins them, too, the most promising others.
+BOUGHT = [f"{one} + second-access-point" for one in ("managed-queue", "ap-priority", "codel")]
 
 
 @pytest.mark.parametrize(
     ("best", "both", "hardware"),
     [
         (2.0, 0.5, []),  # with the pair all targets are met
-        (
-            2.0,
-            1.9,
-            [
-                "managed-queue + second-access-point",
-                # It joins the most promising others, too.
-                "ap-priority + second-access-point",
-                "codel + second-access-point",
-            ],
-        ),
+        (2.0, 1.9, BOUGHT),
         (0.5, 0.5, None),  # all targets are met with a margin: no pair is tried
     ],
 )
 def test_the_best_change_is_paired_with_every_other_and_hardware_comes_last(
-    best: float, both: float, hardware: list[str] | None
+    best: float,
+    both: float,
+    hardware: list[str] | None,
+    slow: Scenario,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What the link's queue costs shows only once that of the access point is managed."""
-    base = named(airtcp.load(SLOW))
-    every = {one.name: one for one in singles(base)[0]}
-    others = {
-        "ap-priority": of(2.4, 2.4),
-        "codel": of(2.4, 2.4),  # it changes the same key as the best
-        "wire-fq-codel": of(3.0, 3.0),
-        "second-access-point": of(2.8, 2.8),
-    }
-    race = ended({"managed-queue": of(best, 0.5)} | others, of(3.1, 3.1), finalists=1)
-    run: Any = SimpleNamespace(answer={"counts": {"mac_attempts": 1e6}})
-    run.answer["counts"] |= {"tcp_segments": 0, "events": 0}
+    known = {one.name: one for one in singles(slow)[0]}
+    # CoDel changes the same key as the best.
+    others = {"ap-priority": 2.4, "codel": 2.4, "wire-fq-codel": 3.0, "second-access-point": 2.8}
+    outcomes = {name: of(ratio, ratio) for name, ratio in others.items()}
+    race = ended({"managed-queue": of(best, 0.5)} | outcomes, of(3.1, 3.1), finalists=1)
+    counts = {"mac_attempts": 1e6, "tcp_segments": 0, "events": 0}
+    run: Any = SimpleNamespace(answer={"counts": counts})
     for name, one in race.standings.items():
-        one.candidate, one.scenario, one.runs = every[name], base, (run,)
-    race.base, race.limit, race.budget, race.rate = base, 1e9, 1e9, 1.0
+        one.candidate, one.scenario, one.runs = known[name], slow, (run,)
+    race.base, race.limit, race.budget, race.rate = slow, 1e9, 1e9, 1.0
     race._spent, race.whole = 0.0, False
     rounds: dict[str, list[str]] = {}
 
@@ -303,13 +263,12 @@ def test_the_best_change_is_paired_with_every_other_and_hardware_comes_last(
         rounds.setdefault(name, []).extend(one.name for one in new)
         for one in new:
             found = of(both, 0.5) if "wire-fq-codel" in one.name else of(2.5, 2.5)
-            race.standings[one.name] = Standing(one, found, (run,), 1.0, base)
-            race.bases[one.name] = Standing(None, of(3.1, 3.1), (run,), 1.0, base)
+            race.standings[one.name] = Standing(one, found, (run,), 1.0, slow)
+            race.bases[one.name] = Standing(None, of(3.1, 3.1), (run,), 1.0, slow)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Race, "_simulate", simulate)
-        race._combine()
-        race.buy()
+    monkeypatch.setattr(Race, "_simulate", simulate)
+    race._combine()
+    race.buy()
 
     if hardware is None:
         assert rounds == {}
@@ -321,13 +280,15 @@ def test_the_best_change_is_paired_with_every_other_and_hardware_comes_last(
     assert [one for one in rounds["final"] if "second-access-point" in one] == hardware
 
 
-def test_odds_are_high_only_where_the_winner_is_far_ahead() -> None:
+@pytest.mark.parametrize(
+    ("winner", "others", "low", "high"),
+    [
+        ((0.5, 0.5), [(2.0, 2.0)], 0.99, 1.0),
+        ((1.0, 1.0), [(0.99, 1.0)], 0.0, 0.9),
+        ((0.5, 0.5), [], 1.0 - 1e-6, 1.0 + 1e-6),
+    ],
+)
+def test_odds_are_high_only_where_the_winner_is_far_ahead(winner, others, low, high):
     anything: Any = None
-
-    def standing(*ratios: float) -> Standing:
-        return Standing(None, of(*ratios), (), 1.0, anything)
-
-    base = of(2.0, 2.0)
-    assert odds(standing(0.5, 0.5), [standing(2.0, 2.0)], base) > 0.99
-    assert odds(standing(1.0, 1.0), [standing(0.99, 1.0)], base) < 0.9
-    assert odds(standing(0.5, 0.5), [], base) == pytest.approx(1.0)
+    one, *more = (Standing(None, of(*each), (), 1.0, anything) for each in (winner, *others))
+    assert low <= odds(one, more, of(2.0, 2.0)) <= high

@@ -1,29 +1,43 @@
-"""Recommendations by outcome: faults that a rule missed, opportunities, and healthy networks."""
+"""Recommendations by outcome: missed targets, opportunities, healthy networks, run lengths."""
 
 from __future__ import annotations
 
 import json
 import os
 import signal
+import statistics
 from functools import cache
 from typing import Any
 
 import airtcp
 import pytest
-from airtcp.examples import directory
+from airtcp.judge.decide import MOST, decide
 from airtcp.judge.outcome import outcome_of
+from airtcp.judge.race import cost
+from airtcp.present.silence import silences
 from airtcp.results import SimulationResult
 from airtcp.results.advice import Advice
 from airtcp.scenario import loads
-from bases import cell
+from bases import cell, short_example
 from test_causes import BULK, LINUX, NETWORKS, SPEECH, flow
 
 RUN = {"warmup": "1 s", "duration": "6 s", "replications": 3}
 FAST = [{"rate": "1 Gb/s", "delay": "5 ms"}]
 
+
+def served(tables: dict[str, Any], *groups: str, limit: int = 8, **more: Any) -> dict[str, Any]:
+    """Downloads by Linux of groups of stations through a queue of so many packets."""
+    flows = [flow(name, "download", BULK, tcp=LINUX, path=FAST) for name in groups]
+    stations = [{"name": name, "count": 3} for name in groups]
+    queue = {"queue": {"limit": limit}}
+    return {**tables, "ap": queue, "stations": stations, "flows": flows, "run": RUN} | more
+
+
+WIDE = {"phy": {"standard": "802.11ax", "channel_width": "40 MHz"}}
+SLOWLY = {"phy": {"standard": "802.11b"}, "mac": {"rts_threshold": "0 B"}}
 #: Two pages, two calls and a backup on a queue of 1000 packets: voice first helps calls alone.
 OFFICE: dict[str, Any] = {
-    "phy": {"standard": "802.11ax", "channel_width": "40 MHz"},
+    **WIDE,
     "ap": {"queue": {"limit": 1000}},
     "stations": [
         {"name": "desk", "count": 6, "profile": "office-laptop", "traffic": ["web"]},
@@ -34,29 +48,27 @@ OFFICE: dict[str, Any] = {
     "targets": {"caller p95 delay": "< 40 ms", "desk p90 page_time": "< 1 s"},
     "run": RUN,
 }
-SEATS: dict[str, Any] = {
-    "phy": {"standard": "802.11ax", "channel_width": "40 MHz"},
-    "ap": {"queue": {"limit": 8}},
-    "stations": [{"name": "seat", "count": 3}],
-    "flows": [flow("seat", "download", BULK, tcp=LINUX, path=FAST)],
-    "run": RUN,
-}
-RTS: dict[str, Any] = {
-    "phy": {"standard": "802.11b"},
-    "mac": {"rts_threshold": "0 B"},
-    "ap": {"queue": {"limit": 10}},
-    "stations": [{"name": "seat", "count": 3}],
-    "flows": [flow("seat", "download", BULK, tcp=LINUX, path=FAST)],
-    "run": RUN,
-}
+SEATS = served(WIDE, "seat")
+RTS = served(SLOWLY, "seat", limit=10)
 #: Two phones at the lowest rate take most of the airtime of two others.
-PHONE: dict[str, Any] = {
-    "phy": {"standard": "802.11ax", "mcs": 9},
-    "ap": {"queue": {"limit": 200}},
-    "stations": [{"name": "near", "count": 2}, {"name": "phone", "count": 2, "mcs": 0}],
-    "flows": [flow(name, "download", BULK, tcp=LINUX, path=FAST) for name in ("near", "phone")],
-    "targets": {"near flow_goodput": "> 60 Mb/s"},
-    "run": RUN,
+PHONE = served(
+    {"phy": {"standard": "802.11ax", "mcs": 9}},
+    *("near", "phone"),
+    limit=200,
+    stations=[{"name": "near", "count": 2}, {"name": "phone", "count": 2, "mcs": 0}],
+    targets={"near flow_goodput": "> 60 Mb/s"},
+)
+#: Ten calls with video, which fill the voice category once they are in it: stations that always
+#: have a frame there draw from 0 to 3 slots, and best effort waits one slot longer than they do.
+VIDEO_CALLS: dict[str, Any] = {
+    "phy": {"standard": "802.11ax", "channel_width": "40 MHz"},
+    "stations": [
+        {"profile": "office-laptop", "name": "laptop", "count": 40},
+        {"profile": "office-laptop", "name": "caller", "count": 10, "traffic": ["call"]},
+    ],
+    "flows": [{"name": "caller-call", "application": {"video": "3 Mb/s"}}],
+    "targets": {"laptop p90 page_time": "< 2 s", "caller p95 delay": "< 50 ms"},
+    "run": {"warmup": "2 s", "duration": "8 s", "replications": 3},
 }
 HEALTHY: dict[str, Any] = {
     "phy": {"standard": "802.11ax"},
@@ -87,25 +99,15 @@ def missed(result: SimulationResult) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", [OFFICE, PHONE], ids=["office", "phone"])
-def test_the_recommended_change_meets_every_target_when_run_for_longer(
-    scenario: dict[str, Any],
-) -> None:
+def test_the_recommended_change_meets_every_target_when_run_for_longer(scenario):
     """Over three times the length, on other random numbers."""
     _, advice = advised(scenario)
 
     _, fails, unknown = advice.as_is
     assert fails + unknown > 0
-    assert advice.recommended.outcome == "helps"
     changed = airtcp.load(scenario).vary(dict(advice.recommended.set))
     longer = airtcp.simulate(changed.with_run(duration_ns=18_000_000_000, seed=77))
     assert missed(longer) == []
-
-
-def test_the_first_recommendation_meets_as_many_as_any_other_that_is_listed() -> None:
-    _, advice = advised(OFFICE)
-
-    helpful = [one for one in advice.trials if one.outcome == "helps"]
-    assert advice.recommended.met == max(one.met for one in helpful)
 
 
 @pytest.mark.parametrize(
@@ -115,20 +117,28 @@ def test_the_first_recommendation_meets_as_many_as_any_other_that_is_listed() ->
         # Slow phones are among the causes of what others miss.
         (PHONE, ("distance", ("phone",)), ""),
         (OFFICE, None, ""),
+        (NETWORKS["load"], None, ""),
+        (NETWORKS["without"], None, ""),
+        (VIDEO_CALLS, None, ""),
     ],
-    ids=["bursts", "phone", "office"],
+    ids=["bursts", "phone", "office", "load", "without", "video calls"],
 )
-def test_a_recommendation_removes_a_cause_and_costs_nobody_half(
-    scenario: dict[str, Any], cause: tuple[str, Any] | None, remedy: str
-) -> None:
+def test_a_recommendation_removes_a_cause_and_costs_nobody_half(scenario, cause, remedy):
+    """It is no idea of research and no less traffic, and meets as many as any that is listed."""
     _, advice = advised(scenario)
 
-    best = advice.recommended
     if cause is not None:
         found = {one.problem: one.groups for one in advice.causes}
         assert cause[0] in found
         assert cause[1] in (None, found[cause[0]])
+    best = advice.recommended
+    if best is None:
+        assert scenario in (NETWORKS["load"], NETWORKS["without"])
+        return
     assert remedy in best.name
+    assert best.cost in ("setting", "spectrum", "hardware")
+    assert best.outcome == "helps"
+    assert best.met == max(one.met for one in advice.trials if one.outcome == "helps")
     assert best.wins
     assert not best.breaks
     lost = [one for one in best.loses if one.metric == "goodput_bps"]
@@ -140,9 +150,7 @@ def test_a_recommendation_removes_a_cause_and_costs_nobody_half(
     [(SEATS, "", "goodput_bps", 1.5), (RTS, "no-rts", "goodput_bps", 1.33)],
     ids=["queue of 8 packets", "RTS for every frame"],
 )
-def test_a_setting_that_wastes_goodput_is_an_opportunity(
-    scenario: dict[str, Any], name: str, metric: str, least: float
-) -> None:
+def test_a_setting_that_wastes_goodput_is_an_opportunity(scenario, name, metric, least):
     result, advice = advised(scenario)
 
     assert advice.recommended is None
@@ -166,17 +174,9 @@ def test_a_healthy_network_gets_no_recommendation() -> None:
     assert advice.as_is == (4, 0, 0)
 
 
-def test_ideas_of_research_and_less_traffic_are_never_recommended() -> None:
-    for scenario in (OFFICE, PHONE, NETWORKS["load"], NETWORKS["without"]):
-        _, advice = advised(scenario)
-        if advice.recommended is not None:
-            assert advice.recommended.cost in ("setting", "spectrum", "hardware")
-
-
 def test_a_run_that_is_too_short_for_its_targets_tries_nothing() -> None:
     # Two seconds of 20 phones and 10 laptops that think for half a minute: 4 pages begin in all.
-    short = {"run.warmup": "1 s", "run.duration": "2 s", "run.replications": 2}
-    cafe = airtcp.load(str(directory() / "cafe-wifi6.toml")).vary(short)
+    cafe = short_example("cafe-wifi6", "2 s", 2)
     too_short = airtcp.advise(airtcp.simulate(cafe))
     assert (too_short.tried, too_short.causes, too_short.recommended) == (0, (), None)
 
@@ -220,68 +220,54 @@ def test_a_change_of_the_traffic_is_judged_by_the_targets_of_today() -> None:
     assert [one.text for one in changed.targets] == [one.text for one in base.targets]
 
 
-def test_hardware_does_not_hide_settings_that_meet_as_much_together() -> None:
-    # A second access point alone meets both targets, and so do two settings together.
-    _, advice = advised(
-        {
-            "phy": {"standard": "802.11b"},
-            "mac": {"rts_threshold": "0 B"},
-            "ap": {"queue": {"limit": 60}},
-            "stations": [{"name": "scanner", "count": 4}, {"name": "tablet", "count": 3}],
-            "flows": [
-                {
-                    "stations": "tablet",
-                    "direction": "download",
-                    "application": {
-                        "kind": "web",
-                        "request": "600 B",
-                        "size": {"distribution": "exponential", "mean": "40 kB"},
-                        "think_time": {"distribution": "exponential", "mean": "4 s"},
-                    },
-                    "tcp": {"preset": "linux"},
-                    "path": [{"delay": "8 ms"}],
-                },
-                {
-                    "stations": "scanner",
-                    "direction": "upload",
-                    "application": {"kind": "bulk"},
-                    "tcp": {"variant": "sack", "receive_window": "32 KiB"},
-                    "path": [{"delay": "8 ms"}],
-                },
-            ],
-            "targets": {
-                "tablet p90 transfer_time": "< 1.2 s",
-                "scanner flow_goodput": "> 1.1 Mb/s",
-            },
-            "run": {"warmup": "3 s", "duration": "40 s", "replications": 4, "seed": 4},
-        }
-    )
-
-    best = advice.recommended
-    assert best is not None
-    assert best.cost == "setting"
-    assert (best.met, best.met + best.missed + best.open) == (2, 2)
-    assert any(one.cost == "hardware" and one.met == 2 for one in advice.trials)
+READER = flow(
+    "tablet",
+    "download",
+    {
+        "kind": "web",
+        "request": "600 B",
+        "size": {"distribution": "exponential", "mean": "40 kB"},
+        "think_time": {"distribution": "exponential", "mean": "4 s"},
+    },
+    tcp=LINUX,
+    path=[{"delay": "8 ms"}],
+)
+OLD_TCP = {"variant": "sack", "receive_window": "32 KiB"}
+SCANS = {
+    **SLOWLY,
+    "ap": {"queue": {"limit": 60}},
+    "stations": [{"name": "scanner", "count": 4}, {"name": "tablet", "count": 3}],
+    "flows": [READER, flow("scanner", "upload", BULK, tcp=OLD_TCP, path=[{"delay": "8 ms"}])],
+    "targets": {"tablet p90 transfer_time": "< 1.2 s", "scanner flow_goodput": "> 1.1 Mb/s"},
+    "run": {"warmup": "3 s", "duration": "40 s", "replications": 4, "seed": 4},
+}
+WARD = {
+    **WIDE,
+    "stations": [
+        {"name": "nurse", "count": 15, "traffic": ["call"]},
+        {"name": "guest", "count": 45, "traffic": ["video", "web"]},
+    ],
+    "targets": {"guest p90 page_time": "< 3 s"},
+    "run": {"warmup": "4 s", "duration": "40 s", "replications": 2},
+}
 
 
-def test_hardware_comes_before_a_change_that_only_misses_by_less() -> None:
-    # A wider channel brings the target nearer, and a second access point as well meets it.
-    _, advice = advised(
-        {
-            "phy": {"standard": "802.11ax", "channel_width": "40 MHz"},
-            "stations": [
-                {"name": "nurse", "count": 15, "traffic": ["call"]},
-                {"name": "guest", "count": 45, "traffic": ["video", "web"]},
-            ],
-            "targets": {"guest p90 page_time": "< 3 s"},
-            "run": {"warmup": "4 s", "duration": "40 s", "replications": 2},
-        }
-    )
+@pytest.mark.parametrize(
+    ("scenario", "best", "met", "other"),
+    [
+        # A second access point alone meets both targets, and so do two settings together.
+        (SCANS, "setting", 2, "hardware"),
+        # A wider channel brings the target nearer, and a second access point as well meets it.
+        (WARD, "hardware", 1, "spectrum"),
+    ],
+    ids=["settings", "hardware"],
+)
+def test_hardware_comes_first_only_if_it_meets_more(scenario, best, met, other):
+    _, advice = advised(scenario)
 
-    best = advice.recommended
-    assert best is not None
-    assert (best.cost, best.met) == ("hardware", 1)
-    assert any(one.cost == "spectrum" and one.outcome == "helps" for one in advice.trials)
+    assert (advice.recommended.cost, advice.recommended.met) == (best, met)
+    others = [one for one in advice.trials if one.cost == other]
+    assert any(one.outcome == "helps" and (one.met == 2 or met == 1) for one in others)
 
 
 def test_a_run_without_targets_goes_on_until_windows_are_steady() -> None:
@@ -294,3 +280,77 @@ def test_a_run_without_targets_goes_on_until_windows_are_steady() -> None:
     # After 20 s, the first length, the download still has half as much again as it will keep.
     assert found.scenario.run.duration_ns > 20e9
     assert found.simulation.steadiness is None
+
+
+def laptop(name: str, count: int, traffic: str) -> dict[str, Any]:
+    return {"profile": "office-laptop", "name": name, "count": count, "traffic": [traffic]}
+
+
+READERS = {
+    "phy": {"standard": "802.11ax"},
+    "stations": [{"profile": "phone", "name": "phone", "count": 3, "traffic": ["web"]}],
+}
+EVENING = {
+    "phy": {"standard": "802.11ax", "channel_width": "80 MHz"},
+    "stations": [
+        laptop("player", 6, "call"),
+        laptop("stream", 2, "video"),
+        laptop("patch", 3, "download"),
+    ],
+    "links": {"line": {"rate": "100 Mb/s", "delay": "8 ms", "queue": {"limit": 1000}}},
+}
+
+
+def states(scenario: dict[str, Any]) -> tuple[list[str], SimulationResult]:
+    """Return the states of all targets, and the result that decided them."""
+    result = decide(airtcp.load(scenario))
+    return [one.state for one in airtcp.verdict(result).targets], result
+
+
+def test_few_pages_in_steady_state_get_more_runs_not_longer_ones() -> None:
+    decided, result = states(READERS)
+
+    assert decided == ["holds"]
+    # Three readers load a page in about half a minute each. An upper end of p90 at 95 % needs 53
+    # pages, which are more than four replications of 60 s.
+    assert result.simulation.replications > 4
+    assert result.scenario.run.duration_ns <= 120e9
+
+
+@pytest.mark.slow
+def test_a_steady_network_is_decided_within_the_work_of_twenty_seconds() -> None:
+    decided, result = states(EVENING)
+
+    # Runs of twice the length instead leave the loading times of videos open.
+    assert decided == ["holds"] * 5
+    assert sum(map(cost, result.simulation.runs)) < MOST
+
+
+VOICE = {"mac.edca.preset": "wmm", "mac.classify": {"udp": "AC_VO"}}
+
+
+@pytest.fixture(scope="module")
+def voice() -> SimulationResult:
+    return airtcp.simulate(airtcp.load(VIDEO_CALLS).vary(VOICE))
+
+
+def test_flows_of_one_cause_are_told_together(voice: SimulationResult) -> None:
+    """Of forty each has its own number of timeouts."""
+    found = list(silences(voice))
+
+    timeouts = [flow.timeouts for flow in voice.simulation.flows if flow.timeouts > 0.0]
+    assert len(set(timeouts)) > 1
+    assert [len(one.flows) for one in found] == [len(timeouts)]
+
+
+def test_a_target_on_pages_of_which_none_comes_is_missed(voice: SimulationResult) -> None:
+    """Forty laptops ask for one every half minute: half of those in progress have waited longer
+    than 2 s, and no longer run is proposed."""
+    found = airtcp.verdict(voice)
+    (pages,) = (one for one in found.targets if one.target.condition.metric.startswith("page"))
+
+    assert not voice.simulation.groups["laptop"]["download"]["page_time_p90_s"].is_known
+    assert (pages.state, pages.interval.mean) == ("fails", None)
+    pages_of = [run.accounts.pages for run in voice.simulation.runs]
+    ages_s = [float(age) for one in pages_of for age in one.under_way_age_s]
+    assert pages.interval.low == statistics.median(ages_s) > 2.0
