@@ -30,35 +30,23 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     Path("tiny.toml").write_text(TINY)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "package", "extra"),
-    [
-        (["sweep", "tiny.toml", "--axis", "run.seed=[1, 2]", "--to", "store"], "pyarrow", "sweeps"),
-        (["results", "store"], "pyarrow", "sweeps"),
-        (["plot", "store", "--y", "goodput_bps", "--out", "p.svg"], "pyarrow", "sweeps"),
-        (["simulate", "tiny.toml", "--trace", "t.parquet"], "pyarrow", "sweeps"),
-        (["simulate", "tiny.toml", "--transfers", "t.parquet"], "pyarrow", "sweeps"),
-        (["web", "--store", "store"], "pyarrow", "sweeps"),
-        (
-            ["sweep", "tiny.toml", "--axis", "run.seed=[1]", "--to", "store", "--dask", "local"],
-            "distributed",
-            "cluster",
-        ),
-        (
-            [
-                *("sweep", "tiny.toml", "--optimise", "max jain_index"),
-                *("--over", "run.seed=[1, 2]", "--to", "store"),
-            ],
-            "optuna",
-            "search",
-        ),
-    ],
-    ids=lambda value: value[0] if isinstance(value, list) else value,
-)
+SWEEP = "sweep tiny.toml --to store"
+
+
+@pytest.mark.parametrize(("command", "package", "extra"), [
+    (f"{SWEEP} --axis run.seed=[1,2]", "pyarrow", "sweeps"),
+    ("results store", "pyarrow", "sweeps"),
+    ("plot store --y goodput_bps --out p.svg", "pyarrow", "sweeps"),
+    ("simulate tiny.toml --trace t.parquet", "pyarrow", "sweeps"),
+    ("simulate tiny.toml --transfers t.parquet", "pyarrow", "sweeps"),
+    ("web --store store", "pyarrow", "sweeps"),
+    (f"{SWEEP} --axis run.seed=[1] --dask local", "distributed", "cluster"),
+    (f"{SWEEP} --optimise max_jain_index --over run.seed=[1,2]", "optuna", "search"),
+])  # fmt: skip
 def test_a_verb_that_wants_more_says_in_one_line_how_to_get_it(
-    arguments: list[str], package: str, extra: str
+    command: str, package: str, extra: str
 ) -> None:
-    said = call(*arguments)
+    said = call(*(word.replace("max_", "max ") for word in command.split()))
 
     assert said.exit_code == 2
     (line,) = said.stderr.splitlines()
@@ -75,19 +63,15 @@ def test_a_table_of_transfers_says_the_same(tmp_path: Path) -> None:
     assert all(run.transfers is not None for run in found.simulation.runs)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["run", "tiny.toml", "--out", "report"],
-        ["simulate", "tiny.toml", "--trace", "t.csv", "--transfers", "u.csv", "--pcap", "t.pcap"],
-        ["predict", "tiny.toml"],
-        ["diff", "tiny.toml", "--set", "stations.laptop.count=2", "--precision", "50 %"],
-        ["plan", "tiny.toml", "--until", "goodput < 1 Mb/s", "--no-remedies"],
-        ["sweep", "tiny.toml", "--axis", "run.seed=[1, 2]", "--dry-run"],
-        pytest.param(["reproduce", "--quick", "M.fig1"], marks=with_papers),
-    ],
-    ids=lambda arguments: arguments[0],
-)
+@pytest.mark.parametrize("arguments", [
+    ["run", "tiny.toml", "--out", "report"],
+    ["simulate", "tiny.toml", "--trace", "t.csv", "--transfers", "u.csv", "--pcap", "t.pcap"],
+    ["predict", "tiny.toml"],
+    ["diff", "tiny.toml", "--set", "stations.laptop.count=2", "--precision", "50 %"],
+    ["plan", "tiny.toml", "--until", "goodput < 1 Mb/s", "--no-remedies"],
+    ["sweep", "tiny.toml", "--axis", "run.seed=[1, 2]", "--dry-run"],
+    pytest.param(["reproduce", "--quick", "M.fig1"], marks=with_papers),
+], ids=lambda arguments: arguments[0])  # fmt: skip
 def test_everything_else_needs_none_of_them(arguments: list[str]) -> None:
     said = call(*arguments)
 

@@ -1,5 +1,6 @@
 """Memory: what a scenario may need is at least what it takes, and more than there is is refused."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -56,12 +57,10 @@ PRINT_PEAK = (
 )
 
 
-def taken(text: str, *, trace: bool) -> int:
-    """The largest resident size of a process that simulates a scenario on two threads."""
+def taken(text: str, work: str) -> int:
+    """The largest resident size of a process that does something with a scenario."""
     code = (
-        "import sys, airtcp\n"
-        f"airtcp.simulate(airtcp.scenario.loads(sys.stdin.read()), threads=2, trace={trace})\n"
-        + PRINT_PEAK
+        f"import sys, airtcp\none = airtcp.scenario.loads(sys.stdin.read())\n{work}\n{PRINT_PEAK}"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], input=text, capture_output=True, text=True, check=True
@@ -83,45 +82,86 @@ def test_an_estimate_is_above_what_a_simulation_takes_and_not_far(name: str, tra
 
     found = memory.costs(loaded, threads=2, replications=replications, sample_s=sample_s)
 
-    estimate, measured = sum(cost.size for cost in found), taken(EXTREMES[name], trace=trace)
+    estimate, measured = (
+        sum(cost.size for cost in found),
+        taken(EXTREMES[name], f"airtcp.simulate(one, threads=2, trace={trace})"),
+    )
     print(f"{name}: {estimate / 1e6:.0f} MB estimated, {measured / 1e6:.0f} MB taken")
     assert measured <= estimate <= MOST_TIMES * measured
+
+
+def cost(
+    key: str,
+    *,
+    groups: int = 2,
+    count: int = 10,
+    threads: int = 1,
+    sample_s: float = 0,
+    **told: Any,
+) -> float:
+    """What the part of a simulation that `key` decides may need."""
+    loaded = airtcp.scenario.loads(scenario(groups, count, **told))
+    runs = loaded.run.replications or 1
+    more: dict[str, Any] = {"sample_s": sample_s, "samples_only": True} if sample_s else {}
+    found = memory.costs(loaded, threads=threads, replications=runs, **more)
+    return sum(one.size for one in found if one.key == key)
+
+
+WINDOW = 'tcp = {{ receive_window = "{}", window_scaling = true }}'
+PAGES = '{ kind = "web", size = "30 kB", think_time = "10 ms" }'
+VIDEO = '{{ kind = "udp", packet = "1 kB", rate = "{} Mb/s" }}'
+
+
+@pytest.mark.parametrize(("key", "less", "more", "times"), [
+    ("stations.count", {}, {"count": 20}, 2),
+    ("stations.count", {}, {"threads": 2}, 2),
+    # No more replications than there are run at once.
+    ("stations.count", {"threads": 2}, {"threads": 8}, 1),
+    ("stations", {}, {"groups": 6}, 3),
+    ("run.replications", {}, {"replications": 60}, 30),
+    ("phy.cw_max", {"standard": "802.11b"}, {"standard": "802.11b", "threads": 2}, 2),
+    ("flows.download0.tcp.receive_window", {"tcp": WINDOW.format("1 MiB")},
+     {"tcp": WINDOW.format("16 MiB")}, 16),
+    ("flows.download0.application", {"application": PAGES},
+     {"application": PAGES, "duration": "0.6 s"}, 2),
+    # All datagrams may wait where the air cannot carry them.
+    ("flows.download0.application", {"application": VIDEO.format(1000)},
+     {"application": VIDEO.format(2000)}, 2),
+    ("the trace", {"sample_s": 0.1}, {"sample_s": 0.05}, 2),
+])  # fmt: skip
+def test_what_a_part_needs_grows_as_its_key_does(
+    key: str, less: dict[str, Any], more: dict[str, Any], times: float
+) -> None:
+    assert cost(key, **more) == pytest.approx(times * cost(key, **less))
+    assert cost(key, **less) > 0
+
+
+def test_times_of_transfers_are_kept_of_each_replication() -> None:
+    """Ten stations begin 100 pages a second for 0.3 s; a time has eight bytes. Bulk ends never."""
+    key = "flows.download0.application"
+    two, four = (cost(key, application=PAGES, replications=runs) for runs in (2, 4))
+
+    assert four - two == pytest.approx(2 * 10 * 100 * 0.3 * 8)
+    assert cost(key) == 0
 
 
 @pytest.mark.slow
 def test_a_scenario_of_many_groups_with_a_trace_takes_less_than_a_gigabyte() -> None:
     """Over `predict`, `simulate` and `diff` in one process."""
-    code = (
-        "import sys, airtcp\n"
-        "scenario = airtcp.scenario.loads(sys.stdin.read())\n"
-        "airtcp.predict(scenario)\n"
-        "airtcp.simulate(scenario, threads=2, trace=True)\n"
-        "airtcp.diff(scenario, scenario.vary({'run.seed': 2}), threads=2)\n" + PRINT_PEAK
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        input=EXTREMES["groups"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    work = "airtcp.predict(one)\nairtcp.simulate(one, threads=2, trace=True)\n"
+    work += "airtcp.diff(one, one.vary({'run.seed': 2}), threads=2)"
 
-    assert int(done.stdout) < GB
+    assert taken(EXTREMES["groups"], work) < GB
 
 
-@pytest.mark.parametrize(
-    ("text", "key"),
-    [
-        (scenario(1, 1), ""),
-        (scenario(2, 10_000), "stations.count"),
-        (scenario(500, 1), "stations"),
-        (scenario(1, 1, replications=1_000_000), "run.replications"),
-        (
-            scenario(1, 100, tcp='tcp = { receive_window = "64 MiB", window_scaling = true }'),
-            "flows.download0.tcp.receive_window",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "key"), [
+    (scenario(1, 1), ""),
+    (scenario(2, 10_000), "stations.count"),
+    (scenario(500, 1), "stations"),
+    (scenario(1, 1, replications=1_000_000), "run.replications"),
+    (scenario(1, 100, tcp='tcp = { receive_window = "64 MiB", window_scaling = true }'),
+     "flows.download0.tcp.receive_window"),
+])  # fmt: skip
 def test_what_does_not_fit_is_refused_before_the_run(
     text: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,28 +177,21 @@ def test_what_does_not_fit_is_refused_before_the_run(
         assert done.exit_code == 2
         assert done.stdout == ""
         assert done.stderr.startswith(f"airtcp: {path}: {key}: needs most, ")
-        assert " of memory for this simulation, and 0.2 GB are free; " in done.stderr
-        assert "allowed: less of it" in done.stderr
+        told = re.search("most, (.*) GB, of the (.*) GB of memory for this simulation", done.stderr)
+        assert 0.2 < float(told[2]) < 100
+        assert 0.01 < float(told[1]) < float(told[2])
+        assert ", and 0.2 GB are free; allowed: less of it" in done.stderr
         assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("lines", "files", "left"),
-    [
-        ("0::/a/b\n", {"a/memory.max": "1000", "a/memory.current": "400"}, 600),
-        (
-            "0::/a\n",
-            {"a/memory.max": "900", "a/memory.current": "800", "a/memory.stat": "inactive_file 50"},
-            150,
-        ),
-        ("0::/a\n", {"a/memory.max": "max", "a/memory.current": "400"}, 10_000),
-        (
-            "7:memory:/c\n3:cpu:/d\n",
-            {"memory/c/memory.limit_in_bytes": "700", "memory/c/memory.usage_in_bytes": "0"},
-            700,
-        ),
-    ],
-)
+@pytest.mark.parametrize(("lines", "files", "left"), [
+    ("0::/a/b\n", {"a/memory.max": "1000", "a/memory.current": "400"}, 600),
+    ("0::/a\n",
+     {"a/memory.max": "900", "a/memory.current": "800", "a/memory.stat": "inactive_file 50"}, 150),
+    ("0::/a\n", {"a/memory.max": "max", "a/memory.current": "400"}, 10 * 1024),
+    ("7:memory:/c\n3:cpu:/d\n",
+     {"memory/c/memory.limit_in_bytes": "700", "memory/c/memory.usage_in_bytes": "0"}, 700),
+])  # fmt: skip
 def test_control_groups_say_how_much_there_is(
     lines: str, files: dict[str, str], left: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,6 +202,5 @@ def test_control_groups_say_how_much_there_is(
     }
     monkeypatch.setattr(memory, "_text", lambda path: machine.get(str(path), ""))
     monkeypatch.setattr(memory, "_of_limit", lambda: None)
-    least = min(left, 10 * 1024)
 
-    assert memory.available_bytes() == (least if left < 10_000 else 10 * 1024)
+    assert memory.available_bytes() == left

@@ -30,7 +30,7 @@ READ: dict[Callable[[object], float], dict[str, float]] = {
     units.parse_size_bytes: {
         "30 kB": 30_000, "64 KiB": 65_536, "1 MB": 10**6, "1 MiB": 2**20, "1 GB": 10**9,
         "1 GiB": 2**30, "1e15 B": 10**15, "0 B": 0, "1.5 kB": 1_500, "1460 bytes": 1_460,
-        "160 b": 20, "160 bit": 20, "8 bits": 1,
+        "160 b": 20, "160 bit": 20, "8 bits": 1, "1 byte": 1,
     },
     # A mean need not be whole.
     units.parse_mean_size_bytes: {"1.5 kB": 1_500, "30.0005 kB": 30_000.5},
