@@ -11,7 +11,14 @@ import numpy as np
 import pytest
 from airtcp.conditions import read_condition
 from airtcp.judge.targets import EXPECTED, expected
-from airtcp.judge.verdicts import _of_those_who_wait, glanced, joint_level, starved_runs, state_of
+from airtcp.judge.verdicts import (
+    _of_those_who_wait,
+    _while_running,
+    glanced,
+    joint_level,
+    starved_runs,
+    state_of,
+)
 from airtcp.results.verdict import Judged, Target, Verdict
 from airtcp.scenario import load, loads
 from airtcp.scenario.measured import measurable
@@ -110,6 +117,27 @@ def test_ten_pages_that_wait_tell_of_a_percentile(ages_s, text, low_s):
 
     found = _of_those_who_wait(measured, read_condition(text), scenario)
     assert (found and found.low) == low_s
+
+
+@pytest.mark.parametrize(
+    ("text", "parts", "bps"),
+    [
+        ("laptop/download goodput > 1 Mb/s", ["all", "download"], 8e6),
+        ("laptop goodput > 1 Mb/s", ["all", "download"], 8e6),
+        # Of both directions the jobs are a part.
+        ("laptop goodput > 1 Mb/s", ["all", "download", "upload"], None),
+        ("laptop flow_goodput > 1 Mb/s", ["all", "download"], 4e6),
+        ("laptop/upload goodput > 1 Mb/s", ["all", "download"], None),
+        ("laptop transfer_time < 1 s", ["all", "download"], None),
+    ],
+)
+def test_the_goodput_of_two_jobs_is_that_until_their_end(text, parts, bps):
+    together = Interval(8e6, 7e6, 9e6, 4)
+    job = SimpleNamespace(group="laptop", part="download", count=2, goodput_bps=together)
+    measured: Any = SimpleNamespace(groups={"laptop": parts}, jobs=[job])
+
+    found = _while_running(measured, read_condition(text))
+    assert (found and found.mean) == bps
 
 
 @pytest.mark.parametrize(
