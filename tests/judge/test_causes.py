@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import airtcp
 import pytest
 from airtcp.judge.candidates import COSTS, Candidate, pair, singles
-from airtcp.judge.causes import _pairs, causes
+from airtcp.judge.causes import _cause, _in_order, _pairs, causes
 from airtcp.judge.counterfactual import PROBLEMS, counterfactuals
+from airtcp.judge.outcome import Outcome, TargetOutcome
 from airtcp.judge.race import Race, cost
 from airtcp.remedies import catalogue, named
 from airtcp.results.advice import Cause
@@ -227,6 +229,52 @@ def test_a_pair_of_causes_keeps_the_groups_of_each() -> None:
     groups = {pair.problem: pair.each for pair in _pairs([one, two])}
 
     assert groups["distance + without"] == (("far",), ("near",))
+
+
+def outcome(ratios: tuple[float | None, ...]) -> Outcome:
+    """Targets with these ratios, each of which has a text of its own."""
+    targets = (TargetOutcome(str(n), "unknown", one, 0.0) for n, one in enumerate(ratios))
+    return Outcome(tuple(targets), frozenset(), {}, {}, {})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ((2.0,), (0.5,), (0, 1, 4.0)),
+        # Nearer to the bound by a fifth and more.
+        ((2.0,), (1.59,), (0, 0, 2.0 / 1.59)),
+        ((2.0,), (1.61,), None),
+        ((0.5, 2.0), (0.5, 0.4), (1, 2, 4.0)),
+        ((0.5, 2.0), (2.0, 0.5), None),
+        ((0.5, 0.5), (2.0, 0.1), None),
+        # What was not measured has no distance.
+        ((2.0, None), (0.5, 3.0), (0, 1, 4.0)),
+        ((2.0,), (0.0,), (0, 1, 1.0)),
+    ],
+)
+def test_a_cause_restores_targets_or_brings_them_nearer(before, after, told):
+    anything: Any = SimpleNamespace(problem="link", each=())
+    found = _cause(anything, outcome(before), outcome(after))
+    seen = None if found is None else (found.met_before, found.met, pytest.approx(found.gain))
+    assert seen == told
+
+
+@pytest.mark.parametrize(
+    ("found", "order"),
+    [
+        ([("link", 1, 4.0), ("distance", 2, 4.0)], ["distance", "link"]),
+        ([("load", 2, 4.0), ("link + distance", 2, 4.0)], ["link + distance", "load"]),
+        ([("link + distance", 2, 4.0), ("distance", 2, 4.0)], ["distance", "link + distance"]),
+        # Of those that restore as much the more specific comes first, and if none restores any,
+        # those with much larger gains.
+        ([("distance", 1, 4.0), ("rts", 1, 1.1)], ["rts", "distance"]),
+        ([("rts", 0, 1.1), ("distance", 0, 4.0)], ["distance", "rts"]),
+    ],
+)
+def test_the_order_of_causes(found, order):
+    causes = [Cause(name, (), 0, met, 2, 2.0, 0.5, gain) for name, met, gain in found]
+    anything: Any = None
+    assert [one.problem for _, one in _in_order([(anything, one) for one in causes])] == order
 
 
 def test_a_network_that_meets_its_targets_has_no_cause() -> None:
