@@ -258,6 +258,7 @@ def test_a_difference_tells_what_a_channel_changes() -> None:
     change = found.cells["middle"]["goodput_bps"]
     assert change.separated
     assert change.difference.mean > 15e6
+    assert set(found.to_dict()["cells"]) == set(channels)
     table = by_cell_of_both(found.a.simulation, found.b.simulation)
     name, share, _, heard, *_ = table.rows[1]
     assert name == "middle"
