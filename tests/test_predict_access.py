@@ -97,6 +97,8 @@ def test_one_category_of_its_own_contends_with_its_aifs_and_window() -> None:
     assert (phy.difs_ns, phy.cw_min, phy.cw_max) == (110_000, 15, 31)
     assert phy.eifs_ns - asked.phy.eifs_ns == 110_000 - 50_000
     assert access.scenario.mac.edca is None
+    # Of two limits of the window that of the stations counts, who collide more often.
+    assert as_dcf(scenario(mac="[mac.edca]")).scenario.phy.cw_max == 1023
     assert access.broken == ()
     best = predict(asked).best("goodput_bps")
     measured = simulate(asked).metrics["goodput_bps"].mean
@@ -171,6 +173,9 @@ def test_no_model_with_one_dcf_has_an_access_point_that_sends_in_bursts() -> Non
     bursts, plain = (scenario(datagrams(), count=2, ap=ap) for ap in (BURSTS, ""))
     assert predict(bursts).model == predict(plain).model != {}
     assert predict(scenario(datagrams(), mac=AP_FIRST)).uncovered is None
+    # For uploads of TCP it sends ACKs.
+    uploads = download().replace("download", "upload")
+    assert "AIFS 30 us" in as_dcf(scenario(uploads, mac=AP_FIRST)).reason
 
 
 def test_beacons_break_models_that_have_none() -> None:
