@@ -23,7 +23,7 @@ from airtcp.sweep.spec import sweep_of
 from airtcp.sweep.workers import LocalCrew, Lost
 from children import Children
 from commands import call
-from sweeping import long_sweep, under_way, wait_for_rows
+from sweeping import long_sweep, under_way
 
 AXES: dict[str, Any] = {"stations.laptop.count": [1, 2], "ap.queue.limit": [10, 100]}
 
@@ -253,21 +253,6 @@ def test_very_many_runs_are_asked_for_twice(sweep_file: Path, tmp_path: Path) ->
     assert done.exit_code == 2
     assert "120,000 runs exceed the limit of 100,000" in done.stderr
     assert not (tmp_path / "store").exists()
-
-
-def test_ctrl_c_keeps_what_had_ended(sweep_file: Path, tmp_path: Path, started: Children) -> None:
-    store = tmp_path / "store"
-    # Far from done when the first rows are seen, on a fast machine too.
-    process = under_way(started, long_sweep(sweep_file, "2000 s"), store)
-    wait_for_rows(store)
-
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-
-    assert process.returncode == 130
-    assert "interrupted: finished points are in the store; run the same command to continue" in said
-    found = opened(store)
-    assert 0 < len(found) < 250
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.verify)])

@@ -50,7 +50,7 @@ def test_a_store_that_is_removed_is_said_once(
 def test_a_second_sweep_into_a_store_is_refused(
     sweep_file: Path, tmp_path: Path, started: Children
 ) -> None:
-    """While the first one writes, which goes on."""
+    """While the first one writes, which goes on; Ctrl-C keeps its finished points."""
     store = tmp_path / "store"
     first = under_way(started, long_sweep(sweep_file, DURATION), store)
     wait_for_rows(store)
@@ -64,8 +64,10 @@ def test_a_second_sweep_into_a_store_is_refused(
     assert first.poll() is None
     wait_for_rows(store, at_least=2)
     first.send_signal(signal.SIGINT)
-    first.communicate()
+    _, said = first.communicate()
     assert first.returncode == 130
+    assert "interrupted: finished points are in the store; run the same command to continue" in said
+    assert 0 < len(opened(store)) < 250
     goes_on(sweep_file, store)
 
 

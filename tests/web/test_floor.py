@@ -12,12 +12,13 @@ from typing import Any
 import airtcp
 import pytest
 from airtcp.examples import directory
+from airtcp.present.cells import by_cell, sentences
 from airtcp.scenario import Scenario, loads
 from airtcp.web import floor, parts
 from bases import BULK, two_cells
 from browsing import Page, packed, text_of
 from PIL import Image
-from serving import Web
+from test_judged import told_by
 
 DOWN = f"application = {BULK}"
 
@@ -51,13 +52,10 @@ def test_cells_on_channels_of_their_own_keep_all() -> None:
     assert floor.told(example("office-wifi6")) is None
 
 
-def test_a_run_tells_the_cells_beside_each_other_and_why(web: Web) -> None:
+def test_a_run_tells_the_cells_beside_each_other_and_why() -> None:
     changes = {"run.duration": "2 s", "run.warmup": "1 s", "run.replications": 3}
     source = {"example": "three-cells", "changes": changes}
-    ended = web.run({"kind": "run", "source": source})
-    told = next(one["result"] for one in ended["messages"] if "result" in one)["cells"]
-    from airtcp.present.cells import by_cell, sentences
-
+    told = told_by({"kind": "run", "source": source})[-1]["result"]["cells"]
     scenario = example("three-cells").vary(changes)
     simulation = airtcp.compare(scenario).simulation
     why = sentences(scenario, simulation.cells)

@@ -12,7 +12,7 @@ from airtcp.web import timeline as module
 from airtcp.web.sentences import KINDS
 from airtcp.web.timeline import timeline
 from browsing import Page, packed
-from serving import Web
+from test_judged import told_by
 
 
 def example(name: str) -> Scenario:
@@ -120,12 +120,10 @@ def test_the_key_and_the_words_are_those_of_what_is_drawn(
 
 
 @pytest.mark.parametrize("name", [one.name for one in examples()])
-def test_each_example_has_a_timeline(web: Web, name: str) -> None:
+def test_each_example_has_a_timeline(name: str) -> None:
     asked = {"kind": "timeline", "source": {"example": name}, "begin_ms": 1000.0, "length_ms": 20.0}
-    told = web.run(asked)
+    shown = told_by(asked)[-1]["result"]
 
-    assert told["state"] == "done", told["messages"][-1]
-    shown = told["messages"][-1]["result"]
     assert shown["frames"]
     # Web users have finished connections, which have no window any more.
     assert all(window["cwnd"] for window in shown["windows"])
