@@ -246,6 +246,9 @@ def test_only_pairs_that_both_have_a_value_count() -> None:
 def test_the_json_is_that_of_the_library(file: Path, fewer: Difference) -> None:
     answer = json.loads(call("diff", file, "--set", "stations.far.count=2", "--json").stdout)
     assert answer == fewer.to_dict()
+    about_pairs = {"replications", "precision", "stopped", "confidence"}
+    assert set(answer) == {"a", "b", "metrics", "groups", *about_pairs}
+    assert set(answer["metrics"]["ap_queue_packets"]) == {"a", "b", "difference"}
     assert answer["b"]["scenario"]["stations"][1]["count"] == 2
 
 

@@ -187,6 +187,12 @@ def test_a_question_without_an_answer_is_an_error(until, says, scenario):
     assert says in str(caught.value)
 
 
+def test_an_error_after_simulations_is_one_line_with_status_2() -> None:
+    asked = ["--until", "transfer_time < 1 h", "--set", "run.duration=3 s"]
+    result = command("plan", "-", "--no-remedies", *asked, stdin=PAGES)
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+
+
 def test_what_the_command_prints(tmp_path: Path) -> None:
     until = "p90 transfer_time > 1 s"
     asked = ["plan", "-", "--no-remedies", "--until", until, "--set", "run.duration=10 s"]
