@@ -15,6 +15,7 @@ import pytest
 from airtcp.estimates.short import Short
 from airtcp.estimates.windows import Windows, _Kind
 from airtcp.examples import directory
+from airtcp.exceptions import SimulationError
 from airtcp.prediction import predict
 from airtcp.present.summary import glanced
 from airtcp.results.glance import SOURCE
@@ -217,6 +218,20 @@ def test_a_glance_stands_where_no_model_does_and_nowhere_else() -> None:
 
 LOSSES = ("packet_loss", "r_factor", "ap_queue_drop_probability")
 WAITS = ("rtt_s", "packet_delay_s", "ap_queue_delay_s")
+
+
+def test_a_look_that_fails_is_told_unless_it_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any, **__: Any) -> None:
+        raise SimulationError("too many transfers")
+
+    monkeypatch.setattr("airtcp.run.glance.glance", fails)
+    of = airtcp.load(OFFICE)
+
+    said = predict(of)
+    assert said.unanswered[SOURCE] == "too many transfers"
+    assert said.uncovered.endswith(f"; {SOURCE}: too many transfers")
+    with pytest.raises(SimulationError):
+        predict(of, glance=True)
 
 
 def office(group: str, **tcp: Any) -> Scenario:
