@@ -5,17 +5,20 @@ from typing import Any
 
 import airtcp
 import pytest
+from airtcp.examples import directory
+from airtcp.web import work
+from airtcp.web.network import loads
 from browsing import Page, packed, put, text_of
-from serving import Web
 from test_page_targets import MIX, has, simulated
 
 
-def network(web: Web, **source: Any) -> Any:
-    return web.ask("api/scenario", {"source": source})[1]["structure"]["network"]
+def network(**source: Any) -> Any:
+    told = work.question("scenario", {"source": source}, Path(), {})
+    return told["structure"]["network"]
 
 
-def test_groups_are_as_far_as_their_place_their_distance_or_their_rate(web: Web) -> None:
-    office = {one["name"]: one for one in network(web, example="office-wifi6")["groups"]}
+def test_groups_are_as_far_as_their_place_their_distance_or_their_rate() -> None:
+    office = {one["name"]: one for one in network(example="office-wifi6")["groups"]}
     assert [one["count"] for one in office.values()] == [20, 6, 1, 1]
     far = office["far"]
     assert far["moves"]["path"] == "stations.far.place"
@@ -24,29 +27,26 @@ def test_groups_are_as_far_as_their_place_their_distance_or_their_rate(web: Web)
     assert far["far"] == 1.0 > office["desk"]["far"] > 0.0
     assert (far["speed"], office["desk"]["speed"]) == (0, 2)
 
-    by_rate = network(web, example="home-wifi6")["groups"]
+    by_rate = network(example="home-wifi6")["groups"]
     assert [one["moves"] for one in by_rate] == [None] * 3
     assert by_rate[0]["far"] == 0.0
     assert by_rate[0]["far"] < by_rate[1]["far"] < by_rate[2]["far"] <= 1.0
 
     path_loss = MIX.replace("count = 8\n", 'count = 8\ndistance = "12 m"\n')
     path_loss = path_loss.replace("count = 2\n", 'count = 2\ndistance = "3 m"\n')
-    near, nearer = network(web, text=path_loss)["groups"]
+    near, nearer = network(text=path_loss)["groups"]
     steps = [one["value"] for one in near["moves"]["steps"]]
     assert steps[near["moves"]["place"]] == "12 m"
     assert {"1 m", "10 m", "14 m", "100 m"} < set(steps)
     assert nearer["far"] < near["far"]
 
 
-def test_several_cells_have_a_map_instead(web: Web) -> None:
-    assert network(web, example="three-offices") is None
-    assert network(web, example="hidden-uploads") is None
+def test_several_cells_have_a_map_instead() -> None:
+    assert network(example="three-offices") is None
+    assert network(example="hidden-uploads") is None
 
 
-def test_a_link_has_its_goodput_over_its_rate(web: Web, tmp_path: Path) -> None:
-    from airtcp.examples import directory
-    from airtcp.web.network import loads
-
+def test_a_link_has_its_goodput_over_its_rate() -> None:
     short = {"run.warmup": "1 s", "run.duration": "3 s", "run.replications": 2}
     scenario = airtcp.load(str(directory() / "home-evening.toml")).vary(short)
     result = airtcp.simulate(scenario)
