@@ -233,7 +233,7 @@ def damaged(whole: bytes, seed: int) -> bytes:
     content = bytearray(whole)
     for _ in range(draw.choice((1, 3, 30))):
         # Lengths are where most harm is done: near the head, and anywhere.
-        place = draw.randrange(draw.choice((64, len(content))))
+        place = draw.randrange(draw.choice((min(64, len(content)), len(content))))
         kind = draw.randrange(6)
         if kind == 0:
             del content[place : place + draw.randrange(1, 40)]
