@@ -3,6 +3,7 @@
 import csv
 import re
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,46 @@ def test_what_hostapd_does_not_start_as_it_stands_ends_the_import(
 
     with pytest.raises(ScenarioError, match=re.escape(place)):
         phy(tmp_path, text)
+
+
+#: The lower channel of each pair of 40 MHz in 5 GHz (IEEE 802.11-2020, Table E-4).
+LOWER = {36, 44, 52, 60, 100, 108, 116, 124, 132, 140, 149, 157, 165, 173}
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_channels_of_40_mhz_are_the_pairs_of_the_standard(sign: int) -> None:
+    def allowed(text: str, channels: Iterable[int]) -> set[int]:
+        wide = f"{text}ht_capab=[HT40{'+' if sign > 0 else '-'}]\n"
+        said = {one: outcome(wide.replace("channel=N", f"channel={one}"))[0] for one in channels}
+        return {one for one, keys in said.items() if "refused" not in keys}
+
+    in_5_ghz = [*range(36, 65, 4), *range(100, 145, 4), *range(149, 178, 4)]
+    lower = {one if sign > 0 else one + 4 for one in LOWER} & set(in_5_ghz)
+    assert allowed("hw_mode=a\nchannel=N\nieee80211n=1\n", in_5_ghz) == lower
+    below_13 = {one for one in range(1, 14) if 1 <= one + 4 * sign <= 13}
+    assert allowed("hw_mode=g\nchannel=N\nieee80211n=1\n", range(1, 14)) == below_13
+
+
+@pytest.mark.parametrize(("center", "width", "within"), [
+    (42, 1, range(36, 49, 4)), (155, 1, range(149, 162, 4)), (50, 2, range(36, 65, 4)),
+])  # fmt: skip
+def test_a_wide_channel_contains_the_channel(center: int, width: int, within: range) -> None:
+    text = _AC.replace("chwidth=1", f"chwidth={width}").replace("=42", f"={center}")
+    text = text.replace("[SHORT-GI-80]", "[SHORT-GI-80][VHT160]").replace("[HT40+]", "")
+    for channel in range(within.start - 16, within.stop + 16, 4):
+        pair = "" if channel not in within else "+" if channel in LOWER else "-"
+        wide = text.replace("ht_capab=", f"ht_capab=[HT40{pair or '+'}]")
+        keys, _ = outcome(wide.replace("channel=36", f"channel={channel}"))
+        assert ("refused" not in keys) == (channel in within), channel
+
+
+@pytest.mark.parametrize(("option", "least", "most"), [
+    ("beacon_int", 10, 65535), ("wmm_ac_be_txop_limit", 0, 65535),
+])  # fmt: skip
+def test_numbers_have_both_bounds(option: str, least: int, most: int) -> None:
+    for value in (least - 1, least, most, most + 1):
+        keys, _ = outcome(f"{_N}{option}={value}\n")
+        assert ("refused" in keys) == (not least <= value <= most), value
 
 
 def test_other_radios_are_not_modelled(tmp_path: Path) -> None:

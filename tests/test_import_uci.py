@@ -142,14 +142,28 @@ def test_ciphers_and_wmm_decide_on_ht(options: list[str], standard: str) -> None
     assert phy(VHT + iface(*options))["standard"] == standard
 
 
-def test_openwrt_s_bursts_are_the_access_point_s(tmp_path: Path) -> None:
-    path = written(tmp_path, VHT, "wireless")
-    edca = tomllib.loads(scenario_of([path]))["mac"]["edca"]
-    # tx_queue_data2_burst=2.0: OpenWrt's default with VHT.
-    assert edca == {"ap": {"AC_BE": {"txop_limit": "2 ms"}}}
+@pytest.mark.parametrize(("device_", "burst"), [
+    # tx_queue_data2_burst=2.0: OpenWrt's default with VHT; a burst is one of HT and later.
+    (VHT, "2 ms"), (VHT + "\n option tx_burst 0", None), (VHT + "\n option tx_burst 5", "5 ms"),
+    (device("band 5g", "channel 36", "htmode HT20"), None),
+    (device("band 5g", "channel 36", "htmode HT20", "tx_burst 1.5"), "1.5 ms"),
+    (device("hwmode 11a", "channel 36", "tx_burst 5"), None),
+])  # fmt: skip
+def test_openwrt_s_bursts_are_the_access_point_s(device_: str, burst: str | None) -> None:
+    keys = outcome(device_)[0].get("mac.edca.ap")
+    assert keys == (burst and {"AC_BE": {"txop_limit": burst}})
 
-    path.write_text(VHT + "\n option tx_burst 0")
-    assert "mac" not in tomllib.loads(scenario_of([path]))
+
+@pytest.mark.parametrize(("htmode", "option", "guard"), [
+    ("VHT80", "short_gi_80 0", "800 ns"), ("VHT80", "short_gi_80 1", None),
+    ("VHT80", "short_gi_40 0", None), ("HT20", "short_gi_20 0", "800 ns"),
+    ("HE80", "short_gi_80 0", None),
+])  # fmt: skip
+def test_a_short_guard_interval_is_one_of_a_width(
+    htmode: str, option: str, guard: str | None
+) -> None:
+    found = phy(device("band 5g", "channel 36", f"htmode {htmode}", option))
+    assert found.get("guard_interval") == guard
 
 
 VALUES = {
