@@ -54,7 +54,7 @@ print(json.dumps(told))
 def test_no_reader_goes_on_for_ever(tmp_path: Path) -> None:
     for name in ("store.json", "dcf.answers.toml"):
         (tmp_path / name).symlink_to("/dev/zero")
-    command = [sys.executable, "-c", _CODE, tmp_path, _SCENARIO]
+    command: list[str | Path] = [sys.executable, "-c", _CODE, tmp_path, _SCENARIO]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
 
     told = json.loads(done.stdout)

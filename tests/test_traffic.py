@@ -7,11 +7,12 @@ import random
 from pathlib import Path
 
 import airtcp
+import numpy as np
 import pytest
 from airtcp.exceptions import QuestionError, ScenarioError
 from airtcp.scenario import loads
 from airtcp.scenario.requests import Requests, read_requests
-from airtcp.traffic.study import study
+from airtcp.traffic.study import THOUGHT_S, VISIT_S, study, survivals
 from bases import cell
 from commands import call as command
 from imported import written
@@ -67,6 +68,35 @@ def test_other_forms_are_read_too(
 
     assert (found.form, found.sizes) == (form, sizes)
     assert study(found).think_mean_s == think
+
+
+def test_a_study_is_arithmetic() -> None:
+    """Of 100, 200, 300 and 400 bytes the mean is 250 and the variance 12,500.
+
+    Pauses of one client count from a thought on, and below a visit: here only the second.
+    """
+    gaps = (0.0, THOUGHT_S - 0.01, THOUGHT_S, VISIT_S)
+    times: list[float | None] = [sum(gaps[: n + 1]) for n in range(4)]
+    found = study(Requests("made", [100, 300, 200, 400], times, ["x"] * 4))
+    other = study(Requests("made", [100, 300, 200, 400], [7, None, 5, 6], ["x", "x", "y", ""]))
+
+    assert (found.mean, found.scv, found.quantiles["p50"]) == (250, pytest.approx(0.2), 250)
+    assert (found.clients, found.requests_per_client, found.span_s) == (1, 4, sum(gaps))
+    assert (found.think_times, found.think_mean_s) == (1, pytest.approx(THOUGHT_S))
+    assert (other.clients, other.requests_per_client, other.span_s) == (2, 2, 2)
+    assert (other.think_times, other.think_mean_s) == (0, None)
+
+
+def test_a_hyperexponential_fit_has_balanced_means() -> None:
+    """Sizes 1 and 9 with weights 9 and 1: mean 1.8, second moment 9, so SCV = 9 / 3.24 - 1."""
+    found = study(Requests("made", [1.0] * 9 + [9.0], [None] * 10, [""] * 10))
+
+    scv = 9 / 3.24 - 1
+    first = (1 + math.sqrt((scv - 1) / (scv + 1))) / 2
+    parts = [share * math.exp(-2 * share * 2.7 / 1.8) for share in (first, 1 - first)]
+    above = survivals(found)["hyperexponential"](np.array([2.7]))
+    assert found.scv == pytest.approx(scv)
+    assert above[0] == pytest.approx(sum(parts))
 
 
 def test_fits_find_the_law_that_was_drawn_from() -> None:
