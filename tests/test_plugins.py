@@ -111,6 +111,12 @@ ON_ACK, ON_LOSS, AVOID = (
     f"def {name}(self, window, event):\n    " for name in ("on_ack", "on_loss", "avoid")
 )
 
+#: The body of a method that computes for 1.1 s, without the time in which others use the CPU.
+COMPUTES = """import time
+    until = time.thread_time() + 1.1
+    while time.thread_time() < until:
+        pass"""
+
 
 @pytest.mark.parametrize(("body", "told"), [
     (ON_ACK + "return 1 // 0", "line 6, on_ack: Zero"),
@@ -118,7 +124,7 @@ ON_ACK, ON_LOSS, AVOID = (
     (AVOID + "window.cwnd = -3", "cwnd = -3 B: at least a segment, 1460 B (RFC 5681, section 3.1)"),
     (AVOID + "window.cwnd *= 1.5", "allowed: a whole number of bytes"),
     (ON_LOSS + "window.ssthresh = 0", "ssthresh = 0 B: at least a segment"),
-    (ON_LOSS + "import time\n    time.sleep(1.1)", " s; allowed: a second"),
+    (ON_LOSS + COMPUTES, " s of CPU time; allowed: a second"),
 ])  # fmt: skip
 def test_a_wrong_call_ends_the_run_with_the_users_line(
     tmp_path: Path, body: str, told: str
@@ -126,6 +132,15 @@ def test_a_wrong_call_ends_the_run_with_the_users_line(
     word = registered(tmp_path, f"wrong-{next(NUMBERS)}", body)
     for threads in (1, 2):
         assert_fails(scenario(word), threads, word, told)
+
+
+def test_a_call_may_wait_for_longer_than_it_may_compute(tmp_path: Path) -> None:
+    """On a busy machine a call waits for the CPU, as this one sleeps once."""
+    first = "import time\n    time.sleep(0 if hasattr(Own, 'waited') else 1.1)\n    "
+    waits = first + "Own.waited = True\n    "
+    word = registered(tmp_path, "waits", ON_LOSS + waits + "super().on_loss(window, event)")
+
+    assert outcomes(scenario(word), 1) == outcomes(scenario("reno"), 1)
 
 
 LATE = "class Own(airtcp.congestion.Reno):\n    {} on_ack(self, *_):\n        {} 1\n"
