@@ -150,6 +150,9 @@ TERSE = """*:02\\:00\\:00\\:00\\:00\\:01:office:Infra:36:5180 MHz:540 Mbit/s:90:
     (NMCLI, "802.11ax", {"ap-1": -46.0, "ap-2": -70.0, "ap-3": -76.0}),
     (NMCLI.replace("CHAN", "KANAL").replace("MODE", "MODUS"), "802.11ax", {"ap-1": -46.0}),
     (TERSE, "802.11ax", {"ap-1": -46.0, "ap-2": -70.0, "ap-3": -76.0}),
+    # The frequency says which of two numbers is the channel.
+    (re.sub(r":36:(5180 MHz):(.*?):(\d+):", r":\3:\1:\2:36:", TERSE), "802.11ax",
+     {"ap-1": -46.0, "ap-2": -70.0, "ap-3": -76.0}),
 ])  # fmt: skip
 def test_scans_in_percent_are_powers(
     tmp_path: Path, text: str, standard: str, heard: dict[str, float]
@@ -363,6 +366,18 @@ def test_the_twelve_strongest_access_points_are_cells(tmp_path: Path) -> None:
 
     assert len(tomllib.loads(scenario)["cells"]) == 12
     assert "2 access points weaker than the 12 strongest" in scenario
+
+
+def test_channels_that_overlap_in_part_are_counted(tmp_path: Path) -> None:
+    """Next to channel 6: 7 and 10 overlap, 11 does not, and both are left out."""
+    text = "SSID,BSSID,Channel,RSSI\n" + "".join(
+        f"net {n},02:00:00:00:00:{n:02},{n},-{40 + n}\n" for n in (6, 7, 10, 11)
+    )
+
+    scenario = scenario_of([written(tmp_path, text)]).replace("\n#  ", "")
+
+    assert tomllib.loads(scenario)["cells"] == {"ap-1": {"channel": 6}}
+    assert "2 access points on partially overlapping channels" in scenario
 
 
 @pytest.mark.parametrize(("channel", "ghz", "band"), [
