@@ -141,6 +141,17 @@ def test_ranges(base: Scenario, written: dict[str, Any], expected: list[Any]) ->
             "axes (stations.laptop.count = 0): stations[0] (laptop).count",
             "too small",
         ),
+        # Of many steps the last one is looked at, and of each axis with the first of the others.
+        (
+            {"stations.laptop.count": [*range(1, 41), 0]},
+            "axes (stations.laptop.count = 0): stations[0] (laptop).count",
+            "too small",
+        ),
+        (
+            {"stations.laptop.count": [1, 0], "run.seed": [1, 2, 3]},
+            "axes (stations.laptop.count = 0, run.seed = 1): stations[0] (laptop).count",
+            "too small",
+        ),
         (
             {"ap.queue.limit": [1], "run.duration": ["1 s", "5"]},
             'axes (ap.queue.limit = 1, run.duration = "5"): run.duration',
@@ -177,14 +188,17 @@ def test_other_wrong_keys_are_refused_by_name(
     assert error.value.key == key
 
 
+NARROW = {"precision": "5 %", "max_replications": 9}
+
+
 def test_runs_and_metrics_are_those_of_the_sweep_or_of_its_scenario(base: Scenario) -> None:
     names = ["goodput", "laptop.all.goodput_per_flow", "goodput_bps"]
-    kinds: list[dict[str, Any]] = [{}, {"replications": 1, "metrics": names}, {"precision": "5 %"}]
+    kinds: list[dict[str, Any]] = [{}, {"replications": 1, "metrics": names}, NARROW]
     plain, own, narrow = (sweep_of(base, {COUNT: [1]}, **given) for given in kinds)
     assert (plain.often.replications, plain.metrics) == (2, None)
     assert own.metrics == ("goodput_bps", "laptop.all.flow_goodput_bps")
     assert [one.often.replications for one in (own, own.with_replications(7))] == [1, 7]
-    assert (narrow.often.replications, narrow.often.precision) == (None, 0.05)
+    assert (narrow.often.replications, narrow.often.precision, narrow.often.most) == (None, 0.05, 9)
     with pytest.raises(ValueError, match="at least 1, not 0"):
         sweep_of(base, {COUNT: [1]}, replications=0)
     with pytest.raises(ValueError, match="at least 2, not 1"):

@@ -231,17 +231,22 @@ def test_the_command_runs_and_asks(sweep_file: Path, tmp_path: Path) -> None:
 
 def test_a_dry_run_says_how_much_and_writes_nothing(sweep_file: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
-
-    done = call("sweep", sweep_file, "--dry-run", "--to", store, "--json", "--threads", "2")
-
-    found = json.loads(done.stdout)
-    assert (found["points"], found["runs"], found["there"]) == (6, 12, 0)
-    assert found["cpu_s"] == pytest.approx(12 * found["run_s"])
-    assert found["wall_s"] == pytest.approx(found["cpu_s"] / 2)
+    estimate = ["sweep", sweep_file, "--dry-run", "--to", store]
+    # No more workers than runs are of use.
+    for threads, busy in ((2, 2), (50, 12)):
+        found = json.loads(call(*estimate, "--json", "--threads", threads).stdout)
+        assert (found["points"], found["runs"], found["there"]) == (6, 12, 0)
+        assert found["cpu_s"] == pytest.approx(12 * found["run_s"])
+        assert found["wall_s"] == pytest.approx(found["cpu_s"] / busy)
     assert not store.exists()
     call("sweep", sweep_file, "--to", store)
-    again = call("sweep", sweep_file, "--dry-run", "--to", store, "--replications", "5").stdout
-    assert again.startswith("6 points, 30 runs, 12 of them in the store\na run takes ")
+    for replications, said in ((5, "30 runs, 12"), (1, "6 runs, 6")):
+        again = call(*estimate, "--replications", replications).stdout
+        assert again.startswith(f"6 points, {said} of them in the store\na run takes ")
+    # With a precision, as many runs as the first round or the limit has.
+    text = sweep_file.read_text()
+    sweep_file.write_text(f"precision = '5 %'\nmax_replications = 3\n{text}")
+    assert call(*estimate).stdout.startswith("6 points, at least 18 runs, 12 of them")
 
 
 def test_very_many_runs_are_asked_for_twice(sweep_file: Path, tmp_path: Path) -> None:
