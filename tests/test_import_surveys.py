@@ -98,7 +98,7 @@ def test_a_scan_is_a_survey_of_one_place(tmp_path: Path) -> None:
     assert found["phy"] == {"standard": "802.11ac", "band": "5 GHz", "channel_width": "80 MHz"}
     heard = powers(found)
     assert (heard["ap-1", "place-1"], heard["ap-2", "place-1"]) == (-48, -71)
-    assert "2 access points in another band" in text
+    assert ": 2 access points in another band" in text
     loads(text)
 
 
@@ -365,7 +365,7 @@ def test_the_twelve_strongest_access_points_are_cells(tmp_path: Path) -> None:
     scenario = scenario_of([written(tmp_path, text)])
 
     assert len(tomllib.loads(scenario)["cells"]) == 12
-    assert "2 access points weaker than the 12 strongest" in scenario
+    assert ": 2 access points weaker than the 12 strongest" in scenario
 
 
 def test_channels_that_overlap_in_part_are_counted(tmp_path: Path) -> None:
@@ -377,7 +377,7 @@ def test_channels_that_overlap_in_part_are_counted(tmp_path: Path) -> None:
     scenario = scenario_of([written(tmp_path, text)]).replace("\n#  ", "")
 
     assert tomllib.loads(scenario)["cells"] == {"ap-1": {"channel": 6}}
-    assert "2 access points on partially overlapping channels" in scenario
+    assert ": 2 access points on partially overlapping channels" in scenario
 
 
 @pytest.mark.parametrize(("channel", "ghz", "band"), [
