@@ -11,6 +11,7 @@ from airtcp.estimates.accounts import bin_bounds_s
 from airtcp.estimates.limits import (
     confined,
     never_happens,
+    of_category,
     stretched,
     unseen,
     widened,
@@ -172,6 +173,21 @@ def test_what_was_never_seen_is_at_most_three_over_the_trials() -> None:
     assert unseen("tcp_timeouts", nothing, runs, None, "all").high == 0.75
     assert unseen("goodput_bps", nothing, runs, None, "all").mean is None
     assert unseen("rtt_s", Interval(1.0, 0.5, 1.5, 4), runs, None, "all").mean == 1.0
+
+
+@pytest.mark.parametrize(
+    ("metric", "high", "n", "told"),
+    [
+        # Of a category at least one transmission in each of four replications was seen.
+        ("failed_ppdu_ratio", 0.0, 4, 0.75),
+        ("failed_ppdu_ratio", 0.0, 2, 1.0),
+        ("failed_ppdu_ratio", 0.0, 1, 0.0),
+        ("failed_ppdu_ratio", 0.5, 4, 0.5),
+        ("goodput_bps", 0.0, 4, 0.0),
+    ],
+)
+def test_what_a_category_never_saw_is_at_most_three_over_its_replications(metric, high, n, told):
+    assert of_category(metric, Interval(high, high, high, n)).high == told
 
 
 def test_few_that_have_ended_are_bounded_by_those_that_have_not() -> None:

@@ -74,6 +74,14 @@ def test_values_have_their_unit_and_a_lower_bound_its_sign(text, mean, low, high
     assert words.spread(one.interval, about) == spread
 
 
+@pytest.mark.parametrize(
+    ("name", "inside"),
+    [("Hidden stations", "hidden stations"), ("TCP windows", "TCP windows")],
+)
+def test_a_name_inside_a_sentence_has_no_capital(name: str, inside: str) -> None:
+    assert words._inside(name) == inside
+
+
 @pytest.mark.parametrize("uploads", [False, True])
 def test_targets_and_groups_say_one_number(uploads: bool) -> None:
     """Both are the estimate of the group, which adds up with those of all others."""
