@@ -213,6 +213,27 @@ def test_limits_of_cells_are_scaled_and_told_by_cell(floor: Scenario) -> None:
     assert lines == {"tc of bad": ["tc qdisc replace dev wlan0 root pfifo limit 4000"]}
 
 
+@pytest.mark.parametrize(
+    ("queue", "limit"),
+    [
+        # The default of an access point without a profile is 1,000 packets.
+        ({}, 250),
+        ({"limit": 40}, 10),
+        ({"limit": "unlimited"}, None),
+        ({"discipline": "fq-codel"}, None),
+    ],
+)
+def test_a_quarter_of_a_limit_is_of_the_limit_that_is_simulated(
+    queue: dict[str, Any], limit: int | None
+) -> None:
+    scenario = cell("802.11ac", DOWNLOAD)
+    if queue:
+        scenario = scenario.vary({f"ap.queue.{key}": value for key, value in queue.items()})
+    new = changed(scenario, remedy("smaller-buffer"))
+    told = new if isinstance(new, str) else dict(new.changes)
+    assert told == ("there is no limit" if limit is None else {"ap.queue.limit": limit})
+
+
 @pytest.mark.parametrize("cell", ["good", "bad"])
 def test_a_saturated_source_and_early_detection_are_refused_in_any_cell(cell, floor):
     written: dict[str, Any] = floor.written

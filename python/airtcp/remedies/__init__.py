@@ -64,7 +64,6 @@ class Remedy:
     cost: Cost
     set: Mapping[str, Any] = field(default_factory=dict)
     scale: Mapping[str, float] = field(default_factory=dict)
-    otherwise: Mapping[str, Any] = field(default_factory=dict)
     next: Mapping[str, str] = field(default_factory=dict)
     least: Mapping[str, Any] = field(default_factory=dict)
     calls: bool = False
@@ -287,15 +286,16 @@ def _scaled(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
             continue
         for path in paths:
             present = _value(scenario, path)
+            is_default = path == "ap.queue.limit" and present is None
+            if is_default and scenario.ap.queue.discipline == "fifo":
+                present = scenario.ap.queue.limit
             if present == UNLIMITED:
-                present = None
+                continue
             if isinstance(present, str):
                 changes[path] = format_rate(round(parse_rate_bps(present) * factor))
             elif isinstance(present, int):
                 least = 1 if path.endswith(".count") else 2
                 changes[path] = max(least, round(present * factor))
-            elif pattern in remedy.otherwise:
-                changes[path] = remedy.otherwise[pattern]
         if "*" not in pattern and not changes:
             raise CannotBeAppliedError("there is no limit")
     if remedy.scale and not changes:
