@@ -173,6 +173,8 @@ def test_a_wrong_axis_is_refused_by_name(
     ("given", "key"),
     [
         ({"metrics": ["badput"]}, "metrics[0]"),
+        # Only a cell has it.
+        ({"metrics": ["share_of_alone"]}, "metrics[0]"),
         ({"metrics": []}, "metrics"),
         ({"metrics": ["goodput_bps", "phone.all.goodput_bps"]}, "metrics[1]"),
         ({"replications": 2, "precision": 0.1}, "precision"),
