@@ -150,6 +150,7 @@ TERSE = """*:02\\:00\\:00\\:00\\:00\\:01:office:Infra:36:5180 MHz:540 Mbit/s:90:
     (NMCLI, "802.11ax", {"ap-1": -46.0, "ap-2": -70.0, "ap-3": -76.0}),
     (NMCLI.replace("CHAN", "KANAL").replace("MODE", "MODUS"), "802.11ax", {"ap-1": -46.0}),
     (TERSE, "802.11ax", {"ap-1": -46.0, "ap-2": -70.0, "ap-3": -76.0}),
+    (TERSE.replace(":5180 MHz", ""), "802.11ax", {"ap-1": -46.0, "ap-2": -70.0, "ap-3": -76.0}),
     # The frequency says which of two numbers is the channel.
     (re.sub(r":36:(5180 MHz):(.*?):(\d+):", r":\3:\1:\2:36:", TERSE), "802.11ax",
      {"ap-1": -46.0, "ap-2": -70.0, "ap-3": -76.0}),
