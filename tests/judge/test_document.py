@@ -78,6 +78,11 @@ def test_lines_are_broken_at_blanks_that_may_go() -> None:
     assert [len(printed((PARTS[0],), width)) for width in (120, 60)] == [1, 2]
 
 
+def test_texts_behind_labels_begin_in_one_column() -> None:
+    first, second = printed((Lines([("one", ""), ("two", "")], ["  Also affected", "  Fix"]),), 60)
+    assert first.index("one") == second.index("two")
+
+
 def test_html_escapes_what_comes_from_a_file() -> None:
     found = "".join(page.html([Heading("<b>"), Note("a & b"), Table([Column("<i>")], [["<u>"]])]))
 
