@@ -369,15 +369,19 @@ def test_the_twelve_strongest_access_points_are_cells(tmp_path: Path) -> None:
     assert ": 2 access points weaker than the 12 strongest" in scenario
 
 
-def test_channels_that_overlap_in_part_are_counted(tmp_path: Path) -> None:
-    """Next to channel 6: 7 and 10 overlap, 11 does not, and both are left out."""
+@pytest.mark.parametrize(("ssid", "channels"), [("net {}", [6]), ("own", [6, 11])])
+def test_channels_that_overlap_in_part_are_counted(
+    ssid: str, channels: list[int], tmp_path: Path
+) -> None:
+    """Next to channel 6: 7 and 10 overlap, 11 does not and is a cell if it is one's own."""
     text = "SSID,BSSID,Channel,RSSI\n" + "".join(
-        f"net {n},02:00:00:00:00:{n:02},{n},-{40 + n}\n" for n in (6, 7, 10, 11)
+        f"{ssid.format(n)},02:00:00:00:00:{n:02},{n},-{40 + n}\n" for n in (6, 7, 10, 11)
     )
 
     scenario = scenario_of([written(tmp_path, text)]).replace("\n#  ", "")
 
-    assert tomllib.loads(scenario)["cells"] == {"ap-1": {"channel": 6}}
+    found = tomllib.loads(scenario)["cells"].values()
+    assert [one["channel"] for one in found] == channels
     assert ": 2 access points on partially overlapping channels" in scenario
 
 

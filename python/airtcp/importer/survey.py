@@ -260,11 +260,12 @@ def _access_points(
 ) -> tuple[list[str], dict[str, int]]:
     """Return the access points that become cells, own ones first, and counts of the others.
 
-    The counts are by the reason for leaving out an access point.
+    The counts are by the reason for leaving out an access point. Of own ones on partially
+    overlapping channels the strongest stays.
     """
     strongest = max(own, key=lambda one: one.rssi_dbm)
     is_low = strongest.is_low
-    mine = {one.channel for one in own if one.band == strongest.band}
+    mine: set[int] = set()
     best: dict[str, Reading] = {}
     for one in sorted(readings, key=lambda one: -one.rssi_dbm):
         best.setdefault(one.bssid, one)
@@ -286,6 +287,8 @@ def _access_points(
             left[reason] = left.get(reason, 0) + 1
         else:
             found.append(one.bssid)
+            if one.bssid in own_bssids:
+                mine.add(one.channel)
     return found, left
 
 
