@@ -19,7 +19,7 @@ from ..amendments import AMENDMENTS
 from ..choices import APPLICATIONS, meant, own_names
 from ..exceptions import ScenarioError, UnitError
 from .neighbours import anywhere, meant_key
-from .profiles import record
+from .profiles import names, record
 
 if TYPE_CHECKING:
     from .quantities import Written
@@ -269,9 +269,9 @@ def _unknown(name: str, allowed: Sequence[str], path: Path) -> str:
 
 def _not_one_of(path: Path, value: object, allowed: Sequence[str]) -> str:
     key = ".".join(part for part in path if isinstance(part, str))
-    near = _traffic(value) if key.endswith("application.kind") else ""
-    if not near and isinstance(value, str):
-        near = meant(key, value, allowed)
+    near = meant(key, value, allowed) if isinstance(value, str) else ""
+    if key.endswith("application.kind") and (not near or value in names("traffic")):
+        near = _traffic(value) or near
     hint = f" (did you mean {near}?)" if near else ""
     # Plug-ins do not schedule OFDMA.
     kind = None if key.startswith("mac.ofdma") else _OPEN.get(key.rpartition(".")[2])
@@ -283,9 +283,11 @@ def _not_one_of(path: Path, value: object, allowed: Sequence[str]) -> str:
 
 def _application(value: object) -> str:
     """Suggest the table that a text given as an application may mean."""
-    near = _traffic(value) or meant("application.kind", str(value), list(APPLICATIONS))
+    kind = meant("application.kind", str(value), list(APPLICATIONS))
+    if not kind or value in names("traffic"):
+        kind = _traffic(value) or kind
     return (
-        near if near.startswith("profile") else f"such as {{ kind = {near or quoted(['bulk'])} }}"
+        kind if kind.startswith("profile") else f"such as {{ kind = {kind or quoted(['bulk'])} }}"
     )
 
 
