@@ -171,6 +171,9 @@ def test_what_was_never_seen_is_at_most_three_over_the_trials() -> None:
     lost = unseen("collision_probability", nothing, runs, None, "all")
     assert lost == Interval(0.0, 0.0, 3.0 / attempts, 4)
     assert unseen("tcp_timeouts", nothing, runs, None, "all").high == 0.75
+    # A Poisson variable of mean 3.45 is 8 or more in 2.5 %, and of mean 15.76 8 or fewer.
+    two = unseen("tcp_timeouts", Interval(2.0, 2.0, 2.0, 4), runs, None, "all")
+    assert (two.low, two.high) == pytest.approx((3.454 / 4, 15.763 / 4), rel=1e-3)
     assert unseen("goodput_bps", nothing, runs, None, "all").mean is None
     assert unseen("rtt_s", Interval(1.0, 0.5, 1.5, 4), runs, None, "all").mean == 1.0
 

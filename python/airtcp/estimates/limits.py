@@ -256,11 +256,18 @@ def offered_bps(flow: Flow) -> float | None:
 def unseen(
     metric: str, interval: Interval, runs: Sequence[Run], group: str | None, part: str
 ) -> Interval:
-    """Return an interval for a metric that is 0 in all replications.
+    """Return an interval for a metric that is 0 in all replications, or an equal count in all.
 
     A probability is at most 3 over the number of trials, a count of events 3 over the number of
-    replications. A metric that is 0 because there was no traffic gets no interval.
+    replications. Equal counts have the exact interval of a Poisson mean (Garwood 1936), 95 %. A
+    metric that is 0 because there was no traffic gets no interval.
     """
+    if metric in _COUNTS and interval.mean and interval.low == interval.high:
+        from scipy.special import gammaincinv
+
+        events = interval.n * interval.mean
+        low, high = (float(gammaincinv(*at)) for at in ((events, 0.025), (events + 1.0, 0.975)))
+        return Interval(interval.mean, low / interval.n, high / interval.n, interval.n)
     if interval.mean != 0.0 or interval.high != 0.0:
         return interval
     if metric in _COUNTS:
