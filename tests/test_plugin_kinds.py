@@ -70,7 +70,7 @@ def scenario(**changed: str) -> Scenario:
 
 def own_of_each_kind(tmp_path: Path) -> list[str]:
     """The words of an ACK policy, a queue discipline and a scheduler."""
-    bases = {"own-acks": "acks.Delayed", "own-queue": "queues.Fifo"}
+    bases = {"kind-acks": "acks.Delayed", "kind-queue": "queues.Fifo"}
     bases["own-turns"] = "schedulers.RoundRobin"
     return [registered(tmp_path, name, "", base) for name, base in bases.items()]
 
@@ -166,23 +166,23 @@ def test_an_answer_against_a_law_ends_the_run(
     assert_fails(scenario(**changed), 1, word, told)
 
 
-OWN = 'queue = {{ discipline = "own-queue"{} }}'
+OWN = 'queue = {{ discipline = "kind-queue"{} }}'
 
 
 @pytest.mark.parametrize(("changed", "told"), [
     ({"acks": 'policy = "nobody"'}, 'delayed_ack.policy: "nobody" is unknown; allowed: '),
-    ({"acks": 'policy = "own-acks", every = 2'}, "policy: cannot be combined with every"),
-    ({"acks": 'policy = "own-acks", adaptive = true'}, "policy: cannot be combined with adaptive"),
+    ({"acks": 'policy = "kind-acks", every = 2'}, "policy: cannot be combined with every"),
+    ({"acks": 'policy = "kind-acks", adaptive = true'}, "policy: cannot be combined with adaptive"),
     ({"ap": 'scheduler = "nobody"', **AGGREGATED}, 'scheduler: "nobody" is unknown'),
     ({"ap": 'scheduler = "own-turns"'}, "in 802.11g an access serves one packet"),
     ({"ap": 'scheduler = "own-turns"\n' + OWN.format(""), **AGGREGATED},
      "it chooses packets itself, whatever their station"),
     ({"ap": 'queue = { discipline = "nobody" }'}, 'discipline: "nobody" is unknown'),
     ({"ap": OWN.format("") + "\n[mac.ofdma]", **NEW},
-     '"own-queue" leaves mac.ofdma no choice of stations; allowed: "fifo"'),
+     '"kind-queue" leaves mac.ofdma no choice of stations; allowed: "fifo"'),
     ({"ap": OWN.format("") + "\n" + LINKS, **NEW},
-     '"own-queue" leaves no choice of the stations that a link serves; allowed: "fifo"'),
-    ({"ap": OWN.format(", ecn = true")}, 'has no effect: "own-queue" never marks packets'),
+     '"kind-queue" leaves no choice of the stations that a link serves; allowed: "fifo"'),
+    ({"ap": OWN.format(", ecn = true")}, 'has no effect: "kind-queue" never marks packets'),
 ])  # fmt: skip
 def test_a_file_that_cannot_be_meant_is_told(
     tmp_path: Path, changed: dict[str, str], told: str

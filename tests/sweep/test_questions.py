@@ -51,13 +51,19 @@ def store(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("most", "listed"),
-    [(8, "1, 2, 3, 4, 5, 6, 7, 8"), (9, "1, 2, 3, 4, 5, 6, 7, ... 9 (9 in all)")],
+    [
+        (30, []),
+        (31, ["1 more point. The axes:", "  count: 1, 2, 3, 4, 5, 6, 7, ... 31 (31 in all)"]),
+    ],
 )
-def test_up_to_eight_steps_of_an_axis_are_listed(tmp_path: Path, most: int, listed: str) -> None:
-    stored(tmp_path, dict.fromkeys(range(1, most + 1), 1.0))
-    head, axis, metrics = call("results", tmp_path).stdout.splitlines()
-    assert head == f"{most} points, {most} rows"
-    assert (axis, metrics) == (f"count: {listed}", "metrics: goodput_bps")
+def test_thirty_points_are_shown_and_steps_of_an_axis_are_listed_beyond(
+    tmp_path: Path, most: int, listed: list[str]
+) -> None:
+    stored(tmp_path, dict.fromkeys(range(1, most + 1), 1e6))
+    head, *lines = call("results", tmp_path).stdout.splitlines()
+    assert head.split() == ["count", "goodput"]
+    assert [one.split() for one in lines[:30]] == [[f"{n}", "1.000", "Mb/s"] for n in range(1, 31)]
+    assert lines[31:-1] == listed
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.parquet"])
@@ -154,7 +160,7 @@ ALLOWED = "is not a table; allowed: .csv, .csv.gz, .parquet"
     ("name", "content", "said"),
     [
         ("measured.csv", CONTENT, None),
-        ("measured.CSV.gz", gzip.compress(CONTENT), None),
+        ("measured.CSV.gz", gzip.compress(CONTENT, mtime=0), None),
         ("measured.parquet", None, None),
         ("broken.parquet", b"not a table", "cannot be read as .parquet"),
         ("measured.txt", CONTENT, ALLOWED),

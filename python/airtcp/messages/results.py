@@ -37,7 +37,8 @@ def parts(found: Results) -> Iterator[Part]:
     rows = words.plural(len(found), "row")
     lines = [f"{rows}, ± 95 %. --json names the columns, for --sql; --out writes them to a table."]
     if found.points > POINTS:
-        lines = [f"{found.points - POINTS} more points. The axes:", *_axes(found), *lines]
+        more = words.plural(found.points - POINTS, "more point")
+        lines = [f"{more}. The axes:", *_axes(found), *lines]
     yield Lines([(one, "dim") for one in lines])
 
 
