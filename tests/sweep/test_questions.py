@@ -60,7 +60,7 @@ def test_thirty_points_are_shown_and_steps_of_an_axis_are_listed_beyond(
     tmp_path: Path, most: int, listed: list[str]
 ) -> None:
     stored(tmp_path, dict.fromkeys(range(1, most + 1), 1e6))
-    head, *lines = call("results", tmp_path).stdout.splitlines()
+    head, *lines = call("results", tmp_path, columns=120).stdout.splitlines()
     assert head.split() == ["count", "goodput"]
     assert [one.split() for one in lines[:30]] == [[f"{n}", "1.000", "Mb/s"] for n in range(1, 31)]
     assert lines[31:-1] == listed
