@@ -238,7 +238,7 @@ def most_of_cell(scenario: ResolvedScenario, groups: Collection[str]) -> float:
 
 
 def flows_of(scenario: ResolvedScenario, group: str | None, part: str) -> list[Flow]:
-    """Return the flows of a group (None: of all) in a direction ("all": in both)."""
+    """Return the flows of a group in a direction; None means every group, "all" both directions."""
     return [
         flow
         for flow in scenario.flows
@@ -247,7 +247,7 @@ def flows_of(scenario: ResolvedScenario, group: str | None, part: str) -> list[F
 
 
 def offered_bps(flow: Flow) -> float | None:
-    """Return the bits per second that one station sends over `flow`, None if TCP limits it."""
+    """Return the rate in bits per second at which each station sends; None if TCP decides it."""
     application: Any = flow.application
     rate = getattr(application, "rate_bps", None) if application.kind == "udp" else None
     return None if rate is None else float(rate)

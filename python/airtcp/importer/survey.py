@@ -260,8 +260,8 @@ def _access_points(
 ) -> tuple[list[str], dict[str, int]]:
     """Return the access points that become cells, own ones first, and counts of the others.
 
-    The counts are by the reason for leaving out an access point. Of own ones on partially
-    overlapping channels the strongest stays.
+    The counts are by the reason for leaving out an access point. If own access points are on
+    partially overlapping channels, only the strongest of them stays.
     """
     strongest = max(own, key=lambda one: one.rssi_dbm)
     is_low = strongest.is_low

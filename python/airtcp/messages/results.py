@@ -14,7 +14,7 @@ from airtcp.stats import student_interval
 if TYPE_CHECKING:
     from airtcp.results.query import Results
 
-#: The metrics that users feel, the first first; a narrow screen drops the last.
+#: The metrics that users feel, the most important first: a narrow screen drops the last ones.
 _FELT: Final = (
     "goodput_bps",
     "packet_delay_p95_s",
@@ -25,9 +25,9 @@ _FELT: Final = (
     "rtt_s",
     "collision_probability",
 )
-#: Points in the table.
+#: Maximum number of points in the table.
 POINTS: Final = 30
-#: Values of an axis in a line.
+#: Maximum number of values in the line of an axis.
 _STEPS: Final = 8
 
 
@@ -44,16 +44,18 @@ def parts(found: Results) -> Iterator[Part]:
 
 def table(found: Results) -> Table:
     """Return the means of the metrics that users feel, a row for each point."""
-    rows = found.table.to_pydict()
+    import pyarrow.compute as pc
+
+    felt = [one for one in _FELT if one in found.metrics]
+    points = found.table.column("point")
+    shown = found.table.select(["point", *(one.name for one in found.axes), *felt])
+    # A store may have millions of rows.
+    shown = shown.filter(pc.is_in(points, points.unique().slice(0, POINTS)))
+    rows = shown.to_pydict()
     of_points: dict[str, list[int]] = {}
     for at, point in enumerate(rows["point"]):
         of_points.setdefault(point, []).append(at)
-    first = dict(list(of_points.items())[:POINTS])
-    seen = [
-        one
-        for one in _FELT
-        if one in found.metrics and any(value is not None for value in rows[one])
-    ]
+    seen = [one for one in felt if any(value is not None for value in rows[one])]
     columns = [Column(f"{one.name}{_unit(one.unit)}", right=True) for one in found.axes]
     columns += [
         Column(words.short(metric(one)), right=True, rank=place) for place, one in enumerate(seen)
@@ -68,7 +70,7 @@ def table(found: Results) -> Table:
                 )
                 for one in seen
             ]
-            for places in first.values()
+            for places in of_points.values()
         ],
     )
 
@@ -86,5 +88,5 @@ def _unit(unit: str | None) -> str:
 
 
 def _step(value: Any) -> str:
-    """Return a value of an axis as SQL conditions write it."""
+    """Format a value of an axis so that an SQL condition finds it."""
     return f"{value:.15g}" if isinstance(value, float) else "–" if value is None else str(value)

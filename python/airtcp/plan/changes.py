@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from airtcp.plan.axis import Axis
     from airtcp.scenario import Scenario
 
-#: The changes compete at these multiples of the capacity, and so many easy ones of each competition
-#: have their capacity searched. At twice the capacity even short runs show which changes gain most;
-#: closer to it, the short runs of the office example have no losses and complete no page. A change
-#: with a small gain helps only close to the capacity.
+#: The changes compete at these multiples of the capacity. The value is the number of easy changes
+#: whose capacity is searched after the competition. At twice the capacity even short runs show
+#: which changes gain most; closer to it, the short runs of the office example have no losses and
+#: complete no page. A change with a small gain helps only close to the capacity.
 _BEYOND: Final = {2.0: 3, 1.25: 1}
 #: The work of the competition, in the core's counts: about two seconds of CPU time.
 _BUDGET: Final = 2e7
@@ -52,7 +52,7 @@ def is_refused(search: Search, asked: Sequence[str]) -> bool:
 
 @dataclass(frozen=True)
 class _Arena:
-    """A value of the axis, by its index, at which changes have competed."""
+    """The index of a value of the axis, and the race of the changes there."""
 
     index: int
     scenario: Scenario
@@ -119,17 +119,17 @@ class Changes:
         Raises as `Search.find`.
         """
         axis, found = self._base.axis, self._found
-        beyond = {start: max(_BEYOND.values())}
+        places = {start: max(_BEYOND.values())}
         if found is not None and not self._base.never:
-            places = [self._beyond(axis, found.index, times) for times in _BEYOND]
-            beyond = dict(zip(reversed(places), reversed(_BEYOND.values()), strict=True))
-        contenders: dict[str, tuple[Candidate, _Arena]] = {}
-        for index, most in sorted(beyond.items(), reverse=True):
+            places = {}
+            for times, most in _BEYOND.items():
+                places.setdefault(self._beyond(axis, found.index, times), most)
+        contenders: list[tuple[Candidate, _Arena]] = []
+        for index, most in places.items():
             arena = self._compete(index)
-            have = [one for one, _ in contenders.values()]
-            for one in self._contenders(arena.race, have, most):
-                contenders.setdefault(one.name, (one, arena))
-        for one, arena in contenders.values():
+            new = self._contenders(arena.race, [one for one, _ in contenders], most)
+            contenders += [(one, arena) for one in new]
+        for one, arena in contenders:
             changed = self._with(one)
             if isinstance(changed, str):
                 self.left_out[one.name] = changed
@@ -199,11 +199,12 @@ class Changes:
 
     @staticmethod
     def _contenders(race: Race, have: Sequence[Candidate], most: int) -> list[Candidate]:
-        """Return `most` easy changes, and others, whose capacity is worth a search beside `have`.
+        """Return the changes whose capacity is searched next, the best first.
 
-        Of those that miss about as few targets, the single changes come first: their capacities
-        differ by more than those of pairs that contain them. The last one is the best setting by
-        which somebody loses half of their goodput: it is listed with this cost.
+        `have` are those that are searched already. The new ones are at most `most` settings or
+        wider channels, the best hardware if `have` has none, and, in the first competition, the
+        best setting by which a group loses half of its goodput. Of changes that miss about as few
+        targets, single ones come before pairs: their capacities differ by more.
         """
         names = {one.name for one in have}
         better = [one for one in race.ranked() if race.improves(one) and one.name not in names]
@@ -215,9 +216,11 @@ class Changes:
             if one.cost in EASY and not any(each.is_part_of(one) for each in [*have, *easy]):
                 easy.append(one)
         rest = [one for one in known if one.cost == "hardware"]
-        if any(one.cost == "hardware" for one in have):
-            rest = []
-        return [*easy[:most], *rest[:1], *(costly[:1] if not have else ())]
+        if have:
+            costly = []
+            if any(one.cost == "hardware" for one in have):
+                rest = []
+        return [*easy[:most], *rest[:1], *costly[:1]]
 
     def _with(self, one: Candidate) -> Scenario | str:
         """Return the scenario of the axis with a change, or the reason why it is invalid."""
@@ -298,8 +301,8 @@ class Changes:
 
 
 def _sure(gains: Sequence[Gain]) -> list[Gain]:
-    """Return gains, of which uncertain ones count as none if another is certain."""
-    if not any(one.verdict == "gains" and _is_sure(one) for one in gains):
+    """Return the gains; if one is certain, the verdict on uncertain ones becomes "none"."""
+    if not any(map(_is_sure, gains)):
         return list(gains)
     return [
         replace(one, verdict="none") if one.verdict == "gains" and not _is_sure(one) else one
@@ -308,11 +311,16 @@ def _sure(gains: Sequence[Gain]) -> list[Gain]:
 
 
 def _is_sure(gain: Gain) -> bool:
+    if gain.verdict != "gains":
+        return False
     return gain.endless or (gain.gain.low is not None and gain.gain.low > 0.0)
 
 
 def _half(answer: Answer | None) -> float:
-    """Return half the width of an answer's interval, the known end for both if one is missing."""
+    """Return half the width of an answer's interval.
+
+    Without an upper end it is the distance of the lower end, and 0 without an interval.
+    """
     if answer is None or answer.low is None:
         return 0.0
     if answer.high is None:

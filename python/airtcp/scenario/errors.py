@@ -19,7 +19,7 @@ from ..amendments import AMENDMENTS
 from ..choices import APPLICATIONS, meant, own_names
 from ..exceptions import ScenarioError, UnitError
 from .neighbours import anywhere, meant_key
-from .profiles import names, record
+from .profiles import record
 
 if TYPE_CHECKING:
     from .quantities import Written
@@ -269,9 +269,8 @@ def _unknown(name: str, allowed: Sequence[str], path: Path) -> str:
 
 def _not_one_of(path: Path, value: object, allowed: Sequence[str]) -> str:
     key = ".".join(part for part in path if isinstance(part, str))
-    near = meant(key, value, allowed) if isinstance(value, str) else ""
-    if key.endswith("application.kind") and (not near or value in names("traffic")):
-        near = _traffic(value) or near
+    is_traffic = key.endswith("application.kind")
+    near = _traffic(value) if is_traffic else _near(key, value, allowed)
     hint = f" (did you mean {near}?)" if near else ""
     # Plug-ins do not schedule OFDMA.
     kind = None if key.startswith("mac.ofdma") else _OPEN.get(key.rpartition(".")[2])
@@ -283,20 +282,24 @@ def _not_one_of(path: Path, value: object, allowed: Sequence[str]) -> str:
 
 def _application(value: object) -> str:
     """Suggest the table that a text given as an application may mean."""
-    kind = meant("application.kind", str(value), list(APPLICATIONS))
-    if not kind or value in names("traffic"):
-        kind = _traffic(value) or kind
-    return (
-        kind if kind.startswith("profile") else f"such as {{ kind = {kind or quoted(['bulk'])} }}"
-    )
+    kind = _traffic(value)
+    if kind.startswith("profile"):
+        return kind
+    return f"such as {{ kind = {kind or quoted(['bulk'])} }}"
 
 
 def _traffic(value: object) -> str:
-    """Suggest the application or the `profile` of a flow that a word names; else ""."""
+    """Suggest the application or the `profile` of a flow that a word may mean; else ""."""
+    near = _near("application.kind", value, list(APPLICATIONS))
     name = record("traffic", value)
-    return (
-        f'"{name}"' if name in APPLICATIONS else f'profile = "{name}" of the flow' if name else ""
-    )
+    if not name or (near and value != name):
+        return near
+    return f'"{name}"' if name in APPLICATIONS else f'profile = "{name}" of the flow'
+
+
+def _near(key: str, value: object, allowed: Sequence[str]) -> str:
+    """Suggest the word that a text at a key may mean; else ""."""
+    return meant(key, value, allowed) if isinstance(value, str) else ""
 
 
 def quoted(values: Iterable[object]) -> str:
