@@ -13,7 +13,7 @@ from airtcp.judge.candidates import Candidate
 from airtcp.judge.outcome import Outcome, TargetOutcome, outcome_of
 from airtcp.plan.axis import Axis, axis_of
 from airtcp.plan.capacity import _evidence
-from airtcp.plan.changes import Changes, _Sought
+from airtcp.plan.changes import Changes, _Sought, _sure
 from airtcp.plan.search import Found, Place, Search
 from airtcp.remedies import catalogue
 from airtcp.results.plans import Answer, Gain, Plan
@@ -139,7 +139,7 @@ def test_changes_are_listed_by_what_they_support(found, order, monkeypatch):
     remedies = {one.name: one for one in catalogue()}
     anything: Any = None
     changes: Changes = Changes.__new__(Changes)
-    base: Any = SimpleNamespace(axis=axis_of(load(), "stations"))
+    base: Any = SimpleNamespace(axis=axis_of(load(), "stations"), never=())
     changes._base = base
     changes._found = Found(answer(10, 10), 0)
     changes._sought = [
@@ -158,6 +158,21 @@ def test_changes_are_listed_by_what_they_support(found, order, monkeypatch):
     monkeypatch.setattr(Changes, "_gain", gain)
 
     assert [one.name for one in changes.gains() if one.verdict == "gains"] == order
+
+
+@pytest.mark.parametrize(
+    ("never", "verdicts"), [((), ["gains", "gains"]), (("p95 rtt < 1 s",), ["gains", "none"])]
+)
+def test_a_change_that_meets_another_target_gains_at_fewer_stations(
+    never: tuple[str, ...], verdicts: list[str]
+) -> None:
+    # As it is, one target is missed at every value. The second change does not meet it, either.
+    gains = [
+        Gain(name, "", "", (), "setting", {}, "gains", Interval(-1.0, -3.0, 1.0, 2), never=missed)
+        for name, missed in (("red", ()), ("codel", never))
+    ]
+
+    assert [one.verdict for one in _sure(gains, 1)] == verdicts
 
 
 def answer(value: int, low: int) -> Answer:

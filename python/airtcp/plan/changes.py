@@ -257,7 +257,7 @@ class Changes:
             alike = [one for one in alike if one is first or self._moved(one) >= enough]
             found.append(min(alike, key=lambda one: COSTS.index(one.candidate.cost)))
             left.remove(found[-1])
-        return _sure([gains[one.candidate.name] for one in found])
+        return _sure([gains[one.candidate.name] for one in found], len(self._base.never))
 
     def _gain(self, one: _Sought) -> Gain:
         axis, before = self._base.axis, self._found
@@ -300,20 +300,20 @@ class Changes:
         )
 
 
-def _sure(gains: Sequence[Gain]) -> list[Gain]:
-    """Return the gains; if one is certain, the verdict on uncertain ones becomes "none"."""
-    if not any(map(_is_sure, gains)):
+def _sure(gains: Sequence[Gain], never: int) -> list[Gain]:
+    """Return the gains; if one is certain, the verdict on uncertain ones becomes "none".
+
+    A gain is certain if its interval is above 0, if no limit was found, or if the change meets a
+    target that the network without it misses at every value. `never` is the number of these.
+    """
+
+    def is_unsure(one: Gain) -> bool:
+        is_above = one.gain.low is not None and one.gain.low > 0.0
+        return one.verdict == "gains" and not (is_above or one.endless or len(one.never) < never)
+
+    if not any(one.verdict == "gains" and not is_unsure(one) for one in gains):
         return list(gains)
-    return [
-        replace(one, verdict="none") if one.verdict == "gains" and not _is_sure(one) else one
-        for one in gains
-    ]
-
-
-def _is_sure(gain: Gain) -> bool:
-    if gain.verdict != "gains":
-        return False
-    return gain.endless or (gain.gain.low is not None and gain.gain.low > 0.0)
+    return [replace(one, verdict="none") if is_unsure(one) else one for one in gains]
 
 
 def _half(answer: Answer | None) -> float:
