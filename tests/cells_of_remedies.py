@@ -26,7 +26,10 @@ def cell(standard: str, *flows: dict[str, Any], **tables: Any) -> Scenario:
 
 
 def floor(phy: dict[str, Any], air: dict[str, Any], **cells: dict[str, Any]) -> Scenario:
-    """Cells with a station each that downloads; if they have a position, 3 m from it."""
+    """Return a scenario of cells, each with one station that downloads.
+
+    A station is 3 m from the position of its cell, if the cell has one.
+    """
     stations = []
     for name, keys in cells.items():
         x, *_ = keys.get("position", [None])
@@ -93,7 +96,7 @@ def remedy(name: str) -> Remedy:
 
 
 def fitting(name: str, *cells: Scenario) -> tuple[Changed, Scenario]:
-    """A remedy in the first cell that takes it, and that cell."""
+    """Return the first cell to which a remedy applies, and that cell with the remedy."""
     reasons = []
     for one in cells or CELLS:
         new = changed(one, remedy(name))

@@ -48,7 +48,7 @@ def test_a_rate_above_the_capacity_changes_nothing_and_one_below_leaves_the_rest
     more += 'application = { kind = "bulk" }\ntcp = { preset = "linux" }\n'
     both = text(', rate = "2 Mb/s"').replace("[run]", f"{more}[run]")
     assert value(both, "goodput_bps") == pytest.approx(value(text(), "goodput_bps"), rel=0.05)
-    # Round trips are those of an idle network with small blocks.
+    # With small blocks, round trips are as short as in an idle network.
     quiet = value(text(', rate = "1 Mb/s", block = "1448 B"'), "rtt_s")
     assert quiet < 0.005
     assert value(text(), "rtt_s") > 10 * quiet

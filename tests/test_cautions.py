@@ -76,7 +76,7 @@ def test_a_link_that_no_flow_crosses_is_told(path: str, is_told: bool) -> None:
         ("s/upload goodput > 4.1 Mb/s", "send 4.00 Mb/s"),
         ("s/upload goodput > 3.9 Mb/s", ""),
         ("s/upload flow_goodput < 9 Mb/s", ""),
-        # Of the five flows of both groups two are TCP.
+        # Two of the five flows are TCP.
         ("flow_goodput > 2.1 Mb/s", "5 flows, of which 3 send less"),
         ("flow_goodput > 1.9 Mb/s", "5 flows, of which 1 send less"),
         ("flow_goodput > 0.9 Mb/s", ""),
@@ -109,7 +109,7 @@ def test_a_target_beyond_what_the_flows_send_is_told(target: str, told: str) -> 
 
 
 def browsing(duration: str, replications: int, mean: str) -> SimulationResult:
-    """Three laptops that load pages of sizes with a long tail."""
+    """Return three laptops that load pages with heavy-tailed sizes."""
     size = f'{{ distribution = "pareto", mean = "{mean}", shape = 1.5 }}'
     think = '{ distribution = "exponential", mean = "1 s" }'
     page = f'{{ kind = "web", size = {size}, think_time = {think} }}'
@@ -144,7 +144,7 @@ def test_events_that_nobody_saw_are_not_shown() -> None:
     [
         ("2000 s", 8, "2 kB", []),
         ("200 s", 1, "20 kB", ["one replication has no confidence interval; use --replications 5"]),
-        # Transfers are as long as the run.
+        # Each transfer takes as long as the run.
         ("10 s", 4, "2 MB", ["run too short (10 s)", "--set run.duration="]),
         ("5 s", 2, "200 kB", ["wide intervals"]),
     ],
@@ -281,7 +281,7 @@ def test_a_flow_under_the_frames_of_hidden_stations_is_not_told_to_back_off() ->
 
     (said,) = (line for line in cautions(result) if "no data of" in line)
     assert "every transmission collides with a hidden station" in said
-    # No remedy is told that was not tried.
+    # A caution names no fix that was not simulated.
     assert "may help" not in said
 
 

@@ -108,7 +108,7 @@ def test_a_neighbour_that_nobody_hears_changes_no_bit_of_a_cell_alone() -> None:
 
 
 def test_of_hidden_uploads_one_loses_nearly_all_without_rts() -> None:
-    """By the mean share of the sum that the weaker of both has."""
+    """The weaker station has a small mean share of the sum of both."""
     of = example("hidden-uploads", **{"run.replications": 4, "run.duration": "20 s"})
 
     def weaker(of: Scenario) -> float:
@@ -190,7 +190,7 @@ AIR = {"own": 0.5, "heard": 0.25, "idle": 0.25}
 
 
 def counted(attempts: int, same_slot: int, hidden: int, neighbour: int) -> dict[str, Any]:
-    """What the core counts in a cell of 1 Mb/s that waits for the other one."""
+    """Counters of the core for a cell with 1 Mb/s that waits for the other cell."""
     failures = {"same_slot": same_slot, "hidden": hidden, "neighbour": neighbour}
     found = {"attempts": attempts, "failures": failures, "waits_for": [[1, 0.25]]}
     return found | {"goodput_bps": 1e6, "airtime": AIR}

@@ -49,7 +49,7 @@ def test_a_target_on_a_cell_is_judged_by_the_interval_of_the_cell(run):
     assert judged.mean == middle.goodput_bps.mean
     assert judged.half_width > middle.goodput_bps.half_width
     assert by_text[share].interval.mean == middle.share_of_alone.mean
-    # A cell that was not simulated alone has no share.
+    # A cell that was not simulated in isolation has no share of its isolated goodput.
     assert interval_of({}, "middle", "share_of_alone").mean is None
 
 

@@ -50,7 +50,7 @@ def test_plans_alike_up_to_names_of_channels_are_one() -> None:
     assert (len(of_three), len(plans(6, [36, 40, 44, 48], None))) == (122, 187)
     parts = {tuple(map(plan.index, plan)) for plan in of_three}
     assert len(parts) == 122
-    # They are counted without a list.
+    # Assignments are counted without listing them.
     for cells, channels in itertools.product(range(1, 7), range(1, 5)):
         assert count(cells, channels) == len(plans(cells, list(range(channels)), None))
 
@@ -68,7 +68,7 @@ WIDE = {"phy.standard": "802.11ax", "phy.channel_width": "80 MHz", "phy.mcs": 5}
 @pytest.mark.parametrize(
     ("phy", "given", "found"),
     [
-        # By default those that do not overlap.
+        # The default is all channels that do not overlap.
         ({}, None, [36, 40, 44, 48]),
         ({"phy.standard": "802.11g"}, None, [1, 6, 11]),
         (WIDE, None, [36, 52, 100, 116]),
@@ -152,17 +152,17 @@ def test_objectives_are_targets_cells_or_metrics(row: Scenario) -> None:
     assert objective_of(row, "sum").value(answer) == pytest.approx(sum(goodputs))
     # The target of guests, who are in the middle, is 8 Mb/s.
     assert objective_of(row, "targets").value(answer) == pytest.approx(min(goodputs) / 8e6 - 1.0)
-    # Of cells alone: what their shares of the time leave; the least, and the sum.
+    # The goodput of isolated cells times their share of the time: the least, and the sum.
     alone = [{"cells": [{"goodput_bps": bps}]} for bps in (10e6, 20e6, 30e6)]
     shares = [0.8, 0.4, 0.9]
     assert objective_of(row, "least").guess(alone, shares) == pytest.approx(0.8 * 10e6)
     assert objective_of(row, "sum").guess(alone, shares) == pytest.approx(8e6 + 8e6 + 27e6)
     guessed = objective_of(row, "targets").guess([answer] * 3, shares)
     assert guessed == pytest.approx(0.4 * min(goodputs) / 8e6 - 1.0)
-    # Of a metric of all cells the worst counts.
+    # A metric of all cells counts in the worst cell.
     whole = objective_of(row, "goodput").guess([answer] * 3, shares)
     assert whole == pytest.approx(0.4 * answer["metrics"]["goodput_bps"])
-    # Where no transfer ends its time is that of the run.
+    # If no transfer ends, its time is the duration of the run.
     ftp = '{ kind = "ftp", size = "1 GB", interarrival = "1 s" }'
     run: dict[str, Any] = {"warmup": "1 s", "duration": "3 s", "replications": 1}
     wait = loads(cell(standard="802.11a", application=ftp, **run))
@@ -218,7 +218,7 @@ def test_the_chain_tells_no_number_where_the_closed_form_has_none(
     assert found.today.to_dict()["guess"] is None
     assert found.silence.startswith("802.11ax aggregates frames")
     assert f"Reason for cells without a number: {found.silence}." in present.depth_line(found)
-    # The file of the other says which cells hear each other, without powers.
+    # The other file says which cells hear each other, but has no powers.
     assert all(one.guess is not None for one in planned.tried)
     assert planned.silence is None
     assert "no number" not in present.depth_line(planned)

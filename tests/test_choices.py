@@ -234,7 +234,7 @@ def told(scenario: Scenario) -> list[Any]:
     return [subject(scenario), controls, axes(controls), lines]
 
 
-#: What a testbed refuses, by the beginning of the word's key and value.
+#: What a testbed refuses, by the prefix of key and value.
 REFUSED = {
     "flows.tcp.mac_feedback.": "no kernel gets reports of the MAC",
     "mac.ofdma.": "PPDUs to several stations",

@@ -203,7 +203,7 @@ def test_an_interruption_does_not_wait_for_a_pile_of_traces(
 def test_a_full_disk_costs_the_file_alone(
     which: str, scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """/dev/full is a disk without room; the numbers are those of a run without files."""
+    """/dev/full behaves like a full disk. The printed numbers equal a run that writes no files."""
     plain = json.loads(call("simulate", scenario, "--json").stdout)
     trace, pcap = tmp_path / "a.csv", tmp_path / "a.pcap"
     lost, kept = (trace, pcap) if which == "trace" else (pcap, trace)

@@ -19,7 +19,7 @@ from airtcp.exceptions import QuestionError
         ("ap_queue_packets > 50 packets", "ap_queue_packets", True, 50.0, None, "all"),
         ("collision_probability > 5 %", "collision_probability", True, 0.05, None, "all"),
         ("jain_index < 0.9", "jain_index", False, 0.9, None, "all"),
-        # The last bounds that can be met, and be missed.
+        # The last bounds that can be met and missed.
         ("jain_index < 1", "jain_index", False, 1.0, None, "all"),
         ("packet_loss > 0 %", "packet_loss", True, 0.0, None, "all"),
         ("cell goodput < 2 Mb/s", "goodput_bps", False, 2e6, "cell", "all"),

@@ -22,9 +22,9 @@ SIZES: dict[str, Distribution] = {
 
 
 def observed(law: Distribution) -> tuple[list[float], list[float | None]]:
-    """Little's mean time of a transfer, and the 90th percentile, in 24 windows of the processor.
+    """Return mean transfer times by Little's law, and 90th percentiles, of 24 simulated windows.
 
-    There are three sources, whose thinking takes 3 s.
+    Three sources share a processor and think for 3 s.
     """
     means: list[float] = []
     p90s: list[float | None] = []
@@ -38,7 +38,7 @@ def observed(law: Distribution) -> tuple[list[float], list[float | None]]:
 
 
 def assert_holds(interval: Interval, truth: float) -> None:
-    """The interval holds the truth, and is worth having."""
+    """The interval contains the true value and is narrow."""
     assert interval.low < truth < interval.high
     assert interval.high - interval.low < 0.1 * truth
 
@@ -65,7 +65,7 @@ def test_the_processor_has_the_mean_of_a_product_form_and_of_the_other_simulator
     assert_holds(student_interval(means, 0.999), three)
     assert_holds(other.sojourn_s, three)
     if law == "exponential":
-        # Of one source the time is exponential: ln 10 means.
+        # With one source the time is exponential: its 90th percentile is ln 10 means.
         assert engset_sojourn_quantile(0.9, 1, 1.0 / 3.0) == pytest.approx(np.log(10.0))
         exact = float(engset_sojourn_quantile(0.9, 3, 1.0 / 3.0))
         assert_holds(student_interval(p90s, 0.999), exact)
@@ -163,6 +163,6 @@ def test_nineteen_of_twenty_intervals_hold_the_truth(
         ours = [one.said.half_width for one in said if one.said.half_width is not None]
         assert np.median(ours) <= np.median([one.plain.half_width for one in said])
     else:
-        # Student's hold fewer than 9 in 10, for the few huge transfers that carry the mean are in
-        # few windows. What was drawn tells that they are missing.
+        # Fewer than 9 in 10 of Student's intervals contain the mean, since few runs have the huge
+        # transfers that determine it. The drawn sizes show that these are missing.
         assert np.nanmean(judge.held(plain, truth)) < 0.9

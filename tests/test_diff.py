@@ -100,13 +100,13 @@ def test_runs_that_are_too_short_give_no_sign() -> None:
 @pytest.mark.parametrize(
     ("metric", "a", "b", "by", "verdict", "noticed"),
     [
-        # Less than a thousandth is for nobody worse; users notice a fiftieth.
+        # Nobody is worse off by less than .1 %. Users notice 2 %.
         ("goodput_bps", 1e6, 0.9991e6, -900.0, "hardly different", False),
         ("goodput_bps", 1e6, 0.9989e6, -1100.0, "worse", False),
         ("goodput_bps", 1e6, 1.019e6, 19e3, "better", False),
         ("goodput_bps", 1e6, 1.021e6, 21e3, "better", True),
         ("active_flows", 1.0, 2.0, 1.0, "different", False),
-        # A lower bound of A, .1 s, stands for a mean that is unknown.
+        # A has only a lower bound, .1 s, which takes the place of its mean.
         ("packet_delay_p95_s", None, 0.05, -0.0021, "better", True),
         ("packet_delay_p95_s", None, 0.05, -0.0019, "better", False),
         ("packet_delay_p95_s", None, None, -0.0021, "better", False),
@@ -221,7 +221,7 @@ def test_what_nobody_notices_is_neither_better_nor_worse() -> None:
 
 
 def of_samples(*values: float | None, **others: float) -> airtcp.results.SimulationResult:
-    """Replications with these times of transfers."""
+    """Return replications with these transfer times."""
     result = airtcp.simulate(airtcp.load(SCENARIO), replications=len(values), threads=1)
     runs = []
     for run, value in zip(result.simulation.runs, values, strict=True):
@@ -278,7 +278,7 @@ WIDTHS = [{"standard": "802.11n", "channel_width": f"{width} MHz", "mcs": 7} for
         (SCENARIO, {}, {"flows.near.tcp.mss": "500 B"}, "tcp.mss: 1.46 kB → 500 B"),
         (SCENARIO, {}, {"run.duration": "2 s"}, "run.duration: 10 s → 2 s"),
         (SCENARIO, {}, {"ap.queue.limit": 7}, "ap.queue.limit: – → 7"),
-        # A key of all access points is told once.
+        # A key that changes at all access points is printed once.
         (ONE_OF_POWERS.replace("FAR", "10"), {}, {"ap.queue.limit": 7}, "ap.queue.limit: – → 7"),
         # A rate follows from a width.
         *(

@@ -160,7 +160,7 @@ def test_a_bound_of_an_interval_that_reaches_below_zero_is_on_the_scale_of_the_m
     assert bound.steadiness == why
     above = declined(seen, why, 0.001)
     assert (above.interval.low, above.steadiness.at_least) == (0.001, 0.001)
-    # An arm of .00775 + .1 s is 13.9 means long: next to nothing is known.
+    # An arm of .00775 + .1 s is 13.9 times the mean: the value is hardly known.
     assert declined(seen, why, -0.1).interval.low is None
     # Three replications bound nothing.
     few = plain_estimate("packet_delay_s", [0.002, 0.021, 0.002], CONFIDENCE)

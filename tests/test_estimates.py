@@ -142,7 +142,7 @@ def test_a_metric_without_an_estimator_has_the_plain_interval() -> None:
     assert student.high < delay.interval.high
     assert delay.interval.half_width < 1.1 * student.half_width
     assert (delay.estimator, delay.interval, delay.gain) == ("plain", delay.plain, None)
-    # So has one replication.
+    # A single replication has the plain estimate, too.
     lone = of(simulate(web(replications=1)), "transfer_time_s")
     assert (lone.estimator, lone.interval.n) == ("plain", 1)
 

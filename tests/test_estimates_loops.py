@@ -53,7 +53,7 @@ def traffic(result: SimulationResult) -> Traffic:
 
 
 def paged(count: int, **page: int | str) -> Scenario:
-    """The office with pages of so many objects, each a connection's turn."""
+    """Return the office with pages of this number of objects, loaded one after the other."""
     keys = {"connections": 2} | page
     return office(count).vary({"flows.laptop-web.application.page": keys})
 
@@ -67,7 +67,7 @@ def test_a_page_with_a_size_of_its_own_is_rounded_up_by_half_a_byte_an_object() 
     assert mean == 1_000_003.5
     # The sum of seven roundings has a standard deviation of .76 bytes.
     assert abs(drawn / units - mean) < 4 * 0.76 / units**0.5
-    # Small pages of many objects have no mean that is known.
+    # Small pages with many objects have an unknown mean.
     assert laws.unit_bytes(paged(20, objects=70, size="1 kB").flows[0]) is None
 
 

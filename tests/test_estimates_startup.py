@@ -82,7 +82,7 @@ def test_the_start_up_is_what_large_transfers_take_less_what_the_warm_up_has_see
 
 
 def estimates(result: SimulationResult) -> tuple[Estimate, Estimate]:
-    """Of the transfer time, and of goodput."""
+    """Return the estimates of the transfer time and of goodput."""
     runs, scenario = result.simulation.runs, result.scenario
     return estimate(runs, scenario, "transfer_time_s"), estimate(runs, scenario, "goodput_bps")
 
@@ -155,6 +155,6 @@ def test_no_mean_time_is_told_where_much_of_an_infinite_variance_goes_unseen(
         assert one.steadiness.simulate_s > measured_s
         assert "variance of sizes is infinite" in (one.steadiness.reason or "")
     elif missing:
-        # Bytes in sizes that were not drawn are part of the half width.
+        # The half width includes the bytes of sizes that were not drawn.
         beside = student_interval(one.values).half_width + missing[0].share * one.interval.mean
         assert one.interval.half_width >= beside * (1.0 - 1e-9)

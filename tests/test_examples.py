@@ -39,7 +39,7 @@ def test_an_example_written_out_is_the_one_that_is_shown(
     """How it is answered is in the snapshots."""
     assert call("example", name, "--to", tmp_path / "here").exit_code == 0
     assert load(tmp_path / "here" / f"{name}.toml").to_dict() == example(name).to_dict()
-    # By default it goes to the current directory.
+    # By default the example is written to the current directory.
     monkeypatch.chdir(tmp_path)
     result = call("example", name)
     assert (tmp_path / f"{name}.toml").read_bytes() == (tmp_path / f"here/{name}.toml").read_bytes()

@@ -43,7 +43,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     extensions.loaded.cache_clear()
 
 
-#: What extensions of these tests are imported from: this module.
+#: The module from which the tests import their extensions: this one.
 MINE = "an_extension"
 
 

@@ -42,7 +42,7 @@ def beside(path: Path) -> Any:
 
 
 def gap_of(path: Path, row: str) -> Gap:
-    """The gap of a row with its metric, value, bounds, runs and scope."""
+    """Return the gap of a measured row with this metric, value, bounds, runs and scope."""
     file = path / "measured.csv"
     file.write_text(f"metric,value,low,high,runs,of\n{row}\n", encoding="utf-8")
     return explain(beside(file))
@@ -208,7 +208,7 @@ def test_what_the_measurement_rules_out_is_no_explanation() -> None:
     # Measured is 10 ms: from 11 ms to 100 ms is away from it, from 200 ms to 100 ms is not.
     (0.011, 0.1, 0.05, True), (0.2, 0.1, 0.05, False), (0.011, 0.012, 0.05, False),
     (0.011, None, 0.05, False),
-    # A factor of e^0.7 = 2.01, and more than what the simulation is off already: e^0.22 here.
+    # A factor of e^0.7 = 2.01, more than the simulation's own error: e^0.22 here.
     (0.01, 0.0200, 0.05, False), (0.01, 0.0204, 0.05, True),
     (0.0125, 0.0240, 0.05, False), (0.0125, 0.0260, 0.05, True),
     # Four standard deviations are a factor of e^2 = 7.39.

@@ -51,7 +51,7 @@ def test_the_core_measures_what_is_declared_in_every_scope(simulation: Simulatio
         return {name for scope in scopes for name in metrics_of(scope)}
 
     assert set(simulation.metrics) == declared("all")
-    # Groups have the parts that they have flows for.
+    # A group has a direction if it has flows in it.
     assert list(simulation.groups["near"]) == ["all", "download", "airtime"]
     assert list(simulation.groups["far"]) == ["all", "download", "upload", "airtime"]
     for group in simulation.groups.values():

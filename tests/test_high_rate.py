@@ -62,7 +62,8 @@ def test_encoders_share_the_bits_of_a_symbol_evenly() -> None:
             assert one.data_bits_per_symbol % one.encoders == 0
             tried += 1
     assert tried > 300
-    # 24960 bits a symbol of 4 us; 16 service bits, and 6 tail bits of each of 12 encoders, are 88.
+    # A symbol of 4 us has 24960 bits. Service bits, 16, and tail bits, 6 for each of 12 encoders,
+    # are 88.
     most = rate("vht", 9, 8, 160, 800)
     timing, preamble_ns = most.timing(band_ghz=5.0), most.preamble_time_ns()
     lasts = [most.ppdu_time_ns(24_960 - left, timing) - preamble_ns for left in (88, 87)]
@@ -93,9 +94,11 @@ def test_rates_that_do_not_exist(key: Any, part: str, allowed: str) -> None:
     [
         # 47862 bytes are 1473 symbols of 3.6 us after 36 us; 5302.8 us of symbols end at 5304.
         (("ht", 7, 1, 20, 400), 31, 5_338_800, 5_340_000),
-        # 98814 are 507 of 3.6 us after 36 us; SIG-B, 4 us, and 1825.2 to 1828.
+        # 98814 bytes are 507 symbols of 3.6 us after 36 us, and 4 us of SIG-B; 1825.2 us of
+        # symbols end at 1828.
         (("vht", 9, 1, 80, 400), 64, 1_861_200, 1_868_000),
-        # 395262 are 388 of 13.6 us after 44 us; an LTF of 7.2 instead of 8 us, and no tail.
+        # 395262 bytes are 388 symbols of 13.6 us after 44 us, with an LTF of 7.2 instead of 8 us,
+        # and no tail.
         (("he", 11, 1, 80, 800), 256, 5_320_800, 5_320_000),
     ],
 )

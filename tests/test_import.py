@@ -202,7 +202,7 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def words_changed(whole: bytes, seed: int) -> bytes:
-    """Put values of another type, and numbers out of bounds, in the place of some; repeat lines."""
+    """Replace some values by other types and numbers out of bounds, and repeat lines."""
     draw = random.Random(seed)
     words = [*b'-1 null "x" 1e999 {} [] true 0 NaN'.split(), b"", b"9" * 5000]
     lines = whole.splitlines(keepends=True)
@@ -230,7 +230,7 @@ def refusal(ask: Callable[[], object]) -> str | None:
 def test_mutated_files_are_read_or_refused_in_lines(
     tmp_path: Path, mutate: Callable[[bytes, int], bytes]
 ) -> None:
-    """Of 1000 files of each kind of mutation, none ends in anything but an answer or an error."""
+    """Each of 1000 files of each kind of damage gives a scenario or an error with a message."""
     originals = [one.read_bytes() for one in (HOSTAPD, UCI, IPERF3)]
     originals.append(json.dumps(FLENT, indent=1).encode())
     path = tmp_path / "mutated"

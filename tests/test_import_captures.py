@@ -217,7 +217,7 @@ def test_a_configuration_is_no_measurement(capture: Path) -> None:
 
 
 def test_only_a_connection_that_controls_is_left_out() -> None:
-    """That of iperf3, some bytes before the data and some after; not pages beside a download."""
+    """iperf3 controls by some bytes before and after the data; pages beside a download do not."""
     control, beside = [Transfers(), Transfers()], [Transfers(), Transfers()]
     control[UP].endless = [5_000_000, 300]
     control[UP].add(0, 10**6, 180, 0)
@@ -235,7 +235,7 @@ TIMES = ("transfer_time_s", "transfer_time_p50_s")
 
 
 def exact(scenario: Scenario) -> list[Any]:
-    """What a capture tells exactly: the radio, rates of groups, TCP, and directions of traffic."""
+    """Return what a capture gives exactly: radio, rates of groups, TCP, directions of traffic."""
     told: dict[str, Any] = scenario.to_dict()
     told["phy"].pop("data_rate")
     groups = sorted((one["count"], json.dumps(one["data_rate"])) for one in told["stations"])
@@ -247,7 +247,7 @@ def exact(scenario: Scenario) -> list[Any]:
 
 
 def come_back(directory: Path, name: str, seed: int) -> tuple[SimulationResult, Scenario]:
-    """The captured replication of a scenario, and the scenario of its capture."""
+    """Return a captured replication of a scenario, and the scenario imported from the capture."""
     path = directory / f"{name}.pcap"
     written = loads(SCENARIOS[name])
     told = airtcp.simulate(written.vary({"run.seed": seed}), pcap=str(path))

@@ -101,7 +101,7 @@ EXITS = {
     "6 GHz of n": ("op_class=131\nchannel=1\nieee80211n=1\n", "line 1: op_class"),
     "beacons": ("hw_mode=a\nchannel=36\nbeacon_int=9\n", "line 3: beacon_int"),
 }  # fmt: skip
-#: Contradictions that hostapd resolves: by 20 MHz, and by a channel that it draws.
+#: hostapd resolves contradictions by 20 MHz, or by a channel that it chooses.
 RESOLVED = {
     # Pairs of 40 MHz begin at 149, 157, 165: 161 goes with 157.
     "161+": (_N_40.replace("36", "161") + "ht_capab=[HT40+]\n", "line 4: ht_capab"),

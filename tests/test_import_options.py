@@ -14,7 +14,7 @@ from airtcp.exceptions import ScenarioError
 from airtcp.importer.options import options_of
 from imported import scenario_of
 
-#: Options of a command by the key of the JSON that tells of them; most are in `start.test_start`.
+#: Options of a command by the JSON key that reports them; most are in `start.test_start`.
 IN_TEST = {
     "protocol": "udp", "target_bitrate": "bitrate bandwidth", "fqrate": "fq-rate",
     "blksize": "length", "num_streams": "parallel", "reverse": "reverse", "bidir": "bidir",
@@ -28,7 +28,7 @@ KEYS = {f"start.test_start.{key}": options for key, options in IN_TEST.items()} 
     "start.tcp_mss": "set-mss", "end.streams.diskfile": "file", "title": "title",
     "server_output_json": "get-server-output", "extra_data": "extra-data",
 }  # fmt: skip
-#: What 3.13 to 3.21 added to the options of 3.12.
+#: Options that versions 3.13 to 3.21 added.
 SINCE_3_12 = "json-stream json-stream-full-output cntl-ka mptcp server-max-duration skip-rx-copy"
 SINCE_3_12 += " use-pkcs1-padding gsro"
 

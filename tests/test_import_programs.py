@@ -33,7 +33,7 @@ REAL: dict[str, tuple[list[str], dict[str, Any]]] = {
     "both": (["--bidir"], {"direction": "both"}),
     "server's output": (["--get-server-output"], {"application.kind": "bulk"}),
 }  # fmt: skip
-#: Options that JSON says from a version on.
+#: Options that the JSON reports since a version.
 SINCE: dict[str, tuple[tuple[int, int], list[str], dict[str, Any]]] = {
     "pacing": ((3, 18), ["--fq-rate", "20M"], {"application.rate": "20000000 b/s"}),
     "stream": ((3, 18), ["--json-stream", "-R"], {"direction": "download"}),

@@ -373,7 +373,10 @@ def test_the_twelve_strongest_access_points_are_cells(tmp_path: Path) -> None:
 def test_channels_that_overlap_in_part_are_counted(
     ssid: str, channels: list[int], tmp_path: Path
 ) -> None:
-    """Next to channel 6: 7 and 10 overlap, 11 does not and is a cell if it is one's own."""
+    """Channels 7 and 10 overlap with 6.
+
+    Channel 11 does not: it is a cell if it is of the own network.
+    """
     text = "SSID,BSSID,Channel,RSSI\n" + "".join(
         f"{ssid.format(n)},02:00:00:00:00:{n:02},{n},-{40 + n}\n" for n in (6, 7, 10, 11)
     )

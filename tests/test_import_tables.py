@@ -58,7 +58,7 @@ def test_wrong_lines_of_a_table_are_named(tmp_path: Path, text: str, place: str,
 
 
 def test_what_is_just_possible_is_taken(tmp_path: Path) -> None:
-    """Intervals reach beyond what a metric can be, or are points; a share is all, a count none."""
+    """Intervals beyond the range of a metric, intervals of no width, a share of 1, a count of 0."""
     text = "metric,value,low,high,runs\ntcp_retransmissions,2,-1,5,2\npacket_loss,1,0.9,1.1,9\n"
 
     text += "r_factor,-3,-3,-3,\ntcp_timeouts,0,,,\n"

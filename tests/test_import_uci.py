@@ -143,7 +143,7 @@ def test_ciphers_and_wmm_decide_on_ht(options: list[str], standard: str) -> None
 
 
 @pytest.mark.parametrize(("device_", "burst"), [
-    # tx_queue_data2_burst=2.0: OpenWrt's default with VHT; a burst is one of HT and later.
+    # tx_queue_data2_burst=2.0 is OpenWrt's default with VHT. Bursts are for HT and later.
     (VHT, "2 ms"), (VHT + "\n option tx_burst 0", None), (VHT + "\n option tx_burst 5", "5 ms"),
     (device("band 5g", "channel 36", "htmode HT20"), None),
     (device("band 5g", "channel 36", "htmode HT20", "tx_burst 1.5"), "1.5 ms"),

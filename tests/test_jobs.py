@@ -40,7 +40,7 @@ def test_jobs_have_an_end_and_a_rate_until_then(fetched: SimulationResult) -> No
     assert job.end_s.mean == pytest.approx(sum(ends) / 4)
     assert job.goodput_bps.mean == pytest.approx(sum(WHOLE_BITS / end for end in ends) / 4)
     assert fetched.simulation.to_dict()["jobs"] == [job.to_dict()]
-    # Screens have no means over idle time: 100 s are measured, jobs take less than one.
+    # Screens have no means over idle time: the run lasts 100 s, the jobs less than one.
     assert job.goodput_bps.mean > 50.0 * fetched.simulation.metrics["goodput_bps"].mean
     lines = {line.metric for line in simulation_lines(fetched.simulation)}
     assert lines & {"end of tablet downloads", "goodput, all flows"} == {"end of tablet downloads"}

@@ -47,7 +47,7 @@ WRONG: dict[str, dict[str, list[Any]]] = {
      "q5": [['phy={ standard = "802.11a", data_rate = "24 Mb/s" }'], ["stations.phone.count=5"],
      ['phy.data_rate="12 Mb/s"']]},
 }  # fmt: skip
-#: Results by the hash of their scenario: answers to a question are judged by the same simulation.
+#: Results by scenario hash, so that all answers to a question share one simulation.
 RESULTS: dict[str, SimulationResult] = {}
 QUESTIONS = [(one.name, question) for one in sheets() for question in one.questions]
 

@@ -23,7 +23,7 @@ def run(link: str, *, direction: str = "download", application: str = BULK) -> S
     [
         ("download", "{ every = 250 }", 40, 1),
         ("upload", "{ every = 250 }", 40, 1),
-        # Four times 14.
+        # Four times 14 packets.
         ("download", '"2 %"', 200, 56),
     ],
 )

@@ -26,7 +26,7 @@ print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1], spent
 
 
 def campus(cells: int, duration: str) -> airtcp.Scenario:
-    """Return so many isolated cells of ten stations each."""
+    """Return this number of isolated cells with ten stations each."""
     names = [f"c{number}" for number in range(cells)]
     bulk = {"direction": "download", "application": {"kind": "bulk"}}
     return airtcp.load(
@@ -42,7 +42,7 @@ def campus(cells: int, duration: str) -> airtcp.Scenario:
 
 
 def command(cells: int, duration: str, work: Path) -> list[str]:
-    """Return the command that runs them."""
+    """Return the command that runs these cells."""
     resolved = work / f"{cells}.json"
     resolved.write_text(campus(cells, duration).for_core(), encoding="utf-8")
     return [sys.executable, "-IS", "-c", RUN, str(_core.__file__), str(resolved)]

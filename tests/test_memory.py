@@ -58,7 +58,7 @@ PRINT_PEAK = (
 
 
 def taken(text: str, work: str) -> int:
-    """The largest resident size of a process that does something with a scenario."""
+    """Return the peak resident memory of a process that runs this code on a scenario."""
     code = (
         f"import sys, airtcp\none = airtcp.scenario.loads(sys.stdin.read())\n{work}\n{PRINT_PEAK}"
     )
@@ -99,7 +99,7 @@ def cost(
     sample_s: float = 0,
     **told: Any,
 ) -> float:
-    """What the part of a simulation that `key` decides may need."""
+    """Return the estimated memory of the part of a simulation that depends on `key`."""
     loaded = airtcp.scenario.loads(scenario(groups, count, **told))
     runs = loaded.run.replications or 1
     more: dict[str, Any] = {"sample_s": sample_s, "samples_only": True} if sample_s else {}
@@ -115,7 +115,7 @@ VIDEO = '{{ kind = "udp", packet = "1 kB", rate = "{} Mb/s" }}'
 @pytest.mark.parametrize(("key", "less", "more", "times"), [
     ("stations.count", {}, {"count": 20}, 2),
     ("stations.count", {}, {"threads": 2}, 2),
-    # No more replications than there are run at once.
+    # Only as many replications as run at once need memory.
     ("stations.count", {"threads": 2}, {"threads": 8}, 1),
     ("stations", {}, {"groups": 6}, 3),
     ("run.replications", {}, {"replications": 60}, 30),
@@ -124,7 +124,7 @@ VIDEO = '{{ kind = "udp", packet = "1 kB", rate = "{} Mb/s" }}'
      {"tcp": WINDOW.format("16 MiB")}, 16),
     ("flows.download0.application", {"application": PAGES},
      {"application": PAGES, "duration": "0.6 s"}, 2),
-    # All datagrams may wait where the air cannot carry them.
+    # In overload all datagrams may wait in queues.
     ("flows.download0.application", {"application": VIDEO.format(1000)},
      {"application": VIDEO.format(2000)}, 2),
     ("the trace", {"sample_s": 0.1}, {"sample_s": 0.05}, 2),
@@ -137,7 +137,10 @@ def test_what_a_part_needs_grows_as_its_key_does(
 
 
 def test_times_of_transfers_are_kept_of_each_replication() -> None:
-    """Ten stations begin 100 pages a second for 0.3 s; a time has eight bytes. Bulk ends never."""
+    """Ten stations begin 100 pages a second for 0.3 s, and each time has eight bytes.
+
+    Bulk transfers never end.
+    """
     key = "flows.download0.application"
     two, four = (cost(key, application=PAGES, replications=runs) for runs in (2, 4))
 

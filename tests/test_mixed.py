@@ -99,7 +99,7 @@ def test_values_of_the_cell_hold_as_far_as_the_older_standard_has_them() -> None
 
 
 def rates(older: str, band: str) -> list[dict[str, Any]]:
-    """Keys of some sixty rates of a standard."""
+    """Keys for about sixty rates of a standard."""
     amendment = AMENDMENTS.get(older)
     if amendment is None:
         mbps = ["1", "2", "5.5", "11"] if older == "802.11b" else ["6", "24", "54"]

@@ -111,7 +111,7 @@ def test_a_page_of_2025_has_the_sizes_of_the_almanac() -> None:
     for share, kb in {0.1: 607, 0.25: 1275, 0.5: 2412, 0.75: 4570, 0.9: 9179}.items():
         low, high = page.size.survival(np.array([0.93 * kb * 1e3, 1.07 * kb * 1e3]))
         assert high < 1 - share < low
-    # What a file says stands above its profile.
+    # A key of the file overrides its profile.
     mine = '{ profile = "web-2025", request = "1 kB", page = { connections = 1 } }'
     (flow,) = profile(mine).flows
     page = flow.application.page
@@ -130,7 +130,7 @@ def replayed(directory: Path, text: str, stations: int = 2, extra: str = "") -> 
     # Three clients, two stations: the third is at the first station. Times from the first.
     ("time,size,client\n100,3000,x\n103.5,2000,y\n101,500,x\n104,700,z\n", "",
      (((0.0, 3000.0), (1.0, 500.0), (4.0, 700.0)), ((3.5, 2000.0),))),
-    # Without clients in turn; what is before the beginning is left out.
+    # Clients do not take turns. Pages before the start are left out.
     ("time,size\n0,100\n1,200\n2,300\n3,400\n", ', begin = "1 s"',
      (((0.0, 200.0), (2.0, 400.0)), ((1.0, 300.0),))),
 ])  # fmt: skip

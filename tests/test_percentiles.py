@@ -149,7 +149,7 @@ def test_percentiles_are_put_in_order() -> None:
         ("rtt_s", 1.0, 0.1, math.inf, 0.9, 1.1),
         ("packet_loss", 0.5, 1.0, math.inf, 1 / (1 + math.exp(4)), 1 / (1 + math.exp(-4))),
         ("r_factor", 90.0, 30.0, math.inf, 60.0, 100.0),
-        # No goodput is above what the air carries.
+        # No goodput is above the capacity of the channel.
         ("goodput_bps", 1e6, 10e6, math.inf, 1e6 * math.exp(-4.0), 1e6 * math.exp(4.0)),
         ("goodput_bps", 1e6, 2e6, 2e6, 1e6 * math.exp(-2.0), 2e6),
     ],
@@ -181,7 +181,7 @@ def test_what_was_never_seen_is_at_most_three_over_the_trials() -> None:
 @pytest.mark.parametrize(
     ("metric", "high", "n", "told"),
     [
-        # Of a category at least one transmission in each of four replications was seen.
+        # At least one transmission of the category was seen in each of four replications.
         ("failed_ppdu_ratio", 0.0, 4, 0.75),
         ("failed_ppdu_ratio", 0.0, 2, 1.0),
         ("failed_ppdu_ratio", 0.0, 1, 0.0),
@@ -260,7 +260,7 @@ def test_round_trips_of_starving_uploads_have_only_a_lower_bound() -> None:
 
 
 def paged(mean: float | None, low: float | None, n: int = 4) -> Estimate:
-    """An estimate of a page time from replications that all have its mean."""
+    """Return an estimate of the page time from replications that all have this mean."""
     interval = Interval(mean, low, None, n)
     steady = Steadiness("steady")
     return Estimate("page_time_s", interval, interval, "plain", None, (mean, mean), steady)
@@ -276,7 +276,8 @@ NOBODY = (None, None, 0)
         ((3.5, 2.5), [(2.0, 1.0), (3.0, 2.0), NOBODY], (3.0, 2.0)),
         ((1.0, 0.5), [(2.0, 1.0), (3.0, 2.0), NOBODY], (2.0, 1.5)),
         ((1.0, 0.5), [NOBODY], (1.0, 0.5)),
-        # Later another group may have most: a bound is the lowest, and none if one has none.
+        # The group with the most may change later: the bound is the lowest one, and unknown if a
+        # group has none.
         ((None, 2.0), [(None, 1.5), (3.0, 2.5)], (None, 1.5)),
         ((None, 2.0), [(None, 2.5), NOBODY], (None, 2.0)),
         ((None, 2.0), [(None, None), (3.0, 2.5)], (None, None)),

@@ -251,8 +251,7 @@ path = [{ delay = "20 ms" }]
 
 def test_changes_compete_where_no_number_meets_a_target() -> None:
     plan = airtcp.plan(airtcp.load(TINY_QUEUE), remedies=["queue-100", "delayed-ack"])
-    # Four packets of 1,500 bytes in 40 ms are 1.2 Mb/s, however few the stations are.
-    # Four packets of 1,500 bytes in 40 ms are 1.2 Mb/s, however few the stations are.
+    # Four packets of 1,500 bytes in 40 ms are 1.2 Mb/s with any number of stations.
     assert (plan.answer, plan.never) == (None, ("lab flow_goodput > 5 Mb/s",))
     gains = {one.name: one for one in plan.remedies}
     best = gains["queue-100"]
@@ -260,7 +259,7 @@ def test_changes_compete_where_no_number_meets_a_target() -> None:
     assert best.verdict == "gains"
     assert 8 <= best.answer.value <= 11
     assert "delayed-ack" not in gains or gains["delayed-ack"].verdict == "none"
-    # Of a better and a worse change, and seven that were tried, one has a row.
+    # Nine changes were tried: only the better one of two has a row.
     shown = parts(replace(plan, remedies=[best, replace(best, verdict="loses")], tried=9))
     tables = [one for one in shown if isinstance(one, Table)]
     (table,) = (one for one in tables if one.columns[0].head == "change")

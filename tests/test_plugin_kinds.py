@@ -128,7 +128,7 @@ DELAY, NEXT, CHOOSE = (
     f"def {head}):\n    return "
     for head in ("delay_ns(self, arrival", "next(self, receiver", "choose(self, candidates")
 )
-#: By the first method that a class has: its base, and the scenario that asks for it.
+#: Base class, and scenario that calls the class, by the first method of the class.
 ASKED = {
     DELAY: ("acks.Delayed", {"acks": 'policy = "{}"'}),
     NEXT: ("queues.Fifo", {"ap": FULL}),

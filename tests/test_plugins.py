@@ -50,7 +50,7 @@ def scenario(word: str) -> Scenario:
     return loads(TEXT.replace("WORD", word))
 
 
-#: A word means one code as long as the process lives.
+#: A name keeps its code until the process ends.
 NUMBERS = count()
 
 
@@ -111,7 +111,7 @@ ON_ACK, ON_LOSS, AVOID = (
     f"def {name}(self, window, event):\n    " for name in ("on_ack", "on_loss", "avoid")
 )
 
-#: The body of a method that computes for 1.1 s, without the time in which others use the CPU.
+#: The body of a method that uses 1.1 s of CPU time.
 COMPUTES = """import time
     until = time.thread_time() + 1.1
     while time.thread_time() < until:
@@ -135,7 +135,7 @@ def test_a_wrong_call_ends_the_run_with_the_users_line(
 
 
 def test_a_call_may_wait_for_longer_than_it_may_compute(tmp_path: Path) -> None:
-    """On a busy machine a call waits for the CPU, as this one sleeps once."""
+    """On a busy machine a call waits for the CPU. Here it sleeps instead."""
     first = "import time\n    time.sleep(0 if hasattr(Own, 'waited') else 1.1)\n    "
     waits = first + "Own.waited = True\n    "
     word = registered(tmp_path, "waits", ON_LOSS + waits + "super().on_loss(window, event)")

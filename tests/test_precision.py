@@ -49,8 +49,8 @@ def test_a_precision_out_of_reach_is_told_with_what_it_takes(scenario: Scenario)
     words = outlook(known, wanted, 10)
     assert "1.0 % would take about 1000 replications (6 h 56 min simulated)" in words
     assert "run.max_replications is 60, which gives about 4.1 %" in words
-    # All that are allowed say it, few of more do not, nor what is in reach: 10 x (10 / 4.1)^2 are
-    # 59 runs, 10 x (10 / 4)^2 are 62. Nor one that has no interval.
+    # Ten runs with 10 % need 10 x (10 / 4.1)^2 = 59 runs for 4.1 %, and 62 for 4 %. The message
+    # appears only if all allowed runs were made, more are needed, and there is an interval.
     six = wanted.vary({"run.max_replications": 6})
     assert "about 600 replications" in (outlook(known, six, 6) or "")
     assert outlook(known, wanted, 9) is None

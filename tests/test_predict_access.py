@@ -43,7 +43,7 @@ ALIKE = "\n".join(
     f'[mac.edca.{side}.AC_BE]\naifsn = 2\ncw_min = 31\ncw_max = 1023\ntxop_limit = "0 us"'
     for side in ("ap", "stations")
 )
-#: The access point goes first.
+#: The access point has priority.
 AP_FIRST = ALIKE.replace("aifsn = 2", "aifsn = 1", 1)
 PLAIN = '{ discipline = "fifo" }'
 
@@ -97,7 +97,7 @@ def test_one_category_of_its_own_contends_with_its_aifs_and_window() -> None:
     assert (phy.difs_ns, phy.cw_min, phy.cw_max) == (110_000, 15, 31)
     assert phy.eifs_ns - asked.phy.eifs_ns == 110_000 - 50_000
     assert access.scenario.mac.edca is None
-    # Of two limits of the window that of the stations counts, who collide more often.
+    # Of two window limits the one of the stations counts: they collide more often.
     assert as_dcf(scenario(mac="[mac.edca]")).scenario.phy.cw_max == 1023
     assert access.broken == ()
     best = predict(asked).best("goodput_bps")
@@ -169,11 +169,11 @@ def test_no_model_with_one_dcf_has_an_access_point_that_sends_in_bursts() -> Non
     by = {one.by for entries in said.model.values() for one in entries}
     assert by == {"models.bruno", "models.bursts"}
     assert "sends bursts" in said.unanswered["paper M"]
-    # Where only stations send, the access point may do as it likes.
+    # If only stations send, the parameters of the access point do not matter.
     bursts, plain = (scenario(datagrams(), count=2, ap=ap) for ap in (BURSTS, ""))
     assert predict(bursts).model == predict(plain).model != {}
     assert predict(scenario(datagrams(), mac=AP_FIRST)).uncovered is None
-    # For uploads of TCP it sends ACKs.
+    # In TCP uploads the access point sends ACKs.
     uploads = download().replace("download", "upload")
     assert "AIFS 30 us" in as_dcf(scenario(uploads, mac=AP_FIRST)).reason
 

@@ -36,7 +36,7 @@ application = {application}
 UDP = '{ kind = "udp", packet = "1500 B", rate = "saturated" }'
 BULK = '{ kind = "bulk" }'
 EDCA = '[mac.edca.ap.AC_BE]\ncw_min = 3\ncw_max = 63\naifsn = 3\ntxop_limit = "0 us"'
-#: A station of its own group at the least MCS.
+#: A station in its own group at the lowest MCS.
 FAR = '[[stations]]\nname = "far"\nmcs = 0\ncount = 1\n'
 OFDMA = {"standard": "ax", "count": 5, "phy": 'band = "5 GHz"', "mac": "[mac.ofdma]"}
 
@@ -177,9 +177,9 @@ def test_what_breaks_tcp_over_aggregates_is_named() -> None:
         (flow("download", BULK) + flow("upload", BULK), {}, "some are uploads and some downloads"),
         (flow("download", BULK) + flow("download", UDP), {}, "UDP and TCP share the channel"),
         (flow("download", '{ kind = "bulk", size = "1 MB" }'), {}, "but no transfers that end"),
-        # Other parameters at the access point.
+        # The access point has other EDCA parameters.
         (flow("upload", BULK), {"top": EDCA}, "different parameters of AC_BE"),
-        # Stations in 80 MHz take turns in four resource units, so they have to be alike.
+        # Stations in 80 MHz share four resource units, so the model needs equal stations.
         (flow("download", BULK), OFDMA, "cover TCP only"),
         (flow("upload"), OFDMA, "covers only downloads"),
         (flow("download"), OFDMA | {"station": 'frame_errors = "1 %"'}, "lost by errors"),

@@ -29,7 +29,7 @@ TIMES = [
 
 @st.composite
 def cells(draw: st.DrawFn) -> dict[str, Any]:
-    """A cell of 802.11b with one or two groups, whose access and traffic are any."""
+    """A cell of 802.11b with one or two groups, with any access parameters and traffic."""
 
     def pick(*values: Any) -> Any:
         return draw(st.sampled_from(values))

@@ -61,7 +61,7 @@ def test_an_answer_that_paths_bound_is_near_the_simulation_and_says_so(name: str
             )
             assert not [text for text in entry.broken if "one-way delay" in text]
     if source == WINDOW:
-        # What busy nodes do is said to be another.
+        # The node names another node as the busy one.
         busy = said.best("collision_probability").broken
         assert any("a window a round trip is" in text for text in busy)
 
@@ -91,7 +91,7 @@ def test_a_link_is_shared_by_all_that_name_it_in_each_direction_for_itself() -> 
     assert both.bps == pytest.approx(16e6 * TCP_SHARE)
     assert more.bps == pytest.approx(18e6 * TCP_SHARE)
     assert alike.bps == pytest.approx(8e6 * TCP_SHARE)
-    # Of TCP and datagrams these carry the most payload.
+    # Datagrams have a larger payload share than TCP.
     mixed = most_goodput(scenario(flows[1], SHARED, links=links))
     assert mixed.bps == pytest.approx(8e6 * UDP_SHARE)
     # Of several links the slowest counts.
@@ -120,6 +120,6 @@ def test_a_transfer_takes_what_its_link_takes() -> None:
     assert least_time_s(asked) == pytest.approx(measured)
     assert best.value == pytest.approx(measured)
     assert best.source.endswith("at least the time of the path")
-    # All windows of 10 segments but the last one take a round trip of 20 ms.
+    # Each window of 10 segments takes a round trip of 20 ms, except the last one.
     windows = scenario({"application": size, "path": '{ delay = "10 ms" }', "window": 10})
     assert least_time_s(windows) == pytest.approx((1e6 / 14_600 - 1) * 0.02)

@@ -79,7 +79,7 @@ def test_saturated_predictions_are_near_the_simulation(count: int) -> None:
     goodput, collisions = said.best("goodput_bps"), said.best("collision_probability")
     assert goodput.value == pytest.approx(measured["goodput_bps"].mean, rel=0.015)
     assert collisions.value == pytest.approx(measured["collision_probability"].mean, abs=0.02)
-    # 92 us are 4.6 slots, of which many senders make much.
+    # 92 us are 4.6 slots, a large head start beside many senders.
     told = broken(said, "Bianchi (2000) (13)")
     assert ("slots) before the nodes that heard it" in told) is (count == 30)
 

@@ -27,7 +27,7 @@ FTP = (
     '{ kind = "ftp", interarrival = { distribution = "exponential", mean = "0.5 s" }, '
     'size = { distribution = "pareto", mean = "200 kB", shape = 1.5 } }'
 )
-#: A flow that sends now and then, beside a download.
+#: A sparse flow beside a download.
 PING = """
 [[flows]]
 name = "ping"
@@ -39,7 +39,7 @@ TARGET_S = 0.005
 
 
 def run(queue: str, count: int = 1, **more: Any) -> Simulation:
-    """A cell whose access point has a queue of these keys."""
+    """Return a cell whose access point has a queue with these keys."""
     keys: dict[str, Any] = {"warmup": "5 s", "duration": "20 s", "replications": 1} | more
     text = cell(count, name="sta", tables=f"[ap]\nqueue = {{ {queue} }}", **keys)
     return simulate(loads(text), threads=1, trace="ack_filter" in queue).simulation
@@ -72,9 +72,10 @@ def test_connections_take_turns_by_flow_or_each() -> None:
 
 
 def test_a_filter_takes_acks_out_that_newer_ones_cover() -> None:
-    """ACKs of five uploads wait at the access point; the bolder filter takes more of them.
+    """ACKs of five uploads wait at the access point.
 
-    The trace has as many as are counted.
+    The more aggressive filter removes more of them, and the trace has as many removals as the
+    counter.
     """
 
     def filtered(told: str) -> int:

@@ -22,7 +22,7 @@ def test_records_come_back_as_they_were() -> None:
     for beyond in (3, -4):
         with pytest.raises(IndexError):
             records[beyond]
-    # An answer keeps what is no list of records.
+    # An answer keeps values that are not lists of records.
     answer = {"metrics": {"x": 1.0}, "stations": STATIONS, "flows": [], "series": [1.0, 2.0]}
     compact = kept(answer)
     assert compact == answer

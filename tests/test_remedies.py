@@ -152,7 +152,7 @@ def test_an_entry_that_stands_for_several_flows_is_changed_once(more: dict[str, 
     """Its flows have names of their own, which are no paths of the file."""
     base = cell("802.11g", DOWNLOAD | more, UPLOAD)
     new = changed(base, remedy("large-window"))
-    # Its flows have names that no other entry has.
+    # The flows of an entry have unique names.
     assert len({flow.name for flow in base.flows}) == len(base.flows)
 
     assert isinstance(new, Changed)

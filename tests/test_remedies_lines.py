@@ -295,7 +295,7 @@ def in_namespace(name: str, line: str) -> subprocess.CompletedProcess[str]:
     ],
 )
 def test_a_program_takes_its_lines(tool: str, wrong: str, namespace: str) -> None:
-    """A kernel may lack a discipline or a congestion control: then it, and not tc, says so."""
+    """If a kernel lacks a queue discipline or congestion control, the kernel refuses it, not tc."""
     needs(tool)
     allowed = in_namespace(namespace, "sysctl -n net.ipv4.tcp_allowed_congestion_control").stdout
     lines = lines_by_tool()[tool]
@@ -360,7 +360,8 @@ def forms_of(line: str) -> Iterator[str]:
         yield re.escape(form).replace("@", r"\S+")
 
 
-#: Lines whose programs are not at hand. OpenWrt makes the sections that uci sets options of.
+#: Lines for programs that the tests do not have. OpenWrt creates the sections whose options uci
+#: sets.
 FORMS = {
     "uci": (11, r"uci (set|add_list) wireless\.(radio0|default_radio0)\.[a-z_]+=.+"),
     "debugfs": (

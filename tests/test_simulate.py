@@ -44,7 +44,7 @@ def test_a_flood_of_datagrams_is_an_error(direction: str) -> None:
     text = UDP.replace("upload", direction).replace('"saturated"', '"1000 Gb/s"')
     with pytest.raises(SimulationError, match=r"flow sensor/\d sends faster .* datagrams wait"):
         simulate(loads(text + 'warmup = "0 s"\nreplications = 1\n'))
-    # One that is dropped is none.
+    # A dropped packet is not a delivered one.
     text = UDP.replace('"saturated"', '"2 Gb/s"').replace('duration = "2 s"', 'duration = "0.5 s"')
     text = text.replace("count = 3", "count = 3\nqueue = { limit = 10 }")
     dropped = simulate(loads(text + 'warmup = "0 s"\nreplications = 1\n')).simulation.counts
@@ -58,7 +58,7 @@ def test_the_result_says_what_was_run() -> None:
     simulation = result.simulation
     assert (simulation.stopped, simulation.replications) == ("replications", 3)
     assert few.scenario.run.replications == few.simulation.replications == 1
-    # More replications begin with the same ones.
+    # A run with more replications begins with the same replications.
     assert few.simulation.runs[0].answer == simulation.runs[0].answer
     assert simulation.simulated_s == pytest.approx(3 * 21.0)
     assert result.provenance.generator == _core.GENERATOR
@@ -69,7 +69,7 @@ def test_the_result_says_what_was_run() -> None:
     assert few.metrics["transfer_time_s"].mean == pytest.approx(times.mean())
     assert times.min() > 0.0
     assert "3 replications" in repr(result)
-    # Progress rises to one.
+    # The reported progress rises to 1.
     assert seen == sorted(seen)
     assert (min(seen) >= 0.0, seen[-1]) == (True, 1.0)
 

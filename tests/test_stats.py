@@ -1,4 +1,4 @@
-"""Statistics: intervals against SciPy, more runs, and candidates that few samples drop."""
+"""Statistics: intervals against SciPy, numbers of further runs, and elimination of candidates."""
 
 import math
 import random
@@ -196,14 +196,14 @@ def test_of_several_that_are_as_good_one_is_always_left() -> None:
 @pytest.mark.parametrize(
     ("effects", "margin", "after_two", "after_eight"),
     [
-        # Of 20, of which three are as good.
+        # Three of the 20 candidates are equally good.
         (EFFECTS, MARGIN, (3.0, 8.0), (1.0, 3.0)),
-        # Where nothing helps, eight samples say of nearly all that they gain no margin.
+        # If no candidate helps, eight samples drop nearly all of them.
         ([0.0] * 20, 2 * MARGIN, (0.0, 20.0), (0.0, 0.2)),
     ],
 )
 def test_most_that_do_not_win_go(effects, margin, after_two, after_eight):
-    """In the mean of 200 experiments."""
+    """On average over 200 experiments."""
     each = [list(halved(experiment(seed, effects), margin)) for seed in range(200)]
     assert after_two[0] <= fmean(len(looks[0]) for looks in each) <= after_two[1]
     assert after_eight[0] <= fmean(len(looks[-1]) for looks in each) <= after_eight[1]
@@ -215,7 +215,10 @@ def test_a_candidate_without_samples_stays() -> None:
 
 
 def test_the_usual_spread_is_not_that_of_one_that_is_unlike_all() -> None:
-    """2000 pairs of variance 4, a tenth of which have that of 400: about 4, and no 44."""
+    """Of 2000 pairs a tenth have variance 400, the others 4.
+
+    The estimate is about 4, not the mean of 44.
+    """
     draw = random.Random(3)
     samples = [
         [draw.gauss(0.0, 20.0 if number % 10 == 0 else 2.0) for _ in range(2)]

@@ -71,9 +71,10 @@ def test_other_forms_are_read_too(
 
 
 def test_a_study_is_arithmetic() -> None:
-    """Of 100, 200, 300 and 400 bytes the mean is 250 and the variance 12,500.
+    """The mean of 100, 200, 300 and 400 bytes is 250 and the variance 12,500.
 
-    Pauses of one client count from a thought on, and below a visit: here only the second.
+    A pause counts as think time if it is neither too short nor the end of a visit: here only the
+    second one.
     """
     gaps = (0.0, THOUGHT_S - 0.01, THOUGHT_S, VISIT_S)
     times: list[float | None] = [sum(gaps[: n + 1]) for n in range(4)]

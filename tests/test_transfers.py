@@ -112,7 +112,7 @@ def test_a_file_of_others_and_a_name_of_none_are_refused(tmp_path: Path) -> None
 
 
 def png(figure: Any) -> bytes:
-    """The begin of a picture as a notebook shows it."""
+    """The first bytes of a picture in a notebook."""
     return bytes(figure._repr_png_()[:4])
 
 

@@ -10,7 +10,7 @@ from airtcp.exceptions import UnitError
 from hypothesis import given
 from hypothesis import strategies as st
 
-#: What each text is, by the function that reads it.
+#: The value of each text, by the function that reads it.
 READ: dict[Callable[[object], float], dict[str, float]] = {
     units.parse_time_ns: {
         "20 us": 20_000, "20us": 20_000, "  20   us ": 20_000, "20 µs": 20_000, "20 μs": 20_000,

@@ -124,7 +124,7 @@ def test_ten_pages_that_wait_tell_of_a_percentile(ages_s, text, low_s):
     [
         ("laptop/download goodput > 1 Mb/s", ["all", "download"], 8e6),
         ("laptop goodput > 1 Mb/s", ["all", "download"], 8e6),
-        # Of both directions the jobs are a part.
+        # Both directions include the jobs.
         ("laptop goodput > 1 Mb/s", ["all", "download", "upload"], None),
         ("laptop flow_goodput > 1 Mb/s", ["all", "download"], 4e6),
         ("laptop/upload goodput > 1 Mb/s", ["all", "download"], None),
@@ -181,7 +181,10 @@ def test_one_target_that_fails_fails_all_and_the_nearest_decides(targets, state,
 
 @pytest.mark.parametrize(("targets", "level"), [(1, 0.95), (2, 0.95), (5, 0.98)])
 def test_intervals_of_many_targets_are_wider_so_that_all_are_right_together(targets, level):
-    """A verdict errs at one end: two at .95 have 2 x .025; five share .05 in five ends."""
+    """A verdict is wrong at one end of an interval only.
+
+    At .95, two targets are wrong with probability 2 x .025. Five targets share .05 in five ends.
+    """
     assert joint_level(0.95, targets) == pytest.approx(level)
 
 
@@ -270,8 +273,8 @@ def desk(*traffic: str) -> str:
             ],
         ),
         (cell(direction="upload", application=SATURATED), []),
-        # A purpose that a file states stands above what traffic looks like. A metric that pings
-        # and films share has no target: its values are of both.
+        # The purpose in a file overrides the shape of the traffic. A metric that mixes pings and
+        # films has no default target.
         (desk("video"), [FILM]),
         (desk("video", "ping"), []),
         (desk("web", "video"), [PAGE]),

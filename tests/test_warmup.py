@@ -38,7 +38,7 @@ def by_definition(series: np.ndarray) -> int | None:
 
 @pytest.mark.parametrize("n", [50, 203, 1000])
 def test_it_is_what_the_definition_says(n: int) -> None:
-    """Of noise after a transient, of whole numbers far from zero, and of what never settles."""
+    """Noise after a transient, whole numbers far from zero, and a series that never settles."""
     for _ in range(20):
         noise = RNG.normal(size=n) + 5.0 * np.exp(-np.arange(n) / RNG.uniform(1, n / 3))
         assert mser5(noise) == by_definition(noise)
@@ -51,7 +51,7 @@ def test_it_is_what_the_definition_says(n: int) -> None:
     ("length", "deleted"), [(0, 0), (5, 5), (12, 15), (100, 100), (250, 250), (350, None)]
 )
 def test_a_step_is_deleted_and_no_more(length: int, deleted: int | None) -> None:
-    """Whole batches: of 12 observations that are off, three of five go; never more than half."""
+    """Whole batches are deleted: for 12 biased observations three of five, never more than half."""
     series = np.ones(500)
     series[:length] = 9.0
     assert mser5(series) == deleted

@@ -130,9 +130,10 @@ def test_help_groups_every_command() -> None:
 
 
 def test_links_verbs_and_files_that_pages_name_exist() -> None:
-    """Paths are from the root, as `crates/*/src`; NAME stands for any, `make docs` makes docs/_*.
+    """Check paths from the root, such as `crates/*/src`.
 
-    Of other documents and the code, the pages that messages and comments name.
+    NAME stands for any name, and `make docs` makes docs/_*. In code and other documents, check only
+    the pages that messages and comments name.
     """
     verbs = set(re.findall(r"(?m)^([a-z-]+):.*## ", (ROOT / "Makefile").read_text()))
     first = "crates|python|tests|docs(?!/_)|validation|benches"

@@ -35,7 +35,7 @@ def test_the_readme_is_short_and_shows_the_example_and_its_decision() -> None:
     assert shown in make_readme.OFFICE.read_text("utf-8")
     assert f"airtcp run {make_readme.OFFICE.name}" in README
     assert re.findall(r"(?m)^  (\w+)  ", said)[:3] == ["Worst", "Cause", "Fix"]
-    # The required versions are those of the build.
+    # The README asks for the versions that the build needs.
     cargo, project = (
         tomllib.loads((ROOT / name).read_text("utf-8")) for name in ("Cargo.toml", "pyproject.toml")
     )

@@ -1,4 +1,4 @@
-"""Causes, each where it is what a target is missed for, and candidates for a change."""
+"""Causes of missed targets, each in a network where it is the only one, and candidates."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def test_a_pair_of_causes_keeps_the_groups_of_each() -> None:
 
 
 def outcome(ratios: tuple[float | None, ...]) -> Outcome:
-    """Targets with these ratios, each of which has a text of its own."""
+    """Return targets with these ratios and different texts."""
     targets = (TargetOutcome(str(n), "unknown", one, 0.0) for n, one in enumerate(ratios))
     return Outcome(tuple(targets), frozenset(), {}, {}, {})
 
@@ -241,13 +241,13 @@ def outcome(ratios: tuple[float | None, ...]) -> Outcome:
     ("before", "after", "told"),
     [
         ((2.0,), (0.5,), (0, 1, 4.0)),
-        # Nearer to the bound by a fifth and more.
+        # The target comes nearer to its bound by a fifth or more.
         ((2.0,), (1.59,), (0, 0, 2.0 / 1.59)),
         ((2.0,), (1.61,), None),
         ((0.5, 2.0), (0.5, 0.4), (1, 2, 4.0)),
         ((0.5, 2.0), (2.0, 0.5), None),
         ((0.5, 0.5), (2.0, 0.1), None),
-        # What was not measured has no distance.
+        # A target without a measured value has no distance from its bound.
         ((2.0, None), (0.5, 3.0), (0, 1, 4.0)),
         ((2.0,), (0.0,), (0, 1, 1.0)),
     ],
@@ -265,8 +265,8 @@ def test_a_cause_restores_targets_or_brings_them_nearer(before, after, told):
         ([("link", 1, 4.0), ("distance", 2, 4.0)], ["distance", "link"]),
         ([("load", 2, 4.0), ("link + distance", 2, 4.0)], ["link + distance", "load"]),
         ([("link + distance", 2, 4.0), ("distance", 2, 4.0)], ["distance", "link + distance"]),
-        # Of those that restore as much the more specific comes first, and if none restores any,
-        # those with much larger gains.
+        # If two causes restore as many targets, the more specific one comes first. If no cause
+        # restores a target, causes with much larger gains come first.
         ([("distance", 1, 4.0), ("rts", 1, 1.1)], ["rts", "distance"]),
         ([("rts", 0, 1.1), ("distance", 0, 4.0)], ["distance", "rts"]),
     ],
@@ -310,7 +310,7 @@ def test_a_group_below_half_of_the_best_rate_is_slow(best: str, far: str, is_slo
     [
         ({"place": "edge"}, {}, "distance"),
         ({"path": ["dsl"]}, {"dsl": {"rate": "20 Mb/s", "delay": "8 ms"}}, "link"),
-        ({}, {}, None),  # nothing but the channel
+        ({}, {}, None),  # only the channel is occupied
     ],
 )
 def test_endless_transfers_without_a_target_have_a_limit(station, links, problem):

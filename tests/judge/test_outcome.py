@@ -116,9 +116,9 @@ def test_a_target_breaks_where_it_was_likely_met_and_is_likely_missed(before, af
      (0.9, False, False)],
 )  # fmt: skip
 def test_a_tenth_of_goodput_is_harm_and_half_of_it_may_not_be_lost(part, halved, harmed, promised):
-    """Who has a target for goodput may lose what it does not promise."""
+    """A group with a target for goodput may lose what is above the target."""
     before = of(goodputs={DESK: 8e6}, promised=promised)
-    # Who gets nothing any more has no goodput.
+    # A group that gets nothing after the change has no goodput.
     after = of(goodputs={DESK: part * 8e6} if part else {}, promised=promised)
 
     assert after.halved(before) == ({DESK: pytest.approx(part)} if halved and not promised else {})
@@ -127,7 +127,7 @@ def test_a_tenth_of_goodput_is_harm_and_half_of_it_may_not_be_lost(part, halved,
 
 
 def test_of_ten_stations_five_that_stay_count_for_ten() -> None:
-    """Of ten with 10 Mb/s, five with 4 Mb/s would be ten with 8."""
+    """Half of ten stations with 10 Mb/s get 4 Mb/s: all ten would get 8 Mb/s."""
     base, half = of(goodputs={DESK: 10e6}), of(goodputs={DESK: 4e6})
     assert DESK in half.halved(base)
     assert half.for_as_many({"desk": 2.0}).goodputs == {DESK: 8e6}
@@ -143,9 +143,9 @@ def test_a_delay_that_doubles_is_harm(factor: float, delayed: bool) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "improves"),
     [
-        ((2.0,), (0.5,), True),  # A miss less.
-        ((1.0,), (0.957,), True),  # From 50 % to miss to 19 %, with 5 % at one standard error,
-        ((1.0,), (0.961,), False),  # and to 21 %: three tenths of a target count.
+        ((2.0,), (0.5,), True),  # One missed target fewer.
+        ((1.0,), (0.957,), True),  # A miss at 19 % in place of 50 %, with an error of 5 %,
+        ((1.0,), (0.961,), False),  # and at 21 %: it has to fall by three tenths.
         ((2.0,), (1.61,), False),
         ((2.0,), (1.59,), True),  # The worst ratio falls below 0.8 of what it was.
         ((0.9,), (0.5,), False),  # Met before: more room is no improvement.
@@ -164,7 +164,7 @@ def test_a_change_improves_by_fewer_misses_or_a_much_smaller_worst_ratio(before,
         ("setting", 0.5, 1e6, "helps"),
         ("setting", 0.5, 0.49e6, "costs others"),
         ("setting", 1.5, 1e6, "helps"),  # the target is missed by less, for which
-        ("hardware", 1.5, 1e6, "no gain"),  # nobody buys hardware
+        ("hardware", 1.5, 1e6, "no gain"),  # no reason to buy hardware
         ("hardware", 0.5, 1e6, "helps"),
         ("setting", 1.9, 1e6, "no gain"),
         ("setting", 1.9, 0.49e6, "harms"),
@@ -196,7 +196,7 @@ def test_a_tenth_of_goodput_and_a_third_more_delay_are_told(goodput, delay_s, me
     now = replace(base, goodputs={DESK: goodput}, delays={DESK: delay_s})
     found = effects_of(base, now)
     assert [[one.metric for one in each] for each in found] == [won, lost]
-    # Nobody feels less than 50 ms.
+    # Users do not feel a difference of less than 50 ms.
     short = replace(base, delays={DESK: 0.05})
     assert effects_of(short, replace(short, delays={DESK: 0.01})) == ((), ())
 
@@ -220,7 +220,7 @@ def test_a_ratio_above_one_is_missed(text, mean, low, before, ratio):
 
 
 def test_the_error_of_a_mean_is_that_of_its_interval() -> None:
-    """Student's quantile of four degrees of freedom is 2.7764; beyond 100 % nothing is known."""
+    """Student's quantile for four degrees of freedom is 2.7764. An error above 100 % is unknown."""
     assert _spread(Interval(0.5, 0.45, 0.55, 5), 0.95) == pytest.approx(0.1 / 2.7764, rel=1e-4)
     assert _spread(Interval(0.5, -4.5, 5.5, 5), 0.95) == 1.0
 
@@ -287,7 +287,7 @@ def test_nothing_that_came_through_counts_only_if_something_did_before() -> None
         ((2.0, 0.89), 0.1, (0.1, 0.1), (0.0, 0.0)),
         ((1.0, 1.0), 0.1, (0.05, 0.111), (1.0, 2.0)),
         ((1.0, 1.0), 0.1, (0.05, 0.112), (0.0, 0.0)),
-        # A delay that nobody feels is no gain, and a longer one below 100 ms is no loss.
+        # A shorter delay that users do not feel is no gain. A longer one below 100 ms is no loss.
         ((2.0, 1.0), 0.05, (0.01, 0.05), (2.0, 1.0)),
         ((2.0, 1.0), 0.051, (0.01, 0.051), (2.0, 5.1)),
         ((2.0, 1.0), 0.02, (0.1, 0.02), (2.0, 1.0)),

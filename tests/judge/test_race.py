@@ -31,7 +31,7 @@ OFFICE: dict[str, Any] = {
     "targets": {"caller p95 packet_delay": "< 50 ms", "desk goodput": "> 10 Mb/s"},
     "run": {"warmup": "500 ms", "duration": "4 s", "replications": 2},
 }
-#: The same through a slow link that loses packets.
+#: Calls and downloads through a slow link that loses packets.
 SLOW: dict[str, Any] = OFFICE | {
     "phy": {"standard": "802.11ax", "channel_width": "20 MHz"},
     "links": {"line": {"rate": "40 Mb/s", "loss": "1 %"}},
@@ -172,7 +172,8 @@ PART, PAIR = "codel", "codel + wider-channel"
 @pytest.mark.parametrize(
     ("one", "ratios", "kept", "other", "others", "first"),
     [
-        # A setting that does as well: both leave 15 % to every bound, and no group loses half.
+        # The setting is as good: both changes leave 15 % to every bound, and no group loses half
+        # of its goodput.
         (SETTING, (0.5, 0.5), 0.8, SPECTRUM, (0.2, 0.2), SETTING),
         (SETTING, (0.84, 0.5), 0.8, SPECTRUM, (0.2, 0.2), SETTING),
         (SETTING, (0.86, 0.5), 0.8, SPECTRUM, (0.2, 0.2), SPECTRUM),
@@ -182,10 +183,12 @@ PART, PAIR = "codel", "codel + wider-channel"
         (SETTING, (1.66, 0.5), 0.8, SPECTRUM, (1.5, 0.5), SPECTRUM),
         (SETTING, (0.5, 0.5), 0.51, SPECTRUM, (0.2, 0.2), SETTING),
         (SETTING, (0.5, 0.5), 0.49, SPECTRUM, (0.2, 0.2), SPECTRUM),
-        # Of settings that do as well, that of one access point before every client and server.
+        # Of equally good settings, one of the access point comes before one of all clients and
+        # servers.
         (EVERYWHERE, (0.5, 0.5), 1.0, HERE, (0.84, 0.5), HERE),
         (EVERYWHERE, (0.5, 0.5), 1.0, HERE, (0.86, 0.5), EVERYWHERE),
-        # A pair gains more than chance, a quarter, over its part; another change has to be nearer.
+        # A pair must gain a quarter over its part, more than by chance. Another change must be
+        # nearer to be as good.
         (PAIR, (1.4, 0.5), 1.0, PART, (1.74, 0.5), PART),
         (PAIR, (1.4, 0.5), 1.0, PART, (1.76, 0.5), PAIR),
         (PAIR, (1.4, 0.5), 1.0, PART, (1.6, 1.4), PAIR),  # misses one more
@@ -224,12 +227,12 @@ def test_what_removes_a_cause_is_tried_if_all_finalists_miss_more(problem, misse
     for name, one in race.standings.items():
         one.candidate = known[name]
 
-    # A counterfactual with which both targets are met, and none without it.
+    # With the counterfactual both targets are met, without it none.
     cause = Cause(problem, (), 0, 2, 2, 2.0, 0.5, 4.0)
     assert [one.name for one in fixes([cause], race)] == tried
 
 
-#: The best change and, for it joins them, too, the most promising others.
+#: Pairs of the best change, and pairs of the most promising other changes.
 BOUGHT = [f"{one} + second-access-point" for one in ("managed-queue", "ap-priority", "codel")]
 
 

@@ -26,7 +26,7 @@ FAST = [{"rate": "1 Gb/s", "delay": "5 ms"}]
 
 
 def served(tables: dict[str, Any], *groups: str, limit: int = 8, **more: Any) -> dict[str, Any]:
-    """Downloads by Linux of groups of stations through a queue of so many packets."""
+    """Return downloads with Linux TCP of groups of stations, through a queue with this limit."""
     flows = [flow(name, "download", BULK, tcp=LINUX, path=FAST) for name in groups]
     stations = [{"name": name, "count": 3} for name in groups]
     queue = {"queue": {"limit": limit}}
@@ -124,7 +124,10 @@ def test_the_recommended_change_meets_every_target_when_run_for_longer(scenario)
     ids=["bursts", "phone", "office", "load", "without", "video calls"],
 )
 def test_a_recommendation_removes_a_cause_and_costs_nobody_half(scenario, cause, remedy):
-    """It is no idea of research and no less traffic, and meets as many as any that is listed."""
+    """The recommendation is neither from research nor less traffic.
+
+    No listed change meets more targets.
+    """
     _, advice = advised(scenario)
 
     if cause is not None:

@@ -63,11 +63,12 @@ def test_sizes_of_ppdus() -> None:
     forty = exchange(Rate(150_000_000, "ht", HighRateParts(7, 1, 40, 400, 36_000)), 65_535, 64)
     assert forty.most_mpdus(12_000) == 42
     assert forty.psdu_bits([42, 43], 12_000).tolist() == [8 * 64_846, 8 * 66_390]
-    # A TXOP limit holds PPDU and Block ACK, 36 + 666 x 3.6 and 48 us: 15 MPDUs would have 2606.4.
+    # A TXOP limit contains the PPDU, 36 + 666 x 3.6 us, and the Block ACK, 48 us. With 15 MPDUs it
+    # would be 2606.4 us.
     limited = dataclasses.replace(ht, txop_limit_ns=2_528_000)
     assert limited.most_mpdus(12_000) == 14
     assert limited.data_time_ns(14, 12_000) == 2_433_600
-    # A single MPDU has a delimiter in VHT and HE alone, and an ACK of 28 us, not 32.
+    # A single MPDU has a delimiter only in VHT and HE. Its ACK takes 28 us instead of 32.
     assert ht.psdu_bits(1, 12_000) == 8 * 1538
     assert vht.psdu_bits(1, 12_000) == 8 * 1542
     for mpdus, answer_ns in ((1, 28_000), (2, 32_000)):

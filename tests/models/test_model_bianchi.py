@@ -122,7 +122,7 @@ def test_solution_satisfies_both_equations(retries: int | None) -> None:
     assert point.tau == pytest.approx(attempt_probability(point.p, 32, 5, retries), rel=1e-12)
     assert point.p == pytest.approx(1 - (1 - point.tau) ** (n - 1), abs=1e-9)
     assert np.all(np.diff(point.p) > 0)
-    assert float(fixed_point(1e6, 32, 5, retries).p) == 1.0  # in doubles
+    assert float(fixed_point(1e6, 32, 5, retries).p) == 1.0  # rounded to a double
     sent = point.n * point.tau * (1 - point.tau) ** (point.n - 1)
     result = saturation(point, FHSS_BASIC)
     assert result.p_transmission == pytest.approx(1 - (1 - point.tau) ** point.n, rel=1e-12)

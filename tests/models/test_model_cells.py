@@ -167,7 +167,7 @@ def test_random_floors_are_near_the_simulation() -> None:
             starves, error = simulated < STARVED_BPS, abs(rate / simulated - 1.0)
             known.append((rate < STARVED_BPS) == starves)
             (starved if starves else unstarved).append(error)
-            # Of the others that starve the interval is within 20 %.
+            # For other starving cells, the interval is within 20 %.
             assert not starves or error <= 0.2 + float(row["udp_half"]) / simulated
     assert (len(floors), len(unstarved), len(starved)) == (60, 241, 85)
     assert max(unstarved) <= 0.05

@@ -44,7 +44,8 @@ def test_the_rarest_state_is_known_to_its_last_digits() -> None:
     rates = np.concatenate([np.full(size - 1, ratio), np.ones(size - 1)])
     law = stationary_law(size, source, target, rates)
     assert law[-1] / law[0] == pytest.approx(ratio ** (size - 1), rel=1e-12)
-    # 0 -> 1 <-> 2 <- 3: states that are left for good have none. One state is all there is.
+    # 0 -> 1 <-> 2 <- 3: states to which the chain never returns have probability 0. A single state
+    # has 1.
     ways = np.array([0, 1, 2, 3]), np.array([1, 2, 1, 2]), np.array([1.0, 3.0, 1.0, 5.0])
     assert stationary_law(4, *ways) == pytest.approx([0.0, 0.25, 0.75, 0.0])
     none = np.array([], dtype=int)

@@ -1,6 +1,6 @@
-"""Processor sharing: tails against other ways to them, balance equations, and means.
+"""Processor sharing: tails against other computations, balance equations, and means.
 
-test_coverage.py has a simulation beside the law of few sources.
+test_coverage.py compares the law of few sources with a simulation.
 """
 
 import math
@@ -98,16 +98,17 @@ def test_thousands_of_points_are_those_one_by_one() -> None:
 
 @pytest.mark.parametrize("rho", [0.0, 1e-6, 0.1, 0.78, 0.999, 1 - 1e-9])
 def test_means_are_those_of_the_tail(rho: float) -> None:
-    """H4: E[S] = 1/(1 - rho) is the integral of Pr{S > t}, for exponential sizes as for any (24).
+    """The mean by H4, E[S] = 1/(1 - rho), is the integral of Pr{S > t}.
 
-    With t = e^y / (1 - rho) the tails are smooth; in units of 1e-5 the longest time is let in.
+    It holds for exponential sizes as for any others (24). The substitution t = e^y / (1 - rho)
+    makes the tails smooth. In units of 1e-5 the longest time is an allowed one.
     """
     y, step = np.linspace(-45.0, 9.0, 4001, retstep=True)
     t = np.exp(y) / (1.0 - rho)
     mean = np.sum(sojourn_tail(t * 1e-5, rho, 1e-5) * t) * step
     assert mean == pytest.approx(1.0 / (1.0 - rho), rel=1e-12)
     assert mean_sojourn(2.5, rho) == pytest.approx(2.5 * mean)
-    # (25): flows are stretched alike, whatever their sizes.
+    # (25): the stretch of a flow does not depend on its size.
     assert conditional_mean_sojourn([1.0, 4.0], rho) == pytest.approx([mean, 4.0 * mean])
 
 

@@ -59,8 +59,8 @@ def test_windows_that_fit_are_tokens_of_which_the_stations_hold_a_poisson_number
 @pytest.mark.parametrize(
     ("asked", "segments", "accesses"),
     [
-        # Access point and station are equally likely next, and an ACK access takes all: half as
-        # many of them as of data.
+        # Access point and station are equally likely to be next, and a station sends all its ACKs
+        # in one access. So there are half as many accesses for ACKs as for data.
         ((1, 20_000, 8, times(segments=32, acks=10_000)), 32, 0.5),
         # Without aggregation each ACK needs an access.
         ((4, 100, 2, times(segments=1, acks=1)), 1, 0.5),
@@ -75,13 +75,13 @@ def test_accesses_for_acks(asked: tuple[Any, ...], segments: int, accesses: floa
 def test_more_segments_for_an_ack_never_cost_goodput_where_they_divide_the_window() -> None:
     rates = [float(ask(5, 64, d).segments_per_s) for d in (1, 2, 4, 8, 16)]
     assert rates == sorted(rates)
-    # Without ACKs it is one sender; a larger window costs little and gains little.
+    # Without ACKs there is one sender. A larger window changes little.
     assert rates[-1] < float(ask(5, 64, 1, acks="none").segments_per_s)
     alone = ask(20, 44, 2, acks="none")
     assert float(alone.segments_per_s) == pytest.approx(44 / (100 + 28 * 44 + 7.5 * 9) * 1e6)
     few, *many = (ask(3, window, 2).segments_per_s for window in (300, 701, 2001, 10_000))
     assert all(few < rate < 1.1 * few for rate in many)
-    # Arrays are single numbers side by side.
+    # An array gives the same as its numbers one by one.
     both = throughput([1, 5], 44, [[1], [2]], times(), slot_s=SLOT, w0=W0, m=M, retries=RETRIES)
     assert both.segments_per_s[1, 1] == float(ask(5, 44, 2).segments_per_s)
     assert both.n.tolist() == [[1, 5], [1, 5]]

@@ -21,7 +21,7 @@ def written(path: Path, *lines: str) -> Path:
 
 
 def read(path: Path, column: str | None = None) -> Empirical | str:
-    """The values of a log, or of a column of a CSV file; or why it is refused."""
+    """Return the values of a log or of a column of a CSV file, or the reason why it is refused."""
     try:
         if column is None:
             return read_access_log(path)

@@ -25,7 +25,7 @@ CELLS = {"left": {"channel": 36}, "right": {"channel": 149}}
 
 
 def of_cells(ap: Any, **own: Any) -> Scenario:
-    """Two cells, of which each may have an access point of its own."""
+    """Return two cells; each may have its own [cells.NAME.ap]."""
     return network(
         ap,
         cells={name: cell | own.get(name, {}) for name, cell in CELLS.items()},

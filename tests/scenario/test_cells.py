@@ -72,7 +72,7 @@ def test_only_paired_cells_hear_each_other() -> None:
 
 @pytest.mark.parametrize(
     ("left", "right", "hear_near"),
-    # "near" leaves nobody out, but is left out by both. One word is enough to part two groups.
+    # "near" excludes no group, but both groups exclude it. One exclusion separates two groups.
     [({"hears": []}, {"hears": []}, []), ({"hears": ["near"]}, {}, ["left", "right"])],
 )
 def test_groups_that_leave_each_other_out_are_hidden(

@@ -123,7 +123,7 @@ def test_survival_of_data_counts_what_is_above() -> None:
     assert law.mean() == pytest.approx((3 * 1 + 1460 + 1461 + 2 * 40_000) / 7)
     assert law.second_moment() == pytest.approx((3 + 1460**2 + 1461**2 + 2 * 40_000**2) / 7)
     assert LAWS["deterministic"].second_moment() == 30_000**2
-    # Nothing takes a segment too.
+    # A transfer of 0 bytes takes one segment, too.
     assert Deterministic(value=0.0).expected_segments(1000) == 1
 
 

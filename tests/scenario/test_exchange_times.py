@@ -1,4 +1,4 @@
-"""The times of a frame exchange: how long they may be."""
+"""Bounds of the durations of a frame exchange."""
 
 import tomllib
 from pathlib import Path

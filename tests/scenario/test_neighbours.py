@@ -70,7 +70,7 @@ def test_a_name_from_elsewhere_is_answered_with_the_one_of_here(
         ("flows.a.tcp.cc", 'congestion = "cubic"'),
         ("phy.mscs", "is not a key of this scenario; the nearest is phy.mcs"),
         ("phi.ofdma", "is not a key of this scenario; the nearest is"),
-        # Nobody knows the name; many tables have it.
+        # No table has the first name, and many tables have the second: there is no hint.
         ("phy.blorb", "the nearest is"),
         ("phy.interval", "the nearest is"),
     ],

@@ -1,4 +1,4 @@
-"""The kinds of axes, their steps with labels and changes, and the messages about wrong ones."""
+"""Axes of each kind: steps, labels, changed keys, and messages about wrong axes."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from airtcp.sweep.points import points_of
 from airtcp.sweep.spec import load_sweep, sweep_of
 
 COUNT, LIMIT = "stations.laptop.count", "ap.queue.limit"
-#: Of the Sobol sequence: (0, 0), (1/2, 1/2), (3/4, 1/4), (1/4, 3/4).
+#: The Sobol sequence begins with (0, 0), (1/2, 1/2), (3/4, 1/4), (1/4, 3/4).
 SPANS = {"run.duration": {"from": "0 s", "to": "4 s"}, LIMIT: {"from": 0, "to": 8}}
 DESIGN = [("run.duration", "s"), (LIMIT, "")]
 THREE = [(0.0, 0), (2.0, 4), (3.0, 2)]
@@ -50,7 +50,7 @@ def axis(base: Scenario, name: str, value: Any) -> Axis:
             [(1, 10), (9, 90)],
             {COUNT: 9, LIMIT: 90},
         ),
-        # More points of a design go on where fewer ended; those that coincide are one.
+        # A longer design begins with the points of a shorter one. Equal points count once.
         ("design", {"sobol": SPANS, "points": 3}, DESIGN, THREE, None),
         ("design", {"sobol": SPANS, "points": 4}, DESIGN, [*THREE, (1.0, 6)], None),
         (
@@ -141,7 +141,8 @@ def test_ranges(base: Scenario, written: dict[str, Any], expected: list[Any]) ->
             "axes (stations.laptop.count = 0): stations[0] (laptop).count",
             "too small",
         ),
-        # Of many steps the last one is looked at, and of each axis with the first of the others.
+        # Of many steps only the last one is checked, together with the first step of the other
+        # axes.
         (
             {"stations.laptop.count": [*range(1, 41), 0]},
             "axes (stations.laptop.count = 0): stations[0] (laptop).count",
@@ -173,7 +174,7 @@ def test_a_wrong_axis_is_refused_by_name(
     ("given", "key"),
     [
         ({"metrics": ["badput"]}, "metrics[0]"),
-        # Only a cell has it.
+        # Only cells have this metric.
         ({"metrics": ["share_of_alone"]}, "metrics[0]"),
         ({"metrics": []}, "metrics"),
         ({"metrics": ["goodput_bps", "phone.all.goodput_bps"]}, "metrics[1]"),

@@ -77,7 +77,7 @@ ONE = cell(tables="[cells.hall]", group='cell = "hall"')
     ("text", "metric", "said", "never"),
     [
         (TEXT, "cells.hall.jain_index", "or of a cell: cells.hall.goodput_bps|airtime.own|", None),
-        # A metric that is written as in a target.
+        # A metric written as in a target.
         (TEXT, "cell hall goodput", "did you mean cells.hall.goodput_bps?", None),
         # One cell has nothing to compare its goodput with.
         (ONE, "cells.hall.share_of_alone", "GROUP.all|download|upload.METRIC", "share_of_alone"),

@@ -93,7 +93,7 @@ def test_a_map_has_a_cell_for_each_pair(results: Results) -> None:
         pytest.approx([1.011, 1.041]),
     ]
     shown = [(text.get_text(), text.get_color()) for text in axes.texts]
-    # White on the dark colours of small values.
+    # Text is white on the dark colors of small values.
     assert shown == [("0.011", WHITE), ("0.041", WHITE), ("1.01", INK), ("1.04", INK)]
 
 

@@ -34,7 +34,7 @@ SOON_S = 2.0
 
 
 def stored(folder: Path, goodputs: dict[int, float]) -> Path:
-    """The store of a sweep over `count`, with a row for each."""
+    """Write the store of a sweep over `count`, with one row for each value."""
     contents = Contents("1.0", "abc", (AxisColumn("count", "count"),), ("goodput_bps",), 0.95, "{}")
     points = [f"point-{count}" for count in goodputs]
     with Writer.open(folder, contents) as writer:
@@ -277,7 +277,7 @@ def test_an_interrupt_after_the_end_of_a_query_is_only_an_interrupt(
 
 @pytest.mark.slow
 def test_a_query_prints_nothing_on_stderr(store: Path) -> None:
-    """DuckDB's binding would list all its objects as leaked if no garbage was collected."""
+    """Without garbage collection DuckDB's binding reports its objects as leaked."""
     query = ["results", str(store), "--sql", "SELECT count(*) AS n FROM results"]
     done = subprocess.run(
         [sys.executable, "-m", "airtcp", *query], capture_output=True, text=True, check=True

@@ -54,7 +54,7 @@ def test_a_sweep_has_the_numbers_of_simulations(base: Scenario, tmp_path: Path) 
 
 def test_runs_that_are_in_the_store_are_not_made_again(base: Scenario, tmp_path: Path) -> None:
     three = AXES | {"stations.laptop.count": [1, 2, 3]}
-    # 100 packets are the base's limit: those points are in the store under the same hash.
+    # The base has a limit of 100 packets, so these points have the hash of points in the store.
     seeds = {"stations.laptop.count": [1, 2], "ap.queue.limit": [100], "run.seed": [1, 2]}
     before: list[dict[str, Any]] = []
     for axes, replications, made in (
@@ -147,7 +147,7 @@ def test_a_point_that_fails_is_named_and_the_others_are_there(
 
 
 class Mortal:
-    """A crew of one worker, which dies over its first chunks."""
+    """A pool of one worker that dies in its first chunks."""
 
     threads = places = 1
 
@@ -166,7 +166,7 @@ class Mortal:
         self._ended.put((self, done))
 
     def stop(self) -> None:
-        """Nothing runs."""
+        """No simulation runs."""
 
 
 def test_a_point_that_has_cost_three_workers_is_named(base: Scenario, tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ def test_the_command_runs_and_asks(sweep_file: Path, tmp_path: Path) -> None:
 def test_a_dry_run_says_how_much_and_writes_nothing(sweep_file: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     estimate = ["sweep", sweep_file, "--dry-run", "--to", store]
-    # No more workers than runs are of use.
+    # More workers than runs do not help.
     for threads, busy in ((2, 2), (50, 12)):
         found = json.loads(call(*estimate, "--json", "--threads", threads).stdout)
         assert (found["points"], found["runs"], found["there"]) == (6, 12, 0)
@@ -243,7 +243,8 @@ def test_a_dry_run_says_how_much_and_writes_nothing(sweep_file: Path, tmp_path: 
     for replications, said in ((5, "30 runs, 12"), (1, "6 runs, 6")):
         again = call(*estimate, "--replications", replications).stdout
         assert again.startswith(f"6 points, {said} of them in the store\na run takes ")
-    # With a precision, as many runs as the first round or the limit has.
+    # With a precision, the estimate counts the runs of the first round, or the limit if it is
+    # less.
     text = sweep_file.read_text()
     sweep_file.write_text(f"precision = '5 %'\nmax_replications = 3\n{text}")
     assert call(*estimate).stdout.startswith("6 points, at least 18 runs, 12 of them")

@@ -50,7 +50,10 @@ def test_a_store_that_is_removed_is_said_once(
 def test_a_second_sweep_into_a_store_is_refused(
     sweep_file: Path, tmp_path: Path, started: Children
 ) -> None:
-    """While the first one writes, which goes on; Ctrl-C keeps its finished points."""
+    """A second sweep is refused while the first one writes.
+
+    The first one goes on, and keeps its finished points on Ctrl-C.
+    """
     store = tmp_path / "store"
     first = under_way(started, long_sweep(sweep_file, DURATION), store)
     wait_for_rows(store)

@@ -1,4 +1,4 @@
-"""The store of a sweep stays whole, whatever happens to its writer, and can be continued."""
+"""The store of a sweep stays readable if its writer dies, and can be continued."""
 
 import json
 from dataclasses import replace
@@ -36,12 +36,12 @@ def filled(folder: Path) -> pa.Table:
     return opened(folder).table
 
 
-#: What later sweeps add to the filled store: its description, points and rows; then the columns
-#: point, replication, those of the axes, and goodput.
+#: A later sweep on the filled store: its description, its points and rows, and the expected
+#: columns point, replication, axes and goodput.
 LATER: dict[str, tuple[list[tuple[dict[str, Any], dict[str, Any], list[Any]]], list[Any]]] = {
     "nothing": ([], [("a", 0, 1, 0.0), ("b", 0, 2, 0.0), ("b", 1, 2, 1.0)]),
-    # Points of the new grid come first. It names those that it shares, and of the others nobody
-    # knows. An axis that is left out keeps its column.
+    # Points of the new grid come first. The new grid gives values of the new axis; other points
+    # have none. An axis that a later sweep leaves out keeps its column.
     "an axis": (
         [
             (WIDER, {"point": ["a", "c"], "count": [1, 1], "limit": [10, 20]}, ["c"]),

@@ -105,7 +105,10 @@ def machine() -> None:
 
 @pytest.fixture(scope="session")
 def left() -> Callable[[str, float], list[str]]:
-    """The processes of any namespace whose environment has a mark, after some seconds at most."""
+    """Return the processes of any namespace with a mark in their environment.
+
+    Wait some seconds at most.
+    """
 
     def after_a_while(mark: str, most_s: float) -> list[str]:
         deadline = time.monotonic() + most_s

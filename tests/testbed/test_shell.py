@@ -69,9 +69,9 @@ def download(file: Path, tmp_path: Path, *options: str) -> tuple[int, float]:
 def test_bytes_come_through_at_the_speed_of_the_air(
     options: tuple[str, ...], share: float, file: Path, tmp_path: Path
 ) -> None:
-    """11 Mb/s carries 7 Mb/s; nothing is said of a machine that is slow.
+    """A link of 11 Mb/s carries 7 Mb/s of TCP, on a fast machine.
 
-    A simulated download and upload that never end leave less than half.
+    Beside an endless simulated download and upload, less than half is left.
     """
     count, seconds = download(file, tmp_path, *options)
 

@@ -23,7 +23,7 @@ def test_each_station_has_a_network_and_each_entry_a_server(scenario: Scenario) 
         ("laptop/1", "10.77.128.1", 1),
         ("sensor/0", "10.77.128.2", 0),
     ]
-    # The server has the options that any of its peers has.
+    # The server has each option that one of its peers has.
     server, laptop, _, sensor = made.nodes
     timestamps = [node.sysctls["net.ipv4.tcp_timestamps"] for node in (laptop, sensor, server)]
     assert timestamps == ["1", "0", "1"]
@@ -62,7 +62,7 @@ LINUX, RFC = 'preset = "linux"', 'variant = "newreno"'
             {"sack": "0", "timestamps": "0", "recovery": "0", "early_retrans": "0"},
         ),
         (f"{RFC}, delayed_ack = {{ every = 1 }}", "quickack 1", {}),
-        # Whole segments of 1460 bytes: the kernel fills a rest with a small one.
+        # Segments of 1460 bytes. The kernel sends the remainder in a smaller one.
         (f'{RFC}, receive_window = "8761 B"', "window 8760", {}),
         # Twice the window of payload; 131072 is the default of ip-sysctl.rst, and a small window
         # has all its room at once.
@@ -108,7 +108,7 @@ def test_each_deviation_is_told_once_with_its_flows(scenario: Scenario) -> None:
     [
         ({"tcp.aimd": {"increase": 2.0, "decrease": 0.5}}, "changes its windows, not aimd"),
         ({"tcp.handshake": "none"}, "begins with a three-way handshake"),
-        # 400 bits and 96 of timestamps.
+        # 400 bits, and 96 bits of timestamps.
         ({"tcp.header_bits": 400}, "headers have 416 bits, and more with options, not 496"),
         ({"tcp.initial_ssthresh": {"segments": 20}}, "slow-start threshold is the kernel's"),
         ({"tcp.initial_rto": "3 s"}, "timeout is the kernel's, 1 s"),

@@ -222,7 +222,7 @@ def test_runs_queue_are_refused_stop_and_end_in_time(small: Web) -> None:
     small.ask(f"api/jobs/{second['id']}/stop", {})
     assert small.ended(second["id"], 1)["state"] == "stopped"
 
-    # The first one ends when its time is over, and the next one begins.
+    # The first job ends at its time limit, and the next one begins.
     late = small.ended(first["id"], 30)
     assert late["state"] == "failed"
     assert "longer than the limit of 6 s" in late["messages"][-1]["problem"]["message"]

@@ -1,6 +1,6 @@
-"""What one client can take from the others: memory.
+"""What memory one client can take from the others.
 
-All of it on 127.0.0.1, and bounded in number and time.
+All requests are local, and bounded in number and time.
 """
 
 import select

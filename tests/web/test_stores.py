@@ -26,7 +26,7 @@ def samples(store: Path, condition: str) -> list[float]:
 
 
 def asked(store: Path, /, **more: Any) -> dict[str, Any]:
-    """The answer of a page that looks at the store."""
+    """Return the answer to a page that shows the store."""
     return work.question("look", LOOK | more, Path(), {"small": store})
 
 
@@ -118,7 +118,7 @@ def test_what_is_not_there_is_said_without_a_path(
 
 
 def test_no_path_of_the_machine_is_told(web: Web, store: Path) -> None:
-    # The folder of a store, and no file next to it, may be named by nobody.
+    # A request cannot name the folder of a store, or a file next to it.
     changes = {"flows.laptop.application.size": {"distribution": "empirical", "file": str(store)}}
     source = {"example": "web-hotspot", "changes": changes}
     for path, body, text in (

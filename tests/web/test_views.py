@@ -28,7 +28,7 @@ def scenario(changes: Mapping[str, Any], name: str = EXAMPLE) -> Scenario:
 
 
 def asked(name: str, source: dict[str, Any], **more: object) -> dict[str, Any]:
-    """Return the answer to a question about the example, or a source of another one."""
+    """Return the answer to a question about the example, or about the given scenario."""
     return work.question(name, {"source": {"example": EXAMPLE} | source} | more, Path(), {})
 
 
@@ -62,7 +62,7 @@ def test_the_models_say_on_the_page_what_they_say_in_python(count: int) -> None:
         assert one["text"] == quantity(best.value, METRICS[name].unit)
         assert one["source"] == best.source
     assert told["values"]["goodput_bps"]["text"] in told["words"][0]
-    # A point of the curve is the same, at its value of the axis.
+    # A point of the curve equals the result at this value of the axis.
     there = {"changes": {"flows.station.tcp.mss": "1200 B"}}
     assert asked("point", there, axis=COUNT, values=[count])["values"] == told["values"]
 

@@ -72,7 +72,7 @@ def captured(name: str) -> tuple[list[Frame], dict[str, Any], bytes]:
 
 
 def intact(content: bytes) -> list[Frame]:
-    """The frames of a capture, whose FCS are right but for those that were lost."""
+    """Return the frames of a capture. Check that the FCS is right except in lost frames."""
     frames = list(records(content))
     assert all((zlib.crc32(frame.mpdu) == frame.fcs) != frame.bad for frame in frames)
     return frames

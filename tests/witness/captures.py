@@ -196,9 +196,9 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Frame:
-    """A record: when its PPDU began, radiotap's fields by their bits, the frame without its FCS.
+    """A record: start of its PPDU, radiotap's fields by bit, and frame without FCS.
 
-    `length` counts the FCS, which is None if the record was cut before it. `header_bytes` is
+    `length` includes the FCS, which is None if the record was cut before it. `header_bytes` is
     `header_bits` of the scenario.
     """
 
@@ -309,7 +309,7 @@ class Frame:
 
 
 def records(content: bytes, header_bytes: int = 40) -> Iterator[Frame]:
-    """All frames of a capture with nanoseconds and radiotap headers."""
+    """Return all frames of a capture with timestamps in nanoseconds and radiotap headers."""
     magic, major, minor, _, _, snaplen, link = struct.unpack_from("<IHHIIII", content)
     assert (magic, major, minor, link) == (0xA1B23C4D, 2, 4, 127)
     place = 24
@@ -328,7 +328,7 @@ def records(content: bytes, header_bytes: int = 40) -> Iterator[Frame]:
                 at += size
         assert (version, at) == (0, header)
         assert present == sum(1 << bit for bit in fields)
-        # The FCS is there, and the frequency fits the band.
+        # The record has an FCS, and the frequency is in the band.
         assert fields[1][0] & 0x10
         megahertz, channel = struct.unpack("<HH", fields[3])
         assert channel & 0x180 == (0x80 if megahertz < 5000 else 0x100)
@@ -339,7 +339,10 @@ def records(content: bytes, header_bytes: int = 40) -> Iterator[Frame]:
 
 
 def read(path: Path, header_bytes: int = 40) -> list[Frame]:
-    """All records of a capture of frames that go alone; `header_bytes` of IP and TCP headers."""
+    """Return all records of a capture without aggregates.
+
+    `header_bytes` is the size of IP and TCP headers.
+    """
     frames = list(records(path.read_bytes(), header_bytes))
     assert all(frame.fields.keys() == {0, 1, 2, 3} for frame in frames)
     assert {int.from_bytes(frame.fields[3][:2], "little") for frame in frames} <= {2412, 5180}

@@ -201,7 +201,7 @@ def test_a_capture_may_end_within_an_fcs(tmp_path: Path, snaplen: int) -> None:
     text = scenario_text("802.11b", 1, flow("download", tcp="timestamps = true"), duration_s=1)
     capture(text, tmp_path / "cut.pcap", snaplen=snaplen)
 
-    # Each record is as long as its header says, or the next one is no record.
+    # If a record was not as long as its header says, the next one would not parse.
     assert 110 - 22 in {frame.length for frame in read(tmp_path / "cut.pcap")}
 
 

@@ -68,7 +68,7 @@ def tshark(path: Path, *options: str) -> list[str]:
 
 
 def malformed(path: Path, *options: str) -> list[str]:
-    """The frames that tshark finds malformed, or warns of, but for the order of TCP segments."""
+    """Return frames that tshark calls malformed or warns of, except for the order of segments."""
     unusual = "_ws.expert.severity >= 6291456 && !tcp.analysis.flags"
     only = f"_ws.malformed || _ws.short || ({unusual})"
     return tshark(path, *options, "-Y", only)
