@@ -302,7 +302,7 @@ def test_a_look_without_a_loss_does_not_say_how_rare_they_are() -> None:
 
 
 def under_way(segments: float, rtt_s: float, **tcp: Any) -> _Kind:
-    """Make the connections of a backup with so much under way all the time."""
+    """Make connections of a backup with this number of bytes in flight all the time."""
     scenario = office('count = 1, traffic = ["backup"]', **tcp)
     own = scenario.flows[0].tcp
     assert own is not None

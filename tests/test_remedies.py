@@ -191,7 +191,7 @@ def remedied(floor: Scenario, name: str) -> tuple[Changed, Remedy, Scenario]:
 
 
 def test_a_remedy_of_access_points_stands_above_those_of_cells(floor: Scenario) -> None:
-    """Calls of the bad cell wait in its queue; those of the good one are as they were."""
+    """Only the calls of the bad cell wait in its queue."""
     new, remedy, base = remedied(floor, "managed-queue")
     queues = [ap.queue for ap in new.scenario.access_points]
     assert [(queue.discipline, queue.limit) for queue in queues] == [("fq-codel", 8192)] * 2

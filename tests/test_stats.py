@@ -157,7 +157,7 @@ LOOKS = (2, 3, 5, 8)
 def experiment(seed: int, effects: list[float]) -> list[dict[int, float]]:
     """Paired differences over 8 replications: noise of .14 +- a third of it, more where it harms.
 
-    A third of the noise is that of the scenario as it was, which all have in common.
+    A third of the noise is common to all: it comes from the unchanged scenario.
     """
     draw = random.Random(seed)
     common = [draw.gauss(0.0, 0.08) for _ in range(8)]

@@ -169,7 +169,7 @@ def test_no_load_and_no_limit_is_too_much() -> None:
 
 @pytest.mark.parametrize("ratio", [0.1, 1.0, 5.0])
 def test_engset_loss_formula(ratio: float) -> None:
-    """8 sources, 3 places: time congestion C(8, 3) a^3 / sum, call congestion that of 7 sources."""
+    """8 sources, 3 places: time congestion C(8, 3) a^3 / sum; call congestion as with 7 sources."""
 
     def congestion(sources: int) -> float:
         terms = [math.comb(sources, k) * ratio**k for k in range(4)]

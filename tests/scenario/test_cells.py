@@ -241,7 +241,7 @@ def test_the_rate_is_the_highest_that_the_signal_allows(
         # 22 dB over noise: 54 Mb/s needs 18.4 dB; at -78 dBm there are 14 dB, for 36 Mb/s.
         (-70, {}, {}, 54),
         (-78, {}, {}, 36),
-        # A given rate stands above that of the signal.
+        # A given rate overrides the rate of the signal.
         (-70, {}, {"data_rate": "6 Mb/s"}, 6),
         (-70, {"data_rate": "9 Mb/s"}, {}, 9),
     ],
