@@ -173,9 +173,22 @@ def test_what_ends_is_looked_at_in_its_own_time() -> None:
     assert seen.reached
 
 
+@pytest.mark.parametrize(("size", "runs"), [("2 MB", RUNS), ("20 MB", 4)])
+def test_jobs_are_seen_to_their_end_in_fewer_replications(size: str, runs: int) -> None:
+    """Twelve jobs of 20 MB are 164,000 segments of three units: four times that is 2.4 budgets."""
+    job = f"""{{ kind = "bulk", size = "{size}" }}"""
+    text = cell(12, standard="802.11ac", application=job, warmup="0 s", duration="40 s")
+    seen = glance(loads(text))
+    goodput = seen.metrics["goodput_bps"]
+
+    assert seen.reached
+    assert goodput.n == runs
+    assert goodput.mean == pytest.approx(12 * 8 * int(size.removesuffix(" MB")) * 1e6 / 40)
+
+
 def test_the_first_part_of_jobs_bounds_only_their_times() -> None:
     """Jobs of uneven sizes leave shorter queues to each other as they end."""
-    job = """{ kind = "bulk", size = { distribution = "exponential", mean = "20 MB" } }"""
+    job = """{ kind = "bulk", size = { distribution = "exponential", mean = "60 MB" } }"""
     text = cell(12, standard="802.11ac", application=job, warmup="0 s", duration="40 s")
     scenario = loads(text).with_run(replications=4)
     seen, whole = glance(scenario), airtcp.simulate(scenario).metrics

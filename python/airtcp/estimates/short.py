@@ -23,7 +23,7 @@ from airtcp.estimates.laws import unevenness
 from airtcp.estimates.limits import most_of_cell, stretched, widened
 from airtcp.estimates.loops import loops, renewal
 from airtcp.estimates.percentiles import FEWEST_RUNS
-from airtcp.estimates.traffic import Run, Traffic, is_done, measured
+from airtcp.estimates.traffic import Run, Traffic, measured
 from airtcp.estimates.windows import Windows
 from airtcp.scenario.hearing import deaf_groups
 from airtcp.scenario.keys.traffic import is_endless, is_job
@@ -243,7 +243,7 @@ class Short:
     def _is_more_later(self, metric: str, group: str | None, part: str) -> bool:
         """True if a metric is higher later than in these replications."""
         if not self.reached:
-            return not self._is_done and bool(_OF_LOAD.search(metric))
+            return bool(_OF_LOAD.search(metric))
         if not self.short_for:
             return False
         traffic = Traffic(self.runs, self.scenario, group, part)
@@ -254,15 +254,10 @@ class Short:
         return bool(_OF_LOAD.search(metric))
 
     @cached_property
-    def _is_done(self) -> bool:
-        """True if all traffic is jobs that have ended: nothing comes later."""
-        return is_done(self.runs, self.scenario)
-
-    @cached_property
     def _is_first_part(self) -> bool:
         """True if traffic goes on that ends later, and leaves less load then."""
         kinds = [is_job(one) or one.application.kind == "replay" for one in self.scenario.flows]
-        return not self.reached and any(kinds) and not self._is_done
+        return not self.reached and any(kinds)
 
     def _is_of_jobs(self, metric: str, group: str | None, part: str) -> bool:
         """True for times of transfers that are all jobs, of which the fastest have ended."""

@@ -25,7 +25,7 @@ from airtcp.run import core_of
 from airtcp.run.memory import refuse_too_large
 from airtcp.run.replications import Runner
 from airtcp.scenario.alone import cell_alone
-from airtcp.scenario.keys.traffic import has_end
+from airtcp.scenario.keys.traffic import has_end, is_job
 from airtcp.scenario.load import as_scenario
 
 if TYPE_CHECKING:
@@ -41,6 +41,9 @@ TIMES: Final = 3
 #: Number of replications, and the fewest to run if they take more work than expected.
 RUNS: Final = 6
 _FEWEST: Final = FEWEST_RUNS
+#: Jobs may take this many budgets (a quarter of a second) to end in the fewest replications: their
+#: first part shows little.
+_WHOLE_JOBS: Final = 4
 #: The fraction of the time that is warm-up, if the scenario has a steady state.
 _WARMUP: Final = 0.25
 #: The fraction of the budget that a pilot must have seen, and the fraction for all pilots.
@@ -75,7 +78,8 @@ def glance(
     intervals. For a scenario with a steady state, the run measures this state, whatever warm-up and
     measured time the scenario sets. Transfers that end once and for all, and those of a log, have
     no steady state: the run then covers the scenario's own warm-up and measured time from the
-    beginning, as far as the budget goes. The result depends only on scenario and seed.
+    beginning, as far as the budget goes, or up to four times as far if all traffic ends then. The
+    result depends only on scenario and seed.
 
     With several cells, the disturbed cells with the least goodput, at most eight, are also
     simulated alone: `cells` then has their `share_of_alone`. This takes half as much work again, or
@@ -140,6 +144,8 @@ class _Look:
         self._scenario = scenario
         self._budget = budget
         self.events = 0
+        #: The work of the latest pilot without set-up, and what it delivered.
+        self._pilot_work, self._pilot_bits = 0, 0.0
         stations = sum(group.count for group in scenario.stations)
         flows = sum(scenario.group(flow.stations).count for flow in scenario.flows)
         self._set_up = _SET_UP * (stations + flows)
@@ -155,6 +161,10 @@ class _Look:
         is_finite = any(map(has_end, self._scenario.flows))
         most_ns = own_ns if is_finite else _LONGEST_NS // RUNS
         pace = self._pace(most_ns)
+        whole = self._work_of_jobs()
+        if whole is not None and _FEWEST * whole <= _WHOLE_JOBS * self._budget:
+            count = RUNS if RUNS * whole <= self._budget else _FEWEST
+            return self._scenario.with_run(warmup_ns=own_warmup_ns, replications=count), True
         affordable_ns = int(max(0, self._budget - self.events - RUNS * self._set_up) / pace / RUNS)
         length_ns = max(min(_SHORTEST_NS, most_ns), min(most_ns, affordable_ns))
         warmup_ns = int(_WARMUP * length_ns)
@@ -167,7 +177,21 @@ class _Look:
 
     def runs(self, planned: ResolvedScenario) -> list[Replication]:
         """Run the planned replications, or fewer if they take more work than expected."""
-        return self._run(planned, 0, RUNS)
+        return self._run(planned, 0, planned.run.replications or RUNS)
+
+    def _work_of_jobs(self) -> float | None:
+        """Estimate the work until all jobs have ended, given a pilot.
+
+        None if there is other traffic.
+        """
+        if not self._pilot_bits or not all(map(is_job, self._scenario.flows)):
+            return None
+        bits = 0.0
+        for flow in self._scenario.flows:
+            if flow.application.kind == "bulk" and flow.application.size is not None:
+                size_bytes = flow.application.size.mean()
+                bits += 8.0 * size_bytes * self._scenario.group(flow.stations).count
+        return self._set_up + self._pilot_work * bits / self._pilot_bits
 
     def _pace(self, most_ns: int) -> float:
         """Measure the events per simulated nanosecond with pilots of growing length."""
@@ -175,8 +199,10 @@ class _Look:
         while True:
             before = self.events
             pilot = self._scenario.with_run(warmup_ns=0, duration_ns=length_ns)
-            self._run(pilot, _PILOT_NUMBER, 1)
+            (answer,) = (one.answer for one in self._run(pilot, _PILOT_NUMBER, 1))
             seen = max(1, self.events - before - self._set_up)
+            self._pilot_work = seen
+            self._pilot_bits = (answer["metrics"]["goodput_bps"] or 0.0) * length_ns / 1e9
             if (
                 seen >= _PILOT * self._budget
                 or length_ns >= most_ns
