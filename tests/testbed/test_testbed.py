@@ -1,6 +1,7 @@
 """Real TCP through the air beside the simulation of the same scenario."""
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -11,7 +12,8 @@ import airtcp
 import pytest
 from airtcp.scenario import Scenario
 from airtcp.testbed.bench import measure
-from bases import LINUX_DOWNLOAD, two_cells
+from bases import LINUX_DOWNLOAD, cell, two_cells
+from children import Children
 
 pytestmark = pytest.mark.usefixtures("machine")
 
@@ -97,8 +99,32 @@ def test_two_cells_that_hear_each_other_share_the_air() -> None:
         "right": goodputs["clerk/0"],
     }
     assert told["left"]["waits_for"].keys() == {"right"}
-    for cell, flow in (("left", "reader/0"), ("right", "clerk/0")):
+    for name, flow in (("left", "reader/0"), ("right", "clerk/0")):
         runs = [one.answer["cells"] for one in simulated.runs]
-        own = [record[("left", "right").index(cell)]["goodput_bps"] for record in runs]
+        own = [record[("left", "right").index(name)]["goodput_bps"] for record in runs]
         expected, spread = statistics.fmean(own), 3.0 * statistics.stdev(own)
         assert goodputs[flow] == pytest.approx(expected, abs=max(0.05 * expected, spread))
+
+
+@pytest.mark.parametrize("may_be_real_time", [True, False])
+def test_beside_busy_processes_a_run_is_right_or_not_trusted(
+    may_be_real_time: bool, monkeypatch: pytest.MonkeyPatch, started: Children
+) -> None:
+    """Six processes want the processors: a thread without priority sends most packets late."""
+    if not may_be_real_time:
+
+        def refuse(*_: object) -> None:
+            raise PermissionError
+
+        monkeypatch.setattr(os, "sched_setscheduler", refuse)
+    text = cell(2, standard="802.11g", direction="upload", warmup="1 s", duration="2 s")
+    scenario = airtcp.load(text).vary({"flows.laptop.tcp": {"preset": "linux"}})
+    for _ in range(6):
+        started.start([sys.executable, "-c", "while True: pass"])
+    found = measure(scenario)
+
+    assert may_be_real_time or not found.lag.trusted
+    if found.lag.trusted:
+        simulated = airtcp.simulate(scenario, replications=4)
+        expected = simulated.metrics["goodput_bps"].mean
+        assert found.metrics["goodput_bps"].mean == pytest.approx(expected, rel=0.05)
