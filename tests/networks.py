@@ -150,6 +150,8 @@ QUEUES: list[Data] = [
 def _link(draw: Draw) -> Data:
     rate = draw.some(0.7, rate=["64 kb/s", "8 Mb/s", "1 Gb/s"])
     queue = draw.some(0.5, queue=QUEUES) if rate else {}
+    if rate:
+        rate |= draw.some(0.3, up_rate=["64 kb/s", "2 Mb/s"])
     losses = ["0.1 %", "90 %", {"every": 50, "acks": True}]
     return (
         {"delay": draw.choice(["0 s", "1 ms", "30 ms"])}

@@ -4,6 +4,7 @@ from typing import Any
 
 import airtcp.scenario
 import pytest
+from airtcp.predict.limits import most_goodput
 from airtcp.results import SimulationResult
 from airtcp.run.simulate import simulate
 from bases import BULK, cell
@@ -37,6 +38,20 @@ def test_a_link_loses_packets(direction: str, loss: str, drops: int, off: int) -
     assert lost == pytest.approx(drops, abs=off)
     goodput = result.simulation.metrics["goodput_bps"].mean
     assert goodput == pytest.approx(500 * 972 * 8 * (1 - lost / 10_000), rel=2e-4)
+
+
+@pytest.mark.parametrize(("direction", "rate_bps"), [("download", 3e6), ("upload", 1e6)])
+def test_a_link_may_have_another_rate_towards_the_server(direction: str, rate_bps: float) -> None:
+    """Datagrams of 1000 B carry 972 B of payload; 4 Mb/s of them are more than either rate."""
+    result = run(
+        'rate = "3 Mb/s"\nup_rate = "1 Mb/s"\nqueue = 10', direction=direction, application=UDP
+    )
+    goodput = result.simulation.metrics["goodput_bps"].mean
+    assert goodput == pytest.approx(0.972 * rate_bps, rel=1e-3)
+    most = most_goodput(result.scenario)
+    assert most is not None
+    # The payload of a datagram is that without 28 bytes of headers.
+    assert goodput == pytest.approx(most.bps, rel=1e-3)
 
 
 def test_retransmissions_count_and_bare_acks_do_not() -> None:

@@ -213,6 +213,16 @@ def test_limits_of_cells_are_scaled_and_told_by_cell(floor: Scenario) -> None:
     assert lines == {"tc of bad": ["tc qdisc replace dev wlan0 root pfifo limit 4000"]}
 
 
+def test_half_of_a_line_is_half_of_both_of_its_rates() -> None:
+    line = {"rate": "50 Mb/s", "up_rate": "10 Mb/s"}
+    scenario = cell("802.11ac", {**DOWNLOAD, "path": ["line"]}, links={"line": line})
+    new = changed(scenario, remedy("second-access-point"))
+
+    assert isinstance(new, Changed)
+    rates = {path: value for path, value in new.changes.items() if path.startswith("links")}
+    assert rates == {"links.line.rate": "25 Mb/s", "links.line.up_rate": "5 Mb/s"}
+
+
 @pytest.mark.parametrize(
     ("queue", "limit"),
     [

@@ -18,12 +18,15 @@ use self::agenda::{Agenda, DueKind, WIRE_BITS};
 use crate::Packet;
 use crate::queues::{DisciplineConfig, Inspect, Queue, QueueConfig, Served};
 
-/// A wired link in the resolved scenario; both directions are alike.
+/// A wired link in the resolved scenario. Its two directions differ at most in their rate.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkConfig {
     /// Bits per second; `None`: transmission takes no time.
     pub rate_bps: Option<NonZeroU64>,
+    /// Bits per second towards the server; `None`: as towards the access point.
+    #[serde(default)]
+    pub up_rate_bps: Option<NonZeroU64>,
     /// Propagation delay.
     #[serde(rename = "delay_ns")]
     pub delay: Duration,
@@ -46,6 +49,11 @@ pub struct LossConfig {
 }
 
 impl LinkConfig {
+    /// Returns the bits per second of its two directions, the one towards the server first.
+    pub fn rates_bps(&self) -> [Option<NonZeroU64>; 2] {
+        [self.up_rate_bps.or(self.rate_bps), self.rate_bps]
+    }
+
     /// Checks what the types cannot express.
     ///
     /// # Errors
@@ -134,11 +142,17 @@ impl<B> Default for Wires<B> {
 }
 
 impl<B: Inspect> Wires<B> {
-    /// Adds a wire and returns its number. A discipline that drops at random draws from `stream`.
+    /// Adds a direction of a link, which has this rate, and returns the number of the wire. A
+    /// discipline that drops at random draws from `stream`.
     ///
     /// # Panics
     /// If there are 2^24 wires already.
-    pub fn add(&mut self, config: &LinkConfig, stream: impl FnOnce() -> RandomStream) -> u32 {
+    pub fn add(
+        &mut self,
+        config: &LinkConfig,
+        rate_bps: Option<NonZeroU64>,
+        stream: impl FnOnce() -> RandomStream,
+    ) -> u32 {
         let (limit, line) = match config.queue {
             QueueConfig {
                 discipline: DisciplineConfig::Fifo {}, limit, ack_filter: None, ..
@@ -149,7 +163,7 @@ impl<B: Inspect> Wires<B> {
             }
         };
         self.wires.push(Wire {
-            rate_bps: config.rate_bps,
+            rate_bps,
             delay: config.delay,
             limit,
             free_at: Time::ZERO,

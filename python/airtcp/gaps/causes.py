@@ -210,6 +210,8 @@ def _wires(scenario: Scenario, share: float) -> Iterator[Cause]:
 
         def on(keys: Mapping[str, Any], title: str, name: str | None = name) -> Change:
             if name is not None:
+                if "rate" in keys and scenario.links[name].up_rate_bps is not None:
+                    keys = {**keys, "up_rate": keys["rate"]}
                 changes = {f"links.{name}.{key}": value for key, value in keys.items()}
                 return _set(scenario, changes, title)
             return _wired(scenario, keys, title)

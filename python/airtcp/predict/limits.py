@@ -80,7 +80,8 @@ def most_goodput(scenario: ResolvedScenario) -> Most | None:
     each = [min(pair) for pair in zip(windows, own, strict=True)]
     shared: dict[tuple[str, str] | int, list[int]] = {}
     for i, flow in enumerate(scenario.flows):
-        named = {name: scenario.links[name].rate_bps for name in flow.path if isinstance(name, str)}
+        names = (name for name in flow.path if isinstance(name, str))
+        named = {name: scenario.links[name].rate_of(flow.direction) for name in names}
         finite = {name: rate for name, rate in named.items() if rate is not None}
         slowest = min(sorted(finite), key=finite.__getitem__, default=None)
         shared.setdefault((slowest, flow.direction) if slowest else i, []).append(i)
@@ -88,7 +89,7 @@ def most_goodput(scenario: ResolvedScenario) -> Most | None:
     for place, members in shared.items():
         bound = sum(counts[i] * each[i] for i in members)
         if isinstance(place, tuple):
-            rate = scenario.links[place[0]].rate_bps
+            rate = scenario.links[place[0]].rate_of(place[1])
             assert rate is not None
             # Of the flows that share it, those with the largest packets carry the most payload.
             carries = rate * max(_payload_share(scenario.flows[i]) for i in members)
@@ -127,7 +128,8 @@ def _least_time_s(scenario: ResolvedScenario, flow: Flow) -> float:
     if flow.tcp is None or app.kind not in ("bulk", "web", "ftp") or app.size is None:
         return 0.0
     mean_bits = 8.0 * size_of(flow).mean()
-    rates = [link.rate_bps for link in scenario.path_links(flow) if link.rate_bps is not None]
+    each = [link.rate_of(flow.direction) for link in scenario.path_links(flow)]
+    rates = [rate for rate in each if rate is not None]
     through = mean_bits / (min(rates) * _payload_share(flow)) if rates else 0.0
     window_bits = 8.0 * window_segments(flow) * tcp_of(flow).mss_bytes
     # The last window arrives before its round trip is over.
@@ -150,17 +152,14 @@ def _round_trip_s(links: tuple[Link, ...], flow: Flow) -> float:
     tcp = tcp_of(flow)
     bits = 8 * tcp.mss_bytes + 2 * tcp.header_bits
     return sum(
-        2.0 * link.delay_ns / 1e9 + (bits / link.rate_bps if link.rate_bps else 0.0)
+        2.0 * link.delay_ns / 1e9 + (bits / rate if (rate := link.rate_of(flow.direction)) else 0.0)
         for link in links
     )
 
 
 def _own_rates(flow: Flow) -> list[int]:
-    return [
-        link.rate_bps
-        for link in flow.path
-        if not isinstance(link, str) and link.rate_bps is not None
-    ]
+    each = [link.rate_of(flow.direction) for link in flow.path if not isinstance(link, str)]
+    return [rate for rate in each if rate is not None]
 
 
 def _own_links_bps(flow: Flow) -> float:

@@ -45,7 +45,7 @@ Cost = Literal["setting", "hardware", "spectrum", "usage", "research"]
 
 _MODERN: Final = "802.11n and later"
 #: Keys of wired links that remedies change, each with the key that must be present.
-_WIRES_WITH: Final = {"rate": "rate", "queue": "rate", "loss": "loss"}
+_WIRES_WITH: Final = {"rate": "rate", "up_rate": "up_rate", "queue": "rate", "loss": "loss"}
 #: The keys by which a group or a cell has an older standard. `mcs` is not one of them, because it
 #: follows from the distance of a station.
 OF_STANDARD: Final = ("standard", "channel_width", "guard_interval", "data_rate")

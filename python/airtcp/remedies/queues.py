@@ -73,9 +73,13 @@ def of_clients(lines: Lines, new: Scenario, _: Scenario) -> None:
 
 
 def of_links(lines: Lines, new: Scenario, _: Scenario) -> None:
-    """Write the queue of each link, below a shaper that makes the link the bottleneck."""
+    """Write the queue of each link, below a shaper that makes the link the bottleneck.
+
+    A link with two rates has a shaper for each.
+    """
     links = [link for flow in new.flows for link in new.path_links(flow)]
-    rated = [(link.rate_bps, link.queue) for link in links if link.rate_bps is not None]
+    each = [(rate, link.queue) for link in links for rate in (link.rate_bps, link.up_rate_bps)]
+    rated = [(rate, queue) for rate, queue in each if rate is not None]
     for place, (rate, queue) in enumerate(dict.fromkeys(rated)):
         device = f"eth{place}"
         burst = max(5000, rate // 8 // 250)  # tokens for one period of a 250 Hz timer

@@ -189,6 +189,10 @@ def resolve_link(link: Written, path: Path) -> Link:
             (*path, "queue"),
             "a link without a rate never queues; allowed: a queue together with a rate",
         )
+    if link.up_rate is not None and link.rate is None:
+        raise InvalidError(
+            (*path, "up_rate"), "the other direction has no rate; allowed: together with `rate`"
+        )
     return Link.of(
         link,
         queue=_link_queue(link.queue, link.rate, (*path, "queue")),

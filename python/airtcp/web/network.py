@@ -6,7 +6,7 @@ How near a group is drawn follows from its distance, else from its place, else f
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import quantity
@@ -16,6 +16,7 @@ from airtcp.units import parse_length_m
 if TYPE_CHECKING:
     from airtcp.results import Simulation
     from airtcp.scenario import Scenario
+    from airtcp.scenario.keys.traffic import Link
 
 #: Distances in metres to which a group can be moved.
 _DISTANCES_M: Final = (1, 2, 3, 5, 7, 10, 14, 20, 28, 40, 56, 80, 100)
@@ -57,10 +58,15 @@ def told(scenario: Scenario, entries: Sequence[Mapping[str, Any]]) -> dict[str, 
             }
         )
     links = [
-        {"name": name, "rate": quantity(link.rate_bps, "b/s", 3) if link.rate_bps else ""}
-        for name, link in scenario.links.items()
+        {"name": name, "rate": " / ".join(_rates(link))} for name, link in scenario.links.items()
     ]
     return {"groups": groups, "links": links}
+
+
+def _rates(link: Link) -> Iterator[str]:
+    for rate in (link.rate_bps, link.up_rate_bps):
+        if rate is not None:
+            yield quantity(rate, "b/s", 3)
 
 
 def loads(scenario: Scenario, simulation: Simulation) -> dict[str, float]:
@@ -70,17 +76,17 @@ def loads(scenario: Scenario, simulation: Simulation) -> dict[str, float]:
     """
     found = {}
     for name, link in scenario.links.items():
-        sums = []
+        shares = []
         for part in ("download", "upload"):
             flows = [flow for flow in scenario.flows if flow.direction == part]
             over = {flow.stations for flow in flows if name in flow.path}
             if over & {flow.stations for flow in flows if name not in flow.path}:
                 break
             means = [simulation.groups[group][part]["goodput_bps"].mean for group in over]
-            sums.append(sum(mean or 0.0 for mean in means))
+            shares.append(sum(mean or 0.0 for mean in means) / (link.rate_of(part) or math.inf))
         else:
             if link.rate_bps:
-                found[name] = max(sums) / link.rate_bps
+                found[name] = max(shares)
     return found
 
 

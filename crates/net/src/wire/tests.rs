@@ -16,7 +16,7 @@ fn link(rate_bps: Option<u64>, limit: Option<usize>) -> LinkConfig {
 
 fn managed(rate_bps: Option<u64>, queue: QueueConfig) -> LinkConfig {
     let rate_bps = rate_bps.map(|bps| NonZeroU64::new(bps).unwrap());
-    LinkConfig { rate_bps, delay: Duration::from_millis(5), queue, loss: None }
+    LinkConfig { rate_bps, up_rate_bps: None, delay: Duration::from_millis(5), queue, loss: None }
 }
 
 fn per_flow(limit: Option<usize>) -> QueueConfig {
@@ -24,7 +24,7 @@ fn per_flow(limit: Option<usize>) -> QueueConfig {
 }
 
 fn add(wires: &mut Wires<u32>, config: &LinkConfig) -> u32 {
-    wires.add(config, || unreachable!("not random"))
+    wires.add(config, config.rate_bps, || unreachable!("not random"))
 }
 
 /// Sends a packet on a wire and returns the dropped ones.

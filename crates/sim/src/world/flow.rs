@@ -176,10 +176,10 @@ impl Links {
 
     fn add(&mut self, name: &str, config: &LinkConfig) -> u32 {
         self.has_losses |= config.loss.is_some();
-        for direction in ["to server", "to ap"] {
+        for (direction, rate_bps) in ["to server", "to ap"].iter().zip(config.rates_bps()) {
             let name = format!("{name} {direction}");
             let stream = |purpose| RandomStream::new(self.seed, self.replication, &name, purpose);
-            self.wires.add(config, || stream("early detection"));
+            self.wires.add(config, rate_bps, || stream("early detection"));
             self.losses.push(config.loss.map(|loss| Loss::new(loss, stream("loss"))));
             self.names.push(name);
         }

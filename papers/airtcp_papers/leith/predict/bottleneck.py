@@ -149,24 +149,26 @@ def _shared_link(scenario: ResolvedScenario) -> _Shared | None:
     named = set.intersection(
         *({link for link in flow.path if isinstance(link, str)} for flow in flows)
     )
-    rates = {name: scenario.links[name].rate_bps for name in named}
+    (direction,) = {flow.direction for flow in flows}
+    rates = {name: scenario.links[name].rate_of(direction) for name in named}
     finite = {name: rate for name, rate in rates.items() if rate is not None}
     if not finite:
         return None
     slowest = min(sorted(finite), key=finite.__getitem__)
-    return _Shared(scenario, scenario.links[slowest], tuple(flows))
+    link = scenario.links[slowest].model_copy(update={"rate_bps": finite[slowest]})
+    return _Shared(scenario, link, tuple(flows))
 
 
 def _broken(shared: _Shared, queue: int) -> Iterator[str]:
     rate = shared.link.rate_bps
     assert rate is not None
     yield _said("uneven_losses")
-    slower = [
-        link.rate_bps
+    others = [
+        link.rate_of(flow.direction)
         for flow in shared.flows
         for link in shared.scenario.path_links(flow)
-        if link.rate_bps is not None and link.rate_bps < rate
     ]
+    slower = [other for other in others if other is not None and other < rate]
     if slower:
         yield _said("slower_link", slower=format_rate(min(slower)))
     if shared.link.queue.discipline != "fifo":

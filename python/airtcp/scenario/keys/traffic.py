@@ -259,10 +259,15 @@ LossForm: Any = Annotated[
 ]
 
 
-class Link(Table):
-    """A wired link, the same in both directions."""
+class Link(Sparse):
+    """A wired link. Its two directions differ at most in their rate."""
 
     rate_bps: int | None = key("Rate of the link.", default=none("no serialization delay"))
+    up_rate_bps: int | None = key(
+        "Rate from the access point to the server, if it differs, as on DSL and cable lines.",
+        default=follows("the value of `rate`"),
+        sparse=True,
+    )
     delay_ns: int = key("Propagation delay.", default="0 s")
     queue: Queue = key(
         "Queue at each end, including the packet being sent: its limit, or a table like `[ap]`.",
@@ -274,6 +279,12 @@ class Link(Table):
         default=none("nothing"),
         reads=LossForm,
     )
+
+    def rate_of(self, direction: str) -> int | None:
+        """Return the rate for the data of an "upload" or "download" in bit/s; None: no limit."""
+        if direction == "upload" and self.up_rate_bps is not None:
+            return self.up_rate_bps
+        return self.rate_bps
 
 
 LinkForm: Any = written(Link)
