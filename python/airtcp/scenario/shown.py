@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any, Final
 
@@ -56,45 +58,54 @@ def shown(
     _with_paths(data, base)
     for path, origin in origins.items():
         more[path] = f"{origin}; {more[path]}" if path in more else origin
-    lines = list(_table(data, (), "", more))
+    lines = list(_Comments(more).table(data, (), ""))
     return "\n".join(lines).strip() + "\n"
 
 
-def _table(
-    table: Mapping[str, Any], path: Path, header: str, origins: Mapping[Path, str]
-) -> Iterator[str]:
-    """Yield the lines of a table: its own keys first, then the tables in it."""
-    inner: dict[str, Any] = {}
-    before = ""
-    keeps_order = path in _IN_ORDER
-    for name, value in table.items():
-        follows = keeps_order and bool(inner)  # TOML has inline tables before those with a header.
-        if follows or _is_apart(name, value, (*path, name), origins):
-            inner[name] = value
-        else:
-            origin = origins.get((*path, name), "")
-            yield from _key(name, value, "as above" if origin == before != "" else origin)
-            before = origin
-    for name, value in inner.items():
-        here, full = (*path, name), f"{header}{key_text(name)}"
-        if isinstance(value, list):
-            for index, one in enumerate(value):
-                yield from ("", *_comment(origins.get((*here, index), "")), f"[[{full}]]")
-                yield from _table(_ordered(one, _FIRST), (*here, index), f"{full}.", origins)
-            continue
-        yield ""
-        lines = list(_table(value, here, f"{full}.", origins))
-        if not lines or lines[0]:  # it has keys of its own
-            yield from (*_comment(origins.get(here, "")), f"[{full}]")
-        yield from lines
+@dataclass(frozen=True)
+class _Comments:
+    """The sources of keys by their path, which become comments of the text."""
 
+    origins: Mapping[Path, str]
 
-def _is_apart(name: str, value: Any, path: Path, origins: Mapping[Path, str]) -> bool:
-    """True if a value needs headers of its own: it is too long for a line, or has comments."""
-    if not isinstance(value, Mapping):
-        return path in (("stations",), ("flows",)) and isinstance(value, list)
-    has_comments = any(one[: len(path)] == path and one != path for one in origins)
-    return len(path) == 1 or has_comments or len(_assigned(name, value)) > _WIDTH
+    @cached_property
+    def _above(self) -> frozenset[Path]:
+        """The paths of all tables in which a key has a comment."""
+        ends = ((path, end) for path in self.origins for end in range(1, len(path)))
+        return frozenset(path[:end] for path, end in ends)
+
+    def table(self, table: Mapping[str, Any], path: Path, header: str) -> Iterator[str]:
+        """Yield the lines of a table: its own keys first, then the tables in it."""
+        inner: dict[str, Any] = {}
+        before = ""
+        keeps_order = path in _IN_ORDER
+        for name, value in table.items():
+            # TOML has inline tables before those with a header.
+            follows = keeps_order and bool(inner)
+            if follows or self._is_apart(name, value, (*path, name)):
+                inner[name] = value
+            else:
+                origin = self.origins.get((*path, name), "")
+                yield from _key(name, value, "as above" if origin == before != "" else origin)
+                before = origin
+        for name, value in inner.items():
+            here, full = (*path, name), f"{header}{key_text(name)}"
+            if isinstance(value, list):
+                for index, one in enumerate(value):
+                    yield from ("", *_comment(self.origins.get((*here, index), "")), f"[[{full}]]")
+                    yield from self.table(_ordered(one, _FIRST), (*here, index), f"{full}.")
+                continue
+            yield ""
+            lines = list(self.table(value, here, f"{full}."))
+            if not lines or lines[0]:  # it has keys of its own
+                yield from (*_comment(self.origins.get(here, "")), f"[{full}]")
+            yield from lines
+
+    def _is_apart(self, name: str, value: Any, path: Path) -> bool:
+        """True if a value needs headers of its own: too long for a line, or with comments."""
+        if not isinstance(value, Mapping):
+            return path in (("stations",), ("flows",)) and isinstance(value, list)
+        return len(path) == 1 or path in self._above or len(_assigned(name, value)) > _WIDTH
 
 
 def _assigned(name: str, value: Any) -> str:
