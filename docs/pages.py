@@ -38,12 +38,12 @@ BUILT = (
 STORED: Mapping[str, tuple[str, ...] | None] = {
     "make_scoreboard": None,
     "make_readme": None,
-    "make_validation": ("saturated", "ns-3-modern"),
+    "make_validation": ("saturated",),
     "make_models": ("saturated", "categories", "uploads", "alone"),
     "make_aggregation": (),
     "make_ofdma": (),
     "make_acks": ("802.11n", "limits", "bbr"),
-    "make_concurrent_access": None,
+    "make_concurrent_access": (),
     "make_coverage": None,
     "make_paper_b": None,
     "make_paper_g": (),
@@ -52,7 +52,7 @@ STORED: Mapping[str, tuple[str, ...] | None] = {
     "make_diff": (),
     "make_gaps": (),
     "make_cells": (),
-    "make_glance": None,
+    "make_glance": (),
 }
 #: The tables of a machine, or of programs that are no part of airtcp.
 MEASURED = re.compile("testbed-.*|cluster|packetdrill|scale")

@@ -5,9 +5,7 @@ says is compared with what came out. Commands that take long are run shorter whe
 """
 
 import json
-import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +16,7 @@ import pytest
 import tables
 from airtcp.remedies import catalogue, named, together
 from airtcp.scenario import load
+from commands import typed
 
 PAGE = tables.whole(Path(__file__).parents[2] / "docs" / "howto" / "questions.md")
 CHAPTERS = {
@@ -47,31 +46,25 @@ def files(name: str, folder: Path) -> None:
 
 
 def run(line: str, folder: Path) -> str:
-    """The command's stdout. Its status must be 0, and no line of stderr is one of Python's."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", line],
-        cwd=folder,
-        env=os.environ | {"PATH": path, "COLUMNS": "100"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
-    assert not re.search("Traceback|leaked", done.stderr)
-    return done.stdout
+    return typed(line, folder, columns=100)
 
 
 @pytest.fixture
 def ask(tmp_path: Path) -> Callable[..., list[Any]]:
-    """Runs the commands of a chapter, and gives what they say; `run` and `diff` give JSON."""
+    """Runs the commands of a chapter, and gives what they say; `run` and `diff` give JSON.
 
-    def of(name: str, simulate: str = "") -> list[Any]:
+    `simulate` and `run_with` are more options of `simulate` and of `run`, for a shorter run and no
+    advice where neither is looked at.
+    """
+
+    def of(name: str, simulate: str = "", run_with: str = "") -> list[Any]:
         files(name, tmp_path)
         lines = [line for text in blocks(name, "sh") for line in text.splitlines()]
         said: list[Any] = []
         for line in lines:
             if re.match("airtcp (run|diff) ", line):
-                said.append(as_json(line, tmp_path))
+                more = run_with if line.startswith("airtcp run ") else ""
+                said.append(as_json(f"{line} {more}", tmp_path))
             else:
                 more = simulate if line.startswith("airtcp simulate ") else ""
                 said.append(run(f"{line} {more}", tmp_path))
@@ -94,7 +87,7 @@ def test_every_chapter_has_an_answer_and_few_steps() -> None:
 
 
 def test_an_office(ask: Callable[..., list[Any]], tmp_path: Path) -> None:
-    narrow, wide = (found["verdict"] for found in ask("office"))
+    narrow, wide = (found["verdict"] for found in ask("office", run_with="--no-advice"))
     states = {one["target"]: one["state"] for one in narrow["targets"]}
     calls, pages = "caller p95 delay < 50 ms", "laptop p90 page_time < 2 s"
     assert (narrow["state"], states) == ("fails", {calls: "fails", pages: "fails"})
@@ -136,7 +129,7 @@ def test_uneven_uploads(ask: Callable[..., list[Any]], tmp_path: Path) -> None:
 
 
 def test_an_own_log(ask: Callable[..., list[Any]]) -> None:
-    found = ask("own-log")[-1]["simulation"]
+    found = ask("own-log", run_with="--no-advice")[-1]["simulation"]
 
     assert found["airtime"]["idle"] > 0.9
     times = {key: one["mean"] for key, one in found["metrics"].items() if "time_p" in key}
@@ -145,7 +138,7 @@ def test_an_own_log(ask: Callable[..., list[Any]]) -> None:
 
 
 def test_a_far_phone(ask: Callable[..., list[Any]], tmp_path: Path) -> None:
-    _, home, found = ask("far-phone")
+    _, home, found = ask("far-phone", run_with="--no-advice")
     a, b = (found["metrics"]["goodput_bps"][end]["mean"] / 1e6 for end in "ab")
     phone = found["groups"]["phone"]["all"]["goodput_bps"]
     lost = [phone[end]["mean"] / 1e6 for end in "ab"]
