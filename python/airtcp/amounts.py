@@ -92,6 +92,13 @@ def percent(fraction: float | None, signed: bool = False) -> str:
     return f"{value:+z.{decimals}f} %" if signed else f"{value:z.{decimals}f} %"
 
 
+def short_percent(fraction: float) -> str:
+    """Format a fraction as a percentage with two or three digits: "0.05 %", "8.5 %", "62 %"."""
+    number = 100.0 * fraction
+    digits = 0 if abs(number) >= 10.0 or number == 0.0 else 1 if abs(number) >= 0.995 else 2
+    return f"{number:z.{digits}f} %"
+
+
 def duration(seconds: float) -> str:
     """Format a duration: "0.42 s", "1 min 20 s", "2 h 05 min"."""
     if seconds < 10.0:

@@ -19,8 +19,6 @@ from airtcp.metrics import METRICS, Metric
 from airtcp.units import parse_percent, parse_rate_bps, parse_time_s
 
 STATISTICS: Final = ("mean", "p50", "p90", "p95", "p99")
-#: Parts of metric names that mark a value between 0 and 1.
-FRACTIONS: Final = ("probability", "jain", "utilization", "share", "ratio", "loss")
 #: The word before the name of a cell.
 CELL: Final = "cell"
 _FORM: Final = "[GROUP[/DIRECTION] | cell NAME] [mean|p50|p90|p95|p99] METRIC"
@@ -76,8 +74,8 @@ class Condition:
     @property
     def mean_metric(self) -> str | None:
         """The metric whose percentile this condition uses, or None if it uses no percentile."""
-        mean = re.sub(r"_p\d+_", "_", self.metric)
-        return mean if mean != self.metric and mean in METRICS else None
+        mean = self.about.with_statistic("mean") if self.about.quantile else None
+        return mean and mean.name
 
     def excess(self, value: float) -> float:
         """Return how far a value lies beyond the bound; negative if the condition is false."""
@@ -180,12 +178,11 @@ def _metric(name: str, statistic: str | None) -> Metric:
     metric = names[name]
     if statistic is None or statistic == "mean":
         return metric
-    base, suffix = metric.short, metric.name.removeprefix(metric.short)
-    quantile = METRICS.get(f"{base}_{statistic}{suffix}")
+    quantile = None if metric.quantile else metric.with_statistic(statistic)
     if quantile is None:
-        known = [one for one in STATISTICS if f"{base}_{one}{suffix}" in METRICS]
+        known = () if metric.quantile else filter(metric.with_statistic, STATISTICS[1:])
         allowed = ", ".join(["mean", *known])
-        raise ConditionError(f"{base} has no {statistic}; allowed: {allowed}")
+        raise ConditionError(f"{metric.short} has no {statistic}; allowed: {allowed}")
     return quantile
 
 
@@ -214,9 +211,8 @@ def read_value(metric: Metric, value: str) -> float:
 
 
 def _check_possible(metric: Metric, above: bool, bound: float) -> None:
-    fraction = not metric.unit and any(part in metric.name for part in FRACTIONS)
-    most = 1.0 if fraction else math.inf
-    values = f"{metric.short} is 0 to 1" if fraction else f"{metric.short} is never negative"
+    most = math.inf if metric.most is None else metric.most
+    values = f"{metric.short} is {'never negative' if metric.most is None else f'0 to {most:g}'}"
     if (above and bound >= most) or (not above and bound <= 0.0):
         raise ConditionError(f"can never be met: {values}; allowed: a bound within")
     if (above and bound < 0.0) or (not above and bound > most):

@@ -24,24 +24,19 @@ _HEADS: Final = {
 
 def label_of(metric: Metric, whose: str) -> str:
     """Label a metric with its scope: "p95 packet delay of caller downloads"."""
-    label, _, statistic = metric.label.partition(", ")
     if metric.scopes == ("cell",):
         # Labels of cell-only metrics read well only as "CELL's ...".
-        return f"{whose}'s {label}"
-    quantile = re.search(r"_(p\d+)_", metric.name)
-    if quantile is not None:
-        label = f"{quantile[1]} {label}"
-    counts = quantile is None and statistic not in ("mean", "all flows", "")
-    return f"{label} of {whose}, {statistic}" if counts else f"{label} of {whose}"
+        return f"{whose}'s {metric.what}"
+    label = f"{metric.quantile} {metric.what}".lstrip()
+    side = f", {metric.of}" if metric.of not in ("", "all flows") else ""
+    return f"{label} of {whose}{side}"
 
 
 def spoken(metric: Metric) -> str:
     """Label a metric over all flows, for use in a sentence: "mean page time", "p90 page time"."""
-    label, _, statistic = metric.label.partition(", ")
-    if statistic in ("mean", "median"):
-        return f"{statistic} {label}"
-    quantile = re.search(r"_(p\d+)_", metric.name)
-    return metric.label if quantile is None else f"{quantile[1]} {label}"
+    if not metric.statistic:
+        return metric.label
+    return f"{'median' if metric.statistic == 'p50' else metric.statistic} {metric.what}"
 
 
 def flows_of(group: str, part: str | None) -> str:
@@ -61,6 +56,7 @@ def spellings() -> dict[str, Metric]:
     for one in METRICS.values():
         known.setdefault(one.short, one)
     for one in METRICS.values():
-        label = re.sub(r", (mean|all flows)$", "", one.label).lower()
+        is_plain = one.statistic == "mean" or one.of == "all flows"
+        label = (one.what if is_plain else one.label).lower()
         known.setdefault(re.sub(r"\W+", "_", label), one)
     return known | {head: METRICS[name] for head, name in _HEADS.items()}

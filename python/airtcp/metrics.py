@@ -6,11 +6,11 @@ documentation page on results is generated from this catalogue.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from airtcp.amounts import quantity, short_percent
 from airtcp.data import beside
 
 #: What a metric can be measured for: all flows, a station group, one direction of its flows, the
@@ -20,47 +20,72 @@ Scope = Literal["all", "group", "direction", "category", "cell"]
 #: Which values are better; None if that depends on the goal.
 Better = Literal["higher", "lower"] | None
 
-_PARTS_OF_ONE: Final = re.compile("probability|share|ratio|loss|utilization")
+Kind = Literal["rate", "duration", "ratio", "index", "count"]
 
 #: Suffixes of names, by unit. Users may omit them.
 _SUFFIXES: Final = {"s": "_s", "b/s": "_bps"}
 
 
+#: The quantiles of a delay, in words.
+_QUANTILES: Final = {"p50": "median"} | {f"p{n}": f"{n}th percentile" for n in (90, 95, 99)}
+_KINDS: Final[dict[str, Kind]] = {"b/s": "rate", "s": "duration"}
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One metric: `name` is the key in results, `label` the name for people, `unit` its unit.
+    """One metric: `name` is the key in results, `what` its name for people, `unit` its unit.
 
-    `meaning` defines it, `better` says which values are better, and `scopes` lists what it is
+    `statistic` is "mean" or a percentile such as "p90", and `of` says whose values they are, if
+    there is a choice. `kind` decides how a value is shown, and `most` is its upper bound, if it has
+    one. `meaning` defines it, `better` says which values are better, and `scopes` lists what it is
     measured for; the list is empty for metrics that only models have. A `detail` appears in results
     but not in the tables for people.
     """
 
     name: str
-    label: str
+    what: str
     unit: str = ""
     meaning: str = ""
     better: Better = None
     scopes: tuple[Scope, ...] = ("all",)
     detail: bool = False
+    kind: Kind = "count"
+    statistic: str = ""
+    of: str = ""
+    most: float | None = None
 
     @property
-    def is_part(self) -> bool:
-        """Whether the value is a fraction, which is shown as a percentage."""
-        return not self.unit and bool(_PARTS_OF_ONE.search(self.name))
+    def label(self) -> str:
+        """The full name for people: "transfer time, 90th percentile"."""
+        more = _QUANTILES.get(self.statistic, self.statistic) or self.of
+        return f"{self.what}, {more}" if more else self.what
+
+    @property
+    def quantile(self) -> str:
+        """The percentile: "p90"; empty if it is none."""
+        return self.statistic if self.statistic in _QUANTILES else ""
 
     @property
     def read_in(self) -> str:
-        """The unit for display: "%" for fractions."""
-        return "%" if self.is_part else self.unit
+        """The unit for display: "%" for ratios."""
+        return "%" if self.kind == "ratio" else self.unit
 
     @property
     def short(self) -> str:
         """The name without its unit suffix, as conditions use it: `transfer_time`."""
         return self.name.removesuffix(_SUFFIXES.get(self.unit, ""))
 
+    def with_statistic(self, statistic: str) -> Metric | None:
+        """Return the metric of the same values with another statistic, if there is one."""
+        base = self.short.removesuffix(f"_{self.quantile}")
+        name = base if statistic == "mean" else f"{base}_{statistic}"
+        return METRICS.get(f"{name}{self.name.removeprefix(self.short)}")
 
-#: The quantiles of a delay, in words.
-_QUANTILES: Final = {"p50": "median"} | {f"p{n}": f"{n}th percentile" for n in (90, 95, 99)}
+    def format(self, value: float | None) -> str:
+        """Format a value with its unit, ratios as percentages: "8.5 %"."""
+        if value is not None and self.kind == "ratio":
+            return short_percent(value)
+        return quantity(value, self.unit, 3)
 
 
 def _catalogue() -> Iterator[Metric]:
@@ -69,18 +94,20 @@ def _catalogue() -> Iterator[Metric]:
     for name, record in data["metric"].items():
         scopes = record.pop("scopes", ("all",))
         record["scopes"] = tuple(data["measured"][scopes] if isinstance(scopes, str) else scopes)
+        kind = record.setdefault("kind", _KINDS.get(record.get("unit", ""), "count"))
+        record.setdefault("most", 1.0 if kind == "ratio" else None)
+        record["what"] = record.pop("label")
         shown, within = record.pop("quantiles", None), record.pop("within", "")
-        label = record.pop("label")
         if shown is None:
-            yield Metric(name, label, **record)
+            yield Metric(name, **record)
             continue
-        yield Metric(name, f"{label}, mean", **record)
+        yield Metric(name, **record, statistic="mean")
         for short, word in _QUANTILES.items():
             own = {
                 "meaning": f"{word} of the times of `{name}`{within}",
                 "detail": short not in shown,
             }
-            yield Metric(f"{name.removesuffix('_s')}_{short}_s", f"{label}, {word}", **record | own)
+            yield Metric(f"{name.removesuffix('_s')}_{short}_s", statistic=short, **(record | own))
 
 
 #: Every metric by its name, in the order of tables.

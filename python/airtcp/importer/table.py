@@ -151,5 +151,5 @@ def _check(source: Source, place: str, value: float, metric: Metric) -> None:
     """Reject impossible values: below 0 (except R factors), and shares above 1."""
     if value < 0.0 and metric.name != "r_factor":
         raise source.error(place, f"{metric.short} is below 0; allowed: 0 or more")
-    if metric.is_part and value > 1.0:
+    if metric.kind == "ratio" and value > 1.0:
         raise source.error(place, f"{metric.short} is above 1; allowed: 0 to 1, or 0 % to 100 %")

@@ -169,7 +169,7 @@ def difference_text(interval: Interval, metric: Metric) -> str:
     if mean is None:
         return ""
     sign = "−" if mean < 0.0 else "+"
-    if metric.is_part:
+    if metric.kind == "ratio":
         wide = quantity(100.0 * (half or 0.0), "", 2)
         return f"{sign}{quantity(abs(100.0 * mean), '', 2)} ± {wide} pp"
     factor, unit = scaled(mean, metric.unit)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from airtcp.amounts import duration
+from airtcp.amounts import duration, short_percent
 from airtcp.conditions import Condition, read_condition
 from airtcp.document import Code, Column, Heading, Lines, Note, Part, Table
 from airtcp.messages import words
@@ -135,7 +135,7 @@ def value(plan: Plan, number: float) -> str:
         return writers[unit](number, 3)
     if unit == "m":
         return f"{number:.3g} m"
-    return words.percent(number) if unit == "%" else f"{number:g}"
+    return short_percent(number) if unit == "%" else f"{number:g}"
 
 
 def interval_text(plan: Plan, found: Answer) -> str:
@@ -180,9 +180,7 @@ def bars(plan: Plan, condition: Condition) -> Table | None:
         length = min(_BAR, max(1, round(mean / condition.bound * mark)))
         bar = ["█" if place < length else " " for place in range(_BAR)]
         bar[mark - 1] = "│" if length < mark else "┃"
-        rows.append(
-            (value(plan, number), "".join(bar).rstrip(), words.value(mean, condition.about))
-        )
+        rows.append((value(plan, number), "".join(bar).rstrip(), condition.about.format(mean)))
     return Table(
         [
             Column(plan.label, right=True),

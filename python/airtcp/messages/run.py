@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.amounts import duration, quantity
+from airtcp.amounts import duration, quantity, short_percent
 from airtcp.document import Code, Column, Heading, Lines, Note, Part, Table
 from airtcp.judge.verdicts import glanced, starved_runs
 from airtcp.messages import words
@@ -139,7 +139,7 @@ def starvation(verdict: Verdict, result: Simulated) -> Iterator[str]:
         condition = one.target.condition
         found = starved_runs(result.simulation, condition, result.scenario)
         if found and (one.interval.mean or 0.0) > condition.bound:
-            least = words.value(min(found), condition.about)
+            least = condition.about.format(min(found))
             yield (
                 f"a {condition.group or 'flow'} flow starves in {len(found)} of "
                 f"{words.plural(result.simulation.replications, 'run')} (down to {least})"
@@ -311,7 +311,7 @@ def _cell(interval: Interval, metric: str) -> str:
     if not interval.is_known:
         return ""
     if metric == "airtime_share":
-        return "" if interval.mean is None else words.percent(interval.mean)
+        return "" if interval.mean is None else short_percent(interval.mean)
     if metric == "r_factor":
         return "" if interval.mean is None else f"{interval.mean:.0f}"
     told = words.measured(interval, METRICS[metric])
@@ -345,7 +345,7 @@ def _airtime_line(result: Simulated) -> str:
     if len(result.simulation.cells) > 1:
         return ""
     shares = sorted(result.simulation.airtime.items(), key=lambda one: -one[1])
-    told = [f"{_PARTS[name]} {words.percent(share)}" for name, share in shares if name in _PARTS]
+    told = [f"{_PARTS[name]} {short_percent(share)}" for name, share in shares if name in _PARTS]
     return f"Airtime: {', '.join(told)}"
 
 
@@ -368,8 +368,8 @@ def observations(result: Simulated) -> Iterator[str]:
             continue
         if share > _OUT_OF_LINE * goodput / total:
             yield (
-                f"{words.scope(name, part)} uses {words.percent(share)} of the airtime for "
-                f"{words.percent(goodput / total)} of the goodput"
+                f"{words.scope(name, part)} uses {short_percent(share)} of the airtime for "
+                f"{short_percent(goodput / total)} of the goodput"
             )
     slow = [
         (each["path_rtt_s"].mean or 0.0, name, part)
@@ -440,7 +440,7 @@ def _table(advice: Advice, shown: Sequence[Trial], foot: Sequence[tuple[str, Sta
         after = (
             ""
             if one.after.mean is None or metric != one.metric or metric is None
-            else (words.value(one.after.mean, METRICS[metric]))
+            else METRICS[metric].format(one.after.mean)
         )
         met = f"{one.met}–{one.met + one.open}" if one.open else f"{one.met}"
         title = one.title.replace("the access point", "the AP")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from airtcp.amounts import quantity, scaled
+from airtcp.amounts import scaled
 from airtcp.conditions import Condition, read_condition
 from airtcp.judge.counterfactual import PROBLEMS
 from airtcp.metrics import METRICS, Metric
@@ -48,11 +47,8 @@ def target_about(condition: Condition) -> str:
 
 def metric_label(metric: Metric) -> str:
     """Return a metric with its statistic after a comma: "packet delay, p95"."""
-    label, _, statistic = metric.label.partition(", ")
-    quantile = re.search(r"_(p\d+)_", metric.name)
-    if quantile is not None:
-        return f"{label}, {quantile[1]}"
-    return label if statistic in ("mean", "all flows", "") else f"{label}, {statistic}"
+    more = metric.quantile or (metric.of if metric.of != "all flows" else "")
+    return f"{metric.what}, {more}" if more else metric.what
 
 
 def short(metric: Metric) -> str:
@@ -65,27 +61,11 @@ def wanted(condition: Condition) -> str:
     return f"{'>' if condition.above else '<'} {condition.bound_text}"
 
 
-def value(number: float | None, metric: Metric) -> str:
-    """Return a value with its unit, ratios as percentages: "8.5 %"."""
-    if number is None:
-        return "–"
-    if metric.is_part:
-        return percent(number)
-    return quantity(number, metric.unit, 3)
-
-
-def percent(fraction: float) -> str:
-    """Return a ratio as a percentage with two or three digits: "0.05 %", "8.5 %", "62 %"."""
-    number = 100.0 * fraction
-    digits = 0 if abs(number) >= 10.0 or number == 0.0 else 1 if abs(number) >= 0.995 else 2
-    return f"{number:z.{digits}f} %"
-
-
 def measured(interval: Interval, metric: Metric) -> str:
     """Return a mean, or a lower bound if there is no upper one: "169 ms", "≥ 7.1 s"."""
     if interval.low and interval.high is None:
-        return f"≥ {value(interval.low, metric)}"
-    return value(interval.mean, metric)
+        return f"≥ {metric.format(interval.low)}"
+    return metric.format(interval.mean)
 
 
 def spread(interval: Interval, metric: Metric) -> str:
@@ -161,7 +141,7 @@ def lost(effects: Sequence[Effect]) -> str:
 def change(before: float | None, after: float | None, metric: str) -> str:
     """Return a value before and after, in one unit: "151 → 128 Mb/s"."""
     about = METRICS[metric]
-    old, new = value(before, about), value(after, about)
+    old, new = about.format(before), about.format(after)
     number, _, unit = old.rpartition(" ")
     return f"{number} → {new}" if number and new.endswith(f" {unit}") else f"{old} → {new}"
 

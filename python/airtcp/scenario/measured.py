@@ -78,8 +78,8 @@ def check(scenario: ResolvedScenario, condition: Condition) -> None:
     can = measurable(scenario, group, part)
     if condition.metric not in can:
         of = "" if group is None else f" of {group}" if part == "all" else f" of {group}/{part}"
-        short = (METRICS[name].short for name in can if not METRICS[name].detail)
-        means = [name for name in short if not re.search(r"_p\d+$", name)]
+        known = [METRICS[name] for name in can]
+        means = [one.short for one in known if not (one.detail or one.quantile)]
         raise ConditionError(
             f"{condition.about.short}{of} cannot exist: there "
             f"{_are_no(_needed(condition.metric))}; allowed: {', '.join(means)}"

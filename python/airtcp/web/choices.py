@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.conditions import CELL, FRACTIONS, STATISTICS
+from airtcp.conditions import CELL, STATISTICS
 from airtcp.judge.targets import EXPECTED, expected
 from airtcp.metrics import METRICS, Metric
 from airtcp.scenario.measured import measurable, measurable_of_cells
@@ -69,7 +68,7 @@ def _scopes_of_cells(scenario: Scenario) -> Iterator[Json]:
 
 
 def _metrics(can: list[str]) -> list[Json]:
-    bases = [METRICS[name] for name in can if not re.search(r"_p\d+_", name)]
+    bases = [METRICS[name] for name in can if not METRICS[name].quantile]
     metrics = [_metric(one, can) for one in bases if one.better is not None]
     places = {name: place for place, name in enumerate(_FIRST)}
     metrics.sort(key=lambda one: (places.get(one["metric"], len(places)), one["detail"]))
@@ -77,19 +76,18 @@ def _metrics(can: list[str]) -> list[Json]:
 
 
 def _metric(metric: Metric, can: list[str]) -> Json:
-    suffix = metric.name.removeprefix(metric.short)
-    label, _, mean = metric.label.partition(", ")
-    statistics = [one for one in STATISTICS[1:] if f"{metric.short}_{one}{suffix}" in can]
-    fraction = not metric.unit and any(part in metric.name for part in FRACTIONS)
+    found = {one: metric.with_statistic(one) for one in STATISTICS[1:]}
+    statistics = [one for one, other in found.items() if other is not None and other.name in can]
+    fraction = metric.most is not None
     units = _UNITS.get(metric.unit) or [("%", 0.01) if fraction else (metric.unit, 1.0)]
     return {
         "metric": metric.short,
-        "label": metric.label if mean not in ("mean", "") else label,
+        "label": metric.what if metric.statistic else metric.label,
         "statistics": ["mean", *statistics],
         "usually": _usually(metric, statistics),
         "above": metric.better == "higher",
         "units": [{"text": text, "factor": factor} for text, factor in units],
-        "most": 1.0 if fraction else None,
+        "most": metric.most,
         "begin": _begin(metric, fraction=fraction),
         "first": metric.short in _FIRST,
         "detail": metric.detail,

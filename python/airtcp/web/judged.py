@@ -186,7 +186,7 @@ def _trial(one: Trial, scenario: Scenario | None) -> Json:
 
 def _text(one: Interval, metric: Metric | None) -> Json:
     """Return a value as text, fractions as percentages."""
-    return {} if metric is None or one.mean is None else {"text": words.value(one.mean, metric)}
+    return {} if metric is None or one.mean is None else {"text": metric.format(one.mean)}
 
 
 def _tried(one: Trial) -> Verdict:
@@ -214,8 +214,8 @@ def effects(felt: Sequence[Effect]) -> list[Json]:
             one.to_dict()
             | {
                 "label": label_of(about, flows_of(one.group, one.part)),
-                "before_text": words.value(one.before, about),
-                "after_text": words.value(one.after, about),
+                "before_text": about.format(one.before),
+                "after_text": about.format(one.after),
             }
         )
     return rows
