@@ -16,7 +16,8 @@ Bugs in airtcp itself are not in the tree: they surface as ordinary Python excep
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 _PROBLEMS_SHOWN = 3
 #: Longer than any message of airtcp: only quoted text from elsewhere exceeds it.
@@ -107,6 +108,32 @@ class PluginFailedError(SimulationError):
 
 def _problem_line(file: str, key: str, message: str) -> str:
     return one_line(f"{file}: {key}: {message}" if key else f"{file}: {message}")
+
+
+_WHOLE: Final = "is not a whole number; allowed: a whole number without quotes"
+#: What is wrong with a value and what is allowed, by pydantic's type of error.
+_PROBLEMS: Final = {
+    "bool_type": "is neither true nor false; allowed: true, false",
+    "string_type": "is not a text; allowed: a text in quotes",
+    "int_type": _WHOLE,
+    "int_parsing": _WHOLE,
+    "int_from_float": _WHOLE,
+    "float_type": "is not a number; allowed: a number without quotes",
+    "finite_number": "is not finite; allowed: a finite number",
+    "not_positive": "is too small; allowed: more than 0",
+    "greater_than": "is too small; allowed: more than {gt}",
+    "greater_than_equal": "is too small; allowed: {ge} or more",
+    "less_than": "is too large; allowed: less than {lt}",
+    "less_than_equal": "is too large; allowed: {le} at most",
+}
+
+
+def value_problem(kind: str, context: Mapping[str, Any]) -> str:
+    """Return what is wrong with a value, by pydantic's error; "" for an unknown type of error."""
+    bounds = {
+        name: f"{bound:g}" if isinstance(bound, float) else bound for name, bound in context.items()
+    }
+    return _PROBLEMS.get(kind, "").format(**bounds)
 
 
 def one_line(text: str) -> str:

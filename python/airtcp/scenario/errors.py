@@ -17,7 +17,7 @@ from pydantic_core import ErrorDetails
 
 from ..amendments import AMENDMENTS
 from ..choices import APPLICATIONS, meant, own_names
-from ..exceptions import ScenarioError, UnitError
+from ..exceptions import ScenarioError, UnitError, value_problem
 from .neighbours import anywhere, meant_key
 from .profiles import record
 
@@ -177,16 +177,6 @@ def _message(detail: ErrorDetails, context: Mapping[str, Any], path: Path, value
                     for part in context["expected"].replace(" or ", ", ").split(", ")
                 ],
             )
-        case "bool_type":
-            return f"{_shown(value)} is neither true nor false; allowed: true, false"
-        case "string_type":
-            return f"{_shown(value)} is not a text; allowed: a text in quotes"
-        case "int_type" | "int_from_float":
-            return f"{_shown(value)} is not a whole number; allowed: a whole number without quotes"
-        case "float_type":
-            return f"{_shown(value)} is not a number; allowed: a number without quotes"
-        case "finite_number":
-            return f"{_shown(value)} is not finite; allowed: a finite number"
         case "list_type":
             allowed = f"[[{path[0]}]]" if len(path) == 1 else "[ ... ]"
             return f"{_shown(value)} is not a list; allowed: {allowed}"
@@ -200,14 +190,6 @@ def _message(detail: ErrorDetails, context: Mapping[str, Any], path: Path, value
             return f"{one}; of several: {anywhere()['access_points']}" if several else one
         case "not_an_application":
             return f"{_shown(value)} is not a table; allowed: {_application(value)}"
-        case "greater_than":
-            return f"{_shown(value)} is too small; allowed: more than {_number(context['gt'])}"
-        case "greater_than_equal":
-            return f"{_shown(value)} is too small; allowed: {_number(context['ge'])} or more"
-        case "less_than":
-            return f"{_shown(value)} is too large; allowed: less than {_number(context['lt'])}"
-        case "less_than_equal":
-            return f"{_shown(value)} is too large; allowed: {_number(context['le'])} at most"
         case "string_pattern_mismatch":
             # The checked value, which may be a key itself.
             name = _shown(detail["input"])
@@ -218,12 +200,11 @@ def _message(detail: ErrorDetails, context: Mapping[str, Any], path: Path, value
             return f"is too long; allowed: {context['max_length']} characters"
         case "too_short":
             return "is empty; allowed: at least one"
-        case "not_positive":
-            return f"{_shown(value)} is too small; allowed: more than 0"
         case "too_long":
             return f'{_shown(value)} is too long; allowed: "1 s" at most'
-        case _:
-            return detail["msg"]
+        case kind:
+            said = value_problem(kind, context)
+            return f"{_shown(value)} {said}" if said else detail["msg"]
 
 
 def _written_path(data: object, location: Sequence[str | int]) -> Path:
@@ -317,7 +298,3 @@ def _shown(value: object) -> str:
     if isinstance(value, dict):
         return "a table"
     return "a list" if isinstance(value, list) else "this"
-
-
-def _number(value: float) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

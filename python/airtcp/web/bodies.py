@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from airtcp.exceptions import value_problem
 from airtcp.extensions import views
 
 _MOST_VALUES = 64
@@ -211,21 +212,13 @@ def _in_words(detail: ErrorDetails, model: Any) -> str:
             return "is not an object; allowed: { ... }"
         case "list_type":
             return "is not a list; allowed: [ ... ]"
-        case "string_type":
-            return "is not a text; allowed: a text in quotes"
-        case "int_type" | "int_parsing" | "int_from_float":
-            return "is not a whole number; allowed: a whole number without quotes"
         case "float_type" | "float_parsing" | "finite_number":
             return "is not a number; allowed: a finite number without quotes"
         case "literal_error":
             return f"is unknown; allowed: {bound['expected']}"
-        case "greater_than_equal":
-            return f"is too small; allowed: {bound['ge']:g} or more"
-        case "less_than_equal":
-            return f"is too large; allowed: {bound['le']:g} at most"
         case "too_short":
             return f"has too few items; allowed: {bound['min_length']} or more"
         case "too_long" | "string_too_long":
             return f"is too long; allowed: a length of {bound['max_length']} at most"
-        case _:
-            return detail["msg"]
+        case kind:
+            return value_problem(kind, bound) or detail["msg"]
