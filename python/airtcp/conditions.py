@@ -75,7 +75,7 @@ class Condition:
     def mean_metric(self) -> str | None:
         """The metric whose percentile this condition uses, or None if it uses no percentile."""
         mean = self.about.with_statistic("mean") if self.about.quantile else None
-        return mean and mean.name
+        return None if mean is None else mean.name
 
     def excess(self, value: float) -> float:
         """Return how far a value lies beyond the bound; negative if the condition is false."""

@@ -61,7 +61,7 @@ def test_a_run_tells_the_cells_beside_each_other_and_why() -> None:
     why = sentences(scenario, simulation.cells)
     cells = by_cell(simulation.cells)
     assert cells is not None
-    table = parts.table_of(cells, "Results by cell")
+    table = parts.table(cells, "Results by cell")
     assert told["part"][3:] == [table, *(["p", {}, line] for line in why)]
     assert "defers to left and right" in why[0]
 

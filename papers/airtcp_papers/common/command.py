@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -16,18 +16,17 @@ from airtcp.cli.progress import bar
 from airtcp.extras import how_to_get, is_installed
 
 if TYPE_CHECKING:
+    from airtcp.document.tree import State
+
     from airtcp_papers.common.claims import Judgement
     from airtcp_papers.common.item import Item
     from airtcp_papers.common.make import Made, Progress
 
-#: Below this width a table of claims would break numbers.
-_CLAIMS_WIDTH: Final = 100
-_CLAIM_STYLES: Final = {
-    "met": "green",
-    "met in a reading": "cyan",
-    "not met": "yellow",
-    "at the bound": "magenta",
-    "untestable": "blue",
+_CLAIM_STATES: Final[Mapping[str, State]] = {
+    "met": "good",
+    "met in a reading": "good",
+    "not met": "bad",
+    "at the bound": "open",
     "not made": "dim",
 }
 
@@ -215,35 +214,24 @@ def _answer(
 
 def _show(judgements: Sequence[Judgement]) -> None:
     """Print verdicts on what the papers state, on stdout."""
-    from airtcp.cli.show import new_console
-    from rich.box import SIMPLE_HEAD
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
+    from airtcp.cli import show
+    from airtcp.document import Column, Table
 
     from airtcp_papers.common.measure import words
 
-    console = new_console()
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("claim", "what", "paper", "ours", "verdict"):
-        table.add_column(name, overflow="fold")
+    rows = []
     for judged in judgements:
         claim = judged.claim
         ours = "–" if judged.ours is None else words(judged.ours, claim.unit)
-        about = judged.about
-        verdict = Text.assemble(
-            (judged.verdict, _CLAIM_STYLES[judged.verdict]), f": {about}" if about else ""
-        )
+        verdict = f"{judged.verdict}: {judged.about}" if judged.about else judged.verdict
         what = f"{claim.quantity} ({claim.where}: {claim.says})"
         bound = f"{claim.states}: {claim.reason}; made with {claim.made_with}"
-        if console.width < _CLAIMS_WIDTH:
-            console.print(Text(f"{claim.id}: {what}"))
-            console.print(Padding(f"paper {bound}; ours {ours}", (0, 0, 0, 4)))
-            console.print(Padding(verdict, (0, 0, 0, 4)))
-        else:
-            table.add_row(claim.id, what, bound, ours, verdict)
-    if table.rows:
-        console.print(table)
+        rows.append((claim.id, what, bound, ours, verdict))
+    names = max((len(row[0]) for row in rows), default=0)
+    columns = [Column("claim", least=names)]
+    columns += [Column(name, least=16) for name in ("what", "paper", "ours", "verdict")]
+    states = [_CLAIM_STATES.get(judged.verdict, "") for judged in judgements]
+    show.parts([Table(columns, rows, states, narrow="lines")] if rows else [])
 
 
 @contextmanager

@@ -79,11 +79,10 @@ def results(
             if json:
                 print(json_.dumps(_about(found), indent=2))
             else:
-                from airtcp.cli.show import new_console
-                from airtcp.document import terminal
+                from airtcp.cli import show
                 from airtcp.messages import results as words
 
-                terminal.show(new_console(), list(words.parts(found)))
+                show.parts(words.parts(found))
             return
         with _ending_at_once():
             answer = found.sql(sql, file or ())

@@ -220,13 +220,12 @@ def _tell_estimate(found: Estimate, *, json: bool) -> None:
 
 def _tell_points(done: Swept) -> None:
     """Print what the points measured, if the store has few."""
-    from airtcp.cli.show import new_console
-    from airtcp.document import terminal
+    from airtcp.cli import show
     from airtcp.messages.results import POINTS, table
     from airtcp.results.query import open as opened
 
     if done.points <= POINTS and (found := opened(done.folder)).points <= POINTS:
-        terminal.show(new_console(), [table(found)])
+        show.parts([table(found)])
 
 
 def _tell(done: Swept, wanted: Sweep, *, json: bool, quiet: bool) -> None:

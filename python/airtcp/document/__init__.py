@@ -7,6 +7,28 @@
 `airtcp.messages` provides the text; this package only renders it.
 """
 
-from airtcp.document.tree import Code, Column, Heading, Lines, Note, Part, Table
+from airtcp.document.tree import (
+    Code,
+    Column,
+    Heading,
+    Items,
+    Lines,
+    Note,
+    Pairs,
+    Part,
+    Table,
+    listing,
+)
 
-__all__ = ["Code", "Column", "Heading", "Lines", "Note", "Part", "Table"]
+__all__ = [
+    "Code",
+    "Column",
+    "Heading",
+    "Items",
+    "Lines",
+    "Note",
+    "Pairs",
+    "Part",
+    "Table",
+    "listing",
+]

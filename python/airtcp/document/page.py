@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from airtcp.document.tree import Code, Heading, Lines, Note, Part
+from airtcp.document.tree import Code, Heading, Items, Lines, Note, Pairs, Part, Table
 
 #: Marks every page written by airtcp, to recognize it later.
 GENERATOR: Final = "<meta name='generator' content='airtcp'>"
@@ -131,7 +131,23 @@ def html(parts: Iterable[Part]) -> Iterator[str]:
             yield f"<p class='muted'>{escape(part.text)}</p>"
         elif isinstance(part, Code):
             yield f"<pre>{escape(chr(10).join(part.lines))}</pre>"
+        elif isinstance(part, Pairs):
+            yield definitions(part.rows)
+        elif isinstance(part, Items):
+            yield items(part.rows)
         else:
-            numbers = {place for place, column in enumerate(part.columns) if column.right}
-            yield table([column.head.strip() for column in part.columns], part.rows, numbers)
+            yield _table(part)
             yield from (f"<p class='muted'>{escape(text)}</p>" for text, _ in part.foot)
+
+
+def _table(part: Table) -> str:
+    columns = list(enumerate(part.columns))
+    # Blanks at the beginning of a row say that it belongs to the row above.
+    rows = [(first.replace("  ", "\N{NO-BREAK SPACE} ", 1), *more) for first, *more in part.rows]
+    return table(
+        [column.head.strip() for column in part.columns],
+        rows,
+        {place for place, column in columns if column.right},
+        {place for place, column in columns if column.verdict},
+        {place for place, column in columns if column.prose},
+    )

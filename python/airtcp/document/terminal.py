@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from airtcp.document.tree import Code, Heading, Lines, Note, Part, State, Table
+from airtcp.document.tree import Code, Heading, Items, Lines, Note, Pairs, Part, State, Table
 from airtcp.exceptions import one_line
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def show(console: Console, parts: Sequence[Part]) -> None:
     before: Part | None = None
     for part in parts:
         close = isinstance(part, Code) or (
-            isinstance(before, Heading) and not isinstance(part, Table)
+            isinstance(before, Heading) and not (before.aside and isinstance(part, Table))
         )
         if before is not None and not close:
             console.print()
@@ -58,9 +58,9 @@ def _lines(part: Part, width: int) -> Iterator[tuple[str, State]]:
         for aside in (part.aside, _BRACKETS.sub("", part.aside)):
             room = width - len(text) - len(aside)
             if aside and room >= 2:
-                yield f"{text}{' ' * room}{aside}", "bold"
+                yield f"{text}{' ' * room}{aside}", part.state
                 return
-        yield from ((line, "bold") for line in _wrapped(text, width))
+        yield from ((line, part.state) for line in _wrapped(text, width))
         yield from ((line, "dim") for line in (_wrapped(part.aside, width) if part.aside else ()))
     elif isinstance(part, Lines):
         labels = part.labels or [None] * len(part.lines)
@@ -69,6 +69,16 @@ def _lines(part: Part, width: int) -> Iterator[tuple[str, State]]:
             room = 0 if label is None else indent
             for each, line in enumerate(_wrapped(text, width - room)):
                 yield f"{(label or '') if each == 0 else '':{room}}{line}", state
+    elif isinstance(part, Pairs):
+        texts: list[tuple[str, State]] = [(text, "") for _, text in part.rows]
+        yield from _lines(Lines(texts, [f"  {name}" for name, _ in part.rows]), width)
+    elif isinstance(part, Items):
+        for sentence, sources in part.rows:
+            text = f"{sentence}  [{'; '.join(sources)}]" if sources else sentence
+            lines = textwrap.wrap(one_line(text), max(width, 20) - 2, break_on_hyphens=False)
+            yield from ((f"{'  ' if each else '- '}{line}", "") for each, line in enumerate(lines))
+        if part.foot:
+            yield part.foot, "dim"
     elif isinstance(part, Note):
         for line in _wrapped(part.text, width):
             yield line, part.state
@@ -90,6 +100,18 @@ def _wrapped(text: str, width: int) -> list[str]:
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines] or [""]
 
 
+def _as_lines(table: Table, width: int) -> Iterator[tuple[str, State]]:
+    """Yield the rows of a table that is too wide as lines: numbers are never cut."""
+    head = "; ".join(column.head for column in table.columns if column.head)
+    yield from ((line, "dim") for line in _wrapped(head, width))
+    for first, *more in table.rows:
+        if first:
+            yield from ((line, "") for line in _wrapped(first, width))
+        if any(more):
+            lines = _wrapped("  ".join(filter(None, more)), width - 4)
+            yield from ((f"    {line}", "") for line in lines)
+
+
 def _table(table: Table, width: int) -> Iterator[tuple[str, State]]:
     shown = list(range(len(table.columns)))
     widths = [
@@ -105,6 +127,11 @@ def _table(table: Table, width: int) -> Iterator[tuple[str, State]]:
         column = table.columns[place]
         return 0 if column.right else max(0, widths[place] - column.least)
 
+    if table.narrow and total() - width > sum(map(slack, shown)):
+        narrow = table.narrow
+        yield from _as_lines(table, width) if narrow == "lines" else _table(narrow, width)
+        yield from _foot(table, width)
+        return
     while total() - width > sum(map(slack, shown)):
         last = max(shown, key=lambda place: (table.columns[place].rank, place))
         if table.columns[last].rank == 0:
@@ -133,10 +160,14 @@ def _table(table: Table, width: int) -> Iterator[tuple[str, State]]:
                 for place, text in zip(shown, row, strict=True)
             )
 
-    for text in line([column.head for column in table.columns]):
+    for text in line([one_line(column.head) for column in table.columns]):
         yield text, "bold"
     for place, row in enumerate(table.rows):
         for text in line([one_line(cell) for cell in row]):
             yield text, table.states[place] if table.states else ""
+    yield from _foot(table, width)
+
+
+def _foot(table: Table, width: int) -> Iterator[tuple[str, State]]:
     for text, state in table.foot:
         yield from ((each, state) for each in _wrapped(text, width))

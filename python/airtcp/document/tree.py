@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 State: TypeAlias = Literal["good", "bad", "open", "dim", "bold", ""]
+
+#: What a cell with a number begins with, unless with a digit.
+_NUMBERS: Final = "≥≤<>+-−–±~"
+#: The least width of a column of words other than the first.
+_LEAST_WORDS: Final = 20
 
 
 @dataclass(frozen=True)
@@ -15,6 +20,7 @@ class Heading:
 
     text: str
     aside: str = ""
+    state: State = "bold"
 
 
 @dataclass(frozen=True)
@@ -34,22 +40,71 @@ class Column:
 
     `right` aligns numbers. If the table is too wide, columns of words shrink to `least`. If that
     does not suffice, columns are dropped by `rank`, the highest first, but never those of rank 0.
+    On a page, columns of words wrap only if they are `prose`, and a `verdict` colors its cell.
     """
 
     head: str
     right: bool = False
     rank: int = 0
     least: int = 28
+    prose: bool = False
+    verdict: bool = False
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under columns, each row with its state. `foot` holds lines right below."""
+    """Rows of text under columns, each row with its state. `foot` holds lines right below.
+
+    `narrow` is what a terminal shows if the table does not fit: another table, or "lines", the rows
+    as lines. By default cells wrap.
+    """
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[str]]
     states: Sequence[State] = ()
     foot: Sequence[tuple[str, State]] = ()
+    narrow: Table | Literal["lines", ""] = ""
+
+
+def listing(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    least_first: int | None = None,
+    verdicts: Container[int] = (),
+    prose: Container[int] = (),
+    narrow: Table | Literal["lines"] = "lines",
+) -> Table:
+    """Return a table whose numbers are never cut: if it does not fit, it is shown as `narrow`.
+
+    Columns of numbers are found by their cells. Of the others the longest may shrink, the first
+    only to `least_first`.
+    """
+    columns = []
+    for place, (name, *cells) in enumerate(zip(head, *rows, strict=True)):
+        right = place > 0 and all(
+            cell[0].isdigit() or cell[0] in _NUMBERS for cell in cells if cell
+        )
+        least = least_first if place == 0 else _LEAST_WORDS
+        if right or least is None:
+            least = max(len(one) for one in (name, *cells))
+        columns.append(Column(name, right, 0, least, place in prose, place in verdicts))
+    return Table(columns, rows, narrow=narrow)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Names with their descriptions."""
+
+    rows: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list of sentences, each with its sources, and a note below it."""
+
+    rows: Sequence[tuple[str, Sequence[str]]]
+    foot: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,4 +122,4 @@ class Note:
     state: State = "dim"
 
 
-Part: TypeAlias = Heading | Lines | Table | Code | Note
+Part: TypeAlias = Heading | Lines | Table | Pairs | Items | Code | Note

@@ -35,6 +35,15 @@ _MANY_HIDDEN: Final = 0.25
 #: The number of cells and of pairs of groups listed by name.
 _NAMED: Final = 3
 
+#: The parts of airtime with their names, in the order of a bar.
+AIRTIME: Final = {
+    "data": "data",
+    "tcp_ack": "TCP ACKs",
+    "control": "control frames",
+    "collision": "collisions",
+    "heard": "frames of other cells",
+    "idle": "idle and backoff",
+}
 _SHARES: Final = ("of isolated", "own airtime", "others'", "idle", "failed")
 
 

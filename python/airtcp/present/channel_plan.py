@@ -5,12 +5,13 @@ The order is what each cell should use, what that gains, and whether another pla
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from html import escape
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from airtcp.amounts import duration, quantity, quantity_with_interval, scaled
-from airtcp.document.page import document, headed, origin, table
+from airtcp.document import Code, Heading, Lines, Part, listing
+from airtcp.document.page import document, headed, origin
+from airtcp.document.page import html as html_of
 from airtcp.messages.run import equipment, settings
 from airtcp.present import drawing
 from airtcp.present.drawing import BLUE, GREY, ORANGE, legend_above, new_figure, styled
@@ -19,6 +20,7 @@ from airtcp.stats import Interval
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from airtcp.document.tree import State
     from airtcp.results.channel_plans import ChannelPlan, TriedPlan
 
 CAPTION: Final = "Goodput of each cell today, as planned, and in isolation."
@@ -211,27 +213,27 @@ def pictures(plan: ChannelPlan) -> dict[str, Figure]:
     return {"channels": picture(plan)}
 
 
+def parts(plan: ChannelPlan) -> Iterator[Part]:
+    """Yield the answer, the goodput of each cell, the best plans, and how to make the best one."""
+    lines: list[tuple[str, State]] = [(answer_line(plan), "bold")]
+    lines += [(line, "") for line in (today_line(plan), second_line(plan)) if line]
+    lines += [(line, "dim") for line in (depth_line(plan), left_out_line(plan)) if line]
+    yield Lines(lines)
+    yield listing(CELLS_HEAD, cell_rows(plan))
+    yield listing(PLANS_HEAD, plan_rows(plan), least_first=12, prose={0})
+    if lines_to_apply := apply_lines(plan):
+        yield from (Heading("Apply it"), Code(lines_to_apply))
+
+
 def html(plan: ChannelPlan, svgs: Mapping[str, str]) -> str:
     """Return the page of a plan as one self-contained HTML document, with its picture as SVG."""
     title = plan.scenario.title or "Untitled scenario"
-    parts = headed(title, plan.stopped)
-    parts += [
-        f"<p class='note'>{escape(line)}</p>"
-        for line in (answer_line(plan), today_line(plan), second_line(plan), left_out_line(plan))
-        if line
-    ]
-    parts += [
-        f"<p class='muted'>{escape(depth_line(plan))}</p>",
-        *(drawing.framed(svg, name, CAPTION) for name, svg in svgs.items()),
-        "<h2>Cells</h2>",
-        table(CELLS_HEAD, cell_rows(plan), numbers={1, 2, 3, 4, 5}),
-        "<h2>Plans</h2>",
-        table(PLANS_HEAD, plan_rows(plan), numbers={1, 2, 3, 4}, prose={0}),
-    ]
-    if lines := escape("\n".join(apply_lines(plan))):
-        parts += ["<h2>Apply it</h2>", f"<pre>{lines}</pre>"]
-    parts += origin("Where this comes from", plan.to_dict()["provenance"])
-    return document(title, parts)
+    answer, *tables = parts(plan)
+    shown = [*headed(title, plan.stopped), *html_of([answer])]
+    shown += [drawing.framed(svg, name, CAPTION) for name, svg in svgs.items()]
+    shown += html_of(tables)
+    shown += origin("Where this comes from", plan.to_dict()["provenance"])
+    return document(title, shown)
 
 
 def _is_better_than_today(plan: ChannelPlan) -> bool:

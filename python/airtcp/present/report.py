@@ -6,17 +6,18 @@ the pictures, and `summary` puts results into words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from airtcp.document.page import definitions, document, headed, items, origin, table
+from airtcp.document import Pairs
+from airtcp.document.page import document, headed, items, origin
 from airtcp.document.page import html as html_of
 from airtcp.exceptions import QuestionError
 from airtcp.files import prepare, remove_files, write_files
 from airtcp.messages import run as words
-from airtcp.present import drawing, measured, plot, summary
+from airtcp.present import details, drawing, plot, summary
 from airtcp.present.cautions import cautions
 from airtcp.present.cells import by_cell, sentences
 from airtcp.present.sense import extent, sanity
@@ -26,7 +27,6 @@ from airtcp.results import Comparison, Prediction, Results, SimulationResult, ca
 from airtcp.results.advice import Advice
 from airtcp.results.channel_plans import ChannelPlan
 from airtcp.results.differences import Difference
-from airtcp.results.measured import Gap, Measured
 from airtcp.results.plans import Plan
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ Answer = Result | Planned
 
 #: The pictures of a result, the best first.
 _FIRST: Final = ("comparison", "transfer-times", "stations", "airtime")
+_MEANS: Final = "mean ({} interval)"
 
 
 def figure(result: Any, /, **options: Any) -> Figure:
@@ -135,7 +136,8 @@ def html(result: Result, svgs: Mapping[str, str], written: str | None = None) ->
             parts += ["<h2 id='cells'>Cells</h2>", *html_of([of_cells])]
         parts += [f"<p>{escape(one)}</p>" for one in sentences(scenario, result.simulation.cells)]
     if isinstance(result, Comparison) and result.measured is not None:
-        parts += _beside_measured(result.measured)
+        parts.append("<h2 id='measured'>Measured values</h2>")
+        parts += html_of(details.beside_measured(result.measured))
     if isinstance(result, Comparison) and result.advice is not None:
         parts += _advised(result.advice)
     if not isinstance(result, Comparison):
@@ -145,9 +147,8 @@ def html(result: Result, svgs: Mapping[str, str], written: str | None = None) ->
     if isinstance(result, Comparison):
         parts += [*_tables(result), *_assumptions(result)]
     if not isinstance(result, Prediction):
-        parts += ["<h2 id='sense'>Counters</h2>", definitions(sanity(result))]
-        lines = summary.simulation_lines(result.simulation)
-        parts += ["<details><summary>All metrics</summary>", _metrics(lines, result), "</details>"]
+        parts += ["<h2 id='sense'>Counters</h2>", *html_of([Pairs(sanity(result))])]
+        parts.append(_folded("All metrics", *html_of([details.simulated(result, _MEANS)])))
         parts.append(f"<p class='muted'>{escape(extent(result.simulation))}</p>")
     parts += _scenario(result, written)
     return document(title, parts)
@@ -174,92 +175,64 @@ def _contents(result: Comparison | SimulationResult, *, has_pictures: bool) -> s
     return f"<nav>{' '.join(links)}</nav>"
 
 
-def _tables(result: Result) -> list[str]:
+def _tables(result: Result) -> Iterator[str]:
     if isinstance(result, SimulationResult):
-        return [
-            "<h2 id='models'>Models and simulation</h2>",
-            _metrics(summary.simulation_lines(result.simulation), result),
-        ]
+        yield "<h2 id='models'>Models and simulation</h2>"
+        yield from html_of([details.simulated(result, _MEANS)])
+        return
     if isinstance(result, Prediction):
-        rows = [[line.metric, line.model, line.source] for line in summary.prediction_lines(result)]
         told = summary.glanced(result)
-        heading = "Models" if told is None else "Models and a quick simulation"
-        parts = [f"<h2>{heading}</h2>", table(["metric", "value", "source"], rows, numbers={1})]
-        parts += [f"<p>{escape(one)}</p>" for one in summary.glanced_cells(result)]
-        return parts if told is None else [*parts, f"<p class='note'>{escape(told)}</p>"]
-    percent = f"{100 * result.simulation.confidence:g} %"
-    if result.testbed is None:
-        simulated, testbed, prose = f"simulation ({percent} interval)", [], set()
-    else:
-        # Column headings are short to save space.
-        simulated, testbed, prose = f"simulation, {percent}", ["testbed", "", ""], {0, 2}
-    head = ["metric", "model", "source", simulated, "difference", "", *testbed]
-
-    def shown(some: Comparison) -> str:
-        rows = summary.comparison_rows(some)
-        return table(head, rows, numbers={1, 3, 4, 6, 7}, verdict={5, 8}, prose=prose)
-
-    if result.missing is not None:
-        head.append("testbed")
-
+        yield f"<h2>{'Models' if told is None else 'Models and a quick simulation'}</h2>"
+        yield from html_of([details.predicted(result)])
+        yield from (f"<p>{escape(one)}</p>" for one in summary.glanced_cells(result))
+        if told is not None:
+            yield f"<p class='note'>{escape(told)}</p>"
+        return
+    testbed = result.testbed
+    # Column headings are short to save space.
+    head = "simulation ({} interval)" if testbed is None else "simulation, {}"
+    heading = "Model and simulation" if testbed is None else "Model, simulation and testbed"
     best = summary.best_alone(result)
-    heading = "Model and simulation"
-    if result.testbed is not None:
-        heading = "Model, simulation and testbed"
-    parts = [f"<h2 id='models'>{heading}</h2>", shown(best)]
-    if result.testbed is not None:
-        lag = result.testbed.lag
-        parts.append(
+    yield f"<h2 id='models'>{heading}</h2>"
+    yield from html_of([details.compared(best, head)])
+    if testbed is not None:
+        yield (
             "<p class='note'>The testbed, real TCP and real programs over the same MAC, is "
-            f"{escape(trust(lag))}: {escape(lateness(lag))}.</p>"
+            f"{escape(trust(testbed.lag))}: {escape(lateness(testbed.lag))}.</p>"
         )
-        if result.testbed.deviations:
-            parts += [
-                "<details><summary>How the kernel differs from the scenario</summary>",
-                items((text, []) for text in result.testbed.deviations),
-                "</details>",
-            ]
+        if testbed.deviations:
+            told = items((text, []) for text in testbed.deviations)
+            yield _folded("How the kernel differs from the scenario", told)
     if result.missing is not None:
-        parts.append(f"<p class='note'>The testbed is missing: {escape(result.missing)}</p>")
+        yield f"<p class='note'>The testbed is missing: {escape(result.missing)}</p>"
     if len(best.comparison) < len(result.comparison):
-        parts += ["<details><summary>All models</summary>", shown(result), "</details>"]
-    return parts
+        yield _folded("All models", *html_of([details.compared(result, head)]))
 
 
-def _assumptions(result: Result) -> list[str]:
+def _folded(summary: str, *parts: str) -> str:
+    lines = "\n".join(parts)
+    return f"<details><summary>{summary}</summary>\n{lines}\n</details>"
+
+
+def _assumptions(result: Result) -> Iterator[str]:
     if isinstance(result, SimulationResult):
-        return []
-    if (
-        isinstance(result, Prediction)
-        and result.uncovered is not None
-        and result.glance is not None
-    ):
-        return []
+        return
     if result.uncovered is not None:
-        return [f"<p class='note'>No analytical model applies: {escape(result.uncovered)}</p>"]
-    parts = []
+        if not (isinstance(result, Prediction) and result.glance is not None):
+            yield f"<p class='note'>No analytical model applies: {escape(result.uncovered)}</p>"
+        return
     broken = summary.broken(result.model)
     if broken:
         best = {name: entries[:1] for name, entries in result.model.items()}
-        short = summary.shortened(summary.broken(best))
-        parts += [
-            "<h2 id='broken'>Broken assumptions of the models</h2>",
-            items(short),
-            "<details><summary>The effect of each, for all models</summary>",
-            items(broken),
-            "</details>",
-        ]
+        yield "<h2 id='broken'>Broken assumptions of the models</h2>"
+        yield items(summary.shortened(summary.broken(best)))
+        yield _folded("The effect of each, for all models", items(broken))
     else:
-        parts.append("<p class='note'>The scenario meets every assumption of the models.</p>")
+        yield "<p class='note'>The scenario meets every assumption of the models.</p>"
     if result.unanswered:
         reasons = [(reason, [source]) for source, reason in result.unanswered.items()]
-        parts += ["<h2>Models without an answer</h2>", items(reasons)]
-    parts += [
-        "<details><summary>What the models assume</summary>",
-        items(summary.assumed(result.model)),
-        "</details>",
-    ]
-    return parts
+        yield from ("<h2>Models without an answer</h2>", items(reasons))
+    yield _folded("What the models assume", items(summary.assumed(result.model)))
 
 
 def _scenario(result: Result, written: str | None) -> list[str]:
@@ -274,18 +247,12 @@ def _scenario(result: Result, written: str | None) -> list[str]:
             "<details open><summary>As written</summary>",
             f"<pre>{escape(written)}</pre></details>",
         ]
-    resolved = canonical_json(result.to_dict()["scenario"])
-    parts += [
-        "<details><summary>As simulated: with all defaults, in SI units</summary>",
-        f"<pre>{escape(resolved)}</pre></details>",
+    resolved = f"<pre>{escape(canonical_json(result.to_dict()['scenario']))}</pre>"
+    return [
+        *parts,
+        _folded("As simulated: with all defaults, in SI units", resolved),
         *origin("Where this comes from", result.to_dict()["provenance"]),
     ]
-    return parts
-
-
-def _metrics(lines: Iterable[summary.Line], result: Comparison | SimulationResult) -> str:
-    head = ["metric", f"mean ({100 * result.simulation.confidence:g} % interval)"]
-    return table(head, [[line.metric, line.simulation] for line in lines], numbers={1})
 
 
 def _answered(result: Comparison | SimulationResult, picture: Sequence[str] = ()) -> list[str]:
@@ -299,31 +266,6 @@ def _answered(result: Comparison | SimulationResult, picture: Sequence[str] = ()
             *html_of(words.targets(verdict, everything=True)),
         ]
     return parts
-
-
-def _beside_measured(beside: Measured) -> list[str]:
-    """Return the measured values, the simulated and predicted ones, and explanations of the gap."""
-    parts = ["<h2 id='measured'>Measured values</h2>"]
-    rows = [
-        (f"\N{NO-BREAK SPACE}\N{NO-BREAK SPACE}{by}" if by else name, value, off, verdict)
-        for name, by, value, off, verdict in measured.rows(beside)
-    ]
-    if rows:
-        parts.append(table(measured.head(beside), rows, numbers={1, 2}, verdict={3}))
-    parts += [f"<p class='muted'>Not compared: {escape(one)}</p>" for one in beside.without]
-    parts += [f"<p>{escape(line)}</p>" for line in measured.unfollowed(beside)]
-    return parts if beside.gap is None else [*parts, *_gap(beside.gap)]
-
-
-def _gap(gap: Gap) -> Iterator[str]:
-    yield from (f"<p>{escape(line)}</p>" for line in measured.gap_lines(gap))
-    if not gap.best:
-        return
-    yield "<ol>"
-    for one in gap.best:
-        lines = "\n".join(measured.how(one))
-        yield f"<li>{escape(measured.explanation_line(one))}<pre>{escape(lines)}</pre></li>"
-    yield "</ol>"
 
 
 def _advised(advice: Advice) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from airtcp.amounts import duration, percent, quantity, quantity_with_interval
 from airtcp.metrics import METRICS, metric
-from airtcp.present.cells import sentences
+from airtcp.present.cells import AIRTIME, sentences
 from airtcp.results import (
     Comparison,
     Model,
@@ -378,14 +378,6 @@ _SATISFACTION: Final = (
     (0.0, "not recommended"),
 )
 
-_PARTS: Final = {
-    "data": "data",
-    "tcp_ack": "TCP ACKs",
-    "control": "control frames",
-    "collision": "collisions",
-    "idle": "idle and backoff",
-}
-
 
 def experience(result: Simulated) -> list[str]:
     """Describe the times of pages and calls, and the use of airtime."""
@@ -465,7 +457,7 @@ def _calls(simulation: Simulation) -> str:
 def _airtime(simulation: Simulation) -> str:
     """List the uses of airtime, largest first."""
     parts = sorted(simulation.airtime.items(), key=lambda part: -part[1])
-    told = [f"{_PARTS[name]} {percent(share)}" for name, share in parts if name in _PARTS]
+    told = [f"{AIRTIME[name]} {percent(share)}" for name, share in parts if name in AIRTIME]
     return f"Airtime: {', '.join(told)}."
 
 

@@ -11,22 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import percent
+from airtcp.present.cells import AIRTIME
 
 if TYPE_CHECKING:
-    from airtcp.document import Table
+    from airtcp.document import Items, Pairs, Table
 
 Part = list[Any]
 Json = Mapping[str, Any]
 
-#: The parts of airtime with their names, in the order of a bar.
-AIRTIME: Final = {
-    "data": "data",
-    "tcp_ack": "TCP ACKs",
-    "control": "control frames",
-    "collision": "collisions",
-    "heard": "frames of other cells",
-    "idle": "idle and backoff",
-}
 _WIDE: Final = 1000
 _TONES: Final = {
     "helps": "good",
@@ -77,31 +69,22 @@ def doing(count: int, what: str) -> str:
     return f"{count} that {'does' if count == 1 else 'do'} not {what}"
 
 
-def table(
-    head: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    caption: str,
-    *,
-    numbers: Iterable[int] | None = None,
-    mark: int | None = None,
-) -> Part:
-    """Return a table; columns in `numbers` (all but the first, if None) are right-aligned.
-
-    `mark` is the column of verdicts.
-    """
-    right = set(range(1, len(head)) if numbers is None else numbers)
+def table(found: Table, caption: str) -> Part:
+    """Return a table of a document."""
+    heads = [one.head.strip() for one in found.columns]
 
     def cell(tag: str, column: int, text: str) -> Part:
-        kind = "number" if column in right else None
-        if tag == "td" and column == mark and text:
+        kind = "number" if found.columns[column].right else None
+        if tag == "td" and found.columns[column].verdict and text:
             kind = f"verdict {text.replace(' ', '-')}"
-        scope = {"scope": "col"} if tag == "th" else {"data-head": head[column] or None}
+        scope = {"scope": "col"} if tag == "th" else {"data-head": heads[column] or None}
         return part(tag, {"class": kind} | scope, text)
 
     # A column without a name has no header: screen readers would announce an empty one.
-    heads = [cell("th", place, one) if one else part("td") for place, one in enumerate(head)]
+    named = [cell("th", place, one) if one else part("td") for place, one in enumerate(heads)]
     body = [
-        part("tr", {}, [cell("td", place, text) for place, text in enumerate(row)]) for row in rows
+        part("tr", {}, [cell("td", place, text) for place, text in enumerate(row)])
+        for row in found.rows
     ]
     return part(
         "div",
@@ -110,16 +93,26 @@ def table(
             "table",
             {},
             part("caption", {"class": "visually-hidden"}, caption),
-            part("thead", {}, part("tr", {}, heads)),
+            part("thead", {}, part("tr", {}, named)),
             part("tbody", {}, body),
         ),
     )
 
 
-def table_of(found: Table, caption: str) -> Part:
-    """Return a table of a document."""
-    numbers = [place for place, column in enumerate(found.columns) if column.right]
-    return table([one.head.strip() for one in found.columns], found.rows, caption, numbers=numbers)
+def sourced(found: Items) -> Part:
+    """Return a list of sentences, each with its sources."""
+    return listed(
+        [one, part("span", {"class": "muted"}, f" ({'; '.join(sources)})" if sources else None)]
+        for one, sources in found.rows
+    )
+
+
+def pairs(found: Pairs) -> Part:
+    """Return names with their descriptions."""
+    rows = [
+        part("div", {}, part("dt", {}, name), part("dd", {}, text)) for name, text in found.rows
+    ]
+    return part("dl", {}, rows)
 
 
 def code(label: str, text: str, level: str = "h4") -> Part:

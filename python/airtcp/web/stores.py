@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from airtcp.amounts import quantity_with_interval, scaled
+from airtcp.document import Column, Table
 from airtcp.exceptions import OutputError, QuestionError
 from airtcp.web import parts
 from airtcp.web.bodies import Choice, Look
@@ -136,7 +137,8 @@ def _parts(told: dict[str, Any]) -> list[Any]:
     """Return the picture of a metric with its values, as parts of the page."""
     part = parts.part
     name = told["label"] if told["kind"] == "heat" else told["y"]["label"]
-    values = parts.table(told["head"], told["rows"], told["caption"])
+    columns = [Column(name, right=place > 0) for place, name in enumerate(told["head"])]
+    values = parts.table(Table(columns, told["rows"]), told["caption"])
     return [
         part("h2", {}, name),
         parts.muted(told["caption"]),

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 from airtcp import extensions
 from airtcp._version import __version__
 from airtcp.amounts import quantity
+from airtcp.document import Items, Pairs
 from airtcp.examples import examples
 from airtcp.labels import flows_of, label_of
 from airtcp.messages.run import groups
 from airtcp.metrics import METRICS
-from airtcp.present import summary
+from airtcp.present import details, summary
 from airtcp.present.cautions import cautions
 from airtcp.present.cells import airtime_parts
 from airtcp.present.sense import sanity
@@ -101,36 +102,27 @@ def prediction(predicted: Prediction) -> dict[str, Any]:
 
 def _models(predicted: Prediction) -> list[Any]:
     """Return the values of models or of the quick simulation as parts of the page, if any."""
-    head = ["metric", "value", "source"]
     alone = summary.best_alone(predicted)
-    best, rows = _rows(alone), _rows(predicted)
+    best, every = details.predicted(alone), details.predicted(predicted)
     seen = _glance(predicted)
-    if not best:
+    if not best.rows:
         return []
     if predicted.uncovered is not None and seen:
-        shown = parts.table(head, best, "Values of the quick simulation", numbers=[1])
+        shown = parts.table(best, "Values of the quick simulation")
         return [parts.part("h3", {}, "Quick simulation"), shown]
-    broken = summary.broken(alone.model)
-    every = parts.table(head, rows, "Values of every model", numbers=[1])
-    told = parts.listed(
-        [
-            sentence,
-            parts.part("span", {"class": "muted"}, f" ({'; '.join(sources)})" if sources else None),
-        ]
-        for sentence, sources in broken
+    broken = Items(summary.broken(alone.model))
+    count = len(broken.rows)
+    told = parts.fold(f"Broken assumptions: {count}", parts.sourced(broken), opened=count < 4)
+    fits = parts.muted("The scenario meets every assumption of the models.")
+    more = parts.fold(
+        f"All {len(every.rows)} values of models", parts.table(every, "Values of every model")
     )
     return [
         parts.part("h3", {}, "Models and a quick simulation" if seen else "Models"),
-        parts.table(head, best, "Values of the best model", numbers=[1]),
-        parts.fold(f"All {len(rows)} values of models", every) if len(rows) > len(best) else None,
-        parts.fold(f"Broken assumptions: {len(broken)}", told, opened=len(broken) < 4)
-        if broken
-        else parts.muted("The scenario meets every assumption of the models."),
+        parts.table(best, "Values of the best model"),
+        more if len(every.rows) > len(best.rows) else None,
+        told if count else fits,
     ]
-
-
-def _rows(predicted: Prediction) -> list[list[str]]:
-    return [[row.metric, row.model, row.source] for row in summary.prediction_lines(predicted)]
 
 
 def lights(predicted: Prediction) -> dict[str, Any]:
@@ -234,14 +226,13 @@ def comparison(result: Comparison, asked: Scenario | None = None) -> dict[str, A
     `result` has the scenario with the run length that decided its targets.
     """
     simulation = result.simulation
-    rows = list(summary.comparison_rows(summary.best_alone(result)))
     cells = _cells(result.scenario, simulation.cells)
     return {
         "words": first_lines(result),
         "cells": cells,
         "airtime": airtime_parts(simulation),
         "airtime_bar": parts.airtime([("all", airtime_parts(simulation))]),
-        "parts": _results(result, rows, cells),
+        "parts": _results(result, cells),
         "loads": {} if asked is None else network.loads(asked, simulation),
         "metrics": point(simulation),
         "verdict": judged.verdict(result.verdict, result),
@@ -250,9 +241,7 @@ def comparison(result: Comparison, asked: Scenario | None = None) -> dict[str, A
     }
 
 
-def _results(
-    result: Comparison, rows: list[tuple[str, ...]], cells: Mapping[str, Any] | None
-) -> list[Any]:
+def _results(result: Comparison, cells: Mapping[str, Any] | None) -> list[Any]:
     """Return all results as parts of the page: by cell, by group, airtime, times, metrics."""
     simulation = result.simulation
     shares = [
@@ -260,22 +249,18 @@ def _results(
         for name, told in simulation.groups.items()
         if "airtime" in told
     ]
-    head = ["metric", "model", "source", "simulation", "difference", ""]
-    beside = any(row[2] for row in rows)
-    checks = [
-        parts.part("div", {}, parts.part("dt", {}, name), parts.part("dd", {}, text))
-        for name, text in sanity(result)
-    ]
+    compared = details.compared(summary.best_alone(result), "simulation")
+    has_models = any(row[2] for row in compared.rows)
     return [
         None if cells is None else cells["part"],
-        _section("By group", parts.table_of(groups(result), "Results by group")),
+        _section("By group", parts.table(groups(result), "Results by group")),
         _section("Airtime by group", parts.airtime(shares)) if len(shares) > 1 else None,
         _times(simulation),
         _section(
-            "Models and simulation" if beside else "Simulated metrics",
-            parts.table(head, rows, "Models and simulation", numbers=[1, 3, 4], mark=5),
+            "Models and simulation" if has_models else "Simulated metrics",
+            parts.table(compared, "Models and simulation"),
             [parts.part("p", {"class": "notice"}, line) for line in cautions(result)],
-            parts.fold("Plausibility checks", parts.part("dl", {}, checks)),
+            parts.fold("Plausibility checks", parts.pairs(Pairs(sanity(result)))),
         ),
     ]
 
@@ -302,7 +287,7 @@ def _cells(
         if cell.share_of_alone is not None
         and (share := glanced_share(cell) if glanced else known_share(cell.share_of_alone))
     }
-    listed = parts.table_of(table, "Results by cell")
+    listed = parts.table(table, "Results by cell")
     return {"shares": shares, "part": _section(title, listed, lines)}
 
 
@@ -364,7 +349,7 @@ def changes(found: Difference) -> dict[str, Any]:
         "rest": [
             parts.fold(
                 "All significant changes",
-                parts.table_of(table, "All changes") if table else None,
+                parts.table(table, "All changes") if table else None,
                 parts.muted(left) if left else None,
             ),
             parts.part("h4", {}, "Airtime"),

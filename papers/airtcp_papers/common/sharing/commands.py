@@ -65,15 +65,16 @@ def share(
             print(found.to_json())
             return
         from airtcp.cli import show
+        from airtcp.document import Pairs, listing
+        from airtcp.present.details import care
 
         from airtcp_papers.common.sharing.results import CellsShared
         from airtcp_papers.common.sharing.rows import CELLS_HEAD, cautions, cell_rows, lines
 
         if isinstance(found, CellsShared):
-            show.print_table(show.new_console(), CELLS_HEAD, cell_rows(found))
+            show.parts([listing(CELLS_HEAD, cell_rows(found)), *care(list(cautions(found)))])
         else:
-            show.pairs(lines(found))
-        show.take_care(show.new_console(), list(cautions(found)), begin="\n")
+            show.parts([Pairs(lines(found)), *care(list(cautions(found)))])
 
 
 def split(
@@ -115,13 +116,13 @@ def split(
             print(found.to_json())
             return
         from airtcp.cli import show
+        from airtcp.document import listing
+        from airtcp.present.details import care
 
         from airtcp_papers.common.sharing.rows import cautions, rows
 
-        show.print_table(
-            show.new_console(), ("split", "mean transfer time", *found.networks), rows(found)
-        )
-        show.take_care(show.new_console(), list(cautions(found)), begin="\n")
+        times = listing(("split", "mean transfer time", *found.networks), rows(found))
+        show.parts([times, *care(list(cautions(found)))])
 
 
 def _capacity(text: str | None) -> float | None:
