@@ -26,7 +26,7 @@ STARTED := $(shell date +%s)
 SAY = @printf '%4d s  %s\n' "$$(( $$(date +%s) - $(STARTED) ))"
 
 .DEFAULT_GOAL := help
-.PHONY: help runs build demo reproduce build-tests check units-of-rust units-of-python lint lint-of-rust lint-of-python types test test-rust test-python tests-of-rust tests-of-python test-slow verify snapshots setup-system coverage resolved same same-store pages pages-check bench peers docs lite wheel man lock clean
+.PHONY: help runs build demo reproduce build-tests check units-of-rust units-of-python lint lint-of-rust lint-of-python words types test test-rust test-python tests-of-rust tests-of-python test-slow verify snapshots setup-system coverage resolved same same-store pages pages-check bench peers docs lite wheel man lock clean
 
 help: ## Print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -218,6 +218,12 @@ lint-of-rust:
 lint-of-python:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+words: $(STAMPS)/tools ## Check the spelling, and the terms of documentation and screens (with npm)
+	$(BIN)/uv tool run codespell@2.4.3
+	@npm install --silent --no-audit --no-fund --prefix $(VENV)/words textlint@15.8.0 textlint-rule-terminology@5
+	NODE_PATH=$(CURDIR)/$(VENV)/words/node_modules $(VENV)/words/node_modules/.bin/textlint \
+		README.md CONTRIBUTING.md CHANGELOG.md 'docs/**/*.md' 'tests/__snapshots__/**/*.txt'
 
 types:
 	$(BIN)/mypy
