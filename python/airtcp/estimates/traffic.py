@@ -223,8 +223,11 @@ class Traffic:
 
     def users(self, entries: Sequence[int]) -> int:
         """Return the number of flows of some entries: one for each station of their groups."""
-        counts = {group.name: group.count for group in self.scenario.stations}
-        return sum(counts[self.flow(one).stations] for one in entries)
+        return sum(self._counts[self.flow(one).stations] for one in entries)
+
+    @cached_property
+    def _counts(self) -> Mapping[str, int]:
+        return {group.name: group.count for group in self.scenario.stations}
 
     @cached_property
     def fastest_bps(self) -> float:
