@@ -48,7 +48,8 @@ EXTREMES = {
     + "[mac.edca.stations.AC_BE]\ncw_max = 1048575\n[cells.c]\n"
     + '[air]\nreceived = [["c", "g0", -50], ["g0", "g0", -50]]\n',
 }
-
+#: Those of `make test-slow`: each needs most for something else.
+LARGEST = ("stations", "groups", "transfers", "pages")
 
 #: Unlike ru_maxrss this leaves out what the process was before it became another program.
 PRINT_PEAK = (
@@ -71,9 +72,15 @@ def taken(text: str, work: str) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "trace"),
+    [
+        pytest.param(one, False, marks=() if one in LARGEST else pytest.mark.verify)
+        for one in EXTREMES
+    ]
     # What a trace adds depends on stations, windows and transfers.
-    [(one, False) for one in EXTREMES]
-    + [(one, True) for one in ("stations", "windows", "transfers")],
+    + [
+        pytest.param(one, True, marks=() if one == "windows" else pytest.mark.verify)
+        for one in ("stations", "windows", "transfers")
+    ],
 )
 def test_an_estimate_is_above_what_a_simulation_takes_and_not_far(name: str, trace: bool) -> None:
     loaded = airtcp.scenario.loads(EXTREMES[name])

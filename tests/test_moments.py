@@ -32,9 +32,13 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 
 # Each moment is a process that does what a command does; the machine may be busy.
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("times", [2, pytest.param(10, marks=pytest.mark.verify)])
 @pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=with_papers if one == "reproduce" else ()) for one in COMMANDS]
+    ("name", "times"),
+    [
+        *(pytest.param(one, 1) for one in ("run", "sweep")),
+        *(pytest.param(one, 10, marks=pytest.mark.verify) for one in ("run", "plan", "sweep")),
+        pytest.param("reproduce", 10, marks=[pytest.mark.verify, with_papers]),
+    ],
 )
 def test_ctrl_c_at_moments(name: str, times: int, tmp_path: Path, started: Children) -> None:
     """Spread over all that the command does, from its first word to the end of its answer."""

@@ -176,6 +176,7 @@ def test_what_is_not_there_is_said() -> None:
         figure("M.fig1", {"x": 1})
 
 
+@pytest.mark.slow
 def test_the_page_asks_for_them(web: Web) -> None:
     _, told = web.ask("api/papers", {})
     assert [one["item"] for one in told["figures"]] == list(FIGURES)
@@ -198,6 +199,7 @@ def test_the_page_asks_for_them(web: Web) -> None:
     assert web.run({"kind": "figure", "names": ["no"]})["state"] == "failed"
 
 
+@pytest.mark.verify
 def test_the_page_s_curves_are_those_of_the_item_that_is_made(web: Web) -> None:
     """Lines as the sliders begin, and points as the item simulates them: together its own data."""
     run = web.run({"kind": "figure", "names": ["G.eq1"]})

@@ -60,7 +60,7 @@ def test_every_place_of_the_examples_is_answered() -> None:
             assert 0 <= told["typed"] <= place
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.verify)])
 def test_keys_and_values_are_completed_by_keyboard_and_mouse(opened: Any, width: int) -> None:
     page: Page = opened(
         packed({"example": "office-wifi6", "view": "scenario"}),

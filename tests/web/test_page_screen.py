@@ -12,7 +12,13 @@ MOST_WORDS = 250
 MOST_HEIGHTS = {(1280, 800): 2.0, (390, 844): 4.0}
 
 
-@pytest.mark.parametrize("example", ["office-wifi6", "web-hotspot", "three-offices"])
+@pytest.mark.parametrize(
+    "example",
+    [
+        "office-wifi6",
+        *(pytest.param(one, marks=pytest.mark.verify) for one in ("web-hotspot", "three-offices")),
+    ],
+)
 def test_the_first_screen_is_short_before_and_after_a_simulation(opened: Any, example: str) -> None:
     page: Page = opened(packed({"example": example}), folded=True)
     page.page.locator(".verdict-head .headline").wait_for()

@@ -30,15 +30,11 @@ from cells.rows import (
 
 #: Rows of the quick tests: who waits for whom, and who does not hear whom.
 QUICK = (
-    "one udp down",
     "pair udp down",
     "chain3 tcp down",
-    "chain3 tcp down rts",
-    "pair tcp down, A at 6 Mb/s",
     "1+1 tcp down",
     "ax chain3 tcp down",
     # Held out.
-    "pair at -65 dBm, udp down",
     "a1 between hidden APs, udp down rts",
 )
 
