@@ -131,6 +131,8 @@ test: build-tests ## Run the tests that decide whether a change is right: all of
 	+@$(MAKE) --no-print-directory --quiet SIDE_BY_SIDE=1 STARTED=$(STARTED) -j2 tests-of-rust tests-of-python
 	$(SAY) 'all tests have passed; make test-slow has the rest'
 
+# Slow tests wait for browsers, servers and signals for a third of their time.
+test-slow: WORKERS := 3
 test-slow: build ## Run the slow tests: browser, testbed, witnesses, documents, captures (15 minutes)
 	$(PYTEST) -m 'slow and not verify'
 	$(SAY) 'all slow tests have passed'
@@ -212,7 +214,7 @@ lint: build ## Check style, types and documentation comments
 
 lint-of-rust:
 	+cargo fmt --all --check
-	+RUSTFLAGS=-Dwarnings cargo clippy --workspace --all-targets --quiet
+	+cargo clippy --workspace --all-targets --quiet -- -Dwarnings
 	+RUSTDOCFLAGS=-Dwarnings cargo doc --workspace --no-deps --quiet
 
 lint-of-python:
