@@ -31,9 +31,11 @@ from airtcp_papers.common.claims import (
     load_rules,
     sentences,
 )
+from airtcp_papers.common.item import Item
 from airtcp_papers.common.measure import words
 from airtcp_papers.common.scoreboard import (
     LONG,
+    PICTURES,
     QUICK,
     command_of,
     kept,
@@ -45,7 +47,6 @@ from airtcp_papers.common.scoreboard import (
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PICTURES = DOCS / "images" / "papers"
 #: The verdicts of a claim whose item is made.
 JUDGED = VERDICTS[:-1]
 #: The heading of the claims whose bound was chosen after our number was known.
@@ -124,19 +125,35 @@ def scoreboard() -> str:
     return _table(["paper", "figures and tables", "claims", "statements", *JUDGED, LATE], rows)
 
 
-def matrix(letter: str) -> str:
-    """Lists the figures and tables of a paper with a small picture and their verdicts."""
-    page = f"paper-{letter.lower()}.md"
-    mine = [item for item in items().values() if item.paper == letter]
+def counts(letter: str) -> str:
+    """Says how many statements of a paper have each verdict."""
+    mine = [one for one in judged() if one.claim.paper == letter]
+    verdicts = sentences(mine)
+    told = (f"{verdicts.count(word)} {word}" for word in JUDGED if word in verdicts)
+    file = f"[claims](../data/claims-{letter}.csv)"
+    return f"Of {len(verdicts)} statements: {', '.join(told)} ({file})."
+
+
+def matrix(letter: str, where: str = "../../papers") -> str:
+    """Lists the figures and tables of a paper: small picture, verdicts, and a line of reason.
+
+    `where` is the folder of the papers, seen from the page.
+    """
     shown = []
-    for row in rows(mine, judged()):
+    for row in rows([one for one in items().values() if one.paper == letter], judged()):
         name = row.item.name
         picture = PICTURES / f"{name}.png"
-        small = f"![{name}](../images/papers/{name}.png)" if picture.exists() else ""
+        place = picture.relative_to(ROOT / "papers").as_posix()
+        small = f"![{name}]({where}/{place})" if picture.exists() else ""
         told = ", ".join(f"{count} {verdict}" for verdict, count in row.counts.items())
-        title = f"[{name}]({page}) {row.item.title}"
-        shown.append([title, small, told or "no claim"])
-    return _table(["figure or table", "ours", "claims"], shown)
+        shown.append([f"{named(row.item, where)} {row.item.title}", small, told, row.line])
+    return _table(["figure or table", "ours", "claims", "number or reason"], shown)
+
+
+def named(item: Item, where: str) -> str:
+    """Names an item; on the page next to the code, with a link to it."""
+    code = item.make.__module__.replace(".", "/")
+    return f"[{item.name}]({code}.py)" if where == "." else f"`{item.name}`"
 
 
 def keep_pictures(out: Path) -> None:
@@ -195,22 +212,27 @@ PAPERS_PAGES = DOCS / "papers"
 INDEX = PAPERS_PAGES / "index.md"
 CLAIMS = PAPERS_PAGES / "claims.md"
 REPRODUCE = PAPERS_PAGES / "reproduce.md"
-#: The tables.
-TABLES: Mapping[str, Callable[[], str]] = {
-    "scoreboard": scoreboard,
-    "claim-rules": rules,
-    **{f"matrix-{letter}": partial(matrix, letter) for letter in PAPERS},
-    **{f"claims-{letter}": partial(every_claim, letter) for letter in PAPERS},
-    **{f"statements-{letter}": partial(statements, letter) for letter in PAPERS},
+#: All figures and tables on one page, next to the code.
+BOARD = ROOT / "papers" / "SCOREBOARD.md"
+#: The tables, and the page of each.
+PLACED: Mapping[str, tuple[Callable[[], str], Path]] = {
+    "scoreboard": (scoreboard, INDEX),
+    "totals": (scoreboard, BOARD),
+    "claim-rules": (rules, REPRODUCE),
+    **{
+        f"{name}-{letter}": (partial(make, letter), page)
+        for letter in PAPERS
+        for name, make, page in (
+            ("counts", counts, PAPERS_PAGES / f"paper-{letter.lower()}.md"),
+            ("matrix", matrix, PAPERS_PAGES / f"paper-{letter.lower()}.md"),
+            ("board", partial(matrix, where="."), BOARD),
+            ("claims", every_claim, CLAIMS),
+            ("statements", statements, CLAIMS),
+        )
+    },
 }
-#: The page of each.
-PAGES: Mapping[str, Path] = {
-    "scoreboard": INDEX,
-    "claim-rules": REPRODUCE,
-    **{f"matrix-{letter}": INDEX for letter in PAPERS},
-    **{f"claims-{letter}": CLAIMS for letter in PAPERS},
-    **{f"statements-{letter}": CLAIMS for letter in PAPERS},
-}
+TABLES: Mapping[str, Callable[[], str]] = {name: make for name, (make, _) in PLACED.items()}
+PAGES: Mapping[str, Path] = {name: page for name, (_, page) in PLACED.items()}
 
 
 def _escaped(text: str) -> str:

@@ -11,7 +11,8 @@ import tables
 
 TABLES = list(pages.stored())
 STORED = [one for one in TABLES if one.script not in pages.BUILT]
-PAGES = [pages.DOCS.parent / "README.md", *pages.written()]
+ROOT = pages.DOCS.parent
+PAGES = [ROOT / "README.md", ROOT / "papers" / "SCOREBOARD.md", *pages.written()]
 LONG = [pytest.mark.verify, pytest.mark.timeout(1800)]
 
 

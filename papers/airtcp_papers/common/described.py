@@ -11,6 +11,7 @@ and `items.toml` in the same folder has a table for it:
     title = "Collision probability against backlogged nodes"
     caption = "How often an attempt collides ..."    # describes the figure, in our own words
     states = "Rises from 0 to above 0.5 ..."         # what the paper claims about it
+    printed = "The diamond is 0.060 ..."             # which points are the paper's, if any
     found = "Two nodes collide with {two_nodes} ..." # the result in words, see `filled`
     x = "backlogged nodes"                           # axes, with units in brackets
     y = "collision probability"
@@ -85,7 +86,8 @@ def item(
             return _outcome(make(bench), about)
 
         title, caption, states = (about[key] for key in ("title", "caption", "states"))
-        REGISTRY[name] = Item(name, title, caption, states, outcome, about.get("still", ""))
+        more = (about.get(key, "") for key in ("still", "printed"))
+        REGISTRY[name] = Item(name, title, caption, states, outcome, *more)
         return outcome
 
     return register

@@ -49,7 +49,8 @@ class Item:
     """A figure or table: its name, such as "M.fig5" or "acks", and what its page says.
 
     `caption` describes the figure; `states` is what the paper claims about it. Both are in our own
-    words. `still` says why it has no sliders, if it has none.
+    words. `still` says why it has no sliders, if it has none. `printed` says which points of the
+    figure are the paper's, and where they come from, if there are any.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Item:
     states: str
     make: Callable[[Bench], Outcome]
     still: str = ""
+    printed: str = ""
 
     @property
     def paper(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,7 +35,7 @@ class Figure(BaseModel):
 def _papers(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
     """Return all items that can be reproduced, and which of them have sliders."""
     from airtcp_papers.common.catalogue import SOURCES, items
-    from airtcp_papers.common.scoreboard import kept, rows
+    from airtcp_papers.common.scoreboard import kept, picture, rows
     from airtcp_papers.common.view import catalogue
 
     board = {row.item.name: row for row in rows(items().values(), kept())}
@@ -44,11 +45,12 @@ def _papers(body: Mapping[str, Any], uploads: Path) -> dict[str, Any]:
             "item": one.name,
             "paper": one.paper,
             "title": one.title,
-            "caption": one.caption,
+            "caption": f"{one.caption} {one.printed}".rstrip(),
             "states": one.states,
             "still": one.still,
             "verdicts": board[one.name].counts,
             "line": board[one.name].line,
+            "picture": base64.b64encode(picture(one) or b"").decode(),
         }
         for one in items().values()
     ]

@@ -30,7 +30,7 @@ from airtcp_papers.common.claims import (
 from airtcp_papers.common.item import Item
 from airtcp_papers.common.make import Record, record_of, value_of
 from airtcp_papers.common.measure import words
-from airtcp_papers.common.scoreboard import Row, rows, thumbnail, with_kept
+from airtcp_papers.common.scoreboard import Row, picture, rows, thumbnail, with_kept
 
 #: Longer tables are not shown; their rows are in the CSV.
 _MOST_ROWS = 40
@@ -149,7 +149,8 @@ def _section(item: Item, record: Record, about: Sequence[Judgement], folder: Pat
     parts = [f"<h2 id='{stem}'>{escape(item.name)}: {escape(item.title)}</h2>"]
     if record["figure"]:
         picture = inlined(_read(folder / f"{stem}.svg"), stem, item.title)
-        caption = f"<figcaption>{escape(item.caption)}{_of_paper(record)}</figcaption>"
+        text = f"{item.caption} {item.printed}".rstrip()
+        caption = f"<figcaption>{escape(text)}</figcaption>"
         parts.append(f"<figure class='column'>{picture}{caption}</figure>")
     else:
         parts += [f"<p class='muted'>{escape(item.caption)}</p>", _rows(record)]
@@ -161,13 +162,6 @@ def _section(item: Item, record: Record, about: Sequence[Judgement], folder: Pat
     links = " ".join(f"<a href='{escape(name)}'>{escape(name)}</a>" for name in record["files"])
     parts.append(f"<p class='muted'>Data: {links}</p>")
     return parts
-
-
-def _of_paper(record: Record) -> str:
-    """Return which points of a figure are the paper's; "" if none is."""
-    printed = any(str(row[0]).startswith("paper") for row in record["rows"] if row)
-    told = " Hollow diamonds are numbers that the paper's text prints; its curves are not read off."
-    return told if printed else ""
 
 
 def _rows(record: Record) -> str:
@@ -271,15 +265,19 @@ def _top_page(
 
 
 def _matrix(some: Sequence[Row], records: Mapping[str, Record | None], out: Path) -> str:
-    """Return a table of figures and tables: picture, verdicts, and a line of reason."""
+    """Return a table of figures and tables: picture, verdicts, and a line of reason.
+
+    The picture is the one made in `out`, or else the one that airtcp has.
+    """
     lines = []
     for row in some:
         item, record = row.item, records[row.item.name]
-        name, small = escape(item.name), ""
+        name, drawn = escape(item.name), picture(item)
         if record is not None:
             name = f"<a href='{item.paper}/index.html#{item.stem}'>{name}</a>"
             if record["figure"]:
-                small = _small(out / item.paper / f"{item.stem}.png", item.title)
+                drawn = _made(out / item.paper / f"{item.stem}.png")
+        small = "" if drawn is None else _inline(drawn, item.title)
         told = "<br>".join(
             f"<span class='verdict {verdict.replace(' ', '-')}' "
             f"title='{escape(', '.join(row.named(verdict)))}'"
@@ -290,17 +288,20 @@ def _matrix(some: Sequence[Row], records: Mapping[str, Record | None], out: Path
             f"<tr><td>{name}<br>{escape(item.title)}</td><td>{small}</td>"
             f"<td class='nowrap'>{told}</td><td>{escape(row.line)}</td></tr>"
         )
-    head = "".join(f"<th>{word}</th>" for word in ("", "here", "claims", "number or reason"))
+    head = "".join(f"<th>{word}</th>" for word in ("", "ours", "claims", "number or reason"))
     return (
         f"<div class='scroll'><table><thead><tr>{head}</tr></thead>"
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
 
 
-def _small(file: Path, title: str) -> str:
-    """Return a small picture of a figure, inline."""
+def _made(file: Path) -> bytes:
     try:
-        picture = base64.b64encode(thumbnail(file.read_bytes())).decode()
+        return thumbnail(file.read_bytes())
     except OSError as error:
         raise OutputError(f"cannot read {file}: {error.strerror or error}") from error
-    return f"<img alt='{escape(title)}' width='180' src='data:image/png;base64,{picture}'>"
+
+
+def _inline(png: bytes, title: str) -> str:
+    small = base64.b64encode(png).decode()
+    return f"<img alt='{escape(title)}' width='180' src='data:image/png;base64,{small}'>"

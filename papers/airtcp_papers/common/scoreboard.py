@@ -1,7 +1,8 @@
 """The scoreboard: each figure and table of the papers, and the verdicts on its claims.
 
-The latest numbers of all claims are in `claims.json` (quick runs) and
-`claims-long.json` (longer runs, by command), so the scoreboard is whole before anything is made.
+The latest numbers of all claims are in `claims.json` (quick runs) and `claims-long.json` (longer
+runs, by command), and small pictures of all figures in `pictures`, so the scoreboard is whole
+before anything is made.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from airtcp_papers.common.measure import words
 
 QUICK: Final = Path(__file__).parent / "claims.json"
 LONG: Final = Path(__file__).parent / "claims-long.json"
+#: Small pictures of the figures, as `docs/make_scoreboard.py --pictures` made them.
+PICTURES: Final = Path(__file__).parent / "pictures"
 #: Longest reason of a row, characters.
 _LINE: Final = 200
 #: Width of a thumbnail, pixels, and its colors.
@@ -118,6 +121,12 @@ def _short(text: str) -> str:
     if len(first) <= _LINE:
         return first
     return first[:_LINE].rsplit(" ", 1)[0] + " ..."
+
+
+def picture(item: Item) -> bytes | None:
+    """Return the small picture of a figure that airtcp has, as PNG; None for a table."""
+    file = PICTURES / f"{item.name}.png"
+    return file.read_bytes() if file.exists() else None
 
 
 def thumbnail(png: bytes) -> bytes:

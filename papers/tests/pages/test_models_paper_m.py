@@ -1,13 +1,12 @@
 """The tables of docs/papers/models-paper-m.md are what the functions say now."""
 
 import re
-from dataclasses import dataclass, replace
-from math import ceil
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import tables
+from airtcp.distributions import Pareto
 from airtcp.exceptions import ConvergenceError
 from airtcp_papers.miorandi.model import (
     CORRECTED,
@@ -40,26 +39,6 @@ READINGS = {
 }
 
 
-@dataclass(frozen=True)
-class Pareto:
-    """P(X > x) = (scale / x)^shape from scale on; bytes."""
-
-    shape: float
-    scale: float
-
-    def mean(self) -> float:
-        return self.shape * self.scale / (self.shape - 1)
-
-    def expected_segments(self, mss_bytes: int) -> float:
-        """E[ceil(X / mss)], the sum of P(X > j mss) over j = 0, 1, ...; its tail as an integral."""
-        first, last = ceil(self.scale / mss_bytes), 10**6
-        j = np.arange(first, last, dtype=np.float64)
-        terms = (self.scale / (j * mss_bytes)) ** self.shape
-        from_here = last - 0.5
-        tail = (self.scale / mss_bytes) ** self.shape * from_here ** (1 - self.shape)
-        return float(first + terms.sum() + tail / (self.shape - 1))
-
-
 def rows(head: str) -> list[list[str]]:
     """The cells of the table whose first line begins with `head`."""
     match = re.search(rf"(?m)^\| {re.escape(head)} .*\n\|[- |]*\n((?:\|.*\n)*)", PAGE)
@@ -68,7 +47,7 @@ def rows(head: str) -> list[list[str]]:
 
 
 def values(parameters: Parameters, variant: Variant) -> list[str]:
-    sizes = Pareto(1.5, 10_000)
+    sizes = Pareto(shape=1.5, scale=10_000)
     sessions = session_delay(
         10, parameters, variant, think_time_s=10.0, mean_size_bytes=sizes.mean()
     )

@@ -10,7 +10,6 @@ import pytest
 from airtcp import results
 from airtcp.cli.commands import app
 from airtcp.results.table import locked
-from airtcp.run.simulate import simulate
 from airtcp.scenario import load
 from airtcp.testbed import network
 from airtcp.testbed.transfers import Ftp
@@ -159,41 +158,6 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
     assert make([item(two)], settings, tmp_path)[0].how == "made"
     assert len(list((tmp_path / "runs").glob("*.gz"))) == 2
     assert first.stat().st_mtime_ns == made
-
-
-@pytest.mark.slow
-def test_a_damaged_store_is_made_again(tmp_path: Path) -> None:
-    def one(bench: Bench) -> Outcome:
-        mean = bench.simulate("saturated").metrics["goodput_bps"].mean
-        return Outcome(Data(["goodput"], [[mean]]), "found")
-
-    settings = Settings(quick=True, replications=1, threads=1)
-    make([item(one)], settings, tmp_path)
-    whole = files(tmp_path)
-    (kept,) = (tmp_path / "runs").glob("*.gz")
-    kept.write_bytes(kept.read_bytes()[:100])
-    (tmp_path / "M" / "test.json").unlink()
-
-    assert make([item(one)], settings, tmp_path)[0].how == "made"
-    assert files(tmp_path) == whole
-
-
-def test_what_is_kept_is_what_was_simulated(tmp_path: Path) -> None:
-    folder = catalogue.PAPERS["M"].folder
-    bench = Bench(folder, tmp_path, Settings(quick=True, replications=2, threads=1))
-    scenario = bench.scenario("saturated")
-    plain = simulate(scenario, threads=1).simulation
-
-    for _ in range(2):
-        kept = bench.simulate("saturated")
-        assert [run.answer for run in kept.runs] == [run.answer for run in plain.runs]
-        # Histograms of delays are not kept: percentiles, bounds of losses and the skewness of
-        # delays come from them.
-        for name in ("goodput_bps", "collision_probability", "jain_index"):
-            assert kept.metrics[name] == plain.metrics[name], name
-        assert kept.metrics["packet_delay_s"].mean == plain.metrics["packet_delay_s"].mean
-        assert kept.stations == plain.stations
-        assert kept.counts == plain.counts
 
 
 def test_a_failed_item_does_not_keep_others_from_being_made(tmp_path: Path) -> None:

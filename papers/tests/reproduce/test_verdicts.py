@@ -5,6 +5,7 @@ of the tests, all of them in `make verify`.
 """
 
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,15 @@ def events_of(item: Item, out: Path) -> int:
     return int(record["events"])
 
 
+def check_points_of_papers(items: Iterable[Item], out: Path) -> None:
+    """An item says which points are the paper's if it draws some, and only then."""
+    for item in items:
+        record = record_of(item, out)
+        assert record is not None
+        drawn = any(str(row[0]).startswith("paper") for row in record["rows"] if row)
+        assert drawn == bool(item.printed), item.name
+
+
 def test_expectations_are_about_claims() -> None:
     known = {claim.id for claim in load_claims()}
 
@@ -67,6 +77,7 @@ def test_cheap_items_meet_what_they_met(tmp_path: Path) -> None:
     mine = [one for one in judgements(tmp_path) if one.claim.item in CHEAP]
     assert {one.claim.item for one in mine} >= {"M.fig1", "M.figA1", "M.figA2"}
     check(mine)
+    check_points_of_papers((one.item for one in made), tmp_path)
 
 
 @pytest.mark.verify
@@ -85,3 +96,4 @@ def test_all_items_meet_what_they_met(tmp_path: Path) -> None:
     assert {name: some for name, some in events.items() if some > MOST_EVENTS} == {}
     assert sum(events.values()) <= MOST_OF_ALL
     check(judgements(tmp_path))
+    check_points_of_papers((one.item for one in made if one.how == "made"), tmp_path)

@@ -65,6 +65,7 @@ export function view(app) {
     return h("details", {}, h("summary", {}, h("strong", {}, paper.heading), " ", counted(total)),
       h("div", { class: "scroll" }, h("table", {}, h("tbody", {}, mine.map((one) => h("tr", {},
         h("td", {}, h("button", { type: "button", class: "quiet", onclick: () => app.update((state) => { state.paper = one.item; state.paperValues = {}; }, { local: true }) }, one.item), " ", one.title),
+        h("td", {}, one.picture && h("img", { alt: one.title, width: 120, loading: "lazy", src: `data:image/png;base64,${one.picture}` })),
         h("td", {}, counted(one.verdicts)), h("td", { class: "muted" }, one.line)))))));
   }
 
