@@ -14,7 +14,8 @@ A room for each paper, with its items next to the scenario files that they simul
 their entry points; nothing in airtcp imports this package.
 """
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from airtcp_papers.common.sharing import share, split
@@ -22,15 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["share", "share_cells", "split"]
 
+_MODULES: Final = {"share": "sharing", "split": "sharing", "share_cells": "sharing.cells"}
+
 
 def __getattr__(name: str) -> Any:
     """Import a public function at its first use."""
-    if name in ("share", "split"):
-        from airtcp_papers.common import sharing
-
-        return getattr(sharing, name)
-    if name == "share_cells":
-        from airtcp_papers.common.sharing.cells import share_cells
-
-        return share_cells
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"airtcp_papers.common.{_MODULES[name]}"), name)

@@ -42,6 +42,14 @@ class _Phy:
     keys: Mapping[str, Any]
     window: int = 64
 
+    def with_window(self) -> dict[str, Any]:
+        """Return the keys of the PHY and of its window, which is open from the start."""
+        return {
+            **self.keys,
+            "flows.laptop.tcp.receive_window.segments": self.window,
+            "flows.laptop.tcp.initial_window": self.window,
+        }
+
 
 def _high(standard: str, width: str, mcs: int, streams: int) -> dict[str, Any]:
     keys: dict[str, Any] = {
@@ -87,22 +95,21 @@ def gain(bench: Bench) -> Found:
             key = f"{what}_{name}_{count}".replace(" ", "_")
             values[f"gain_{key}"] = cell.gain
             values[f"gap_{key}"] = changed(cell.simulated, lambda x, m=cell.model: abs(m / x - 1.0))  # type: ignore[misc]
-    return Found(
-        data=_data(cells), figure=_figure(cells), values=values, told={"each": _found(cells)}
-    )
+    return Found(data=_data(cells), figure=_figure(cells), values=values, told=_told(cells))
 
 
 _Rows = Mapping[tuple[str, int], Mapping[str, _Cell]]
 
 
 def row_of(bench: Bench, phy: _Phy, count: int) -> dict[str, _Cell]:
-    keys = {**phy.keys, "stations.laptop.count": count}
-    window = {
-        "flows.laptop.tcp.receive_window.segments": phy.window,
-        "flows.laptop.tcp.initial_window": phy.window,
-    }
+    stations = {"stations.laptop.count": count}
+    keys = {**phy.keys, **stations}
     asked = {
-        f"d = {every}": {**keys, **window, "flows.laptop.tcp.delayed_ack.every": every}
+        f"d = {every}": {
+            **phy.with_window(),
+            **stations,
+            "flows.laptop.tcp.delayed_ack.every": every,
+        }
         for every in _EVERY
     }
     runs = {what: bench.simulate("downloads", changes) for what, changes in asked.items()}
@@ -134,13 +141,7 @@ def gains(*, phy: float = 1, count: float = 1) -> list[Series]:
     found = []
     for shown in dict.fromkeys((chosen.name, PHYS[0].name)):
         one = next(each for each in PHYS if each.name == shown)
-        keys = {
-            **one.keys,
-            "stations.laptop.count": int(count),
-            "flows.laptop.tcp.receive_window.segments": one.window,
-            "flows.laptop.tcp.initial_window": one.window,
-        }
-        scenario = base.vary(keys)
+        scenario = base.vary({**one.with_window(), "stations.laptop.count": int(count)})
         goodput = [
             _model(scenario.vary({"flows.laptop.tcp.delayed_ack.every": every})) for every in _EVERY
         ]
@@ -187,21 +188,18 @@ def _data(cells: _Rows) -> Data:
     return Data(columns, rows)
 
 
-def _found(cells: _Rows) -> str:
-    def two(name: str, count: int, what: str = "d = 2") -> str:
-        return words(changed(cells[name, count][what].gain, lambda x: 100.0 * x))
-
+def _told(cells: _Rows) -> dict[str, object]:
+    """Return the gains in per cent, by PHY, number of downloads and ACKs, and the largest gap."""
+    gains = {
+        f"{name} {count} {what}": words(changed(cell.gain, lambda x: 100.0 * x))
+        for (name, count), row in cells.items()
+        for what, cell in row.items()
+    }
     every = [cell for row in cells.values() for cell in row.values()]
-    worst = max(abs(cell.model / mean(cell.simulated) - 1.0) for cell in every)
-    return (
-        "In per cent, one download, an ACK for two segments against one for each: "
-        f"{two('b', 1)} in 802.11b, {two('g', 1)} in 802.11g, {two('n', 1)} in 802.11n at 72 Mb/s, "
-        f"{two('ac', 1)} in 802.11ac, {two('ax', 1)} in 802.11ax (one stream). With ten downloads: "
-        f"{two('b', 10)}, {two('g', 10)}, {two('n', 10)}, {two('ac', 10)} and {two('ax', 10)}. "
-        f"Without any ACK access one download would have {two('b', 1, BOUND)} more in 802.11b, "
-        f"{two('g', 1, BOUND)} in 802.11g and {two('ax2', 1, BOUND)} in 802.11ax with two "
-        f"streams. Models and simulations are apart by {100 * worst:.1f} % at most."
-    )
+    return {
+        "gains": gains,
+        "worst": max(abs(cell.model / mean(cell.simulated) - 1.0) for cell in every),
+    }
 
 
 _MARKERS: Final = {2: "o", 4: "s", 8: "^", 16: "D"}

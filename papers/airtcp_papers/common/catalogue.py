@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from airtcp.data import beside
 from airtcp.exceptions import AirtcpError
 
 import airtcp_papers
@@ -46,52 +47,13 @@ class Paper:
 #: The files of a paper's folder that are no scenarios.
 _TABLES: Final = ("cards", "claims", "items", "sliders")
 
-_PAPERS = (
-    Paper(
-        "M",
-        "miorandi",
-        "D. Miorandi, A. A. Kherani, E. Altman, A queueing model for HTTP traffic over IEEE 802.11 "
-        "WLANs, Computer Networks 50(1), 2006",
-    ),
-    Paper(
-        "B",
-        "bruno",
-        "R. Bruno, M. Conti, E. Gregori, Throughput evaluation and enhancement of TCP clients in "
-        "Wi-Fi hot spots, WONS 2004",
-    ),
-    Paper(
-        "L",
-        "leith",
-        "D. J. Leith, P. Clifford, Using the 802.11e EDCF to achieve TCP upload fairness over WLAN "
-        "links, WiOpt 2005",
-    ),
-    Paper(
-        "H",
-        "hoekstra",
-        "G. J. Hoekstra, R. D. van der Mei, N. Diaz-Feraren, Engineering elastic traffic in TCP-"
-        "based networks: processor sharing and effective service time, 2013",
-    ),
-    Paper(
-        "G",
-        "gopal",
-        "S. Gopal, S. Paul, D. Raychaudhuri, Investigation of the TCP simultaneous-send problem in "
-        "802.11 wireless local area networks, 2004",
-    ),
-)
-
-#: The papers by letter, in the order in which they are made.
-PAPERS: Final[dict[str, Paper]] = {paper.letter: paper for paper in _PAPERS}
-
-#: Our own studies, listed after the papers.
-STUDIES: Final[dict[str, Paper]] = {
-    "acks": Paper(
-        "acks",
-        "acks",
-        "What TCP ACKs cost on the air, and what delayed ACKs gain, from 802.11b to 802.11ax",
-    )
+#: All papers by letter, in the order in which they are made, and then our own studies by name.
+SOURCES: Final[dict[str, Paper]] = {
+    letter: Paper(letter, told["package"], told["citation"].strip())
+    for letter, told in beside(__file__, "papers.toml").items()
 }
-#: All papers and studies.
-SOURCES: Final[dict[str, Paper]] = PAPERS | STUDIES
+#: The papers, without the studies.
+PAPERS: Final = {letter: paper for letter, paper in SOURCES.items() if letter.isupper()}
 
 #: Selects the items of all papers and studies.
 EVERYTHING: Final = "all"

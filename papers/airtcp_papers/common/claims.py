@@ -17,15 +17,17 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from airtcp.amounts import quantity
+from airtcp.data import beside
 from airtcp.stats import Interval
 
 from airtcp_papers.common.item import Value
 from airtcp_papers.common.measure import words
 
-#: The claims of each paper, in its folder; `claims.md` describes the keys.
+#: The claims of each paper, in its folder; `claims.md` describes the keys. A study has none.
 FILES: Final = tuple(
-    Path(__file__).parents[1] / room / "claims.toml"
-    for room in ("miorandi", "bruno", "leith", "hoekstra", "gopal")
+    Path(__file__).parents[1] / one["package"] / "claims.toml"
+    for letter, one in beside(__file__, "papers.toml").items()
+    if letter.isupper()
 )
 
 Relation = Literal["=", "<", ">"]
@@ -43,6 +45,11 @@ REPORTED: Final[tuple[Verdict, ...]] = (*VERDICTS[2:], *VERDICTS[1::-1])
 #: The order in which verdicts decide on a sentence with several claims, first to last.
 _DECIDES: Final[tuple[Verdict, ...]] = ("not made", *REPORTED)
 
+#: The fields of a claim that are printed with its verdict.
+_PRINTED: Final = (
+    *("id", "paper", "where", "says", "quantity", "unit", "relation", "bound", "tolerance"),
+    *("reason", "after_look", "item", "by", "made_with"),
+)
 #: Two numbers count as equal within this many standard errors of the paper's own runs.
 _ERRORS: Final = 2.0
 #: A verdict is firm if intervals this many times as wide give it too. Another seed moves a mean by
@@ -203,22 +210,8 @@ class Judgement:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as `airtcp reproduce claims --json` prints it."""
-        claim = self.claim
         return {
-            "id": claim.id,
-            "paper": claim.paper,
-            "where": claim.where,
-            "says": claim.says,
-            "quantity": claim.quantity,
-            "unit": claim.unit,
-            "relation": claim.relation,
-            "bound": claim.bound,
-            "tolerance": claim.tolerance,
-            "reason": claim.reason,
-            "after_look": claim.after_look,
-            "item": claim.item,
-            "by": claim.by,
-            "made_with": claim.made_with,
+            **{name: getattr(self.claim, name) for name in _PRINTED},
             "ours": None if self.ours is None else _plain(self.ours),
             "verdict": self.verdict,
             "reading": self.reading,

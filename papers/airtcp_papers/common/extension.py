@@ -7,7 +7,7 @@ from typing import Final
 from airtcp.extensions import EXPLORE, PAPERS, Verb
 
 from airtcp_papers.common.command import reproduce
-from airtcp_papers.common.sharing.commands import share, split
+from airtcp_papers.common.share_command import share, split
 
 REPRODUCE: Final = Verb("reproduce", reproduce, PAPERS)
 SHARE: Final = Verb("share", share, EXPLORE)

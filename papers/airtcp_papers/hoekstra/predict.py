@@ -29,7 +29,6 @@ from airtcp.predict.card import Card
 from airtcp.predict.facts import legacy, rate_of, size_of, tcp_of
 from airtcp.units import format_time_ns
 
-from airtcp_papers.common import wording
 from airtcp_papers.common.cards import cards, said
 from airtcp_papers.hoekstra import model
 from airtcp_papers.miorandi.predict import assumed_windows, assumptions
@@ -101,14 +100,7 @@ def web(scenario: ResolvedScenario, answers: Answers) -> None:
         service = _service(transfers)
         _few_sources(transfers, service, answers, broken)
         rate = transfers.over_flows(lambda flow: 1.0 / think_time(flow).mean()) * count
-        few = (
-            (
-                f"transfers start as a Poisson process; here {count} stations wait for a transfer "
-                f"to end before they think about the next; {wording.PESSIMISTIC}"
-            )
-            if count < _MOST_STATES
-            else f"a Poisson process; here {count:,} stations, which are close to one"
-        )
+        few = _said("waiting_stations" if count < _MOST_STATES else "many_stations", count=count)
         with answers.attempt("H (29)"):
             _open(transfers, service, rate, answers, [*broken, few])
 
@@ -212,14 +204,7 @@ def _quantiles(
     """Predict percentiles of transfer times, and report the effect of large windows on them."""
     windows = max(transfers.connections.windows)
     if windows > _SMALL_WINDOW:
-        broken = [
-            *broken,
-            (
-                f"transfers share the channel equally; here windows open up to {windows} "
-                "segments, so long files get more than their share of the access point's queue: "
-                "the 99th percentile is too high, the median too high or too low"
-            ),
-        ]
+        broken = [*broken, _said("open_windows", windows=windows)]
     answers.add(card.origin(source, broken), dict(zip(card.answers, times_s.tolist(), strict=True)))
 
 
@@ -245,12 +230,9 @@ def _est_s(
     request, messages = request_bytes(flow), dialogue_of(flow)
     dialogue = model.Dialogue(get_bits=8 * request)
     if messages is not None:
+        sizes = messages.model_dump()
         dialogue = model.Dialogue(
-            pasv_bits=8 * messages.pasv_bytes,
-            reply_227_bits=8 * messages.reply_227_bytes,
-            retr_bits=8 * messages.retr_bytes,
-            reply_150_bits=8 * messages.reply_150_bytes,
-            reply_226_bits=8 * messages.reply_226_bytes,
+            **{name.replace("_bytes", "_bits"): 8 * size for name, size in sizes.items()}
         )
     parameters = model.Parameters.from_phy(
         Phy.of(scenario.phy),
@@ -298,11 +280,7 @@ def _broken(transfers: Transfers) -> Iterator[str]:
     if parameters.rts_before_data:
         yield _said("rts")
     if connections.every != 2.0:
-        here = f"an ACK for every second segment (d = 2); here d = {connections.every:.3g}"
-        if connections.every < 2.0:
-            yield _said("more_acks", here=here)
-        else:
-            yield _said("fewer_acks", here=here)
+        yield _said("more_acks" if connections.every < 2.0 else "fewer_acks", d=connections.every)
     if connections.smallest_window < 2:
         yield _said("one_segment")
     handshakes = {tcp_of(flow).handshake for flow in connections.flows}

@@ -128,11 +128,6 @@ class Point:
         return self.beta_s / (1.0 - self.rho)
 
     @property
-    def plain(self) -> Interval:
-        """Return the measured mean transfer time of the packets, seconds."""
-        return self.packets.metrics["transfer_time_s"]
-
-    @property
     def adjusted(self) -> Interval:
         """Return the mean transfer time, seconds, corrected for the sample of transfers.
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from airtcp.results.trace import Trace
     from numpy.typing import ArrayLike, NDArray
 
-#: The default number of final epochs over which the converged state is averaged.
+#: The number of final epochs over which the converged state is averaged.
 _LATE = 20
 #: Distances below this fraction of the first one count as noise.
 _NOISE = 0.1
@@ -54,49 +55,45 @@ class Epochs:
 def epochs_of_queue(
     trace: Trace,
     queue: str,
-    flows: Sequence[str] | None = None,
+    flows: Sequence[str],
     *,
+    apart_s: float,
     from_s: float = 0.0,
-    apart_s: float | None = None,
 ) -> Epochs:
     """Return the epochs that overflows of a queue end, for flows that share it.
 
-    `flows` are by default those that lose there. Drops that follow each other within `apart_s`
-    count as one overflow. The default is two of the longest round trips that the flows measure at
-    that time, since senders learn of a loss a round trip later. Windows are those of the last
-    sample before the first drop, before any sender knows of it, so the interval of the trace should
-    be less than a round trip. Overflows before `from_s`, and those at which a flow has no
-    connection, are left out.
+    Drops that follow each other within `apart_s` count as one overflow: two round trips, since
+    senders learn of a loss a round trip later. Windows are those of the last sample before the
+    first drop, before any sender knows of it, so the interval of the trace should be less than a
+    round trip. Overflows before `from_s`, and those at which a flow has no connection, are left
+    out.
 
     Raises ValueError if the trace has no such queue or flow.
     """
     drops = trace.events("queue_drop")
     there = drops.queue == trace.queue_names[trace.queue_number(queue)]
     times, losers = drops.time_s[there], drops.flow[there]
-    names = tuple(flows) if flows is not None else tuple(sorted(set(losers.tolist())))
-    series = [trace.flow(name) for name in names]
-    shape = (len(names), -1) if names else (0, 0)
-    windows = np.array([one.cwnd_bytes for one in series]).reshape(shape).T
-    round_trip = np.array([one.srtt_s for one in series]).reshape(shape).T
-    starts = _overflows(times, apart_s, round_trip, trace.interval_s)
+    windows = np.array([trace.flow(name).cwnd_bytes for name in flows]).T
     ends, peaks, lost = [], [], []
-    for number, first in enumerate(starts):
-        last = starts[number + 1] if number + 1 < len(starts) else len(times)
-        at = _sample_before(times[first], trace.interval_s)
+    # An overflow begins with each drop that follows the one before after more than `apart_s`.
+    starts = np.flatnonzero(np.diff(times, prepend=-np.inf) > apart_s)
+    for first, last in pairwise([*starts, len(times)]):
+        # The last sample before the drop; -1 if there is none.
+        at = int(times[first] / trace.interval_s) - 1
         if times[first] < from_s or at < 0 or np.isnan(windows[at]).any():
             continue
         ends.append(times[first])
         peaks.append(windows[at])
-        lost.append([name in losers[first:last] for name in names])
+        lost.append([name in losers[first:last] for name in flows])
     return Epochs(
-        flows=names,
+        flows=tuple(flows),
         end_s=np.array(ends),
-        cwnd_bytes=np.array(peaks).reshape(len(ends), len(names)),
-        lost=np.array(lost, dtype=np.bool_).reshape(len(ends), len(names)),
+        cwnd_bytes=np.array(peaks).reshape(len(ends), len(flows)),
+        lost=np.array(lost, dtype=np.bool_).reshape(len(ends), len(flows)),
     )
 
 
-def epochs_of_flow(trace: Trace, flow: str, *, from_s: float = 0.0) -> Epochs:
+def epochs_of_flow(trace: Trace, flow: str) -> Epochs:
     """Return the epochs that a flow's own losses end: each fast recovery, and each timeout.
 
     The peak is the window when the sender learns of the loss. Use this for flows that do not share
@@ -107,7 +104,7 @@ def epochs_of_flow(trace: Trace, flow: str, *, from_s: float = 0.0) -> Epochs:
     events = trace.events(flow=flow)
     is_loss = np.isin(events.event, ("fast_retransmit", "timeout"))
     # A retransmitted SYN is not a loss of data, and has no window.
-    wanted = is_loss & ~np.isnan(events.cwnd_bytes) & (events.time_s >= from_s)
+    wanted = is_loss & ~np.isnan(events.cwnd_bytes)
     peaks = events.cwnd_bytes[wanted]
     return Epochs(
         flows=(flow,),
@@ -117,18 +114,16 @@ def epochs_of_flow(trace: Trace, flow: str, *, from_s: float = 0.0) -> Epochs:
     )
 
 
-def epochs_to_converge(
-    windows: ArrayLike, *, convergence: float = _CONVERGED, late: int = _LATE
-) -> float:
+def epochs_to_converge(windows: ArrayLike, *, convergence: float = _CONVERGED) -> float:
     """Return the number of epochs in which a fraction of a disturbance vanishes, section 5.2.
 
     `windows` has one row for each epoch from the disturbance on (the start of a flow) and one
     column for each flow; for an ensemble of runs, the means. The shares of the windows converge to
-    their mean over the last `late` epochs. Half the sum of their distances from it decays
+    their mean over the last 20 epochs. Half the sum of their distances from it decays
     geometrically. Its rate is the slope of a straight line through its logarithms, over the epochs
     in which it is more than a tenth of its first value; the rest is noise.
 
-    Raises ValueError unless there are more than `late` epochs, 0 < convergence < 1, and the
+    Raises ValueError unless there are more than 20 epochs, 0 < convergence < 1, and the
     distance falls.
 
     >>> history = [[30 + 30 * 0.5**epoch, 30 - 30 * 0.5**epoch] for epoch in range(60)]
@@ -138,10 +133,10 @@ def epochs_to_converge(
     rows = np.asarray(windows, dtype=np.float64)
     if not 0.0 < convergence < 1.0:
         raise ValueError(f"convergence must lie between 0 and 1, not {convergence}")
-    if rows.ndim != 2 or not 1 <= late < len(rows):
-        raise ValueError(f"need windows of more than {late} epochs, one row for each")
+    if rows.ndim != 2 or len(rows) <= _LATE:
+        raise ValueError(f"need windows of more than {_LATE} epochs, one row for each")
     share = rows / rows.sum(axis=1, keepdims=True)
-    distance = np.abs(share - share[-late:].mean(axis=0)).sum(axis=1) / 2.0
+    distance = np.abs(share - share[-_LATE:].mean(axis=0)).sum(axis=1) / 2.0
     noise = np.flatnonzero(distance < _NOISE * distance[0])
     count = max(2, int(noise[0]) if len(noise) else len(distance))
     with np.errstate(divide="ignore"):
@@ -154,13 +149,7 @@ def epochs_to_converge(
     return math.log(1.0 - convergence) / slope
 
 
-def convergence_interval(
-    runs: Sequence[ArrayLike],
-    *,
-    convergence: float = _CONVERGED,
-    late: int = _LATE,
-    confidence: float = 0.95,
-) -> Interval:
+def convergence_interval(runs: Sequence[ArrayLike], *, convergence: float = _CONVERGED) -> Interval:
     """Return `epochs_to_converge` of the mean over runs, and its confidence interval.
 
     Each run has its windows by epoch and flow; epochs that not all runs have are left out. The
@@ -177,39 +166,12 @@ def convergence_interval(
     n, total = len(stack), stack.sum(axis=0)
 
     def of(sums: NDArray[np.float64], number: int) -> float:
-        return epochs_to_converge(sums / number, convergence=convergence, late=late)
+        return epochs_to_converge(sums / number, convergence=convergence)
 
     whole = of(total, n)
     if n == 1:
         return Interval(whole, None, None, 1)
     without = [of(total - run, n - 1) for run in stack]
-    spread = student_interval([n * whole - (n - 1) * one for one in without], confidence)
+    spread = student_interval([n * whole - (n - 1) * one for one in without])
     half = spread.half_width or 0.0
     return Interval(whole, whole - half, whole + half, n)
-
-
-def _overflows(
-    times: NDArray[np.float64],
-    apart_s: float | None,
-    round_trip: NDArray[np.float64],
-    interval_s: float,
-) -> list[int]:
-    """Return the indices at which overflows begin in a list of drops."""
-    starts: list[int] = []
-    for index, time in enumerate(times):
-        if index > 0:
-            gap = apart_s
-            if gap is None:
-                at = _sample_before(times[index - 1], interval_s)
-                known = round_trip[at] if at >= 0 else np.array([])
-                known = known[~np.isnan(known)]
-                gap = 2.0 * float(known.max()) if len(known) else 0.0
-            if time - times[index - 1] <= gap:
-                continue
-        starts.append(index)
-    return starts
-
-
-def _sample_before(time_s: float, interval_s: float) -> int:
-    """Return the index of the last sample before a time; -1 if there is none."""
-    return int(time_s / interval_s) - 1

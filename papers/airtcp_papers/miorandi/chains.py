@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Final
+
 import numpy as np
 from airtcp.models.airtime import Phy
 from airtcp.scenario import ResolvedScenario
 from airtcp.scenario.keys.tcp import Tcp
+from airtcp.standards import DsssTiming
 
 from airtcp_papers.common.bench import Bench
 from airtcp_papers.common.chart import Series
@@ -26,9 +30,8 @@ from airtcp_papers.miorandi.users import MEAN_BYTES
 @item("M.table1")
 def table1(bench: Bench) -> Found:
     scenario = bench.scenario("persistent", EQUATIONS)
-    paper = _paper()
-    ours = _ours(scenario)
-    equal = sum(paper[name] == ours[name] for name in paper)
+    rows: list[list[Cell]] = [[name, paper, ours(scenario)] for name, paper, ours in _TABLE_1]
+    equal = sum(paper == ours for _, paper, ours in rows)
     times = Parameters.table_1()
     tcp = _tcp(scenario)
     resolved = Parameters.from_phy(
@@ -38,67 +41,47 @@ def table1(bench: Bench) -> Found:
         retry_limit=scenario.mac.short_retry_limit,
         rts_threshold_bytes=scenario.mac.rts_threshold_bytes,
     )
-    rows: list[list[Cell]] = [[name, paper[name], ours[name]] for name in paper]
     return Found(
         data=Data(["parameter", "paper", "scenario"], rows),
         values={
-            "different": float(len(paper) - equal),
+            "different": float(len(rows) - equal),
             "data_us": 1e6 * resolved.t_tcp_data_s,
             "tcp_ack_us": 1e6 * resolved.t_tcp_ack_s,
         },
         told={
             "equal": equal,
-            "rows": len(paper),
+            "rows": len(rows),
             "data_us": 1e6 * times.t_tcp_data_s,
             "ack_us": 1e6 * times.t_tcp_ack_s,
         },
     )
 
 
-def _paper() -> dict[str, float]:
-    return {
-        "slot (us)": 20,
-        "SIFS (us)": 10,
-        "DIFS (us)": 50,
-        "preamble (us)": 144,
-        "PHY header (us)": 48,
-        "CWmin, as backoff from 0 to CW": 31,
-        "CWmax, likewise": 1023,
-        "m, transmissions of a frame": 7,
-        "data rate (Mb/s)": 11,
-        "control rate (Mb/s)": 2,
-        "RTS (bits)": 180,
-        "CTS (bits)": 112,
-        "MAC ACK (bits)": 112,
-        "MAC header and FCS (bits)": 272,
-        "TCP and IP headers (bits)": 320,
-        "payload of a packet (bits)": 8000,
-    }
+#: Table 1: what a parameter is, the paper's number, and the scenario's.
+_TABLE_1: Final[tuple[tuple[str, float, Callable[[ResolvedScenario], float]], ...]] = (
+    ("slot (us)", 20, lambda one: one.phy.slot_time_ns / 1e3),
+    ("SIFS (us)", 10, lambda one: one.phy.sifs_ns / 1e3),
+    ("DIFS (us)", 50, lambda one: one.phy.difs_ns / 1e3),
+    ("preamble (us)", 144, lambda one: _dsss(one).preamble_time_ns / 1e3),
+    ("PHY header (us)", 48, lambda one: _dsss(one).plcp_header_time_ns / 1e3),
+    ("CWmin, as backoff from 0 to CW", 31, lambda one: one.phy.cw_min),
+    ("CWmax, likewise", 1023, lambda one: one.phy.cw_max),
+    ("m, transmissions of a frame", 7, lambda one: one.mac.short_retry_limit),
+    ("data rate (Mb/s)", 11, lambda one: one.phy.data_rate.bps / 1e6),
+    ("control rate (Mb/s)", 2, lambda one: one.phy.control_rate.bps / 1e6),
+    ("RTS (bits)", 180, lambda one: one.phy.rts_bits),
+    ("CTS (bits)", 112, lambda one: one.phy.cts_bits),
+    ("MAC ACK (bits)", 112, lambda one: one.phy.ack_bits),
+    ("MAC header and FCS (bits)", 272, lambda one: one.phy.mac_header_bits + one.phy.llc_bits),
+    ("TCP and IP headers (bits)", 320, lambda one: _tcp(one).header_bits),
+    ("payload of a packet (bits)", 8000, lambda one: 8 * _tcp(one).mss_bytes),
+)
 
 
-def _ours(scenario: ResolvedScenario) -> dict[str, float]:
-    phy, tcp = scenario.phy, _tcp(scenario)
-    if phy.dsss is None:
+def _dsss(scenario: ResolvedScenario) -> DsssTiming:
+    if scenario.phy.dsss is None:
         raise ValueError("the scenario is not one of 802.11b")
-    numbers = (
-        phy.slot_time_ns / 1e3,
-        phy.sifs_ns / 1e3,
-        phy.difs_ns / 1e3,
-        phy.dsss.preamble_time_ns / 1e3,
-        phy.dsss.plcp_header_time_ns / 1e3,
-        phy.cw_min,
-        phy.cw_max,
-        scenario.mac.short_retry_limit,
-        phy.data_rate.bps / 1e6,
-        phy.control_rate.bps / 1e6,
-        phy.rts_bits,
-        phy.cts_bits,
-        phy.ack_bits,
-        phy.mac_header_bits + phy.llc_bits,
-        tcp.header_bits,
-        8 * tcp.mss_bytes,
-    )
-    return dict(zip(_paper(), numbers, strict=True))
+    return scenario.phy.dsss
 
 
 def _tcp(scenario: ResolvedScenario) -> Tcp:

@@ -4,7 +4,7 @@ Each function converts an argument to a float array, or raises `ValueError` with
 """
 
 import math
-from typing import TypeAlias
+from typing import Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -90,6 +90,13 @@ def choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
     """Raise `ValueError` unless `value` is one of `allowed`."""
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}")
+
+
+def choices(record: object) -> None:
+    """Raise `ValueError` unless each `Literal` field of a dataclass has one of its values."""
+    for name, hint in get_type_hints(type(record)).items():
+        if get_origin(hint) is Literal:
+            choice(name, getattr(record, name), get_args(hint))
 
 
 def _between(

@@ -6,28 +6,27 @@ This is a setting of the paper's scheme; predictions for the scenario as it is a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from airtcp.models.airtime import Phy
 from airtcp.predict.access import as_dcf
 from airtcp.predict.answers import Answers
-from airtcp.predict.facts import rate_of, tcp_of, weighted
+from airtcp.predict.facts import rate_of, tcp_of
 from airtcp.predict.senders import rts_before
 from airtcp.scenario.keys.queue import StandardAccess
 
 from airtcp_papers.bruno.model import Overheads, best_stations
-from airtcp_papers.common.cards import cards, said
+from airtcp_papers.bruno.predict import CARDS, sentence
+from airtcp_papers.miorandi.predict.connections import means
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.traffic import Flow
 
-_said: Final = partial(said, "bruno")
-
 _Collision: TypeAlias = Literal["as-success", "difs", "eifs"]
 
-_BURSTS: Final = cards("bruno")["target"]
+_BURSTS: Final = CARDS["target"]
 
 
 def bursts(scenario: ResolvedScenario, answers: Answers) -> str | None:
@@ -44,13 +43,10 @@ def bursts(scenario: ResolvedScenario, answers: Answers) -> str | None:
     own = access.window_slots if access.scheme == "adaptive-burst" else alike.phy.cw_min + 1
     here: _Collision = "difs" if scenario.mac.rules.after_collision == "difs" else "eifs"
     broken = list(_rts(scenario, flows))
-    printed = (
-        "a collision takes as long as a success, which gives the paper's w/4 (B5); here it "
-        f"takes a frame and {here.upper()}"
-    )
     readings: list[tuple[_Collision, str, list[str]]] = [(here, "B (1), m*", broken)]
     if access.scheme == "adaptive-burst":
-        readings.append(("as-success", "B (1), m*, T_c = T_s", [*broken, printed]))
+        printed = [*broken, sentence("as_success", wait=here.upper())]
+        readings.append(("as-success", "B (1), m*, T_c = T_s", printed))
     for collision, source, hints in readings:
         with answers.attempt(source):
             said = float(best_stations(own, _overheads(alike, flows, counts, collision)))
@@ -74,13 +70,9 @@ def _overheads(
                 control_rate=control,
             )
         )
-    return Overheads(
-        slot_s=single[0].slot_s,
-        success_s=weighted([one.success_s for one in single], counts),
-        collision_s=weighted([one.collision_s for one in single], counts),
-    )
+    return replace(single[0], **means(single, counts, "success_s", "collision_s"))
 
 
 def _rts(scenario: ResolvedScenario, flows: list[Flow]) -> Iterator[str]:
     if any(rts_before(scenario, tcp_of(flow).header_bits // 8) for flow in flows):
-        yield _said("rts_before_acks")
+        yield sentence("rts_before_acks")

@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from airtcp.models.airtime import Phy
 from airtcp.predict.answers import Answers
 from airtcp.predict.assumptions import skipped_acks
-from airtcp.predict.facts import endless_flows, rate_of, tcp_of, weighted
+from airtcp.predict.facts import endless_flows, rate_of, tcp_of
 from airtcp.predict.saturated import after_collision_ns, head_start_ns
 from airtcp.predict.senders import rts_before
 from airtcp.units import format_time_ns
 
 from airtcp_papers.bruno.burst_model import Exchanges, goodput
-from airtcp_papers.common.cards import cards, said
-from airtcp_papers.common.wording import segments
+from airtcp_papers.bruno.predict import CARDS, sentence
+from airtcp_papers.common.cards import segments
 from airtcp_papers.miorandi.predict import assumptions
-from airtcp_papers.miorandi.predict.connections import Connections
+from airtcp_papers.miorandi.predict.connections import Connections, means
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-_said: Final = partial(said, "bruno")
-
 _SOURCE: Final = "B (8), cycles"
-_CARD: Final = cards("bruno")["bursts"]
+_CARD: Final = CARDS["bursts"]
 #: A window of this many ACKs keeps a single station's queue filled.
 _FILLED: Final = 4
 
@@ -38,12 +35,10 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     if access.scheme != "adaptive-burst" or scenario.mac.edca is not None:
         return None
     connections = Connections.of(scenario, endless_flows(scenario))
-    if connections.uploads or not connections.alone:
-        return (
-            "the model of bursts covers only endless downloads; here "
-            + (f"{connections.uploads} connections are uploads" if connections.uploads else "")
-            + ("" if connections.uploads else "other flows share the channel with them")
-        )
+    if connections.uploads:
+        return sentence("uploads", uploads=connections.uploads)
+    if not connections.alone:
+        return sentence("others_share")
     with answers.attempt(_SOURCE):
         said = goodput(
             connections.count,
@@ -88,11 +83,7 @@ def _exchanges(scenario: ResolvedScenario, connections: Connections) -> Exchange
             control_rate=control,
         )
         single.append(one)
-    means = {
-        name: weighted([float(getattr(one, name)) for one in single], connections.counts)
-        for name in Exchanges.__dataclass_fields__
-    }
-    return replace(single[0], **means)
+    return replace(single[0], **means(single, connections.counts, *Exchanges.__dataclass_fields__))
 
 
 def _after_collisions(scenario: ResolvedScenario) -> Iterator[str]:
@@ -101,7 +92,7 @@ def _after_collisions(scenario: ResolvedScenario) -> Iterator[str]:
     apart = scenario.mac.rules.colliders == "ack-timeout+difs"
     if apart and early > phy.cw_min / 2 * phy.slot_time_ns:
         heard = after_collision_ns(scenario)
-        yield _said(
+        yield sentence(
             "resume_apart", heard=format_time_ns(heard), colliders=format_time_ns(heard - early)
         )
 
@@ -116,4 +107,4 @@ def _broken(connections: Connections) -> Iterator[str]:
     yield from _after_collisions(connections.scenario)
     window, count = connections.smallest_window, connections.count
     if count == 1 and window < _FILLED * connections.every:
-        yield _said("small_lone_window", window=segments(window))
+        yield sentence("small_lone_window", window=segments(window))

@@ -7,7 +7,7 @@ simpler than paper M (`downloads`). Compared with it they show the cost of backo
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from airtcp.models.heusse import tcp_downloads
 from airtcp.predict.answers import Answers
@@ -16,7 +16,7 @@ from airtcp.predict.card import Origin
 from airtcp.predict.facts import endless_flows
 
 from airtcp_papers.bruno.model import maximum_goodput
-from airtcp_papers.common.cards import cards
+from airtcp_papers.bruno.predict import CARDS, sentence
 from airtcp_papers.gopal.predict import predict as predict_simultaneous
 from airtcp_papers.miorandi.predict import assumptions
 from airtcp_papers.miorandi.predict.connections import Connections
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 _HEUSSE: Final = "Heusse et al. (2003), TCP"
-_HEUSSE_CARD: Final = cards("bruno")["heusse"]
-_LIMIT_CARD: Final = cards("bruno")["limit"]
+_HEUSSE_CARD: Final = CARDS["heusse"]
+_LIMIT_CARD: Final = CARDS["limit"]
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> None:
@@ -49,8 +49,12 @@ def _contended(connections: Connections, answers: Answers) -> None:
     if parameters.rts_before_data and parameters.rts_before_tcp_ack:
         collision = parameters.difs_s + parameters.rts_s + parameters.sifs_s
     broken = list(assumptions.network(connections))
-    for backoff, label in (("whole", ", whole backoff"), ("published", "")):
-        said = tcp_downloads(
+    readings: tuple[tuple[Literal["whole", "published"], str], ...] = (
+        ("whole", ", whole backoff"),
+        ("published", ""),
+    )
+    for backoff, label in readings:
+        found = tcp_downloads(
             connections.count,
             parameters.tcp_payload_bits,
             data_s=parameters.t_tcp_data_s,
@@ -59,28 +63,22 @@ def _contended(connections: Connections, answers: Answers) -> None:
             slot_s=parameters.slot_s,
             d=connections.every,
             collision_s=collision,
-            backoff="whole" if backoff == "whole" else "published",
+            backoff=backoff,
         )
         origin = _HEUSSE_CARD.origin(f"{_HEUSSE}{label}", broken)
         if backoff == "published":
-            half = "the backoff before a frame is half the mean of CWmin; goodput is too high"
-            origin = replace(origin, broken=[*broken, half])
-        _add(float(said.goodput_bps), origin, connections, answers)
+            origin = replace(origin, broken=[*broken, sentence("half_backoff")])
+        _add(float(found.goodput_bps), origin, connections, answers)
 
 
 def _unhindered(connections: Connections, answers: Answers) -> None:
     parameters = connections.parameters
     origin = _LIMIT_CARD.origin("B, section 2")
     backoff = round(1e6 * parameters.mean_first_backoff_s)
-    limit = (
-        f"no backoff and no collision; here each frame has a mean backoff of {backoff} us, "
-        "though nodes count down at the same time: this is an upper bound, the goodput is "
-        "too high"
-    )
-    no_ack = "TCP ACKs are neglected; goodput is far too high"
+    limit = sentence("no_backoff", backoff=backoff)
     for acks, label, more in (
         (1.0 / connections.every, ", with TCP ACKs", []),
-        (0.0, "", [no_ack]),
+        (0.0, "", [sentence("no_acks")]),
     ):
         goodput = maximum_goodput(
             parameters.tcp_payload_bits, parameters.t_tcp_data_s, parameters.t_tcp_ack_s, acks

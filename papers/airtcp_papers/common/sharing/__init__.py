@@ -13,24 +13,23 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, Unpack
+from typing import Any, Final, Literal, Unpack, cast
 
+from airtcp.distributions import Deterministic, Distribution, Exponential
 from airtcp.exceptions import QuestionError
+from airtcp.predict import predict
+from airtcp.predict.access import as_dcf
+from airtcp.results import Predicted, Prediction, Provenance
+from airtcp.scenario import ResolvedScenario
+from airtcp.scenario.keys.traffic import Application, Flow
+from airtcp.stats import Interval
 
-# `import airtcp` may import this module, so slow imports are deferred to their use.
-if TYPE_CHECKING:
-    from airtcp.distributions import Distribution
-    from airtcp.results import ModelValue, Prediction
-    from airtcp.scenario import ResolvedScenario
-    from airtcp.scenario.keys.traffic import Application, Flow
-    from airtcp.stats import Interval
-
-    from airtcp_papers.common.flow_arguments import Length
-    from airtcp_papers.common.flows import FlowResult
-    from airtcp_papers.common.servers import ServerResult, ServersResult
-    from airtcp_papers.common.sharing.results import Shared, Split, Way
-    from airtcp_papers.miorandi.predict.jobs import Jobs
-    from airtcp_papers.miorandi.predict.transfers import Transfers
+from airtcp_papers.common.flow_arguments import Length
+from airtcp_papers.common.flows import FlowResult, closed_processor_sharing, processor_sharing
+from airtcp_papers.common.servers import ServerResult, ServersResult, concurrent_processor_sharing
+from airtcp_papers.common.sharing.results import Part, Shared, SizeClass, Split, Way
+from airtcp_papers.miorandi.predict.jobs import Jobs, of_arrivals, of_sources
+from airtcp_papers.miorandi.predict.transfers import Transfers
 
 #: Jobs that a replication measures by default.
 JOBS: Final = 200_000
@@ -107,11 +106,6 @@ def share(
     >>> shared.metrics["transfer_time_s"].mean > shared.alone_s
     True
     """
-    from airtcp.predict import predict
-
-    from airtcp_papers.common.flows import closed_processor_sharing, processor_sharing
-    from airtcp_papers.common.sharing.results import Shared, SizeClass
-
     traffic = traffic_of(scenario)
     network = network_of(scenario, scenario.flows[0], capacity_bps)
     load = _load(traffic, [network])
@@ -145,7 +139,7 @@ def share(
         alone_s=network.alone_s(traffic.sizes),
         capacities_bps=tuple(8.0 * one for one in network.capacities),
         by=network.by,
-        model_s=None if model is None or capacity_bps is not None else float(model.value),
+        model_s=None if model is None or capacity_bps is not None else cast(float, model.value),
         broken=network.broken,
         active_flows_distribution=found.active_distribution.tolist(),
         by_size=tuple(
@@ -180,9 +174,6 @@ def split(
         QuestionError: as for `share`; also for transfers that wait for each other, which cannot be
             split, and for shares that do not fit or overload a network.
     """
-    from airtcp_papers.common.servers import concurrent_processor_sharing
-    from airtcp_papers.common.sharing.results import Split
-
     if len(scenarios) < 2:
         raise QuestionError("one network has nothing to split; allowed: two scenarios or more")
     first = next(iter(scenarios.values()))
@@ -238,8 +229,6 @@ def length_of(scenario: ResolvedScenario, length: Length) -> Length:
 
 def about(scenario: ResolvedScenario, length: Length, generator: str) -> dict[str, Any]:
     """Return the fields that all results have: scenario, provenance, and size of the simulation."""
-    from airtcp.results import Provenance
-
     return {
         "scenario": scenario,
         "provenance": Provenance.of(scenario, seed=length["seed"], generator=generator),
@@ -282,12 +271,6 @@ def network_of(scenario: ResolvedScenario, flow: Flow, capacity_bps: float | Non
     """
     if capacity_bps is not None:
         return Network((capacity_bps / 8.0,), 0.0, 0.0, "as given")
-    from airtcp.predict import predict
-    from airtcp.predict.access import as_dcf
-
-    from airtcp_papers.miorandi.predict.jobs import of_arrivals, of_sources
-    from airtcp_papers.miorandi.predict.transfers import Transfers
-
     light = _with(scenario, _seldom(flow.application))
     said = predict(light)
     value = _of_capacities(said)
@@ -307,7 +290,7 @@ def network_of(scenario: ResolvedScenario, flow: Flow, capacity_bps: float | Non
     )
 
 
-def _of_capacities(said: Prediction) -> ModelValue | None:
+def _of_capacities(said: Prediction) -> Predicted | None:
     """Return the mean transfer time that follows from paper M's capacities, or None."""
     values = said.model.get("transfer_time_s", [])
     return next((one for one in values if one.source in _SOURCES), None)
@@ -378,8 +361,6 @@ def _checked(
 
 def arrivals(traffic: Traffic) -> Distribution:
     """Return the law of the times between transfers: one station's, or Poisson for several."""
-    from airtcp.distributions import Exponential
-
     law = traffic.interarrival
     if law is None:
         raise ValueError("sources that wait have no law of arrivals")
@@ -391,16 +372,12 @@ def longer(law: Distribution, by_s: float) -> Distribution:
 
     Beyond its mean the law of this time does not matter (paper M, section 4.2).
     """
-    from airtcp.distributions import Deterministic
-
     mean = law.mean()
     return law.scaled((mean + by_s) / mean) if mean > 0 else Deterministic(value=by_s)
 
 
 def _way(found: ServersResult, added_s: Sequence[float]) -> Way:
     """Return the result of one way to split; `added_s` is each network's time outside service."""
-    from airtcp_papers.common.sharing.results import Part, Way
-
     parts = tuple(
         Part(server.share, server.sojourn_s.shifted(added), server.active)
         for server, added in zip(found.servers, added_s, strict=True)

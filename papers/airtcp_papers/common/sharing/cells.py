@@ -7,10 +7,15 @@ capacity that the chain of clusters predicts. There are no packets.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from airtcp.exceptions import ModelError, QuestionError
+from airtcp.predict import cells, predict
+from airtcp.scenario import ResolvedScenario
+from airtcp.stats import student_interval
 
+from airtcp_papers.common.flow_arguments import Length
+from airtcp_papers.common.servers import FlowQueue, coupled_processor_sharing
 from airtcp_papers.common.sharing import (
     Network,
     Traffic,
@@ -23,14 +28,8 @@ from airtcp_papers.common.sharing import (
     network_of,
     traffic_of,
 )
-
-# `import airtcp` may import this module, so slow imports are deferred to their use.
-if TYPE_CHECKING:
-    from airtcp.scenario import ResolvedScenario
-
-    from airtcp_papers.common.flow_arguments import Length
-    from airtcp_papers.common.servers import FlowQueue
-    from airtcp_papers.common.sharing.results import CellsShared
+from airtcp_papers.common.sharing.results import CellsShared, SharedCell
+from airtcp_papers.miorandi.predict import cells as cell_transfers
 
 
 def share_cells(
@@ -53,14 +52,6 @@ def share_cells(
         QuestionError: as for `share`; also if the chain does not apply to these cells.
         SimulationError: a conservation law is violated, so the counts cannot be trusted.
     """
-    from airtcp.predict import cells
-    from airtcp.predict import predict as ask
-    from airtcp.stats import student_interval
-
-    from airtcp_papers.common.servers import coupled_processor_sharing
-    from airtcp_papers.common.sharing.results import CellsShared, SharedCell
-    from airtcp_papers.miorandi.predict import cells as cell_transfers
-
     known = cells.cells_of(scenario)
     if isinstance(known, str):
         raise QuestionError(f"{known}; allowed: cells of which the chain has the shares")
@@ -98,7 +89,7 @@ def share_cells(
                 if cell["completed"]
             )
         )
-    model = None if capacity_bps is not None else ask(scenario).best("transfer_time_s")
+    model = None if capacity_bps is not None else predict(scenario).best("transfer_time_s")
     return CellsShared(
         **about(scenario, lasts, found.generator),
         metrics={"transfer_time_s": student_interval(means, lasts["confidence"])},
@@ -120,8 +111,6 @@ def share_cells(
 
 
 def _queue(traffic: Traffic, network: Network) -> FlowQueue:
-    from airtcp_papers.common.servers import FlowQueue
-
     if traffic.think_time is None:
         return FlowQueue(traffic.sizes, network.capacities, interarrival=arrivals(traffic))
     return FlowQueue(

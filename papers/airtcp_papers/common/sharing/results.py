@@ -6,13 +6,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from airtcp.results.provenance import Provenance, canonical_json, head
+from airtcp.scenario import ResolvedScenario
 from airtcp.stats import Interval
-
-if TYPE_CHECKING:
-    from airtcp.scenario import ResolvedScenario
 
 
 @dataclass(frozen=True, repr=False)

@@ -333,8 +333,7 @@ class Variant:
     short_collision: Literal["printed", "weighted"]
 
     def __post_init__(self) -> None:
-        checks.choice("full_cycles", self.full_cycles, ("printed", "implied"))
-        checks.choice("short_collision", self.short_collision, ("printed", "weighted"))
+        checks.choices(self)
 
 
 PAPER: Final = Variant(full_cycles="printed", short_collision="printed")

@@ -71,22 +71,18 @@ class Parameters:
         rates = {"data_rate_bps": data_rate_bps, "control_rate_bps": control_rate_bps}
         for name, rate in rates.items():
             checks.scalar(name, rate, above=0.0)
-        times = {
+        given = {
             "sifs_s": sifs_s,
             "difs_s": difs_s,
             "phy_header_s": phy_header_s,
             "ack_timeout_s": ack_timeout_s,
             "propagation_s": propagation_s,
-        }
-        for name, value in times.items():
-            checks.scalar(name, value, at_least=0.0)
-        lengths = {
             "header_bits": header_bits,
             "mac_header_bits": mac_header_bits,
             "ack_bits": ack_bits,
         }
-        for name, bits in lengths.items():
-            checks.scalar(name, bits, at_least=0, whole=True)
+        for name, value in given.items():
+            checks.scalar(name, value, at_least=0.0, whole=name.endswith("_bits"))
         checks.choice("headers", headers, ("sent", "printed"))
         mac_s, payload_s = mac_header_bits / data_rate_bps, payload_bits / data_rate_bps
         tcp_ack_s = header_bits / data_rate_bps
@@ -198,8 +194,7 @@ class Variant:
     collisions: Literal["stations", "all"]
 
     def __post_init__(self) -> None:
-        checks.choice("ap_success", self.ap_success, ("printed", "exclusive"))
-        checks.choice("collisions", self.collisions, ("stations", "all"))
+        checks.choices(self)
 
 
 PAPER: Final = Variant(ap_success="printed", collisions="stations")

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from airtcp.predict.answers import Answers
 
-from airtcp_papers.common.cards import cards
 from airtcp_papers.leith.model import PAPER, best_window
-from airtcp_papers.leith.predict import uploads
+from airtcp_papers.leith.predict import CARDS, uploads
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-_WINDOW: Final = cards("leith")["best_window"]
+_WINDOW: Final = CARDS["best_window"]
 
 
 def window(scenario: ResolvedScenario, answers: Answers) -> str | None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -18,9 +17,9 @@ from airtcp.predict.assumptions import skipped_acks
 from airtcp.predict.facts import endless_flows, lossy, tcp_of, window_segments
 from airtcp.units import format_rate
 
-from airtcp_papers.common.cards import cards, said
 from airtcp_papers.leith.aimd import uploads as through_both_hops
 from airtcp_papers.leith.aimd import wired_shares
+from airtcp_papers.leith.predict import CARDS, sentence
 from airtcp_papers.leith.predict import uploads as prioritised_uploads
 from airtcp_papers.miorandi.model import CORRECTED, throughput
 from airtcp_papers.miorandi.predict.connections import Connections
@@ -29,10 +28,8 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.traffic import Flow, Link
 
-_said: Final = partial(said, "leith")
-
 _SOURCE: Final = "L, section 5.1"
-_CARD: Final = cards("leith")["bottleneck"]
+_CARD: Final = CARDS["bottleneck"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,21 +73,21 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
     try:
         air_bps = _air_bps(scenario)
     except (ModelError, ValueError) as error:
-        return _said("unknown_air", error=error)
+        return sentence("unknown_air", error=error)
     wired_bps = rate * shared.payload_share
     if wired_bps >= air_bps:
-        return _said("fast_link", name=name, air_bps=format_rate(round(air_bps, -4)))
+        return sentence("fast_link", name=name, air_bps=format_rate(round(air_bps, -4)))
     queue = shared.link.queue.limit
     under_way = sum(
         n * window_segments(flow) for n, flow in zip(shared.counts, shared.flows, strict=True)
     )
     if queue is None:
-        return _said("no_limit", name=name)
+        return sentence("no_limit", name=name)
     fit = min(
         shared.round_trip_s(flow, queue) * rate / shared.packet_bits(flow) for flow in shared.flows
     )
     if under_way < fit:
-        return _said("windows_fit", under_way=under_way, name=name, fit=fit)
+        return sentence("windows_fit", under_way=under_way, name=name, fit=fit)
     with answers.attempt(_SOURCE):
         _shares(shared, queue, wired_bps, air_bps, answers)
     return None
@@ -162,7 +159,7 @@ def _shared_link(scenario: ResolvedScenario) -> _Shared | None:
 def _broken(shared: _Shared, queue: int) -> Iterator[str]:
     rate = shared.link.rate_bps
     assert rate is not None
-    yield _said("uneven_losses")
+    yield sentence("uneven_losses")
     others = [
         link.rate_of(flow.direction)
         for flow in shared.flows
@@ -170,18 +167,18 @@ def _broken(shared: _Shared, queue: int) -> Iterator[str]:
     ]
     slower = [other for other in others if other is not None and other < rate]
     if slower:
-        yield _said("slower_link", slower=format_rate(min(slower)))
+        yield sentence("slower_link", slower=format_rate(min(slower)))
     if shared.link.queue.discipline != "fifo":
-        yield _said("other_discipline", discipline=shared.link.queue.discipline)
+        yield sentence("other_discipline", discipline=shared.link.queue.discipline)
     yield from lossy(shared.scenario, "none loses elsewhere")
     left = min(tcp_of(flow).aimd.decrease for flow in shared.flows)
     for flow in shared.flows:
         delay = shared.round_trip_s(flow, 0) * rate / shared.packet_bits(flow)
         # A loss in all flows leaves this fraction of path plus queue. The path must stay full.
         if left * (delay + queue) < delay:
-            yield _said("runs_empty", queue=queue, delay=delay)
+            yield sentence("runs_empty", queue=queue, delay=delay)
             break
     short = [flow for flow in shared.flows if window_segments(flow) < 2 + queue / len(shared.flows)]
     if short:
-        yield _said("short_window", name=short[0].name, window=window_segments(short[0]))
+        yield sentence("short_window", name=short[0].name, window=window_segments(short[0]))
     yield from skipped_acks(shared.flows)

@@ -7,8 +7,7 @@ It determines whether the access categories fit, and which of the paper's assump
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from airtcp.models.airtime import Phy
@@ -27,7 +26,6 @@ from airtcp.predict.senders import doublings
 from airtcp.predict.wording import OfDelay
 from airtcp.units import format_time_ns
 
-from airtcp_papers.common.cards import cards, said
 from airtcp_papers.leith.model import (
     CORRECTED,
     PAPER,
@@ -36,17 +34,17 @@ from airtcp_papers.leith.model import (
     simplified_throughput,
     throughput,
 )
+from airtcp_papers.leith.predict import CARDS, sentence
+from airtcp_papers.miorandi.predict.connections import means
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
     from airtcp.scenario.keys.mac import AccessParameters
     from airtcp.scenario.keys.traffic import Flow
 
-_said: Final = partial(said, "leith")
-
 SOURCE: Final = "L (9)"
-_CARD: Final = cards("leith")["uploads"]
-_SIMPLIFIED_CARD: Final = cards("leith")["simplified"]
+_CARD: Final = CARDS["uploads"]
+_SIMPLIFIED_CARD: Final = CARDS["simplified"]
 #: Above this fraction of colliding frames the paper's simulations depart from its model: timeouts.
 _TOO_MANY: Final = 0.3
 #: Report frames given up at the retry limit from this probability on.
@@ -93,7 +91,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
             )
             broken = list(breaks(uploads, said))
             if variant is CORRECTED:
-                broken.append(_said("ap_always_sends"))
+                broken.append(sentence("ap_always_sends"))
             answers.add(_CARD.origin(source, broken), _values(uploads, said))
     source = "L, simplified model"
     with answers.attempt(source):
@@ -101,7 +99,7 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
         said = simplified_throughput(uploads.count, w0, m, uploads.parameters, d=uploads.every)
         broken = list(breaks(uploads, said))
         if uploads.hold_slots:
-            broken.append(_said("no_aifs", hold_slots=uploads.hold_slots))
+            broken.append(sentence("no_aifs", hold_slots=uploads.hold_slots))
         answers.add(_SIMPLIFIED_CARD.origin(source, broken), _values(uploads, said))
     return None
 
@@ -114,15 +112,15 @@ def prioritised(scenario: ResolvedScenario) -> Uploads | str | None:
     if any(flow.direction == "download" for flow in flows):
         return None
     if scenario.ap.access.scheme != "standard":
-        return _said("sends_bursts")
+        return sentence("sends_bursts")
     classify = scenario.classify
     ack, data = edca.ap[classify.tcp_ack], edca.stations[classify.tcp_data]
     wait = data.aifs_ns - ack.aifs_ns
     if wait < 0 or ack.cw_min > data.cw_min or (wait == 0 and ack.cw_min == data.cw_min):
-        return _said("no_priority")
+        return sentence("no_priority")
     slot = scenario.phy.slot_time_ns
     if wait % slot:
-        return _said("part_of_slot", wait=wait, slot=slot)
+        return sentence("part_of_slot", wait=wait, slot=slot)
     counts = [scenario.group(flow.stations).count for flow in flows]
     return Uploads(
         scenario=scenario,
@@ -151,17 +149,9 @@ def _parameters(scenario: ResolvedScenario, flow: Flow, ack: AccessParameters) -
 
 
 def _mean_parameters(single: Sequence[Parameters], counts: Sequence[int]) -> Parameters:
-    def mean(name: str) -> float:
-        return weighted([float(getattr(one, name)) for one in single], counts)
-
-    return Parameters(
-        slot_s=single[0].slot_s,
-        t_s1_s=mean("t_s1_s"),
-        t_s2_s=mean("t_s2_s"),
-        t_c_s=mean("t_c_s"),
-        payload_s=mean("payload_s"),
-        payload_bits=8 * round(mean("payload_bits") / 8),
-    )
+    (payload_bits,) = means(single, counts, "payload_bits").values()
+    times = means(single, counts, "t_s1_s", "t_s2_s", "t_c_s", "payload_s")
+    return replace(single[0], payload_bits=8 * round(payload_bits / 8), **times)
 
 
 def _values(uploads: Uploads, said: Throughput) -> dict[str, float | list[float]]:
@@ -190,11 +180,11 @@ def _not_alike(uploads: Uploads) -> Iterator[str]:
     }
     names = [name for name, values in differ.items() if len(values) > 1]
     if names:
-        yield _said("differ", names=" and ".join(names))
+        yield sentence("differ", names=" and ".join(names))
     if len({flow.stations for flow in flows}) < len(flows):
-        yield _said("several_connections")
+        yield sentence("several_connections")
     if uploads.ack.cw_min > 0:
-        yield _said("acks_back_off", cw_min=uploads.ack.cw_min)
+        yield sentence("acks_back_off", cw_min=uploads.ack.cw_min)
 
 
 def _empty_queues(uploads: Uploads, said: Throughput) -> Iterator[str]:
@@ -205,30 +195,30 @@ def _empty_queues(uploads: Uploads, said: Throughput) -> Iterator[str]:
         away = each_bps * delay_s / (8 * tcp_of(flow).mss_bytes) + uploads.every
         window = window_segments(flow)
         if window <= away:
-            yield OfDelay(_said("few_segments", away=away, window=window))
+            yield OfDelay(sentence("few_segments", away=away, window=window))
         limit = uploads.scenario.group(flow.stations).queue.limit
         if limit is not None and limit < min(window, away + 2.0):
-            yield _said("short_queue", limit=limit, stations=flow.stations)
+            yield sentence("short_queue", limit=limit, stations=flow.stations)
     yield from lossy(uploads.scenario, "the stations always have data")
 
 
 def _medium(uploads: Uploads, said: Throughput) -> Iterator[str]:
     scenario, p = uploads.scenario, float(said.collision_probability)
     if scenario.mac.rts_threshold_bytes is not None:
-        yield _said("rts")
+        yield sentence("rts")
     drop = p**scenario.mac.short_retry_limit
     if drop > _DROPS:
-        yield _said("drops", drop=100 * drop, short_retry_limit=scenario.mac.short_retry_limit)
+        yield sentence("drops", drop=100 * drop, short_retry_limit=scenario.mac.short_retry_limit)
     if p > _TOO_MANY:
-        yield _said("many_collisions", p=100 * p)
+        yield sentence("many_collisions", p=100 * p)
     if scenario.mac.rules.after_collision != "difs":
-        yield _said(
+        yield sentence(
             "other_wait",
             after_collision=scenario.mac.rules.after_collision.upper(),
             scenario=format_time_ns(after_collision_ns(scenario)),
         )
     if scenario.mac.rules.colliders == "as-others":
-        yield _said("colliders_wait")
+        yield sentence("colliders_wait")
     round_s = max(
         window_segments(flow) * 8 * tcp_of(flow).mss_bytes / float(said.flow_goodput_bps)
         for flow in uploads.flows
@@ -237,8 +227,8 @@ def _medium(uploads: Uploads, said: Throughput) -> Iterator[str]:
         min(tcp_of(flow).min_rto_ns, tcp_of(flow).initial_rto_ns) / 1e9 for flow in uploads.flows
     )
     if round_s > least_s:
-        yield _said("slow_windows", round_s=round_s, least_s=least_s)
+        yield sentence("slow_windows", round_s=round_s, least_s=least_s)
     yield from skipped_acks(uploads.flows)
     limit = max(uploads.ack.txop_limit_ns, uploads.data.txop_limit_ns)
     if limit:
-        yield _said("txop", limit=format_time_ns(limit))
+        yield sentence("txop", limit=format_time_ns(limit))

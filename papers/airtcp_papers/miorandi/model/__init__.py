@@ -13,21 +13,11 @@ Every function takes a `Variant`; the default is the paper's own reading. The nu
 each reading are in `docs/papers/models-paper-m.md`.
 """
 
-from airtcp_papers.miorandi.model import (
-    appendix as _appendix,
-)
-from airtcp_papers.miorandi.model import (
-    contention as _contention,
-)
-from airtcp_papers.miorandi.model import (
-    parameters as _parameters,
-)
-from airtcp_papers.miorandi.model import (
-    session as _session,
-)
-from airtcp_papers.miorandi.model import (
-    throughput as _throughput,
-)
+from airtcp_papers.miorandi.model import appendix as _appendix
+from airtcp_papers.miorandi.model import contention as _contention
+from airtcp_papers.miorandi.model import parameters as _parameters
+from airtcp_papers.miorandi.model import session as _session
+from airtcp_papers.miorandi.model import throughput as _throughput
 from airtcp_papers.miorandi.model.appendix import *
 from airtcp_papers.miorandi.model.contention import *
 from airtcp_papers.miorandi.model.parameters import *

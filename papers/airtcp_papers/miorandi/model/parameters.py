@@ -62,66 +62,10 @@ class Parameters:
         checks.scalar("data_rate_bps", self.data_rate_bps, above=0.0)
 
     @classmethod
-    def from_lengths(
-        cls,
-        *,
-        slot_s: float,
-        sifs_s: float,
-        difs_s: float,
-        preamble_s: float,
-        phy_header_s: float,
-        w0: int,
-        w_max: int,
-        m: int,
-        data_rate_bps: float,
-        control_rate_bps: float,
-        tcp_payload_bits: int,
-        header_bits: int,
-        mac_header_bits: int,
-        rts_bits: int,
-        cts_bits: int,
-        ack_bits: int,
-        use_rts: bool = True,
-    ) -> Self:
-        """Create parameters by section 2.3: a frame takes T_P + T_PHY + bits / rate.
-
-        `header_bits` is L_IPH (TCP and IP); `use_rts` False is basic access, the paper's equations
-        without the RTS, the CTS and two SIFS. `table_1` calls it with the paper's lengths.
-
-        Raises `ValueError` with the name of an invalid argument.
-        """
-        for name, rate in (
-            ("data_rate_bps", data_rate_bps),
-            ("control_rate_bps", control_rate_bps),
-        ):
-            checks.scalar(name, rate, above=0.0)
-        start = checks.scalar("preamble_s", preamble_s, at_least=0.0) + checks.scalar(
-            "phy_header_s", phy_header_s, at_least=0.0
-        )
-        checks.scalar("header_bits", header_bits, at_least=0, whole=True)
-        overhead = mac_header_bits + header_bits
-        return cls(
-            slot_s=slot_s,
-            sifs_s=sifs_s,
-            difs_s=difs_s,
-            w0=w0,
-            w_max=w_max,
-            m=m,
-            data_s=start + (overhead + tcp_payload_bits) / data_rate_bps,
-            tcp_ack_s=start + overhead / data_rate_bps,
-            rts_s=start + rts_bits / control_rate_bps,
-            cts_s=start + cts_bits / control_rate_bps,
-            mac_ack_s=start + ack_bits / control_rate_bps,
-            rts_before_data=use_rts,
-            rts_before_tcp_ack=use_rts,
-            tcp_payload_bits=tcp_payload_bits,
-            mac_header_bits=mac_header_bits,
-            data_rate_bps=data_rate_bps,
-        )
-
-    @classmethod
     def table_1(cls, *, rts: Literal["printed", "standard"] = "printed") -> Self:
         """Create those of Table 1 and section 2.3: 802.11b, long preamble, 11 and 2 Mb/s.
+
+        A frame takes T_P + T_PHY + bits / rate.
 
         `rts`: the RTS has 180 bits as "printed", or the 160 of the "standard" (erratum M8).
 
@@ -129,23 +73,30 @@ class Parameters:
         1831.09
         """
         checks.choice("rts", rts, ("printed", "standard"))
-        return cls.from_lengths(
+        data_rate_bps, control_rate_bps = 11e6, 2e6
+        mac_header_bits, header_bits, payload_bits = 272, 320, 8000
+        headers = mac_header_bits + header_bits
+
+        def frame_s(bits: int, rate_bps: float) -> float:
+            return 144e-6 + 48e-6 + bits / rate_bps
+
+        return cls(
             slot_s=20e-6,
             sifs_s=10e-6,
             difs_s=50e-6,
-            preamble_s=144e-6,
-            phy_header_s=48e-6,
             w0=32,
             w_max=1024,
             m=7,
-            data_rate_bps=11e6,
-            control_rate_bps=2e6,
-            tcp_payload_bits=8000,
-            header_bits=320,
-            mac_header_bits=272,
-            rts_bits=180 if rts == "printed" else 160,
-            cts_bits=112,
-            ack_bits=112,
+            data_s=frame_s(headers + payload_bits, data_rate_bps),
+            tcp_ack_s=frame_s(headers, data_rate_bps),
+            rts_s=frame_s(180 if rts == "printed" else 160, control_rate_bps),
+            cts_s=frame_s(112, control_rate_bps),
+            mac_ack_s=frame_s(112, control_rate_bps),
+            rts_before_data=True,
+            rts_before_tcp_ack=True,
+            tcp_payload_bits=payload_bits,
+            mac_header_bits=mac_header_bits,
+            data_rate_bps=data_rate_bps,
         )
 
     @classmethod
@@ -254,14 +205,7 @@ class Variant:
     last_packet: Literal["trimmed", "padded"]
 
     def __post_init__(self) -> None:
-        checks.choice("attempts", self.attempts, ("renewal", "bianchi-like"))
-        checks.choice("stages", self.stages, ("printed", "normalised"))
-        checks.choice("collision_charge", self.collision_charge, ("per-node", "once"))
-        checks.choice(
-            "single_connection", self.single_connection, ("two-backlogged", "alternating")
-        )
-        checks.choice("setup", self.setup, ("printed", "full-exchange"))
-        checks.choice("last_packet", self.last_packet, ("trimmed", "padded"))
+        checks.choices(self)
 
 
 PAPER: Final = Variant(

@@ -15,8 +15,7 @@ import numpy as np
 from airtcp.models.processor_sharing import limited, limited_distribution, stable_load
 from airtcp.predict.answers import Answers
 
-from airtcp_papers.common.cards import cards
-from airtcp_papers.miorandi.predict import assumed_windows, assumptions
+from airtcp_papers.miorandi.predict import CARDS, assumed_windows, assumptions
 from airtcp_papers.miorandi.predict.assumed_sharing import near_one, not_poisson, unequal_shares
 from airtcp_papers.miorandi.predict.jobs import of_arrivals
 from airtcp_papers.miorandi.predict.transfers import Transfers, arrival_rate
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
 _SOURCE: Final = "M (16), Poisson arrivals"
-_CARD: Final = cards("miorandi")["arrivals"]
+_CARD: Final = CARDS["arrivals"]
 #: Drop the states beyond which the total probability is below this; keep at most this many.
 _NEGLIGIBLE: Final = 1e-12
 _MOST_STATES: Final = 5000

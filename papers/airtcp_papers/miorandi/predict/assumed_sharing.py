@@ -6,17 +6,13 @@ These concern arrivals, their laws and loads, and windows that share the access 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from airtcp_papers.common.cards import said
-from airtcp_papers.miorandi.predict import assumed_windows
+from airtcp_papers.miorandi.predict import assumed_windows, sentence
 from airtcp_papers.miorandi.predict.transfers import Transfers, interarrival
 
 if TYPE_CHECKING:
     from airtcp.distributions import Distribution
-
-_said: Final = partial(said, "miorandi")
 
 #: At this load an error of 1 % in capacity changes times by 9 % or more.
 _NEAR: Final = 0.9
@@ -32,7 +28,7 @@ def is_exponential(law: Distribution) -> bool:
 def near_one(load: float) -> Iterator[str]:
     """Report that times are unreliable at a load near 1."""
     if load >= _NEAR:
-        yield _said("near_one", load=load, factor=load / (1.0 - load))
+        yield sentence("near_one", load=load, factor=load / (1.0 - load))
 
 
 def not_poisson(transfers: Transfers) -> Iterator[str]:
@@ -41,13 +37,13 @@ def not_poisson(transfers: Transfers) -> Iterator[str]:
     if all(is_exponential(law) for law in laws):
         return
     if transfers.connections.count >= _MANY:
-        yield _said("many_streams", count=transfers.connections.count)
+        yield sentence("many_streams", count=transfers.connections.count)
     elif max(law.scv() for law in laws) < 1.0:
-        yield _said("regular")
+        yield sentence("regular")
     elif any(law.kind == "pareto" for law in laws):
-        yield _said("pareto_gaps")
+        yield sentence("pareto_gaps")
     else:
-        yield _said("irregular")
+        yield sentence("irregular")
 
 
 def unequal_shares(transfers: Transfers) -> Iterator[str]:
@@ -58,6 +54,6 @@ def unequal_shares(transfers: Transfers) -> Iterator[str]:
     if turns or max(windows) <= 2:
         return
     if transfers.scv > assumed_windows.SPREAD:
-        yield _said("heavy_tails")
+        yield sentence("heavy_tails")
     elif transfers.scv < assumed_windows.LITTLE_SPREAD:
-        yield _said("similar_sizes")
+        yield sentence("similar_sizes")

@@ -6,18 +6,15 @@ See `assumptions` for the form of the sentences.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Final
 
 from airtcp.predict.facts import tcp_of
 from airtcp.units import format_size, format_time_ns
 
-from airtcp_papers.common.cards import said
-from airtcp_papers.common.wording import segments
+from airtcp_papers.common.cards import segments
+from airtcp_papers.miorandi.predict import sentence
 from airtcp_papers.miorandi.predict.connections import Connections
 from airtcp_papers.miorandi.predict.transfers import request_bytes
-
-_said: Final = partial(said, "miorandi")
 
 #: Within this range of the squared coefficient of variation W* > 1 matters little.
 SPREAD: Final = 2.0
@@ -32,16 +29,16 @@ def endless_window(connections: Connections) -> Iterator[str]:
     if all(window == d for window in windows):
         return
     if min(windows) < d:
-        yield _said("window_below_d", windows=segments(min(windows)), d=d)
+        yield sentence("window_below_d", windows=segments(min(windows)), d=d)
     else:
-        yield _said("other_window", d=d, windows=_range(windows))
+        yield sentence("other_window", d=d, windows=_range(windows))
 
 
 def lone_window(connections: Connections) -> Iterator[str]:
     """Report that the window of the only endless download is not much larger than d."""
     window, d = connections.windows[0], connections.every
     if window < 10 * d:
-        yield _said("small_lone_window", d=d, window=segments(window))
+        yield sentence("small_lone_window", d=d, window=segments(window))
 
 
 def web_window(connections: Connections, scv: float) -> Iterator[str]:
@@ -51,20 +48,20 @@ def web_window(connections: Connections, scv: float) -> Iterator[str]:
         return
     here = f"W* = 1; here W* is {_range(windows)} segments"
     if connections.count == 1:
-        yield _said("lone_overlap", here=here)
+        yield sentence("lone_overlap", here=here)
     elif connections.scenario.ap.queue.discipline in _IN_TURN:
-        yield _said("served_in_turn", here=here)
+        yield sentence("served_in_turn", here=here)
     elif scv > SPREAD:
         spread = (
             "without bound"
             if scv == float("inf")
             else (f"{scv:.3g} times that of an exponential distribution")
         )
-        yield _said("heavy_tails_in_queue", here=here, spread=spread)
+        yield sentence("heavy_tails_in_queue", here=here, spread=spread)
     elif scv < LITTLE_SPREAD:
-        yield _said("similar_in_queue", here=here)
+        yield sentence("similar_in_queue", here=here)
     else:
-        yield _said("proportional", here=here)
+        yield sentence("proportional", here=here)
 
 
 def web_transfers(connections: Connections) -> Iterator[str]:
@@ -73,7 +70,7 @@ def web_transfers(connections: Connections) -> Iterator[str]:
     waiting = [tcp_of(flow).delayed_ack for flow in flows if tcp_of(flow).delayed_ack.every > 1]
     if waiting:
         timeout = format_time_ns(max(ack.timeout_ns for ack in waiting))
-        yield _said("delayed_acks", every=connections.every, timeout=timeout)
+        yield sentence("delayed_acks", every=connections.every, timeout=timeout)
     requests = [request_bytes(flow) for flow in flows]
     handshakes = {tcp_of(flow).handshake for flow in flows}
     if any(requests) or handshakes != {"two-way"}:
@@ -81,7 +78,7 @@ def web_transfers(connections: Connections) -> Iterator[str]:
         request = max(requests)
         asked = f" and a request of {format_size(request)}" if request else ""
         effect = "too high" if handshakes == {"none"} and not request else "too low"
-        yield _said("other_setup", what=what, asked=asked, effect=effect)
+        yield sentence("other_setup", what=what, asked=asked, effect=effect)
 
 
 def web_first_ack(connections: Connections) -> Iterator[str]:
@@ -94,7 +91,7 @@ def web_first_ack(connections: Connections) -> Iterator[str]:
     ]
     if stuck:
         timeout = format_time_ns(max(tcp.delayed_ack.timeout_ns for tcp in stuck))
-        yield _said("stuck_start", timeout=timeout)
+        yield sentence("stuck_start", timeout=timeout)
 
 
 def window_opens(connections: Connections) -> Iterator[str]:
@@ -109,7 +106,7 @@ def window_opens(connections: Connections) -> Iterator[str]:
         tcp = tcp_of(slow[0])
         threshold = (tcp.initial_ssthresh_bytes or 0) / tcp.mss_bytes
         increase = tcp.aimd.increase
-        yield _said(
+        yield sentence(
             "slow_opening", threshold=segments(round(threshold, 2)), increase=segments(increase)
         )
 

@@ -8,7 +8,6 @@ reverse), or unknown.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Final
 
 from airtcp.predict.assumptions import skipped_acks
@@ -16,12 +15,10 @@ from airtcp.predict.facts import lossy, tcp_of
 from airtcp.predict.wording import OfDelay
 from airtcp.units import format_time_ns
 
-from airtcp_papers.common.cards import said
-from airtcp_papers.common.wording import segments
+from airtcp_papers.common.cards import segments
 from airtcp_papers.miorandi.model import CORRECTED, contention
+from airtcp_papers.miorandi.predict import sentence
 from airtcp_papers.miorandi.predict.connections import Connections
-
-_said: Final = partial(said, "miorandi")
 
 #: Report frames given up at the retry limit from this probability on.
 _DROPS: Final = 1e-3
@@ -42,7 +39,7 @@ def alike(connections: Connections) -> Iterator[str]:
     """Report traffic other than identical downloads, one per station."""
     uploads, count = connections.uploads, connections.count
     if uploads:
-        yield _said("uploads", uploads=uploads, count=count)
+        yield sentence("uploads", uploads=uploads, count=count)
     others = len(connections.scenario.flows) - len(connections.flows)
     if others:
         kinds = sorted(
@@ -52,12 +49,12 @@ def alike(connections: Connections) -> Iterator[str]:
                 if flow not in connections.flows
             }
         )
-        yield _said("others", names=" and ".join(kinds))
+        yield sentence("others", names=" and ".join(kinds))
     if connections.differ:
-        yield _said("differ", names=" and ".join(connections.differ))
+        yield sentence("differ", names=" and ".join(connections.differ))
     per_station = len(connections.flows) - len({flow.stations for flow in connections.flows})
     if per_station:
-        yield _said("several_connections")
+        yield sentence("several_connections")
 
 
 def losses(connections: Connections) -> Iterator[str]:
@@ -65,15 +62,15 @@ def losses(connections: Connections) -> Iterator[str]:
     queue, under_way = connections.scenario.ap.queue, connections.total_window
     only_acks = connections.uploads == connections.count
     if only_acks and queue.limit is not None and under_way / connections.every > queue.limit:
-        yield _said("acks_dropped", limit=queue.limit)
+        yield sentence("acks_dropped", limit=queue.limit)
     elif queue.limit is not None and under_way > queue.limit and not only_acks:
-        yield _said("queue_overflows", limit=queue.limit, under_way=under_way)
+        yield sentence("queue_overflows", limit=queue.limit, under_way=under_way)
     if not only_acks and queue.discipline == "own":
-        yield _said("plug_in")
+        yield sentence("plug_in")
     if not only_acks and queue.discipline == "red" and under_way >= queue.red.min_threshold:
-        yield _said("red", min_threshold=queue.red.min_threshold, under_way=under_way)
+        yield sentence("red", min_threshold=queue.red.min_threshold, under_way=under_way)
     if not only_acks and queue.discipline in ("codel", "fq-codel") and under_way > 2:
-        yield _said(
+        yield sentence(
             "codel",
             target=format_time_ns(queue.codel.target_ns),
             interval=format_time_ns(queue.codel.interval_ns),
@@ -82,14 +79,14 @@ def losses(connections: Connections) -> Iterator[str]:
     for flow, window in zip(connections.flows, connections.windows, strict=True):
         at_station = connections.scenario.group(flow.stations).queue
         if at_station.limit is not None and window > at_station.limit:
-            yield _said(
+            yield sentence(
                 "station_queue",
                 limit=at_station.limit,
                 stations=flow.stations,
                 window=segments(window),
             )
         if at_station.discipline == "red" and window >= at_station.red.min_threshold:
-            yield _said(
+            yield sentence(
                 "station_red",
                 stations=flow.stations,
                 min_threshold=at_station.red.min_threshold,
@@ -98,7 +95,7 @@ def losses(connections: Connections) -> Iterator[str]:
     yield from _timers(connections)
     drop = float(contention(2.0, connections.parameters, CORRECTED).p_drop)
     if drop > _DROPS:
-        yield _said(
+        yield sentence(
             "drops",
             m=connections.parameters.m,
             plural="s" if connections.parameters.m > 1 else "",
@@ -115,7 +112,7 @@ def _timers(connections: Connections) -> Iterator[str]:
     )
     round_s = under_way * (parameters.t_tcp_data_s + parameters.t_tcp_ack_s / connections.every)
     if round_s > least_s:
-        yield _said("slow_windows", round_s=round_s, least_s=least_s)
+        yield sentence("slow_windows", round_s=round_s, least_s=least_s)
 
 
 def path(connections: Connections) -> Iterator[str]:
@@ -123,7 +120,7 @@ def path(connections: Connections) -> Iterator[str]:
     paths = [connections.scenario.path_links(flow) for flow in connections.flows]
     delay = max((sum(link.delay_ns for link in links) for links in paths), default=0)
     if delay:
-        yield OfDelay(_said("path", delay=format_time_ns(delay)))
+        yield OfDelay(sentence("path", delay=format_time_ns(delay)))
     yield from lossy(connections.scenario, "the server is at the access point")
 
 
@@ -133,7 +130,7 @@ def acknowledgments(connections: Connections) -> Iterator[str]:
     changing = [tcp.delayed_ack for tcp in tcps if len(tcp.delayed_ack.thresholds) > 1]
     if changing:
         begin = max(ack.thresholds[-1][0] for ack in changing)
-        yield _said("changing_d", begin=begin, every=connections.every)
+        yield sentence("changing_d", begin=begin, every=connections.every)
 
 
 def backoffs(connections: Connections) -> Iterator[str]:
@@ -156,7 +153,7 @@ def backoffs(connections: Connections) -> Iterator[str]:
             )
             if on
         ]
-        yield _said("backoffs", names=" and ".join(what))
+        yield sentence("backoffs", names=" and ".join(what))
 
 
 def _collisions(connections: Connections) -> Iterator[str]:
@@ -169,7 +166,7 @@ def _collisions(connections: Connections) -> Iterator[str]:
             if rules.colliders != "as-others"
             else ""
         )
-        yield _said(
+        yield sentence(
             "wait_after_collision",
             wait=format_time_ns(wait),
             after_collision=rules.after_collision.upper(),

@@ -10,14 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from airtcp.predict import cells
 from airtcp.predict.access import as_dcf
 from airtcp.predict.answers import Answers
 
-from airtcp_papers.common.cards import cards, said
 from airtcp_papers.miorandi.coupled_sharing import (
     MOST_QUEUES,
     MOST_STATES,
@@ -25,19 +24,17 @@ from airtcp_papers.miorandi.coupled_sharing import (
     coupled_queues,
     coupled_sources,
 )
-from airtcp_papers.miorandi.predict import assumed_windows, assumptions
+from airtcp_papers.miorandi.predict import CARDS, assumed_windows, assumptions, sentence
 from airtcp_papers.miorandi.predict.jobs import Jobs, of_arrivals, of_sources
 from airtcp_papers.miorandi.predict.transfers import Transfers, arrival_rate, think_time
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-_said: Final = partial(said, "miorandi")
-
 _SOURCE: Final = "coupled queues"
 #: The most cells; the speeds are tabulated for each set of busy cells.
 MOST_CELLS: Final = 8
-_CARD: Final = cards("miorandi")["cells"]
+_CARD: Final = CARDS["cells"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +54,9 @@ def predict(scenario: ResolvedScenario, answers: Answers) -> str | None:
         return found
     each, graph = found
     if any(flow.application.kind == "web" and flow.application.page for flow in scenario.flows):
-        return _said("pages")
+        return sentence("pages")
     if len(each) > MOST_CELLS:
-        return _said("many_cells", most_cells=MOST_CELLS)
+        return sentence("many_cells", most_cells=MOST_CELLS)
     contending = [as_dcf(one) for one in each]
     reason = next((one.reason for one in contending if one.scenario is None), None)
     if reason:
@@ -165,5 +162,5 @@ def _broken(each: Sequence[ResolvedScenario]) -> list[str]:
         told += assumed_windows.web_first_ack(transfers.connections)
         told += assumed_windows.window_opens(transfers.connections)
         if abs(transfers.scv - 1.0) > 0.05:
-            told.append(_said("other_sizes"))
+            told.append(sentence("other_sizes"))
     return list(dict.fromkeys(told))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from airtcp.models.airtime import Phy
 from airtcp.predict.facts import rate_of, tcp_of, weighted, window_segments
@@ -120,17 +120,12 @@ def _mean_parameters(single: Sequence[Parameters], counts: Sequence[int]) -> Par
     counts. RTS/CTS follows the most numerous flow.
     """
     most = max(range(len(single)), key=counts.__getitem__)
+    times = ("data_s", "tcp_ack_s", "rts_s", "cts_s", "mac_ack_s", "data_rate_bps")
+    (payload_bits,) = means(single, counts, "tcp_payload_bits").values()
+    over_flows = means(single, counts, *times)
+    return replace(single[most], tcp_payload_bits=8 * round(payload_bits / 8), **over_flows)
 
-    def mean(name: str) -> float:
-        return weighted([float(getattr(one, name)) for one in single], counts)
 
-    return replace(
-        single[most],
-        data_s=mean("data_s"),
-        tcp_ack_s=mean("tcp_ack_s"),
-        rts_s=mean("rts_s"),
-        cts_s=mean("cts_s"),
-        mac_ack_s=mean("mac_ack_s"),
-        tcp_payload_bits=8 * round(mean("tcp_payload_bits") / 8),
-        data_rate_bps=mean("data_rate_bps"),
-    )
+def means(single: Sequence[object], counts: Sequence[int], *names: str) -> dict[str, Any]:
+    """Return the means of fields of parameters over connections, by name."""
+    return {name: weighted([float(getattr(one, name)) for one in single], counts) for name in names}

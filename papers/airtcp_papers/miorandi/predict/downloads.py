@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -12,8 +11,7 @@ from airtcp.predict.answers import Answers
 from airtcp.predict.card import Origin
 from airtcp.predict.facts import endless_flows, tcp_of
 
-from airtcp_papers.common.cards import cards, said
-from airtcp_papers.common.wording import segments
+from airtcp_papers.common.cards import segments
 from airtcp_papers.miorandi.model import (
     CORRECTED,
     PAPER,
@@ -24,18 +22,16 @@ from airtcp_papers.miorandi.model import (
     window_throughput,
 )
 from airtcp_papers.miorandi.model.throughput import Throughput
-from airtcp_papers.miorandi.predict import assumed_windows, assumptions, replies
+from airtcp_papers.miorandi.predict import CARDS, assumed_windows, assumptions, replies, sentence
 from airtcp_papers.miorandi.predict.connections import Connections
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-_said: Final = partial(said, "miorandi")
-
 _CONTENTION: Final = "models.miorandi.contention"
-_ENDLESS: Final = cards("miorandi")["several"]
-_LONE: Final = cards("miorandi")["lone"]
-_WINDOWED: Final = cards("miorandi")["windowed"]
+_ENDLESS: Final = CARDS["several"]
+_LONE: Final = CARDS["lone"]
+_WINDOWED: Final = CARDS["windowed"]
 #: The more accurate forms first, then the paper's own.
 _VARIANTS: Final = ((CORRECTED, ", corrected"), (PAPER, ""))
 
@@ -59,7 +55,7 @@ def idle_by_timers(scenario: ResolvedScenario) -> str | None:
     air = throughput(connections.count, connections.parameters, CORRECTED, d=connections.every)
     if most_bps >= float(air.goodput_bps):
         return None
-    return _said(
+    return sentence(
         "timers", windows=segments(max(connections.windows)), most_bps=quantity(most_bps, "b/s", 2)
     )
 

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 from airtcp.predict.answers import Answers
 
-from airtcp_papers.common.cards import cards
 from airtcp_papers.miorandi.model import PAPER, mean_session_time, setup_time
-from airtcp_papers.miorandi.predict import assumed_windows, assumptions
+from airtcp_papers.miorandi.predict import CARDS, assumed_windows, assumptions
 from airtcp_papers.miorandi.predict.transfers import Transfers
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-_CARD: Final = cards("miorandi")["transfer"]
+_CARD: Final = CARDS["transfer"]
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> None:

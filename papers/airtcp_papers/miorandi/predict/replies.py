@@ -15,12 +15,11 @@ from airtcp.predict.assumptions import skipped_acks
 from airtcp.predict.replies import contention, goes_at_once
 from airtcp.predict.senders import doublings
 
-from airtcp_papers.common.cards import cards
-from airtcp_papers.miorandi.predict import assumptions
+from airtcp_papers.miorandi.predict import CARDS, assumptions
 from airtcp_papers.miorandi.predict.connections import Connections
 
 _SOURCE: Final = "ACKs at once"
-_CARD: Final = cards("miorandi")["replies"]
+_CARD: Final = CARDS["replies"]
 #: A window of this many times the segments per ACK keeps the access point backlogged.
 _LARGE: Final = 10
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from airtcp.predict.answers import Answers
 from airtcp.predict.card import Origin
 from airtcp.predict.facts import size_of
 
-from airtcp_papers.common.cards import cards, said
 from airtcp_papers.miorandi.model import (
     CORRECTED,
     PAPER,
@@ -20,16 +18,14 @@ from airtcp_papers.miorandi.model import (
     session_delay,
     setup_time,
 )
-from airtcp_papers.miorandi.predict import assumed_windows, assumptions
+from airtcp_papers.miorandi.predict import CARDS, assumed_windows, assumptions, sentence
 from airtcp_papers.miorandi.predict.jobs import of_sources
 from airtcp_papers.miorandi.predict.transfers import Transfers, think_time
 
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-_said: Final = partial(said, "miorandi")
-
-_CARD: Final = cards("miorandi")["web"]
+_CARD: Final = CARDS["web"]
 
 
 def predict(scenario: ResolvedScenario, answers: Answers) -> None:
@@ -60,7 +56,7 @@ class _Traffic(Transfers):
             *assumed_windows.window_opens(self.connections),
         ]
         if len({(size_of(flow), think_time(flow)) for flow in self.connections.flows}) > 1:
-            sentences.append(_said("groups_differ"))
+            sentences.append(sentence("groups_differ"))
         return sentences
 
 
