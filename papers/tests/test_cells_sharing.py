@@ -66,16 +66,6 @@ def test_a_queue_that_nobody_slows_down_does_not_mind_the_law_of_sizes() -> None
         assert queue.sojourn_s.mean == pytest.approx(2.0, rel=0.02)
 
 
-def test_threads_change_no_number() -> None:
-    def of(threads: int) -> object:
-        queues = [open_queue(0.3), open_queue(0.2)]
-        return coupled_processor_sharing(
-            queues, slowed, jobs=1_000, replications=4, threads=threads
-        ).sojourns_s
-
-    assert of(1) == of(3)
-
-
 @pytest.mark.parametrize(
     ("queue", "said"),
     [

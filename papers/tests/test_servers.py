@@ -57,17 +57,6 @@ def test_one_network_is_the_flow_level_simulator() -> None:
     )
 
 
-def test_threads_change_no_number() -> None:
-    one, two = (
-        concurrent_processor_sharing(
-            FILES, capacities=[1, 2], split="least", load=0.5, jobs=2_000, threads=threads
-        )
-        for threads in (1, 2)
-    )
-
-    assert one.sojourns_s == two.sojourns_s
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -1,5 +1,6 @@
 """Figures of the papers with sliders: what the models say, the paper's where they begin."""
 
+import inspect
 from itertools import product
 from typing import Any
 
@@ -53,6 +54,20 @@ def test_sliders_begin_where_the_paper_is(item: str) -> None:
     assert len(figure(item, {})["series"]) == len(one.series(one.paper))
 
 
+#: The second of two figures that one function draws.
+SECOND = {"L.fig5", "L.fig10b"}
+
+
+@pytest.mark.parametrize("item", sorted(set(DRAWN) - SECOND))
+def test_the_sliders_begin_at_the_defaults_of_the_curves(item: str) -> None:
+    """Items draw the same function with its defaults."""
+    one = FIGURES[item]
+    if one.curves is not None:
+        parameters = inspect.signature(one.curves).parameters.values()
+        given = {p.name: one.paper[p.name] for p in parameters if p.default is p.empty}
+        assert list(one.curves(**given)) == one.series(one.paper)
+
+
 @pytest.mark.parametrize("item", DRAWN)
 def test_a_moved_slider_keeps_the_paper_beside(item: str) -> None:
     one = FIGURES[item]
@@ -83,55 +98,6 @@ def test_every_slider_moves_a_curve_or_the_scenario(item: str) -> None:
         assert moved or (item, slider.name) in STILL, slider.name
         if slider.keys is not None:
             assert one.changes(values) != one.changes(one.paper), slider.name
-
-
-def test_where_the_sliders_begin_is_what_the_paper_has() -> None:
-    from airtcp.models.processor_sharing import sojourn_tail
-    from airtcp_papers.bruno.model import Overheads, success_rate
-    from airtcp_papers.gopal.model import simultaneous_send
-    from airtcp_papers.hoekstra.model import Parameters as OfH
-    from airtcp_papers.hoekstra.model import effective_service_time
-    from airtcp_papers.leith.model import Parameters as OfL
-    from airtcp_papers.leith.model import throughput as uploads
-    from airtcp_papers.miorandi.model import (
-        Parameters,
-        collision_probability,
-        session_delay,
-        throughput,
-    )
-
-    table = Parameters.table_1()
-
-    def first(item: str) -> dict[float, float]:
-        return {point["x"]: point["y"] for point in figure(item, {})["series"][0]["data"]}
-
-    assert first("M.fig1")[10] == collision_probability(10, table)
-    all_twenty = throughput(20, table).goodput_bps / 1e6
-    assert first("M.fig5")[20] == pytest.approx(all_twenty, rel=1e-12)
-    forty = session_delay(40, table, think_time_s=10.0, mean_size_bytes=30e3).session_s
-    assert first("M.fig8")[40] == pytest.approx(forty, rel=1e-12)
-    assert first("M.fig2")[10] == float(collision_probability(10, table)) ** 7
-    ten = session_delay(10, table, think_time_s=5.0, mean_size_bytes=30e3).session_s
-    assert first("M.fig9")[5] == pytest.approx(ten, rel=1e-12)
-    assert first("B.fig4")[8] == success_rate(32, 8, Overheads.hot_spot())
-    all_ten = uploads(10, 32, 5, 2, OfL.of_figures()).goodput_bps / 1e6
-    assert first("L.fig4")[32] == pytest.approx(all_ten, rel=1e-12)
-    # The printed example of section 5.2: half of the way in each epoch.
-    assert [first("L.fig9")[epoch] for epoch in (0, 1, 2)] == [1.0, 0.75, 0.625]
-    # B below the air's 4.9 Mb/s: the wired link's 1460 of 1500 bytes.
-    assert first("L.fig6")[4] == pytest.approx(4 * 1460 / 1500, rel=1e-12)
-    assert first("G.eq1")[10] == simultaneous_send(10, 32).any_two
-    alone = float(effective_service_time(200_000, OfH.testbed()).est_s)
-    # E[R] / beta = 1 / (1 - rho), (29).
-    assert first("H.fig1")[alone / 0.40] == pytest.approx(1 / (1 - alone / 0.40), rel=1e-9)
-    assert first("H.fig2")[5] == pytest.approx(float(sojourn_tail(5, alone / 0.4, alone)), rel=1e-9)
-    assert first("H.fig5")[3] == pytest.approx((alone / 0.4) ** 3, rel=1e-12)
-    # Two servers of which one has 60 % at a mean load of 0.5: loads of 0.6 and 0.4.
-    split = {
-        point["x"]: point["y"]
-        for point in figure("H.concurrent", {"share": 0.6})["series"][0]["data"]
-    }
-    assert split[0.5] == pytest.approx(0.6 / (1 - 0.6) + 0.4 / (1 - 0.4), rel=1e-12)
 
 
 def test_a_curve_of_a_scenario_is_what_predict_says() -> None:
@@ -185,6 +151,7 @@ def test_the_page_asks_for_them(web: Web) -> None:
     assert sum(board["M.fig4"]["verdicts"].values()) == 8
     assert board["M.fig4"]["verdicts"]["not met"] == 4
     assert "distance" in board["M.fig4"]["line"]
+    assert board["M.fig4"]["picture"]
     assert not board["M.table1"]["verdicts"]
 
     status, shown = web.ask("api/figure", {"item": "G.eq1", "values": {"w": 64}})

@@ -3,7 +3,6 @@
 import dataclasses
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,12 +19,7 @@ from airtcp_papers.bruno.model import (
     success_rate,
     theoretical_limit,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.special import betainc
-
-ANY = st.one_of(st.floats(), st.integers(-3, 300), st.sampled_from([0, 1, 1e-300, 1e300]))
-ANY_ARRAY = st.one_of(ANY, st.lists(ANY, max_size=4))
 
 KINDS = ("success", "collision", "idle")
 
@@ -89,15 +83,6 @@ def test_attempts_are_a_distribution(w: int, m: int) -> None:
     assert np.all(distribution >= 0)
     assert distribution.sum() == pytest.approx(1, rel=1e-12)
     assert distribution @ np.arange(m + 1) == pytest.approx(m / w, rel=1e-11)
-
-
-def test_collisions_stated() -> None:
-    """0.77 collision slots at w = 32 with m* = 8 stations."""
-    m = best_stations(32, Overheads.hot_spot())
-
-    assert m == 8
-    assert round(float(expected_slots(32, m).collision), 2) == 0.77
-    assert round(float(lemma_1(32, 8).collision[8]), 2) == 0.77
 
 
 def test_a_quarter_of_the_window() -> None:
@@ -225,34 +210,3 @@ def test_burst_law(burst: int, successes: int, collisions: int, printed: int, on
 
 def test_burst_law_takes_arrays() -> None:
     assert burst_size([[16], [0]], [8, 0], 0, [8, 4]).tolist() == [[16, -8 + 8 + 2], [16, 8]]
-
-
-@settings(deadline=None)
-@given(w=ANY_ARRAY, m=ANY_ARRAY, times=st.tuples(ANY, ANY, ANY))
-def test_any_slots(w: Any, m: Any, times: Any) -> None:
-    try:
-        overheads = Overheads(*times)
-        slots = expected_slots(w, m)
-    except ValueError:
-        return
-    total = slots.idle + slots.success + slots.collision
-    assert total == pytest.approx(slots.w, rel=1e-9)
-    for kind in KINDS:
-        assert np.all(getattr(slots, kind) >= 0)
-    rate = success_rate(w, m, overheads)
-    assert np.all((rate >= 0) & (rate <= 1 / overheads.success_s * (1 + 1e-12)))
-    best = best_stations(w, overheads)
-    assert np.all((best >= 1) & (best <= w))
-
-
-@settings(deadline=None, max_examples=50)
-@given(w=st.integers(-1, 100), m=st.integers(-1, 100))
-def test_any_window(w: int, m: int) -> None:
-    try:
-        slots = lemma_1(w, m)
-    except ValueError:
-        assert w < 1 or m < 0
-        return
-    assert slots.idle + slots.success + slots.collision == pytest.approx(w, rel=1e-12)
-    assert slots.success @ np.ones(m + 1) <= m * (m + 1) / 2
-    assert attempt_distribution(w, m).sum() == pytest.approx(1, rel=1e-12)

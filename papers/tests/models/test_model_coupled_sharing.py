@@ -1,8 +1,5 @@
 """Queues that slow each other down: closed forms where there are some, and a simulation."""
 
-import random
-
-import numpy as np
 import pytest
 from airtcp.exceptions import ConvergenceError
 from airtcp_papers.miorandi.coupled_sharing import coupled_queues, coupled_sources
@@ -34,34 +31,6 @@ def test_queues_that_share_one_server_alike_have_its_work(load: float) -> None:
 
     assert found.mean_jobs.sum() == pytest.approx(load / (1.0 - load), rel=2e-3)
     assert found.mean_jobs[0] == pytest.approx(found.mean_jobs[1], rel=1e-6)
-
-
-def simulated(load: float, jobs: int, seed: int) -> float:
-    """The mean time in the system with `slowed`, of so many jobs, by Little's law."""
-    draw = random.Random(seed)
-    numbers, time, area = [0, 0], 0.0, 0.0
-    left = jobs
-    while left:
-        speed = slowed((numbers[0] > 0, numbers[1] > 0))[0]
-        rates = [load, load, speed * (numbers[0] > 0), speed * (numbers[1] > 0)]
-        step = draw.expovariate(sum(rates))
-        area += step * sum(numbers)
-        time += step
-        event = draw.choices(range(4), rates)[0]
-        numbers[event % 2] += 1 if event < 2 else -1
-        left -= event >= 2
-    return area / time / (2 * load)
-
-
-@pytest.mark.parametrize("load", [0.1, 0.2, 0.3])
-def test_two_queues_are_those_of_a_simulation(load: float) -> None:
-    exact = coupled_queues([load, load], [1.0, 1.0], slowed).mean_sojourn_s[0]
-    runs = [simulated(load, 20_000, seed) for seed in range(6)]
-
-    # Six runs: 99 % of such means are within 4 standard errors.
-    error = np.std(runs, ddof=1) / np.sqrt(len(runs))
-    assert exact == pytest.approx(np.mean(runs), abs=max(4.0 * error, 0.01 * exact))
-    assert error < 0.025 * exact
 
 
 def test_the_middle_of_three_is_slowest() -> None:

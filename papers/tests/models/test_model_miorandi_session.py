@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from airtcp.distributions import Pareto
 from airtcp_papers.miorandi.coupled_sharing import coupled_sources
 from airtcp_papers.miorandi.model import (
     CORRECTED,
@@ -28,32 +29,6 @@ PADDED = dataclasses.replace(PAPER, last_packet="padded")
 
 
 @dataclasses.dataclass(frozen=True)
-class Pareto:
-    """P(X > x) = (scale/x)^shape, bytes."""
-
-    shape: float
-    scale: float
-
-    def mean(self) -> float:
-        return self.scale * self.shape / (self.shape - 1)
-
-    def survival(self, x: float) -> float:
-        return 1.0 if x <= self.scale else math.pow(self.scale / x, self.shape)
-
-    def expected_segments(self, mss_bytes: int) -> float:
-        """sum over j >= 0 of P(X > j mss); from j = J on by Euler-Maclaurin."""
-        exact = 100_000
-        head = sum(self.survival(j * mss_bytes) for j in range(exact))
-        ratio = self.scale / mss_bytes
-        tail = ratio**self.shape * (
-            exact ** (1 - self.shape) / (self.shape - 1)
-            + exact**-self.shape / 2
-            + self.shape * exact ** (-self.shape - 1) / 12
-        )
-        return float(head + tail)
-
-
-@dataclasses.dataclass(frozen=True)
 class Fixed:
     """Always `size` bytes."""
 
@@ -66,7 +41,7 @@ class Fixed:
         return float(math.ceil(self.size / mss_bytes))
 
 
-PARETO_30_KB = Pareto(shape=1.5, scale=10_000)
+PARETO_30_KB = Pareto(shape=1.5, scale=10_000.0)
 
 
 def test_setup_time_as_printed() -> None:
@@ -82,25 +57,6 @@ def test_setup_time_with_mac_header_and_rts() -> None:
     assert setup_time(TABLE_1, CORRECTED) - setup_time(TABLE_1) == pytest.approx(
         2e-6 * (272 / 11 + (192 + 90) + 10 + (192 + 56) + 10)
     )
-
-
-def test_stated_mean_session_delay_of_table_2() -> None:
-    """0.1095 s: (14) over Pareto sizes of mean 30000 bytes, L_RTS 160, last packet padded (M16)."""
-    standard = Parameters.table_1(rts="standard")
-
-    assert PARETO_30_KB.expected_segments(1000) == pytest.approx(30.512, abs=5e-4)
-    assert round(mean_session_time(PARETO_30_KB, standard, PADDED), 4) == 0.1095
-
-
-def test_literal_readings_of_table_2_are_near() -> None:
-    """M16: (14) and (15) with L_RTS = 180 as printed lie within 1.1 % of the stated number."""
-    literal = [
-        mean_session_time(PARETO_30_KB, TABLE_1, PAPER),
-        mean_session_time(PARETO_30_KB, TABLE_1, PADDED),
-        float(affine_session_time(30_000, TABLE_1)),
-    ]
-
-    assert literal == pytest.approx([0.1095] * 3, rel=0.011)
 
 
 def test_table_2_against_ns2() -> None:
@@ -232,7 +188,7 @@ def test_delayed_acks_of_a_session_by_hand(d: int) -> None:
 
 
 def test_the_mean_over_a_law_with_delayed_acks_is_the_mean_of_draws() -> None:
-    law = Pareto(1.5, 10_000.0)
+    law = PARETO_30_KB
     quantile = (np.arange(1_000_000) + 0.5) / 1_000_000
     sizes = law.scale * quantile ** (-1.0 / law.shape)
 

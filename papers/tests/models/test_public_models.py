@@ -20,7 +20,6 @@ MODULES = {
 #: Called by a constructor that has an example, with a dozen numbers of a paper's table.
 CALLED_BY_OTHERS = {
     "airtcp_papers.leith.model.parameters.Parameters.from_lengths",
-    "airtcp_papers.miorandi.model.parameters.Parameters.from_lengths",
 }
 
 

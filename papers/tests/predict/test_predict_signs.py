@@ -24,7 +24,7 @@ import pytest
 from airtcp import predict, simulate
 from airtcp.predict.cards import cards
 from airtcp.scenario import loads
-from airtcp_papers.common import wording
+from airtcp_papers.common.cards import EFFECTS
 
 CARDS = cards()
 PAPERS = Path(airtcp_papers.__file__).parent
@@ -147,7 +147,6 @@ def test_the_simulation_has_the_sign_and_the_size(name: str) -> None:
     assert row.low <= error <= row.high
 
 
-WORDING = {name: getattr(wording, name) for name in ("OPTIMISTIC", "PESSIMISTIC", "OF_HEAVY_TAILS")}
 SIGN = re.compile(
     r"too (high|low|optimistic|pessimistic|frequent)|off by|by up to|\d %"
     r"|the effect is small|by little|a packet's time"
@@ -186,7 +185,7 @@ def sentences() -> Iterator[str]:
     for path in sorted(PAPERS.glob("*/cards.toml")):
         for text in tomllib.loads(path.read_text(encoding="utf-8")).get("broken", {}).values():
             # Fields are left out, but for the effects that sentences share.
-            said = FIELD.sub(lambda match: WORDING.get(match[1], "..."), text)
+            said = FIELD.sub(lambda match: EFFECTS.get(match[1], "..."), text)
             if SIGN.search(said):
                 yield said
 
@@ -206,7 +205,7 @@ def static(node: ast.AST) -> str:
         value.value if isinstance(value, ast.FormattedValue) else value for value in node.values
     )
     return "".join(
-        WORDING.get(ast.unparse(one).removeprefix("wording."), "...")
+        EFFECTS.get(ast.unparse(one).removeprefix("wording."), "...")
         if isinstance(one, ast.Name | ast.Attribute)
         else static(one)
         if isinstance(one, ast.Constant)

@@ -139,17 +139,6 @@ def test_a_transfer_that_is_alone_takes_its_effective_service_time() -> None:
     assert "M (14)" in values(said, "transfer_time_to_last_ack_s")
 
 
-@pytest.mark.parametrize(
-    ("mac", "words"),
-    [
-        ('[mac]\nrts_threshold = "0 B"\n', "here RTS/CTS precedes data"),
-        ('[mac]\nrules = { preset = "bianchi" }\n', "wait 364 us (EIFS); here they wait DIFS"),
-    ],
-)
-def test_what_paper_h_lacks_is_named(mac: str, words: str) -> None:
-    assert words in broken(predict(browsing(mac=mac)), "H (19), few sources")
-
-
 def test_a_lone_transfer_with_delayed_acks_is_paper_m_s_too() -> None:
     """W* = d = 2 and no handshake: access point and station take turns, as the model has it."""
     mac = '[mac]\nrules = { preset = "bianchi" }\n'

@@ -1,30 +1,24 @@
-"""The scenarios of paper M: one window of one segment, and the law of file sizes.
+"""The scenarios of paper M: one window of one segment, and two nodes that always have a packet.
 
 D. Miorandi, A. A. Kherani, E. Altman, "A queueing model for HTTP traffic over IEEE 802.11 WLANs",
 Computer Networks 50(1), 2006. 802.11b, data 11 Mb/s, control 2 Mb/s, RTS/CTS before every packet,
 1000 bytes of payload and 40 of headers, an ACK for every packet, 34 bytes of MAC header and FCS.
 
-Three witnesses, none of which needs a tolerance:
+Two witnesses, neither of which needs a tolerance:
 - One connection with W* = 1 has one packet in all the cell, so that nobody ever contends, whatever
   the rules of access are; without post-backoff its throughput is a sum of known times.
 - Two nodes that always have a packet (one connection with W* = 1000) are the Markov chain of two
   saturated senders: frames differ in length, but an RTS is an RTS. The model's P_C is 0.060.
-- With W* = 1 the access point serves its stations in turns, packet by packet: processor sharing, in
-  which the mean transfer time depends on the sizes through their mean alone. With W* = 1000 files
-  queue behind each other, and a heavy tail hurts all.
 """
 
 from __future__ import annotations
-
-from functools import cache
 
 import pytest
 from airtcp.models.airtime import Phy, exchange_time_ns
 from airtcp.scenario import loads
 from airtcp_papers.miorandi.model import Parameters, collision_probability
-from peers.samples import Answer, answers, interval, metric, packets_per_transfer, ratio_adjusted
+from peers.samples import answers, interval, metric
 from two_senders import two_senders, windows
-from witness_tools import difference
 
 MSS_BYTES, HEADER_BYTES = 1000, 40
 
@@ -119,77 +113,3 @@ def test_two_backlogged_nodes() -> None:
         assert mean == pytest.approx(exact, abs=half)
         # The paper's figure has two digits.
         assert mean == pytest.approx(model, abs=0.002)
-
-
-# Mean of the whole packets of a file, ceil(X / 1000): the sum over k >= 0 of P(X > 1000 k). For
-# exponential sizes it is 1 / (1 - exp(-1/30)). For Pareto sizes with shape 1.5 and scale 10 kB it
-# is 10 + sum over k >= 10 of (10/k)^1.5.
-SIZES = {
-    "pareto": ('{ distribution = "pareto", mean = "30 kB", shape = 1.5 }', 30.512),
-    "exponential": ('{ distribution = "exponential", mean = "30 kB" }', 30.503),
-}
-WEB_S = 4_000
-
-
-@cache
-def web(window: int, law: str, stations: int = 20) -> list[Answer]:
-    """20 stations are 21 nodes, and about 7900 transfers in each replication."""
-    think = '{ distribution = "exponential", mean = "10 s" }'
-    text = SCENARIO.format(
-        rules="bianchi",
-        stations=stations,
-        direction="download",
-        application=f'{{ kind = "web", size = {SIZES[law][0]}, think_time = {think} }}',
-        window=window,
-        warmup=100,
-        duration=WEB_S,
-        replications=20,
-    )
-    return answers(text)
-
-
-def per_packet(window: int, law: str, name: str) -> list[float]:
-    """Mean times with the noise of the sizes taken out."""
-    packets = packets_per_transfer(MSS_BYTES, WEB_S)
-    return ratio_adjusted(web(window, law), name, packets, SIZES[law][1])
-
-
-@pytest.mark.parametrize("name", ["transfer_time_s", "transfer_time_to_last_ack_s"])
-def test_with_a_window_of_one_the_law_of_sizes_does_not_matter(name: str) -> None:
-    """Plainly within 3 %, which is what the tail leaves of 160,000 transfers; adjusted, within 1 %.
-
-    In 95 % intervals of the difference. The load matters: transfers last a fifth longer than those
-    of a station alone, or there would be nothing to be insensitive to.
-    """
-    pareto, exponential = (metric(web(1, law), name) for law in SIZES)
-    apart, half = difference(pareto, exponential, 0.95)
-    mean, _ = interval(exponential, 0.95)
-    assert half < 0.03 * mean
-    assert abs(apart) < half
-
-    apart, half = difference(
-        per_packet(1, "pareto", name), per_packet(1, "exponential", name), 0.95
-    )
-    assert half < 0.01 * mean
-    assert abs(apart) < half
-
-    alone, half = interval(metric(web(1, "exponential", stations=1), name), 0.95)
-    assert mean > 1.15 * (alone + half)
-
-
-def test_with_a_large_window_pareto_is_much_worse() -> None:
-    """Two thirds longer on the average (0.20 s against 0.12 s), though most transfers are shorter.
-
-    The difference is 67 % with an interval of +-22 %; at least 30 % is asked for. Means of Pareto
-    replications are heavy-tailed themselves (0.13 to 0.33 s), so beside the interval stands a
-    test of ranks: all 20 are above all 20 exponential ones, which chance does once in 10^11. The
-    median is lower: half of the Pareto files are below 16 kB, half of the exponential ones 21 kB.
-    """
-    pareto, exponential = (metric(web(1000, law), "transfer_time_s") for law in SIZES)
-    apart, half = difference(pareto, exponential, 0.95)
-    mean, _ = interval(exponential, 0.95)
-
-    assert apart - half > 0.3 * mean
-    assert min(pareto) > max(exponential)
-    medians = [metric(web(1000, law), "transfer_time_p50_s") for law in SIZES]
-    assert max(medians[0]) < min(medians[1])
