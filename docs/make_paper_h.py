@@ -23,6 +23,7 @@ from airtcp.results import Simulation
 from airtcp.stats import Interval
 from airtcp_papers.common.bench import Bench, Settings
 from airtcp_papers.hoekstra.model import Parameters, cycle_time, effective_service_time
+from airtcp_papers.hoekstra.standards import PHYS, parameters_of
 from airtcp_papers.hoekstra.testbed import (
     GAPS_S,
     LAWS,
@@ -166,6 +167,34 @@ def idle_s() -> float:
     return simulation.airtime["idle"] * cycle_s(simulation) - spaces
 
 
+def cycles_table() -> str:
+    """The cycle (4) in three standards, and (29) at a load of 0.9 with the simulated one."""
+    columns = []
+    for standard in ("802.11a", "802.11b", "802.11g"):
+        scenario = _bench().scenario("downloads", PHYS[standard])
+        stated, shorter = (parameters_of(scenario, eifs=eifs) for eifs in (True, False))
+        changes = {key: value for key, value in PHYS[standard].items() if "mac" not in key}
+        changes |= {**_ENDLESS, "mac": {}}
+        simulation = simulate(_bench().scenario("downloads", changes), threads=1).simulation
+        found, counts = cycle_s(simulation), simulation.counts
+        service, less = (effective_service_time(200_000, one) for one in (stated, shorter))
+        beta_s = (less.est_s + less.cycles * (found - less.cycle_s)) * less.beacon_factor
+        load = 0.9 * beta_s / service.est_with_beacons_s
+        columns.append(
+            [
+                standard,
+                *(f"{1e3 * one:.3f} ms" for one in (service.cycle_s, less.cycle_s, found)),
+                f"{1 / (stated.cw_min + 1):.4f}",
+                f"{3.0 * counts['collisions'] / counts['mac_exchanges']:.4f}",
+                f"{1e3 * beta_s / (1.0 - load):.0f} ms",
+            ]
+        )
+    names = ["", "T_cycle (4)", "the same, without EIFS", "simulated cycle", "collisions in (4)"]
+    names += ["simulated collisions", "(29) with the simulated cycle"]
+    head, *rows = map(list, zip(names, *columns, strict=True))
+    return tables.markdown(head, rows)
+
+
 def _percent(interval: Interval) -> str:
     assert interval.mean is not None
     assert interval.half_width is not None
@@ -175,6 +204,7 @@ def _percent(interval: Interval) -> str:
 TABLES: Mapping[str, Callable[[], str]] = {
     "means": means_table,
     "cycle": cycle_table,
+    "cycles": cycles_table,
     "variations": variations_table,
 }
 

@@ -47,7 +47,7 @@ STORED: Mapping[str, tuple[str, ...] | None] = {
     "make_coverage": None,
     "make_paper_b": None,
     "make_paper_g": (),
-    "make_paper_h": ("cycle",),
+    "make_paper_h": ("cycle", "cycles"),
     "make_ack_gain": (),
     "make_diff": (),
     "make_gaps": (),

@@ -23,7 +23,7 @@ _OFDM: Final[dict[str, Any]] = {
     "phy.symbol_rounding": True,
 }
 #: The PHYs of Table I. The beacons of 802.11a, g and n need a rate of OFDM.
-_PHYS: Final[dict[str, dict[str, Any]]] = {
+PHYS: Final[dict[str, dict[str, Any]]] = {
     "802.11a": {"phy.standard": "802.11a", "mac.beacon.rate": "6 Mb/s", **_OFDM},
     "802.11b": {},
     "802.11g": {"phy.standard": "802.11g", "mac.beacon.rate": "6 Mb/s", **_OFDM},
@@ -55,8 +55,8 @@ class _Point:
         return magnitude(changed(self.packets_s, lambda time_s: model_s / time_s - 1.0))
 
 
-def _service_s(scenario: ResolvedScenario, *, eifs: bool) -> float:
-    """Return beta_eff of (27), with the beacon factor of (22)."""
+def parameters_of(scenario: ResolvedScenario, *, eifs: bool = True) -> Parameters:
+    """Return Table I for a scenario; without `eifs`, collisions end with DIFS as all else."""
     beacon, tcp = scenario.mac.beacon, scenario.flows[0].tcp
     assert beacon is not None, "the test bed has beacons"
     assert tcp is not None, "downloads use TCP"
@@ -73,17 +73,21 @@ def _service_s(scenario: ResolvedScenario, *, eifs: bool) -> float:
             control_rate=scenario.phy.control_rate,
             beacon=Beacon.from_phy(phy, beacon.rate, interval_s=interval_s, bits=beacon.size_bits),
         )
-    if not eifs:
-        parameters = replace(parameters, eifs_s=parameters.difs_s)
+    return parameters if eifs else replace(parameters, eifs_s=parameters.difs_s)
+
+
+def _service_s(scenario: ResolvedScenario, *, eifs: bool) -> float:
+    """Return beta_eff of (27), with the beacon factor of (22)."""
+    parameters = parameters_of(scenario, eifs=eifs)
     return float(effective_service_time(_SIZE, parameters).est_with_beacons_s)
 
 
 def _point(bench: Bench, standard: str, load: float) -> _Point:
-    beta_s = _service_s(bench.scenario("downloads", _PHYS[standard], {}), eifs=True)
+    beta_s = _service_s(bench.scenario("downloads", PHYS[standard], {}), eifs=True)
     gap_s = round(beta_s / load, 4)
     duration_s = round(_DOWNLOADS * gap_s)
     changes = {
-        **_PHYS[standard],
+        **PHYS[standard],
         **every(gap_s),
         "run.warmup": f"{duration_s // 10} s",
         "run.duration": f"{duration_s} s",
@@ -107,7 +111,7 @@ def _point(bench: Bench, standard: str, load: float) -> _Point:
 
 @item("H.standards")
 def standards(bench: Bench) -> Found:
-    points = {standard: [_point(bench, standard, load) for load in _LOADS] for standard in _PHYS}
+    points = {standard: [_point(bench, standard, load) for load in _LOADS] for standard in PHYS}
     series = []
     for place, (standard, some) in enumerate(points.items()):
         over: list[Value] = [
