@@ -1,8 +1,5 @@
 """Stores on the page: numbers are those of the rows, and nothing else of the machine is seen."""
 
-import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +10,7 @@ from airtcp.exceptions import AirtcpError
 from airtcp.stats import student_interval
 from airtcp.web import stores, work
 from airtcp.web.stores import named
+from commands import call, typed
 from serving import Web
 
 COUNT, RATE = "stations.station.count", "phy.data_rate"
@@ -80,17 +78,9 @@ def test_a_map_has_the_means_and_other_axes_are_chosen_or_averaged(store: Path) 
 def test_the_command_draws_the_same(store: Path) -> None:
     for more in ({}, {"kind": "heat"}, {"by": None, "where": {RATE: 11e6}}):
         told = asked(store, **more)
-        words = shlex.split(told["shell"])
-        assert words[:3] == ["airtcp", "plot", "small"]
-        done = subprocess.run(
-            [sys.executable, "-m", *words, "--out", "plot.png", "--force"],
-            cwd=store.parent,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.splitlines()[0] == told["caption"]
+        assert told["shell"].startswith("airtcp plot small ")
+        said = typed(f"{told['shell']} --out plot.png --force", store.parent)
+        assert said.splitlines()[0] == told["caption"]
 
 
 @pytest.mark.parametrize(
@@ -151,13 +141,8 @@ def test_a_store_that_breaks_or_is_whole_again_is_read_again(store: Path) -> Non
 
 
 def test_a_folder_that_is_no_store_is_one_message(store: Path, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "airtcp", "web", "--port", "0", "--store", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 2
+    done = call("web", "--port", "0", "--store", tmp_path)
+    assert done.exit_code == 2
     assert done.stderr.count("\n") == 1
     assert "holds no results; allowed: the --to directory of a sweep" in done.stderr
     # One that has gone meanwhile says what to do.

@@ -143,7 +143,7 @@ def test_stations_that_also_send_long_txops_do_not_lend_theirs_to_the_access_poi
 @pytest.mark.parametrize("uplink", [False, True])
 def test_a_cell_on_its_own_channel_has_what_it_has_alone(uplink: bool) -> None:
     """Equal to the last bit, with another such cell on another channel, and with more threads."""
-    for seed in range(12):
+    for seed in range(6):
         alone = drawn(seed, uplink=uplink)
         alone["mac"].pop("beacon", None)
         other = drawn(1000 + seed, uplink=uplink)

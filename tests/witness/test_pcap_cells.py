@@ -40,7 +40,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 #: Those of the quick tests.
-QUICK = ("row", "apart", "aggregates")
+QUICK = ("row", "apart")
 
 Captured = tuple[Scenario, Path, dict[str, Any]]
 
@@ -237,7 +237,7 @@ def test_data_without_an_answer_yet_are_at_their_receiver(tmp_path: Path) -> Non
         if (where, kind) == ("behind-wall/0", "0x001d")
     ]
     assert len(acks) > 20
-    for ack in acks[-20::5]:
+    for ack in acks[-20::10]:
         # 802.11a has a SIFS of 16 us; half of it before an ACK its data have ended.
         frames = heard_for(of, f"{round(1e6 * ack) - 8} us", tmp_path)
         time, _, kind, receiver, _ = frames[-1]
