@@ -94,3 +94,8 @@ def test_cells_and_links_keep_their_order_where_one_has_no_room_in_a_line(name: 
     again = airtcp.load(scenario.to_toml())
     assert [cell.name for cell in again.cells or ()] == ["a", "b", "c"]
     assert again.hash() == scenario.hash()
+
+
+def test_the_schema_needs_no_file_and_all_else_does() -> None:
+    assert call("show", "--schema").stdout == call("schema").stdout != ""
+    assert call("show").exit_code == 2

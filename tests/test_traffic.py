@@ -139,6 +139,16 @@ def test_a_log_of_no_use_ends_with_status_2(tmp_path: Path, text: str, says: str
     assert result.stderr.count("\n") == 1
 
 
+def test_an_access_log_is_imported_as_it_is(tmp_path: Path) -> None:
+    log, other = tmp_path / "a.log", tmp_path / "b.log"
+    log.write_text(LOG)
+    # Lines in another form are for `airtcp traffic`, which has no other files to tell them from.
+    other.write_text(JSON)
+
+    assert command("import", log).stdout == call("scenario", log).stdout != ""
+    assert command("import", other).exit_code == 2
+
+
 def test_what_is_shown_and_drawn(tmp_path: Path) -> None:
     log = written(tmp_path, LOG)
 

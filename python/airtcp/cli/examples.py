@@ -53,10 +53,14 @@ def example(
 def schema() -> None:
     """Print the JSON Schema of scenario files, for editors."""
     with outcome():
-        from airtcp.results import canonical_json
-        from airtcp.scenario import schema as scenario_schema
+        _print_schema()
 
-        print(canonical_json(scenario_schema()))
+
+def _print_schema() -> None:
+    from airtcp.results import canonical_json
+    from airtcp.scenario import schema as scenario_schema
+
+    print(canonical_json(scenario_schema()))
 
 
 def _list(known: list[Example], *, json: bool) -> None:
@@ -104,16 +108,26 @@ def _write(item: Example, to: Path, *, force: bool) -> list[Path]:
 
 def show(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The scenario file, or - for standard input.")
-    ],
+        Path | None,
+        typer.Argument(metavar="FILE", help="The scenario file, or - for standard input."),
+    ] = None,
     changes: Set = None,
     json: Annotated[
         bool,
         typer.Option("--json", help="Print it resolved, every default included, as JSON."),
     ] = False,
+    wants_schema: Annotated[
+        bool,
+        typer.Option("--schema", help="Print the JSON Schema of scenario files, for editors."),
+    ] = False,
 ) -> None:
     """Print the expanded scenario with the source of each value."""
     with outcome():
+        if wants_schema:
+            _print_schema()
+            return
+        if file is None:
+            raise typer.BadParameter("is missing; give a scenario file", param_hint="FILE")
         scenario, _ = scenario_of(file, changes)
         if not json:
             print(scenario.to_toml(), end="")

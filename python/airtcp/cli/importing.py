@@ -11,6 +11,7 @@ import typer
 from airtcp.cli.options import Force, Quiet
 from airtcp.cli.outcome import outcome
 from airtcp.cli.process import note
+from airtcp.cli.traffic import write_scenario
 from airtcp.exceptions import one_line
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ Files = Annotated[
         metavar="FILE...",
         help="hostapd.conf or OpenWrt's wireless; a capture (pcap, pcapng), the JSON of iperf3 -J, "
         "a data file of flent, a site survey (CSV), a scan (iw, netsh, nmcli), iw station dump, "
-        "a log of ping.",
+        "a log of ping; or an access log of a web server.",
     ),
 ]
 Target = Annotated[
@@ -68,7 +69,11 @@ def import_(
         from airtcp.exceptions import OutputError
         from airtcp.files import write_files
         from airtcp.importer.files import drafts_of
+        from airtcp.scenario.requests import is_access_log
 
+        if len(files) == 1 and is_access_log(files[0]):
+            write_scenario(files[0], out, force=force)
+            return
         is_large = any(os.path.exists(one) and one.stat().st_size > _LARGE_BYTES for one in files)
         with progress_bar(quiet or not is_large, "reading") as progress:
             drafts = drafts_of(files, radio, keep_names=keep_names, progress=progress)

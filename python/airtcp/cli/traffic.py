@@ -71,20 +71,24 @@ def scenario(file: File, out: Target = None, force: Force = False) -> None:
     Its files have the log's sizes, and its users the log's pauses.
     """
     with outcome():
-        from airtcp.scenario.requests import read_requests
-        from airtcp.traffic.study import scenario_text, study
+        write_scenario(file, out, force=force)
 
-        # A scenario names files relative to its own directory.
-        path = file if out is None or file.parent != out.parent else Path(file.name)
-        path = path.resolve() if out is not None and file.parent != out.parent else path
-        text = scenario_text(path, study(read_requests(file)))
-        if out is None:
-            print(text, end="")
-            return
-        from airtcp.files import write_files
 
-        _refuse(out, file, force=force)
-        write_files(out.parent, {out.name: text.encode()})
+def write_scenario(file: Path, out: Path | None, *, force: bool) -> None:
+    """Write the scenario of a log to a file, or print it."""
+    from airtcp.files import write_files
+    from airtcp.scenario.requests import read_requests
+    from airtcp.traffic.study import scenario_text, study
+
+    # A scenario names files relative to its own directory.
+    path = file if out is None or file.parent != out.parent else Path(file.name)
+    path = path.resolve() if out is not None and file.parent != out.parent else path
+    text = scenario_text(path, study(read_requests(file)))
+    if out is None:
+        print(text, end="")
+        return
+    _refuse(out, file, force=force)
+    write_files(out.parent, {out.name: text.encode()})
 
 
 def _refuse(out: Path, file: Path, *, force: bool) -> None:

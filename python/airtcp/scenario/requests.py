@@ -62,14 +62,21 @@ class Requests:
         return len(self.sizes) + sum(self.skipped.values())
 
 
+def is_access_log(path: Path) -> bool:
+    """Whether the first line of a file is in Common or Combined Log Format."""
+    try:
+        return _LINE.fullmatch(next(_lines(path), "")) is not None
+    except DataFileError:
+        return False
+
+
 def read_requests(path: Path) -> Requests:
     """Return the requests of a file.
 
     Raises QuestionError if it is unreadable or has none of use.
     """
     try:
-        lines = (line.decode("utf-8", "replace").strip() for line in lines_of(path))
-        lines = (line.lstrip("\ufeff") for line in lines if line)
+        lines = _lines(path)
         first = next(lines, None)
         if first is None:
             raise QuestionError(f"{path}: is empty; allowed: an access log, or a CSV file of sizes")
@@ -83,6 +90,12 @@ def read_requests(path: Path) -> Requests:
             "in Common or Combined Log Format or JSON lines, or a CSV file with a column size"
         )
     return found
+
+
+def _lines(path: Path) -> Iterator[str]:
+    for line in lines_of(path):
+        if text := line.decode("utf-8", "replace").strip():
+            yield text.lstrip("\ufeff")
 
 
 def _of_form(first: str, lines: Iterator[str]) -> Requests:
