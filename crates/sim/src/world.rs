@@ -51,7 +51,6 @@ use flow::{Flow, Links};
 use foreign::Foreign;
 pub(crate) use foreign::HandedOut;
 use measure::Measures;
-use media::MediumConfig;
 use node::{Node, Transmitter};
 use over_field::FieldBooks;
 use parts::Parts;
@@ -171,12 +170,12 @@ impl<'a> World<'a> {
             log: log::Log::default(),
         };
         let (mut made, mut numbers) = (Vec::new(), Vec::new());
-        for (config, own) in media.configs {
-            world.parts.add(matches!(config, MediumConfig::Field(_)), &own.cells);
+        for (config, hearing, own) in media.configs {
+            world.parts.add(hearing.is_some(), &own.cells);
             numbers.push(own);
-            made.push(match config {
-                MediumConfig::Cell(config) => Medium::Cell(Box::new(Cell::new(*config))),
-                MediumConfig::Field(config) => Medium::Field(Box::new(Field::new(*config))),
+            made.push(match hearing {
+                None => Medium::Cell(Box::new(Cell::new(config))),
+                Some(hearing) => Medium::Field(Box::new(Field::new(config, hearing))),
             });
         }
         if scenario.air.is_some() {

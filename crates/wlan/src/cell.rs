@@ -11,53 +11,15 @@
 mod books;
 mod links;
 
-use std::collections::BTreeMap;
+use airtcp_kernel::Time;
 
-use airtcp_kernel::{RandomStream, Time};
-
-use crate::config::{MacConfig, PairConfig};
-use crate::contention::ContenderConfig;
 use crate::engine::Engine;
 use crate::events::Supply;
 use crate::exchange::aggregate::Aggregate;
 use crate::exchange::polled::Polled;
 use crate::exchange::single::Single;
 use crate::exchange::{Air, Exchange, Play, Roles};
-use crate::medium::FrameErrors;
-use crate::phy::{PhyConfig, Rate};
-use crate::rate_control::RateControlConfig;
-use crate::station::StationId;
-
-/// Configuration of a cell.
-#[derive(Debug)]
-pub struct CellConfig<'a> {
-    /// PHY timings and frame sizes.
-    pub phy: &'a PhyConfig,
-    /// MAC rules.
-    pub mac: MacConfig,
-    /// The access point. All stations exchange frames with it only. It has a queue.
-    pub access_point: StationId,
-    /// The cell of each station if there are several. Stations on other media never contend here.
-    /// Access points have the lowest station numbers, in the order of their cells. Empty if there
-    /// is one cell.
-    pub cells: Vec<u32>,
-    /// Data and control rates of each rate class.
-    pub rates: Vec<(Rate, Rate)>,
-    /// Capabilities of rate classes that support less than the medium does.
-    pub pairs: BTreeMap<u32, PairConfig>,
-    /// The rate class of each station, in the order of their numbers. It applies to frames in both
-    /// directions. The access point's own entry is not used.
-    pub rate_classes: Vec<u32>,
-    /// The error model of frames to and from each station, and the random stream of the losses, in
-    /// the order of station numbers.
-    pub errors: Vec<Option<(FrameErrors, RandomStream)>>,
-    /// Rate control of each station that has it, in the order of station numbers. Other stations
-    /// have the rate of their class; the list may be shorter than the number of stations.
-    pub rate_controls: Vec<Option<RateControlConfig>>,
-    /// The queues, in the order of their numbers. Queues of one station are adjacent, highest
-    /// priority first.
-    pub contenders: Vec<ContenderConfig>,
-}
+use crate::medium::MediumConfig;
 
 /// The MAC of one cell: its access point and all its stations. `P` is the type of a packet.
 #[derive(Debug)]
@@ -81,15 +43,14 @@ enum Mac<P> {
 }
 
 impl<P: Clone> Mac<P> {
-    fn new(engine: Engine, config: &mut CellConfig<'_>, roles: &Roles) -> Self {
-        let CellConfig { phy, mac, rates, pairs, rate_controls, contenders, .. } = config;
-        let access_point = config.access_point;
-        let rate_controls = std::mem::take(rate_controls);
+    fn new(engine: Engine, config: &mut MediumConfig<'_>, roles: &Roles) -> Self {
+        let MediumConfig { phy, mac, rates, pairs, contenders, .. } = config;
+        let rate_controls = std::mem::take(&mut config.rate_controls);
         let aggregate =
             Aggregate::new(phy, mac, (rates, pairs), rate_controls, (roles, contenders));
         if let Some(one) = aggregate {
             Self::Aggregate(one)
-        } else if let Some(one) = Polled::new(phy, mac, (access_point, contenders)) {
+        } else if let Some(one) = Polled::new(phy, mac, contenders) {
             Self::Polled(one)
         } else if engine == Engine::CellPlain {
             Self::Plain(Single)
@@ -101,18 +62,12 @@ impl<P: Clone> Mac<P> {
 
 impl<P: Clone> Cell<P> {
     /// Creates a cell at time zero with an idle medium and empty queues.
-    pub fn new(mut config: CellConfig<'_>) -> Self {
+    pub fn new(mut config: MediumConfig<'_>) -> Self {
         let (cells, classes) = (&mut config.cells, &mut config.rate_classes);
-        let (cells, classes) = (std::mem::take(cells), std::mem::take(classes));
-        let roles = if cells.is_empty() {
-            Roles::new(config.access_point, classes)
-        } else {
-            Roles::of_cells(cells, classes)
-        };
+        let roles = Roles::new(std::mem::take(cells), std::mem::take(classes));
         let engine = Engine::of_cell(&config.mac, &config.contenders);
-        let kind = Mac::new(engine, &mut config, &roles);
-        let CellConfig { phy, mac, rates, errors, contenders, .. } = config;
-        Self { air: Air::new(phy, &mac, (rates, roles), errors, contenders), mac: kind, engine }
+        let mac = Mac::new(engine, &mut config, &roles);
+        Self { air: Air::new(config, roles), mac, engine }
     }
 
     /// Returns the engine in use.

@@ -34,61 +34,27 @@ mod receiving;
 mod sharing;
 mod waiting;
 
-use std::collections::BTreeMap;
-
 use air::Air;
-use airtcp_kernel::{Duration, RandomStream, Time};
+use airtcp_kernel::{Duration, Time};
 
-use crate::config::{Delivery, MacConfig, PairConfig};
+use crate::config::Delivery;
 use crate::contention::{Backoffs, Contender, ContenderConfig, Settings};
 use crate::engine::Engine;
 use crate::events::Supply;
 use crate::exchange::aggregate::Aggregate;
 use crate::exchange::{Originator, Roles, limit};
-use crate::medium::{ErrorModel, FrameErrors};
-use crate::phy::{PhyConfig, Rate};
-use crate::rate_control::RateControlConfig;
+use crate::medium::{ErrorModel, MediumConfig};
 use crate::sequence::dcf::FrameTable;
 use crate::station::{ContenderId, StationId};
 pub use books::{FailureCounts, View};
 use books::{OnAir, Sensed};
 use clock::{Clock, Key, Rank};
 use even::{Even, Times};
+use hearing::Hearing;
 pub use hearing::HearingConfig;
-use hearing::{Hearing, Need};
 use listener::Listener;
 use node::{Node, Sends};
 use sharing::{Group, WORTH_SHARING};
-
-/// Configuration of a field.
-#[derive(Debug)]
-pub struct FieldConfig<'a> {
-    /// PHY timings and frame sizes.
-    pub phy: &'a PhyConfig,
-    /// MAC rules.
-    pub mac: &'a MacConfig,
-    /// The cell of each station. Access points have the lowest station numbers, in the order of
-    /// their cells.
-    pub cells: Vec<u32>,
-    /// Data and control rates of each rate class.
-    pub rates: Vec<(Rate, Rate)>,
-    /// Capabilities of rate classes that support less than the medium does.
-    pub pairs: BTreeMap<u32, PairConfig>,
-    /// The SINR in dB that frames need at each of the rates; `None` if powers are unknown.
-    pub needs_db: Vec<(Option<f64>, Option<f64>)>,
-    /// The rate class of each station, as in a cell.
-    pub rate_classes: Vec<u32>,
-    /// The error model of frames to and from each station, in addition to the medium's, as in a
-    /// cell.
-    pub errors: Vec<Option<(FrameErrors, RandomStream)>>,
-    /// Rate control of each station that has it, as in a cell.
-    pub rate_controls: Vec<Option<RateControlConfig>>,
-    /// The queues, in the order of their numbers. Queues of one station are adjacent, highest
-    /// priority first. Each station has at least one.
-    pub contenders: Vec<ContenderConfig>,
-    /// The powers with which stations hear each other.
-    pub hearing: HearingConfig,
-}
 
 /// The maximum number of events in one call.
 const MOST_AT_ONCE: u32 = 64;
@@ -111,8 +77,6 @@ pub struct Field<P> {
     mac: Mac<P>,
     retry_limit: u16,
     long_retry_limit: u16,
-    /// The SINR that data frames need at each rate, and that control frames need.
-    needs: Vec<(Need, Need)>,
     sensed: Vec<Sensed>,
     /// The transmissions of each cell on the air.
     cells_on_air: Vec<OnAir>,
@@ -161,12 +125,12 @@ enum Mac<P> {
 
 impl<P: Clone> Field<P> {
     /// Creates a field at time zero with an idle medium and empty queues.
-    pub fn new(config: FieldConfig<'_>) -> Self {
-        let FieldConfig { phy, mac, cells, rates, rate_classes, contenders, .. } = config;
-        let stations = config.hearing.classes.len();
+    pub fn new(config: MediumConfig<'_>, hearing: HearingConfig) -> Self {
+        let MediumConfig { phy, mac, cells, rates, rate_classes, contenders, .. } = config;
+        let stations = hearing.classes.len();
         let access_points = cells.iter().max().map_or(0, |last| last + 1);
-        let hearing = Hearing::new(config.hearing, mac.rules.weaker_before, &cells, access_points);
-        let roles = Roles::of_cells(cells, rate_classes);
+        let hearing = Hearing::new(hearing, mac.rules.weaker_before, &cells, access_points);
+        let roles = Roles::new(cells, rate_classes);
         let (mut groups, group_of) = Group::of_all(&hearing.groups, stations, access_points);
         let shared = hearing.groups.members.iter().filter(|members| members.len() >= WORTH_SHARING);
         let of_shared = shared.map(|members| roles.cell(members[0]));
@@ -175,7 +139,7 @@ impl<P: Clone> Field<P> {
         let listeners = stations + groups.iter().filter(|one| one.is_several).count();
         let kind = Aggregate::new(
             phy,
-            mac,
+            &mac,
             (&rates, &config.pairs),
             config.rate_controls,
             (&roles, &contenders),
@@ -193,15 +157,12 @@ impl<P: Clone> Field<P> {
         let access_points = access_points as usize;
         let may_send_rts = mac.rts_threshold_bytes.is_some() || phy.protection.is_some();
         let errors = ErrorModel::new(config.errors);
-        let settings = Settings::new(phy, mac);
+        let settings = Settings::new(phy, &mac);
         let header = phy.ofdm.map(|ofdm| ofdm.preamble_time + ofdm.plcp_header_time);
         let header = header
             .or(phy.dsss.map(|dsss| dsss.preamble_time + dsss.plcp_header_time))
             .unwrap_or_default();
         let cts = rates.iter().map(|&(_, control)| phy.ppdu_time(phy.cts_bits, control)).max();
-        let need = |&(data, control): &(Option<f64>, Option<f64>)| {
-            (hearing.need(data), hearing.need(control))
-        };
         // Neither capture nor spatial reuse ends a reception early.
         let notices_ahead = hearing.obss_pd.is_none() && !hearing.may_capture();
         // No station can access the medium between data and its response.
@@ -264,7 +225,6 @@ impl<P: Clone> Field<P> {
         };
         let even = Even::new(is_even, (&air.nodes, &groups), (&backoffs, &roles), times);
         Self {
-            needs: config.needs_db.iter().map(need).collect(),
             groups,
             air,
             engine,

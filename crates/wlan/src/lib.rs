@@ -32,7 +32,7 @@ extern crate self as airtcp_wlan;
 #[path = "../tests/field/mod.rs"]
 mod field_tests;
 
-pub use cell::{Cell, CellConfig};
+pub use cell::Cell;
 pub use config::{
     AccessCategory, AccessParameters, AfterCollision, AggregationConfig, ArrivalBeforeOwnAck,
     BeaconConfig, Colliders, CwReset, Delivery, EdcaConfig, FailedBlockAck, MacConfig,
@@ -48,13 +48,13 @@ pub use events::{
     Began, CfFrame, HeardBy, HeardFrame, HeardKind, MacEvent, Supply, TriggeredFrames,
     TriggeredPsdu,
 };
-pub use field::{FailureCounts, Field, FieldConfig, HearingConfig, View};
+pub use field::{FailureCounts, Field, HearingConfig, View};
 pub use frame::{Emlsr, Frames, LOWEST_OFDM_RATE, Mpdu, Msdu, Ppdu, Trigger, UserPsdu};
-pub use medium::{CollidedFrame, FrameErrors};
+pub use medium::{CollidedFrame, FrameErrors, MediumConfig};
 pub use phy::{
     Amendment, Format, HighRate, HighRateTiming, Modulation, PhyConfig, Protection, ProtectionKind,
     Rate, ResourceUnit,
 };
 pub use rate_control::{MinstrelRules, RateControlConfig};
 pub use sequence::dcf::{FrameTable, FrameTimes};
-pub use station::{ContenderId, EVERYBODY, StationId};
+pub use station::{ACCESS_POINT, ContenderId, EVERYBODY, StationId};

@@ -3,11 +3,13 @@
 //! A transmission's end is known from its beginning. Its reception is judged at its end, because
 //! others may begin in the meantime. Transmissions that overlap are lost.
 
+mod config;
 mod errors;
 mod nav;
 
 use airtcp_kernel::{Duration, Time};
 
+pub use config::MediumConfig;
 pub(crate) use errors::ErrorModel;
 pub use errors::FrameErrors;
 pub(crate) use nav::Nav;

@@ -106,8 +106,13 @@ pub struct Air {
 }
 
 impl Air {
-    /// Returns what the MAC needs to know of `stations`, which share a medium.
-    pub(crate) fn hearing(&self, stations: &[u32]) -> HearingConfig {
+    /// Returns what the MAC needs to know of `stations`, which share a medium. Their rates need an
+    /// SINR of `needs_db`.
+    pub(crate) fn hearing(
+        &self,
+        stations: &[u32],
+        needs_db: Vec<(Option<f64>, Option<f64>)>,
+    ) -> HearingConfig {
         let classes = stations.iter().map(|&one| self.classes[one as usize]);
         let mut of_all: Vec<_> = classes.clone().collect();
         of_all.sort_unstable();
@@ -120,6 +125,7 @@ impl Air {
         HearingConfig {
             classes: classes.map(place).collect(),
             received_dbm: of_all.iter().map(row).collect(),
+            needs_db,
             sense_dbm: self.sense_dbm,
             energy_dbm: self.energy_dbm,
             noise_dbm: self.powers_known.then_some(self.noise_dbm),

@@ -4,43 +4,16 @@
 
 use std::collections::BTreeMap;
 
-use airtcp_kernel::RandomStream;
-use airtcp_wlan::{
-    CellConfig, ContenderConfig, FieldConfig, FrameErrors, MacConfig, PairConfig, PhyConfig, Rate,
-    RateControlConfig,
-};
+use airtcp_wlan::{ContenderConfig, HearingConfig, MediumConfig, RateControlConfig};
 
 use crate::medium::Numbers;
 use crate::scenario::Scenario;
 
-/// The configuration of a medium.
-pub(super) enum MediumConfig<'a> {
-    Cell(Box<CellConfig<'a>>),
-    Field(Box<FieldConfig<'a>>),
-}
-
-/// The configuration of all media, by the world's numbers. Each medium takes its part.
-pub(super) struct Whole<'a> {
-    pub(super) scenario: &'a Scenario,
-    pub(super) phy: &'a PhyConfig,
-    pub(super) cf_end_rate: Rate,
-    /// The cell of each station; the access points come first.
-    pub(super) cells: Vec<u32>,
-    /// Data and control rates of each rate class.
-    pub(super) rates: Vec<(Rate, Rate)>,
-    /// The capabilities of classes that support less than the medium.
-    pub(super) pairs: BTreeMap<u32, PairConfig>,
-    /// The rate class of each station.
-    pub(super) rate_classes: Vec<u32>,
-    pub(super) errors: Vec<Option<(FrameErrors, RandomStream)>>,
-    pub(super) rate_controls: Vec<Option<RateControlConfig>>,
-    pub(super) contenders: Vec<Option<ContenderConfig>>,
-}
-
 /// The media of a scenario.
 pub(super) struct Media<'a> {
-    /// The configuration of each medium, and the world's numbers of its entities.
-    pub(super) configs: Vec<(MediumConfig<'a>, Numbers)>,
+    /// The configuration of each medium, how the stations of a field hear each other, and the
+    /// world's numbers of its entities.
+    pub(super) configs: Vec<(MediumConfig<'a>, Option<HearingConfig>, Numbers)>,
     /// The medium of each access point.
     pub(super) of_cells: Vec<u32>,
 }
@@ -73,124 +46,88 @@ fn share(airs: &[Option<u32>], access_points: u32) -> (Vec<u32>, Vec<usize>) {
     (of_cells, shared)
 }
 
-impl<'a> Whole<'a> {
-    /// Creates the media. `airs` has for each cell the first cell of its air, if all stations of
-    /// the air hear each other; empty without `[air]`.
-    pub(super) fn into_media(mut self, airs: &[Option<u32>], access_points: u32) -> Media<'a> {
+impl<'a> Media<'a> {
+    /// Divides `whole`, the configuration of all media by the world's numbers. `airs` has for each
+    /// cell the first cell of its air, if all stations of the air hear each other; empty without
+    /// `[air]`.
+    pub(super) fn of(
+        scenario: &Scenario,
+        mut whole: MediumConfig<'a>,
+        airs: &[Option<u32>],
+    ) -> Self {
+        let access_points = scenario.access_points().count() as u32;
         let (of_cells, shared) = share(airs, access_points);
-        let has_field = airs.contains(&None);
-        let mut all: Vec<Numbers> = Vec::new();
-        all.resize_with(shared.len() + usize::from(has_field), Numbers::default);
+        let parts = shared.len() + usize::from(airs.contains(&None));
+        let medium = |part| (without_entities(&whole, shared.get(part)), Numbers::default());
+        let mut media: Vec<_> = (0..parts).map(medium).collect();
         let mut places = Inverse::default();
         for (cell, &part) in (0..).zip(&of_cells) {
-            places.cells.push(add(&mut all[part as usize].cells, cell));
+            places.cells.push(add(&mut media[part as usize].1.cells, cell));
         }
         let part_of = |cell: u32| of_cells[cell as usize] as usize;
-        for (station, &cell) in (0..).zip(&self.cells) {
-            places.stations.push(add(&mut all[part_of(cell)].stations, station));
-        }
-        for (id, contender) in (0..).zip(&self.contenders) {
-            let station = contender.as_ref().expect("none is taken yet").station;
-            all[part_of(self.cells[station as usize])].contenders.push(id);
-        }
-        let found = self.scenario.stations.iter().flat_map(|group| {
+        let found = scenario.stations.iter().flat_map(|group| {
             let rates = group.rate_control.as_ref().map_or(0, |one| one.rates.len());
             std::iter::repeat_n(group.cell, rates)
         });
-        let own = self.scenario.stations.iter().map(|group| group.cell);
-        for (class, cell) in (0..).zip(own.chain(found)) {
-            places.classes.push(add(&mut all[part_of(cell)].classes, class));
+        let own = scenario.stations.iter().map(|group| group.cell);
+        for ((class, cell), rates) in (0..).zip(own.chain(found)).zip(whole.rates) {
+            let (config, numbers) = &mut media[part_of(cell)];
+            let place = add(&mut numbers.classes, class);
+            places.classes.push(place);
+            config.rates.push(rates);
+            config.pairs.extend(whole.pairs.remove(&class).map(|pair| (place, pair)));
         }
-        let configs = (0..).zip(all).map(|(part, numbers)| {
-            let config = match shared.get(part) {
-                Some(&cells) => MediumConfig::Cell(Box::new(self.cell(&numbers, &places, cells))),
-                None => MediumConfig::Field(Box::new(self.field(&numbers, &places))),
-            };
-            (config, numbers)
+        let stations = whole.cells.iter().zip(whole.rate_classes).zip(whole.errors);
+        for (station, ((&cell, class), errors)) in (0..).zip(stations) {
+            let (config, numbers) = &mut media[part_of(cell)];
+            places.stations.push(add(&mut numbers.stations, station));
+            config.cells.push(places.cells[cell as usize]);
+            let is_access_point = station < access_points;
+            let class = if is_access_point { 0 } else { places.classes[class as usize] };
+            config.rate_classes.push(class);
+            config.errors.push(errors);
+        }
+        for (&cell, control) in whole.cells.iter().zip(whole.rate_controls) {
+            let renumbered = control.map(|one| {
+                let first_class = places.classes[one.first_class as usize];
+                RateControlConfig { first_class, ..one }
+            });
+            media[part_of(cell)].0.rate_controls.push(renumbered);
+        }
+        for (id, one) in (0..).zip(whole.contenders) {
+            let (config, numbers) = &mut media[part_of(whole.cells[one.station as usize])];
+            numbers.contenders.push(id);
+            let station = places.stations[one.station as usize];
+            config.contenders.push(ContenderConfig { station, ..one });
+        }
+        let needs_db: Vec<_> = scenario.needs_db().collect();
+        let hearing = |numbers: &Numbers| {
+            let needs_db = numbers.classes.iter().map(|&class| needs_db[class as usize]);
+            let air = scenario.air.as_ref().expect("a field has an air");
+            air.hearing(&numbers.stations, needs_db.collect())
+        };
+        let configs = (0..).zip(media).map(|(part, (config, numbers))| {
+            let is_field = part >= shared.len();
+            (config, is_field.then(|| hearing(&numbers)), numbers)
         });
         let configs = configs.collect();
-        Media { configs, of_cells }
+        Self { configs, of_cells }
     }
+}
 
-    fn cell(&mut self, own: &Numbers, places: &Inverse, cells: usize) -> CellConfig<'a> {
-        let scenario = self.scenario;
-        let mac = MacConfig { cf_end_rate: self.cf_end_rate, ..scenario.mac.clone() };
-        CellConfig {
-            phy: self.phy,
-            mac: if cells > 1 { mac.shared_by_cells() } else { mac },
-            access_point: 0,
-            cells: if scenario.air.is_some() { self.cells_of(own, places) } else { Vec::new() },
-            rates: own.classes.iter().map(|&class| self.rates[class as usize]).collect(),
-            pairs: self.pairs_of(own),
-            rate_classes: self.rate_classes_of(own, places),
-            errors: self.errors_of(own),
-            rate_controls: self.rate_controls_of(own, places),
-            contenders: self.contenders_of(own, places),
-        }
-    }
-
-    fn field(&mut self, own: &Numbers, places: &Inverse) -> FieldConfig<'a> {
-        let scenario = self.scenario;
-        let needs_db: Vec<_> = scenario.needs_db().collect();
-        let air = scenario.air.as_ref().expect("a field has an air");
-        FieldConfig {
-            phy: self.phy,
-            mac: &scenario.mac,
-            cells: self.cells_of(own, places),
-            rates: own.classes.iter().map(|&class| self.rates[class as usize]).collect(),
-            pairs: self.pairs_of(own),
-            needs_db: own.classes.iter().map(|&class| needs_db[class as usize]).collect(),
-            rate_classes: self.rate_classes_of(own, places),
-            errors: self.errors_of(own),
-            rate_controls: self.rate_controls_of(own, places),
-            contenders: self.contenders_of(own, places),
-            hearing: air.hearing(&own.stations),
-        }
-    }
-
-    fn pairs_of(&mut self, own: &Numbers) -> BTreeMap<u32, PairConfig> {
-        let of_class = |(place, class): (u32, &u32)| Some((place, self.pairs.remove(class)?));
-        (0..).zip(&own.classes).filter_map(of_class).collect()
-    }
-
-    fn cells_of(&self, own: &Numbers, places: &Inverse) -> Vec<u32> {
-        let cell = |&station: &u32| places.cells[self.cells[station as usize] as usize];
-        own.stations.iter().map(cell).collect()
-    }
-
-    /// Returns the rate classes of stations; an access point's own entry is not used.
-    fn rate_classes_of(&self, own: &Numbers, places: &Inverse) -> Vec<u32> {
-        let class = |&station: &u32| {
-            let is_access_point = (station as usize) < places.cells.len();
-            let class = self.rate_classes[station as usize] as usize;
-            if is_access_point { 0 } else { places.classes[class] }
-        };
-        own.stations.iter().map(class).collect()
-    }
-
-    fn errors_of(&mut self, own: &Numbers) -> Vec<Option<(FrameErrors, RandomStream)>> {
-        own.stations.iter().map(|&station| self.errors[station as usize].take()).collect()
-    }
-
-    fn rate_controls_of(
-        &mut self,
-        own: &Numbers,
-        places: &Inverse,
-    ) -> Vec<Option<RateControlConfig>> {
-        let control = |&station: &u32| {
-            let one = self.rate_controls[station as usize].take()?;
-            let first_class = places.classes[one.first_class as usize];
-            Some(RateControlConfig { first_class, ..one })
-        };
-        own.stations.iter().map(control).collect()
-    }
-
-    fn contenders_of(&mut self, own: &Numbers, places: &Inverse) -> Vec<ContenderConfig> {
-        let contender = |&id: &u32| {
-            let one = self.contenders[id as usize].take().expect("it is on one medium");
-            ContenderConfig { station: places.stations[one.station as usize], ..one }
-        };
-        own.contenders.iter().map(contender).collect()
+/// Returns the configuration of a medium that `cells` cells share, or of a field, without entities.
+fn without_entities<'a>(whole: &MediumConfig<'a>, cells: Option<&usize>) -> MediumConfig<'a> {
+    let is_shared = cells.is_some_and(|&cells| cells > 1);
+    MediumConfig {
+        phy: whole.phy,
+        mac: if is_shared { whole.mac.shared_by_cells() } else { whole.mac.clone() },
+        cells: Vec::new(),
+        rates: Vec::new(),
+        pairs: BTreeMap::new(),
+        rate_classes: Vec::new(),
+        errors: Vec::new(),
+        rate_controls: Vec::new(),
+        contenders: Vec::new(),
     }
 }
 

@@ -6,12 +6,12 @@ use std::collections::VecDeque;
 use airtcp_kernel::RandomStream;
 use airtcp_net::{Destination, Queue, QueueConfig, Served};
 use airtcp_wlan::{
-    AccessCategory, AccessParameters, ContenderConfig, ContenderId, FrameErrors, MinstrelRules,
-    RateControlConfig, StationId,
+    AccessCategory, AccessParameters, ContenderConfig, ContenderId, FrameErrors, MacConfig,
+    MediumConfig, MinstrelRules, RateControlConfig, StationId,
 };
 
 use super::measure::QueueCounts;
-use super::media::{Media, Whole};
+use super::media::Media;
 use crate::packet::{Body, TrafficClass};
 use crate::scenario::{RadioLink, Scenario, StationGroup};
 
@@ -174,12 +174,11 @@ pub(super) fn build<'a>(scenario: &'a Scenario, seed: u64, replication: u64) -> 
         let contenders = contenders.iter().zip(&entities).map(|(one, entity)| {
             let backoffs = RandomStream::new(seed, replication, entity, &purpose);
             let access = one.access.on_link(&scenario.phy, &link.phy);
-            Some(ContenderConfig { access, backoffs, ..one.clone() })
+            ContenderConfig { access, backoffs, ..one.clone() }
         });
-        let whole = Whole {
-            scenario,
+        let whole = MediumConfig {
             phy: &link.phy,
-            cf_end_rate: link.cf_end_rate,
+            mac: MacConfig { cf_end_rate: link.cf_end_rate, ..scenario.mac.clone() },
             cells: cells.clone(),
             rates: link.rates().collect(),
             pairs: link.pairs(),
@@ -188,28 +187,26 @@ pub(super) fn build<'a>(scenario: &'a Scenario, seed: u64, replication: u64) -> 
             rate_controls: cells.iter().map(|_| None).collect(),
             contenders: contenders.collect(),
         };
-        let media = whole.into_media(&[], access_points).configs;
+        let mut media = Media::of(scenario, whole, &[]).configs;
         let first_class = (number * scenario.stations.len()) as u32;
-        let renumbered = media.into_iter().map(move |(config, mut numbers)| {
+        for (_, _, numbers) in &mut media {
             numbers.classes.iter_mut().for_each(|class| *class += first_class);
-            (config, numbers)
-        });
-        renumbered.collect::<Vec<_>>()
+        }
+        media
     };
     let others: Vec<_> = (1..).zip(scenario.other_links()).flat_map(of_link).collect();
-    let whole = Whole {
-        scenario,
+    let whole = MediumConfig {
         phy: &scenario.phy,
-        cf_end_rate: scenario.mac.cf_end_rate,
+        mac: scenario.mac.clone(),
         rates: scenario.rates().collect(),
         pairs: scenario.pairs(),
         rate_classes,
         errors: errors(scenario, seed, replication, ""),
         rate_controls: rate_controls(scenario, seed, replication),
-        contenders: contenders.into_iter().map(Some).collect(),
+        contenders,
         cells,
     };
-    let mut media = whole.into_media(&airs, access_points);
+    let mut media = Media::of(scenario, whole, &airs);
     media.configs.extend(others);
     let absent = scenario.ap.links.iter().flatten().map(|link| {
         let groups = groups.iter().zip(&scenario.stations).zip(&link.stations);

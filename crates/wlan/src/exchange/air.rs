@@ -3,19 +3,18 @@
 //!
 //! What is on the air is a state with an end. The next state is decided elsewhere.
 
-use airtcp_kernel::{Duration, RandomStream, Time};
+use airtcp_kernel::{Duration, Time};
 
 use super::beacons::Beacons;
 use super::originator::Milestones;
 use super::roles::{Roles, first_of_access_point};
 use super::txop_ends::TxopEnds;
 use super::{Exchange, Originator};
-use crate::config::{ArrivalBeforeOwnAck, MacConfig};
-use crate::contention::{ContenderConfig, Contention};
+use crate::config::ArrivalBeforeOwnAck;
+use crate::contention::Contention;
 use crate::counters::CellCounters;
 use crate::events::Supply;
-use crate::medium::{ErrorModel, FrameErrors, Medium, Reception};
-use crate::phy::{PhyConfig, Rate};
+use crate::medium::{ErrorModel, Medium, MediumConfig, Reception};
 use crate::sequence::dcf::FrameTable;
 use crate::sequence::txop::Txop;
 use crate::station::{ContenderId, EVERYBODY, StationId};
@@ -76,26 +75,20 @@ pub(crate) enum OnAir {
 
 impl<P: Clone> Air<P> {
     /// Creates a cell at time zero with an idle medium and empty queues.
-    pub(crate) fn new(
-        phy: &PhyConfig,
-        mac: &MacConfig,
-        (rates, roles): (Vec<(Rate, Rate)>, Roles),
-        errors: Vec<Option<(FrameErrors, RandomStream)>>,
-        contenders: Vec<ContenderConfig>,
-    ) -> Self {
+    pub(crate) fn new(config: MediumConfig<'_>, roles: Roles) -> Self {
+        let MediumConfig { phy, mac, rates, errors, contenders, .. } = config;
         let errors = ErrorModel::new(errors);
         let originators = contenders.iter().map(Originator::new).collect();
-        let beacons =
-            Beacons::new(phy, mac, first_of_access_point(roles.access_point(), &contenders));
+        let beacons = Beacons::new(phy, &mac, first_of_access_point(&contenders));
         Self {
-            contention: Contention::new(phy, mac, contenders),
+            contention: Contention::new(phy, &mac, contenders),
             frames: FrameTable::new(phy.clone(), mac.clone(), rates),
             medium: Medium::new(phy.propagation_delay),
             on_air: OnAir::Silence,
             next_step: Time::NEVER,
             next: beacons.next_target(),
             txop: Txop::new(Time::ZERO, Duration::ZERO),
-            txop_ends: TxopEnds::new(phy, mac),
+            txop_ends: TxopEnds::new(phy, &mac),
             originators,
             is_perfect: errors.is_perfect(),
             errors,

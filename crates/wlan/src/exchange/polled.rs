@@ -33,7 +33,7 @@ use crate::events::{Began, CfFrame, MacEvent, Supply};
 use crate::frame::Frames;
 use crate::phy::{Modulation, PhyConfig};
 use crate::sequence::dcf::FrameTable;
-use crate::station::{ContenderId, EVERYBODY, StationId};
+use crate::station::{ACCESS_POINT, ContenderId, EVERYBODY, StationId};
 use turns::{Round, Turn};
 
 /// The exchange logic of a cell with contention-free periods.
@@ -110,14 +110,14 @@ impl Polled {
     pub(crate) fn new(
         phy: &PhyConfig,
         mac: &MacConfig,
-        (access_point, contenders): (StationId, &[ContenderConfig]),
+        contenders: &[ContenderConfig],
     ) -> Option<Box<Self>> {
         let config = mac.pcf?;
         debug_assert!(mac.beacon.is_some(), "a contention-free period begins with a beacon");
         let PollOrder::RoundRobin = config.poll;
         let stations = contenders.iter().map(|one| one.station + 1).max().unwrap_or(0);
-        let access_point_queue = first_of_access_point(access_point, contenders);
-        let mut queues = vec![access_point_queue; stations as usize];
+        let access_point = first_of_access_point(contenders);
+        let mut queues = vec![access_point; stations as usize];
         for (id, contender) in (0..).zip(contenders) {
             queues[contender.station as usize] = id;
         }
@@ -127,8 +127,8 @@ impl Polled {
             pifs: phy.sifs + phy.slot_time,
             cf_end: phy.ppdu_time(CF_END_BITS, mac.cf_end_rate),
             empty_bits: phy.mac_header_bits,
-            round: Round::new(queues.len(), access_point),
-            access_point: access_point_queue,
+            round: Round::new(queues.len()),
+            access_point,
             queues,
             phase: Phase::Silence,
             due: None,
@@ -358,7 +358,7 @@ impl<P: Clone, S: Supply<P>> Play<'_, P, Polled, S> {
         self.air.counters.polls_without_data += u64::from(!answers_with_data);
         let sending = Sending {
             by,
-            receiver: self.air.roles.access_point(),
+            receiver: ACCESS_POINT,
             has_data: answers_with_data,
             polls: false,
             acknowledges: has_data,

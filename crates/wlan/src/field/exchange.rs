@@ -192,7 +192,8 @@ impl<P: Clone> Field<P> {
         let originator = &self.originators[by as usize];
         let psdu = originator.frames();
         let receiver = asked.or_else(|| psdu.map(Frames::receiver)).expect("it is for somebody");
-        let control = self.needs[self.roles.rate_class(originator.station, receiver) as usize].1;
+        let control =
+            self.hearing.needs[self.roles.rate_class(originator.station, receiver) as usize].1;
         let to = if kind == Kind::Cts { originator.station } else { receiver };
         let after_data = sifs + times.ack;
         let (length, rest) = match kind {
@@ -205,7 +206,7 @@ impl<P: Clone> Field<P> {
         let mut frame = Frame::whole((kind, to, by), (start, end), control);
         frame.announced += rest;
         if kind == Kind::Data && asked.is_none() {
-            frame.need = self.needs[class as usize].0;
+            frame.need = self.hearing.needs[class as usize].0;
             frame.has_colour = self.hearing.obss_pd.is_some() && self.frames.has_colour(class);
             if let (Mac::Aggregate(one), Some(psdu)) = (&self.mac, psdu) {
                 let (_, _, preamble, _) = one.assembled(by);

@@ -15,6 +15,9 @@ pub struct HearingConfig {
     /// `received_dbm[i][j]` is the power in dBm with which class j hears a sender of class i;
     /// `None`: not at all.
     pub received_dbm: Vec<Vec<Option<f64>>>,
+    /// The SINR in dB that data and control frames of each rate class need; `None` if powers are
+    /// unknown.
+    pub needs_db: Vec<(Option<f64>, Option<f64>)>,
     /// The power in dBm from which a preamble is detected.
     pub sense_dbm: f64,
     /// The power in dBm from which the medium is busy, whatever the signal (energy detection).
@@ -90,6 +93,8 @@ pub(super) struct Hearing {
     pub(super) groups: Groups,
     classes: Vec<u32>,
     powers: Vec<Vec<Power>>,
+    /// What data and control frames of each rate class need.
+    pub(super) needs: Vec<(Need, Need)>,
     pub(super) sense: Power,
     pub(super) energy: Power,
     noise: f64,
@@ -138,11 +143,12 @@ impl Hearing {
         let senses = |from, one| one == from || power(from, one) >= sense.max(1);
         let viewers_of = |from| (0..access_points).filter(|&one| senses(from, one)).collect();
         let viewers = (0..stations).map(viewers_of).collect();
-        Self {
+        let mut hearing = Self {
             ears,
             viewers,
             groups,
             powers,
+            needs: Vec::new(),
             sense,
             energy: attowatts(config.energy_dbm),
             noise: config.noise_dbm.map_or(0.0, |noise| attowatts(noise) as f64),
@@ -156,7 +162,11 @@ impl Hearing {
                 (attowatts(level), ratio((most - config.power_dbm).min(0.0)))
             }),
             classes: config.classes,
-        }
+        };
+        let needs = config.needs_db.into_iter();
+        hearing.needs =
+            needs.map(|(data, control)| (hearing.need(data), hearing.need(control))).collect();
+        hearing
     }
 
     /// Returns the groups that hear `station`.
@@ -209,7 +219,7 @@ impl Hearing {
     }
 
     /// Converts a required SINR in dB to a linear threshold.
-    pub(super) fn need(&self, db: Option<f64>) -> Need {
+    fn need(&self, db: Option<f64>) -> Need {
         let ratio = match db {
             Some(db) if self.is_known => ratio(db),
             _ => UNDISTURBED,
@@ -283,6 +293,7 @@ mod tests {
         let config = HearingConfig {
             classes: vec![0, 1, 1],
             received_dbm: vec![vec![None, Some(-50.0)], vec![Some(-60.0), None]],
+            needs_db: Vec::new(),
             sense_dbm: -82.0,
             energy_dbm: -62.0,
             noise_dbm: Some(-94.0),

@@ -1,6 +1,6 @@
 //! A-MPDUs and their Block ACKs, step by step, over the cell of [`ht`](crate::ht).
 
-use airtcp_wlan::{FailedBlockAck, FrameErrors, StationId, TxopProtection};
+use airtcp_wlan::{FailedBlockAck, FrameErrors, TxopProtection};
 
 use crate::ht::{ACK, ACK_TIMEOUT, AIFS, BLOCK_ACK, ONE, SIFS, Script, Seen, THREE, TWO, mac};
 
@@ -246,39 +246,6 @@ fn a_txop_does_not_keep_its_receiver_quiet() {
         ]
     );
     script.laws_hold();
-}
-
-/// The number of the access point changes neither frames nor times.
-#[test]
-fn the_access_point_of_aggregates_may_be_any_station() {
-    let errors = FrameErrors { rate: 0.2, of_bytes: None, least_bytes: 0 };
-    let play = |access_point: StationId| {
-        let mac = mac(FailedBlockAck::BlockAckRequest);
-        let mut script = Script::with_access_point(access_point, 3, &mac, Some(errors), 2_528_000);
-        let turned = |number: StationId| (number + access_point) % 4;
-        for round in 0..20 {
-            script.queue(turned(0), turned(1 + round % 3), 3, 1_000_000 * u64::from(round));
-            script.queue(turned(1 + round % 2), turned(0), 2, 1_000_000 * u64::from(round));
-        }
-        let mut seen = script.seen_before(1_000_000_000);
-        script.laws_hold();
-        for (_, one) in &mut seen {
-            if let Seen::Sent(by, _) | Seen::Collider(by, _) | Seen::Request(by, _) = one {
-                *by = (*by + 4 - access_point) % 4;
-            }
-        }
-        // Frames that collide are reported in the order of their senders' numbers.
-        seen.sort_by_key(|(at, one)| (*at, format!("{one:?}")));
-        seen
-    };
-
-    let expected = play(0);
-    let count = |which: fn(&Seen) -> bool| expected.iter().filter(|(_, one)| which(one)).count();
-    assert!(count(|one| matches!(one, Seen::Acknowledged(_))) > 80);
-    assert!(count(|one| matches!(one, Seen::Request(..))) > 0);
-    for access_point in 1..4 {
-        assert_eq!(play(access_point), expected);
-    }
 }
 
 /// Without a limit no frame is given up, and all 20 are received.

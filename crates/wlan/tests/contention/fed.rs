@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use airtcp_kernel::{Duration, RandomStream, Time};
-use airtcp_wlan::{Cell, CellConfig, ContenderId, MacEvent, Mpdu, Msdu, StationId, Supply};
+use airtcp_wlan::{Cell, ContenderId, MacEvent, MediumConfig, Mpdu, Msdu, StationId, Supply};
 
 /// What a test notes of the events of a cell.
 pub(crate) trait Seen: Sized {
@@ -91,7 +91,7 @@ pub(crate) struct Fed<E> {
 impl<E: Seen> Fed<E> {
     /// Creates a cell. The test draws from `backoffs` what the cell draws from the streams of its
     /// contenders.
-    pub(crate) fn of(config: CellConfig<'_>, backoffs: Vec<RandomStream>) -> Self {
+    pub(crate) fn of(config: MediumConfig<'_>, backoffs: Vec<RandomStream>) -> Self {
         let packets = vec![VecDeque::new(); config.contenders.len()];
         Self {
             cell: Cell::new(config),

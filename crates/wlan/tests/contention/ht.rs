@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::testing::dot11n;
 use airtcp_wlan::{
-    AccessParameters, AggregationConfig, Began, CellConfig, ContenderConfig, ContenderId,
-    FailedBlockAck, Format, FrameErrors, MacConfig, MacEvent, Modulation, Mpdu, PairConfig,
+    AccessParameters, AggregationConfig, Began, ContenderConfig, ContenderId, FailedBlockAck,
+    Format, FrameErrors, MacConfig, MacEvent, MediumConfig, Modulation, Mpdu, PairConfig,
     PhyConfig, Rate, StationId,
 };
 
@@ -109,14 +109,18 @@ impl Script {
         Self::with_txop(stations, mac, errors, 0)
     }
 
-    /// Creates a cell whose access point is station 0.
     pub(crate) fn with_txop(
         stations: usize,
         mac: &MacConfig,
         errors: Option<FrameErrors>,
         txop_limit: u64,
     ) -> Self {
-        Self::with_access_point(0, stations, mac, errors, txop_limit)
+        let classes = Classes {
+            rates: vec![(phy().data_rate, phy().control_rate)],
+            pairs: BTreeMap::new(),
+            of_stations: vec![0; stations + 1],
+        };
+        Self::of_classes(classes, mac, errors, txop_limit)
     }
 
     /// Creates a cell whose access point is station 0. Station p + 1 has the rate and the
@@ -134,28 +138,10 @@ impl Script {
             pairs: pairs.collect(),
             of_stations: std::iter::once(0).chain(0..stations.len() as u32).collect(),
         };
-        Self::of_classes(0, classes, mac, errors, 0)
-    }
-
-    /// Creates a cell with this access point. Station p draws the same random numbers as station p
-    /// - `access_point` does in a cell with access point 0.
-    pub(crate) fn with_access_point(
-        access_point: StationId,
-        stations: usize,
-        mac: &MacConfig,
-        errors: Option<FrameErrors>,
-        txop_limit: u64,
-    ) -> Self {
-        let classes = Classes {
-            rates: vec![(phy().data_rate, phy().control_rate)],
-            pairs: BTreeMap::new(),
-            of_stations: vec![0; stations + 1],
-        };
-        Self::of_classes(access_point, classes, mac, errors, txop_limit)
+        Self::of_classes(classes, mac, errors, 0)
     }
 
     fn of_classes(
-        access_point: StationId,
         classes: Classes,
         mac: &MacConfig,
         errors: Option<FrameErrors>,
@@ -169,23 +155,20 @@ impl Script {
             txop_limit: Duration::from_nanos(txop_limit),
         };
         let count = classes.of_stations.len();
-        let turned = |mut streams: Vec<RandomStream>| {
-            streams.rotate_right(access_point as usize);
-            streams
-        };
-        let contenders = (0..)
-            .zip(turned(streams(count)))
-            .map(|(station, backoffs)| ContenderConfig { station, access, backoffs, bursts: None });
+        let contenders = (0..).zip(streams(count)).map(|(station, backoffs)| ContenderConfig {
+            station,
+            access,
+            backoffs,
+            bursts: None,
+        });
         let lossy = |station: usize| {
-            let number = (station + count - access_point as usize) % count;
-            let stream = RandomStream::new(3, 0, &format!("sta/{number}"), "frame errors");
-            errors.filter(|_| number > 0).map(|errors| (errors, stream))
+            let stream = RandomStream::new(3, 0, &format!("sta/{station}"), "frame errors");
+            errors.filter(|_| station > 0).map(|errors| (errors, stream))
         };
-        let config = CellConfig {
+        let config = MediumConfig {
             phy: &phy,
             mac: mac.clone(),
-            access_point,
-            cells: Vec::new(),
+            cells: vec![0; count],
             rates: classes.rates,
             pairs: classes.pairs,
             rate_classes: classes.of_stations,
@@ -193,7 +176,7 @@ impl Script {
             rate_controls: Vec::new(),
             contenders: contenders.collect(),
         };
-        Self::of(config, turned(streams(count)))
+        Self::of(config, streams(count))
     }
 
     /// Puts `count` packets for `receiver` into a queue at `nanos`.

@@ -15,6 +15,5 @@ mod limits;
 mod mixed;
 mod nav;
 mod pcf;
-mod roles;
 mod script;
 mod withdrawal;

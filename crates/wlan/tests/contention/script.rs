@@ -3,16 +3,15 @@
 use std::collections::BTreeMap;
 
 use airtcp_kernel::{RandomStream, Time};
+pub(crate) use airtcp_wlan::ACCESS_POINT;
 use airtcp_wlan::{
-    AccessParameters, Began, CellConfig, CfFrame, ContenderConfig, ContenderId, EVERYBODY,
-    EdcaConfig, FrameErrors, MacConfig, MacEvent, PhyConfig, StationId,
+    AccessParameters, Began, CfFrame, ContenderConfig, ContenderId, EVERYBODY, EdcaConfig,
+    FrameErrors, MacConfig, MacEvent, MediumConfig, PhyConfig, StationId,
 };
 
 use crate::cell::{SLOT, micros, standard, streams};
 use crate::fed::{self, Fed};
 
-/// The default access point.
-pub(crate) const ACCESS_POINT: StationId = 0;
 /// Airtime of a data frame of 1000 bytes.
 pub(crate) const DATA: u64 = 946;
 /// The time from the start of such a frame to the end of its MAC ACK.
@@ -156,21 +155,9 @@ impl Script {
         phy: &PhyConfig,
         mac: &MacConfig,
     ) -> Self {
-        Self::with_roles(ACCESS_POINT, queues, (streams(queues.len()), errors), phy, mac)
-    }
-
-    /// Handles [`Self::with_errors`] with this access point, and backoffs from these random
-    /// streams.
-    pub(crate) fn with_roles(
-        access_point: StationId,
-        queues: &[(StationId, AccessParameters)],
-        (backoffs, errors): (Vec<RandomStream>, Vec<Option<(FrameErrors, RandomStream)>>),
-        phy: &PhyConfig,
-        mac: &MacConfig,
-    ) -> Self {
         let contenders = queues
             .iter()
-            .zip(backoffs)
+            .zip(streams(queues.len()))
             .map(|(&(station, access), backoffs)| ContenderConfig {
                 station,
                 access,
@@ -178,11 +165,10 @@ impl Script {
                 bursts: None,
             })
             .collect();
-        let config = CellConfig {
+        let config = MediumConfig {
             phy,
             mac: mac.clone(),
-            access_point,
-            cells: Vec::new(),
+            cells: vec![0; queues.len()],
             rates: vec![(phy.data_rate, phy.control_rate)],
             pairs: BTreeMap::new(),
             rate_classes: vec![0; queues.len()],

@@ -7,8 +7,8 @@ use airtcp_kernel::{Duration, RandomStream, Time};
 pub(crate) use airtcp_wlan::testing::dot11a as phy;
 use airtcp_wlan::testing::standard_mac;
 use airtcp_wlan::{
-    AccessParameters, ContenderConfig, ContenderId, Field, FieldConfig, HearingConfig, MacConfig,
-    MacCounters, MacEvent, Mpdu, Msdu, PhyConfig, StationId, Supply,
+    AccessParameters, ContenderConfig, ContenderId, Field, HearingConfig, MacConfig, MacCounters,
+    MacEvent, MediumConfig, Mpdu, Msdu, PhyConfig, StationId, Supply,
 };
 
 /// Returns the rules of the standard, with eight transmissions of a frame (ns-3's limit of 7).
@@ -205,6 +205,7 @@ impl Floor {
         HearingConfig {
             classes: (0..stations as u32).collect(),
             received_dbm,
+            needs_db: Vec::new(),
             sense_dbm: -82.0,
             energy_dbm: -62.0,
             noise_dbm: None,
@@ -257,19 +258,19 @@ impl Floor {
             backoffs: backoffs(seed, self.names[station as usize]),
             bursts: None,
         };
-        let mut field = Field::new(FieldConfig {
+        let needs_db = vec![(needs_db, needs_db.map(|need| need - 8.0))];
+        let config = MediumConfig {
             phy,
-            mac,
+            mac: mac.clone(),
             cells: self.cells.clone(),
             rates: vec![(phy.data_rate, phy.control_rate)],
             pairs: BTreeMap::new(),
-            needs_db: vec![(needs_db, needs_db.map(|need| need - 8.0))],
             rate_classes: vec![0; stations],
             errors: Vec::new(),
             rate_controls: Vec::new(),
             contenders: (0..stations as StationId).map(contender).collect(),
-            hearing,
-        });
+        };
+        let mut field = Field::new(config, HearingConfig { needs_db, ..hearing });
         let mut supply = Saturated::new(self.receivers.clone(), bytes);
         field.frames_ready(Time::ZERO, &mut supply);
         while field.next_time() < self::seconds(seconds) {

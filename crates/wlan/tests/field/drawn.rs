@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::{
     AccessParameters, ArrivalBeforeOwnAck, ContenderConfig, ContenderId, EdcaConfig, FailureCounts,
-    Field, FieldConfig, FrameErrors, HearingConfig, MacConfig, MacCounters, PhyConfig, Protection,
+    Field, FrameErrors, HearingConfig, MacConfig, MacCounters, MediumConfig, PhyConfig, Protection,
     ProtectionKind, StationId, View, WeakerBefore,
 };
 
@@ -17,7 +17,7 @@ use super::traffic::{Packet, Queues, Traffic};
 
 /// A field, or its plain reference.
 trait Medium {
-    fn make(config: FieldConfig<'_>) -> Self;
+    fn make(config: MediumConfig<'_>, hearing: HearingConfig) -> Self;
     fn next_time(&self) -> Time;
     fn frames_ready(&mut self, now: Time, supply: &mut Queues);
     fn advance(&mut self, now: Time, supply: &mut Queues);
@@ -39,8 +39,8 @@ trait Medium {
 
 macro_rules! medium {
     ($kind:ident) => {
-        fn make(config: FieldConfig<'_>) -> Self {
-            Self::new(config)
+        fn make(config: MediumConfig<'_>, hearing: HearingConfig) -> Self {
+            Self::new(config, hearing)
         }
 
         fn next_time(&self) -> Time {
@@ -117,7 +117,6 @@ pub(crate) struct Drawn {
     phy: PhyConfig,
     mac: MacConfig,
     hearing: HearingConfig,
-    needs_db: Option<f64>,
     accesses: Vec<AccessParameters>,
     /// The AIFS of access points, if it differs.
     of_access_points: Option<Duration>,
@@ -175,15 +174,15 @@ impl Drawn {
             }
         });
         let traffic = traffic.collect();
-        let hearing = Self::hear(&cells, kind, &mut draws);
-        let needs_db = hearing.noise_dbm.map(|_| f64::from(10 + draws.up_to(12)));
+        let mut hearing = Self::hear(&cells, kind, &mut draws);
+        let need = hearing.noise_dbm.map(|_| f64::from(10 + draws.up_to(12)));
+        hearing.needs_db.push((need, need.map(|need| need - 8.0)));
         let of_access_points = None;
         Self {
             cells,
             phy,
             mac,
             hearing,
-            needs_db,
             accesses,
             of_access_points,
             traffic,
@@ -251,6 +250,7 @@ impl Drawn {
         HearingConfig {
             classes: (0..stations as u32).collect(),
             received_dbm,
+            needs_db: Vec::new(),
             sense_dbm: -82.0,
             energy_dbm: if draws.unit() < 0.3 { -82.0 } else { -62.0 },
             noise_dbm: powers.then_some(-94.0),
@@ -292,20 +292,18 @@ impl Drawn {
             bursts: None,
         };
         let stations = self.cells.len();
-        let needs_db = self.needs_db;
-        let mut field = M::make(FieldConfig {
+        let config = MediumConfig {
             phy: &self.phy,
-            mac: &self.mac,
+            mac: self.mac.clone(),
             cells: self.cells.clone(),
             rates: vec![(self.phy.data_rate, self.phy.control_rate)],
             pairs: BTreeMap::new(),
-            needs_db: vec![(needs_db, needs_db.map(|need| need - 8.0))],
             rate_classes: vec![0; stations],
             errors: (0..stations).map(|station| self.errors_of(station)).collect(),
             rate_controls: Vec::new(),
             contenders: (0..stations * queues).map(contender).collect(),
-            hearing: self.hearing.clone(),
-        });
+        };
+        let mut field = M::make(config, self.hearing.clone());
         if in_frames {
             field.play_in_frames();
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use airtcp_kernel::Time;
 use airtcp_wlan::{
-    AccessParameters, AfterCollision, Cell, CellConfig, ContenderConfig, ContenderId, MacConfig,
+    AccessParameters, AfterCollision, Cell, ContenderConfig, ContenderId, MacConfig, MediumConfig,
     StationId,
 };
 
@@ -151,11 +151,10 @@ fn play_cell(stations: u32, mac: &MacConfig, seed: u64, played: u64) -> Vec<Got>
         backoffs: backoffs(seed, station),
         bursts: None,
     };
-    let mut cell = Cell::new(CellConfig {
+    let mut cell = Cell::new(MediumConfig {
         phy: &phy,
         mac: mac.clone(),
-        access_point: 0,
-        cells: Vec::new(),
+        cells: vec![0; stations as usize + 1],
         rates: vec![(phy.data_rate, phy.control_rate)],
         pairs: BTreeMap::new(),
         rate_classes: vec![0; stations as usize + 1],

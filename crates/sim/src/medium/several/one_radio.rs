@@ -8,15 +8,12 @@
 use std::collections::BTreeSet;
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_wlan::{Cell, ContenderId, Emlsr, StationId};
+use airtcp_wlan::{ACCESS_POINT, Cell, ContenderId, Emlsr, StationId};
 
 use super::Several;
 use crate::medium::numbers::Renumbered;
 use crate::packet::Packet;
 use crate::world::{Over, World};
-
-/// The access point of links.
-const ACCESS_POINT: StationId = 0;
 
 /// The radios of stations that have one radio for several links.
 #[derive(Debug)]

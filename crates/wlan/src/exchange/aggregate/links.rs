@@ -8,7 +8,7 @@ use crate::exchange::{Air, Desk, OnAir, Roles};
 use crate::frame::Emlsr;
 use crate::peer::Peer;
 use crate::sequence::ht::HtExchange;
-use crate::station::{ContenderId, EVERYBODY, StationId};
+use crate::station::{ACCESS_POINT, ContenderId, EVERYBODY, StationId};
 
 /// The place of a medium among the links of its access point.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ impl<P: Clone> Aggregate<P> {
         is_absent: bool,
     ) {
         let from_it = air.originators[by as usize].station == station;
-        let receiver = if from_it { air.roles.access_point() } else { station };
+        let receiver = if from_it { ACCESS_POINT } else { station };
         let window = &mut self.peers[by as usize].of_mut(receiver).window;
         window.on_mut(self.link.number).is_absent = is_absent;
     }

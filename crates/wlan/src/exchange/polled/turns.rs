@@ -14,7 +14,7 @@ use airtcp_kernel::Time;
 use super::{Polled, class_of_poll};
 use crate::events::Supply;
 use crate::exchange::{Air, OnAir, Play};
-use crate::station::{ContenderId, StationId};
+use crate::station::{ACCESS_POINT, ContenderId, StationId};
 
 /// The access point's next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,9 @@ pub(super) enum Turn {
     End,
 }
 
+/// The first station that is polled: the next one after the access point.
+const FIRST: usize = ACCESS_POINT as usize + 1;
+
 /// Which stations have been polled.
 #[derive(Debug)]
 pub(super) struct Round {
@@ -33,8 +36,6 @@ pub(super) struct Round {
     round: u64,
     /// All stations before this one have been polled in this round.
     next: usize,
-    /// The access point, which is not polled.
-    access_point: StationId,
     /// True if the last poll carried data.
     had_data: bool,
     /// Polls in a row without data in either direction.
@@ -42,9 +43,9 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// Creates the first round of `nodes` stations, of which one is the access point.
-    pub(super) fn new(nodes: usize, access_point: StationId) -> Self {
-        Self { last: vec![0; nodes], round: 1, next: 0, access_point, had_data: false, idle: 0 }
+    /// Creates the first round of `nodes` stations, of which the first is the access point.
+    pub(super) fn new(nodes: usize) -> Self {
+        Self { last: vec![0; nodes], round: 1, next: FIRST, had_data: false, idle: 0 }
     }
 
     pub(super) fn begin_period(&mut self) {
@@ -54,9 +55,7 @@ impl Round {
 
     /// Returns the next station of this round, if any is left.
     fn next(&mut self) -> Option<StationId> {
-        while self.next == self.access_point as usize
-            || self.last.get(self.next) == Some(&self.round)
-        {
+        while self.last.get(self.next) == Some(&self.round) {
             self.next += 1;
         }
         (self.next < self.last.len()).then_some(self.next as StationId)
@@ -66,11 +65,6 @@ impl Round {
     fn takes_data(&self, to: StationId, next: Option<StationId>) -> bool {
         let Some(&last) = self.last.get(to as usize) else { return false };
         last != self.round || !self.had_data || next.is_none()
-    }
-
-    /// Returns the station with the lowest number.
-    fn first(&self) -> StationId {
-        StationId::from(self.access_point == 0)
     }
 
     fn is_idle(&self) -> bool {
@@ -87,7 +81,7 @@ impl Round {
 
     fn begin(&mut self) {
         self.round += 1;
-        self.next = 0;
+        self.next = FIRST;
     }
 
     /// Counts a poll and its response; `moved`: at least one of them had data.
@@ -129,7 +123,7 @@ impl<P: Clone, S: Supply<P>> Play<'_, P, Polled, S> {
             (Some(to), _) => Turn::Poll { to, has_data: true },
             (None, _) if round.is_idle() => Turn::End,
             (None, next) => {
-                let to = next.unwrap_or_else(|| round.first());
+                let to = next.unwrap_or(FIRST as StationId);
                 if fits(to, empty_bits) { Turn::Poll { to, has_data: false } } else { Turn::End }
             }
         };

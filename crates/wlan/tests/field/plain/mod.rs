@@ -20,8 +20,8 @@ use crate::counters::MacCounters;
 use crate::events::Supply;
 use crate::exchange::aggregate::Aggregate;
 use crate::exchange::{Originator, Roles, limit};
-use crate::field::{FailureCounts, FieldConfig, View};
-use crate::medium::ErrorModel;
+use crate::field::{FailureCounts, HearingConfig, View};
+use crate::medium::{ErrorModel, MediumConfig};
 use crate::sequence::dcf::FrameTable;
 use crate::station::{ContenderId, StationId};
 use contention::{Queue, Waits};
@@ -69,15 +69,16 @@ pub(crate) struct Plain<P> {
 }
 
 impl<P: Clone> Plain<P> {
-    pub(crate) fn new(config: FieldConfig<'_>) -> Self {
-        let FieldConfig { phy, mac, rates, contenders, .. } = config;
-        let powers = Powers::new(config.hearing, mac.rules.weaker_before);
+    pub(crate) fn new(config: MediumConfig<'_>, hearing: HearingConfig) -> Self {
+        let MediumConfig { phy, mac, rates, contenders, .. } = config;
+        let needs_db = hearing.needs_db.clone();
+        let powers = Powers::new(hearing, mac.rules.weaker_before);
         let access_points = config.cells.iter().max().map_or(0, |last| last + 1);
         let count = config.cells.len() as StationId;
-        let roles = Roles::of_cells(config.cells, config.rate_classes);
+        let roles = Roles::new(config.cells, config.rate_classes);
         let aggregate = Aggregate::new(
             phy,
-            mac,
+            &mac,
             (&rates, &config.pairs),
             config.rate_controls,
             (&roles, &contenders),
@@ -86,7 +87,7 @@ impl<P: Clone> Plain<P> {
         let of_dsss = phy.dsss.map(|dsss| dsss.preamble_time + dsss.plcp_header_time);
         let phy_header = of_ofdm.or(of_dsss).unwrap_or_default();
         let cts = rates.iter().map(|&(_, control)| phy.ppdu_time(phy.cts_bits, control)).max();
-        let settings = Settings::new(phy, mac);
+        let settings = Settings::new(phy, &mac);
         let station = |station| {
             let of = (0..).zip(&contenders).filter(|(_, one)| one.station == station);
             Station::new(of.map(|(id, _)| id).collect())
@@ -102,7 +103,7 @@ impl<P: Clone> Plain<P> {
             nav_timeout: phy.sifs * 2 + cts.unwrap_or_default() + phy_header + phy.slot_time * 2,
             stations: (0..count).map(station).collect(),
             queues: contenders.iter().map(queue).collect(),
-            needs: (config.needs_db.iter())
+            needs: (needs_db.iter())
                 .map(|&(data, control)| (powers.need(data), powers.need(control)))
                 .collect(),
             originators: contenders.iter().map(Originator::new).collect(),

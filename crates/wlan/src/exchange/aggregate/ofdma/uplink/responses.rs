@@ -14,7 +14,7 @@ use crate::contention::Retry;
 use crate::events::{Began, MacEvent, Supply, TriggeredFrames, TriggeredPsdu};
 use crate::exchange::{Air, Exchange, OnAir, Play};
 use crate::frame::Psdu;
-use crate::station::{ContenderId, EVERYBODY};
+use crate::station::{ACCESS_POINT, ContenderId, EVERYBODY};
 
 impl<P: Clone> Aggregate<P> {
     /// Computes when the frames of the response arrive that begins at `now`. Returns when the first
@@ -56,9 +56,7 @@ impl<P: Clone> Aggregate<P> {
                     let frames = air.originators[by as usize].frames().expect("it has data");
                     TriggeredFrames::Data { frames, received, lost }
                 }
-                Response::Request => {
-                    TriggeredFrames::Request(self.window_start(by, air.roles.access_point()))
-                }
+                Response::Request => TriggeredFrames::Request(self.window_start(by, ACCESS_POINT)),
                 Response::Nothing => {
                     TriggeredFrames::Report(reports[station as usize].map_or(0, |(_, bits)| bits))
                 }
@@ -102,7 +100,7 @@ impl<P: Clone, S: Supply<P>> Play<'_, P, Aggregate<P>, S> {
     /// Stores the report of a unit's station, which is received at `end`.
     fn reports(&mut self, place: usize, end: Time) {
         let Unit { station, by, .. } = self.mac.uplink().units[place];
-        let window = &self.mac.peers[by as usize].of(self.air.roles.access_point()).window;
+        let window = &self.mac.peers[by as usize].of(ACCESS_POINT).window;
         let held: u64 = window.iter().map(|mpdu| mpdu.bits).sum();
         let bits = held
             + self.supply.queued_bits(by, self.air.frames.mpdu_bits(0), MOST_REPORTED_BITS + 1);
@@ -113,14 +111,13 @@ impl<P: Clone, S: Supply<P>> Play<'_, P, Aggregate<P>, S> {
     fn respond(&mut self, place: usize, now: Time) -> Response {
         let response = self.mac.uplink().response;
         let Unit { by, class, ppdus, .. } = self.mac.uplink().units[place];
-        let access_point = self.air.roles.access_point();
         let exchange = &self.mac.exchanges[class as usize];
         let peers = &mut self.mac.peers[by as usize];
         let queue = &mut self.mac.queues[by as usize];
-        let window = &mut peers.of_mut(access_point).window;
+        let window = &mut peers.of_mut(ACCESS_POINT).window;
         queue.choice = None;
         if window.on(0).request_due {
-            queue.sends = Sends::Request(access_point);
+            queue.sends = Sends::Request(ACCESS_POINT);
             return Response::Request;
         }
         let room = exchange.unit_room(&ppdus, response);
@@ -131,7 +128,7 @@ impl<P: Clone, S: Supply<P>> Play<'_, P, Aggregate<P>, S> {
         originator.fill(by, now, window, &limits, &mut mpdus, self.supply);
         self.mac.broken_law =
             self.mac.broken_law.take().or(breaks_window(window, &mpdus, exchange));
-        peers.update_pending(access_point);
+        peers.update_pending(ACCESS_POINT);
         if mpdus.is_empty() {
             return Response::Nothing;
         }
@@ -169,8 +166,7 @@ impl<P: Clone, S: Supply<P>> Play<'_, P, Aggregate<P>, S> {
         let (mut size, mut answered) = (0, None);
         for unit in &units {
             if unit.sends == Response::Request {
-                let access_point = self.air.roles.access_point();
-                self.desk().receive_request(unit.by, access_point, now);
+                self.desk().receive_request(unit.by, ACCESS_POINT, now);
             }
             let (block_ack_bits, rate) = self.mac.exchanges[unit.class as usize].block_ack();
             let with_bitmap = block_ack_bits - LESS_THAN_ALONE_BITS;
