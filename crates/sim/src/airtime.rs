@@ -6,17 +6,7 @@
 use std::ops::Range;
 
 use airtcp_kernel::{Duration, Time, counters};
-use airtcp_wlan::{FrameTimes, PhyConfig};
-
-/// Nanoseconds of the measured time, by what was on the air.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct AirtimeParts {
-    pub(crate) idle: Duration,
-    pub(crate) data: Duration,
-    pub(crate) tcp_ack: Duration,
-    pub(crate) control: Duration,
-    pub(crate) collision: Duration,
-}
+use airtcp_wlan::{AirtimeParts, FrameTimes, PhyConfig};
 
 counters! {
     /// Nanoseconds of the measured time, by the contents of exchanges' frames.
@@ -277,7 +267,7 @@ impl AirtimeAccount {
     pub(crate) fn collision(&mut self, start: Time, frames_end: Time, end: Time) {
         let lost = self.measured(start, frames_end);
         self.settle(start, end, lost);
-        self.parts.collision += lost;
+        self.parts.overlapped += lost;
     }
 
     /// Counts `frames` that begin together at `start` and collide, by cell.
@@ -314,8 +304,7 @@ impl AirtimeAccount {
             parts.tcp_ack += exchanges.tcp_ack;
             parts.control += exchanges.control;
         }
-        let AirtimeParts { idle, data, tcp_ack, control, collision } = parts;
-        let sum = idle + data + tcp_ack + control + collision;
+        let sum = parts.total();
         if sum != self.to - self.from {
             return Err(format!("airtime adds up to {sum}, not to {}", self.to - self.from));
         }
@@ -368,7 +357,7 @@ mod tests {
 
         let parts = account.close().unwrap();
 
-        assert_eq!(parts.collision, Duration::from_micros(10 + 10 + 5));
+        assert_eq!(parts.overlapped, Duration::from_micros(10 + 10 + 5));
         assert_eq!(parts.idle, Duration::from_micros(40 + 35));
     }
 

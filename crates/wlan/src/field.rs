@@ -46,7 +46,7 @@ use crate::exchange::{Originator, Roles, limit};
 use crate::medium::{ErrorModel, MediumConfig};
 use crate::sequence::dcf::FrameTable;
 use crate::station::{ContenderId, StationId};
-pub use books::{FailureCounts, View};
+pub use books::{AirtimeParts, FailureCounts, View};
 use books::{OnAir, Sensed};
 use clock::{Clock, Key, Rank};
 use even::{Even, Times};

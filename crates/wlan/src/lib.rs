@@ -48,7 +48,7 @@ pub use events::{
     Began, CfFrame, HeardBy, HeardFrame, HeardKind, MacEvent, Supply, TriggeredFrames,
     TriggeredPsdu,
 };
-pub use field::{FailureCounts, Field, HearingConfig, View};
+pub use field::{AirtimeParts, FailureCounts, Field, HearingConfig, View};
 pub use frame::{Emlsr, Frames, LOWEST_OFDM_RATE, Mpdu, Msdu, Ppdu, Trigger, UserPsdu};
 pub use medium::{CollidedFrame, FrameErrors, MediumConfig};
 pub use phy::{

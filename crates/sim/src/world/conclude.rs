@@ -1,7 +1,7 @@
 //! The end of a run: checks the conservation laws, then computes the outcome from the counters.
 
 use airtcp_kernel::Duration;
-use airtcp_wlan::{ContenderId, FailureCounts, MacCounters, View};
+use airtcp_wlan::{AirtimeParts, ContenderId, FailureCounts, MacCounters, View};
 
 use super::World;
 use super::groups::SentCounts;
@@ -10,7 +10,6 @@ use super::measure::QueueCounts;
 use super::metrics::{Traffic, fraction, mac_metrics};
 use super::node::{Node, Transmitter};
 use super::ppdus::PpduCounts;
-use crate::airtime::AirtimeParts;
 use crate::connection::Connection;
 use crate::conservation::{Waiting, options_kept};
 use crate::control::RunError;
@@ -73,7 +72,7 @@ impl World<'_> {
                 data: share(airtime.data),
                 tcp_ack: share(airtime.tcp_ack),
                 control: share(airtime.control),
-                collision: share(airtime.collision),
+                collision: share(airtime.overlapped),
             },
             counts,
             stations: self.station_records(&mac, &failures, &flows),
@@ -145,7 +144,8 @@ impl World<'_> {
             return Ok((self.close_airtime()?, Vec::new()));
         }
         let views = self.views(medium)?;
-        Ok((self.mean_airtime(&views), views))
+        let parts: Vec<_> = views.iter().map(|view| view.parts).collect();
+        Ok((self.mean_airtime(&parts), views))
     }
 
     /// Returns the MAC counters of each node in the measured time.

@@ -2,12 +2,14 @@
 //! successful exchanges of each group are counted, and the records of cells created.
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_wlan::{Began, ContenderId, FailureCounts, Field, FrameTimes, MacEvent, Ppdu, View};
+use airtcp_wlan::{
+    AirtimeParts, Began, ContenderId, FailureCounts, Field, FrameTimes, MacEvent, Ppdu, View,
+};
 
 use super::World;
 use super::groups::Places;
 use super::node::Transmitter;
-use crate::airtime::{AirtimeParts, Cargo};
+use crate::airtime::Cargo;
 use crate::medium::Medium;
 use crate::outcome::{CellAirtime, CellFailures, CellRecord, FlowRecord};
 use crate::packet::Packet;
@@ -152,22 +154,10 @@ impl World<'_> {
         let measured = self.scenario.run.duration;
         let views = field.views(self.now).zip(&self.field.views);
         let views = views.map(|(now, before)| {
-            let View { idle, data, tcp_ack, control, overlapped, heard, of_cells } = now;
-            let view = View {
-                idle: idle - before.idle,
-                data: data - before.data,
-                tcp_ack: tcp_ack - before.tcp_ack,
-                control: control - before.control,
-                overlapped: overlapped - before.overlapped,
-                heard: heard - before.heard,
-                of_cells: of_cells
-                    .iter()
-                    .zip(&before.of_cells)
-                    .map(|(&now, &then)| now - then)
-                    .collect(),
-            };
-            let own = view.data + view.tcp_ack + view.control + view.overlapped;
-            let all = view.idle + view.heard + own;
+            let of_cells = now.of_cells.iter().zip(&before.of_cells);
+            let of_cells = of_cells.map(|(&now, &then)| now - then).collect();
+            let view = View { parts: now.parts - before.parts, of_cells };
+            let all = view.parts.total();
             if all == measured {
                 Ok(view)
             } else {
@@ -183,18 +173,22 @@ impl World<'_> {
         both.map(|(&now, &then)| now - then).collect()
     }
 
-    /// Returns the mean of what the access points of several cells have sensed.
-    pub(super) fn mean_airtime(&self, views: &[View]) -> AirtimeParts {
-        let mean = |part: fn(&View) -> Duration| {
-            let sum = views.iter().map(|view| part(view).as_nanos()).sum::<u64>();
-            Duration::from_nanos(sum / views.len() as u64)
+    /// Returns the mean of what several access points have sensed; all that is not of their own
+    /// cells is idle.
+    pub(super) fn mean_airtime(&self, of_cells: &[AirtimeParts]) -> AirtimeParts {
+        let mean = |part: fn(&AirtimeParts) -> Duration| {
+            let sum = of_cells.iter().map(|one| part(one).as_nanos()).sum::<u64>();
+            Duration::from_nanos(sum / of_cells.len() as u64)
         };
-        let data = mean(|view| view.data);
-        let tcp_ack = mean(|view| view.tcp_ack);
-        let control = mean(|view| view.control);
-        let collision = mean(|view| view.overlapped);
-        let idle = self.scenario.run.duration - data - tcp_ack - control - collision;
-        AirtimeParts { idle, data, tcp_ack, control, collision }
+        let mut parts = AirtimeParts {
+            data: mean(|one| one.data),
+            tcp_ack: mean(|one| one.tcp_ack),
+            control: mean(|one| one.control),
+            overlapped: mean(|one| one.overlapped),
+            ..AirtimeParts::default()
+        };
+        parts.idle = self.scenario.run.duration - parts.own();
+        parts
     }
 
     /// Creates the record of each of several cells from what its access point has sensed.
@@ -218,15 +212,13 @@ impl World<'_> {
             .map(|(cell, (view, failed))| {
                 let goodput = of_flows.of(cell).iter();
                 let attempts = of_queues.of(cell).iter();
+                let AirtimeParts { idle, data, tcp_ack, control, overlapped, heard } = view.parts;
                 CellRecord {
                     goodput_bps: goodput.map(|&flow| flows[flow as usize].goodput_bps).sum(),
                     airtime: CellAirtime {
-                        own: share(view.data)
-                            + share(view.tcp_ack)
-                            + share(view.control)
-                            + share(view.overlapped),
-                        heard: share(view.heard),
-                        idle: share(view.idle),
+                        own: share(data) + share(tcp_ack) + share(control) + share(overlapped),
+                        heard: share(heard),
+                        idle: share(idle),
                     },
                     attempts: attempts.map(|&id| self.mac_counted_by(id, medium).attempts).sum(),
                     failures: CellFailures {

@@ -8,14 +8,14 @@
 use std::ops::Range;
 
 use airtcp_kernel::{Duration, Time};
-use airtcp_wlan::{ContenderId, FailureCounts, FrameTimes, Rate, View};
+use airtcp_wlan::{AirtimeParts, ContenderId, FailureCounts, FrameTimes, Rate, View};
 
 use super::World;
 use super::capture::OnAir;
 use super::groups::{DIRECTIONS, scope, scopes};
 use super::measure::PayloadFrom;
 use super::node::Node;
-use crate::airtime::{AirtimeAccount, AirtimeParts, Cargo, CellParts, Colliding, ExchangeParts};
+use crate::airtime::{AirtimeAccount, Cargo, CellParts, Colliding, ExchangeParts};
 use crate::medium::Medium;
 use crate::scenario::{RadioLink, Scenario};
 
@@ -264,9 +264,9 @@ impl World<'_> {
     /// The violated invariant.
     pub(super) fn close_airtime(&mut self) -> Result<AirtimeParts, String> {
         let mut all = Vec::new();
-        self.for_each_part(|world, _| all.push(world.airtime.close().map(|one| view_of(&one))));
-        let views: Vec<View> = all.into_iter().collect::<Result<_, _>>()?;
-        Ok(self.mean_airtime(&views))
+        self.for_each_part(|world, _| all.push(world.airtime.close()));
+        let all: Vec<_> = all.into_iter().collect::<Result<_, _>>()?;
+        Ok(self.mean_airtime(&all))
     }
 
     /// Returns the account of the medium of `scope`.
@@ -289,7 +289,7 @@ impl World<'_> {
             let of_part = match medium.part(part) {
                 Medium::Field(field) => world.field_views(field),
                 _ if world.plays(Kind::Cells) => world.shared_views(part),
-                _ => world.airtime.close().map(|parts| vec![view_of(&parts)]),
+                _ => world.airtime.close().map(|parts| vec![View { parts, of_cells: Vec::new() }]),
             };
             match (of_part, medium.numbers(part)) {
                 (Ok(of_part), Some(numbers)) => {
@@ -325,12 +325,14 @@ impl World<'_> {
         let on_air = own.iter().map(|one| one.alone.total() + one.overlapped);
         let of_cells: Vec<_> = on_air.collect();
         let view = |(one, &on_air): (&CellParts, &Duration)| View {
-            idle: sums.idle,
-            data: one.alone.data,
-            tcp_ack: one.alone.tcp_ack,
-            control: one.alone.control,
-            overlapped: one.overlapped,
-            heard: busy - on_air,
+            parts: AirtimeParts {
+                idle: sums.idle,
+                data: one.alone.data,
+                tcp_ack: one.alone.tcp_ack,
+                control: one.alone.control,
+                overlapped: one.overlapped,
+                heard: busy - on_air,
+            },
             of_cells: of_cells.clone(),
         };
         Ok(own.iter().zip(&of_cells).map(view).collect())
@@ -379,18 +381,4 @@ fn spread(times: &[Duration], cells: &[u32], count: usize) -> Vec<Duration> {
         all[cell as usize] = time;
     }
     all
-}
-
-/// Returns the view of an access point that hears only its own cell.
-fn view_of(parts: &AirtimeParts) -> View {
-    let &AirtimeParts { idle, data, tcp_ack, control, collision } = parts;
-    View {
-        idle,
-        data,
-        tcp_ack,
-        control,
-        overlapped: collision,
-        heard: Duration::ZERO,
-        of_cells: Vec::new(),
-    }
 }

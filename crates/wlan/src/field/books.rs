@@ -25,21 +25,41 @@ counters! {
     }
 }
 
-/// The airtime so far as an access point senses it. The parts up to `heard` sum to the total.
+counters! {
+    /// Airtime by what is on the air at an access point. The parts sum to the total.
+    pub struct AirtimeParts {
+        /// Nothing is on the air.
+        pub idle: Duration,
+        /// One data frame of the own cell is on the air.
+        pub data: Duration,
+        /// One frame of the own cell is on the air that contains only TCP acknowledgments.
+        pub tcp_ack: Duration,
+        /// One frame of the own cell is on the air that contains no data.
+        pub control: Duration,
+        /// A frame of the own cell overlaps with another frame.
+        pub overlapped: Duration,
+        /// Only frames of other cells are on the air.
+        pub heard: Duration,
+    }
+}
+
+impl AirtimeParts {
+    /// Returns the time of the own cell's frames.
+    pub fn own(&self) -> Duration {
+        self.data + self.tcp_ack + self.control + self.overlapped
+    }
+
+    /// Returns the sum of all parts.
+    pub fn total(&self) -> Duration {
+        self.idle + self.own() + self.heard
+    }
+}
+
+/// The airtime so far as an access point senses it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
-    /// Nothing is on the air.
-    pub idle: Duration,
-    /// One data frame of the own cell is on the air.
-    pub data: Duration,
-    /// One frame of the own cell is on the air that contains only TCP acknowledgments.
-    pub tcp_ack: Duration,
-    /// One frame of the own cell is on the air that contains no data.
-    pub control: Duration,
-    /// A frame of the own cell overlaps with another frame.
-    pub overlapped: Duration,
-    /// Only frames of other cells are on the air.
-    pub heard: Duration,
+    /// By what is on the air.
+    pub parts: AirtimeParts,
     /// For each cell, the time in which any of its frames is on the air.
     pub of_cells: Vec<Duration>,
 }
@@ -100,7 +120,7 @@ impl OnAir {
     }
 }
 
-/// The parts of the airtime, in the order of [`View`].
+/// The parts of the airtime, in the order of [`AirtimeParts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Idle,
@@ -189,9 +209,10 @@ impl Sensed {
         let mut parts = self.parts;
         parts[self.part as usize] += now - self.since;
         let [idle, data, tcp_ack, control, overlapped, heard] = parts;
+        let parts = AirtimeParts { idle, data, tcp_ack, control, overlapped, heard };
         let of_cell = |cell: usize| {
             if cell == self.cell as usize {
-                data + tcp_ack + control + overlapped
+                parts.own()
             } else if let Some(of_cells) = &self.of_cells {
                 of_cells[cell].until(now)
             } else if self.hears[cell] {
@@ -201,7 +222,7 @@ impl Sensed {
             }
         };
         let of_cells = (0..cells.len()).map(of_cell).collect();
-        View { idle, data, tcp_ack, control, overlapped, heard, of_cells }
+        View { parts, of_cells }
     }
 }
 

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use airtcp_kernel::{Duration, RandomStream, Time};
 use airtcp_wlan::{
-    AccessParameters, ArrivalBeforeOwnAck, ContenderConfig, ContenderId, EdcaConfig, FailureCounts,
-    Field, FrameErrors, HearingConfig, MacConfig, MacCounters, MediumConfig, PhyConfig, Protection,
-    ProtectionKind, StationId, View, WeakerBefore,
+    AccessParameters, AirtimeParts, ArrivalBeforeOwnAck, ContenderConfig, ContenderId, EdcaConfig,
+    FailureCounts, Field, FrameErrors, HearingConfig, MacConfig, MacCounters, MediumConfig,
+    PhyConfig, Protection, ProtectionKind, StationId, View, WeakerBefore,
 };
 
 use super::aggregates::{ax, ax_mac};
@@ -424,10 +424,9 @@ impl Digest {
             self.add_text(&format!("{failures:?}"));
         }
         for view in field.views(now) {
-            let parts =
-                [view.idle, view.data, view.tcp_ack, view.control, view.overlapped, view.heard];
-            let sum = parts.iter().fold(Duration::ZERO, |sum, &part| sum + part);
-            assert_eq!(sum, now - Time::ZERO, "airtime is conserved");
+            assert_eq!(view.parts.total(), now - Time::ZERO, "airtime is conserved");
+            let AirtimeParts { idle, data, tcp_ack, control, overlapped, heard } = view.parts;
+            let parts = [idle, data, tcp_ack, control, overlapped, heard];
             self.add_text(&format!("{parts:?} {:?}", view.of_cells));
         }
     }

@@ -36,12 +36,12 @@ impl Sensed {
         let passed = now - std::mem::replace(&mut self.since, now);
         let view = &mut self.view;
         let part = match self.on_air[..] {
-            [] => &mut view.idle,
-            [(_, _, Part::Data)] => &mut view.data,
-            [(_, _, Part::TcpAck)] => &mut view.tcp_ack,
-            [(_, _, Part::Control)] => &mut view.control,
-            _ if self.on_air.iter().all(|one| one.2 == Part::Heard) => &mut view.heard,
-            _ => &mut view.overlapped,
+            [] => &mut view.parts.idle,
+            [(_, _, Part::Data)] => &mut view.parts.data,
+            [(_, _, Part::TcpAck)] => &mut view.parts.tcp_ack,
+            [(_, _, Part::Control)] => &mut view.parts.control,
+            _ if self.on_air.iter().all(|one| one.2 == Part::Heard) => &mut view.parts.heard,
+            _ => &mut view.parts.overlapped,
         };
         *part += passed;
         for (cell, sum) in (0..).zip(&mut view.of_cells) {
