@@ -30,5 +30,11 @@ macro_rules! counters {
                 Self { $($field: self.$field - earlier.$field,)+ }
             }
         }
+
+        impl std::iter::Sum for $counters {
+            fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+                all.fold(Self::default(), |sum, one| sum + one)
+            }
+        }
     };
 }

@@ -1,7 +1,7 @@
 //! One TCP connection: the endpoint at the station, the endpoint at the server, and the packets
 //! between them. Its purpose is the application's business.
 
-use airtcp_kernel::Time;
+use airtcp_kernel::{Time, counters};
 use airtcp_tcp::{
     Block, Config, Counters, EcnCounters, Endpoint, Flags, Opening, Segment, SegmentOptions,
     Timestamps,
@@ -351,22 +351,13 @@ impl SmallQueue {
     }
 }
 
-/// The counters of connections' ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TcpCounts {
-    pub(crate) segments: u64,
-    pub(crate) retransmissions: u64,
-    pub(crate) timeouts: u64,
-    pub(crate) ecn_marks: u64,
-    pub(crate) ecn_reductions: u64,
-}
-
-impl TcpCounts {
-    pub(crate) fn add(&mut self, other: Self) {
-        self.segments += other.segments;
-        self.retransmissions += other.retransmissions;
-        self.timeouts += other.timeouts;
-        self.ecn_marks += other.ecn_marks;
-        self.ecn_reductions += other.ecn_reductions;
+counters! {
+    /// The counters of connections' ends.
+    pub(crate) struct TcpCounts {
+        pub(crate) segments: u64,
+        pub(crate) retransmissions: u64,
+        pub(crate) timeouts: u64,
+        pub(crate) ecn_marks: u64,
+        pub(crate) ecn_reductions: u64,
     }
 }

@@ -161,8 +161,7 @@ impl Medium {
             Self::Cell(cell) => *cell.counters(contender),
             Self::Field(field) => *field.counters(contender),
             Self::Several(several) => {
-                let counters = several.of(contender).map(|(medium, own)| medium.counters(own));
-                counters.fold(MacCounters::default(), |sum, one| sum + one)
+                several.of(contender).map(|(medium, own)| medium.counters(own)).sum()
             }
         }
     }

@@ -157,8 +157,7 @@ impl Several {
 
     /// Returns the sum of the counters.
     pub(super) fn cell_counters(&self) -> CellCounters {
-        let of_parts = self.parts.iter().map(Medium::cell_counters);
-        of_parts.fold(CellCounters::default(), |sum, one| sum + one)
+        self.parts.iter().map(Medium::cell_counters).sum()
     }
 }
 

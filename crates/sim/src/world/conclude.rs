@@ -51,7 +51,7 @@ impl World<'_> {
         for connection in &self.connections {
             if connection.open {
                 let flow = &mut self.flows[connection.flow as usize];
-                flow.measured.tcp.add(connection.counted());
+                flow.measured.tcp += connection.counted();
             }
         }
         if let Some(began) = medium.contention_free_since() {
@@ -355,7 +355,7 @@ impl World<'_> {
     /// Returns the sum of the queue counters of some nodes.
     pub(super) fn queue_counts(&self, of: impl Fn(&Node) -> bool) -> QueueCounts {
         let is_of = |one: &&Transmitter| of(&self.nodes[one.node as usize]);
-        QueueCounts::of(self.transmitters.iter().filter(is_of))
+        self.transmitters.iter().filter(is_of).map(|one| one.counts).sum()
     }
 }
 

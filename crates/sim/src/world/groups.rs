@@ -100,21 +100,18 @@ impl World<'_> {
             .zip(&scenario.stations)
             .map(|(group, stations)| {
                 let own = nodes.of(group).iter().map(|&node| mac[node as usize]);
-                let own = own.fold(MacCounters::default(), |sum, counted| sum + counted);
+                let own: MacCounters = own.sum();
                 let [down, up] = DIRECTIONS.map(|direction| scope(group, direction));
                 let mut all = self.scope_metrics(&[down, up], &of_scopes, flows);
                 all.extend(station_metrics(own, self.is_aggregated()));
                 if let Some(ppdus) = &self.measures.ppdus {
-                    let mut sent = PpduCounts::default();
-                    for &id in queues.of(group) {
-                        sent += ppdus.by(id);
-                    }
+                    let sent = queues.of(group).iter().map(|&id| ppdus.by(id)).sum();
                     all.extend(PpduCounts::metrics(ppdus.to(group), sent));
                 } else {
                     all.extend(PpduCounts::metrics(PpduCounts::default(), PpduCounts::default()));
                 }
                 let own = queues.of(group).iter().map(|&id| &self.transmitters[id as usize]);
-                let queues = QueueCounts::of(own);
+                let queues: QueueCounts = own.map(|one| one.counts).sum();
                 let lost = fraction(queues.queue_drops, queues.arrivals);
                 all.insert("station_queue_drop_probability", lost);
                 let [download, upload] = [down, up].map(|scope| {

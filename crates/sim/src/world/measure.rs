@@ -3,7 +3,7 @@
 
 use std::ops::AddAssign;
 
-use airtcp_kernel::{Duration, Time};
+use airtcp_kernel::{Duration, Time, counters};
 use airtcp_wlan::{CellCounters, ContenderId, MacCounters};
 
 use super::World;
@@ -21,23 +21,12 @@ use crate::statistics::{Histogram, Level, Series};
 /// Intervals of the goodput series.
 const SERIES_BINS: usize = 100;
 
-/// The counters of one or several queues.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct QueueCounts {
-    pub(super) arrivals: u64,
-    /// Counted if the packet arrived in the measured time, also for later drops by CoDel.
-    pub(super) queue_drops: u64,
-}
-
-impl QueueCounts {
-    /// Returns the sum of some queues.
-    pub(super) fn of<'a>(queues: impl Iterator<Item = &'a Transmitter>) -> Self {
-        let mut sum = Self::default();
-        for transmitter in queues {
-            sum.arrivals += transmitter.counts.arrivals;
-            sum.queue_drops += transmitter.counts.queue_drops;
-        }
-        sum
+counters! {
+    /// The counters of one or several queues.
+    pub(super) struct QueueCounts {
+        pub(super) arrivals: u64,
+        /// Counted if the packet arrived in the measured time, also for later drops by CoDel.
+        pub(super) queue_drops: u64,
     }
 }
 

@@ -242,20 +242,15 @@ impl World<'_> {
 
     /// Returns the airtime of the exchanges of some scopes; with several links their mean.
     pub(super) fn exchanges_of(&self, scopes: &[u32]) -> ExchangeParts {
-        let mut sum = ExchangeParts::default();
-        if self.scenario.ap.links.is_some() {
-            let others = self.parts.aside.iter().map(|own| &own.airtime);
-            let accounts = others.chain([&self.airtime]);
-            accounts.for_each(|one| scopes.iter().for_each(|&scope| sum += one.of(scope)));
-            let mean = |sum: Duration| sum.part(1, self.parts.kinds.len());
-            let ExchangeParts { data, tcp_ack, control } = sum;
-            let [data, tcp_ack, control] = [data, tcp_ack, control].map(mean);
-            return ExchangeParts { data, tcp_ack, control };
+        if self.scenario.ap.links.is_none() {
+            return scopes.iter().map(|&scope| self.account_of(scope).of(scope)).sum();
         }
-        for &scope in scopes {
-            sum += self.account_of(scope).of(scope);
-        }
-        sum
+        let of = |one: &AirtimeAccount| scopes.iter().map(|&scope| one.of(scope)).sum();
+        let others = self.parts.aside.iter().map(|own| of(&own.airtime));
+        let sum: ExchangeParts = others.chain([of(&self.airtime)]).sum();
+        let mean = |sum: Duration| sum.part(1, self.parts.kinds.len());
+        let [data, tcp_ack, control] = [sum.data, sum.tcp_ack, sum.control].map(mean);
+        ExchangeParts { data, tcp_ack, control }
     }
 
     /// Closes the airtime of the cell; with several links, returns their mean.

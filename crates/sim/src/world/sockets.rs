@@ -245,7 +245,7 @@ impl World<'_> {
         connection.open = false;
         let (tag, counted) = (connection.tag, connection.counted());
         let flow = &mut self.flows[connection.flow as usize];
-        flow.measured.tcp.add(counted);
+        flow.measured.tcp += counted;
         flow.app.on_gone(tag);
         self.free_connections.push(id);
     }
