@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use airtcp_kernel::Time;
+use airtcp_wlan::FailureCounts;
 use serde::Serialize;
 
 /// Numbers by name; `None` for a metric that does not apply.
@@ -342,7 +343,7 @@ pub struct CellRecord {
     /// Transmissions of its stations and its access point that ended.
     pub attempts: u64,
     /// Failed transmissions, by what overlapped them or kept their receivers from responding.
-    pub failures: CellFailures,
+    pub failures: FailureCounts,
     /// The other cells that its access point hears: their numbers, and the share of the measured
     /// time in which any of their frames is on the air there.
     pub waits_for: Vec<(u32, f64)>,
@@ -357,18 +358,6 @@ pub struct CellAirtime {
     pub heard: f64,
     /// No frame that it hears.
     pub idle: f64,
-}
-
-/// Counts of failed transmissions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct CellFailures {
-    /// Because of a frame that began within the detection time, from a station that the sender
-    /// hears.
-    pub same_slot: u64,
-    /// Because of another frame of the cell.
-    pub hidden: u64,
-    /// Because of a frame of another cell.
-    pub neighbour: u64,
 }
 
 /// The record of the queues of one access category.

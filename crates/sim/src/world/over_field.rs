@@ -11,7 +11,7 @@ use super::groups::Places;
 use super::node::Transmitter;
 use crate::airtime::Cargo;
 use crate::medium::Medium;
-use crate::outcome::{CellAirtime, CellFailures, CellRecord, FlowRecord};
+use crate::outcome::{CellAirtime, CellRecord, FlowRecord};
 use crate::packet::Packet;
 use crate::statistics::ratio;
 
@@ -209,7 +209,7 @@ impl World<'_> {
         let of_queues = Places::new(cells, self.transmitters.iter().map(cell_of));
         (0..)
             .zip(views.iter().zip(self.failures_of_cells(failures)))
-            .map(|(cell, (view, failed))| {
+            .map(|(cell, (view, failures))| {
                 let goodput = of_flows.of(cell).iter();
                 let attempts = of_queues.of(cell).iter();
                 let AirtimeParts { idle, data, tcp_ack, control, overlapped, heard } = view.parts;
@@ -221,11 +221,7 @@ impl World<'_> {
                         idle: share(idle),
                     },
                     attempts: attempts.map(|&id| self.mac_counted_by(id, medium).attempts).sum(),
-                    failures: CellFailures {
-                        same_slot: failed.same_slot,
-                        hidden: failed.hidden,
-                        neighbour: failed.neighbour,
-                    },
+                    failures,
                     waits_for: (0..)
                         .zip(&view.of_cells)
                         .filter(|&(other, &time)| other != cell && time > Duration::ZERO)

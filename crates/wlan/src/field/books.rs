@@ -15,6 +15,7 @@ use crate::station::{ContenderId, StationId};
 counters! {
     /// Failed transmissions of a queue or cell, by the cause: what overlapped them or kept the receiver
     /// from responding.
+    #[derive(serde::Serialize)]
     pub struct FailureCounts {
         /// A frame that began within the detection time, from a station that the sender hears.
         pub same_slot: u64,
