@@ -12,9 +12,12 @@ from airtcp.examples import directory
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from browsing import CHROMIUM, Page
+from browsing import CHROMIUM, Page, packed
 from serving import Web, ended, started
 
+#: What a page begins with, unless a test says otherwise: the start page's own example is simulated
+#: at once, on all processors, for many seconds.
+LIGHT = packed({"example": "persistent-downloads"})
 #: Of the store that the server shows: eight points, three replications of two seconds.
 AXES = {
     "stations.station.count": [1, 2, 5, 10],
@@ -60,7 +63,7 @@ def opened(browser: Any, web: Web) -> Iterator[Any]:
     """Opens pages, and looks at the end whether they complained or went elsewhere."""
     pages: list[Page] = []
 
-    def open_page(fragment: str = "", **options: Any) -> Page:
+    def open_page(fragment: str = LIGHT, **options: Any) -> Page:
         pages.append(Page(browser, web.url + fragment, **options))
         return pages[-1]
 

@@ -201,7 +201,7 @@ def test_predictions_are_answered_while_runs_take_all_processors(web: Web) -> No
         for one in runs[:2]:
             web.until(one, lambda state: state == "running")
         slowest = 0.0
-        for count in range(1, 21):
+        for count in range(1, 9):
             changes = {"stations.sensor.count": count, "run.seed": 4711}
             begin = time.perf_counter()
             source = {"example": "saturated-stations", "changes": changes}

@@ -97,7 +97,7 @@ def test_a_report_is_that_of_the_command_line_with_the_file_in_it(opened: Any) -
 
 
 def test_a_link_has_what_was_changed_and_tried_and_undo_goes_back_there(opened: Any) -> None:
-    page: Page = opened()
+    page: Page = opened("")
     put(page, MIX)
     page.page.locator(".main-slider input").press("ArrowRight")
     has(page, "count = 12")

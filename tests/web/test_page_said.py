@@ -14,7 +14,7 @@ from serving import Web
 
 
 def test_nothing_is_said_of_a_scenario_that_is_not_read_yet(opened: Any) -> None:
-    page = opened()
+    page = opened("")
     page.answer()
     held: list[Any] = []
     page.page.route("**/api/scenario", lambda route: held.append(route))

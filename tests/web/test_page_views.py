@@ -69,7 +69,7 @@ def test_a_press_that_is_half_done_when_points_arrive_is_not_lost(opened: Any) -
 
 
 def test_a_capacity_is_searched_once_its_condition_is_known(opened: Any) -> None:
-    page = opened()
+    page = opened(packed({"example": "web-hotspot"}))
     held: list[Any] = []
     is_held = True
 

@@ -53,7 +53,7 @@ def grown(web: Web, count: int, text: str, expected: int) -> float:
 
 
 def test_refused_bodies_are_not_kept(alone: Web) -> None:
-    assert grown(alone, 60, "[phy]\nno = 1\n", 422) < SLACK_MIB
+    assert grown(alone, 40, "[phy]\nno = 1\n", 422) < SLACK_MIB
 
 
 def test_too_much_at_a_time_is_refused(alone: Web) -> None:

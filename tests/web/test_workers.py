@@ -19,6 +19,8 @@ from serving import LONG, QUICK
 from wing import with_papers
 
 _STARTED: list[WorkerProcess] = []
+#: A run of a point, which tries no changes: it takes a moment only.
+POINT = {"kind": "points", "axis": "stations.sensor.count", "values": [2]}
 
 
 def source(**changes: Any) -> dict[str, Any]:
@@ -228,7 +230,7 @@ def test_a_run_whose_worker_died_before_it_began_is_not_lost(
 ) -> None:
     async def do(jobs: Jobs) -> Job:
         await until(lambda: len(started) == 1)
-        job = jobs.add({"kind": "run"} | source(**QUICK)).job
+        job = jobs.add(POINT | source(**QUICK)).job
         # Whether it knows of the run or not.
         os.kill(started[0].pid, signal.SIGKILL)
         await until(lambda: job.ended, 60.0)
@@ -242,7 +244,7 @@ def test_a_run_whose_worker_died_before_it_began_is_not_lost(
 def test_a_run_that_was_killed_is_lost_alone(folder: Path, started: list[WorkerProcess]) -> None:
     async def do(jobs: Jobs) -> list[Job]:
         first = jobs.add({"kind": "run"} | source(**LONG)).job
-        second = jobs.add({"kind": "run"} | source(**QUICK)).job
+        second = jobs.add(POINT | source(**QUICK)).job
         await until(lambda: bool(started) and started[0].began)
         os.kill(started[0].pid, signal.SIGKILL)
         await until(lambda: first.ended and second.ended, 60.0)
@@ -257,7 +259,7 @@ def test_a_run_that_a_page_started_goes_back_to_the_queue_for_a_requested_one(fo
     async def do(jobs: Jobs) -> tuple[Job, Job]:
         own = jobs.add({"kind": "run"} | source(**LONG), auto=True)
         await until(lambda: own.job.state == "running")
-        asked = jobs.add({"kind": "run"} | source(**QUICK)).job
+        asked = jobs.add(POINT | source(**QUICK)).job
         await until(lambda: asked.state == "running", 60.0)
         assert own.job.state == "waiting"
         await until(lambda: asked.ended, 60.0)
