@@ -83,7 +83,7 @@ def test_a_station_is_added_and_a_group_is_moved_by_click_drag_and_keys(opened: 
 
 
 def test_who_misses_a_target_has_a_mark(opened: Any) -> None:
-    page: Page = opened()
+    page: Page = opened("")
     page.answer()
     put(page, MIX.replace("> 1 Mb/s", "> 900 Mb/s"))
     simulated(page)
