@@ -7,7 +7,7 @@ the assumptions. It is independent of the models.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -128,8 +128,7 @@ def _least_time_s(scenario: ResolvedScenario, flow: Flow) -> float:
     if flow.tcp is None or app.kind not in ("bulk", "web", "ftp") or app.size is None:
         return 0.0
     mean_bits = 8.0 * size_of(flow).mean()
-    each = [link.rate_of(flow.direction) for link in scenario.path_links(flow)]
-    rates = [rate for rate in each if rate is not None]
+    rates = _rates(flow, scenario.path_links(flow))
     through = mean_bits / (min(rates) * _payload_share(flow)) if rates else 0.0
     window_bits = 8.0 * window_segments(flow) * tcp_of(flow).mss_bytes
     # The last window arrives before its round trip is over.
@@ -158,7 +157,12 @@ def _round_trip_s(links: tuple[Link, ...], flow: Flow) -> float:
 
 
 def _own_rates(flow: Flow) -> list[int]:
-    each = [link.rate_of(flow.direction) for link in flow.path if not isinstance(link, str)]
+    return _rates(flow, [link for link in flow.path if not isinstance(link, str)])
+
+
+def _rates(flow: Flow, links: Sequence[Link]) -> list[int]:
+    """Return the rates of the links that have one, in the direction of a flow's data."""
+    each = (link.rate_of(flow.direction) for link in links)
     return [rate for rate in each if rate is not None]
 
 
