@@ -41,8 +41,8 @@ TIMES: Final = 3
 #: Number of replications, and the fewest to run if they take more work than expected.
 RUNS: Final = 6
 _FEWEST: Final = FEWEST_RUNS
-#: Jobs may take this many budgets (a quarter of a second) to end in the fewest replications: their
-#: first part shows little.
+#: If all traffic is jobs, seeing them end may take this many budgets, a quarter of a second: the
+#: first part of a job shows little.
 _WHOLE_JOBS: Final = 4
 #: The fraction of the time that is warm-up, if the scenario has a steady state.
 _WARMUP: Final = 0.25
@@ -144,8 +144,6 @@ class _Look:
         self._scenario = scenario
         self._budget = budget
         self.events = 0
-        #: The work of the latest pilot without set-up, and what it delivered.
-        self._pilot_work, self._pilot_bits = 0, 0.0
         stations = sum(group.count for group in scenario.stations)
         flows = sum(scenario.group(flow.stations).count for flow in scenario.flows)
         self._set_up = _SET_UP * (stations + flows)
@@ -160,8 +158,8 @@ class _Look:
         own_ns = own_warmup_ns + run.duration_ns
         is_finite = any(map(has_end, self._scenario.flows))
         most_ns = own_ns if is_finite else _LONGEST_NS // RUNS
-        pace = self._pace(most_ns)
-        whole = self._work_of_jobs()
+        pace, delivered_bps = self._pace(most_ns)
+        whole = self._work_of_jobs(pace, delivered_bps)
         if whole is not None and _FEWEST * whole <= _WHOLE_JOBS * self._budget:
             count = RUNS if RUNS * whole <= self._budget else _FEWEST
             return self._scenario.with_run(warmup_ns=own_warmup_ns, replications=count), True
@@ -179,36 +177,34 @@ class _Look:
         """Run the planned replications, or fewer if they take more work than expected."""
         return self._run(planned, 0, planned.run.replications or RUNS)
 
-    def _work_of_jobs(self) -> float | None:
-        """Estimate the work until all jobs have ended, given a pilot.
+    def _work_of_jobs(self, pace: float, delivered_bps: float) -> float | None:
+        """Estimate the work until all jobs have ended, given what `_pace` returns.
 
         None if there is other traffic.
         """
-        if not self._pilot_bits or not all(map(is_job, self._scenario.flows)):
+        if not delivered_bps or not all(map(is_job, self._scenario.flows)):
             return None
         bits = 0.0
         for flow in self._scenario.flows:
             if flow.application.kind == "bulk" and flow.application.size is not None:
                 size_bytes = flow.application.size.mean()
                 bits += 8.0 * size_bytes * self._scenario.group(flow.stations).count
-        return self._set_up + self._pilot_work * bits / self._pilot_bits
+        return self._set_up + 1e9 * pace * bits / delivered_bps
 
-    def _pace(self, most_ns: int) -> float:
-        """Measure the events per simulated nanosecond with pilots of growing length."""
+    def _pace(self, most_ns: int) -> tuple[float, float]:
+        """Measure events per simulated nanosecond, and goodput, with pilots of growing length."""
         length_ns = min(_FIRST_NS, most_ns)
         while True:
             before = self.events
             pilot = self._scenario.with_run(warmup_ns=0, duration_ns=length_ns)
-            (answer,) = (one.answer for one in self._run(pilot, _PILOT_NUMBER, 1))
+            (found,) = self._run(pilot, _PILOT_NUMBER, 1)
             seen = max(1, self.events - before - self._set_up)
-            self._pilot_work = seen
-            self._pilot_bits = (answer["metrics"]["goodput_bps"] or 0.0) * length_ns / 1e9
             if (
                 seen >= _PILOT * self._budget
                 or length_ns >= most_ns
                 or self.events >= _PILOTS * self._budget
             ):
-                return seen / length_ns
+                return seen / length_ns, found.answer["metrics"]["goodput_bps"] or 0.0
             slow, fast = _GROWTH
             grown = length_ns * (slow if slow * seen < _PILOT * self._budget else fast)
             length_ns = min(most_ns, grown)
