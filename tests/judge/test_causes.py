@@ -366,3 +366,15 @@ def test_a_pair_has_the_changes_of_both_and_the_higher_cost(desks, known):
     # Changes of the same keys are no pair.
     assert pair(desks, one, known["larger-buffer"]) is None
     assert pair(desks, one, one) is None
+
+
+def test_only_a_cell_that_shares_spectrum_is_a_cause() -> None:
+    """Three cells, two of them on channel 36: silence of the one on 100 changes no airtime."""
+    channels = {"a": 36, "b": 36, "c": 100}
+    groups = {f"of_{cell}": {"cell": cell} for cell in channels}
+    cells = {name: {"channel": channel} for name, channel in channels.items()}
+    flows = [flow(group, "download", BULK) for group in groups]
+    written = network(flows, {"goodput": "> 1 Gb/s"}, groups=groups, cells=cells)
+    scenario = airtcp.load(written | {"phy": {"standard": "802.11a"}})
+    found = {one.groups for one in counterfactuals(scenario) if one.problem == "neighbour"}
+    assert found == {("a",), ("b",)}

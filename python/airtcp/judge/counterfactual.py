@@ -16,6 +16,7 @@ from airtcp.data import beside
 from airtcp.exceptions import ScenarioError
 from airtcp.remedies import OF_STANDARD
 from airtcp.remedies.apart import apart
+from airtcp.scenario.hearing import meeting
 
 if TYPE_CHECKING:
     from airtcp.scenario import Scenario
@@ -86,7 +87,10 @@ def _all(base: Scenario) -> Iterator[tuple[str, tuple[str, ...], dict[str, Any]]
         yield problem, (), _edited(base, partial(_drop, table=table, key=key))
     yield "hidden", (), _edited(base, lambda data: _all_hear(base, data))
     if base.cells is not None and len(base.cells) > 1:
+        met = meeting(base)
         for place, cell in enumerate(base.cells):
+            if not met[place] and not any(place in each for each in met):
+                continue
             own = tuple(group.name for group in base.stations if group.cell == place)
             yield "neighbour", (cell.name,), _without(base, own)
         channels = apart(base)
