@@ -375,6 +375,8 @@ def test_only_a_cell_that_shares_spectrum_is_a_cause() -> None:
     cells = {name: {"channel": channel} for name, channel in channels.items()}
     flows = [flow(group, "download", BULK) for group in groups]
     written = network(flows, {"goodput": "> 1 Gb/s"}, groups=groups, cells=cells)
-    scenario = airtcp.load(written | {"phy": {"standard": "802.11a"}})
+    scenario = airtcp.load(
+        written | {"phy": {"standard": "802.11a"}, "air": {"heard": [["a", "b"]]}}
+    )
     found = {one.groups for one in counterfactuals(scenario) if one.problem == "neighbour"}
     assert found == {("a",), ("b",)}
