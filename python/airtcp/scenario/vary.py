@@ -7,6 +7,7 @@ checked when the changed file is resolved.
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -90,7 +91,7 @@ def place_of(path: str, data: Mapping[str, Any], *, checked: bool = False) -> tu
 
     Raises:
         InvalidError: a path that leads to no key of this scenario.
-        IndexError: with `checked`, an entry that is not in this form.
+        KeyError: with `checked`, an entry that is not in this form.
     """
     if not checked:
         _check(path, data)
@@ -204,35 +205,46 @@ def _entries(value: Any, within: Any) -> Iterator[tuple[str, Any]]:
     if within is None:
         yield "", value
     elif isinstance(value, list):
-        for name in dict.fromkeys(name for entry in value for name in _names(entry, value)):
-            yield name, _entry(value, name)
+        yield from _by_name(value).items()
     elif isinstance(value, Mapping):
         yield from value.items()
 
 
 def names_of(entries: list[Any]) -> list[str]:
     """Return the name of each entry of a list in key paths."""
-    return [_names(entry, entries)[0] for entry in entries]
+    return [names[0] for names in _all_names(entries)]
 
 
-def _names(entry: Any, entries: list[Any]) -> list[str]:
-    """Return the names of an entry of a list: its own, its stations' if unique, or its index."""
-    place = next(str(n) for n, other in enumerate(entries) if other is entry)
-    if not isinstance(entry, Mapping) or not {"name", "stations"} & entry.keys():
-        return [place]
-    names = [entry["name"]] if "name" in entry else []
-    stations = entry.get("stations")
-    alike = [other for other in entries if other.get("stations") == stations]
-    if stations is not None and len(alike) == 1:
-        names.append(stations)
-    return names or [place]
+def _all_names(entries: list[Any]) -> list[list[str]]:
+    """Return the names of each entry: its own, its stations' if unique, or its index."""
+    tables = [entry if isinstance(entry, Mapping) else {} for entry in entries]
+    flows = Counter(table["stations"] for table in tables if _is_text(table, "stations"))
+    found = []
+    for place, table in enumerate(tables):
+        names = [table["name"]] if _is_text(table, "name") else []
+        if _is_text(table, "stations") and flows[table["stations"]] == 1:
+            names.append(table["stations"])
+        found.append(names or [str(place)])
+    return found
+
+
+def _is_text(table: Mapping[str, Any], key: str) -> bool:
+    return isinstance(table.get(key), str)
+
+
+def _by_name(entries: list[Any]) -> dict[str, Any]:
+    """Return the entries of a list by name; an entry's own name takes precedence."""
+    names = list(zip(_all_names(entries), entries, strict=True))
+    found = {name: one for all_names, one in names for name in all_names}
+    own = {
+        one["name"]: one for one in entries if isinstance(one, Mapping) and _is_text(one, "name")
+    }
+    return found | own
 
 
 def _entry(entries: list[Any], name: str) -> Any:
-    """Return the entry with the name `name`; an entry's own name takes precedence."""
-    named = [entry for entry in entries if name in _names(entry, entries)]
-    own = [entry for entry in named if isinstance(entry, Mapping) and entry.get("name") == name]
-    return (own or named)[0]
+    """Return the entry with the name `name`. Raises KeyError."""
+    return _by_name(entries)[name]
 
 
 def _table(here: dict[str, Any], key: str) -> Any:
