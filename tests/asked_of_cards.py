@@ -1,4 +1,4 @@
-"""Scenarios of which every card of a model is asked, and other values of their keys."""
+"""Scenarios for testing the card of every model, and other values for their keys."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CLASSES = category("ap.AC_BE", 50, 15, 255) + category("stations.AC_BE", 70, 31,
 def scenario(
     application: str, standard: str = "b", count: int = 6, direction: str = "download", **told: str
 ) -> ResolvedScenario:
-    """`mac` may begin with keys of the PHY, `more` is of the stations, `also` comes last."""
+    """`mac` may begin with keys of the PHY, `more` goes into the stations, `also` comes last."""
     text = f'[phy]\nstandard = "802.11{standard}"\n{told.get("mac", "")}\n{told.get("top", "")}'
     text += STATIONS.format(count=count) + told.get("more", "")
     text += FLOW.format(direction=direction, application=application)
@@ -43,7 +43,7 @@ def scenario(
 
 
 def wire(rate: str, more: str = "") -> dict[str, Any]:
-    """The keys of a scenario whose flows go over a wired link."""
+    """Return arguments of `scenario` that route its flows over a wired link."""
     link = f'[links.up]\nrate = "{rate}"\ndelay = "2 ms"\nqueue = 30\n'
     return {"path": '["up"]', "top": link + more}
 
@@ -58,17 +58,17 @@ LONG_RTS = '[mac]\nrts_threshold = "3 kB"'
 NS3 = '[mac]\nrules = { preset = "ns-3" }'
 #: An ACK for each segment.
 EACH = "delayed_ack = { every = 1 }"
-#: Uploads beside downloads.
+#: Uploads next to downloads.
 BACK = FLOW.format(direction="upload", application=UDP) + 'name = "back"\n'
 SLOW = "initial_ssthresh = { segments = 4 }"
 SMALL = "receive_window = { segments = 2 }"
 SINGLE = '[mac.aggregation]\nampdu = "0 B"'
-#: A window so wide that m* shows what everything takes.
+#: A window so wide that m* is limited by nothing else.
 BURSTS = '[ap]\naccess = { scheme = "adaptive-burst", window_slots = 2048 }\n'
 
 
 def far(application: str, rate: str = "mcs = 0", more: str = "") -> str:
-    """Two stations of their own, by default with the least MCS, to which the same traffic goes."""
+    """Two stations in a group of their own, by default at the lowest MCS, with the same traffic."""
     group = STATIONS.format(count=2) + f"{rate}\n{more}"
     flow = FLOW.format(direction="download", application=application)
     return (group + flow).replace('"sta"', '"far"')
@@ -77,7 +77,7 @@ def far(application: str, rate: str = "mcs = 0", more: str = "") -> str:
 def of_cells(
     application: str, standard: str = "a", count: int = 2, mac: str = ""
 ) -> ResolvedScenario:
-    """Two cells that hear each other, of one two groups of stations, of the other a station."""
+    """Two cells that hear each other, one with two groups of stations and one with a station."""
     groups, flows = "", ""
     for name, cell in (("near", "left"), ("far", "right")):
         groups += f'[[stations]]\nname = "{name}"\ncount = 1\ncell = "{cell}"\n'
@@ -88,10 +88,10 @@ def of_cells(
     return scenario(application, standard, count, mac=mac, top=air, more=more, also=flows)
 
 
-#: A weight that is less than that of the others.
+#: A weight below that of the others.
 LIGHT = "airtime_weight = 100\n"
 AIRTIME = '[ap]\nscheduler = "airtime"\n'
-#: Among them every card is asked, RTS and OFDM and wires take part, and each assumption can break.
+#: They ask every card, use RTS, OFDM and wired links, and break each assumption at least once.
 SCENARIOS = [
     scenario(UDP, direction="upload"),
     scenario(UDP, direction="upload", mac=RTS),
@@ -190,7 +190,7 @@ SCENARIOS = [
     scenario(ONE, "g", 1),
 ]
 
-#: At the rate of other control frames, which every PHY has.
+#: At the control rate, which every PHY has.
 BEACON = {"interval_ns": 102_400_000, "size_bits": 584}
 CODEL = {
     "target_ns": 5_000_000,
@@ -205,7 +205,7 @@ RED = {
     "weight": 0.002,
     "idle_packet_time_ns": 1_000_000,
 }
-#: The cell of each class of nodes of `of_cells`: access points, and three groups of stations.
+#: The cell of each class of nodes in `of_cells`: access points, then three groups of stations.
 CELL_OF = (0, 1, 0, 0, 1)
 PLAIN = {"mac_limit": None, "ack_filter": None}
 SLOW_LINK = {
@@ -213,7 +213,7 @@ SLOW_LINK = {
     "delay_ns": 5_000_000,
     "queue": {**PLAIN, "discipline": "fifo", "limit": None},
 }
-#: Values that a key is changed to where its type does not tell.
+#: New values of a key, where its type does not imply them.
 OTHERS: dict[str, list[Any]] = {
     # Both follow from other keys.
     "air.powers_known": [],
@@ -236,7 +236,7 @@ OTHERS: dict[str, list[Any]] = {
     ],
     "mac.beacon": [BEACON],
     "mac.edca": [None],
-    # So long that it moves a whole number too.
+    # Long enough to change a whole number too.
     "phy.propagation_delay_ns": [0, 50_000],
     "mac.rts_threshold_bytes": [0, None, 500],
     "mac.short_retry_limit": [1, 3],
@@ -275,7 +275,7 @@ OTHERS: dict[str, list[Any]] = {
     "flows.application.rate_bps": [300_000],
     "flows.application.size": [{"kind": "deterministic", "value": 90_000.0}],
     "flows.application.control": [None],
-    # Slower than the air for one, and for all together.
+    # Slower than the channel for one station, and for all together.
     "flows.path": [
         [],
         [{**SLOW_LINK, "loss": None}],

@@ -1,7 +1,7 @@
 """Scenario texts that tests share: a cell with one group of stations, each of which has one flow.
 
-A test says what of `cell` it is about. Those with several groups, and those whose numbers a reader
-works out key by key, have texts of their own.
+A test passes to `cell` only the keys that it is about. Scenarios with several groups, or whose
+numbers a reader computes key by key, have texts of their own.
 """
 
 import json
@@ -12,7 +12,7 @@ from airtcp.examples import directory
 from airtcp.scenario import Scenario, load
 
 BULK = '{ kind = "bulk" }'
-#: Desks that download beside phones in calls; keys of the top level may stand before it.
+#: Desks that download next to phones in calls; top-level keys may stand before it.
 CALLS = """
 phy = { standard = "802.11ac", mcs = 5 }
 stations = [{ name = "desk", count = 2 }, { name = "phone", count = 3 }]
@@ -39,7 +39,7 @@ RADIOS = 'received = [["left", "reader", -50], ["right", "clerk", -50], ["left",
 
 
 def reading(size: str, think_time: str = "1 s") -> str:
-    """Returns readers of web pages with exponential sizes and pauses of these means."""
+    """Return a web application with exponential sizes and think times of these means."""
     size_law = f'{{ distribution = "exponential", mean = "{size}" }}'
     think_law = f'{{ distribution = "exponential", mean = "{think_time}" }}'
     return f'{{ kind = "web", size = {size_law}, think_time = {think_law} }}'
@@ -59,9 +59,9 @@ def cell(
     flow: str = "",
     **run: str | int,
 ) -> str:
-    """Returns the text of a cell with `count` stations, whose keys of `[run]` are `run`.
+    """Return the text of a cell with `count` stations and the keys `run` in `[run]`.
 
-    `phy`, `group` and `flow` are further lines of these tables, `tables` whole ones before them.
+    `phy`, `group` and `flow` add lines to these tables, `tables` whole tables before the stations.
     """
     lines = [
         f'title = "{title}"' if title else "",
@@ -85,9 +85,9 @@ def cell(
 
 
 def two_cells(air: str, *, reader: str, clerk: str, **run: str | int) -> str:
-    """Returns the text of two cells over 802.11a, `left` with a reader and `right` with a clerk.
+    """Return the text of two cells over 802.11a, `left` with a reader and `right` with a clerk.
 
-    `air` are the keys of `[air]`, `reader` and `clerk` those of what each downloads.
+    `air` has the keys of `[air]`, `reader` and `clerk` those of each station's download.
     """
     lines = [
         'phy = { standard = "802.11a" }',
@@ -105,11 +105,11 @@ def two_cells(air: str, *, reader: str, clerk: str, **run: str | int) -> str:
 
 
 def example(name: str, **changes: Any) -> Scenario:
-    """Returns an example of airtcp with changes of its keys."""
+    """Return an example of airtcp with changed keys."""
     return load(Path(str(directory())) / f"{name}.toml").vary(changes)
 
 
 def short_example(name: str, duration: str, replications: int, **changes: Any) -> Scenario:
-    """Returns an example whose runs begin after a second."""
+    """Return an example with a warm-up of one second and short runs."""
     run = {"run.warmup": "1 s", "run.duration": duration, "run.replications": replications}
     return example(name, **run | changes)

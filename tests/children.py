@@ -1,4 +1,4 @@
-"""Processes that tests start: they begin as from a terminal, and none outlives who started it."""
+"""Processes that tests start: with the signal handling of a terminal, and ended with their test."""
 
 import os
 import resource
@@ -12,21 +12,21 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-#: Signals that `nohup`, or a shell for what runs in its background, has ignored.
+#: Signals that `nohup`, or a shell for its background jobs, ignores.
 IGNORED_IN_BACKGROUND = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
-#: How long what was killed may take to be gone.
+#: How long a killed process may take to disappear.
 _PATIENCE_S = 10.0
 
 
 def stay_deaf_alone() -> None:
-    """Handle, by doing nothing, what this process was started to ignore.
+    """Replace ignored signals by empty handlers.
 
-    A process that is started inherits what is ignored, but not what is handled: so children have
-    the signals of a terminal, and the tests themselves go on in the background as they were told.
+    A child inherits ignored signals, but not handlers. So children react to signals as from a
+    terminal, while the tests themselves still ignore them in the background.
     """
 
     def nothing(number: int, frame: FrameType | None) -> None:
-        """Does as an ignored signal does."""
+        """Do nothing, like an ignored signal."""
 
     for number in IGNORED_IN_BACKGROUND:
         if signal.getsignal(number) is signal.SIG_IGN:
@@ -34,15 +34,15 @@ def stay_deaf_alone() -> None:
 
 
 def cpu_s(pid: int) -> float:
-    """The CPU time that a process has taken so far, all its threads together."""
+    """Return the CPU time of a process so far, over all its threads."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class CpuOfChildren:
-    """The CPU time of children that end while this is entered, beyond what they had taken before.
+    """The CPU time of children that end in this context, without what they had used before.
 
-    A wall clock says nothing where other processes want the processors.
+    Wall-clock time means nothing while other processes compete for the processors.
     """
 
     def __enter__(self) -> "CpuOfChildren":
@@ -50,7 +50,7 @@ class CpuOfChildren:
         return self
 
     def mark(self, pid: int) -> None:
-        """Count from now on, for a child that has not ended."""
+        """Count a child that is still running only from now on."""
         self._before_s += cpu_s(pid)
 
     def __exit__(self, *_: object) -> None:
@@ -62,16 +62,16 @@ class CpuOfChildren:
 
 
 class Children:
-    """Processes with a mark that what they start inherits, and that is looked for at the end."""
+    """Processes with a mark in the environment, which finds them and their children at the end."""
 
     def __init__(self) -> None:
         self._mark = f"AIRTCP_TEST_CHILD=airtcp-test-{uuid.uuid4()}"
         self._started: list[subprocess.Popen[Any]] = []
 
     def start(self, command: Sequence[str | Path], **options: Any) -> "subprocess.Popen[Any]":
-        """A process in a group of its own; `options` are those of Popen, text if not said.
+        """Start a process in a group of its own; `options` are those of Popen, text by default.
 
-        No `with`: that would wait for the process when a test has failed already.
+        No `with`: it would wait for the process after a test has failed.
         """
         name, _, mark = self._mark.partition("=")
         environment = {**(options.pop("env", None) or os.environ), name: mark}
@@ -81,16 +81,16 @@ class Children:
         return process
 
     def left(self, patience_s: float = 0.0) -> list[str]:
-        """The commands of what still runs, of any process group, after so long at most."""
+        """Return the commands of processes that still run after at most `patience_s`."""
         until = time.monotonic() + patience_s
         while (found := self._marked()) and time.monotonic() < until:
             time.sleep(0.05)
         return list(found.values())
 
     def end(self) -> None:
-        """Kill all that runs and wait until nothing does. Raises RuntimeError if one stays."""
+        """Kill all processes and wait for their end. Raises RuntimeError if one stays."""
         for process in self._started:
-            # A group that is empty has no number; one that was reaped may have given it away.
+            # An ended process may have passed its group's number on to another one.
             if process.poll() is None:
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
@@ -111,10 +111,10 @@ class Children:
         self._started.clear()
 
     def _marked(self) -> dict[int, str]:
-        """Processes that have the mark in the environment that they began with."""
+        """Return processes that began with the mark in their environment."""
         found = {}
         for path in Path("/proc").glob("[0-9]*"):
-            # Others come and go, and belong to others.
+            # Other processes may end meanwhile, or belong to other users.
             with suppress(OSError):
                 if self._mark.encode() in (path / "environ").read_bytes().split(b"\0"):
                     words = (path / "cmdline").read_bytes().replace(b"\0", b" ")
@@ -124,7 +124,7 @@ class Children:
 
 @contextmanager
 def children() -> Iterator[Children]:
-    """Children that have ended when this is left, however it is left."""
+    """Yield children that are ended on exit, even after an error."""
     mine = Children()
     try:
         yield mine

@@ -1,4 +1,4 @@
-"""Commands of airtcp in the process of a test."""
+"""Run airtcp commands in the process of a test."""
 
 import os
 import re
@@ -13,17 +13,17 @@ from typer.testing import CliRunner, Result
 
 
 def call(*arguments: object, stdin: str | None = None, columns: int | None = None) -> Result:
-    """What `airtcp` with these arguments prints and ends with."""
+    """Run `airtcp` with these arguments; return its output and exit status."""
     environment = None if columns is None else {"COLUMNS": str(columns)}
     told = [str(one) for one in arguments]
     return CliRunner().invoke(app, told, prog_name="airtcp", input=stdin, env=environment)
 
 
 def typed(line: str, folder: Path, *, columns: int | None = None) -> str:
-    """What a line that a reader types prints. Its status is 0, and nothing of Python's is in it.
+    """Run a shell line and return its output; check for status 0 and no trace of Python.
 
-    A command of airtcp runs in this process; one with a pipe, a file for its output or a plug-in,
-    which would stay here, in bash.
+    An airtcp command runs in this process. A line with a pipe, a redirect or a plug-in, which would
+    stay registered here, runs in bash.
     """
     words = shlex.split(line)
     if words[0] == "airtcp" and not {"|", ">", "--plugin"} & {*words}:

@@ -1,8 +1,8 @@
-"""What all tests share: how properties are tried, and how processes begin and end.
+"""Shared setup: settings of property tests, and the start and end of processes.
 
-Properties are not timed, for a busy machine proves nothing wrong. Nor has BLAS a thread for each
-processor: the tests themselves have them all, and threads that wait for each other made 400
-equations take a hundred times as long as one does.
+Property tests have no deadline, because a busy machine would miss it. BLAS uses one thread: the
+tests already occupy all processors, and threads that waited for each other made 400 equations take
+a hundred times as long as one thread does.
 """
 
 import os
@@ -20,7 +20,7 @@ sys.path.append(str(Path(__file__).parents[1] / "validation"))
 
 import children
 
-# Files that register what they have when they are loaded, which tests of plug-ins do.
+# These files register plug-ins when they are loaded; tests of plug-ins load them.
 collect_ignore = ["plugins"]
 
 # Before anything imports NumPy.
@@ -35,12 +35,12 @@ SLOW_FIXTURES = frozenset({"namespace", "started"})
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
-# `nohup make test &` passes on that signals are ignored, to the children of tests too.
+# `nohup make test &` makes child processes inherit ignored signals, even those of tests.
 children.stay_deaf_alone()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave slow folders unread on the rungs that run none of their tests."""
+    """Do not collect slow folders if no slow tests run."""
     is_slow = (
         collection_path.name in SLOW_FOLDERS and collection_path.parent == Path(__file__).parent
     )
@@ -56,14 +56,14 @@ def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
 
 @pytest.fixture
 def started() -> Iterator[children.Children]:
-    """What a test uses to start processes: all have ended when the test has, also if it fails."""
+    """Start processes for a test, which end with it even if it fails."""
     with children.children() as mine:
         yield mine
 
 
 @pytest.fixture
 def interruptible() -> Iterator[None]:
-    """Lets SIGINT interrupt the process of the tests itself, in the background too."""
+    """Let SIGINT interrupt the test process itself, even in the background."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

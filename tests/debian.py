@@ -1,7 +1,6 @@
-"""Packages of Debian that the machine has not installed: apt-get fetches them, and nothing stays.
+"""Fetches Debian packages that are not installed, with apt-get and without installing them.
 
-Knows lists of packages and where an unpacked program finds its libraries. Skips the test where the
-packages cannot be fetched.
+Skips the test if the packages cannot be fetched.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ _KEY = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 
 def _fetch(directory: Path, kind: str, suite: str, *commands: list[str]) -> None:
-    """Run commands of apt-get in a directory, with lists and cache of its own."""
+    """Run commands of apt-get in a directory, with its own package lists and cache."""
     source = f"{kind} [signed-by={_KEY}] http://deb.debian.org/debian {suite} main\n"
     (directory / "sources.list").write_text(source)
     for name in ("lists/partial", "cache/archives/partial"):
@@ -44,9 +43,9 @@ def fetch_source(directory: Path, suite: str, package: str) -> None:
 
 
 def fetch_program(directory: Path, suite: str, path: str, *packages: str) -> list[str]:
-    """Fetch packages, and return the command that runs the program at `path` of one of them.
+    """Fetch packages, and return the command that runs the program at `path` in one of them.
 
-    `packages` are the program's and those of all its libraries, that of C included.
+    `packages` are the program's and those of all its libraries, libc included.
     """
     _fetch(directory, "deb", suite, ["download", *packages])
     root = directory / "root"

@@ -1,4 +1,4 @@
-"""Captures of scenarios, and captures that nobody should have written."""
+"""Captures of scenarios, and functions that write odd captures."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ _BULK = 'application = { kind = "bulk" }'
 
 
 def written(directory: Path, text: str, name: str = "file") -> Path:
-    """Write a text into a file of a directory, and return its path."""
+    """Write a text to a file in a directory, and return its path."""
     path = directory / name
     path.write_text(text)
     return path
 
 
 def draft_of(paths: Sequence[Path], radio: str | None = None) -> Draft:
-    """Return the only scenario of files."""
+    """Return the only scenario that the files give."""
     (draft,) = drafts_of(paths, radio)
     return draft
 
 
 def scenario_of(paths: Sequence[Path], radio: str | None = None) -> str:
-    """Return the text of the only scenario of files."""
+    """Return the text of the only scenario that the files give."""
     return draft_of(paths, radio).text()
 
 
 def read(directory: Path, *texts: str) -> dict[str, Any]:
-    """Import texts as files, and return the scenario's tables."""
+    """Write texts to files, import them, and return the scenario's tables."""
     paths = [written(directory, text, f"file-{n}") for n, text in enumerate(texts)]
     return tomllib.loads(scenario_of(paths))
 
 
 def outcome(reader: Callable[[Source], Draft], name: str, text: str) -> tuple[dict[str, Any], str]:
-    """Return the keys that are written, and the lines at the head; or the refusal."""
+    """Return the keys that are written and the lines of the header, or the key of the error."""
     try:
         draft = reader(Source(name, text))
     except ScenarioError as error:
@@ -80,7 +80,7 @@ FTP = (
 )
 _AX_80 = _phy("802.11ax", 'channel_width = "80 MHz"', "mcs = 9", "spatial_streams = 2")
 _AC_80 = _phy("802.11ac", 'channel_width = "80 MHz"', "mcs = 4", "spatial_streams = 2")
-#: Seconds that are captured, and tables.
+#: The duration of each capture in seconds, and the scenario's tables.
 _TABLES: dict[str, tuple[int, list[str]]] = {
     "b-web": (300, [
         _phy("802.11b", 'data_rate = "11 Mb/s"', 'control_rate = "2 Mb/s"'),
@@ -141,7 +141,7 @@ _TABLES: dict[str, tuple[int, list[str]]] = {
         _flow("s", "upload", _BULK),
     ]),
 }  # fmt: skip
-# A capture has no warm-up: what it has is the window.
+# A capture has no warm-up: all of it is measured.
 SCENARIOS = {
     name: "\n".join([*tables, f'[run]\nwarmup = "0 s"\nduration = "{s} s"\nreplications = 1\n'])
     for name, (s, tables) in _TABLES.items()
@@ -149,7 +149,7 @@ SCENARIOS = {
 
 
 def pcap_frames(path: Path) -> Iterator[tuple[int, bytes, int]]:
-    """The frames of a capture that airtcp wrote: nanoseconds, bytes kept, length."""
+    """Yield the frames of a capture that airtcp wrote: nanoseconds, captured bytes, length."""
     data, at = path.read_bytes(), 24
     while at < len(data):
         seconds, nanoseconds, kept, length = struct.unpack_from("<IIII", data, at)
@@ -158,7 +158,7 @@ def pcap_frames(path: Path) -> Iterator[tuple[int, bytes, int]]:
 
 
 def pcap(frames: list[tuple[int, bytes, int]], link: int = 127) -> bytes:
-    """A pcap file in microseconds, big-endian."""
+    """Return a big-endian pcap file in microseconds."""
     parts = [struct.pack(">IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, link)]
     for time_ns, frame, length in frames:
         seconds, rest = divmod(time_ns, 10**9)
@@ -172,11 +172,11 @@ def _block(kind: int, body: bytes) -> bytes:
 
 
 def pcapng(frames: list[tuple[int, bytes, int]], link: int = 127) -> bytes:
-    """A pcapng file of an interface with nanoseconds, and of one that nothing comes from."""
+    """Return a pcapng file with one interface in nanoseconds and one without packets."""
     parts = [_block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))]
     parts.append(_block(1, struct.pack("<HHI", 1, 0, 0)))
     parts.append(_block(1, struct.pack("<HHIHHB3x", link, 0, 0, 9, 1, 9)))
-    # A block of a kind that nobody knows.
+    # A block of unknown type.
     parts.append(_block(0x0BAD, b"?"))
     for time_ns, frame, length in frames:
         head = struct.pack("<IIIII", 1, time_ns >> 32, time_ns & 0xFFFFFFFF, len(frame), length)
@@ -185,7 +185,7 @@ def pcapng(frames: list[tuple[int, bytes, int]], link: int = 127) -> bytes:
 
 
 def ethernet(frame: bytes, length: int) -> tuple[bytes, int] | None:
-    """A frame of 802.11 without QoS as it goes over the wire; None without an IP packet."""
+    """Convert an 802.11 frame without QoS to Ethernet; None if it has no IP packet."""
     at = frame[2] | frame[3] << 8
     if frame[at] != 0x08 or frame[at + 24 : at + 27] != b"\xaa\xaa\x03":
         return None

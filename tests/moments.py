@@ -1,14 +1,13 @@
-"""Runs `airtcp` and sends it a signal at a moment that is named: when a function is called.
+"""Runs `airtcp` and sends it a signal when a given function is called.
 
     python moments.py at MODULE:FUNCTION NUMBER SIGNAL ARGUMENT ...
     python moments.py evenly TIMES FOLDER SIGNAL ARGUMENT ...
 
-`at`: the moment is the NUMBERth call of the function in the main thread, so it is hit on any
-machine, however busy that is. `evenly`: the command is run once to its end, and then TIMES times
-with the signal at moments that are spread evenly over all that it does: over the first calls of
-functions with which another part of airtcp goes on. Each is a process of its own, forked from one
-that has imported all, in a copy of FOLDER/input with its number as name, beside which NUMBER.json
-says how it ended.
+`at`: the signal comes at the NUMBERth call of the function in the main thread, so it hits the same
+moment on any machine, however busy. `evenly`: the command runs once to its end, and then TIMES
+times with the signal at moments spread evenly over the first calls of functions that enter another
+part of airtcp. Each run is a process forked from one that has imported everything. It works in a
+copy of FOLDER/input named NUMBER, and NUMBER.json next to it says how it ended.
 """
 
 import json
@@ -21,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-#: What the commands import when they need it.
+#: Modules that commands import at first use.
 LATE = (
     *("airtcp.cli.commands", "airtcp.cli.show", "airtcp.cli.outputs"),
     *("airtcp.compare", "airtcp.plan", "airtcp.present.report", "airtcp.present.plan"),
@@ -30,18 +29,18 @@ LATE = (
 )
 
 
-#: Parts of airtcp that read a scenario, and that compute models.
+#: Parts of airtcp that read a scenario and compute models.
 EAGER = ("scenario", "units", "standards", "airtime", "amounts", "predict", "models", "conditions")
 Name = tuple[str, str]
 
 
 def name_of(frame: FrameType) -> Name:
-    """Module and name of the function that is called."""
+    """Return module and name of the called function."""
     return frame.f_globals.get("__name__", ""), frame.f_code.co_qualname
 
 
 def send_at(name: Name, number: int, signal_number: int, told: Path | None = None) -> None:
-    """Send this process the signal at the NUMBERth call of a function, and tell it in a file."""
+    """Send this process the signal at the NUMBERth call of a function, and note it in a file."""
     left = number
 
     def called(frame: FrameType, event: str, _: Any) -> None:
@@ -58,9 +57,9 @@ def send_at(name: Name, number: int, signal_number: int, told: Path | None = Non
 
 
 def first_calls() -> list[Name]:
-    """A list to which the functions of airtcp are added as they are called for the first time.
+    """Return a list that collects the functions of airtcp in the order of their first calls.
 
-    What runs while a module is imported is none of them: it is imported already the next time.
+    Code that runs during an import is left out: the module is already imported the next time.
     """
     found: dict[Name, None] = {}
     order: list[Name] = []
@@ -77,21 +76,21 @@ def first_calls() -> list[Name]:
 
 
 def evenly(times: int, folder: Path, number: int, arguments: list[str]) -> None:
-    """Run the command to its end, and then with the signal at so many moments."""
+    """Run the command to its end, and then `times` times with the signal."""
     for late in LATE:
         __import__(late)
     in_process(folder, 0, None, number, arguments)
     names = phases(json.loads((folder / "0.first").read_text()))
     for index in range(1, times + 1):
-        # The middle of so many equal parts of what it does.
+        # The middle of one of `times` equal parts of the run.
         module, function = names[len(names) * (2 * index - 1) // (2 * times)]
         in_process(folder, index, (module, function), number, arguments)
 
 
 def phases(names: list[Name]) -> list[Name]:
-    """Those of the functions with which another part of airtcp goes on.
+    """Keep the functions that enter another part of airtcp.
 
-    Scenarios and models have many small ones that all run in a moment: they count as one part.
+    Scenarios and models have many small functions that run in a moment: they count as one part.
     """
     found: list[Name] = []
     part = ""
@@ -107,7 +106,7 @@ def phases(names: list[Name]) -> list[Name]:
 def in_process(
     folder: Path, index: int, at: Name | None, number: int, arguments: list[str]
 ) -> None:
-    """Run the command in a process, and write down how it ended."""
+    """Run the command in a process, and record how it ended."""
     shutil.copytree(folder / "input", folder / str(index))
     child = os.fork()
     if child == 0:
@@ -148,7 +147,7 @@ def run_here(work: Path, at: Name | None, number: int, arguments: list[str]) -> 
 
 
 def command(arguments: list[str]) -> None:
-    """The command, which exits."""
+    """Run the command, which exits."""
     sys.argv = ["airtcp", *arguments]
     from airtcp.cli import main
 

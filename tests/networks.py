@@ -1,4 +1,4 @@
-"""Draws networks in which all keys of scenario files may stand together, the newest most often."""
+"""Random networks with any combination of scenario keys, the newest standards most often."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LINKS = [
 OFDMA = ["802.11ax", "802.11be"]
 CATEGORIES = ["AC_VO", "AC_VI", "AC_BE", "AC_BK"]
 ERRORS = ["0.01 %", "10 %", "99.9 %", {"rate": "30 %", "of": "1500 B"}]
-#: Targets by the traffic that they are about.
+#: Targets by kind of traffic.
 TARGETS = {
     "bulk": {"flow_goodput": "> 3 Mb/s", "p95 rtt": "< 100 ms"},
     "udp": {"p95 packet_delay": "< 50 ms", "packet_loss": "< 1 %"},
@@ -47,20 +47,20 @@ Data = dict[str, Any]
 
 
 class Draw(random.Random):
-    """Draws that a network needs."""
+    """A random generator with draws for networks."""
 
     def chance(self, share: float) -> bool:
         return self.random() < share
 
     def some(self, share: float, **options: Sequence[Any]) -> Data:
-        """Each key with a chance of `share`, with one of its options."""
+        """Pick each key with probability `share`, and one of its options."""
         return {key: self.choice(of) for key, of in options.items() if self.chance(share)}
 
 
 def network(seed: int | str, log: Path) -> Data:
-    """The written form of a network; `log` is a file of requests that it may replay.
+    """Return a network as scenario keys; it may replay the requests in the file `log`.
 
-    Keys of one network in five do not fit together.
+    In one network in five some keys contradict each other.
     """
     draw = Draw(seed)
     kind = draw.choice(["cell", "ofdma", "links", "cells", "cells"])
@@ -105,7 +105,7 @@ def network(seed: int | str, log: Path) -> Data:
 
 
 def measured(seed: int) -> str:
-    """Measured values of a network: a table."""
+    """Return measured values of a network as a CSV table."""
     draw = Draw(f"measured {seed}")
     rows = ["goodput,1 Mb/s", "p95 rtt,20 ms", "collision_probability,0.1", "flow_goodput,9 Mb/s"]
     return "\n".join(["metric,value", *draw.sample(rows, 2)]) + "\n"

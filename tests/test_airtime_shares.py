@@ -2,8 +2,8 @@
 
 The model is that of Høiland-Jørgensen et al., "Ending the anomaly" (2017), (1) to (5): an A-MPDU of
 B bytes in packets of 1500, at rate r, lasts 8 * 1544 * B/1500 / r + 170 us + 464 / r with all that
-belongs to its exchange. With shares of airtime each station has the part of the others; where they
-take turns each has as many accesses.
+belongs to its exchange. With airtime fairness all stations get the same airtime, with round robin
+the same number of accesses.
 """
 
 from functools import cache
@@ -38,11 +38,11 @@ direction = "download"
 application = {application}
 path = ["wire"]
 """
-#: More than the air carries for any of them.
+#: More than the channel can carry for any station.
 UDP = '{ kind = "udp", packet = "1500 B", rate = "60 Mb/s" }'
 BULK = '{ kind = "bulk" }'
 FIFO = "queue = { limit = 1000 }"
-#: As access points were before: one limit for all, and stations take turns, an access each.
+#: An older access point: one limit for all, and round robin with one access each.
 TURNS = 'queue = { limit = 1000 }\nscheduler = "round-robin"'
 AIRTIME = 'queue = { discipline = "fq-codel", target = "20 ms" }\nscheduler = "airtime"'
 RATES_BPS = {"fast": 144.4e6, "slow": 7.2e6}
@@ -57,14 +57,14 @@ def run(ap: str, application: str, weight: str = "") -> SimulationResult:
 
 
 def of_group(result: SimulationResult, group: str, metric: str) -> float:
-    """A metric of a station group, both directions."""
+    """Return a metric of a station group, both directions."""
     found = result.simulation.groups[group]["all"][metric]
     assert found.mean is not None
     return found.mean
 
 
 def airtime(result: SimulationResult, group: str) -> float:
-    """The share of the time that one station of a group has."""
+    """Return the airtime share of one station of a group."""
     return of_group(result, group, "airtime_share") / COUNTS[group]
 
 
@@ -74,7 +74,7 @@ def exchange_s(result: SimulationResult, group: str) -> float:
 
 
 def model_bps(result: SimulationResult, *, shares_airtime: bool) -> float:
-    """What the model says of all stations, fed with the aggregates that came out."""
+    """Return the model's total for all stations, with the simulated A-MPDU sizes."""
     turns = {group: exchange_s(result, group) for group in COUNTS}
     bits = {group: 8 * 1500 * of_group(result, group, "mpdus_per_ppdu_ap") for group in COUNTS}
     if shares_airtime:
@@ -91,7 +91,7 @@ def ip_bps(result: SimulationResult) -> float:
 
 @pytest.mark.parametrize("application", [UDP, BULK], ids=["udp", "tcp"])
 def test_all_have_the_same_airtime(application: str) -> None:
-    """Within 2 %; in the order of arrival the slow station has several times that of a fast one."""
+    """Within 2 %; with FIFO the slow station has several times the airtime of a fast one."""
     shared, anomalous = run(AIRTIME, application), run(FIFO, application)
     assert airtime(shared, "slow") == pytest.approx(airtime(shared, "fast"), rel=0.02)
     assert airtime(anomalous, "slow") > 3 * airtime(anomalous, "fast")
@@ -101,7 +101,7 @@ def test_all_have_the_same_airtime(application: str) -> None:
 
 
 def test_the_total_rises_as_the_model_says() -> None:
-    """In the paper 26 Mb/s become 87. Within 5 % of the model with the aggregates that came out."""
+    """The paper goes from 26 to 87 Mb/s. Within 5 % of the model with simulated A-MPDU sizes."""
     shared, anomalous = run(AIRTIME, UDP), run(TURNS, UDP)
     assert ip_bps(shared) == pytest.approx(model_bps(shared, shares_airtime=True), rel=0.05)
     assert ip_bps(anomalous) == pytest.approx(model_bps(anomalous, shares_airtime=False), rel=0.05)

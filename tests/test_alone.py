@@ -1,4 +1,4 @@
-"""airtcp alone: its wheel in an empty environment answers every example, without airtcp-papers."""
+"""airtcp without airtcp-papers: its wheel in an empty environment answers every example."""
 
 import json
 import subprocess
@@ -24,7 +24,7 @@ def said(*command: str | Path, of: Path = ROOT) -> str:
 
 @pytest.fixture(scope="module")
 def bin_(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of an environment with nothing but airtcp's wheel and what it requires."""
+    """Return the programs of an environment with only airtcp's wheel and its requirements."""
     folder = tmp_path_factory.mktemp("alone")
     said(Path(sys.executable).parent / "maturin", "build", "--release", "--out", folder)
     (wheel,) = folder.glob("*.whl")

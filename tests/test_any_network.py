@@ -29,16 +29,16 @@ from networks import LOG, OWN, measured, network
 #: Seeds: those of `make test`, and how many one test of `make verify` takes.
 FEW, MANY = 20, 100
 FIRST, LAST = (int(one) for one in os.environ.get("AIRTCP_NETWORKS", "0:3000").split(":"))
-#: The slowest that was seen took 12 s, nine of them its quick simulation.
+#: The slowest network so far took 12 s, nine of them for its quick simulation.
 MOST_CPU_S = 30.0
-#: What a simulation may take beyond the estimate: imports, and what the allocator keeps.
+#: Memory allowed beyond the estimate: imports, and what the allocator keeps.
 SLACK_BYTES = 48e6
 PERCENTILE = re.compile(r"_p(50|90|95|99)_s$")
 
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of requests, and with it the plug-ins that networks may name."""
+    """Return a log of requests, after loading the plug-ins that networks may name."""
     folder = tmp_path_factory.mktemp("networks")
     (folder / "own.py").write_text(OWN)
     plugins.load(folder / "own.py")
@@ -47,7 +47,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def drawn(seed: int, log: Path) -> Scenario:
-    """The first network of a seed whose keys fit together."""
+    """Return the first network of a seed whose keys fit together."""
     for attempt in itertools.count():
         try:
             return airtcp.load(network(f"{seed} {attempt}", log))
@@ -57,7 +57,7 @@ def drawn(seed: int, log: Path) -> Scenario:
 
 
 def broken(told: object, path: str = "") -> Iterator[str]:
-    """Yield what breaks a law: ends and percentiles in order, none below 0, no share above 1."""
+    """Yield violations: interval ends and percentiles in order, none below 0, no share above 1."""
     if not isinstance(told, dict) or path.endswith(("/plain", "r_factor")):
         return
     ends = [told[key] for key in ("low", "mean", "high") if told.get(key) is not None]
@@ -78,14 +78,14 @@ def broken(told: object, path: str = "") -> Iterator[str]:
 
 
 def resident_bytes(name: str) -> int:
-    """The resident size of this process (VmRSS), or the largest since it was reset (VmHWM)."""
+    """Return the resident size of this process (VmRSS), or its peak since the reset (VmHWM)."""
     status = Path("/proc/self/status").read_text().splitlines()
     (line,) = (one for one in status if one.startswith(f"{name}:"))
     return 1024 * int(line.split()[1])
 
 
 def faults(scenario: Scenario, folder: Path) -> Iterator[str]:
-    """Yield what is wrong in what airtcp says of a network, and in what it takes to say it."""
+    """Yield errors in airtcp's answers about a network, and in its memory and CPU time."""
     begin = time.process_time()
     Path("/proc/self/clear_refs").write_text("5")
     before = resident_bytes("VmRSS")
@@ -132,7 +132,7 @@ def few_or_many() -> Iterator[object]:
 def test_networks_are_simulated_predicted_and_run(seeds: range, log: Path, tmp_path: Path) -> None:
     found = {}
     for seed in seeds:
-        # Retransmission timeouts of which each is in the past end a run, and are said.
+        # A run whose retransmission timeouts always lie in the past ends with an error.
         with contextlib.suppress(SimulationError):
             found[seed] = list(faults(drawn(seed, log), tmp_path))
 

@@ -1,6 +1,6 @@
 """Bad inputs from the command line, from files, for the page and for the library.
 
-Each message begins with the place, names what is wrong there, and costs no file.
+Each message begins with the place, says what is wrong there, and leaves all files unchanged.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ duration = "200 ms"
 replications = 2
 """
 
-#: What replaces a text of the scenario, by the name of the file.
+#: Replacements of text in the scenario, by file name.
 EDITS = {
     "base": ("", ""),
     "unknown": ("count", "cuont"),
@@ -54,7 +54,7 @@ FILES = {
     "noaxes.toml": b'scenario = "base.toml"\n',
     "store/store.json": b'{"vers',
 }
-#: Arguments, the place of the error, and what identifies it.
+#: Arguments, the place of the error, and a text that identifies it.
 COMMANDS: dict[str, tuple[str, str]] = {
     # Files of scenarios.
     "show unknown.toml": ("unknown.toml: stations[0] (laptop).cuont", "count"),
@@ -135,7 +135,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A directory with all files, none of which changes."""
+    """A directory with all files; the test checks that none changes."""
     for folder in ("store", "folder.csv"):
         (tmp_path / folder).mkdir()
     for name, content in FILES.items():
@@ -160,7 +160,7 @@ def check(message: str, place: str, what: str) -> None:
 
 
 def refused(*arguments: str) -> str:
-    """The message of a command that refuses its input, without the line about its usage."""
+    """Return the error message of a command, without the usage line."""
     result = call(*arguments)
     assert result.exit_code == 2, result.output
     assert isinstance(result.exception, SystemExit)

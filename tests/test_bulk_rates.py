@@ -57,7 +57,7 @@ def test_a_rate_above_the_capacity_changes_nothing_and_one_below_leaves_the_rest
 def test_a_transfer_with_a_size_ends_when_its_rate_says() -> None:
     told = text(', rate = "8 Mb/s", block = "10 kB", size = "4 MB"')
     result = airtcp.simulate(loads(told.replace('warmup = "1 s"', 'warmup = "0 s"')))
-    # 400 blocks, the first one at once: 3.99 s, and the way of the last one.
+    # 400 blocks, the first one at once: 3.99 s, plus the delay of the last one.
     assert result.metrics["transfer_time_s"].mean == pytest.approx(3.99, abs=0.05)
 
 

@@ -157,10 +157,10 @@ def test_a_run_has_its_cautions(duration, replications, mean, told):
 
 
 def test_runs_that_are_too_short_are_a_caution() -> None:
-    """More users than the channel carries, with sizes of a real log.
+    """More users than the channel supports, with sizes from a real log.
 
-    Transfers that ended took 3.5 s; but with all 90 users either thinking for 10 s or transferring
-    307 kB, and 4.79 Mb/s in all, a transfer takes 90 x 307 kB / 4.79 Mb/s - 10 s = 36 s.
+    Finished transfers took 3.5 s. But all 90 users either think for 10 s or transfer 307 kB at 4.79
+    Mb/s in total, so a transfer takes 90 x 307 kB / 4.79 Mb/s - 10 s = 36 s.
     """
     busy = {"stations.laptop.count": 90, "run.duration": "1500 s", "run.replications": 2}
     result = simulate(example("web-hotspot", **busy))
@@ -186,7 +186,7 @@ def test_a_run_without_intervals_promises_none(replications, head, capsys):
 
 
 def test_assumptions_that_read_alike_in_short_are_told_once() -> None:
-    """Each with all that it is about, and as of all where one is."""
+    """Entries with the same first part merge their models; an empty list stands for all models."""
     told = [("a queue; one way", ["M"]), ("a server; slower", []), ("a queue; another", ["B", "M"])]
     assert summary.shortened(told) == [("a queue", ["M", "B"]), ("a server", [])]
     assert summary.shortened([("x; y", ["M"]), ("x; z", [])]) == [("x", [])]
@@ -253,14 +253,14 @@ def test_flows_begin_anywhere_in_it_each_by_itself() -> None:
     assert 0.0 < min(all_of) < 0.02
     assert 0.18 < max(all_of) <= 0.2
     assert fmean(all_of) == pytest.approx(0.1, abs=0.026)
-    # More flows change no start.
+    # Adding flows does not change the starts of the first ones.
     assert few == {name: many[name] for name in few}
     at_once = starts_s(text(sized, flow='start_spread = "0 s"'))
     assert at_once == {"sta/0": [0.0, 0.0], "sta/1": [0.0, 0.0]}
 
 
 def test_two_uploads_in_step_get_nothing_and_the_answer_says_why() -> None:
-    """Without retries each SYN collides with the other's, for both timers are the same."""
+    """Without retries both SYNs collide every time: the retransmission timers are equal."""
     result = airtcp.simulate(loads(text(mac=NO_RETRIES, flow='start_spread = "0 s"')), threads=1)
     assert [flow.goodput_bps for flow in result.simulation.flows] == [0.0, 0.0]
     for said in (
@@ -276,7 +276,7 @@ def test_two_uploads_in_step_get_nothing_and_the_answer_says_why() -> None:
 
 
 def test_a_flow_under_the_frames_of_hidden_stations_is_not_told_to_back_off() -> None:
-    """One of two that upload and do not hear each other gets nothing in a short run."""
+    """Of two hidden stations that upload, one gets nothing in a short run."""
     result = airtcp.simulate(short_example("hidden-uploads", "2 s", 1), threads=1)
 
     (said,) = (line for line in cautions(result) if "no data of" in line)
@@ -314,7 +314,7 @@ def test_why_nothing_comes(keys: dict[str, Any], why: str) -> None:
 
 @pytest.fixture(scope="module")
 def hidden() -> SimulationResult:
-    """Two uploads that do not hear each other: in each run one of them has the channel."""
+    """Two uploads from hidden stations: in each run one of them takes the channel."""
     return simulate(example("hidden-uploads"), replications=4)
 
 
@@ -328,7 +328,7 @@ def test_a_quick_simulation_names_the_flow_that_starves() -> None:
 
 
 def test_a_run_names_the_flow_that_starves_in_each_replication(hidden: SimulationResult) -> None:
-    """Over replications in which they take turns both get half."""
+    """Averaged over replications, in which they take turns, both get half."""
     lines = {line.metric: line.simulation for line in simulation_lines(hidden.simulation)}
 
     assert "goodput of the least flow" in lines

@@ -1,4 +1,4 @@
-"""Plans of powers and places of access points: which there are, what is left out, which is best."""
+"""Plans of transmit powers and positions of access points: candidates, limits, and the best."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_power_of_its_own_is_received_as_much_louder() -> None:
     before = offices()
     after = before.vary({"cells.tax.power": "10 dBm"})
 
-    # Tax is the second node; it alone is received with 7 dB less.
+    # Tax is the second node; only its frames are received 7 dB weaker.
     rows = zip(before.air.received_dbm, after.air.received_dbm, strict=True)
     less = [[a - b for a, b in zip(*each, strict=True)] for each in rows]
     assert less[1] == pytest.approx([7.0] * 15)
@@ -50,7 +50,7 @@ def test_a_power_of_its_own_is_received_as_much_louder() -> None:
 def test_rows_of_powers_are_those_at_the_power_of_all() -> None:
     text = two_cells(RADIOS.replace("-75", "-84"), reader=DOWN, clerk=DOWN)
     of = loads(text).vary({"cells.right.power": "23 dBm"})
-    # A row has both directions; of b's frames 3 dB more arrive.
+    # A row has both directions; frames of b arrive 3 dB stronger.
     assert of.air.received_dbm[0][1] == -84.0
     assert of.air.received_dbm[1][0] == -81.0
     assert today(of) == [Setting(20.0, None), Setting(23.0, None)]
@@ -76,7 +76,7 @@ def test_stations_stay_where_they_are_when_their_access_point_moves() -> None:
         "stations.taxman.positions.centre": [14.0, 0.0],
     }
     after = before.vary(changes)
-    # Nodes 7 to 10 are the tax men: nothing changes between them and anybody else.
+    # Nodes 7 to 10 are the tax men: their paths to everybody else do not change.
     for one, other in itertools.product(range(7, 11), [0, 2, *range(3, 15)]):
         assert before.air.received_dbm[one][other] == after.air.received_dbm[one][other]
     assert before.air.received_dbm[1] != after.air.received_dbm[1]
@@ -142,7 +142,7 @@ def test_moving_one_cell_at_a_time_meets_the_best_of_small_spaces() -> None:
         assert space.whole
         assert space.size == 8 * 81
         met = space._moved(guess, lambda one: one)
-        # A sum over cells has no other end than the best.
+        # A sum over cells has only one maximum.
         most = max(
             guess(Candidate(channels, settings))
             for channels in itertools.product((36, 40), repeat=4)
@@ -155,7 +155,7 @@ def test_large_floors_are_planned_by_moving_one_cell_at_a_time() -> None:
     space = Space(20, [36, 40, 44, 48], None, [[0]] * 20)
     assert not space.whole
 
-    # All cells in a row hear those beside them: two channels in turn are as good as it gets.
+    # Each cell in a row hears its neighbours: two alternating channels are optimal.
     def guess(one: Candidate) -> float:
         return -float(sum(a == b for a, b in itertools.pairwise(one.channels)))
 
@@ -169,7 +169,7 @@ def test_less_power_parts_offices_that_hear_each_other(powers: ChannelPlan) -> N
     assert powers.vary == ("powers",)
     assert powers.plans == powers.ranked == 27
     assert powers.today.powers_dbm == {"law": 17.0, "tax": 17.0, "art": 17.0}
-    # The best was run, and the options that are printed make it.
+    # The best plan was run, and the printed options reproduce it.
     changed = powers.scenario.vary(powers.changes)
     runs = airtcp.simulate(changed.with_run(replications=powers.best.value.n)).simulation
     means = {name: one.goodput_bps.mean for name, one in runs.cells.items()}

@@ -43,7 +43,7 @@ def test_goodputs_of_cells_add_up_and_airtime_is_conserved(row: SimulationResult
         parts = (one.airtime.own, one.airtime.heard, one.airtime.idle)
         assert min(parts) >= 0.0
         assert sum(parts) == pytest.approx(1.0)
-    # A cell that hears one neighbour alone waits for no other.
+    # A cell that hears only one neighbour defers to no other.
     assert list(cells["left"].waits_for) == ["middle"]
     assert list(cells["middle"].waits_for) == ["left", "right"]
 
@@ -77,7 +77,7 @@ def test_the_goodput_of_one_flow_is_told_once_in_a_difference() -> None:
     told = {(row.metric, row.group) for row in separated(found)}
     assert ("goodput_bps", "reader") in told
     assert ("flow_goodput_bps", "reader") not in told
-    # Of three flows the mean is another number than the sum.
+    # With three flows the mean per flow differs from the sum.
     assert {("goodput_bps", None), ("flow_goodput_bps", None)} <= told
 
 
@@ -108,7 +108,7 @@ def test_a_neighbour_that_nobody_hears_changes_no_bit_of_a_cell_alone() -> None:
 
 
 def test_of_hidden_uploads_one_loses_nearly_all_without_rts() -> None:
-    """The weaker station has a small mean share of the sum of both."""
+    """Without RTS, the weaker station's mean share of both uploads is small."""
     of = example("hidden-uploads", **{"run.replications": 4, "run.duration": "20 s"})
 
     def weaker(of: Scenario) -> float:
@@ -121,7 +121,7 @@ def test_of_hidden_uploads_one_loses_nearly_all_without_rts() -> None:
 
 
 def test_what_begins_at_once_is_not_laid_to_stations_that_are_not_heard() -> None:
-    """Of twenty that upload half of all frames collide; one that hardly sends is behind a wall."""
+    """Half of all frames of twenty uploads collide; the only hidden station hardly transmits."""
     of = loads(
         """
         phy = { standard = "802.11a" }
@@ -144,14 +144,14 @@ def test_what_begins_at_once_is_not_laid_to_stations_that_are_not_heard() -> Non
     assert 0.0 < one.failures.hidden < 0.01
     assert (one.worst_hidden or 0.0) < 0.05
     assert sentences(of, result.simulation.cells) == []
-    # Those that each station has lost so are those of the cell.
+    # The hidden collisions of all stations add up to those of the cell.
     for run in result.simulation.runs:
         of_stations = sum(node["hidden"] for node in run.answer["stations"])
         assert of_stations == run.answer["cells"][0]["failures"]["hidden"]
 
 
 def test_time_in_which_others_send_is_not_told_as_idle(row: SimulationResult) -> None:
-    """Of a row the middle hears both: what it senses of others is a part of its own."""
+    """The middle cell hears both others; the time it senses their frames is a separate part."""
     parts = airtime_parts(row.simulation)
     airtimes = [each.airtime for each in row.simulation.cells.values()]
     assert sum(parts.values()) == pytest.approx(1.0)
@@ -162,10 +162,10 @@ def test_time_in_which_others_send_is_not_told_as_idle(row: SimulationResult) ->
     assert f"other cells' frames {percent(parts['heard'])}, idle" in told["airtime"]
     middle = row.simulation.cells["middle"].failures
     assert f"middle {percent(middle.same_slot)} in the same slot" in told["lost"]
-    # Many nodes are simulated in more time than passes for them: never at "0".
+    # A simulation slower than real time shows its fraction, never "0".
     slow = extent(replace(row.simulation, simulated_s=1.5, wall_s=5.0))
     assert "(0.3 simulated seconds per second)" in slow
-    # A single cell has none of that.
+    # A single cell has no frames of other cells.
     hidden = simulate(example("hidden-uploads", **{"run.replications": 1}), threads=1)
     assert airtime_parts(hidden.simulation) == hidden.simulation.airtime
     (one,) = (each.failures for each in hidden.simulation.cells.values())
@@ -190,14 +190,14 @@ AIR = {"own": 0.5, "heard": 0.25, "idle": 0.25}
 
 
 def counted(attempts: int, same_slot: int, hidden: int, neighbour: int) -> dict[str, Any]:
-    """Counters of the core for a cell with 1 Mb/s that waits for the other cell."""
+    """Return core counters of a cell with 1 Mb/s that defers to the other cell."""
     failures = {"same_slot": same_slot, "hidden": hidden, "neighbour": neighbour}
     found = {"attempts": attempts, "failures": failures, "waits_for": [[1, 0.25]]}
     return found | {"goodput_bps": 1e6, "airtime": AIR}
 
 
 def test_failures_are_shares_of_all_transmissions() -> None:
-    """Two replications, 10 and 30 transmissions: 1 + 2 failed in the same slot of 40."""
+    """Two replications of 10 and 30 transmissions: 1 + 2 of 40 failed in the same slot."""
     nodes = [{"name": "a", "attempts": 9, "hidden": 0},
              {"name": "x/0", "attempts": 4, "hidden": 1}]  # fmt: skip
     each = (counted(10, 1, 0, 2), counted(30, 2, 3, 0))
@@ -233,7 +233,7 @@ def test_a_share_that_is_hardly_known_is_told_by_both_ends(mean, low, high, told
         # A cell that nothing disturbs, and one that chance favours.
         ([1e6, 1e6, 1e6], (1.0, 1.0, 1.0)),
         ([0.9e6, 1.0e6, 1.05e6], (1.0, pytest.approx(0.82, abs=0.01), 1.0)),
-        # 66 times of what it has alone: the windows are too short for a ratio.
+        # 66 times its goodput alone: the windows are too short for a ratio.
         ([15e3, 15e3, 15e3], None),
         # One replication has no spread.
         ([0.9e6], (1.0, None, None)),
@@ -291,7 +291,7 @@ def test_the_timeline_tells_who_hears_a_frame() -> None:
         ears.setdefault(sender, set()).update(heard)
     assert ears["left"] == {"middle", "guest/0", "reader/0"}
     assert ears["right"] == {"middle", "guest/0", "clerk/0"}
-    # Beside a frame of both the middle receives the first, and has a busy medium in both.
+    # When both send, the middle receives the first frame and senses a busy medium in both.
     found = [one for one in shown["frames"] if names[one["node"]] in ("left", "right")]
     middle = names.index("middle")
     assert any(middle in one["sensed"] for one in found)
@@ -300,7 +300,7 @@ def test_the_timeline_tells_who_hears_a_frame() -> None:
         {"left", "right"} <= {names[one["node"]], *(names[ear] for ear in one["sensed"])}
         for one in found
     )
-    # Left and right send at once, for they do not hear each other; an answer is a SIFS behind.
+    # Left and right do not hear each other, so they send at once; a response follows a SIFS later.
     assert shown["gaps"] == []
     assert any(
         one["begin"] < other["begin"] < one["end"]

@@ -1,4 +1,4 @@
-"""Goodputs of cells beside those of their groups, which they are the sums of."""
+"""Goodputs of cells, which are the sums of their groups' goodputs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAGES = 'kind = "web", size = "{} kB", think_time = "2 s"'
 
 @pytest.fixture(scope="module")
 def scenario() -> Scenario:
-    """A cell of readers beside one of readers and a backup, which hear each other."""
+    """Two cells that hear each other: one of readers, one of readers and a backup."""
     text = """
         run = { duration = "20 s", replications = 8 }
         phy = { standard = "802.11n", mcs = 7 }
@@ -42,7 +42,7 @@ def scenario() -> Scenario:
 
 @pytest.fixture(scope="module")
 def result(scenario: Scenario) -> SimulationResult:
-    """Simulate it once."""
+    """Simulate the scenario once."""
     return simulate(scenario)
 
 
@@ -91,7 +91,7 @@ def test_the_goodput_of_a_cell_drifts_as_those_of_its_groups() -> None:
 
 
 def test_a_cell_on_another_channel_moves_no_interval() -> None:
-    """Of a seed whose other cell shows a drift of round trips, and this one none."""
+    """With this seed round trips of the other cell drift, and those of this cell do not."""
 
     def group(name: str, cell: str, direction: str) -> str:
         stations = f'[[stations]]\nname = "{name}"\ncount = 3\ncell = "{cell}"\n'
@@ -112,7 +112,7 @@ def test_a_cell_on_another_channel_moves_no_interval() -> None:
 
 
 def test_the_goodput_of_a_cell_is_within_the_rates_of_its_stations() -> None:
-    """Of a job of 300 kB in a run of 50 ms: some replications see it, others hardly."""
+    """A job of 300 kB in runs of 50 ms: some replications see much of it, others hardly any."""
     text = """
         run = { warmup = "0 s", duration = "50 ms", replications = 3 }
         phy = { standard = "802.11g" }

@@ -1,4 +1,4 @@
-"""Glances at several cells: their goodputs, the one that starves, and looks that cannot tell."""
+"""Quick simulations of several cells: goodputs, the starving cell, and inconclusive runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_cells_have_goodputs_that_add_up_and_intervals_that_hold(row: Glance) ->
 
     assert list(means) == ["left", "middle", "right"]
     assert sum(means.values()) == pytest.approx(row.metrics["goodput_bps"].mean)
-    # 16 runs of 40 s have 23.04, 1.24 and 23.04 Mb/s.
+    # 16 runs of 40 s give 23.04, 1.24 and 23.04 Mb/s.
     for name, truth in (("left", 23.04e6), ("middle", 1.24e6), ("right", 23.04e6)):
         interval = row.cells[name].goodput_bps
         assert interval.low < truth < interval.high
@@ -41,7 +41,7 @@ def test_cells_have_goodputs_that_add_up_and_intervals_that_hold(row: Glance) ->
 def test_what_it_has_alone_is_told_of_the_cell_that_waits(row: Glance) -> None:
     assert row.disturbed == ("middle",)
     assert set(row.alone) == {"middle"}
-    # 24.7 Mb/s with no other about, and 5.0 % of that in long runs.
+    # 24.7 Mb/s without the other cells; long runs with them give 5.0 % of that.
     assert row.alone["middle"].metrics["goodput_bps"].mean == pytest.approx(24.7e6, rel=0.02)
     share = row.cells["middle"].share_of_alone
     assert share.low < 0.050 < share.high
@@ -58,9 +58,9 @@ def test_cells_alone_are_half_as_much_work_again_and_change_no_bit_of_all_togeth
 
 
 def test_cells_that_change_places_have_intervals_as_wide_as_that() -> None:
-    """Either the outer offices have the air or the middle one: each replication draws it anew.
+    """Either the outer offices or the middle one have the channel, at random in each replication.
 
-    Ten runs of 100 s have 78.9, 45.3 and 56.3 Mb/s, known to 30 to 70 %.
+    Ten runs of 100 s give 78.9, 45.3 and 56.3 Mb/s, known to 30 to 70 %.
     """
     seen = glance(example("three-offices"))
 
@@ -75,7 +75,7 @@ def test_cells_that_change_places_have_intervals_as_wide_as_that() -> None:
 
 
 def test_a_cell_that_wants_little_is_not_one_that_gets_little() -> None:
-    """A page now and then: few exchanges, and intervals all the same."""
+    """A page now and then gives few exchanges, but still intervals."""
     web: dict[str, Any] = {
         "kind": "web",
         "size": {"distribution": "exponential", "mean": "20 kB"},
@@ -89,7 +89,7 @@ def test_a_cell_that_wants_little_is_not_one_that_gets_little() -> None:
 
 
 def cells_of(part: Any) -> tuple[list[list[str]], list[str]]:
-    """The rows and the sentences of the page's part on cells."""
+    """Return the rows and the sentences of the page's section on cells."""
     _, _, _, (_, _, (_, _, _, _, (_, _, *rows))), *sentences = part
     return [[cell[2] for cell in row[2:]] for row in rows], [one[2] for one in sentences]
 
@@ -107,14 +107,14 @@ def test_the_page_has_what_the_command_tells() -> None:
             "middle": "4.9 % simulated",
             "right": "hardly disturbed, simulated",
         }
-    # Cells that change places get little in one replication and much in the next.
+    # Cells that alternate get little in one replication and much in the next.
     offices = views.prediction(predict(example("three-offices")))
     assert not any("of its isolated goodput" in line for line in offices["words"])
     assert set(offices["cells"]["shares"].values()) == {"not known from a quick simulation"}
     assert views.prediction(predict(loads(cell(1)), glance=True))["cells"] is None
 
 
-#: Readers at one access point, a backup beside readers at another on its channel.
+#: Readers at one access point; a backup and more readers at another one on its channel.
 READERS = """
 phy = { standard = "802.11ax", channel_width = "40 MHz" }
 ap = { queue = { limit = 1000 } }
@@ -129,9 +129,9 @@ air = { heard = [["west", "east"]] }
 
 
 def test_readers_of_whom_few_have_read_are_no_cell_that_gets_little() -> None:
-    """A cell gets as much as its groups, and the doubt about readers is one about the rest.
+    """A cell's goodput is the sum of its groups; uncertainty about readers affects the others too.
 
-    Eight runs of 400 s, after 60 s, have 12.9 Mb/s in west and 255.9 in east.
+    Eight runs of 400 s, after 60 s of warm-up, give 12.9 Mb/s in west and 255.9 in east.
     """
     looks = [glance(loads(READERS), seed=seed) for seed in range(8)]
 
@@ -149,7 +149,7 @@ def test_readers_of_whom_few_have_read_are_no_cell_that_gets_little() -> None:
     [("three-offices", "taxman", 11e6, 80e6), ("hidden-uploads", "near-wall", 9e6, 26e6)],
 )
 def test_what_timers_decide_is_told_by_several_replications(name, group, least, most):
-    """Long runs, which do not mix either, have 45 and 17 Mb/s, known to half of that."""
+    """Long runs, which do not mix either, give 45 and 17 Mb/s, known to half of that."""
     for seed in range(300, 306):
         look = glance(example(name), seed=seed, alone=False)
         told = look.interval("goodput_bps", group)

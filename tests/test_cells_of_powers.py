@@ -1,4 +1,4 @@
-"""Cells whose nodes hear each other by powers: what is sensed, what disturbs, and who is named."""
+"""Cells with received powers: what nodes sense, what interferes, and which cells are blamed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DOWN = f"application = {BULK}"
 
 
 def pair(links: str, own: float = -50, **keys: str | int) -> Scenario:
-    """Two cells whose stations have their own access points' frames with `own` dBm."""
+    """Two cells whose stations receive their own access point at `own` dBm."""
     rows = f'["left", "reader", {own}], ["right", "clerk", {own}], {links}'
     return loads(two_cells(f"received = [{rows}]", reader=DOWN, clerk=DOWN, **{**SHORT, **keys}))
 
@@ -40,7 +40,7 @@ def test_an_access_point_hears_what_it_senses(power: float, is_sensed: bool) -> 
 
 
 def test_a_culprit_is_strong_enough_to_disturb() -> None:
-    """Of two cells that a reader does not sense one is heard with 13 dB less than its own."""
+    """The reader does not sense two cells; one is received 13 dB below its own access point."""
     rows = [
         ["left", "reader", -70], ["right", "clerk", -50], ["far", "guest", -50],
         ["right", "reader", -83], ["far", "reader", -93],
@@ -70,13 +70,13 @@ def test_a_culprit_is_strong_enough_to_disturb() -> None:
 @pytest.mark.parametrize(
     ("links", "own", "reason"),
     [
-        # 25 dB above what overlaps it, a frame comes through.
+        # A frame that is 25 dB above the interference is received.
         ('["left", "right", -75], ["left", "clerk", -75], ["right", "reader", -75], '
          '["reader", "clerk", -75]', -50, "some survive an overlap"),
-        # All are alike, and below -62 dBm.
+        # All powers are equal, and below -62 dBm.
         ('["left", "right", -70], ["left", "clerk", -70], ["right", "reader", -70], '
          '["reader", "clerk", -70]', -70, "ignores frames weaker than air.energy"),
-        # 12 dB above a cell that it does not hear.
+        # The own signal is 12 dB above a cell that the sender does not hear.
         ('["left", "clerk", -83]', -71, 'cell "left" does not hear interfere with its own'),
     ],
 )  # fmt: skip
@@ -92,7 +92,7 @@ def test_the_chain_of_clusters_declines_where_powers_matter(links, own, reason):
 @with_papers
 @pytest.mark.parametrize("power", [-50, -110])
 def test_the_chain_of_clusters_answers_where_powers_are_as_words_say(power: float) -> None:
-    """All are as loud as one another, or next to nothing comes from another cell."""
+    """All powers are equal, or almost nothing is received from the other cell."""
     others = (("left", "right"), ("left", "clerk"), ("right", "reader"), ("reader", "clerk"))
     of = pair(", ".join(f'["{one}", "{other}", {power}]' for one, other in others))
     best = predict(of).best("cell_goodput_bps")

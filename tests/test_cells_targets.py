@@ -1,4 +1,4 @@
-"""Targets on one of several cells: how they are written, and where they are judged and told."""
+"""Targets on one of several cells: their syntax, and where they are judged and shown."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_target_on_a_cell_is_judged_by_the_interval_of_the_cell(run):
         "cell left goodput > 20 Mb/s": "holds",
         "cell left mean goodput_bps < 30 Mb/s": "holds",
     }
-    # One cell's, not that of everything, and at the level of four targets.
+    # The interval is the cell's, not the network's, at the joint level of four targets.
     middle, judged = run.simulation.cells["middle"], by_text[goodput].interval
     assert judged.mean == middle.goodput_bps.mean
     assert judged.half_width > middle.goodput_bps.half_width
@@ -115,7 +115,7 @@ def test_the_page_offers_cells_and_takes_a_target_apart() -> None:
     cells = [one for one in told["scopes"] if one["value"].startswith("cell ")]
     assert [one["value"] for one in cells] == ["cell left", "cell middle", "cell right"]
     assert [one["metric"] for one in cells[0]["metrics"]] == ["goodput", "share_of_alone"]
-    # Each one that is offered is a target that is taken.
+    # Every metric that the form offers is accepted as a target.
     for scope in cells:
         for metric in scope["metrics"]:
             bound = f"> 50 {metric['units'][0]['text']}"
@@ -126,7 +126,7 @@ def test_the_page_offers_cells_and_takes_a_target_apart() -> None:
 
 
 def test_a_plan_stops_at_the_goodput_of_a_cell() -> None:
-    """Its one group has the same goodput, and the same end."""
+    """The cell's only group has the same goodput, so both plans end at the same value."""
     udp = {"kind": "udp", "packet": "1500 B", "rate": "1 Mb/s"}
     of = three({}).vary({"flows.guest.application": udp, "air.heard": [["left", "middle"]]})
     of = of.vary({"run.warmup": "200 ms", "run.duration": "1 s"})
@@ -155,7 +155,7 @@ def test_a_plan_of_channels_is_led_by_targets_on_cells() -> None:
     objective = objective_of(three({GOODPUT: "> 8 Mb/s", "cell left goodput": "> 40 Mb/s"}), None)
     answer = {"cells": [{"goodput_bps": 20e6}, {"goodput_bps": 2e6}, {"goodput_bps": 20e6}]}
 
-    # 2 of 8 Mb/s wanted is three quarters short; 20 of 40 half.
+    # 2 Mb/s with a target of 8 is three quarters short; 20 with a target of 40 is half short.
     assert objective.value(answer) == pytest.approx(-0.75)
     alone = [{"cells": [{"goodput_bps": value}]} for value in (25e6, 24e6, 25e6)]
     assert objective.guess(alone, [0.4, 0.5, 1.0]) == pytest.approx(-0.75)

@@ -1,4 +1,4 @@
-"""Plans of channels: which there are, what is wrong, which is best, and how it is told."""
+"""Channel plans: enumeration, wrong input, the best plan, and its text."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def planned(row: Scenario) -> ChannelPlan:
 
 
 def test_plans_alike_up_to_names_of_channels_are_one() -> None:
-    # Sets of a partition: S(6,1) + S(6,2) + S(6,3) = 1 + 31 + 90, S(6,4) = 65.
+    # Partitions of six cells: S(6,1) + S(6,2) + S(6,3) = 1 + 31 + 90, and S(6,4) = 65.
     of_three = plans(6, [36, 40, 44], None)
     assert (len(of_three), len(plans(6, [36, 40, 44, 48], None))) == (122, 187)
     parts = {tuple(map(plan.index, plan)) for plan in of_three}
     assert len(parts) == 122
-    # Assignments are counted without listing them.
+    # `count` gives the same number without listing plans.
     for cells, channels in itertools.product(range(1, 7), range(1, 5)):
         assert count(cells, channels) == len(plans(cells, list(range(channels)), None))
 
@@ -58,7 +58,7 @@ def test_plans_alike_up_to_names_of_channels_are_one() -> None:
 def test_names_of_channels_move_fewest_cells() -> None:
     # Three of four cells may stay, whatever the order of the channels.
     assert {(44, 44, 36, 36), (44, 44, 36, 40)} <= set(plans(4, [36, 40, 44], (44, 44, 36, 36)))
-    # On a channel that is not among the allowed ones nobody can stay.
+    # No cell can keep a channel that is not allowed.
     assert (36, 36) in plans(2, [36, 40], (149, 149))
 
 
@@ -89,7 +89,7 @@ def test_channels_do_not_overlap(
 
 
 def test_pairs_of_cells_count_on_one_channel(row: Scenario) -> None:
-    """Pairs stay written, and with them a way back to one channel."""
+    """Pairs that hear each other stay in the file, so a plan maps back to one channel."""
     apart = with_channels(row, (36, 36, 40))
     assert apart.written["air"]["heard"] == [["left", "middle"], ["middle", "right"]]
     assert Graph(on_one_channel(apart, 36)).neighbours == Graph(on_one_channel(row, 36)).neighbours
@@ -102,12 +102,12 @@ def test_the_chain_keeps_what_a_cell_sends_alone(row: Scenario) -> None:
     graph = Graph(on_one_channel(row, 36))
     assert graph.neighbours == [[False, True, False], [True, False, True], [False, True, False]]
     chain = Chain(graph, [0.5, 0.5, 0.5])
-    # All have odds of 1. Alone, or with those that they do not hear, cells keep all.
+    # Each cell has odds of 1. A cell without a neighbour on its channel keeps its whole share.
     assert chain.shares((36, 40, 36)) == pytest.approx([1.0, 1.0, 1.0])
-    # Independent sets of the row: none, each, and both outer ones, which are 5: of these an outer
-    # cell is in 2, the middle in 1; alone each is in 1 of 2.
+    # The row has 5 independent sets: none, each cell, and both outer cells. An outer cell is in 2
+    # of them, the middle in 1; an isolated cell is active in 1 of 2.
     assert chain.shares((36, 36, 36)) == pytest.approx([0.8, 0.4, 0.8])
-    # Two that hear each other: none and each, a third of the time for half.
+    # Two neighbours have 3 sets (none, and each), so each is active 1/3 of the time, not 1/2.
     assert chain.shares((36, 36, 40)) == pytest.approx([2 / 3, 2 / 3, 1.0])
 
 
@@ -115,7 +115,7 @@ def test_the_middle_of_three_gets_a_channel_of_its_own(planned: ChannelPlan) -> 
     assert planned.best.channels == {"left": 36, "middle": 40, "right": 36}
     assert planned.real
     assert planned.second.behind.low > 0.0
-    # All that the middle has alone, for the tenth or less that it has today.
+    # The middle cell gets its isolated goodput; today it has less than 15 % of that.
     middle = planned.best.cells["middle"].mean
     assert middle == pytest.approx(planned.alone["middle"], rel=0.02)
     assert (planned.today.value.mean or 0.0) < 0.15 * (planned.best.value.mean or 0.0)
@@ -152,14 +152,14 @@ def test_objectives_are_targets_cells_or_metrics(row: Scenario) -> None:
     assert objective_of(row, "sum").value(answer) == pytest.approx(sum(goodputs))
     # The target of guests, who are in the middle, is 8 Mb/s.
     assert objective_of(row, "targets").value(answer) == pytest.approx(min(goodputs) / 8e6 - 1.0)
-    # The goodput of isolated cells times their share of the time: the least, and the sum.
+    # The estimate: each cell's isolated goodput times its share of time, then the least or the sum.
     alone = [{"cells": [{"goodput_bps": bps}]} for bps in (10e6, 20e6, 30e6)]
     shares = [0.8, 0.4, 0.9]
     assert objective_of(row, "least").guess(alone, shares) == pytest.approx(0.8 * 10e6)
     assert objective_of(row, "sum").guess(alone, shares) == pytest.approx(8e6 + 8e6 + 27e6)
     guessed = objective_of(row, "targets").guess([answer] * 3, shares)
     assert guessed == pytest.approx(0.4 * min(goodputs) / 8e6 - 1.0)
-    # A metric of all cells counts in the worst cell.
+    # A metric of the whole network is scaled by the lowest share.
     whole = objective_of(row, "goodput").guess([answer] * 3, shares)
     assert whole == pytest.approx(0.4 * answer["metrics"]["goodput_bps"])
     # If no transfer ends, its time is the duration of the run.
@@ -202,7 +202,7 @@ def test_equipment_is_told_for_each_access_point_that_moves(
     equipment = {"hostapd": ("channel=40",), "uci": ("uci set wireless.radio0.channel='40'",)}
     assert offices_planned.apply == {"tax": equipment}
     assert present.apply_lines(offices_planned)[0] == "--set cells.tax.channel=40"
-    # The option that is printed makes the best plan of the file.
+    # The printed option turns the file into the best plan.
     best = with_channels(offices, (36, 40, 36)).cells
     assert offices.vary(offices_planned.changes).cells == best
 
@@ -210,7 +210,7 @@ def test_equipment_is_told_for_each_access_point_that_moves(
 def test_the_chain_tells_no_number_where_the_closed_form_has_none(
     planned: ChannelPlan, offices_planned: ChannelPlan
 ) -> None:
-    """Neighbours on one channel have no number; of cells that do not meet the chain is sure."""
+    """The chain gives no number for neighbours on one channel, but one for separated cells."""
     found = offices_planned
     rows = {row[0].removesuffix(" (today)"): row[1] for row in present.plan_rows(found)}
     assert rows["law 36, tax 36, art 36"] == rows["law 36, tax 36, art 40"] == "–"
@@ -288,7 +288,7 @@ def test_a_plan_is_near_that_of_brute_force(seed: int) -> None:
 
 
 def test_readers_have_the_targets_that_they_usually_have() -> None:
-    """Two cells of readers, one of them beside a backup: the goodput of readers is no objective."""
+    """Readers next to a cell with a backup: the goodput of readers is no objective."""
     crowd = loads("""
         phy = { standard = "802.11n", band = "2.4 GHz" }
         cells = { read = { channel = 6 }, save = { channel = 6 } }

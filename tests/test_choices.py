@@ -1,4 +1,4 @@
-"""Closed sets: each word has its record, and goes through every verb that tells it."""
+"""Closed sets of words: each word has its record, and every verb accepts and prints it."""
 
 import copy
 from collections.abc import Iterator, Mapping
@@ -94,7 +94,7 @@ KEYS_OF_KINDS: Mapping[str, Mapping[str, Any]] = {
 
 
 def words(annotation: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
-    """Key path and word of every Literal of a form of the scenario, tags of unions among them."""
+    """Yield key path and word of every Literal in a form of the scenario, including union tags."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         for name, field in annotation.model_fields.items():
             yield from words(field.annotation, (*path, field.alias or name))
@@ -110,9 +110,9 @@ WRITTEN = sorted(set(words(written(ResolvedScenario))))
 RESOLVED = sorted(set(words(ResolvedScenario)))
 
 
-#: Laws are those of `airtcp.distributions` wherever they stand: sizes and times stand for all. TCP
-#: and path of a group are those of its flows, the access point of a cell is that of all;
-#: the air is no testbed's.
+#: `airtcp.distributions` has one set of distributions: sizes and times cover all uses. TCP and path
+#: of a group are those of its flows, and the access point of a cell is like `ap`. A testbed has no
+#: `air`.
 TRIED = [
     (path, word)
     for path, word in WRITTEN
@@ -160,7 +160,7 @@ def test_records_are_under_their_words_and_name_words_of_other_sets() -> None:
 
 
 def put(data: Any, path: str, value: Any) -> None:
-    """Put a value at a path in which elements of lists go by their indices."""
+    """Set the value at a path; list elements are given by index."""
     *way, last = path.split(".")
     for key in way:
         data = data[int(key)] if isinstance(data, list) else data.setdefault(key, {})
@@ -221,7 +221,7 @@ def _with_indices(path: str) -> str:
 
 
 def told(scenario: Scenario) -> list[Any]:
-    """What every verb says of a scenario that it neither runs nor sends through a kernel."""
+    """Return what the verbs print about a scenario without simulating or emulating it."""
     prediction = predict(scenario)
     assert prediction.model or prediction.uncovered
     controls = fields(scenario, scenario.written)
@@ -234,7 +234,7 @@ def told(scenario: Scenario) -> list[Any]:
     return [subject(scenario), controls, axes(controls), lines]
 
 
-#: What a testbed refuses, by the prefix of key and value.
+#: Errors of a testbed, by the prefix of key and value.
 REFUSED = {
     "flows.tcp.mac_feedback.": "no kernel gets reports of the MAC",
     "mac.ofdma.": "PPDUs to several stations",
@@ -277,7 +277,7 @@ def test_each_word_goes_through_every_verb(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_congestion_control_that_linux_lacks_is_said_and_crashes_nothing(monkeypatch):
-    """As one that is made by the book is at first."""
+    """A new congestion control has no kernel name at first."""
     lone = MappingProxyType({**CONGESTION, "cubic": replace(CONGESTION["cubic"], kernel=None)})
     monkeypatch.setattr(site, "CONGESTION", lone)
     monkeypatch.setattr(remedies_apply, "CONGESTION", lone)

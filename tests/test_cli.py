@@ -1,4 +1,4 @@
-"""The command: exit statuses, messages, what goes where, determinism, interruption."""
+"""The command: exit statuses, messages, output streams, determinism, interruption."""
 
 import json
 import os
@@ -41,13 +41,13 @@ def scenario(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reports without pictures, which take most of the time of writing one."""
+    """Reports without charts, which take most of the time to write."""
     monkeypatch.setattr("airtcp.present.plot.pictures", lambda *_, **__: {})
 
 
 @pytest.fixture
 def process(started: Children) -> Start:
-    """The command as a process of its own, with pipes for stdout and stderr."""
+    """The command in a process of its own, with pipes for stdout and stderr."""
 
     def start(*arguments: str | Path, **options: Any) -> "subprocess.Popen[str]":
         command = [sys.executable, "-m", "airtcp", *arguments]
@@ -121,7 +121,7 @@ def test_no_control_codes_and_no_cut_numbers_in_a_pipe(
 
 
 def widest(shown: str) -> int:
-    """The length of the longest line; a command that is to be pasted stays in one."""
+    """Return the length of the longest line; a command to paste stays on one line."""
     return max(len(line) for line in shown.splitlines() if "airtcp plan FILE" not in line)
 
 
@@ -147,7 +147,7 @@ def test_no_number_is_cut_off_on_a_narrow_terminal(scenario: Path, columns: int)
         models = [] if command == "simulate" else ["--models", "--explain"]
         done = CliRunner().invoke(app, [command, str(scenario), *models], env=environment)
         assert "…" not in done.stdout
-        # A terminal of no width has the width of a pipe.
+        # A terminal that reports no width is treated like a pipe.
         assert widest(done.stdout) <= (columns or 120)
         shown[command] = " ".join(done.stdout.split())
 
@@ -206,7 +206,7 @@ def test_a_reader_that_leaves_is_no_failure(
 def test_a_shell_completes_commands_and_names(
     words: str, completed: list[str], process: Start
 ) -> None:
-    """As bash asks, once `airtcp --install-completion` has told it how."""
+    """As bash asks after `airtcp --install-completion`."""
     environment = {
         **os.environ,
         "_AIRTCP_COMPLETE": "complete_bash",

@@ -1,4 +1,4 @@
-"""How a command ends that is interrupted, or has no room: with its answer, if there is one."""
+"""Commands that are interrupted or run out of disk space: they still print their answer."""
 
 import json
 import os
@@ -54,7 +54,7 @@ def test_signals_are_kept_until_they_are_asked_for() -> None:
         assert interruption.asked
         with pytest.raises(KeyboardInterrupt):
             interruption.check()
-        # Who asks a third time does not want to wait.
+        # A third Ctrl-C ends the process at once.
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -64,7 +64,7 @@ def test_signals_are_kept_until_they_are_asked_for() -> None:
 def test_a_second_interruption_does_not_lose_what_is_finished(
     scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first comes while replications run, the second while the answer is printed."""
+    """The first arrives while replications run, the second while the answer is printed."""
     from airtcp.cli import show
 
     shown = show.simulated
@@ -89,7 +89,7 @@ def test_a_second_interruption_does_not_lose_what_is_finished(
 def test_an_interruption_is_never_forgotten(
     scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even when all replications have ended and are being put together."""
+    """Even if all replications have ended and their results are being combined."""
     gather = Simulation.gather
 
     def interrupted(*arguments: object, **more: object) -> Simulation:
@@ -141,7 +141,7 @@ def test_a_request_to_end_leaves_no_half_files(
 
 @pytest.mark.slow
 def test_an_interruption_of_the_start_has_no_traceback(scenario: Path) -> None:
-    """As soon as our own code runs; what Python does before is not ours."""
+    """From the first line of our own code; Python's own startup is not covered."""
     code = (
         "import os, signal, sys\n"
         "import airtcp.cli.process as process\n"
@@ -164,7 +164,7 @@ def test_an_interruption_of_the_start_has_no_traceback(scenario: Path) -> None:
 def test_an_interruption_while_words_are_read_is_told(
     where: str, scenario: Path, started: Children
 ) -> None:
-    """Typer, which reads them, would end the process without a word."""
+    """Typer parses the arguments, and would end the process without a message."""
     moments = Path(__file__).with_name("moments.py")
     running = started.start(
         [sys.executable, moments, "at", where, "1", "SIGINT", "predict", scenario],
@@ -179,7 +179,7 @@ def test_an_interruption_while_words_are_read_is_told(
 def test_an_interruption_does_not_wait_for_a_pile_of_traces(
     scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interruptible: None
 ) -> None:
-    """Of replications that end while one is written, no more wait than there are threads."""
+    """While one replication is written, at most as many others wait as there are threads."""
     scenario.write_text(ENDLESS.replace('"5 s"', '"10 ms"'))
     written: list[int] = []
     add = TraceFile.add
@@ -187,7 +187,7 @@ def test_an_interruption_does_not_wait_for_a_pile_of_traces(
     def slow(self: TraceFile, replication: int, trace: Any) -> None:
         if not written:
             os.kill(os.getpid(), signal.SIGINT)
-            # All that may be under way meanwhile has ended.
+            # All replications in progress end meanwhile.
             time.sleep(1.0)
         written.append(replication)
         add(self, replication, trace)

@@ -35,7 +35,7 @@ FOREIGN = "file exists, and airtcp did not write it; use another name, or --forc
 def test_the_report_shows_the_scenario_that_was_run(
     change, scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever becomes of its file meanwhile."""
+    """Even if the file changes or disappears during the run."""
     run = Runner.run
 
     def meanwhile(*arguments: object) -> object:
@@ -117,7 +117,7 @@ ON_AIR = {
     ("name", "snaplen"), list(zip(ON_AIR, cycle(("64", "65535")), strict=False))
 )
 def test_own_captures_are_overwritten(name: str, snaplen: str, tmp_path: Path) -> None:
-    """Whatever the length of the radiotap headers, which differs by standard and by frame."""
+    """Radiotap headers differ in length by standard and by frame."""
     standard = name.partition(" ")[0]
     scenario = tmp_path / "s.toml"
     text = SHORT.replace("802.11b", standard).replace('"1 s"', '"0.2 s"')
@@ -136,7 +136,7 @@ def test_own_captures_are_overwritten(name: str, snaplen: str, tmp_path: Path) -
 
 
 def records(content: bytes | bytearray) -> Iterator[int]:
-    """Where the records of a pcap file begin."""
+    """Yield the position of each record in a pcap file."""
     place = 24
     while place < len(content):
         yield place
@@ -147,7 +147,7 @@ MAKER = bytes.fromhex("b827eb000001")
 
 
 def of_makers(content: bytearray) -> None:
-    """From a card in monitor mode: the addresses are those of makers."""
+    """A card in monitor mode: the addresses have manufacturers' OUIs."""
     for place in records(content):
         first = place + 16 + content[place + 18] + 4
         assert content[first : first + 2] == b"\x02\x00"
@@ -155,14 +155,14 @@ def of_makers(content: bytearray) -> None:
 
 
 def of_one_maker(content: bytearray) -> None:
-    """The first frame is of stations with addresses of their own making, others are not."""
+    """Only the last frame has a manufacturer's address; the others are locally administered."""
     *_, last = (place for place in records(content) if place < 60_000)
     first = last + 16 + content[last + 18] + 4
     content[first : first + 6] = MAKER
 
 
 def of_simulated_radios(content: bytearray) -> None:
-    """From Linux's mac80211_hwsim: addresses 02:00:00:00:00:00 and on, and the time of the wall."""
+    """From Linux's mac80211_hwsim: addresses 02:00:00:00:00:00 and up, and wall-clock time."""
     for place in records(content):
         content[place : place + 4] = (1_790_000_000).to_bytes(4, "little")
 
@@ -183,7 +183,7 @@ def of_wires(content: bytearray) -> None:
     "change", [of_makers, of_one_maker, of_simulated_radios, of_another_clock, of_wires]
 )
 def test_a_capture_of_someone_else_is_kept(change, standard: str, tmp_path: Path) -> None:
-    """In the same format."""
+    """The capture has the same format as airtcp's."""
     scenario, path = tmp_path / "s.toml", tmp_path / "a.pcap"
     scenario.write_text(SHORT.replace("802.11b", standard).replace('"1 s"', '"0.1 s"'))
     assert call("simulate", scenario, "--pcap", path).exit_code == 0
@@ -197,7 +197,7 @@ def test_a_capture_of_someone_else_is_kept(change, standard: str, tmp_path: Path
 
 @pytest.mark.parametrize(("writer", "ours"), [("airtcp testbed", True), ("Dumpcap (W.rk)", False)])
 def test_a_capture_of_a_testbed_is_told_by_its_writer(writer: str, ours: bool) -> None:
-    """pcapng: a section that begins with its writer, and has a comment here."""
+    """pcapng: the section header begins with the writer's name and has a comment here."""
     body = bytes.fromhex("4d3c2b1a 0100 0000 ffffffffffffffff 0400 0e00")
     body += writer.encode() + b"\0\0"
     body += bytes.fromhex("0100 0e00") + b"airtcp testbed\0\0" + bytes(4)
@@ -222,7 +222,7 @@ def test_only_a_report_of_airtcp_is_overwritten(scenario: Path, tmp_path: Path) 
 def test_a_command_without_an_answer_leaves_no_directory(
     scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A question that cannot be asked, and a testbed that is interrupted."""
+    """A question that cannot be asked, and a testbed run that is interrupted."""
 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -245,7 +245,7 @@ def test_a_command_without_an_answer_leaves_no_directory(
 def test_a_place_of_which_the_system_tells_nothing_is_one_message(
     asked: str, scenario: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in a directory that may not be entered; for root a name that is too long is like it."""
+    """A name that is too long fails like a directory without permission, for root too."""
     monkeypatch.chdir(scenario.parent)
     Path("sizes.csv").write_text("size\n" + "".join(f"{1000 + one}\n" for one in range(100)))
     said = call(*asked.split(), f"{300 * 'x'}.csv")

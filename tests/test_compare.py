@@ -1,4 +1,4 @@
-"""Models beside simulation: rows, differences, and the words for them."""
+"""Models next to simulation: rows, differences, and the words for them."""
 
 import pytest
 from airtcp.compare import compare, difference, side_by_side, verdict, with_testbed
@@ -62,7 +62,7 @@ def test_what_was_not_simulated_and_distributions_have_no_row(scenario: Resolved
 
 
 def test_a_testbed_has_a_row_for_each_metric_that_both_have(scenario: ResolvedScenario) -> None:
-    """A seventh replication in its place: it is what one more replication may be."""
+    """Another replication stands in for the testbed, so the result must agree."""
     compared = compare(scenario)
     other = simulate(scenario, seed=99, replications=1)
     lag = Lag(10, 1e-5, 1e-5, 1e-5, 5e-4, 0.0, True, 0, 0)

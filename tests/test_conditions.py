@@ -1,4 +1,4 @@
-"""The grammar of `--until`: what is understood, and what is said of the rest."""
+"""The grammar of `--until`: what it accepts, and the errors for everything else."""
 
 import pytest
 from airtcp.conditions import parse_condition
@@ -13,13 +13,13 @@ from airtcp.exceptions import QuestionError
         ("mean transfer_time > 1 min", "transfer_time_s", True, 60.0, None, "all"),
         ("laptop/download goodput < 2 Mb/s", "goodput_bps", False, 2e6, "laptop", "download"),
         ("far p50 transfer_time > 2 s", "transfer_time_p50_s", True, 2.0, "far", "all"),
-        # The first of two words may be a group, whose name nobody knows here.
+        # The first of two words may be the name of a group, which the grammar does not know.
         ("p42 transfer_time > 2 s", "transfer_time_s", True, 2.0, "p42", "all"),
         ("ap_queue_packets > 50", "ap_queue_packets", True, 50.0, None, "all"),
         ("ap_queue_packets > 50 packets", "ap_queue_packets", True, 50.0, None, "all"),
         ("collision_probability > 5 %", "collision_probability", True, 0.05, None, "all"),
         ("jain_index < 0.9", "jain_index", False, 0.9, None, "all"),
-        # The last bounds that can be met and missed.
+        # The extreme bounds that can still be both met and missed.
         ("jain_index < 1", "jain_index", False, 1.0, None, "all"),
         ("packet_loss > 0 %", "packet_loss", True, 0.0, None, "all"),
         ("cell goodput < 2 Mb/s", "goodput_bps", False, 2e6, "cell", "all"),

@@ -1,6 +1,6 @@
-"""The benchmark of coverage: its processor, its rules, its store; and coverage with known truths.
+"""The coverage benchmark: its processor model, rules and store; and coverage with known truths.
 
-The cells, which take hours, are in validation/intervals; intervals.md has what they gave.
+The full grid, which takes hours, is in validation/intervals; intervals.md has its results.
 """
 
 import dataclasses
@@ -45,8 +45,8 @@ def assert_holds(interval: Interval, truth: float) -> None:
 
 @pytest.mark.parametrize("law", SIZES)
 def test_the_processor_has_the_mean_of_a_product_form_and_of_the_other_simulator(law: str) -> None:
-    # One source: alone it takes 1 s. Three: 1 + 2 (X_2 T_2 / 2) by mean values: T_2 = 1.25,
-    # X_2 = 2 / 4.25, T_3 = 1 + 10 / 17. Intervals of 99.9 %, so a chance of 1 in 500.
+    # One source takes 1 s. Three, by mean-value analysis: T_2 = 1.25, X_2 = 2 / 4.25 and T_3 = 1 +
+    # 2 (X_2 T_2 / 2) = 1 + 10 / 17. Intervals of 99.9 %: a false alarm in 500.
     one, three = (sharing.mean_values(1.0, 3.0, count, 1.0)[0] for count in (1, 3))
     assert [one, three] == pytest.approx([1.0, 1 + 10 / 17])
 
@@ -65,14 +65,14 @@ def test_the_processor_has_the_mean_of_a_product_form_and_of_the_other_simulator
     assert_holds(student_interval(means, 0.999), three)
     assert_holds(other.sojourn_s, three)
     if law == "exponential":
-        # With one source the time is exponential: its 90th percentile is ln 10 means.
+        # With one source the time is exponential: its 90th percentile is ln 10 times the mean.
         assert engset_sojourn_quantile(0.9, 1, 1.0 / 3.0) == pytest.approx(np.log(10.0))
         exact = float(engset_sojourn_quantile(0.9, 3, 1.0 / 3.0))
         assert_holds(student_interval(p90s, 0.999), exact)
 
 
 def a_system(law: str = "exponential", measured_s: float = 60.0) -> System:
-    """A processor that is observed for a short time."""
+    """Return a processor that is observed for a short time."""
     place = dataclasses.replace(
         PLACES["processor"], windows={law: Window(10.0, measured_s)}, name="test"
     )
@@ -80,7 +80,7 @@ def a_system(law: str = "exponential", measured_s: float = 60.0) -> System:
 
 
 def test_truths_by_long_runs_are_those_that_are_exact() -> None:
-    # Twice 8 long runs, half widths of 95 % times 1.6 are about 99.5 %.
+    # Twice 8 long runs; 95 % half widths times 1.6 are about 99.5 %.
     system = a_system()
     runs = [run for block in range(2) for run in truths.long_runs(system, block, 1)]
     exact, (found, off) = truths.exact(system), truths.estimated(system, runs)
@@ -88,7 +88,7 @@ def test_truths_by_long_runs_are_those_that_are_exact() -> None:
     assert set(exact) == set(found) == set(METRICS)
     for metric in METRICS:
         assert abs(found[metric].value - exact[metric].value) < 1.6 * found[metric].half_width
-        # Pooled percentiles have wider intervals than means of percentiles had.
+        # Pooled percentiles have wider intervals than means of percentiles.
         assert found[metric].half_width < 0.03 * exact[metric].value
     assert off < 1.6
     assert truths.off_loop(system, exact) == pytest.approx(0.0, abs=1e-12)
@@ -100,8 +100,8 @@ def an_estimate(mean: float, half_width: float | None, plain: float = 1.0) -> Es
 
 
 def test_a_verdict_is_arithmetic() -> None:
-    # The truth is 10. Of four, one declines, one is off by more than it says. Means of those that
-    # print: 10, 11, 13, which are 4/3 above on average, with a deviation of sqrt(7/3).
+    # The truth is 10. Of four estimates one is declined, one misses by more than its half width.
+    # 10, 11 and 13 are 4/3 too high on average, with a deviation of sqrt(7/3).
     found = [an_estimate(10, 0.5), an_estimate(11, 2.0), an_estimate(13, 1.0), an_estimate(9, None)]
     cell = Cell(a_system(), 5, METRICS[0])
 
@@ -122,9 +122,9 @@ def test_a_verdict_is_arithmetic() -> None:
 
 @pytest.fixture(scope="module")
 def blocks() -> dict[str, list[dict[str, Estimate]]]:
-    """Blocks of 5 replications of a processor at a load of 0.7, and what is said of them.
+    """Estimates from blocks of 5 replications of a processor at a load of 0.7.
 
-    Of an infinite variance a minute does not tell a mean time (`airtcp.estimates.startup`).
+    With infinite variance a minute gives no mean time (`airtcp.estimates.startup`).
     """
     found = {}
     for law, measured_s, count in (("exponential", 60.0, 200), ("pareto", 500.0, 100)):
@@ -149,7 +149,7 @@ def blocks() -> dict[str, list[dict[str, Estimate]]]:
 def test_nineteen_of_twenty_intervals_hold_the_truth(
     blocks: dict[str, list[dict[str, Estimate]]], law: str, metric: str
 ) -> None:
-    """Of 200 intervals of 95 % fewer than 180 hold the truth once in 600 times."""
+    """By chance, fewer than 180 of 200 95 % intervals contain the truth once in 600 times."""
     truth = truths.exact(a_system(law))[metric]
     said = [block[metric] for block in blocks[law]]
     plain = [Estimate(one.plain, one.plain) for one in said]
@@ -159,7 +159,7 @@ def test_nineteen_of_twenty_intervals_hold_the_truth(
     assert np.isfinite(held).mean() > 0.95
     assert np.nanmean(held) >= 0.90
     if law == "exponential":
-        # And they are worth having: narrower than Student's.
+        # They are also narrower than Student's intervals.
         ours = [one.said.half_width for one in said if one.said.half_width is not None]
         assert np.median(ours) <= np.median([one.plain.half_width for one in said])
     else:

@@ -41,7 +41,7 @@ stations = [{ name = "guest", count = 1, positions = [[0, FAR]] }]
 flows = [{ stations = "guest", direction = "download", application = { kind = "bulk" } }]
 run = { warmup = "100 ms", duration = "200 ms" }
 """
-#: What makes a cell of 802.11n of the scenario, for a moment.
+#: Overrides that turn the scenario into a short run of an 802.11n cell.
 PLAIN = {
     "stations": [{"name": "near", "count": 1}, {"name": "far", "count": 1}],
     "run": {"warmup": "10 ms", "duration": "50 ms", "replications": 2},
@@ -57,7 +57,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def fewer() -> Difference:
-    """One far upload less."""
+    """Compare the scenario with one that has one far upload fewer."""
     a = airtcp.load(SCENARIO)
     return airtcp.diff(a, a.vary({"stations.far.count": 2}))
 
@@ -76,7 +76,7 @@ def test_what_differs_in_nothing_has_differences_of_exactly_zero() -> None:
 
 
 def test_differences_of_estimates_are_those_of_their_values(fewer: Difference) -> None:
-    """Of goodput, whose estimate is no plain mean: the values of each replication, in pairs."""
+    """Goodput's estimator is not the plain mean: its values are paired by replication."""
     a, b = (one.simulation.estimates["goodput_bps"] for one in (fewer.a, fewer.b))
     change = fewer.metrics["goodput_bps"]
 
@@ -87,7 +87,7 @@ def test_differences_of_estimates_are_those_of_their_values(fewer: Difference) -
 
 
 def test_runs_that_are_too_short_give_no_sign() -> None:
-    """However narrow the interval; it says why, and how long would do."""
+    """However narrow the interval is; the change has a reason and a sufficient duration."""
     sure = Interval(1.0, 0.9, 1.1, 5)
     known = Change(sure, sure, sure)
     early = replace(known, early=Steadiness("unsteady", "the queue grows", simulate_s=3600.0))
@@ -100,13 +100,13 @@ def test_runs_that_are_too_short_give_no_sign() -> None:
 @pytest.mark.parametrize(
     ("metric", "a", "b", "by", "verdict", "noticed"),
     [
-        # Nobody is worse off by less than .1 %. Users notice 2 %.
+        # A change below .1 % counts as none. Users notice 2 %.
         ("goodput_bps", 1e6, 0.9991e6, -900.0, "hardly different", False),
         ("goodput_bps", 1e6, 0.9989e6, -1100.0, "worse", False),
         ("goodput_bps", 1e6, 1.019e6, 19e3, "better", False),
         ("goodput_bps", 1e6, 1.021e6, 21e3, "better", True),
         ("active_flows", 1.0, 2.0, 1.0, "different", False),
-        # A has only a lower bound, .1 s, which takes the place of its mean.
+        # A has only a lower bound, .1 s, which replaces its mean.
         ("packet_delay_p95_s", None, 0.05, -0.0021, "better", True),
         ("packet_delay_p95_s", None, 0.05, -0.0019, "better", False),
         ("packet_delay_p95_s", None, None, -0.0021, "better", False),
@@ -132,13 +132,13 @@ def test_a_reason_is_told_once_with_the_longest_time_that_is_wanted() -> None:
 
 
 def test_pairs_cancel_what_chance_does_to_both() -> None:
-    """A cell that is not full: as many pages are asked for, whatever the rate of ACKs."""
+    """The cell is not saturated: its offered load does not depend on the ACK rate."""
     a = airtcp.load(SCENARIO).vary({"stations.far.count": 1, "run.replications": 10})
     b = a.vary({"flows.near.tcp.delayed_ack.every": 1})
     change = airtcp.diff(a, b).groups["near"]["download"]["transfer_time_s"]
 
     paired, one, other = (i.half_width for i in (change.difference, change.a, change.b))
-    # Independent samples would have the root of the sum of squares.
+    # Independent samples would add in quadrature.
     assert 2 * paired < (one**2 + other**2) ** 0.5
 
 
@@ -156,7 +156,7 @@ def test_changes_that_users_feel_come_first_and_of_these_the_largest(fewer: Diff
     assert sizes == sorted(sizes, reverse=True)
     by_name = {(one.metric, one.group, one.part): one for one in ranked}
     assert by_name["flow_goodput_bps", "far", "all"].verdict == "better"
-    # There are no downloads of the far group, and what says the same again is left out.
+    # The far group only uploads, so its upload row would repeat the row of all directions.
     assert ("flow_goodput_bps", "far", "upload") not in by_name
 
 
@@ -173,7 +173,7 @@ def test_changes_that_users_feel_come_first_and_of_these_the_largest(fewer: Diff
     ],
 )
 def test_a_multiple_of_next_to_nothing_is_not_told(metric, a, b, relative, text):
-    """A thirtieth of a per cent that becomes a third of one is eleven times as much of nothing."""
+    """0.03 % growing to 0.33 % is eleven times as much, but both are negligible."""
     old, new, moved = (Interval(mean, mean, mean, 5) for mean in (a, b, b - a))
     one = Ranked(metric, None, None, Change(old, new, moved))
 
@@ -206,7 +206,7 @@ def test_rows_of_what_users_feel_have_the_state_of_their_verdict(fewer: Differen
 
 
 def test_what_nobody_notices_is_neither_better_nor_worse() -> None:
-    """Transfers that take 1.5 % less, and half as many drops, are no news for users."""
+    """Transfers 1.5 % shorter and half as many drops are too small for users to notice."""
     times_s, drops = (1.0, 1.001, 1.002), "ap_queue_drop_probability"
     old = of_samples(*times_s, **{drops: 0.1})
     new = of_samples(*(time - 0.015 for time in times_s), **{drops: 0.0501})
@@ -263,7 +263,7 @@ def test_two_files_are_compared(file: Path, tmp_path: Path) -> None:
     page = (tmp_path / "out" / "report.html").read_text()
     assert "stations.far.count" in page
     assert "<svg" in page
-    # One pair has no interval, and says so.
+    # One pair gives no confidence interval, and the screen suggests --replications.
     alone = call("diff", file, other, "--replications", 1).stdout
     assert "--replications" in alone
     assert "✓" not in alone
@@ -280,7 +280,7 @@ WIDTHS = [{"standard": "802.11n", "channel_width": f"{width} MHz", "mcs": 7} for
         (SCENARIO, {}, {"ap.queue.limit": 7}, "ap.queue.limit: – → 7"),
         # A key that changes at all access points is printed once.
         (ONE_OF_POWERS.replace("FAR", "10"), {}, {"ap.queue.limit": 7}, "ap.queue.limit: – → 7"),
-        # A rate follows from a width.
+        # A wider channel also changes the data rate.
         *(
             (SCENARIO, PLAIN | {"phy": WIDTHS[0]}, {"phy": WIDTHS[1]}, said)
             for said in (
@@ -298,7 +298,7 @@ def test_changed_keys_are_told_once_with_their_units(text, a, b, told):
 
 
 def test_of_moved_nodes_the_powers_that_differ_are_counted() -> None:
-    """20 m instead of 10 m: 10.5 dB with an exponent of 3.5, on both ways of that pair."""
+    """Doubling the distance to 20 m costs 10.5 dB (exponent 3.5) in both directions of one pair."""
     near, far = (airtcp.load(ONE_OF_POWERS.replace("FAR", one)) for one in ("10", "20"))
     difference = airtcp.diff(near, far, replications=2)
 
@@ -313,7 +313,7 @@ def test_standard_input_is_read_once(file: Path) -> None:
     assert twice.exit_code == 2
     said = " ".join(twice.stderr.split())
     assert "- is given twice, but standard input can be read only once" in said
-    # Both networks are of one reading: what is wrong with it is not that it is empty.
+    # Both networks come from one read of standard input, so neither is empty.
     assert "is missing" not in once.stderr
 
 
@@ -333,10 +333,10 @@ def test_precision_is_that_of_paired_differences() -> None:
 
     assert found.stopped == "precision"
     assert max(_widths(found)) <= 0.04
-    # A pair fewer was made before, and was not enough: the rounds begin with 5.
+    # The first round has 5 pairs, which do not reach the precision.
     assert found.replications > 5
     assert max(_widths(airtcp.diff(a, b, replications=5))) > 0.04
-    # The pairs are those of as many replications, whatever they were made for.
+    # The pairs do not depend on how their number was chosen.
     again = airtcp.diff(a, b, replications=found.replications, threads=1)
     assert again.metrics == found.metrics
     assert found.to_dict()["precision"] == 0.04

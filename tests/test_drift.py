@@ -1,4 +1,4 @@
-"""Replications whose measured time begins before their steady state: both halves differ."""
+"""Replications that are measured before their steady state: their two halves differ."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from airtcp.scenario import Scenario, loads
 from airtcp.stats import Interval
 
 CONFIDENCE = 0.95
-#: The metrics that the core adds up at the end alone.
+#: Metrics that the core computes only at the end of a run.
 AT_THE_END = {"tcp_retransmissions", "tcp_timeouts", "contention_free_share", "airtime_share"}
 
 
@@ -32,7 +32,7 @@ def office(traffic: str) -> str:
 
 @dataclass
 class Halves:
-    """A replication of which nothing but the answer counts."""
+    """A replication with only an answer."""
 
     answer: dict[str, Any]
     transfer_times_s: Any = None
@@ -40,7 +40,7 @@ class Halves:
 
 
 def approach(tau: float, n: int, noise: float, seed: int, begin: float = 0.0) -> list[Halves]:
-    """Make replications of unit time whose metrics come to 1 as exponentials do, from `begin`."""
+    """Make runs of unit time whose metrics approach 1 exponentially from `begin`."""
 
     def mean(to: float) -> float:
         return 1.0 + (begin - 1.0) * tau * -math.expm1(-to / tau) / to
@@ -58,12 +58,12 @@ def approach(tau: float, n: int, noise: float, seed: int, begin: float = 0.0) ->
 
 @pytest.fixture(scope="module")
 def scenario() -> Scenario:
-    """A call, which has no windows."""
+    """Return a scenario with one call, which has no congestion window."""
     return loads(office('traffic = ["call"]'))
 
 
 def held(scenario: Scenario, tau: float, noise: float, **more: float) -> tuple[int, int]:
-    """Count those of 200 intervals that hold the steady state, and those that are wider for it."""
+    """Of 200 intervals, count those that contain the steady state and those that were widened."""
     holds = wider = 0
     for seed in range(200):
         runs = approach(tau, 8, noise, seed, **more)
@@ -82,7 +82,7 @@ def held(scenario: Scenario, tau: float, noise: float, **more: float) -> tuple[i
 @pytest.mark.parametrize(
     ("tau", "noise", "begin", "least", "wider"),
     [
-        # The risk of a false alarm is 5 % of two metrics, of which one does not move at all.
+        # The false-alarm rate is 5 % over two metrics, of which one does not move at all.
         (0.1, 0.05, 1.0, 182, (0, 18)),
         (0.1, 0.02, 0.5, 190, (190, 200)),
         (0.3, 0.02, 0.5, 190, (190, 200)),
@@ -102,7 +102,7 @@ def test_halves_that_are_far_apart_have_an_interval_as_wide_as_that(scenario: Sc
         for begin in (0.0, 3.0)
     )
 
-    # What falls is told wider; what grows lies above all that was seen.
+    # A falling metric gets a wider interval; a rising one gets a lower bound above all values seen.
     assert (down.interval.low or 0.0) < 1.0 < (down.interval.high or 0.0)
     assert up.interval.high is None
     assert 0.3 < (up.interval.low or 0.0) < 1.0
@@ -116,9 +116,9 @@ def test_one_replication_has_no_drift(scenario: Scenario) -> None:
 
 @pytest.mark.parametrize(("grow", "lasts"), [(True, 8.0), (True, 12.0), (False, 8.0)])
 def test_pages_that_grow_leave_delays_one_end_and_losses_none(scenario, grow, lasts):
-    """Later there are more pages in progress: delays are longer, R is lower, and TCP loses more.
+    """Later more pages are in progress: delays are longer, R is lower, and TCP loses more.
 
-    Not so if a replication lasts ten times as long as pages do at least.
+    This does not apply if a replication lasts ten times as long as the shortest page.
     """
     span_s = ((scenario.run.warmup_ns or 0) + scenario.run.duration_ns) / 1e9
     least_s = span_s / lasts
@@ -139,7 +139,7 @@ def test_pages_that_grow_leave_delays_one_end_and_losses_none(scenario, grow, la
     delay, r, timeouts = (told[name].interval for name in ("rtt_s", "r_factor", "tcp_timeouts"))
     assert (delay.mean, delay.high) == (None, None)
     assert 0.95 < delay.low < 1.0
-    # Of .1 to .7 above 80 the mean is 80.35, and 2.3646 x .2449 / sqrt(8) = .2048 are an arm.
+    # The mean of .1 to .7 above 80 is 80.35, with a half width of 2.3646 x .2449 / sqrt(8) = .2048.
     assert (r.mean, r.low) == (None, None)
     assert r.high == pytest.approx(80.5548, abs=1e-4)
     assert timeouts == Interval(None, None, None, 8)
@@ -147,7 +147,7 @@ def test_pages_that_grow_leave_delays_one_end_and_losses_none(scenario, grow, la
 
 
 def test_a_bound_of_an_interval_that_reaches_below_zero_is_on_the_scale_of_the_metric() -> None:
-    """Of 2, 21, 2 and 6 ms the mean is 7.75, and 3.1824 x 9.03 / 2 = 14.37 are an arm."""
+    """The mean of 2, 21, 2 and 6 ms is 7.75, with a half width of 3.1824 x 9.03 / 2 = 14.37."""
     seen = plain_estimate("packet_delay_s", [0.002, 0.021, 0.002, 0.006], CONFIDENCE)
     why = Steadiness("unsteady", "pages may still rise", simulate_s=60.0)
 
@@ -156,13 +156,13 @@ def test_a_bound_of_an_interval_that_reaches_below_zero_is_on_the_scale_of_the_m
     assert seen.interval.low < 0.0
     assert bound.interval == Interval(None, bound.interval.low, None, 4)
     assert bound.interval.low == pytest.approx(0.00775 * math.exp(-14.37 / 7.75), rel=1e-3)
-    # It says little about how long they take.
+    # The bound says little about the delays.
     assert bound.steadiness == why
     above = declined(seen, why, 0.001)
     assert (above.interval.low, above.steadiness.at_least) == (0.001, 0.001)
-    # An arm of .00775 + .1 s is 13.9 times the mean: the value is hardly known.
+    # A half width of .00775 + .1 s is 13.9 times the mean: the value is hardly known.
     assert declined(seen, why, -0.1).interval.low is None
-    # Three replications bound nothing.
+    # Three replications give no bound.
     few = plain_estimate("packet_delay_s", [0.002, 0.021, 0.002], CONFIDENCE)
     assert declined(few, why, few.interval.low).interval.low is None
 
@@ -189,7 +189,7 @@ stations = [{ name = "desk", count = 3, traffic = ["web", "backup"] }]
 
 @pytest.mark.parametrize("text", [CELLS, POLLED])
 def test_the_first_half_is_noted_as_a_run_of_half_the_time_has_it(text: str) -> None:
-    """To the bit, of cells that share the medium and that hear each other, in each group."""
+    """To the bit, for cells that share the medium and cells that hear each other, in each group."""
     scenario = loads(text).with_run(warmup_ns=10**9, replications=2)
     whole, half = seconds(scenario, 4.0), seconds(scenario, 2.0)
 
@@ -234,5 +234,5 @@ def test_windows_that_grow_in_replications_leave_the_lower_end_of_waits() -> Non
     [(10.0, 0.1, True), (10.0, 4.0, False), (2.0, 0.01, False), (-10.0, 0.1, False)],
 )
 def test_growth_leaves_a_lower_bound_and_noise_a_wider_interval(by, error, grows):
-    """Halves of 10 and 20 that differ alike in all runs grow; those that differ anyhow do not."""
+    """Halves of 10 and 20 grow if they differ alike in all runs, not if they differ at random."""
     assert Moved(by=by, error=error, n=4).grows(15.0) == grows

@@ -1,4 +1,4 @@
-"""Estimates from what replications drew: true means, accounts, controls, and what comes of them."""
+"""Estimates from the random draws of replications: true means, accounts, control variates."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def test_the_true_mean_of_a_size_is_that_of_whole_bytes_or_segments(law: str, st
     more = {"pareto": ', mean = "30 kB", shape = 1.5', "exponential": ', mean = "30 kB"'}
     keys = more.get(law, ', low = "1 kB", high = "9 kB"')
     size = f'{{ distribution = "{law}"{keys} }}'
-    # E[step ceil(X / step)] = step times the sum over k >= 0 of P(X > k step). Of the Pareto law,
-    # whose scale is 10 kB, the integral of (10^4 / x)^1.5 from half a step before on is left.
+    # E[step ceil(X / step)] = step times the sum over k >= 0 of P(X > k step). For the Pareto law
+    # of scale 10 kB, `rest` is the integral of (10^4 / x)^1.5 beyond half a step before the last k.
     x = np.arange(0, 3_000_000, step, dtype=float)
     survival = {
         "exponential": lambda: np.exp(-x / 30e3),
@@ -63,7 +63,7 @@ def test_the_true_mean_of_a_size_is_that_of_whole_bytes_or_segments(law: str, st
 
     found = laws.unit_bytes(web(size=size, tcp=tcp).flows[0])
 
-    # The last random number of the Pareto law takes 5e-6 of it away.
+    # The generator's largest random number cuts 5e-6 off the Pareto law's mean.
     assert found == pytest.approx(step * float(survival.sum()) + rest, rel=1e-5)
 
 
@@ -93,8 +93,7 @@ def test_books_add_up_to_the_outcome() -> None:
         assert columns("ended_s").sum() == pytest.approx(run.transfer_times_s.sum())
         assert 8 * columns("delivered_bytes").sum() / 100 == pytest.approx(metrics["goodput_bps"])
         assert columns("active_s").sum() / 100 == pytest.approx(metrics["active_flows"])
-        # In progress at the end: those that had begun before, and those that began, less those
-        # that ended; of a web user one at most.
+        # In progress at the end: carried over, plus begun, minus ended. A web user has at most one.
         begun = columns("begun").sum()
         carried = len(run.accounts.carried_over_index)
         late = (run.accounts.under_way_age_s > 100).sum()
@@ -106,7 +105,7 @@ def test_what_is_drawn_has_its_true_mean() -> None:
     mean = laws.unit_bytes(simulated().scenario.flows[0])
     sums = [run.accounts.sums.sum(axis=(0, 1)) for run in simulated().simulation.runs]
     units, unit_bytes, pauses, paused_s = (sum(row[i] for row in sums) for i in range(4))
-    # Some 4,000 draws of laws with a standard deviation of their mean: 4 of these of the mean.
+    # Some 4,000 draws: the tolerance is 4 standard deviations of the mean.
     assert abs(unit_bytes - mean * units) < 4 * 30e3 * math.sqrt(units)
     assert abs(paused_s - pauses) < 4 * math.sqrt(pauses)
 
@@ -118,7 +117,7 @@ def test_regression_takes_out_what_a_control_explains() -> None:
 
     freed = adjusted(totals, control)
 
-    # Four windows of 3 each, whatever the control did; also without one of the replications.
+    # Four windows of 3 each, whatever the control variate did; also without one replication.
     assert freed.whole == pytest.approx(12.0)
     assert freed.without == pytest.approx(12.0)
     assert freed.pseudo_values(lambda sums: sums[..., 0]) == pytest.approx(12.0)
@@ -136,13 +135,13 @@ def test_controls_make_intervals_narrower_and_move_no_mean_beyond_them(metric: s
 def test_a_metric_without_an_estimator_has_the_plain_interval() -> None:
     delay = of(simulated(), "rtt_s")
     student = student_interval(delay.values, 0.95)
-    # Delays are skewed, and the mean over all packets is next to that over replications.
+    # Delays are skewed. The mean over all packets is close to the mean over replications.
     assert delay.interval.mean == student.mean
     assert delay.interval.low <= student.low
     assert student.high < delay.interval.high
     assert delay.interval.half_width < 1.1 * student.half_width
     assert (delay.estimator, delay.interval, delay.gain) == ("plain", delay.plain, None)
-    # A single replication has the plain estimate, too.
+    # A single replication has the plain estimate too.
     lone = of(simulate(web(replications=1)), "transfer_time_s")
     assert (lone.estimator, lone.interval.n) == ("plain", 1)
 
@@ -202,7 +201,7 @@ def test_goodputs_of_flows_stations_groups_and_of_the_series_add_up_to_the_estim
 
 
 def test_what_is_known_well_takes_hardly_any_of_a_gap() -> None:
-    # A call sends 80 kb/s whatever the pages draw; the gap of some kb/s goes to what varies.
+    # A call sends 80 kb/s whatever the pages draw, so the gap of some kb/s goes to the pages.
     result = simulate(load(MIXED.replace("REPLICATIONS", "8")))
     groups = improved_groups(result.simulation.runs, result.scenario, 0.95)
     known = groups["phone"]["download"]["goodput_bps"]
@@ -211,7 +210,7 @@ def test_what_is_known_well_takes_hardly_any_of_a_gap() -> None:
 
 @pytest.mark.parametrize("seed", [4, 13])
 def test_an_interval_of_goodput_is_no_wider_than_the_plain_one(seed: int) -> None:
-    # Coefficients that three short replications give are noise: 3.3 and 1.7 times as wide.
+    # Coefficients from three short replications are noise: intervals 3.3 and 1.7 times as wide.
     result = simulate(web(replications=3, duration=20).with_run(seed=seed))
     one = of(result, "goodput_bps")
     assert one.interval.half_width == pytest.approx(one.plain.half_width)
@@ -223,7 +222,7 @@ FILE += 'interarrival = { distribution = "exponential", mean = "0.45 s" } }'
 
 
 def test_no_goodput_is_estimated_beyond_the_rate_of_its_stations() -> None:
-    # Of two seconds of an overloaded link the draws explain anything, such as 1.23 Mb/s at 1 Mb/s.
+    # In two seconds of an overloaded link the draws fit anything, such as 1.23 Mb/s at 1 Mb/s.
     rate, window = 'data_rate = "1 Mb/s"', "tcp = { receive_window = { segments = 6 } }"
     run: dict[str, Any] = {"warmup": "200 ms", "duration": "1 s", "replications": 2}
     slow = load(cell(group=rate, application=FILE, flow=window, **run))
@@ -241,7 +240,7 @@ run = { warmup = "200 ms", duration = "1 s", replications = 2 }
 
 
 def test_goodputs_add_up_where_no_part_can_take_the_gap() -> None:
-    # Windows of cameras at a constant rate resemble the draws of scanners by chance.
+    # By chance, windows of constant-rate cameras correlate with the draws of scanners.
     for seed in range(258, 274):
         simulation = simulate(load(WAREHOUSE).with_run(seed=seed)).simulation
         goodput = simulation.metrics["goodput_bps"].mean
@@ -257,7 +256,7 @@ def test_goodputs_add_up_where_no_part_can_take_the_gap() -> None:
 
 
 def test_a_bound_is_not_below_zero() -> None:
-    """Of one far laptop few pages end: an interval that reaches below zero tells no bound."""
+    """One far laptop finishes few pages: an interval that reaches below zero gives no bound."""
     short = {"stations.desk.count": 30, "run.duration": "30 s", "run.replications": 4}
 
     groups = simulate(example("office-wifi6", **short)).simulation.groups

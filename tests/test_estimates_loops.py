@@ -1,7 +1,7 @@
 """Goodputs of users who think, load a page, and think again, by the renewal identity.
 
-Long runs and glances of an office in which pages take a second and thoughts half a minute, and of
-one in which the wire is too slow for its readers.
+Long runs and quick simulations of an office with page times of a second and think times of half a
+minute, and of one whose link is too slow for its readers.
 """
 
 from functools import cache
@@ -34,7 +34,7 @@ def office(
 
 @cache
 def long() -> SimulationResult:
-    """A run of thirty times the length."""
+    """Return a run of thirty times the length."""
     return airtcp.simulate(office(duration=3000, replications=4))
 
 
@@ -80,7 +80,7 @@ def test_a_goodput_of_pages_is_that_of_a_run_of_thirty_times_the_length(group, p
 
     assert short.estimator == whole.estimator == "closed loop"
     assert short.gain > 100.0
-    # Beside what was measured, and beside an interval of the identity that is as sure as it can be.
+    # Compared with the measured value, and with a very precise interval of the identity.
     assert abs(told.mean - true.mean) < 1.5 * true.half_width
     assert abs(told.mean - about.mean) < 1.5 * told.half_width
 
@@ -94,7 +94,7 @@ def test_few_page_times_that_are_alike_make_no_narrow_interval() -> None:
 
 
 def test_a_goodput_of_pages_that_take_long_is_not_told_by_those_that_ended() -> None:
-    """On a wire of 20 Mb/s forty readers wait longer than they think."""
+    """On a 20 Mb/s link forty readers wait longer than they think."""
     slow = airtcp.simulate(office(count=40, rate="20 Mb/s", replications=4))
     found = renewal(traffic(slow), 0.95)
 
@@ -104,7 +104,7 @@ def test_a_goodput_of_pages_that_take_long_is_not_told_by_those_that_ended() -> 
 
 @pytest.mark.slow
 def test_glances_at_readers_hold_what_a_long_run_says() -> None:
-    """Of twenty seeds at least sixteen: of 95 % less are a chance in 400."""
+    """At least sixteen of twenty seeds: with 95 % intervals fewer have a chance of 1 in 400."""
     true = of(long(), "goodput_bps", None).interval.mean or 0.0
     seen = [glance(office(), seed=seed).interval("goodput_bps") for seed in range(20)]
 
@@ -118,7 +118,7 @@ def test_glances_at_readers_hold_what_a_long_run_says() -> None:
 
 @pytest.mark.slow
 def test_glances_at_a_slow_wire_bracket_its_goodput() -> None:
-    """As none has ended yet that takes long: what came is too little, the identity too much."""
+    """No slow page has ended yet: delivered bytes give too little, the identity too much."""
     slow = office(count=40, rate="20 Mb/s", duration=300, replications=2)
     true = of(airtcp.simulate(slow), "goodput_bps", "laptop", "download").plain
     seen = [glance(slow, seed=seed) for seed in range(10)]
@@ -131,7 +131,7 @@ def test_glances_at_a_slow_wire_bracket_its_goodput() -> None:
 
 
 def test_glances_that_see_a_page_or_two_tell_of_them() -> None:
-    """Of so few pages their draws explain all that came, and nothing would be left of it."""
+    """With so few pages, their draws would explain away all of the goodput."""
     cafe = example("cafe-wifi6")
     for seed in (302, 308, 321, 330):
         seen = glance(cafe, seed=seed)

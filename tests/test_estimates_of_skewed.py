@@ -52,8 +52,8 @@ def traffic(group: str | None = None, part: str = "all") -> Traffic:
 
 
 def test_the_times_of_a_group_are_those_that_ended_in_each_block() -> None:
-    # Of two groups, one with uploads alone: together they are all, and each block has as many as
-    # the accounts count.
+    # Two groups, of which one only uploads. Together they have all transfers, and each block has as
+    # many as the accounts count.
     (run, *_) = traffic().runs
     every, near, far, uploads, none = (
         traffic(*of).times_s(run) or []
@@ -83,9 +83,9 @@ def test_skewed_numbers_have_both_arms_as_long_as_the_longer_of_hall() -> None:
 
 
 def test_a_skewness_that_is_known_counts_where_numbers_tell_less() -> None:
-    # With h = .1 / (3 sqrt 5) = .01491 the longer arm of 2.7764 standard errors is
-    # (1 - (1 - 3 h (2.7764 + h / 2))^(1/3)) / h = 2.9081 of them, 1.0474 times as long. A skewness
-    # of 2 is beyond what five numbers tell, sqrt(6 / 5), so that they tell.
+    # With h = .1 / (3 sqrt 5) = .01491 the longer arm of 2.7764 standard errors is (1 - (1 - 3 h
+    # (2.7764 + h / 2))^(1/3)) / h = 2.9081 of them, 1.0474 times as long. A skewness of 2 exceeds
+    # what five numbers can show, sqrt(6 / 5), so their own is used.
     values = np.array([0.0, 0.0, 1.0, 1.0, 4.0])
     student = student_interval(values, 0.95).half_width
     known = skewed_interval(values, 0.95, None, 0.1).half_width
@@ -125,11 +125,11 @@ def test_intervals_are_students_of_the_values_unless_sizes_are_heavy(size: str) 
 
 @pytest.mark.parametrize(("power", "number"), [(2, 2), (3, 4)])
 def test_a_longer_upper_arm_holds_the_mean_of_skewed_delays(power: int, number: int) -> None:
-    """Four replications with few bursts of equal delays, which are powers of exponential numbers.
+    """Four replications of a few bursts; the delay of a burst is a power of an exponential number.
 
     E[X^k] = k!. Student's interval on the scale of a delay misses the mean in 10 and 14 of 100
-    cases (10,000 each), with the longer arm in 6 and 7. Of 1,500 cases, 1.4 % is two errors.
-    """
+    cases (10,000 each), with the longer arm in 6 and 7. 1.4 % is two standard errors of 1,500
+    cases."""
     random = np.random.default_rng(7)
     held = np.zeros(2)
     for _ in range(1500):

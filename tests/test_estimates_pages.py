@@ -1,7 +1,7 @@
 """Page times by pages in progress: their accounts, and runs in which their number still grows.
 
-Readers of today's pages on 802.11ax: few, whose pages settle at once, and many beside calls, whose
-pages have not settled after a minute. Long runs say what is true.
+Readers of today's pages on 802.11ax: a few, soon in steady state, and many next to calls, not in
+steady state after a minute. Long runs give the true values.
 """
 
 import dataclasses
@@ -64,14 +64,14 @@ def test_the_time_in_progress_is_that_of_pages_that_came_and_of_those_under_way(
         asked, loaded = (run.accounts.column(name).sum() for name in ("units", "loaded"))
         assert asked - loaded == len(pages.under_way_age_s)
         assert loaded == len(pages.times_s) > 10
-        # Nothing was carried over into a run that is measured from its beginning.
+        # A run that is measured from its beginning carries over no pages.
         assert len(pages.carried_over_index) == 0
 
 
 def test_pages_of_the_warm_up_are_carried_over() -> None:
     early, late = simulated(FEW, 0, 60, 2), simulated(FEW, 20, 40, 2)
     for whole, part in zip(early.simulation.runs, late.simulation.runs, strict=True):
-        # Draws are alike, so that what came after 20 s came in both.
+        # Both runs draw the same numbers, so pages that loaded after 20 s are in both.
         came = part.accounts.pages.times_s
         assert np.array_equal(whole.accounts.pages.times_s[-len(came) :], came)
         grown = part.accounts.column("loaded").sum() - part.accounts.column("units").sum()
@@ -130,9 +130,9 @@ def test_what_everybody_gets_goes_on_in_a_crowd_that_grows() -> None:
 
 
 def test_a_bound_of_all_is_below_those_of_groups_and_unknown_with_one_of_them() -> None:
-    """A teacher loads few pages in 40 s, of short transfers; those of the tablets take 0.6 s.
+    """A teacher loads few pages in 40 s, with short transfers; the tablets' transfers take 0.6 s.
 
-    In long runs a transfer takes .44 s, and the few pages of these would leave 0.5 s or more.
+    In long runs a transfer takes .44 s. From the teacher's few pages it would be at least 0.5 s.
     """
     scenario = airtcp.load(str(directory() / "class-wifi6.toml"))
     run = scenario.with_run(duration_ns=10 * 10**9, replications=4, seed=8101)

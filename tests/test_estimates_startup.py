@@ -1,4 +1,4 @@
-"""The start-up that is left in a measured time, and large transfers that are too rare."""
+"""Start-up bias left in the measured time, and large transfers that are too rare."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def of(size: str, *, warmup_s: int, measured_s: int) -> tuple[SimulationResult, 
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The law of which one transfer of 200 has 2 MB, others 5 kB: 14,975 B, 2/3 in large ones."""
+    """One of 200 transfers has 2 MB, the others 5 kB: mean 14,975 B, 2/3 of it in large ones."""
     path = tmp_path_factory.mktemp("sizes") / "sizes.csv"
     path.write_text("size\n" + "5000\n" * 199 + "2000000\n", encoding="utf-8")
     return f'distribution = "empirical", file = "{path.as_posix()}", column = "size"'
@@ -51,12 +51,12 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.parametrize(
     ("law", "median"),
     [
-        # Half of all bytes of exponential sizes are beyond x means: (1 + x) exp(-x) = 1/2.
+        # Half of all bytes are in exponential sizes beyond x means: (1 + x) exp(-x) = 1/2.
         (Exponential(mean=2.0), 2 * 1.67835),
-        # (scale / x)^(shape - 1) = 1/2: 4 scales; of a shape of 1.01 it is beyond all numbers.
+        # (scale / x)^(shape - 1) = 1/2: 4 scales; with a shape of 1.01 it counts as infinite.
         (Pareto(shape=1.5, scale=3.0), 12.0),
         (Pareto(shape=1.01, scale=3.0), math.inf),
-        # x^2 = 1/2 of those up to 1.
+        # x^2 = 1/2: half of all bytes are in sizes below x.
         (Uniform(low=0.0, high=1.0), 0.5**0.5),
         (Deterministic(value=7.0), 7.0),
         # 99 transfers of 1 kB, and one of a megabyte, which carries 91 % of the bytes.
@@ -97,13 +97,13 @@ def test_runs_that_are_short_beside_large_transfers_give_a_bound_of_their_time(l
     assert (bound.mean, bound.high, steadiness.state) == (None, None, "unsteady")
     assert steadiness.at_least == bound.low is not None
     assert steadiness.simulate_s >= one.enough_s
-    # Goodput goes on, and is known no better than plain means tell.
+    # Goodput is still estimated, but no more precisely than by plain means.
     assert goodput.interval.half_width == pytest.approx(goodput.plain.half_width)
     assert goodput.steadiness.state == "unsteady"
 
 
 def test_few_large_transfers_say_nothing_of_the_mean_and_much_of_goodput(large: str) -> None:
-    # Long beside what a large one takes; five replications of it have some ten large ones.
+    # The run is long compared with a large transfer; five replications have some ten of them.
     result, one = of(large, warmup_s=100, measured_s=100)
     assert (one.is_short, one.is_rare) == (False, True)
 
@@ -125,8 +125,8 @@ def test_runs_of_equal_transfers_are_neither_short_nor_rare() -> None:
 
 
 def test_what_draws_cannot_show_is_in_sizes_beyond_the_largest() -> None:
-    # One of 1,000 transfers of a shape of 1.5 is larger than 1000^(2/3) = 100 scales, and sqrt(1 /
-    # 100) of the bytes are in those. 5 % are beyond that which one of .05^-3 = 8,000 exceeds.
+    # One of 1,000 transfers of shape 1.5 is larger than 1000^(2/3) = 100 scales, and larger ones
+    # hold sqrt(1 / 100) of all bytes. 5 % are in sizes that only one of .05^-3 = 8,000 exceeds.
     assert _larger(Pareto(shape=1.5, scale=7.0), 1000) == pytest.approx(0.1)
     size = 'distribution = "pareto", mean = "30 kB", shape = 1.5'
     result, _ = of(size, warmup_s=2, measured_s=10)

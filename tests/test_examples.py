@@ -1,4 +1,4 @@
-"""The examples: they load, run, say what they show, and can be written out to start from."""
+"""The examples: they load, run, print their descriptions, and can be copied to start from."""
 
 import json
 from pathlib import Path
@@ -36,7 +36,7 @@ def test_the_examples_are_listed_with_what_they_show() -> None:
 def test_an_example_written_out_is_the_one_that_is_shown(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """How it is answered is in the snapshots."""
+    """The snapshots have its answer."""
     assert call("example", name, "--to", tmp_path / "here").exit_code == 0
     assert load(tmp_path / "here" / f"{name}.toml").to_dict() == example(name).to_dict()
     # By default the example is written to the current directory.

@@ -1,4 +1,4 @@
-"""The public face: what it exports, and that importing it is cheap."""
+"""The public API: what it exports, and that importing it is cheap."""
 
 import re
 import subprocess

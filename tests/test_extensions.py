@@ -36,7 +36,7 @@ NO_VERB = "a text"
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Extensions are looked for once; a test has its own."""
+    """Extensions are loaded once per process; each test loads its own."""
     monkeypatch.delenv("AIRTCP_EXTENSIONS", raising=False)
     extensions.loaded.cache_clear()
     yield
@@ -71,7 +71,7 @@ def test_an_extension_that_fails_is_left_out_with_its_name(monkeypatch: pytest.M
         strict=True,
     ):
         assert all(word in str(one.message) for word in words)
-    # Nothing is loaded where extensions are switched off.
+    # Nothing is loaded if extensions are switched off.
     monkeypatch.setenv("AIRTCP_EXTENSIONS", "0")
     extensions.loaded.cache_clear()
     assert (verbs(), views()) == ((), ())
@@ -101,7 +101,7 @@ def test_a_view_has_a_script_and_questions(monkeypatch: pytest.MonkeyPatch, tmp_
     assert start.json()["views"] == [{"name": "mine", "title": "Mine", "script": "mine.js"}]
     assert own.text == SCRIPT
     assert other.status_code == 404
-    # It has a route, and a worker gets JSON only.
+    # The view has a route, and its worker accepts only JSON.
     assert form.status_code == 415
 
 
@@ -134,7 +134,7 @@ def test_airtcp_works_alone() -> None:
     assert "\n  run " in commands
     assert "reproduce" not in commands
     assert "Make papers again" not in commands
-    # A model of airtcp, one of the papers, none at all; `make verify` has all other tests alone.
+    # Covered by a model of airtcp, by one of the papers, by none; `make verify` tests the others.
     for name in ("saturated-stations", "persistent-downloads", "office-wifi6"):
         told: dict[str, Any] = json.loads(
             alone("predict", str(directory() / f"{name}.toml"), "--json")

@@ -1,4 +1,4 @@
-"""Verbs without the packages that not everybody has: most run, the others say how to get them.
+"""Verbs without optional packages: most run, the others print how to install them.
 
 The packages are hidden from this process, as if they were not installed.
 """
@@ -20,7 +20,7 @@ HIDDEN = ("duckdb", "pyarrow", "pandas", "polars", "xarray", "dask", "distribute
 
 @pytest.fixture(autouse=True)
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Only what airtcp depends on can be imported, and the directory has a scenario."""
+    """Only packages that airtcp requires can be imported, and the directory has a scenario."""
     for name in list(sys.modules):
         if name.partition(".")[0] in HIDDEN:
             monkeypatch.delitem(sys.modules, name)
@@ -81,7 +81,7 @@ def test_everything_else_needs_none_of_them(arguments: list[str]) -> None:
 def test_a_file_of_numbers_and_texts_is_one_table_in_both_kinds(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The witness is PyArrow's own reader of CSV; texts have what CSV has to quote."""
+    """PyArrow's own CSV reader is the reference; texts have characters that CSV must quote."""
     monkeypatch.undo()
     from pyarrow import csv, parquet
 

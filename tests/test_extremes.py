@@ -62,7 +62,7 @@ def test_a_run_whose_pages_are_all_of_one_replication_has_an_answer() -> None:
     ],
 )
 def test_extreme_mixtures(cases: int, interrupted: int, compared: int, started: Children) -> None:
-    """Answered within laws, bounds of memory and time; interrupted; and the same bit for bit."""
+    """Runs obey laws and limits of memory and time, can be interrupted, and repeat bit for bit."""
     options = ("--seed", "4", "--interrupted", str(interrupted), "--bits", str(compared))
     running = started.start(
         [sys.executable, EXTREMES / "extremes.py", str(cases), *options],

@@ -1,4 +1,4 @@
-"""FTP transfers: open arrivals, the dialogue of RFC 959, and what is measured of both."""
+"""FTP transfers: open arrivals, the dialogue of RFC 959, and their metrics."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def replication(resolved: ResolvedScenario, number: int = 0) -> tuple[Any, list[
 def test_a_transfer_on_an_empty_channel_takes_its_frames(direction: str) -> None:
     """Without backoff, to the nanosecond: twelve frames, DIFS before all but the first.
 
-    Of an upload FIN and 226 of the server are in the access point's queue together, and the ACK of
-    FIN collides with 226. It is shorter, so that its sender's ACK timeout expires first.
+    In an upload the server's FIN and 226 are queued together, so the station's ACK of FIN collides
+    with 226. The ACK is shorter, so its sender's ACK timeout expires first.
     """
     resolved = scenario(phy=", cw_min = 0, cw_max = 0", direction=direction)
 
@@ -63,7 +63,7 @@ def test_the_last_ack_waits_for_the_timer_of_delayed_acks() -> None:
     resolved = scenario(phy=", cw_min = 0, cw_max = 0")
     metrics = replication(resolved)[0]["metrics"]
 
-    # The ACK of 150 has been waiting since that came: file, ACK, FIN, ACK and 226 came after it.
+    # The ACK of 150 waits for its timer of 200 ms; file, ACK, FIN, ACK and 226 follow 150.
     later = [1000, 0, 0, 0, 23]
     frames = sum(sum(exchange_ns(payload)) for payload in later) + 5 * 50_000
     to_150 = metrics["transfer_time_s"] * 1e9 - frames
@@ -89,7 +89,7 @@ def test_goodput_counts_files_and_not_what_is_said_about_them() -> None:
 
 
 def test_arrivals_of_all_stations_are_a_poisson_process() -> None:
-    """Transfers of 20 stations in 10 s, each beginning 1 in 2 s: mean and variance 100."""
+    """20 stations start a transfer every 2 s on average: in 10 s mean and variance are 100."""
     resolved = scenario(
         count=20,
         interarrival='{ distribution = "exponential", mean = "2 s" }',
@@ -115,7 +115,7 @@ def test_stations_with_equal_intervals_are_out_of_step() -> None:
 
 
 def test_changing_tcp_leaves_arrivals_and_sizes_as_they_were() -> None:
-    """Common random numbers: as many bytes are asked for, whoever carries them."""
+    """Common random numbers: the requested bytes do not depend on TCP."""
     law = '{{ distribution = "exponential", mean = "{}" }}'
     keys = {"size": law.format("20 kB"), "interarrival": law.format("1 s"), "duration": 200}
     totals = [

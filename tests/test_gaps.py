@@ -42,7 +42,7 @@ def beside(path: Path) -> Any:
 
 
 def gap_of(path: Path, row: str) -> Gap:
-    """Return the gap of a measured row with this metric, value, bounds, runs and scope."""
+    """Write one measured row (metric, value, bounds, runs, scope) and return its gap."""
     file = path / "measured.csv"
     file.write_text(f"metric,value,low,high,runs,of\n{row}\n", encoding="utf-8")
     return explain(beside(file))
@@ -59,14 +59,14 @@ def test_the_page_says_what_comes_out(of_the_page: Gap) -> None:
     assert of_the_page.best[0].kind == "wire-losses"
     assert f"  1. {explanation_line(of_the_page.best[0])}\n" in page
     assert gap_lines(of_the_page)[1] in page
-    # Every kind is tried or has a reason; the best comes first.
+    # Every kind is tried or has a reason not to be; the best comes first.
     assert {one.kind for one in of_the_page.explanations} | set(of_the_page.untried) == set(KINDS)
     shares = [one.share for one in of_the_page.explanations]
     assert shares == sorted(shares, reverse=True)
 
 
 def test_an_explanation_set_in_the_scenario_gives_what_it_says(of_the_page: Gap) -> None:
-    """Two replications say what it gives; four that do not share their noise are near it."""
+    """The explanation used two replications; four with other random numbers come close to it."""
     best = of_the_page.best[0]
     again = airtcp.simulate(airtcp.load(HOME).vary(best.set), replications=4, seed=5)
     told = {(metric, of): value for metric, of, value in best.values}
@@ -87,7 +87,7 @@ def test_a_measurement_of_the_scenario_is_not_explained_away(tmp_path: Path) -> 
 
 
 def test_more_than_the_air_carries_is_explained_by_none(tmp_path: Path) -> None:
-    """No loss, neighbour, wire or queue makes a network of 270 Mb/s carry 2 Gb/s."""
+    """No loss, neighbour, link or queue lets a network of 270 Mb/s deliver 2 Gb/s."""
     gap = gap_of(tmp_path, "goodput_bps,2e9,1.9e9,2.1e9,10,")
 
     assert (gap.state, gap.best) == ("none of these", ())
@@ -126,14 +126,14 @@ def test_a_wire_is_put_in_where_there_is_none() -> None:
 
 
 def test_the_distance_is_that_of_cauchy_and_moves_as_a_replication_does() -> None:
-    """One standard deviation off costs log 2, and a value that is not there what it costs now."""
+    """A value one standard deviation off costs log 2; a missing value costs as much as today's."""
     axis = Axis("goodput_bps", "", measured=1e6, base=2e6, spread=0.5, is_gap=True)
 
-    # The small value that is added to both, 1 kb/s, moves it by less than a hundredth.
+    # The offset of 1 kb/s on both values changes the loss by less than a hundredth.
     assert axis.loss(1e6 * math.exp(0.5)) == pytest.approx(math.log(2), rel=0.01)
     assert axis.loss(1e6) == 0.0
     assert total([axis], [None]) == axis.loss(2e6)
-    # A replication that went from 5 to 2.5 Mb/s: the mean of 4 goes to 2.
+    # One replication fell from 5 to 2.5 Mb/s, so the mean of 4 falls to 2.
     axis = replace(axis, base=4e6)
     assert carried(axis, 5e6, 2.5e6) == pytest.approx(2e6, rel=1e-3)
     assert carried(axis, 5e6, None) is None
@@ -142,7 +142,7 @@ def test_the_distance_is_that_of_cauchy_and_moves_as_a_replication_does() -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [11, 17])
 def test_planted_gaps_are_told_first(seed: int) -> None:
-    """Two of those on which strengths were chosen; the page has twenty others."""
+    """Two of the seeds that tuned the strengths; the documentation has twenty others."""
     assert judge(next(planted([seed]))).is_right
 
 
@@ -154,14 +154,14 @@ def test_nothing_changed_is_nothing_explained() -> None:
 def test_run_tells_what_would_explain_it(
     of_the_page: Gap, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The command asks for the explanation of its own result, which is the one of the page."""
+    """The command asks for the explanation of its own result and prints the same as the page."""
 
     def known(result: Any, **_: object) -> Gap:
         assert result.measured == beside(MEASURED).measured
         return of_the_page
 
     monkeypatch.setattr("airtcp.gaps.explain.explain", known)
-    # Pictures and changes take long, and are none of this.
+    # Charts and remedies take long and are not tested here.
     monkeypatch.setattr("airtcp.present.plot.pictures", lambda *_, **__: {})
     monkeypatch.setattr("airtcp.judge.recommend.advise", lambda *_, **__: Advice())
     command = ["run", str(HOME), "--measured", str(MEASURED), "--replications", "4", "--quiet"]
@@ -205,10 +205,10 @@ def test_what_the_measurement_rules_out_is_no_explanation() -> None:
 
 
 @pytest.mark.parametrize(("base", "value", "spread", "is_against"), [
-    # Measured is 10 ms: from 11 ms to 100 ms is away from it, from 200 ms to 100 ms is not.
+    # The measured value is 10 ms: 11 to 100 ms moves away from it, 200 to 100 ms does not.
     (0.011, 0.1, 0.05, True), (0.2, 0.1, 0.05, False), (0.011, 0.012, 0.05, False),
     (0.011, None, 0.05, False),
-    # A factor of e^0.7 = 2.01, more than the simulation's own error: e^0.22 here.
+    # A change counts above a factor of e^0.7 = 2.01 and above the simulation's error, e^0.22 here.
     (0.01, 0.0200, 0.05, False), (0.01, 0.0204, 0.05, True),
     (0.0125, 0.0240, 0.05, False), (0.0125, 0.0260, 0.05, True),
     # Four standard deviations are a factor of e^2 = 7.39.
@@ -234,12 +234,12 @@ def test_a_neighbour_is_tried_as_one_sender_and_as_several_of_the_same_load() ->
     assert [count for count, _ in groups] == [1, 3]
     loads = [count * bps for count, bps in groups]
     assert loads[0] == pytest.approx(loads[1], rel=0.01)
-    # A scenario with cells has its neighbours written down.
+    # A scenario with cells already has its neighbours.
     cells = airtcp.load(ROOT / "python/airtcp/examples/three-cells.toml")
     others, untried = causes(named(cells), 1)
     assert "neighbour" in untried
     assert all(one.kind != "neighbour" for one in others)
-    # Windows are tried of each direction.
+    # Windows of both directions are tried.
     windows = [one for one in found if one.kind == "window"]
     assert len(windows) >= 2
     assert all(path.endswith(".tcp.receive_window") for path in windows[0].at(0).set)

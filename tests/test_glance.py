@@ -1,4 +1,4 @@
-"""A glance: as much work as its budget, and what looks say that are too short."""
+"""Quick simulations: their work stays within the budget, and too short ones report bounds."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def test_the_same_seed_gives_the_same_bits_and_another_others() -> None:
 
 @pytest.mark.parametrize("number", [0, 3, 14, 18])
 def test_the_budget_holds_whatever_is_looked_at(number: int) -> None:
-    """Pilots take a quarter at most, and a replication that has begun goes to its end.
+    """Pilot runs use at most a quarter of the budget, and a replication that has begun is finished.
 
-    Where windows grow slowly, short replications are less work than pilots say.
+    While windows still grow, short replications take less work than pilots estimate.
     """
     seen = glance(loads(mixed(number)))
 
@@ -59,7 +59,7 @@ def test_the_budget_holds_whatever_is_looked_at(number: int) -> None:
 
 
 def test_the_budget_holds_for_packets_in_long_aggregates() -> None:
-    """A saturated sender has no events, and hundreds of packets in each attempt."""
+    """A saturated sender has no arrival events, but each attempt has hundreds of packets."""
     seen = glance(loads(cell(2, standard="802.11ax", application=SATURATED)))
 
     bits = seen.metrics["goodput_bps"].mean * seen.simulation.simulated_s
@@ -67,7 +67,7 @@ def test_the_budget_holds_for_packets_in_long_aggregates() -> None:
 
 
 def test_an_idle_scenario_is_not_looked_at_for_ever() -> None:
-    """A page of 100 bytes in ten hours: 16 hours are seen, which is next to no work."""
+    """One page of 100 bytes in ten hours: simulating 16 hours takes almost no work."""
     seen = glance(loads(cell(1, application=reading("100 B", "36000 s"))))
 
     assert seen.simulation.simulated_s == pytest.approx(16 * 3600, rel=1e-6)
@@ -75,7 +75,7 @@ def test_an_idle_scenario_is_not_looked_at_for_ever() -> None:
 
 
 def test_goodput_of_datagrams_is_what_they_carry() -> None:
-    """Of 80 kb/s in packets of 200 bytes 28 are headers: 68.8 kb/s each, and nothing is lost."""
+    """80 kb/s in 200-byte packets with 28 bytes of headers are 68.8 kb/s each, without loss."""
     application = '{ kind = "udp", packet = "200 B", rate = "80 kb/s" }'
     found = glance(loads(cell(3, direction="upload", application=application)))
 
@@ -85,7 +85,7 @@ def test_goodput_of_datagrams_is_what_they_carry() -> None:
 
 
 def test_an_interval_is_as_wide_as_both_halves_of_replications_lie_apart() -> None:
-    """Of equal replications whose second half has 2 s more than the first, 2 s and no less."""
+    """Equal replications are not exact if their second half (11 s) differs from the first (9 s)."""
     seen = glance(browsing())
 
     def told(halfway_s: float) -> Interval:
@@ -98,12 +98,12 @@ def test_an_interval_is_as_wide_as_both_halves_of_replications_lie_apart() -> No
 
     apart = told(9.0)
     assert (apart.low, apart.high) == pytest.approx((10 * math.exp(-0.4), 10 * math.exp(0.4)))
-    # Nothing is known better than to 2 %, whatever replications say.
+    # No interval is narrower than ±2 %, however equal the replications are.
     assert told(10.0).half_width == pytest.approx(0.2)
 
 
 def test_phases_are_drawn_anew_in_each_replication() -> None:
-    """Six calls of one rate meet each other or do not, as their beginnings have it."""
+    """Whether six calls of one rate collide depends on their start phases."""
     application = '{ kind = "udp", packet = "1200 B", rate = "480 kb/s" }'
     seen = glance(loads(cell(6, application=application, direction="upload")))
 
@@ -112,7 +112,7 @@ def test_phases_are_drawn_anew_in_each_replication() -> None:
 
 
 def test_what_takes_longer_than_the_look_is_told_from_below() -> None:
-    """Files of 200 kB for forty users of 802.11b: ever more of them are in progress."""
+    """Forty 802.11b users load 200 kB files: the number of transfers in progress keeps growing."""
     seen = glance(loads(cell(40, application=reading("200 kB"))))
 
     assert not seen.settled
@@ -133,7 +133,7 @@ def test_no_page_time_bounds_the_time_of_transfers() -> None:
 
 
 def test_a_few_transfers_bound_nothing() -> None:
-    """Eight readers who think for two seconds fetch 20 MB each: few come in so short a look."""
+    """Eight readers with 2 s of think time load 20 MB each: few loads end in a quick simulation."""
     heard = """
     phy = { standard = "802.11ac" }
     air = { heard = [["cafe", "flat"]] }
@@ -158,13 +158,13 @@ def test_a_few_transfers_bound_nothing() -> None:
     assert (time.mean, time.low, time.high) == (None, None, None)
     assert "transfer_time_s" not in dict(seen.shown())
     assert "nor are transfer times" in (glanced(predict(seen.scenario)) or "")
-    # Nor does a bound of zero tell anything.
+    # A bound of zero is not shown.
     vars(seen)["metrics"] = {"page_time_s": Interval(None, 0.0, None, 3)}
     assert seen.shown() == []
 
 
 def test_what_ends_is_looked_at_in_its_own_time() -> None:
-    """A megabyte in the first of ten seconds: 800 kb/s over these ten, and it is not going on."""
+    """1 MB in ten seconds is 800 kb/s, and nothing follows it."""
     once = cell(1, application='{ kind = "bulk", size = "1 MB" }', warmup="0 s", duration="10 s")
     seen = glance(loads(once))
 
@@ -175,7 +175,7 @@ def test_what_ends_is_looked_at_in_its_own_time() -> None:
 
 @pytest.mark.parametrize(("size", "runs"), [("2 MB", RUNS), ("20 MB", 4)])
 def test_jobs_are_seen_to_their_end_in_fewer_replications(size: str, runs: int) -> None:
-    """Twelve jobs of 20 MB are 164,000 segments of three units: four times that is 2.4 budgets."""
+    """Twelve jobs of 20 MB are 164,000 segments of three work units: four runs are 2.4 budgets."""
     job = f"""{{ kind = "bulk", size = "{size}" }}"""
     text = cell(12, standard="802.11ac", application=job, warmup="0 s", duration="40 s")
     seen = glance(loads(text))
@@ -187,7 +187,7 @@ def test_jobs_are_seen_to_their_end_in_fewer_replications(size: str, runs: int) 
 
 
 def test_the_first_part_of_jobs_bounds_only_their_times() -> None:
-    """Jobs of uneven sizes leave shorter queues to each other as they end."""
+    """As jobs of uneven size end, the remaining ones see shorter queues."""
     job = """{ kind = "bulk", size = { distribution = "exponential", mean = "60 MB" } }"""
     text = cell(12, standard="802.11ac", application=job, warmup="0 s", duration="40 s")
     scenario = loads(text).with_run(replications=4)
@@ -248,7 +248,7 @@ def test_a_look_that_fails_is_told_unless_it_was_asked_for(monkeypatch: pytest.M
 
 
 def office(group: str, **tcp: Any) -> Scenario:
-    """An access point of 802.11n with a queue of 1000 packets, beside whatever `group` has."""
+    """Return an 802.11n cell with a queue of 1000 packets at the access point, and a group."""
     scenario = loads(f"""
         phy = {{ standard = "802.11n" }}
         ap = {{ queue = {{ limit = 1000 }} }}
@@ -259,7 +259,7 @@ def office(group: str, **tcp: Any) -> Scenario:
 
 @pytest.mark.parametrize("seed", [1, 3])
 def test_what_waits_behind_windows_that_grow_is_told_from_below(seed: int) -> None:
-    """Six backups beside calls: their ACKs fill the access point's queue for minutes."""
+    """The ACKs of six backups fill the access point's queue for minutes, next to calls."""
     scenario = office('count = 6, traffic = ["backup", "call"]')
     seen = glance(scenario, seed=seed)
     longer = scenario.with_run(warmup_ns=20 * 10**9, duration_ns=60 * 10**9, replications=2, seed=5)
@@ -270,7 +270,7 @@ def test_what_waits_behind_windows_that_grow_is_told_from_below(seed: int) -> No
         assert known.mean is None
         assert known.low < truth[metric].mean
     assert seen.metrics["goodput_bps"].low is not None
-    # Losses have not bound these windows yet.
+    # No loss has limited these windows yet.
     for metric in LOSSES:
         one = seen.metrics[metric]
         assert (one.mean, one.low, one.high) == (None, None, None)
@@ -315,7 +315,7 @@ def test_a_look_without_a_loss_does_not_say_how_rare_they_are() -> None:
 
 
 def under_way(segments: float, rtt_s: float, **tcp: Any) -> _Kind:
-    """Make connections of a backup with this number of bytes in flight all the time."""
+    """Make connections of a backup that always have this number of segments in flight."""
     scenario = office('count = 1, traffic = ["backup"]', **tcp)
     own = scenario.flows[0].tcp
     assert own is not None
@@ -328,9 +328,9 @@ def under_way(segments: float, rtt_s: float, **tcp: Any) -> _Kind:
     [
         # K of 1000 segments is the cubic root of 1000 x 0.3 / 0.4 (RFC 9438, (2)).
         (1000.0, 0.1, "cubic", 750.0 ** (1.0 / 3.0)),
-        # Short of round trip the additive increase of 0.53 segments is faster (4.3).
+        # With short round trips the additive increase of 0.53 segments is faster (4.3).
         (40.0, 0.01, "cubic", 12.0 / 0.5294 * 0.01),
-        # Half a window, a segment a round trip (RFC 5681).
+        # Reno regains half a window at one segment per round trip (RFC 5681).
         (40.0, 0.01, "reno", 0.2),
         (1000.0, 0.1, "bbr", 0.0),
     ],
@@ -358,8 +358,8 @@ def test_traffic_that_ends_has_no_such_windows() -> None:
 def test_shares_of_unlike_connections_need_many_sawteeth() -> None:
     """Slow start favours fast stations; each cut closes 30 % of the gap.
 
-    Six runs of 200 s, after 200 s, have 2.39 ± .12 Mb/s for each fast station and 3.23 ± .07 Mb/s
-    for the slow one.
+    Six runs of 200 s, after 200 s of warm-up, give 2.39 ± .12 Mb/s to each fast station and 3.23 ±
+    .07 Mb/s to the slow one.
     """
     linux = 'direction = "download", application = { kind = "bulk" }, path = [{ delay = "12 ms" }]'
     linux += ', tcp = { preset = "linux", receive_window = "512 KiB" }'

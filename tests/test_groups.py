@@ -1,4 +1,4 @@
-"""Metrics by station group, direction and access category, and that they are what is declared."""
+"""Metrics by station group, direction and access category, compared with their declaration."""
 
 import math
 from typing import Any
@@ -51,7 +51,7 @@ def test_the_core_measures_what_is_declared_in_every_scope(simulation: Simulatio
         return {name for scope in scopes for name in metrics_of(scope)}
 
     assert set(simulation.metrics) == declared("all")
-    # A group has a direction if it has flows in it.
+    # A group has the directions of its flows.
     assert list(simulation.groups["near"]) == ["all", "download", "airtime"]
     assert list(simulation.groups["far"]) == ["all", "download", "upload", "airtime"]
     for group in simulation.groups.values():
@@ -73,7 +73,7 @@ def test_a_group_is_its_flows(simulation: Simulation) -> None:
     # packets each, and perhaps one more or less.
     assert goodput == pytest.approx(3 * 20e3 * 472 / 500, rel=0.02)
     assert mean(simulation, "far", "download", "flow_goodput_bps") == pytest.approx(goodput / 3)
-    # The only transfers that end are the web's: endless ones do not, datagrams are none.
+    # Only web transfers end: bulk is endless, and datagrams are not transfers.
     assert (
         simulation.groups["near"]["download"]["transfer_time_s"]
         == simulation.metrics["transfer_time_s"]
@@ -99,14 +99,14 @@ def test_airtime_of_groups_adds_up_to_that_of_the_cell(simulation: Simulation) -
 
 
 def alone(name: str, application: str, **group: str) -> SimulationResult:
-    """A station that sends without backoff, as a clock does."""
+    """Simulate one station without backoff, which sends with a fixed period."""
     run: dict[str, Any] = {"warmup": "1 s", "duration": "10 s", "replications": 1}
     keys: dict[str, Any] = {"name": name, "direction": "upload", "application": application} | group
     return simulate(loads(cell(phy="cw_min = 0\ncw_max = 0", **keys, **run)))
 
 
 def test_a_lone_station_takes_the_airtime_of_its_exchanges() -> None:
-    """Saturated UDP, no backoff: a clock whose period is DIFS and one exchange."""
+    """Saturated UDP without backoff: the period is DIFS plus one exchange."""
     found = alone("sender", SATURATED).simulation.groups["sender"]
     # 192 us of preamble and header each; 12288 bits at 11 Mb/s, 112 at 2: whole microseconds.
     data, ack, sifs, difs = 192 + 1118, 192 + 56, 10, 50
@@ -119,10 +119,10 @@ def test_a_lone_station_takes_the_airtime_of_its_exchanges() -> None:
 
 
 def test_a_station_queue_drops_what_the_air_does_not_take() -> None:
-    """Without backoff the air takes a packet each 1618 us (192 + 1118 + 10 + 192 + 56 + 50)."""
+    """Without backoff one packet takes 1618 us of airtime (192 + 1118 + 10 + 192 + 56 + 50)."""
     faster = '{ kind = "udp", packet = "1500 B", rate = "20 Mb/s" }'
     result = alone("camera", faster, group="queue = { limit = 5 }")
-    # 12000 bits at 20 Mb/s: a packet comes each 600 us.
+    # 12000 bits at 20 Mb/s: a packet arrives every 600 us.
     dropped = result.simulation.groups["camera"]["all"]["station_queue_drop_probability"]
     assert dropped.mean == pytest.approx(1 - 600 / 1618, abs=1e-3)
     assert result.metrics["station_queue_drop_probability"] == dropped

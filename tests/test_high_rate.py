@@ -103,7 +103,7 @@ def test_rates_that_do_not_exist(key: Any, part: str, allowed: str) -> None:
     ],
 )
 def test_frames_by_hand(key: Any, count: int, simulator_ns: int, standard_ns: int) -> None:
-    """Saturated 1472-byte datagrams in MPDUs of 1538 bytes, with the rules of ns-3 or its own."""
+    """Saturated 1472-byte datagrams in MPDUs of 1538 bytes, by ns-3's rules or the standard."""
     one = rate(*key)
     bits = 8 * ((count - 1) * 1544 + 1542)
     preamble_ns, timing = one.preamble_time_ns(SIMULATOR), one.timing(SIMULATOR, band_ghz=5.0)

@@ -1,4 +1,4 @@
-"""Imports: each line that says something of airtime becomes a key, and nothing is made up."""
+"""Imports: each line that affects airtime becomes a key, and nothing is invented."""
 
 import gzip
 import json
@@ -68,7 +68,7 @@ def test_hostapd_gives_the_radio_with_the_line_of_each_key() -> None:
 @pytest.mark.parametrize(("lines", "table", "keys"), [
     ("hw_mode=g\npreamble=1", "phy", {"standard": "802.11g", "preamble": "short"}),
     ("hw_mode=a\nsupported_rates=60 540", "phy", {"standard": "802.11a", "data_rate": "54 Mb/s"}),
-    # The last of two holds, also behind a second BSS: it is the radio's.
+    # The last of two wins, even after a second BSS: hw_mode belongs to the radio.
     ("hw_mode=g\nhw_mode=a\nbss=wlan1\nhw_mode=b", "phy", {"standard": "802.11b"}),
     # Queue 0 has the highest priority; a burst is in milliseconds.
     ("hw_mode=g\nwmm_enabled=1\ntx_queue_data0_cwmax=7\ntx_queue_data0_burst=1.5", "mac",
@@ -115,7 +115,7 @@ def test_flent_gives_both_directions(flent: Path) -> None:
     flows = {flow["direction"]: flow for flow in found["flows"]}
     assert flows["download"]["connections"] == 2
     assert "connections" not in flows["upload"]
-    # 10 or 11 beside 20 or 19 at each time; sums of flent are made of these. 5, 6, 7 in turn.
+    # Downloads: 10 + 20 or 11 + 19 at each sample, which flent sums. Uploads: 5, 6, 7 in turn.
     assert measured.values["download"]["goodput_bps"].mean == pytest.approx(30e6)
     assert measured.values["upload"]["goodput_bps"].mean == pytest.approx(6e6)
     assert measured.values["upload"]["rtt_s"].mean == pytest.approx(0.04)
@@ -190,7 +190,7 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
 
     done = CliRunner().invoke(app, ["import", str(UCI), "--out", str(path), "--force"])
 
-    # The screen says that the file has to be read, and what was ignored.
+    # The screen points to the assumptions at the top of the file.
     said = "  4 assumptions: see the top of the file\n"
     assert done.stdout == f"wrote {path}\n{said}try: airtcp run {path}\n"
     assert airtcp.load(path).phy.standard == "802.11n"
@@ -231,7 +231,7 @@ def refusal(ask: Callable[[], object]) -> str | None:
 def test_mutated_files_are_read_or_refused_in_lines(
     tmp_path: Path, mutate: Callable[[bytes, int], bytes], number: int
 ) -> None:
-    """Each of many files of each kind of damage gives a scenario or an error with a message."""
+    """Each mutated file gives a scenario, or an error with a message."""
     originals = [one.read_bytes() for one in (HOSTAPD, UCI, IPERF3)]
     originals.append(json.dumps(FLENT, indent=1).encode())
     path = tmp_path / "mutated"
@@ -262,7 +262,7 @@ def test_values_of_a_direction_are_beside_it_and_others_are_named(tmp_path: Path
 
 
 def again(begin: str, more: str) -> str:
-    """A text of 20 MiB."""
+    """Return 20 MiB of text."""
     return begin + more * (20 * 2**20 // len(more))
 
 
@@ -293,7 +293,7 @@ HOSTILE = {
 @pytest.mark.parametrize(
     ("text", "most_s"),
     [
-        # JSON takes longest, in the standard library alone.
+        # JSON takes longest, all of it in the standard library.
         pytest.param(
             one, 15.0, marks=pytest.mark.verify if name == "json" else pytest.mark.slow, id=name
         )

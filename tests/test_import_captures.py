@@ -1,4 +1,4 @@
-"""Captures come back as scenarios; what cannot be read of one is a line, and never a traceback."""
+"""Captures become scenarios; anything unreadable is reported in one line, without a traceback."""
 
 import gzip
 import json
@@ -56,16 +56,16 @@ def test_radio_traffic_and_tcp_come_back(capture: Path) -> None:
     (group,), (flow,) = found["stations"], found["flows"]
     assert (group["count"], group["data_rate"]) == (2, "24 Mb/s")
     assert flow["direction"] == "download"
-    # All pages have one size; a pause of 300 ms ends when the SYN is on the air.
+    # All pages have the same size.
     page = {"kind": "web", "size": "30000 B", "request": "200 B"}
     assert flow["application"].items() >= page.items()
-    # 100,000 B are shifted by one bit: an even number.
+    # The window scale of 100,000 B is one bit, and the number is even.
     tcp = {"receive_window": "100000 B", "mss": "1460 B", "variant": "sack"}
     assert flow["tcp"].items() >= tcp.items()
     assert flow["tcp"]["delayed_ack"]["every"] == 2
-    # 300 ms and what it takes until a SYN is on the air, which is less than 20 ms here. The first
-    # pause of each station is left out, for it began before the capture. The last is cut off at the
-    # end, and stands with the mean of longer ones.
+    # A pause is 300 ms plus the time until the SYN is sent, less than 20 ms here. Each station's
+    # first pause began before the capture and is left out. The end of the capture cuts off the last
+    # one, which becomes the mean of the longer ones.
     (content,) = draft.files.values()
     pauses = [float(line) for line in content.decode().splitlines()[1:]]
     assert len(pauses) > 10
@@ -189,7 +189,7 @@ def test_laws_are_written_beside_the_scenario(capture: Path, tmp_path: Path) -> 
 
 
 def test_what_the_end_cut_off_stands_with_the_mean_of_longer_ones() -> None:
-    # Beyond 2: 3 and 5, whose mean is 4. Beyond 6 there is nothing: the mean of 1, 3 and 5 is 3.
+    # Longer than 2 are 3 and 5: mean 4. None is longer than 6: add the mean of 1, 3 and 5, 3.
     assert completed([1.0, 3.0, 5.0], [2.0]) == [1.0, 3.0, 5.0, 4.0]
     assert completed([1.0, 3.0, 5.0], [6.0]) == [1.0, 3.0, 5.0, 9.0]
 
@@ -217,7 +217,7 @@ def test_a_configuration_is_no_measurement(capture: Path) -> None:
 
 
 def test_only_a_connection_that_controls_is_left_out() -> None:
-    """iperf3 controls by some bytes before and after the data; pages beside a download do not."""
+    """iperf3's control connection sends a few bytes before and after the data; pages do not."""
     control, beside = [Transfers(), Transfers()], [Transfers(), Transfers()]
     control[UP].endless = [5_000_000, 300]
     control[UP].add(0, 10**6, 180, 0)
@@ -280,7 +280,7 @@ def metrics_of_both(directory: Path, name: str, seed: int) -> list[dict[str, flo
 
 
 def test_uploads_come_back(tmp_path: Path) -> None:
-    # Saturated: within 0.5 % over the 8 s of the capture.
+    # Saturated uploads vary by 0.5 % over the 8 s of the capture.
     told, again = metrics_of_both(tmp_path, "a-uploads", 1)
 
     assert again["goodput_bps"] == pytest.approx(told["goodput_bps"], rel=0.05)

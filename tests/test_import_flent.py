@@ -35,7 +35,7 @@ def drawn(directory: Path, names: list[str], **metadata: Any) -> Any:
 
 
 def test_a_comparison_of_congestion_controls_has_a_flow_of_each(tmp_path: Path) -> None:
-    """The tests cubic_reno and cubic_bbr of flent 2.2, whose series tell it by name."""
+    """In flent 2.2, cubic_reno and cubic_bbr name the congestion control in their series."""
     names = [f"TCP upload {one} BE" for one in ("Cubic", "Reno", "BBR")]
 
     flows = drawn(tmp_path, names, TEST_PARAMETERS={"tcp_cong_control": "bbr"}).flows

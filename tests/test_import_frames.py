@@ -1,4 +1,4 @@
-"""Captures: every data frame is in the scenario or in a line with a count, and no name is kept."""
+"""Captures: every data frame is in the scenario or counted in a line, and no name is kept."""
 
 import random
 import re
@@ -37,7 +37,7 @@ def data(control: int, to_ds: int, addresses: list[bytes], number: int, body: by
 
 
 def accounted(text: str) -> int:
-    """The data frames of a scenario's head: in the scenario, and in lines with a reason."""
+    """Count the data frames that a scenario's header reports, read or left out with a reason."""
     lines = re.sub(r"\n#   ", " ", text)
     inside = re.search(r"data frames: (\d+) in the scenario, (\d+) not read", lines)
     # Encrypted frames are in the scenario.
@@ -47,7 +47,7 @@ def accounted(text: str) -> int:
 
 
 def multicast(path: Path, *, unicast: int = 28, group: int = 274) -> None:
-    """A capture without radiotap of a few datagrams beside many for a group."""
+    """Write a capture without radiotap: a few unicast datagrams and many multicast ones."""
     told = [data(0x08, 2, [STATIONS[0], AP, AP], n, udp(200)) for n in range(unicast)]
     told += [data(0x08, 2, [GROUP, AP, AP], n, udp(1300)) for n in range(group)]
     frames = [(10**6 * n, one, len(one)) for n, one in enumerate(told)]
@@ -62,7 +62,7 @@ def test_multicast_is_a_line_with_its_count(tmp_path: Path) -> None:
 
     assert accounted(text) == 302
     assert "274 data frames multicast" in text
-    # Nothing is said of TCP, of which there is none.
+    # There is no TCP, so no line mentions it.
     assert not re.search("SYNs were answered|a segment|congestion control", text)
 
 
@@ -107,8 +107,8 @@ def test_reading_tells_how_far_it_is(tmp_path: Path) -> None:
 
 
 def radiotap(draw: random.Random, kind: int, *, has_fcs: bool) -> bytes:
-    """A header with flags, and with nothing else, a rate, or an HT, VHT (two words) or HE rate."""
-    # The receiver says of one of twenty that its FCS is wrong.
+    """A radiotap header with flags and no rate, a legacy rate, or an HT, VHT or HE rate."""
+    # One frame in twenty is flagged as having a bad FCS.
     flags = (0x10 if has_fcs else 0) | (0x40 if draw.random() < 0.05 else 0)
     present, body = [
         (1 << 1, struct.pack("<B", flags)),
@@ -137,7 +137,7 @@ def test_a_vht_frame_has_the_width_of_its_part_of_the_channel(code: int, mhz: in
 
 
 def test_a_stray_rate_of_802_11b_in_5_ghz_is_no_preamble(tmp_path: Path) -> None:
-    """mac80211_hwsim of Linux 6.1 writes such."""
+    """mac80211_hwsim of Linux 6.1 writes such rates."""
     path, told = tmp_path / "air.pcap", []
     for number in range(200):
         rate, flags = (22, 0xA0) if number == 7 else (24, 0xC0)
@@ -232,7 +232,7 @@ def damaged(whole: bytes, seed: int) -> bytes:
     draw = random.Random(seed)
     content = bytearray(whole)
     for _ in range(draw.choice((1, 3, 30))):
-        # Lengths are where most harm is done: near the head, and anywhere.
+        # Half of the positions are near the header, where damaged lengths do most harm.
         place = draw.randrange(draw.choice((min(64, len(content)), len(content))))
         kind = draw.randrange(6)
         if kind == 0:
@@ -283,7 +283,7 @@ def test_tshark_finds_as_many_frames_in_all_formats(tmp_path: Path, seed: int) -
 
 
 def long(path: Path, size: int) -> None:
-    """Write a capture of at least so many bytes: the same frames again and again, 200 us apart."""
+    """Write a capture of at least `size` bytes: the same frames again and again, 200 us apart."""
     draw = random.Random(1)
     told = [radiotap(draw, n % 5, has_fcs=False) + any_frame(draw, n) for n in range(20_000)]
     with path.open("wb") as out:
@@ -296,7 +296,7 @@ def long(path: Path, size: int) -> None:
                 out.write(struct.pack("<IIII", seconds, us, len(frame), len(frame)) + frame)
 
 
-#: Prints the peak memory of a process that read a capture, and how often it told its progress.
+#: Prints the peak memory of a process that read a capture, and how often it reported progress.
 READ = f"""import sys
 from pathlib import Path
 from airtcp.importer.capture.draft import read_capture
@@ -319,6 +319,6 @@ def test_memory_stays_level_over_a_gigabyte(tmp_path: Path) -> None:
         path.unlink()
         peak, times = map(int, done.stdout.split())
         peaks.append(peak)
-        # A bar that moves by a hundredth at least.
+        # The progress bar moves at least every 1 %.
         assert times >= 100
     assert peaks[1] < 1.1 * peaks[0] < 100e6

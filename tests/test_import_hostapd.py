@@ -1,4 +1,4 @@
-"""hostapd.conf: a scenario has what hostapd leaves in use, and each option has a verdict."""
+"""hostapd.conf: a scenario has the features that hostapd enables; each option has a verdict."""
 
 import csv
 import re
@@ -101,7 +101,7 @@ EXITS = {
     "6 GHz of n": ("op_class=131\nchannel=1\nieee80211n=1\n", "line 1: op_class"),
     "beacons": ("hw_mode=a\nchannel=36\nbeacon_int=9\n", "line 3: beacon_int"),
 }  # fmt: skip
-#: hostapd resolves contradictions by 20 MHz, or by a channel that it chooses.
+#: On contradictions hostapd falls back to 20 MHz, or chooses a channel itself.
 RESOLVED = {
     # Pairs of 40 MHz begin at 149, 157, 165: 161 goes with 157.
     "161+": (_N_40.replace("36", "161") + "ht_capab=[HT40+]\n", "line 4: ht_capab"),
@@ -125,7 +125,7 @@ def test_a_scenario_has_what_hostapd_and_its_stations_use(
 
     formats = row["formats"].split()
     if found.get("band") == "2.4 GHz":
-        # Stations know no VHT there.
+        # Stations do not use VHT in 2.4 GHz.
         formats = [one for one in formats if one != "VHT"]
     if "HT" in formats and row["wmm"] == "yes":
         assert found["standard"] == STANDARDS[formats[-1]]
@@ -199,7 +199,7 @@ def test_other_radios_are_not_modelled(tmp_path: Path) -> None:
     for mode in ("hw_mode=ad\nchannel=2", "hw_mode=a\nchannel=36\nieee80211ah=1"):
         with pytest.raises(ScenarioError, match="not modelled"):
             phy(tmp_path, mode)
-    # The options of the radio hold behind another BSS; a band that hostapd chooses is named.
+    # Radio options after a second BSS still apply; a band that hostapd chooses is named.
     (tmp_path / "two.conf").write_text(_N + "bss=wlan1\nchannel=1\nwmm_enabled=0\nhw_mode=g\n")
     text = scenario_of([tmp_path / "two.conf"])
     assert tomllib.loads(text)["phy"]["standard"] == "802.11n"
@@ -213,7 +213,7 @@ def test_other_radios_are_not_modelled(tmp_path: Path) -> None:
     ("op_class=131\nhe_oper_centr_freq_seg0_idx=15", 160),
     ("op_class=131\nhe_oper_centr_freq_seg0_idx=3", 40),
     ("op_class=134\nhe_oper_chwidth=2", 160),
-    # Channels of 320 MHz begin at every second of 160 MHz.
+    # Channels of 320 MHz begin at every second channel of 160 MHz.
     ("op_class=131\nieee80211be=1\neht_oper_centr_freq_seg0_idx=31", 320),
     ("op_class=131\nieee80211be=1\neht_oper_centr_freq_seg0_idx=63", 320),
 ])  # fmt: skip
@@ -225,7 +225,7 @@ def test_in_6_ghz_the_class_or_the_center_says_the_width(
     assert (found["band"], found["channel_width"]) == ("6 GHz", f"{width} MHz")
 
 
-#: A value that changes something, for each followed option; all others take "1".
+#: For each option that the import uses, a value that changes the result; others take "1".
 VALUES = {
     r"hw_mode": "b",
     r"channel": "149",

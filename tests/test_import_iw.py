@@ -15,7 +15,7 @@ def dump(rate: str, lines: str = "") -> str:
     return f"Station 02:00:00:00:00:02 (on wlan0)\n\ttx bitrate:\t{rate}\n{lines}"
 
 
-#: The rate of a station, lines of its dump: standard, band ("" if none is written), and a line.
+#: By name: the rate of a station, lines of its dump, and the expected standard, band and line.
 RADIOS = {
     "HE": ("120.1 MBit/s 20MHz HE-MCS 10 HE-NSS 1 HE-GI 0", "", ("ax", "", "the band")),
     "2.4": ("72.2 MBit/s MCS 7 short GI", "\tfreq: 2437\n", ("n", "2.4 GHz", "")),
@@ -59,7 +59,7 @@ def test_rates_of_other_radios_are_refused(tmp_path: Path, rate: str, other: str
 
 
 @pytest.mark.parametrize(("config", "rate"), [
-    # Of another radio, of before the configuration was changed, or a frame of management.
+    # A rate of another radio, from before a change of configuration, or of a management frame.
     ("hw_mode=a\nchannel=36\nieee80211n=1\n", "300.0 MBit/s MCS 15 40MHz short GI"),
     ("hw_mode=g\nchannel=6\nieee80211n=1\nieee80211ax=1\n", "86.7 MBit/s VHT-MCS 8 short GI"),
     ("hw_mode=a\nop_class=131\nchannel=5\nieee80211ax=1\n", "6.0 MBit/s"),

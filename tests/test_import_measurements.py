@@ -1,4 +1,4 @@
-"""Measurements of iperf3, flent and tables: what they say is followed, or named."""
+"""Measurements of iperf3, flent and tables: every key is used or reported."""
 
 import copy
 import json
@@ -28,7 +28,7 @@ BEGIN_S = 1_795_868_451
 
 
 def iperf3(bps: float = 5.24e6, begin_s: int = BEGIN_S, **test: Any) -> dict[str, Any]:
-    """The JSON of an iperf3 3.12 of two seconds, with keys of test_start."""
+    """Return the JSON of a two-second iperf3 3.12 test, with these keys in test_start."""
     start = {"protocol": "TCP", "num_streams": 1, "blksize": 131072, "omit": 0, "duration": 2}
     start |= {"bytes": 0, "blocks": 0, "reverse": 0, "tos": 0, "target_bitrate": 0} | test
     sums = {"start": 0, "end": 2.0, "seconds": 2.0, "bytes": int(bps / 4), "bits_per_second": bps}
@@ -96,9 +96,9 @@ def test_a_rate_of_tcp_is_kept(tmp_path: Path, test: dict[str, Any], bps: float)
 @pytest.mark.parametrize(("test", "arrived", "size", "streams"), [
     ({"bytes": 8 * 2**20}, 8 * 2**20, 8 * 2**20, 1),
     ({"blocks": 64, "blksize": 131072}, 8 * 2**20, 8 * 2**20, 1),
-    # The connections share it.
+    # The connections share the size.
     ({"bytes": 8 * 2**20, "num_streams": 4}, 8 * 2**20, 2 * 2**20, 4),
-    # The client ended when all was written, and half had arrived.
+    # The client ended when it had written everything; half had arrived.
     ({"bytes": 8 * 2**20}, 4 * 2**20, 4 * 2**20, 1),
 ])  # fmt: skip
 def test_a_test_of_a_size_is_a_transfer_with_an_end(
@@ -115,7 +115,7 @@ def test_a_test_of_a_size_is_a_transfer_with_an_end(
     assert scenario.run.warmup_ns == 0
     assert (application.size.mean(), len(scenario.flows)) == (size, streams)
     assert result.simulation.is_done
-    # Its time is compared: means over 10 s would be those of a network that is idle.
+    # The transfer time is compared, not goodput: the run's 10 s include idle time.
     rows = {row.metric: row for row in result.measured.rows}
     assert rows["transfer_time_s"].measured.mean == 2.0
     assert (rows["transfer_time_s"].simulation.mean or 9.0) < 8 * size * streams / 100e6
@@ -189,7 +189,7 @@ def test_a_mark_that_linux_6_8_treats_otherwise_is_named(
 
 
 def of_server(told: dict[str, Any]) -> dict[str, Any]:
-    """The file of a server of 3.12 that sent: nothing is known of what arrived."""
+    """Return the server's file of a test in which the server sent: it lacks what arrived."""
     told = copy.deepcopy(told)
     told["start"]["accepted_connection"] = {"host": "192.0.2.1", "port": 40000}
     told["end"]["sum_received"] |= {"bytes": 0, "bits_per_second": 0, "packets": 0}
@@ -197,7 +197,7 @@ def of_server(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_udp_of_old_versions_loses_what_was_lost(tmp_path: Path) -> None:
-    """iperf3 3.9 has only the sum of what was sent, and a client's intervals are of that too."""
+    """iperf3 3.9 sums only what was sent, and a client's intervals count the same."""
     told = iperf3(8e6, protocol="UDP", target_bitrate=8_000_000, blksize=1472)
     told["end"]["sum"] = told["end"].pop("sum_received") | {"lost_percent": 30}
     told["end"].pop("sum_sent")
@@ -270,7 +270,7 @@ def set_at(told: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
     return changed
 
 
-#: A value of each followed key that changes something.
+#: For each key that the import uses, a value that changes the result.
 VALUES: Mapping[str, Any] = {
     "protocol": "UDP",
     "num_streams": 4,
@@ -291,7 +291,7 @@ VALUES: Mapping[str, Any] = {
     "sum_received_bidir_reverse": {"bits_per_second": 9e6, "seconds": 4.0},
     "diskfile": {"sent": 1},
 }
-#: Keys that say nothing beside others: their values follow from these, or both are needed.
+#: Keys that change nothing on their own: their values follow from others, or both are needed.
 SILENT = {f"start.test_start.{one}" for one in ("duration", "bytes", "blocks")} | {
     f"end.{one}" for one in ("streams", "sum", "sum_bidir_reverse", "sum_sent_bidir_reverse")
 }

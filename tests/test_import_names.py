@@ -139,7 +139,7 @@ def test_a_report_has_no_name_and_the_legend_has_all(tmp_path: Path) -> None:
     ("ap-02-00-00-00-00-01.pcap", "ap-address.pcap"),
     ("no route to 2001:db8::1", "no route to address"),
     ("02:00:5E:00:53:01 left", "address left"),
-    # Dates, times and versions are none.
+    # Dates, times and versions are not addresses.
     ("rrul-2026-11-29T12:30:05.123456.flent.gz", "rrul-2026-11-29T12:30:05.123456.flent.gz"),
     ("iperf-3.12", "iperf-3.12"),
 ])  # fmt: skip

@@ -1,4 +1,4 @@
-"""The tables of options of foreign programs: complete, and with one verdict for one thing."""
+"""The tables of options of foreign programs: complete, and with consistent verdicts."""
 
 from __future__ import annotations
 

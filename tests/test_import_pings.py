@@ -27,7 +27,7 @@ def test_another_tool_s_log_is_no_ping(tmp_path: Path) -> None:
         read(tmp_path, text)
 
 
-#: Logs of programs: least round trip, pings, and lost ones.
+#: Logs, and the expected minimum round trip, number of pings, and losses.
 LOGS = [
     (PING, "20 ms", 4, 1),
     ("192.0.2.1 : [0], 64 bytes, 12.5 ms (12.5 avg, 0% loss)\n"
@@ -38,7 +38,7 @@ LOGS = [
      "[1795868452.1] no answer yet for icmp_seq=2\n", "12.3 ms", 2, 1),
     ("[1795868451.1] 192.0.2.1 : [0], 64 bytes, 12.3 ms (12.3 avg, 0% loss)\n",
      "12.3 ms", 1, 0),
-    # Windows in another language, and summaries alone.
+    # Windows in another language, and summaries only.
     ("Antwort von 192.0.2.1: Bytes=32 Zeit=12ms TTL=64\n"
      "    Pakete: Gesendet = 3, Empfangen = 1, Verloren = 2\n"
      "    (66% Verlust),\n", "12 ms", 3, 2),
@@ -48,14 +48,14 @@ LOGS = [
      "rtt min/avg/max/mdev = 12.300/13.200/44.100/0.900 ms\n", "12.3 ms", 100, 2),
     ("192.0.2.1 : xmt/rcv/%loss = 100/97/3%, min/avg/max = 12.3/13.3/44.3\n",
      "12.3 ms", 100, 3),
-    # Not looked at before.
+    # These were not known when the rules were written.
     ("64 bytes from 192.0.2.1: icmp_seq=0 ttl=60 time=8.123 ms\n"
      "Request timeout for icmp_seq 1\n", "8.12 ms", 2, 1),
     ("64 bytes from host (192.0.2.1): icmp_seq=1 ttl=64 time=0.043 ms\n", "0.043 ms", 1, 0),
 ]  # fmt: skip
 
 
-#: Logs by language and program: least round trip, pings, and lost ones.
+#: Logs by language and program: minimum round trip, pings, and losses.
 LOCALES = {
     "de": ("64 Bytes von a (192.0.2.1): icmp_seq=1 ttl=246 Zeit=15,2 ms\n"
            "64 Bytes von a (192.0.2.1): icmp_seq=2 ttl=246 Zeit=14,0 ms\n\n"
@@ -78,7 +78,7 @@ LOCALES = {
         "Tiempo de espera agotado para esta solicitud.\n"
         "Respuesta desde 192.0.2.1: bytes=32 tiempo=13ms TTL=64\n"
         "Tiempo de espera agotado para esta solicitud.\n", "13", 3, 2),
-    # Windows counts the router's answer as received.
+    # Windows counts the router's reply as received.
     "unreachable": ("Pinging 192.0.2.9 with 32 bytes of data:\n"
                     "Reply from 192.0.2.5: Destination host unreachable.\n"
                     "Reply from 192.0.2.9: bytes=32 time=13ms TTL=64\n\n"

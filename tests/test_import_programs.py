@@ -1,4 +1,4 @@
-"""What real versions of iperf3 print is followed: the installed one, and Debian's newer ones."""
+"""Output of real iperf3 versions is imported: the installed one, and Debian's newer ones."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ from imported import scenario_of, written
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(1800)]
 
-#: Options of iperf3, and what a flow or another table must have of them.
+#: Options of iperf3, and the keys that they give a flow or another table.
 REAL: dict[str, tuple[list[str], dict[str, Any]]] = {
     "rate": (["-b", "20M"], {"application.rate": "20000000 b/s"}),
     "streams": (["-P", "3"], {"connections": 3}),
@@ -42,7 +42,7 @@ SINCE: dict[str, tuple[tuple[int, int], list[str], dict[str, Any]]] = {
 
 @pytest.fixture(scope="module", params=["installed", "trixie", "sid"])
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The command of an iperf3."""
+    """The command of one version of iperf3."""
     if request.param == "installed":
         found = shutil.which("iperf3")
         return [found] if found else pytest.skip("iperf3 is missing")
@@ -52,7 +52,7 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def printed(program: list[str], options: list[str]) -> str:
-    """What a client prints after a test against a server of the same version."""
+    """Return what a client prints after a test against a server of the same version."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port = str(one.getsockname()[1])
@@ -107,7 +107,7 @@ def test_options_that_newer_versions_print_are_followed(
 
 
 def test_the_keys_of_every_version_are_known(tmp_path: Path, program: list[str]) -> None:
-    """`airtcp import` names a key that it does not know: there is none."""
+    """`airtcp import` reports unknown keys, and there are none."""
     text = printed(program, [])
 
     assert json.loads(text)["start"]["version"].startswith("iperf 3.")

@@ -84,10 +84,10 @@ def powers(found: dict[str, Any]) -> dict[tuple[str, str], float]:
 def test_a_survey_becomes_cells_with_received_powers(tmp_path: Path) -> None:
     found = read(tmp_path, PLANNED)
     assert found["phy"] == {"standard": "802.11ax", "band": "5 GHz", "channel_width": "80 MHz"}
-    # The access point below the noise is none.
+    # An access point below the noise floor is ignored.
     assert found["cells"] == {f"ap-{n}": {"channel": 36} for n in (1, 2, 3)}
     assert [one["cell"] for one in found["stations"]] == ["ap-1", "ap-2", "ap-3"]
-    # Next to ap-1 its neighbour has -70 dBm, next to ap-2 the first one -68.
+    # Next to ap-1, ap-2 is received at -70 dBm; next to ap-2, ap-1 at -68 dBm.
     told = {("ap-1", "place-1"): -45, ("ap-2", "place-1"): -70, ("ap-2", "place-2"): -52}
     assert powers(found).items() >= (told | {("ap-1", "ap-2"): -68}).items()
 
@@ -144,7 +144,7 @@ TERSE = """*:02\\:00\\:00\\:00\\:00\\:01:office:Infra:36:5180 MHz:540 Mbit/s:90:
 
 
 @pytest.mark.parametrize(("text", "standard", "heard"), [
-    # Windows: dBm are half of the percent, less 100, if there is no line of its own.
+    # Windows without an RSSI line: power in dBm = percent / 2 - 100.
     (NETSH, "802.11ac", {"ap-1": -54.0, "ap-2": -70.0, "ap-3": -76.0}),
     # NetworkManager: 0 % is -100 dBm, 100 % is -40 dBm.
     (NMCLI, "802.11ax", {"ap-1": -46.0, "ap-2": -70.0, "ap-3": -76.0}),
@@ -226,7 +226,7 @@ def test_stations_of_a_dump_have_their_own_standard_and_guard_interval(tmp_path:
         f"Station 02:00:00:00:00:{n:02x} (on wlan0)\n\ttx bitrate:\t{rate}\n"
         for n, rate in enumerate(rates)
     )
-    # The last frame of an idle station was one of management.
+    # The last frame of an idle station was a management frame.
     dump += "Station 02:00:00:00:00:10 (on wlan0)\n\ttx bitrate:\t6.0 MBit/s\n"
     dump += "\trx bitrate:\t780.0 MBit/s VHT-MCS 8 80MHz short GI VHT-NSS 2\n"
     found = read(tmp_path, dump)["stations"]
@@ -269,14 +269,14 @@ def test_a_station_dump_beside_a_configuration_is_of_its_radio(tmp_path: Path) -
     found = read(tmp_path, "hw_mode=a\nchannel=36\nieee80211n=1\nieee80211ac=1\n", STATIONS)
 
     assert found["phy"]["standard"] == "802.11ac"
-    # HE MCS 10 is no rate of it.
+    # 802.11ac has no MCS 10, so the first station gets no MCS.
     assert ["mcs" in one for one in found["stations"]] == [False, True]
 
 
 def test_retries_rates_and_airtime_are_measured(tmp_path: Path) -> None:
     told = measurement_of(written(tmp_path, STATIONS))
 
-    # (4 s + 1 s) of 50 s; 250 of 1250.
+    # Airtime: (4 s + 1 s) / 50 s. Retries: 250 of 1250 frames.
     assert told.values["station"]["airtime_share"].mean == pytest.approx(0.1)
     assert any("20.0% of sent frames are retries, 3 given up" in one for one in told.others)
     assert not any("02:00" in one for one in told.others)
@@ -300,7 +300,7 @@ def test_two_sources_of_stations_are_refused(tmp_path: Path) -> None:
         read(tmp_path, PLANNED, json.dumps(test))
 
 
-#: One access point on channel 36 at -47 dBm, by program: the width that the file tells.
+#: One access point on channel 36 at -47 dBm as each program exports it, and the file's width.
 FORMS = {
     "WiFi Explorer": ("Network Name,BSSID,Signal,Channel\n"
                       'a,02:00:00:00:00:01,-47 dBm,"36,+1 (5 GHz)"\n', 40),
@@ -313,7 +313,7 @@ FORMS = {
     "wpa_cli": ("bssid / frequency / signal level / flags / ssid\n"
                 "02:00:00:00:00:01\t5180\t-47\t[ESS]\ta\n", 20),
     "Kismet": ("Network;ESSID;BSSID;Channel;BestSignal\n1;a;02:00:00:00:00:01;36;-47\n", 20),
-    # Percent come first.
+    # The percent column comes before the dBm column.
     "Vistumbler": ("SSID,BSSID,SIGNAL,RSSI,CHANNEL\na,02:00:00:00:00:01,90,-47,36\n", 20),
     "two readings": ("SSID,BSSID,RSSI,Channel,Width\na,02:00:00:00:00:01,-44,36,80\n"
                      "a,02:00:00:00:00:01,-50,36,80\n", 80),
@@ -373,9 +373,9 @@ def test_the_twelve_strongest_access_points_are_cells(tmp_path: Path) -> None:
 def test_channels_that_overlap_in_part_are_counted(
     ssid: str, channels: list[int], tmp_path: Path
 ) -> None:
-    """Channels 7 and 10 overlap with 6.
+    """Channels 7 and 10 overlap channel 6.
 
-    Channel 11 does not: it is a cell if it is of the own network.
+    Channel 11 does not: its access point is a cell only if the SSID is the own network's.
     """
     text = "SSID,BSSID,Channel,RSSI\n" + "".join(
         f"{ssid.format(n)},02:00:00:00:00:{n:02},{n},-{40 + n}\n" for n in (6, 7, 10, 11)
@@ -391,7 +391,7 @@ def test_channels_that_overlap_in_part_are_counted(
 @pytest.mark.parametrize(("channel", "ghz", "band"), [
     (1, 0, 2.4), (14, 0, 2.4), (16, 0, 5), (36, 0, 5), (37, 0, 6), (144, 0, 5), (149, 0, 5),
     (177, 0, 5), (181, 0, 6), (196, 0, 5), (200, 0, 6),
-    # A frequency decides where numbers are the same.
+    # The frequency decides the band where two bands share a channel number.
     (5, 2.432, 2.4), (5, 5.975, 6), (184, 4.92, 5), (177, 5.885, 5), (1, 5.955, 6),
 ])  # fmt: skip
 def test_a_channel_or_a_frequency_tells_the_band(channel: int, ghz: float, band: float) -> None:

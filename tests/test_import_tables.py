@@ -1,4 +1,4 @@
-"""Tables of measured values: metrics and values as conditions and spreadsheets have them."""
+"""Tables of measured values, with metrics and values as conditions and spreadsheets write them."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""OpenWrt's wireless: dialects of drivers, interfaces that are no access points, all options."""
+"""OpenWrt's wireless file: driver dialects, interfaces other than access points, all options."""
 
 import json
 import re
@@ -91,7 +91,7 @@ DIALECTS = {
     "mtk": ("mt7981", ["band 5G", "htmode HE160", "channel 44"], "ax", 5, 160),
     "qca-axg": ("qcawificfg80211", ["hwmode 11axg", "htmode HT40"], "ax", 2.4, 40),
     "qca-na": ("qcawifi", ["hwmode 11na", "htmode HT40+"], "n", 5, 40),
-    # Not looked at before the rules were written.
+    # These were not known when the rules were written.
     "qca-bea": ("qcawificfg80211", ["hwmode 11bea", "htmode HT160"], "be", 5, 160),
     "qca-ng": ("qca-wifi", ["hwmode 11ng", "htmode HT20"], "n", 2.4, 20),
     "mtk-2.4": ("mtk", ["band 2.4G", "htmode HE40"], "ax", 2.4, 40),
@@ -120,7 +120,7 @@ def test_standard_and_width_stand_in_hwmode_and_htmode(tmp_path: Path, name: str
     found = phy(path.read_text())
     assert found["channel_width"] == f"{width} MHz"
     assert found["band"] == f"{band} GHz"
-    # A vendor's driver has a queue of its own.
+    # A vendor's driver has its own queue.
     is_fair = "scheduler" in tomllib.loads(scenario_of([path])).get("ap", {})
     assert is_fair == (kind == "mac80211")
 
@@ -196,7 +196,7 @@ BASES = [
     device("band 2g", "htmode HT20"),
     device("htmode VHT80"),
     device("hwmode 11axa", kind="qcawifi"),
-    # Another radio, which is off, and an interface that is no access point.
+    # A second radio that is off, and an interface that is not an access point.
     device("band 2g", "disabled 1").replace("radio0", "radio1") + "\n" + VHT,
     VHT + iface("mode sta"),
 ]

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.verify, pytest.mark.timeout(1800)]
 
 @pytest.fixture(scope="module")
 def captures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory `test/captures` of Debian's source of Wireshark."""
+    """Return the directory `test/captures` of Debian's source of Wireshark."""
     directory = tmp_path_factory.mktemp("wireshark")
     fetch_source(directory, "bookworm", "wireshark")
     (archive,) = directory.glob("wireshark_*.orig.tar.*")
@@ -36,7 +36,7 @@ def test_each_is_imported_or_refused_with_one_line(captures: Path) -> None:
             imported.append(path.name)
 
     assert all(len(said.splitlines()) == 1 for said in refused.values())
-    # Of 133 files of version 4.0.17 these were 92; others are no captures, or of one frame.
+    # Version 4.0.17 has 133 files, of which 92 are captures of more than one frame.
     print(f"{len(imported)} imported, {len(refused)} refused")
     assert len(imported) > len(refused)
     assert not [name for name, said in refused.items() if "no scenario follows" in said]

@@ -1,7 +1,7 @@
-"""What commands import: a budget of modules, for a wall clock proves nothing on a busy machine.
+"""What commands import: a budget of modules, because times mean nothing on a busy machine.
 
-Each of those that are named here takes tens to hundreds of milliseconds; how long commands take is
-measured by `benches/around.py`.
+Each module named here takes tens to hundreds of milliseconds to import. `benches/around.py`
+measures how long commands take.
 """
 
 import json
@@ -22,8 +22,8 @@ NUMERICS = {"numpy", "pydantic", "rich"}
 PICTURES = {"matplotlib", "PIL"}
 TABLES = {"pyarrow"}
 ALWAYS = {"typer"}
-#: Parts that a package imports when they are first asked for: 20 to 50 ms each. A single call does
-#: so (`numpy.unique` imports masked arrays), and no one notices.
+#: Submodules that a package imports at first use, 20 to 50 ms each. A single call does so unnoticed
+#: (`numpy.unique` imports masked arrays).
 PARTS = {f"numpy.{part}" for part in ("ma", "random", "fft", "polynomial", "testing")}
 PARTS |= {f"rich.{part}" for part in ("markdown", "syntax", "traceback", "progress")}
 PARTS |= {"pydantic.v1", "importlib.resources.readers", "asyncio", "concurrent.futures"}
@@ -31,9 +31,9 @@ PARTS |= {"multiprocessing", "sqlite3"}
 
 
 def imported(*commands: Sequence[str | Path]) -> set[str]:
-    """The modules that commands have imported when the last one ends, all in one process.
+    """Return all modules that these commands have imported, run in one process.
 
-    So none of them has imported any other.
+    A module that is missing was imported by none of them.
     """
     lines = [["airtcp", *map(str, arguments)] for arguments in commands]
     code = (
@@ -50,7 +50,7 @@ def imported(*commands: Sequence[str | Path]) -> set[str]:
 
 
 def packages(modules: set[str]) -> set[str]:
-    """The packages that others install, of what was imported."""
+    """Return the third-party packages among these modules."""
     tops = {name.partition(".")[0] for name in modules}
     return tops & {"scipy", *NUMERICS, *PICTURES, *TABLES, *ALWAYS}
 
@@ -69,10 +69,10 @@ def test_what_says_nothing_of_scenarios_imports_none() -> None:
 
 
 def test_predictions_import_models_alone() -> None:
-    """Of NumPy, not SciPy; no simulator, no papers, no pictures."""
+    """NumPy but not SciPy; no simulator, no papers, no charts."""
     commands: list[Sequence[str | Path]]
     commands = [["predict", example, "--no-glance"] for example in EXAMPLES]
-    # A model answers it, so there is nothing to glance at.
+    # A model covers this example, so no quick simulation runs.
     modules = imported(*commands, ["predict", EXAMPLES[0].with_name("web-hotspot.toml")])
 
     assert packages(modules) == ALWAYS | NUMERICS
@@ -82,7 +82,7 @@ def test_predictions_import_models_alone() -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted in /proc")
 def test_a_command_waits_neither_for_threads_of_blas_nor_for_garbage() -> None:
-    """Nothing multiplies large matrices; 90,000 objects that stay are never looked through."""
+    """BLAS starts no threads, and the garbage collector never scans 90,000 lasting objects."""
     code = (
         "import gc, json, os, sys\n"
         "from airtcp.cli import main\n"
@@ -98,7 +98,7 @@ def test_a_command_waits_neither_for_threads_of_blas_nor_for_garbage() -> None:
     threads, looked, left = json.loads(done.stderr.splitlines()[-1])
 
     assert (threads, looked) == (1, 0)
-    # Python looks once more at what is left when it ends; it is a handful of the test's own.
+    # At exit Python scans what is left: a few objects of the test itself.
     assert left < 1000
 
 

@@ -40,7 +40,7 @@ def test_jobs_have_an_end_and_a_rate_until_then(fetched: SimulationResult) -> No
     assert job.end_s.mean == pytest.approx(sum(ends) / 4)
     assert job.goodput_bps.mean == pytest.approx(sum(WHOLE_BITS / end for end in ends) / 4)
     assert fetched.simulation.to_dict()["jobs"] == [job.to_dict()]
-    # Screens have no means over idle time: the run lasts 100 s, the jobs less than one.
+    # Screens omit means over idle time: the run lasts 100 s, the jobs less than one.
     assert job.goodput_bps.mean > 50.0 * fetched.simulation.metrics["goodput_bps"].mean
     lines = {line.metric for line in simulation_lines(fetched.simulation)}
     assert lines & {"end of tablet downloads", "goodput, all flows"} == {"end of tablet downloads"}
@@ -58,7 +58,7 @@ def test_a_job_that_has_not_ended_has_no_end() -> None:
 
 @pytest.mark.parametrize("written", ["", '[targets]\n"tablet flow_goodput" = "> 5 Mb/s"\n'])
 def test_targets_on_jobs_are_about_the_time_while_they_run(written: str) -> None:
-    """Of 3 runs with 12 jobs each nothing bounds a 90th percentile, the default target."""
+    """3 runs of 12 jobs are too few to bound a 90th percentile, the default target."""
     result = compare(loads(FETCH + written))
     assert [one.state for one in verdict(result).targets] == ["holds"]
     assert not written or result.scenario.run.replications == 4

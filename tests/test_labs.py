@@ -1,4 +1,4 @@
-"""The lab sheets: each is run from its text alone, and answers are judged right and wrong."""
+"""Lab sheets: each runs from its text only, and right and wrong answers are graded correctly."""
 
 import json
 import re
@@ -18,12 +18,12 @@ from commands import call
 
 PAGE = Path(__file__).parents[1] / "docs" / "howto" / "course.md"
 BLOCK = re.compile(r"(?ms)^### (\w+)\n\n```toml\n(.*?)^```$")
-#: The right answers, as the teacher's page tells them.
+#: The right answers from the teacher's page.
 RIGHT: dict[str, dict[str, Any]] = {
     name: tomllib.loads(text) for name, text in BLOCK.findall(PAGE.read_text(encoding="utf-8"))
 }
-#: Three wrong answers to each question; of words there may be but one that is wrong: the others are
-#: no words of the question.
+#: Three wrong answers to each question. A question of words may have only one wrong word: then the
+#: others are not words of the question.
 WRONG: dict[str, dict[str, list[Any]]] = {
     "dcf": {"q1": ["11 Mb/s", "5 Mb/s", 6.11], "q2": ["10 %", "50 %", 2],
      "q3": [1.0, 0.025, "0.8"], "q4": ["rts", "both", 3],
@@ -104,7 +104,7 @@ def test_a_sheet_runs_from_its_text_alone(
 def test_a_notebook_does_the_same(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its cells are run as plain code, and it is small and has no outputs."""
+    """Its cells run as plain code; the file is small and has no outputs."""
     monkeypatch.chdir(tmp_path)
     write(name)
     file = tmp_path / f"{name}.ipynb"

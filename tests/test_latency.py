@@ -1,7 +1,7 @@
-"""Delays and losses of packets, against arithmetic and against Little's law.
+"""Packet delays and losses against arithmetic and Little's law.
 
-What the histogram of a delay is worth stands in crates/sim/src/delays.rs, RFC 3550's estimate in
-crates/sim/src/world/latency.rs.
+crates/sim/src/delays.rs tests the accuracy of a delay histogram, crates/sim/src/world/latency.rs
+RFC 3550's jitter estimate.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def datagrams(direction: str, rate: str, count: int = 1) -> str:
 def test_a_datagram_at_an_idle_medium_takes_its_airtime(
     direction: str, queue_s: float | None
 ) -> None:
-    """192 us and 1536 bytes at 11 Mb/s in whole microseconds: 1310 us. The queue of the access
-    point is left when SIFS and ACK, 10 and 248 us, are over.
+    """192 us and 1536 bytes at 11 Mb/s in whole microseconds: 1310 us. A packet leaves the access
+    point's queue after SIFS and ACK, 10 and 248 us later.
 
-    The medium is idle for longer than DIFS whenever one comes, so that none waits.
+    The medium has always been idle for longer than DIFS when one arrives, so none waits.
     """
     found = means(datagrams(direction=direction, rate="120 kb/s"))
     assert found["packet_delay_s"] == pytest.approx(1310e-6, rel=1e-12)
@@ -52,14 +52,14 @@ def test_a_datagram_at_an_idle_medium_takes_its_airtime(
 
 
 def test_losses_are_what_does_not_fit() -> None:
-    """12 Mb/s are offered, and about half of it comes through: the rest finds the queue full."""
+    """12 Mb/s are offered and about half is delivered: the rest finds the queue full."""
     simulation = simulated(
         datagrams(direction="download", rate="12 Mb/s") + "[ap]\nqueue = { limit = 10 }\n"
     )
     found = {name: one.mean for name, one in simulation.metrics.items()}
     offered = found["goodput_bps"] + 8 * 1472 * simulation.counts["ap_queue_drops"] / 4.0
     assert found["packet_loss"] == pytest.approx(1 - found["goodput_bps"] / offered, abs=1e-9)
-    # Ten packets fit, and a new one comes before another has gone.
+    # Ten packets fit, and a new one arrives before the next one leaves.
     assert found["packet_delay_s"] == pytest.approx(9.5 * 1472 * 8 / found["goodput_bps"], rel=0.06)
     assert simulation.groups["a"]["download"]["packet_loss"].mean == found["packet_loss"]
 
@@ -71,14 +71,14 @@ def test_losses_are_what_does_not_fit() -> None:
 def test_a_frame_under_way_counts_in_part(
     tmp_path: Path, measured_from_us: int, measured_us: int, share: float
 ) -> None:
-    """A datagram goes every 100 ms for 1310 us. Measuring begins 610 us into one: of its 1472 bytes
-    700 us of 1310 count, whose time at 11 Mb/s is 1070.5 us. One that is under way at the end has
-    not come.
+    """A datagram of 1310 us goes every 100 ms. Measurement begins 610 us into one: 700 us of 1310
+    count, of a payload of 1472 bytes, 1070.5 us at 11 Mb/s. One in progress at the end does not
+    count.
     """
     text = datagrams(direction="download", rate="120 kb/s")
     run = '[run]\nwarmup = "{} ns"\nduration = "{} us"\nreplications = 1\n'
     simulate(loads(text + run.format(0, 200_000)), threads=1, pcap=tmp_path / "air.pcap")
-    # When the first frame is sent: the time of the first record of a capture.
+    # The start of the first frame is the time of the first record in the capture.
     seconds, nanos = struct.unpack_from("<II", (tmp_path / "air.pcap").read_bytes(), 24)
     warmup_ns = 1_000_000_000 * seconds + nanos + 1000 * measured_from_us
     simulation = simulate(loads(text + run.format(warmup_ns, measured_us)), threads=1).simulation
@@ -90,22 +90,22 @@ def test_a_frame_under_way_counts_in_part(
 
 
 def test_no_more_payload_crosses_the_air_than_there_is_time() -> None:
-    """1 ms of saturated stations, whose frames last longer: 1.06 when they counted as a whole."""
+    """1 ms of saturated stations whose frames last longer. Counting whole frames gave 1.06."""
     text = datagrams("upload", "saturated", count=5)
     run = '[run]\nwarmup = "10 ms"\nduration = "1 ms"\nreplications = 200\nseed = 1\n'
     runs = simulate(loads(text + run)).simulation.runs
     found = [run.answer["metrics"]["channel_utilization"] for run in runs]
-    # At most the time of a frame of 1310 us that carries 1070.5 us of payload.
+    # At most one frame of 1310 us that carries 1070.5 us of payload.
     assert 0.5 < max(found) <= 1070.6 / 1310
 
 
 @pytest.mark.parametrize("standard", ["802.11g", "802.11n"])
 @pytest.mark.parametrize("direction", ["download", "upload"])
 def test_round_trips_and_queues_obey_littles_law(standard: str, direction: str) -> None:
-    """Eight segments of each transfer are always under way, so the mean round trip is
-    8 * 8000 bits over the goodput of one; what is in the queue is what comes to it in a wait.
+    """Eight segments of each transfer are always in flight, so the mean round-trip time is 8 * 8000
+    bits over one flow's goodput; the mean queue length is its arrival rate times its delay.
 
-    It holds up to what is under way at both ends of the measured time: 24 of some thousands.
+    The error is what is in flight at both ends of the measured time: 24 of some thousands.
     """
     tcp = 'tcp = { mss = "1000 B", receive_window = { segments = 8 } }'
     flow = f'path = [{{ delay = "20 ms" }}]\n{tcp}'
@@ -127,7 +127,7 @@ def test_round_trips_and_queues_obey_littles_law(standard: str, direction: str) 
 
 
 def test_groups_and_directions_are_apart() -> None:
-    """Of two groups one is far away: 30 ms more each way are 60 ms more of a round trip."""
+    """The far group has 30 ms more each way, which are 60 ms more of round-trip time."""
     groups = ("near", "download", 10), ("far", "upload", 40)
     one = "tcp = { receive_window = { segments = 1 }, delayed_ack = { every = 1 } }"
     text = 'phy.standard = "802.11g"\n' + "".join(
@@ -142,15 +142,15 @@ def test_groups_and_directions_are_apart() -> None:
     assert 0.0201 < near < 0.0215
     assert 0.0801 < far < 0.0815
     assert simulation.groups["near"]["all"]["rtt_s"].mean == near
-    # All of them: each group by how many segments it has sent, which is as 1 to 4.
+    # The mean of all weights each group by the segments that it sent, here 1 to 4.
     both = simulation.metrics["rtt_s"].mean
     assert both == pytest.approx(2 / (1 / near + 1 / far), rel=0.01)
 
 
 def test_the_path_does_not_wait_for_what_was_lost() -> None:
-    """What comes behind a lost segment waits for that to be mended, a round trip of 40 ms and more.
+    """Segments behind a lost one wait for its retransmission, a round trip of 40 ms or more.
 
-    On the path a trip stays what it is without losses. Without SACK nobody is told before.
+    The path's round-trip time stays as without losses. Without SACK the sender learns no earlier.
     """
 
     def of(variant: str, loss: str = "") -> dict[str, Any]:
@@ -161,7 +161,7 @@ def test_the_path_does_not_wait_for_what_was_lost() -> None:
     clean, lossy, blind = of("sack"), of("sack", rate), of("newreno", rate)
     assert clean["path_rtt_s"] == clean["rtt_s"]
     assert lossy["rtt_s"] > lossy["path_rtt_s"] + 0.003
-    # The wire there and back, and the air; of few segments the last waits for the timer of ACKs.
+    # The link both ways plus airtime; the last of few segments waits for the delayed-ACK timer.
     assert 0.04 < lossy["path_rtt_s"] < 1.1 * clean["path_rtt_s"]
     assert lossy["path_rtt_p50_s"] <= lossy["path_rtt_p90_s"] <= lossy["path_rtt_p99_s"]
     assert lossy["path_rtt_p99_s"] < lossy["rtt_p99_s"]

@@ -1,4 +1,4 @@
-"""Wired links: what is lost on them, and the queues before them."""
+"""Wired links: packet losses, and the queues before them."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def run(link: str, *, direction: str = "download", application: str = BULK) -> S
     [
         ("download", "{ every = 250 }", 40, 1),
         ("upload", "{ every = 250 }", 40, 1),
-        # Four times 14 packets.
+        # Four standard deviations, which are 14 packets.
         ("download", '"2 %"', 200, 56),
     ],
 )
@@ -55,10 +55,10 @@ def test_a_link_may_have_another_rate_towards_the_server(direction: str, rate_bp
 
 
 def test_retransmissions_count_and_bare_acks_do_not() -> None:
-    """A download at a loss of one in 100; `tcp_segments` are those of both ends, ACKs included.
+    """A download with a loss of one in 100; `tcp_segments` counts both ends, ACKs included.
 
-    With ACKs one of 100 is lost of all. Without, of the data alone, of which an ACK answers two at
-    most: two thirds of that.
+    With `acks = true` one of 100 of all segments is lost. Otherwise only data is lost. An ACK
+    covers at most two data segments, so data are at most two thirds of all segments.
     """
     plain = run('rate = "5 Mb/s"\nloss = { every = 100 }').simulation.counts
     acks = run('rate = "5 Mb/s"\nloss = { every = 100, acks = true }').simulation.counts
@@ -68,12 +68,12 @@ def test_retransmissions_count_and_bare_acks_do_not() -> None:
 
 
 def test_a_discipline_before_a_link_drops_early() -> None:
-    """RED keeps the mean of the queue between its thresholds where drop-tail fills the limit."""
+    """RED keeps the mean queue between its thresholds, while drop-tail fills the limit."""
     limit = 'rate = "5 Mb/s"\ndelay = "5 ms"\nqueue = {}'
     tail = run(limit.format("20"))
     red = run(limit.format('{ discipline = "red", limit = 20, max_probability = 0.1 }'))
     full, halved = (of.simulation.metrics["goodput_bps"].mean for of in (tail, red))
     assert full == pytest.approx(5e6 * 1460 / 1500, rel=0.03)
-    # A window that is halved at what path and queue hold leaves three quarters on average.
+    # A window that is halved at the capacity of path and queue averages three quarters of it.
     assert halved > 0.75 * full
     assert red.simulation.counts["wired_drops"] > tail.simulation.counts["wired_drops"] > 0

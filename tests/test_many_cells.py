@@ -1,4 +1,4 @@
-"""Several cells in the core: the memory of many, and the engine that plays them."""
+"""Several cells in the core: the memory of many, and the work that they take."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def instructions(cells: int, work: Path) -> int:
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind counts instructions")
 def test_isolated_cells_take_instructions_in_proportion_to_their_number(tmp_path: Path) -> None:
     one, few, many = (instructions(cells, tmp_path) for cells in (1, 50, 500))
-    # Python and one cell are in each count. With a table of all pairs it was 13 times.
+    # Python's own share is in each count. With a table of all pairs the factor was 13.
     assert many - one < 10.6 * (few - one)
 
 

@@ -1,4 +1,4 @@
-"""Memory: what a scenario may need is at least what it takes, and more than there is is refused."""
+"""Memory: a scenario's estimate is at least what it takes, and one above the limit is refused."""
 
 import re
 import subprocess
@@ -12,13 +12,13 @@ from airtcp.run import memory
 from commands import call
 
 GB = 1_000_000_000
-#: An estimate is an upper bound, with all windows full, which those of 8,000 stations are not after
-#: 0.3 s; one much too high would refuse what fits.
+#: An estimate is an upper bound with all windows full, which 8,000 stations do not reach in 0.3 s.
+#: A much higher one would refuse scenarios that fit.
 MOST_TIMES = 5.0
 
 
 def scenario(groups: int, count: int, application: str = '{ kind = "bulk" }', **told: Any) -> str:
-    """Groups of so many stations with a flow in each direction."""
+    """Groups of `count` stations with a flow in each direction."""
     keys = {"standard": "802.11ax", "tcp": "", "duration": "0.3 s", "replications": 2} | told
     text = f'[phy]\nstandard = "{keys["standard"]}"\n'
     for group in range(groups):
@@ -30,7 +30,7 @@ def scenario(groups: int, count: int, application: str = '{ kind = "bulk" }', **
     return f"{text}[run]\n{run}replications = {keys['replications']}\n"
 
 
-#: Each is large in another respect.
+#: Each needs memory for something else.
 EXTREMES = {
     "stations": scenario(2, 4000),
     "stations of DCF": scenario(2, 4000, standard="802.11b"),
@@ -48,10 +48,10 @@ EXTREMES = {
     + "[mac.edca.stations.AC_BE]\ncw_max = 1048575\n[cells.c]\n"
     + '[air]\nreceived = [["c", "g0", -50], ["g0", "g0", -50]]\n',
 }
-#: Those of `make test-slow`: each needs most for something else.
+#: For `make test-slow`: each needs most memory for something else.
 LARGEST = ("stations", "groups", "transfers", "pages")
 
-#: Unlike ru_maxrss this leaves out what the process was before it became another program.
+#: Unlike ru_maxrss this excludes the process before exec.
 PRINT_PEAK = (
     "peak, = (line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
     "print(1024 * int(peak.split()[1]))\n"
@@ -76,7 +76,7 @@ def taken(text: str, work: str) -> int:
         pytest.param(one, False, marks=() if one in LARGEST else pytest.mark.verify)
         for one in EXTREMES
     ]
-    # What a trace adds depends on stations, windows and transfers.
+    # A trace adds memory for stations, windows and transfers.
     + [
         pytest.param(one, True, marks=() if one == "windows" else pytest.mark.verify)
         for one in ("stations", "windows", "transfers")
@@ -122,7 +122,7 @@ VIDEO = '{{ kind = "udp", packet = "1 kB", rate = "{} Mb/s" }}'
 @pytest.mark.parametrize(("key", "less", "more", "times"), [
     ("stations.count", {}, {"count": 20}, 2),
     ("stations.count", {}, {"threads": 2}, 2),
-    # Only as many replications as run at once need memory.
+    # Only replications that run at the same time need memory.
     ("stations.count", {"threads": 2}, {"threads": 8}, 1),
     ("stations", {}, {"groups": 6}, 3),
     ("run.replications", {}, {"replications": 60}, 30),
@@ -131,7 +131,7 @@ VIDEO = '{{ kind = "udp", packet = "1 kB", rate = "{} Mb/s" }}'
      {"tcp": WINDOW.format("16 MiB")}, 16),
     ("flows.download0.application", {"application": PAGES},
      {"application": PAGES, "duration": "0.6 s"}, 2),
-    # In overload all datagrams may wait in queues.
+    # In overload all datagrams may queue.
     ("flows.download0.application", {"application": VIDEO.format(1000)},
      {"application": VIDEO.format(2000)}, 2),
     ("the trace", {"sample_s": 0.1}, {"sample_s": 0.05}, 2),
@@ -144,7 +144,7 @@ def test_what_a_part_needs_grows_as_its_key_does(
 
 
 def test_times_of_transfers_are_kept_of_each_replication() -> None:
-    """Ten stations begin 100 pages a second for 0.3 s, and each time has eight bytes.
+    """Ten stations begin 100 pages a second for 0.3 s; each transfer time takes eight bytes.
 
     Bulk transfers never end.
     """

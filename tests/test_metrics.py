@@ -1,4 +1,4 @@
-"""How numbers are written for people."""
+"""The text of metric values and labels."""
 
 import pytest
 from airtcp.amounts import duration, percent, quantity, quantity_with_interval

@@ -1,4 +1,4 @@
-"""Stations of several standards on one access point: what each pair shares, and how long it sends.
+"""Stations of several standards on one access point: the common features and airtimes of a pair.
 
 The goodput of mixed networks is compared with ns-3 in `witness/test_ns3_rows.py`.
 """
@@ -38,7 +38,7 @@ def scenario(
     others: Sequence[dict[str, Any]] = (),
     **tables: dict[str, Any],
 ) -> Scenario:
-    """One station that uploads UDP, with keys of its own, and others that do nothing."""
+    """One station that uploads UDP, with its own keys, and idle others."""
     tables["phy"] = {"standard": standard, "band": band, **tables.get("phy", {})}
     stations = [{"name": "one", "count": 1, **own}, *others]
     return resolve(tables | {"stations": stations, "flows": [{"stations": "one", **UPLOAD}]})
@@ -54,7 +54,7 @@ def test_the_older_standard_decides(band: str, newer: str, older: str) -> None:
         assert (pair.high_rate, pair.aggregation) == (None, None)
         assert group.data_rate.bps == (11_000_000 if older == "802.11b" else 54_000_000)
         return
-    # A newer station sends what an older access point knows.
+    # A newer station uses what an older access point supports.
     assert scenario(older, band, {"standard": newer}) == own
     amendment = AMENDMENTS[older]
     assert pair.high_rate == own.phy.high_rate
@@ -125,7 +125,7 @@ def widest(standard: str, band: str) -> int:
 
 @pytest.mark.parametrize(("band", "newer", "older"), PAIRS)
 def test_frames_of_a_pair_last_equally_long_in_both(band: str, newer: str, older: str) -> None:
-    """Rates of the older standard, in the core and in Python, which share no line."""
+    """At the older standard's rates, in the core and in Python, which share no code."""
     phy = {"channel_width": f"{widest(newer, band)} MHz"}
     for keys in rates(older, band):
         mixed = scenario(newer, band, {"standard": older, **keys}, phy=phy)
@@ -141,7 +141,7 @@ def test_frames_of_a_pair_last_equally_long_in_both(band: str, newer: str, older
 def test_a_whole_exchange_lasts_what_the_standard_says(
     band: str, newer: str, older: str, beside: str
 ) -> None:
-    """A lone sender is a clock: AIFS, CTS if 802.11b stations are near, data, SIFS, ACK."""
+    """A lone sender has a fixed period: AIFS, CTS if 802.11b stations are near, data, SIFS, ACK."""
     if beside == "802.11b" and band != "2.4 GHz":
         return
     tables: dict[str, dict[str, Any]] = {
@@ -178,7 +178,7 @@ def test_a_whole_exchange_lasts_what_the_standard_says(
     [("received", "20 MHz", 1), ("lost", "20 MHz", 0), ("received", "40 MHz", 0)],
 )
 def test_a_narrow_a_mpdu_that_outlasts_a_collision(rule: str, width: str, received: int) -> None:
-    """Beside 64 MPDUs at 80 MHz (1.86 ms) it is 6 dB stronger at 20 MHz, and 3 dB at 40 MHz.
+    """Next to 64 MPDUs at 80 MHz (1.86 ms) it is 6 dB stronger at 20 MHz, and 3 dB at 40 MHz.
 
     AIFS of 43 us, 5338.8 us of 31 MPDUs (3495.6 us of 42 at 40 MHz), SIFS, Block ACK of 32 us.
     """

@@ -30,7 +30,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 
 
-# Each moment is a process that does what a command does; the machine may be busy.
+# Each moment is a process that runs a whole command; the machine may be busy.
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("name", "times"),
@@ -42,7 +42,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     ],
 )
 def test_ctrl_c_at_moments(name: str, times: int, tmp_path: Path, started: Children) -> None:
-    """Spread over all that the command does, from its first word to the end of its answer."""
+    """The moments cover the whole command, from reading arguments to printing the answer."""
     (tmp_path / "input").mkdir()
     (tmp_path / "input" / "s.toml").write_text(SCENARIO)
     (tmp_path / "input" / "sweep.toml").write_text(SWEEP)
@@ -54,7 +54,7 @@ def test_ctrl_c_at_moments(name: str, times: int, tmp_path: Path, started: Child
     said = process.communicate(timeout=800)[1]
 
     assert (process.returncode, said) == (0, "")
-    # No thread, no worker and no process of theirs is left.
+    # No child process is left.
     assert started.left(patience_s=5) == []
     assert ended(tmp_path, 0)["status"] == 0
     for index in range(1, times + 1):
@@ -76,7 +76,7 @@ def ended(folder: Path, index: int) -> dict[str, Any]:
 
 
 def check_files(folder: Path) -> None:
-    """Whatever is there is whole, and nothing is left aside."""
+    """Every file is complete, and no temporary file is left."""
     for path in (folder / "out").rglob("*"):
         assert not path.name.startswith("."), path
         if path.suffix == ".json":
@@ -86,7 +86,7 @@ def check_files(folder: Path) -> None:
 
 
 def goes_on(folder: Path, times: int) -> None:
-    """The same command makes what a sweep that was interrupted lacks."""
+    """The same command completes a sweep that was interrupted."""
     expected = opened(folder / "0" / "out").table
     made = [index for index in range(1, times + 1) if (folder / str(index) / "out").exists()]
     assert made

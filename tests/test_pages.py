@@ -1,4 +1,4 @@
-"""Pages of many objects, transfers of a log, and calls: what is asked for, and what is measured."""
+"""Pages of many objects, replayed logs, and calls: their requests and their metrics."""
 
 from __future__ import annotations
 
@@ -35,28 +35,28 @@ request = "300 B"
 
 
 def pages(page: str, more: str = "", **given: object) -> ResolvedScenario:
-    """Readers of pages, without backoff unless `backoff` says otherwise."""
+    """Return readers of pages, without backoff unless `backoff` says otherwise."""
     keys = {"count": 1, "size": "1000 B", "handshake": "none", "path": "[]", "duration": "2 s"}
     keys |= {"backoff": ", cw_min = 0, cw_max = 0", "replications": 1}
     return loads(PAGES.format(page=page and f"page = {page}", **keys | given) + more)
 
 
 def outcome(resolved: ResolvedScenario) -> Any:
-    """What replication 0 with seed 1 answers."""
+    """Return the core's answer for replication 0 with seed 1."""
     return json.loads(_core.Simulation(resolved.to_json()).run(1, 0, _core.RunControl())[0])
 
 
 def exchange_ns(payload_bytes: int) -> tuple[int, int]:
-    """Data frame, and SIFS with MAC ACK, at 11 Mb/s; DSSS payloads in whole microseconds."""
+    """Times of a data frame, and of SIFS plus ACK, at 11 Mb/s in whole microseconds (DSSS)."""
     bits = 8 * payload_bytes + 320 + 64 + 224
     return (192 + math.ceil(bits / 11)) * 1000, (10 + 192 + math.ceil(112 / 11)) * 1000
 
 
 def test_a_page_on_an_empty_channel_takes_its_frames() -> None:
-    """Three objects on one connection without handshake: request and object in turn, six frames.
+    """Three objects on one connection without handshake: six frames, requests and objects in turn.
 
-    Each acknowledges the one before. DIFS before all but the first, no backoff; to the nanosecond.
-    """
+    Each acknowledges the previous one. DIFS before all but the first, no backoff; to the
+    nanosecond."""
     found = outcome(pages("{ objects = 3, connections = 1 }"))["metrics"]
 
     frames = [exchange_ns(payload) for payload in (300, 1000, 300, 1000, 300, 1000)]
@@ -66,21 +66,21 @@ def test_a_page_on_an_empty_channel_takes_its_frames() -> None:
 
 @pytest.mark.parametrize(("connections", "rounds"), [(1, 61), (6, 13)])
 def test_connections_are_used_at_once(connections: int, rounds: int) -> None:
-    """With 100 ms each way all else is small.
+    """With 100 ms each way everything else is small.
 
-    One connection: a round trip for the handshake and 60 for the objects. Six: two for the
-    document; then the first goes on at once and five have a handshake before, so 59 objects are
-    there after x rounds with x + 5 (x - 1) >= 59, which is 11: 13 in all.
+    One connection: a round trip for the handshake and 60 for objects. Six: two for the document;
+    then the first continues while five do a handshake, so x rounds load x + 5 (x - 1) objects; 59
+    take 11 rounds, 13 in all.
     """
     keys = {"handshake": "three-way", "path": '[{ delay = "100 ms" }]', "duration": "20 s"}
     asked = pages(f"{{ objects = 60, connections = {connections} }}", **keys)
     found = outcome(asked)["metrics"]["page_time_s"]
-    # Beside the propagation each object takes some 2 ms of airtime.
+    # In addition to propagation, each object takes some 2 ms of airtime.
     assert rounds * 0.2 < found < rounds * 0.2 + 60 * 0.003
 
 
 def test_objects_are_transfers_and_pages_are_pages() -> None:
-    """In 20 s of 1 s of thinking and pages of 20 ms; each page is 4 transfers of 2500 bytes."""
+    """Pages of 20 ms after 1 s of think time: 19 or 20 in 20 s, each of 4 transfers of 2500 B."""
     found = outcome(pages('{ objects = 4, size = "10 kB" }', duration="20 s", size="700 B"))
 
     transfers, metrics = found["counts"]["transfers"], found["metrics"]
@@ -103,7 +103,7 @@ def profile(application: str, direction: str = "download") -> ResolvedScenario:
 
 
 def test_a_page_of_2025_has_the_sizes_of_the_almanac() -> None:
-    """The five quantiles that it states for desktop home pages, in kB, within 7 %."""
+    """The Almanac's five quantiles for desktop home pages, in kB, within 7 %."""
     (flow,) = profile('{ profile = "web-2025" }').flows
     page = flow.application.page
     assert page.objects.mean() == 70.0
@@ -127,10 +127,10 @@ def replayed(directory: Path, text: str, stations: int = 2, extra: str = "") -> 
 
 
 @pytest.mark.parametrize(("text", "extra", "transfers"), [
-    # Three clients, two stations: the third is at the first station. Times from the first.
+    # Three clients on two stations: the first station gets the third. Times count from the first.
     ("time,size,client\n100,3000,x\n103.5,2000,y\n101,500,x\n104,700,z\n", "",
      (((0.0, 3000.0), (1.0, 500.0), (4.0, 700.0)), ((3.5, 2000.0),))),
-    # Clients do not take turns. Pages before the start are left out.
+    # Without clients, requests alternate between stations. Pages before the start are left out.
     ("time,size\n0,100\n1,200\n2,300\n3,400\n", ', begin = "1 s"',
      (((0.0, 200.0), (2.0, 400.0)), ((1.0, 300.0),))),
 ])  # fmt: skip
@@ -142,7 +142,7 @@ def test_a_replay_gives_transfers_to_stations_in_turn(
 
 
 def test_what_is_replayed_arrives(tmp_path: Path) -> None:
-    """40 transfers of 1 to 40 kB within 20 s, of which each arrives whole: 820 kB in 30 s."""
+    """40 transfers of 1 to 40 kB within 20 s all arrive: 820 kB in 30 s."""
     rows = "".join(f"{0.5 * n},{1000 * (n + 1)}\n" for n in range(40))
     found = outcome(replayed(tmp_path, "time,size\n" + rows, stations=3))
 
@@ -169,9 +169,9 @@ def rating(delay_ms: float, lost_percent: float, bpl: float) -> float:
 
 
 def test_a_call_on_an_idle_channel_is_good() -> None:
-    """Two calls with video are 5.1 Mb/s of a channel that carries some 20: packets hardly wait.
+    """Two calls with video are 5.1 Mb/s on a channel of some 20 Mb/s: packets hardly queue.
 
-    R is between that of the longest and of the shortest delay, with 20 ms of packetisation.
+    R lies between those of the longest and shortest delay, with 20 ms of packetization.
     """
     found = outcome(profile('{ profile = "call" }', direction="both"))
     names = ["speech-down", "speech-up", "video-down", "video-up"]
@@ -189,7 +189,7 @@ def test_a_call_on_an_idle_channel_is_good() -> None:
 
 
 def test_lost_speech_is_rated_as_lost() -> None:
-    """A link that loses one packet in 50, with nothing beside it: Ppl = 2 %."""
+    """A link that loses one packet in 50, without other traffic: Ppl = 2 %."""
     text = text_of(
         '{ kind = "udp", packet = "200 B", rate = "80 kb/s", codec = "G.711" }',
         flow='path = [{ delay = "10 ms", loss = { every = 50 } }]',
@@ -197,7 +197,7 @@ def test_lost_speech_is_rated_as_lost() -> None:
     metrics = outcome(loads(text))["metrics"]
 
     assert metrics["packet_loss"] == pytest.approx(0.02, rel=0.02)
-    # 20 ms of packetisation, 10 ms of wire, 0.3 ms of air, known within 0.8 %.
+    # 20 ms of packetization, 10 ms of link, 0.3 ms of airtime, known within 0.8 %.
     assert metrics["r_factor"] == pytest.approx(rating(30.3, 2.0, 25.1), abs=0.15)
 
 
@@ -209,7 +209,7 @@ def test_speech_alone_is_one_flow_each_way() -> None:
 
 
 def test_groups_are_told_by_their_pages_and_calls() -> None:
-    """Times of objects give way to those of pages; speech has its R factor beside its delay."""
+    """Page times replace object times; speech shows its R factor next to its delay."""
     call = '[[flows]]\nstations = "reader"\ndirection = "upload"\n'
     call += 'application = { kind = "call", video = "none" }\n'
     given = {"backoff": "", "count": 3, "duration": "5 s", "replications": 3}

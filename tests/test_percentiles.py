@@ -1,4 +1,4 @@
-"""Percentiles of pooled samples, limits of metrics, and what was never seen."""
+"""Percentiles of pooled samples, limits of metrics, and bounds on events that were never seen."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def simulated(text: str, replications: int = 4) -> SimulationResult:
 
 
 def of_counts(counts: list[list[float]]) -> Distribution:
-    """Make samples of 1, 2, 3, ... s, so many in each replication."""
+    """Make samples of 1, 2, 3, ... s; `counts` says how many of each every replication has."""
     ended = np.array(counts)
     at = np.arange(1.0, ended.shape[1] + 1.0)
     return Distribution(at, at, ended, ended[:, ::-1].cumsum(axis=1)[:, ::-1])
 
 
 def test_a_percentile_is_that_of_all_samples_and_not_the_mean_of_those_of_replications() -> None:
-    """Three replications of 1 s and one of 1000 s: of all samples a fourth is long."""
+    """Three replications of 1 s and one of 1000 s: a quarter of all samples is long."""
     long = [0.0] * 1000
     long[999] = 1000.0
     short = [1000.0] + [0.0] * 999
@@ -56,7 +56,7 @@ def test_a_percentile_is_that_of_all_samples_and_not_the_mean_of_those_of_replic
 
 
 def test_intervals_of_percentiles_hold_them_as_often_as_they_say() -> None:
-    """Six replications of 400 exponential times, each with a mean of its own."""
+    """Six replications of 400 exponential times; each replication has its own mean."""
     random = np.random.default_rng(7)
     held, percents = 0, (0.5, 0.9)
 
@@ -64,7 +64,7 @@ def test_intervals_of_percentiles_hold_them_as_often_as_they_say() -> None:
         means = np.exp(0.3 * random.standard_normal(runs))[:, None]
         return means * random.exponential(size=(runs, samples))
 
-    # The law of all: exponential times with means of a lognormal law.
+    # The pooled distribution: exponential times whose means are lognormal.
     truth = np.quantile(draw(400_000, 1), percents)
     for _ in range(200):
         runs = draw(6, 400)
@@ -80,7 +80,7 @@ def test_intervals_of_percentiles_hold_them_as_often_as_they_say() -> None:
 
 @pytest.mark.parametrize(("runs", "is_bounded"), [(4, True), (3, False)])
 def test_few_samples_have_a_bound_or_nothing(runs: int, is_bounded: bool) -> None:
-    """The 99th percentile of 100 samples has none beyond it, and that of three runs no bound."""
+    """No sample lies beyond the 99th percentile of 100. Four runs bound it, three do not."""
     found = of_counts([[10.0, 10.0, 5.0]] * runs).percentile(0.99, 0.95).interval
 
     assert (found.mean, found.low is not None) == (None, is_bounded)
@@ -98,7 +98,7 @@ def test_few_samples_without_a_long_one_have_an_upper_end(number: int, high: flo
 
 
 def test_the_lower_end_of_a_percentile_stays_where_the_samples_have_it() -> None:
-    """A mean less an error of 60 % would be moved to exp(-.6) = .55 of the mean."""
+    """A mean with an error of 60 % would have its lower end at exp(-.6) = .55 of the mean."""
     ends = Interval(1.0, 0.4, 1.6, 4)
     told = within_limits({"transfer_time_p90_s": ends, "transfer_time_s": ends}, [], None)
 
@@ -107,7 +107,7 @@ def test_the_lower_end_of_a_percentile_stays_where_the_samples_have_it() -> None
 
 
 def test_transfers_in_progress_count_as_longer_than_they_are_old() -> None:
-    """With 40 kB at 1 Mb/s and a long tail, those that have ended are the quick ones."""
+    """With heavy-tailed sizes, the transfers that have ended are the quick ones."""
     law = '{ distribution = "lognormal", mean = "300 kB", scv = 20 }'
     text = cell(6, application=f'{{ kind = "web", size = {law}, think_time = "1 s" }}')
     result = simulated(text)
@@ -158,7 +158,7 @@ def test_an_interval_lives_on_the_scale_of_its_metric(metric, mean, half, most, 
     told = confined(metric, Interval(mean, mean - half, mean + half, 4), most=most)
 
     assert (told.low, told.high) == pytest.approx((low, high))
-    # Once there, it stays as it is.
+    # Widening by zero changes nothing.
     assert widened(metric, told, 0.0).low == pytest.approx(told.low)
 
 
@@ -194,7 +194,7 @@ def test_what_a_category_never_saw_is_at_most_three_over_its_replications(metric
 
 
 def test_few_that_have_ended_are_bounded_by_those_that_have_not() -> None:
-    """Of 100 pages in progress two came, after 1 and 2 s; all others have lasted for 3 s so far."""
+    """Two of 100 pages loaded, after 1 and 2 s; all others have been loading for 3 s so far."""
     at = np.array([1.0, 2.0, 3.0])
     ended, at_risk = np.zeros((4, 3)), np.full((4, 3), 25.0)
     ended[0, 0] = ended[1, 1] = 1.0
@@ -204,7 +204,7 @@ def test_few_that_have_ended_are_bounded_by_those_that_have_not() -> None:
     for q in (0.5, 0.9):
         assert found.percentile(q, 0.95).interval == Interval(None, 3.0, None, 4)
     assert found.percentile(0.05, 0.95) is None
-    # One replication says nothing of others.
+    # One replication gives no interval.
     assert Distribution(at, at, ended[:1], at_risk[:1]).percentile(0.5, 0.95) is None
 
 
@@ -276,7 +276,7 @@ NOBODY = (None, None, 0)
         ((3.5, 2.5), [(2.0, 1.0), (3.0, 2.0), NOBODY], (3.0, 2.0)),
         ((1.0, 0.5), [(2.0, 1.0), (3.0, 2.0), NOBODY], (2.0, 1.5)),
         ((1.0, 0.5), [NOBODY], (1.0, 0.5)),
-        # The group with the most may change later: the bound is the lowest one, and unknown if a
+        # Which group dominates may change later: the bound is the lowest one, and unknown if a
         # group has none.
         ((None, 2.0), [(None, 1.5), (3.0, 2.5)], (None, 1.5)),
         ((None, 2.0), [(None, 2.5), NOBODY], (None, 2.0)),
@@ -291,7 +291,7 @@ def test_a_mean_of_all_transfers_lies_among_those_of_the_groups(whole, groups, t
 
 @pytest.mark.parametrize("metric", ["transfer_time_s", "rtt_s", "packet_delay_s"])
 def test_groups_that_lead_in_turns_bound_the_mean_of_all(metric: str) -> None:
-    """All have the time of the one with most packets: 10 and 10, of 1 and 10, and 10 and 1."""
+    """The group with most packets decides: groups have 1 and 10, then 10 and 1; all have 10."""
     other = f'[[flows]]\nstations = "other"\ndirection = "upload"\napplication = {BULK}\n'
     scenario = loads(cell(1) + '[[stations]]\nname = "other"\ncount = 1\n' + other)
     runs = []

@@ -39,13 +39,13 @@ def scenario() -> Scenario:
 
 
 def carried(scenario: Scenario, until: str | list[str], **arguments: Any) -> Plan:
-    """The end alone, by default of the number of stations."""
+    """Plan without remedies, by default for the number of stations."""
     arguments = {"vary": "stations"} | arguments
     return airtcp.plan(scenario, until=until, remedies=False, **arguments)
 
 
 def ends(found: Plan) -> tuple[float, float, float]:
-    """The ends of the interval of an answer, and the answer between them."""
+    """Return the lower end of the answer's interval, the answer, and the upper end."""
     answer = found.answer
     assert answer.low is not None
     assert answer.high is not None
@@ -60,7 +60,7 @@ def ends(found: Plan) -> tuple[float, float, float]:
     [(12, [6, 2], [9, 3]), (8, [6, 2], [6, 2]), (2, [6, 2], [1, 1]), (3, [5, 3, 1], [1, 1, 1])],
 )
 def test_stations_are_shared_out_in_proportion_and_no_group_ever_shrinks(total, weights, shares):
-    """Six to two: of 12 stations 9 and 3; and one is left for each however few there are."""
+    """Weights 6 and 2 split 12 stations into 9 and 3. Every group keeps at least one station."""
     assert shared_out(total, weights) == shares
     for more in range(total + 1, 60):
         before, shares = shares, shared_out(more, weights)
@@ -77,7 +77,7 @@ def test_numbers_of_stations_have_natural_ends(scenario: Scenario) -> None:
 
 @pytest.mark.parametrize("most", [17, 18, 40])
 def test_stations_grow_as_far_as_there_is_room_for_their_powers(most, monkeypatch):
-    """Three offices have three access points, and of each group but the one that grows four."""
+    """Three offices: three access points, and four stations in each group that does not grow."""
     monkeypatch.setattr("airtcp.scenario.received.MOST_CLASSES", most)
     offices = airtcp.load(str(directory() / "three-offices.toml"))
 
@@ -125,11 +125,11 @@ def test_an_axis_that_is_none_is_refused(scenario, path, begin, end, says):
 
 @pytest.mark.slow
 def test_a_plan_agrees_with_a_sweep(scenario: Scenario) -> None:
-    """The sweep has another seed, 40 replications at each of 13 values: sure to a station or two.
+    """The sweep has another seed and 40 replications at each of 13 values: precise to 1 or 2
+    stations.
 
-    The interval misses the truth once in twenty; the seed is fixed. The value is within the noise
-    of both: half the interval, and one.
-    """
+    The interval misses the truth once in twenty; the seed is fixed. The value may be off by the
+    noise of both: half the interval, plus one."""
     found = carried(scenario, until="p90 transfer_time > 1 s")
     axis, numbers = axis_of(scenario, "stations"), range(16, 34)
     each = [airtcp.simulate(axis.at(axis.nearest(n)), replications=40, seed=99) for n in numbers]
@@ -146,11 +146,10 @@ def test_a_plan_agrees_with_a_sweep(scenario: Scenario) -> None:
 
 @pytest.mark.parametrize("seed", [1, 2, 7])
 def test_the_end_of_a_mix_is_where_its_next_far_station_comes_in(scenario, seed):
-    """The 19th station is the fifth of those at 2 Mb/s: over 400 replications of each the p90 is
-    0.88 s with 18 stations and 1.10 s with 19. A smooth curve crosses 1 s at 19 with these seeds.
+    """The 19th station is the fifth at 2 Mb/s. Over 400 replications each, the p90 is 0.88 s with
+    18 stations and 1.10 s with 19. A smooth curve crosses 1 s at 19 with these seeds.
 
-    The spread of a replication is about 0.15 s: the mean of ten is on its side but once in a
-    hundred.
+    A replication varies by about 0.15 s, so the mean of ten is on the wrong side once in a hundred.
     """
     until = "p90 transfer_time > 1 s"
     found = carried(scenario, until=until, seed=seed)
@@ -212,7 +211,7 @@ def test_what_the_command_prints(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_keeps_what_is_known(scenario: Scenario) -> None:
-    """The signal comes when the third round of runs begins: two have enclosed the end."""
+    """The signal comes when the third round begins: two rounds have bracketed the answer."""
     rounds = []
 
     def tell(words: str) -> None:
@@ -230,7 +229,7 @@ def test_ctrl_c_keeps_what_is_known(scenario: Scenario) -> None:
 def test_runs_around_the_end_grow_until_it_is_known(scenario: Scenario) -> None:
     brief = scenario.vary({"run.duration": "500 ms", "run.replications": 2})
     answer = carried(brief, "p90 transfer_time > 2 s").answer
-    # Runs of 2.5 times half a second alone leave 15 to 63; the file's own runs of 30 s say 30.
+    # Runs of 2.5 times half a second leave 15 to 63; the file's own runs of 30 s give 30.
     assert answer.high <= 1.3 * answer.low
     assert answer.low <= 30 <= answer.high
 
@@ -255,11 +254,11 @@ def test_changes_compete_where_no_number_meets_a_target() -> None:
     assert (plan.answer, plan.never) == (None, ("lab flow_goodput > 5 Mb/s",))
     gains = {one.name: one for one in plan.remedies}
     best = gains["queue-100"]
-    # 65 Mb/s of the PHY carry about 50 Mb/s, which are 5 Mb/s for ten stations.
+    # A PHY rate of 65 Mb/s gives about 50 Mb/s of goodput, 5 Mb/s for each of ten stations.
     assert best.verdict == "gains"
     assert 8 <= best.answer.value <= 11
     assert "delayed-ack" not in gains or gains["delayed-ack"].verdict == "none"
-    # Nine changes were tried: only the better one of two has a row.
+    # Of nine changes tried, only the one that gains has a row.
     shown = parts(replace(plan, remedies=[best, replace(best, verdict="loses")], tried=9))
     tables = [one for one in shown if isinstance(one, Table)]
     (table,) = (one for one in tables if one.columns[0].head == "change")
@@ -291,7 +290,7 @@ def test_a_change_counts_by_the_targets_that_no_number_meets_without_it(until):
 
     # One old download keeps 800 packets of 1,500 bytes in the queue: 600 ms at 16 Mb/s.
     assert plan.never == ("reader p90 transfer_time < 500 ms",)
-    # By the other target alone there is room; asked about the missed one there is none.
+    # The other target alone can be met; if `until` names the missed one, no number meets it.
     assert (plan.answer is None) == bool(until)
     best = plan.best
     assert (best.name, best.never, best.verdict) == ("airtime", (), "gains")
@@ -308,7 +307,7 @@ def test_a_change_that_costs_somebody_half_is_listed_and_not_recommended() -> No
     )
     airtime = next(one for one in plan.remedies if one.name == "airtime")
 
-    # Alone the laptop has some 320 Mb/s, so its share among n + 4 stations is 20 Mb/s at n = 12.
+    # On its own the laptop gets 320 Mb/s, so its share among n + 4 stations is 20 Mb/s at n = 12.
     assert airtime.verdict == "costs others"
     assert 9 <= airtime.answer.value <= 14
     assert plan.best.name == "per-flow"
@@ -321,7 +320,7 @@ def test_the_range_of_a_radio_is_a_cliff() -> None:
     path = "stations.walker.distance"
     plan = airtcp.plan(call, vary=path, begin="30 m", end="50 m", remedies=False)
 
-    # Beyond the range no packet has a delay, so there is no line to cross the bound.
+    # Beyond the range no packet has a delay, so no curve crosses the bound.
     low, value, high = ends(plan)
     assert low <= value <= high <= low + 1.0
     seen = [each for one in plan.evidence for each in one.metrics.items()]

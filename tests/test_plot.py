@@ -1,4 +1,4 @@
-"""Pictures: there when they make sense, the same bytes each time, fit to stand in a page."""
+"""Charts: drawn only when they make sense, reproducible to the byte, and valid inside a page."""
 
 import re
 import struct
@@ -19,7 +19,7 @@ from airtcp.stats import Interval
 from bases import BULK, SATURATED, cell, reading
 from wing import with_papers
 
-#: The pictures of pages, which nobody loads as fast as the air goes.
+#: The charts for web pages, which do not saturate the channel.
 OF_PAGES = ["comparison", "airtime", "transfer-times", "active-transfers", "goodput"]
 APPLICATIONS = {"web": reading("20 kB"), "bulk": BULK, "udp": SATURATED}
 
@@ -68,7 +68,7 @@ def test_latency_shows_calls_with_the_bounds_of_their_targets() -> None:
 
 
 def test_latency_within_a_decade_has_times_along_its_axis() -> None:
-    """Round trips of uploads lie between 200 and 500 ms: no power of ten is among them."""
+    """Round trips of uploads lie between 200 and 500 ms: no power of ten is on the axis."""
     result = compare(loads(cell(3, direction="upload", duration="5 s", replications=3)))
     figure = plot.pictures(result)["latency"]
     [axes] = figure.axes
@@ -76,12 +76,12 @@ def test_latency_within_a_decade_has_times_along_its_axis() -> None:
     figure.canvas.draw()
     labels = [label for label in axes.get_xticklabels(which="both") if label.get_text()]
     assert {"200 ms", "500 ms"} & {label.get_text() for label in labels}
-    # Of long ticks and short ones in one line.
+    # Labels of major and minor ticks are aligned.
     assert len({round(label.get_window_extent().y1, 2) for label in labels}) == 1
 
 
 def test_stations_that_want_little_have_no_picture_of_shares() -> None:
-    """Speech gets what it asks for, beside downloads that take the rest."""
+    """Speech gets the rate it asks for, while downloads share the rest."""
     text = cell(2, name="desk", duration="2 s", replications=2) + (
         '[[stations]]\nname = "phone"\ncount = 3\n[[flows]]\nstations = "phone"\n'
         'direction = "upload"\n'
@@ -127,7 +127,7 @@ def test_a_picture_has_the_same_bytes_whatever_matplotlibrc_says(web: Comparison
 
 
 def test_the_curve_of_transfer_times_has_the_percentiles_of_the_tables(web: Comparison) -> None:
-    """The curve of the replications is moved to the estimates that stand in the table."""
+    """The curve of the replications is shifted to the estimates in the table."""
     axes = plot.pictures(web)["transfer-times"].get_axes()[0]
 
     times, levels = (np.asarray(values) for values in axes.lines[0].get_data())
@@ -144,7 +144,7 @@ def test_the_curve_of_transfer_times_has_the_percentiles_of_the_tables(web: Comp
     assert len(times) < 1000
     assert (np.diff(times) >= 0.0).all()
     if mean is not None and one.plain.mean is not None:
-        # Beyond the last estimate it is moved as there.
+        # Beyond the last estimate the curve is shifted by the same factor.
         slowest = np.mean([run.transfer_times_s.max() for run in web.simulation.runs])
         assert times[-1] == pytest.approx(slowest * mean / one.plain.mean)
 

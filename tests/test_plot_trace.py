@@ -1,4 +1,4 @@
-"""Pictures of traces: lines for a few flows, a map for many; and in a report when there is one."""
+"""Charts of traces: lines for a few flows, a map for many; reports include them."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ from matplotlib.patches import StepPatch
 
 
 def steps(axes: Axes) -> list[StepPatch]:
-    """The curves of a picture, which are steps."""
+    """Return the step curves of a chart."""
     return [patch for patch in axes.patches if isinstance(patch, StepPatch)]
 
 
@@ -52,7 +52,7 @@ def test_a_few_flows_are_lines_with_their_goodput(few: SimulationResult) -> None
     assert set(lines) == set(trace.flow_names)
     for name in trace.flow_names:
         heights, edges, _ = lines[name].get_data()
-        # 200 samples of 100 ms are a point each.
+        # Each of 200 samples of 100 ms is a point.
         np.testing.assert_allclose(heights * 1e6, trace.flow(name).goodput_bps)
         assert (edges[0], edges[-1]) == (0.0, pytest.approx(20.0))
     assert axes.get_ylabel() == "goodput (Mb/s)"
@@ -61,7 +61,7 @@ def test_a_few_flows_are_lines_with_their_goodput(few: SimulationResult) -> None
 
 
 def test_windows_count_up_to_the_receivers(few: SimulationResult) -> None:
-    """64 KiB less one byte by default, though the congestion window grows on."""
+    """The receive window, 64 KiB less one byte, caps a congestion window that grows further."""
     trace = few.simulation.runs[0].trace
     assert np.nanmax(trace.flow("laptop/0").cwnd_bytes) > 65_535
 

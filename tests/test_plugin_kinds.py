@@ -1,6 +1,6 @@
 """ACK policies, queue disciplines and schedulers written in Python: bits, laws, and messages.
 
-`test_plugins` has what all kinds of plug-ins have in common: files, hashes, workers, Ctrl-C.
+`test_plugins` tests what all kinds of plug-ins share: files, hashes, workers, Ctrl-C.
 """
 
 import json
@@ -64,12 +64,12 @@ PLAIN = {
 
 
 def scenario(**changed: str) -> Scenario:
-    """The scenario with other words at its places."""
+    """Return the scenario with these words in its template."""
     return loads(TEXT.format(**{**PLAIN, **changed}))
 
 
 def own_of_each_kind(tmp_path: Path) -> list[str]:
-    """The words of an ACK policy, a queue discipline and a scheduler."""
+    """Register an ACK policy, a queue discipline and a scheduler, and return their names."""
     bases = {"kind-acks": "acks.Delayed", "kind-queue": "queues.Fifo"}
     bases["own-turns"] = "schedulers.RoundRobin"
     return [registered(tmp_path, name, "", base) for name, base in bases.items()]
@@ -78,11 +78,11 @@ def own_of_each_kind(tmp_path: Path) -> list[str]:
 NEW = {"standard": "802.11be", "far": "mcs = 0"}
 LINKS = 'links = ["5 GHz/80 MHz", "6 GHz/160 MHz"]'
 AGGREGATED = {"standard": "802.11n", "far": "mcs = 0"}
-#: A full queue asks the discipline before the filter, but for the core's first in, first out.
+#: A full queue asks the discipline before the ACK filter, except in the core's FIFO.
 FILTERED = 'queue = {{ discipline = "{}", limit = 2000, ack_filter = true }}'
 
 
-#: Without a filter the core computes when a plain queue before a wire is served.
+#: Without a filter the core computes the departures of a FIFO queue before a link.
 LINK = "limit = 30, ack_filter = true"
 FULL = 'queue = {{ discipline = "{}", limit = 25 }}'
 
@@ -117,7 +117,7 @@ def test_the_resolved_form_names_the_code_of_each_kind(tmp_path: Path) -> None:
     names = [policy, resolved["ap"]["scheduler"]["name"], other.to_dict()["ap"]["queue"]["name"]]
     for name, word in zip(names, (acks, turns, queue), strict=True):
         assert re.fullmatch(f"{word}@[0-9a-f]{{12}}", name)
-    # A file that names it so means this code.
+    # A file with the hash in the name accepts only this code.
     by_name, by_word = (
         scenario(**AGGREGATED, acks=f'policy = "{one}"').flows[0].tcp for one in (policy, acks)
     )
@@ -128,7 +128,7 @@ DELAY, NEXT, CHOOSE = (
     f"def {head}):\n    return "
     for head in ("delay_ns(self, arrival", "next(self, receiver", "choose(self, candidates")
 )
-#: Base class, and scenario that calls the class, by the first method of the class.
+#: By the first method of a class: its base class, and a scenario that calls the method.
 ASKED = {
     DELAY: ("acks.Delayed", {"acks": 'policy = "{}"'}),
     NEXT: ("queues.Fifo", {"ap": FULL}),
@@ -197,7 +197,7 @@ def test_a_file_that_cannot_be_meant_is_told(
     "base", [airtcp.congestion.Reno, airtcp.queues.Fifo, airtcp.schedulers.RoundRobin]
 )
 def test_the_init_of_a_class_need_not_call_that_of_its_base(base: type[object]) -> None:
-    """A class that counts something sets its counter, and nothing else, when it is made."""
+    """A counting class sets only its own counter in `__init__`."""
 
     class Counting(base):  # type: ignore[misc, valid-type]
         def __init__(self) -> None:
@@ -222,7 +222,7 @@ ROOM = "queue = { limit = 2000 }\n"
 def test_proportional_fairness_is_fairness_of_airtime_where_rates_stay() -> None:
     """Viswanath et al.; deficit round robin in airtime is the witness.
 
-    Packets must always wait for all stations: deficits are no memory of a station without packets.
+    All stations must always have packets queued, because an idle station's deficit is forgotten.
     """
     airtcp.plugins.load(PLUGINS / "proportional_fair.py")
     text = re.sub("path = .*", "", DOWNLOADS).replace("64 KiB", "256 KiB")
@@ -238,7 +238,7 @@ def test_proportional_fairness_is_fairness_of_airtime_where_rates_stay() -> None
 
 
 def test_acks_by_time_are_at_most_one_in_five_milliseconds() -> None:
-    """Nothing is lost here, so that nothing but the policy calls for an ACK."""
+    """Nothing is lost here, so only the policy triggers ACKs."""
     airtcp.plugins.load(PLUGINS / "by_time.py")
     changed = {"far": "", "ap": ROOM, "acks": 'policy = "by-time"', "link": "limit = 2000"}
     one = loads(DOWNLOADS.replace('frame_errors = "20 %"', "").format(**{**PLAIN, **changed}))
@@ -248,12 +248,12 @@ def test_acks_by_time_are_at_most_one_in_five_milliseconds() -> None:
     acks = counts["mac_exchanges"] - data
 
     assert counts["mac_drops"] == counts["ap_queue_drops"] == counts["tcp_retransmissions"] == 0
-    # Four connections, 4 s; without aggregation a segment, and an ACK, is an exchange.
+    # Four connections, 4 s. Without aggregation each segment and each ACK is one exchange.
     assert 0.8 * 4 * 800 < acks <= 4 * 801 + 4
 
 
 def test_flows_that_have_sent_least_pass_those_that_have_sent_most() -> None:
-    """Pages pass downloads that have gone on for long."""
+    """Short pages overtake long downloads."""
     airtcp.plugins.load(PLUGINS / "least_sent.py")
     times = {}
     for name in ("fifo", "least-sent"):

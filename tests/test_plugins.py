@@ -1,4 +1,4 @@
-"""Algorithms of a user: equal to the core's where they do as it does, and told when they fail."""
+"""Plug-ins: one equal to a built-in algorithm gives the same bits, and failures are reported."""
 
 import json
 import pickle
@@ -50,12 +50,12 @@ def scenario(word: str) -> Scenario:
     return loads(TEXT.replace("WORD", word))
 
 
-#: A name keeps its code until the process ends.
+#: Names of plug-ins: one name cannot get other code within a process.
 NUMBERS = count()
 
 
 def registered(tmp_path: Path, name: str, body: str, base: str = "congestion.Reno") -> str:
-    """Registers a class that extends a base by methods, from a file."""
+    """Register a class from a file that extends a base class by methods."""
     file = tmp_path / f"{name}.py"
     indented = "\n".join(f"    {line}" for line in body.splitlines())
     file.write_text(
@@ -67,14 +67,14 @@ def registered(tmp_path: Path, name: str, body: str, base: str = "congestion.Ren
 
 
 def outcomes(one: Scenario, threads: int) -> Any:
-    """The core's bits of two replications of the scenario, and all estimates."""
+    """Return two replications of the scenario from the core, bit by bit, and all estimates."""
     core = _core.Simulation(one.to_json())
     runs = [core.run(1, index, _core.RunControl()) for index in range(2)]
     return runs, airtcp.simulate(one, threads=threads).metrics
 
 
 def assert_fails(one: Scenario, threads: int, word: str, told: str) -> None:
-    """Simulate with a plug-in that fails: the message names it, and says what is wrong."""
+    """Simulate with a plug-in that fails: the message names it and says what is wrong."""
     with pytest.raises(airtcp.PluginFailedError) as failed:
         airtcp.simulate(one, threads=threads)
     assert told in str(failed.value)
@@ -85,7 +85,7 @@ def assert_fails(one: Scenario, threads: int, word: str, told: str) -> None:
 def test_a_twin_in_python_gives_the_bits_of_the_core_on_one_thread_and_on_two(
     tmp_path: Path, name: str
 ) -> None:
-    """Cubic has what Reno lacks: the clock, the round trip, and floating point."""
+    """Cubic uses what Reno does not: the clock, the round-trip time and floating point."""
     airtcp.plugins.load(Path(__file__).parent / "plugins" / "cubic.py")
     twin = registered(tmp_path, "twin", "") if name == "reno" else "cubic-twin"
     ours = outcomes(scenario(name), 1)
@@ -101,7 +101,7 @@ def test_the_resolved_form_names_the_code(tmp_path: Path) -> None:
     assert word == CONGESTION["coded"].resolved
     name, _, digits = word.partition("@")
     assert (name, len(digits)) == ("coded", 12)
-    # A file that names it so means this code, and no other.
+    # A file with the hash in the name accepts only this code.
     assert scenario(word).to_json() == scenario(twin).to_json()
     with pytest.raises(airtcp.ScenarioError, match="coded@0000"):
         scenario("coded@000000000000")
@@ -135,7 +135,7 @@ def test_a_wrong_call_ends_the_run_with_the_users_line(
 
 
 def test_a_call_may_wait_for_longer_than_it_may_compute(tmp_path: Path) -> None:
-    """On a busy machine a call waits for the CPU. Here it sleeps instead."""
+    """A busy machine makes a call wait for the CPU; sleeping has the same effect."""
     first = "import time\n    time.sleep(0 if hasattr(Own, 'waited') else 1.1)\n    "
     waits = first + "Own.waited = True\n    "
     word = registered(tmp_path, "waits", ON_LOSS + waits + "super().on_loss(window, event)")
@@ -189,7 +189,7 @@ def test_workers_get_the_code_with_their_work(tmp_path: Path) -> None:
         f"core = _core.Simulation({resolved!r})\n"
         "sys.stdout.buffer.write(core.run(1, 0, _core.RunControl())[1])\n"
     )
-    # The file is gone where the worker is.
+    # The worker does not have the file.
     (tmp_path / "carried.py").unlink()
     done = subprocess.run(
         [sys.executable, "-c", code], input=pickle.dumps(work), capture_output=True, check=True
@@ -208,7 +208,7 @@ def test_the_examples_of_the_guide_do_otherwise_than_reno(name: str) -> None:
 
 
 def written(tmp_path: Path, name: str, body: str) -> list[str]:
-    """A command that simulates the scenario with a plug-in."""
+    """Return a command that simulates the scenario with a plug-in."""
     (tmp_path / "own.py").write_text(
         "import airtcp\nclass Own(airtcp.congestion.Reno):\n"
         f"    def on_ack(self, window, event):\n        {body}\n"
@@ -248,7 +248,7 @@ def test_ctrl_c_ends_a_plug_in_that_never_returns_within_two_seconds_of_cpu(
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         cpu.mark(process.pid)
-        # Well before a plug-in that sleeps wakes up.
+        # The process ends well before a sleeping plug-in wakes up.
         process.communicate(timeout=60)
     assert cpu.spent_s < 2.0
     assert process.returncode == 130

@@ -14,7 +14,7 @@ from airtcp.results import Simulation
 from airtcp.scenario import loads
 from bases import BULK, SATURATED, cell
 
-#: Of a PPDU of 31 MPDUs, 5338.8 us: AIFS 43, 7.5 slots of 9 us on the mean, SIFS, Block ACK 32.
+#: AIFS 43 us, 7.5 slots of 9 us on average, a PPDU of 31 MPDUs 5338.8, SIFS, Block ACK 32.
 CYCLE_S = 5497.3e-6
 
 
@@ -30,7 +30,7 @@ def means(simulation: Simulation) -> dict[str, Any]:
 
 
 def test_a_lone_sender_sends_as_many_as_fit() -> None:
-    """802.11n, MCS 7: 31 MPDUs of 1538 bytes last 5338.8 us, 32 more than 5484."""
+    """802.11n, MCS 7: 31 MPDUs of 1538 bytes last 5338.8 us; 32 exceed the limit of 5484."""
     found = means(simulated())
     assert found["mpdus_per_ppdu_ap"] == 31.0
     assert found["failed_ppdu_ratio"] == found["failed_ppdu_ratio_ap"] == 0.0
@@ -41,9 +41,9 @@ def test_a_lone_sender_sends_as_many_as_fit() -> None:
 
 @pytest.mark.parametrize("standard", ["802.11a", "802.11n"])
 def test_what_is_lost_by_errors_is_counted(standard: str) -> None:
-    """A tenth of all MPDUs. Where each goes alone, what fails are these; of 31 some come through.
+    """A tenth of all MPDUs. Without aggregation each is a failed PPDU; of 31 some get through.
 
-    Within five standard deviations of a count of so many.
+    The tolerance is five standard deviations of the count.
     """
     found = means(simulated(standard=standard, group='frame_errors = "10 %"'))
     error, failed, size = (
@@ -59,10 +59,10 @@ def test_what_is_lost_by_errors_is_counted(standard: str) -> None:
 
 
 def test_frames_wait_for_those_that_are_sent_again() -> None:
-    """One MPDU of a hundred is lost, and goes first in the next PPDU. Of 31 the one at place i
-    waits a cycle if any before it is lost, to the first order 15 % of a cycle on the mean; what is
-    lost twice adds a per cent of a cycle, and the window (64) does not bind. Chance: some 150 of
-    550 PPDUs have losses, each of which makes 0 to 30 frames wait: 5 %; 15 % are three times that.
+    """One MPDU in a hundred is lost, and goes first in the next PPDU. The one at place i of 31
+    waits a cycle if any before it is lost: to first order 15 % of a cycle on average. Double losses
+    add a per cent of a cycle, and the window (64) does not bind. Chance: some 150 of 550 PPDUs have
+    losses, each of which delays 0 to 30 frames: 5 %. The tolerance of 15 % is three times that.
     """
     found = means(simulated(group='frame_errors = "1 %"'))
     share = sum(1 - 0.99**i for i in range(31)) / 31
@@ -73,8 +73,8 @@ def test_frames_wait_for_those_that_are_sent_again() -> None:
 
 
 def test_groups_have_their_own_numbers() -> None:
-    """Two senders that collide: what fails and what is sent of the one group is that of all
-    stations, and what the access point sends in answer is to it.
+    """Two senders that collide: the group's failures and frames are those of all stations, and the
+    access point responds only to this group.
     """
     simulation = simulated(direction="upload", application=BULK, count=3)
     found = means(simulation)
@@ -85,12 +85,12 @@ def test_groups_have_their_own_numbers() -> None:
     category = simulation.categories["AC_BE"]
     for name in ("mpdus_per_ppdu_stations", "failed_ppdu_ratio", "mpdu_error_ratio"):
         assert category[name].mean == found[name], name
-    # What does not fail by errors has collided.
+    # Without errors every failure is a collision.
     assert found["failed_ppdu_ratio"] == found["collision_probability"] > 0.05
 
 
 def test_an_rts_stands_for_what_it_announces() -> None:
-    """Collisions are of RTS alone, and beacons want no response."""
+    """Only RTS frames collide, and beacons expect no response."""
     simulation = simulated(
         standard="802.11g",
         mac='rts_threshold = "0 B"\nbeacon = { interval = "2 ms" }',

@@ -1,4 +1,4 @@
-"""The precision that a run is to reach, by improved estimates, and where it is out of reach."""
+"""The target precision of a run, with improved estimates, and precisions out of reach."""
 
 import airtcp
 import pytest
@@ -27,7 +27,7 @@ def scenario() -> Scenario:
 
 
 def test_a_run_goes_on_until_the_improved_intervals_are_narrow(scenario: Scenario) -> None:
-    """And no longer: the plain interval of the transfer time would have taken more."""
+    """It stops then: the plain interval of the transfer time would need more replications."""
     result = airtcp.simulate(scenario)
     assert result.simulation.stopped == "precision"
     told = [
@@ -40,7 +40,7 @@ def test_a_run_goes_on_until_the_improved_intervals_are_narrow(scenario: Scenari
 
 
 def test_a_precision_out_of_reach_is_told_with_what_it_takes(scenario: Scenario) -> None:
-    """+-10 % of 10 runs for 1 %: a hundred times the runs, 1000; the cap of 60 gives 4.1 %.
+    """10 runs give +-10 %, so 1 % takes a hundred times as many, 1000; the cap of 60 gives 4.1 %.
 
     A replication is 25 s: 6 h 56 min.
     """
@@ -72,9 +72,9 @@ def test_sizes_without_a_variance_are_told_before_anything_runs(scenario: Scenar
 
 
 def test_the_command_says_both_on_stderr_and_once_each() -> None:
-    """2 % within 12 short runs of such sizes is out of reach; JSON stands alone on stdout.
+    """2 % is out of reach within 12 short runs of such sizes; stdout has only the JSON.
 
-    Of a shape of 1.5 so few transfers tell no mean time, of which no outlook can be given.
+    With a shape of 1.5 so few transfers would give no mean time, and no such message.
     """
     text = PARETO.replace("shape = 1.5", "shape = 1.9").replace("60 }", "12 }")
     text = text.replace("5 %", "2 %").replace("20 s", "60 s")

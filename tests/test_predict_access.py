@@ -1,4 +1,4 @@
-"""What the models say of access categories, disciplines of queues, and constant rates."""
+"""Model predictions with access categories, queue disciplines, and constant rates."""
 
 import pytest
 from airtcp.predict import predict
@@ -38,7 +38,7 @@ application = {{ kind = "udp", packet = "1500 B", rate = "{rate}" }}
 """
 WEB = 'kind = "web", think_time = {{ distribution = "exponential", mean = "{think}" }}, '
 WEB += 'size = {{ distribution = "{law}", mean = "{mean}"{more} }}'
-#: One way to contend, which is that of the DCF.
+#: One access category with the parameters of DCF.
 ALIKE = "\n".join(
     f'[mac.edca.{side}.AC_BE]\naifsn = 2\ncw_min = 31\ncw_max = 1023\ntxop_limit = "0 us"'
     for side in ("ap", "stations")
@@ -76,7 +76,7 @@ def test_categories_that_are_a_dcf_are_predicted_as_one(flows: str) -> None:
     said = predict(scenario(flows, mac=ALIKE))
     assert said.scenario.mac.edca is not None
     for metric in plain.model:
-        # What knows categories has an answer of its own, after these.
+        # Models with categories add their own answer after these.
         told, expected = values(said, metric), values(plain, metric)
         assert list(told)[: len(expected)] == list(expected)
         assert {source: told[source] for source in expected} == expected
@@ -85,7 +85,7 @@ def test_categories_that_are_a_dcf_are_predicted_as_one(flows: str) -> None:
 
 @with_papers
 def test_one_category_of_its_own_contends_with_its_aifs_and_window() -> None:
-    """Video's 50 us and 15 slots, for all that the cell carries."""
+    """Video's AIFS of 50 us and CWmin of 15 slots apply to everything in the cell."""
     mac = (
         '[mac.edca.ap.AC_VI]\naifsn = 5\ntxop_limit = "0 us"\n'
         '[mac.edca.stations.AC_VI]\naifsn = 5\ntxop_limit = "0 us"\n'
@@ -97,7 +97,7 @@ def test_one_category_of_its_own_contends_with_its_aifs_and_window() -> None:
     assert (phy.difs_ns, phy.cw_min, phy.cw_max) == (110_000, 15, 31)
     assert phy.eifs_ns - asked.phy.eifs_ns == 110_000 - 50_000
     assert access.scenario.mac.edca is None
-    # Of two window limits the one of the stations counts: they collide more often.
+    # With two window limits the stations' one is used: stations collide more often.
     assert as_dcf(scenario(mac="[mac.edca]")).scenario.phy.cw_max == 1023
     assert access.broken == ()
     best = predict(asked).best("goodput_bps")
@@ -116,7 +116,7 @@ OF_STATION = ["drops at sta from a mean of 5 packets on, and the window is 20"]
     ("asked", "words"),
     [
         (scenario(mac="[mac.edca]"), DIFFERENT),
-        # Early detection breaks what windows can reach, and of fewer not.
+        # Early detection breaks an assumption if windows can reach its threshold; fewer cannot.
         (scenario(queue=RED, count=5), FIVE),
         (scenario(queue=RED, count=4), []),
         (scenario(download(window=20), count=2, station=f", queue = {RED}"), OF_STATION),
@@ -173,14 +173,14 @@ def test_no_model_with_one_dcf_has_an_access_point_that_sends_in_bursts() -> Non
     bursts, plain = (scenario(datagrams(), count=2, ap=ap) for ap in (BURSTS, ""))
     assert predict(bursts).model == predict(plain).model != {}
     assert predict(scenario(datagrams(), mac=AP_FIRST)).uncovered is None
-    # In TCP uploads the access point sends ACKs.
+    # In TCP uploads the access point still sends ACKs.
     uploads = download().replace("download", "upload")
     assert "AIFS 30 us" in as_dcf(scenario(uploads, mac=AP_FIRST)).reason
 
 
 def test_beacons_break_models_that_have_none() -> None:
     said, without = (predict(scenario(count=2, mac=mac)) for mac in ("beacon = {}", ""))
-    # 776 us and DIFS in 102.4 ms.
+    # 776 us plus DIFS every 102.4 ms.
     sentence = "no beacons; here one every 102.4 ms takes 0.81 % of the time; "
     for metric, entries in said.model.items():
         for entry, plain in zip(entries, without.model[metric], strict=True):
@@ -191,7 +191,7 @@ def test_beacons_break_models_that_have_none() -> None:
 
 @with_papers
 def test_paper_h_has_beacons() -> None:
-    """(22): times are longer by the time of a beacon, its DIFS and its mean backoff, over BI."""
+    """(22): times grow by a beacon, its DIFS and its mean backoff, divided by BI."""
     web = WEB.format(law="exponential", mean="100 kB", more="", think="100 s")
     asked = download(f"{{ {web} }}", window=40)
     with_them, without = (

@@ -1,4 +1,4 @@
-"""What the models say of 802.11n, ac and ax, beside short simulations and in words."""
+"""Models of 802.11n, ac and ax against short simulations, and the text of their answers."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from airtcp.results import Prediction
 from airtcp.run.simulate import simulate
 from airtcp.scenario import ResolvedScenario, loads
 
-#: `preset = "bianchi"`: always a backoff, and what collided is sent again.
+#: `preset = "bianchi"`: always a backoff, and collided frames are sent again.
 SCENARIO = """
 [phy]
 standard = "802.11{standard}"
@@ -65,8 +65,8 @@ def simulated(asked: ResolvedScenario) -> dict[str, float | None]:
     return {name: one.mean for name, one in simulate(asked).metrics.items()}
 
 
-# Simulated means of 20 s are known to 1 % or better; a retry limit and doubled windows after PPDUs
-# of which nothing arrives, which the model has not, cost nothing at these rates.
+# Simulated means of 20 s are known to 1 % or better. The model has no retry limit and does not
+# double windows after a PPDU fails, which makes no difference at these rates.
 @pytest.mark.parametrize("rate", ["1 %", "10 %", "30 %"])
 @pytest.mark.parametrize(("standard", "phy"), [("n", "mcs = 7"), ("ac", "mcs = 9")])
 def test_a_lone_sender_whose_mpdus_are_lost(standard: str, phy: str, rate: str) -> None:
@@ -77,7 +77,7 @@ def test_a_lone_sender_whose_mpdus_are_lost(standard: str, phy: str, rate: str) 
     assert "lost" not in broken(said, source)
 
 
-# Two senders meet again and again; the fixed point is known to be off by 3 % of p there.
+# Two senders collide repeatedly; the fixed point is known to be off by 3 % of p there.
 @pytest.mark.parametrize("count", [2, 5, 20])
 @pytest.mark.parametrize("mac", ['rules = { preset = "bianchi" }', 'rts_threshold = "0 B"'])
 def test_several_saturated_senders(count: int, mac: str) -> None:
@@ -92,10 +92,10 @@ def test_several_saturated_senders(count: int, mac: str) -> None:
     ("scheduler", "share", "off"), [("oldest", "packets", 0.06), ("round-robin", "PPDUs", 0.02)]
 )
 def test_who_gets_what_of_an_access_point(scheduler: str, share: str, off: float) -> None:
-    """One station at MCS 0 beside three at MCS 7: the anomaly, and what fairness would change.
+    """One station at MCS 0 with three at MCS 7: the anomaly, and the effect of airtime fairness.
 
-    In order of arrival it is the oldest packets of PPDUs that wait equally long, not the mean ones:
-    stations with long PPDUs get 11 % more packets here, and all together 6 % more bits.
+    With the oldest packet first, stations with long PPDUs get 11 % more packets here, and all
+    together 6 % more bits, because it compares oldest packets and not mean waiting times.
     """
     flows, ap = flow("download") + FAR + flow("download", group="far"), "[ap]\nscheduler = "
     asked = scenario(flows, count=3, phy="mcs = 7", top=f'{ap}"{scheduler}"')
@@ -104,7 +104,7 @@ def test_who_gets_what_of_an_access_point(scheduler: str, share: str, off: float
     own, fair = "Jun et al. (2003), A-MPDUs", "Hoeiland-Joergensen et al. (2017) (5)"
     assert goodput[own] == pytest.approx(measured["goodput_bps"], rel=off)
     assert jain[own] == pytest.approx(measured["jain_index"], rel=0.02)
-    # PPDUs are nearly as long at any rate: to take turns is to have as much airtime.
+    # PPDUs take nearly as long at any rate, so round robin gives equal airtime.
     if share == "packets":
         assert goodput[fair] > 2 * goodput[own]
     else:
@@ -112,9 +112,9 @@ def test_who_gets_what_of_an_access_point(scheduler: str, share: str, off: float
     assert f"here its scheduler gives each the same number of {share}" in broken(said, fair)
 
 
-#: Goodput within 5 % of simulations: accuracy.md has the grid. Here its corners, where a
-#: mean of 20 s is known to 2 %. MPDUs within 12 %: where two stations acknowledge every eighth
-#: segment, frames that wait for a slot boundary (10.23.2.4) make PPDUs 8 to 10 % shorter than told.
+#: Goodput within 5 % of simulations; accuracy.md has the grid. These are its corners, where a mean
+#: of 20 s is known to 2 %. MPDUs within 12 %: with two stations and an ACK for every eighth
+#: segment, waiting for slot boundaries (10.23.2.4) makes PPDUs 8 to 10 % shorter than predicted.
 @pytest.mark.parametrize(
     ("standard", "phy"), [("n", "mcs = 7"), ("ac", "mcs = 9"), ("ax", 'mcs = 11\nband = "5 GHz"')]
 )
@@ -129,7 +129,7 @@ def test_tcp_downloads(standard: str, phy: str, count: int, every: int) -> None:
         assert values(said, metric)[source] == pytest.approx(measured[metric], rel=off)
 
 
-#: What PPDUs of other kinds of stations beside them do to the model, as `broken` says.
+#: The effect of other stations' PPDUs on the model's error, as `broken` states it.
 OFF = {
     ("download", "round-robin"): (0.95, 1.05, "the effect is small"),
     ("download", "oldest"): (0.8, 1.0, "too low, by up to 20 %"),
@@ -145,7 +145,7 @@ def test_tcp_of_stations_at_different_rates(direction: str, scheduler: str) -> N
         standard="ax",
         phy='mcs = 9\nband = "5 GHz"',
         count=3,
-        # Four windows of 256 segments are more than the default queue of 1000 packets holds.
+        # Four windows of 256 segments exceed the default queue of 1000 packets.
         top=f'[ap]\nscheduler = "{scheduler}"\nqueue = {{ limit = "unlimited" }}',
     )
     least, most, words = OFF[direction, scheduler]

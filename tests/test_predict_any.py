@@ -1,4 +1,4 @@
-"""Whatever a scenario says, models answer with numbers or say why not; nothing ends in an error."""
+"""Any scenario: models answer with numbers or with a reason, never with an error."""
 
 import math
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""No model ignores a key in silence: what cards say of resolved keys, held to what models do.
+"""No model ignores a key silently: what model cards claim is checked against the models.
 
-Each key of a resolved scenario is read by a card, assumed about, or said to be harmless; and what a
-card says is true: a key that is harmless changes nothing, one that is not changes something.
+For each key of a resolved scenario, a card reads it, makes an assumption about it, or declares it
+harmless. A harmless key changes nothing; any other key changes something.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from pydantic import ValidationError
 
 CARDS = cards()
 
-#: What cannot be changed without another flow or group.
+#: Keys that cannot change without another flow or group.
 NAMED = {"flows.stations", "flows.application.kind", "stations.cell"}
-#: Kinds of things, of which each has keys of its own: changing one makes another model's scenario.
+#: Keys that decide which other keys exist: changing one gives another model's scenario.
 KINDS = {"kind", "discipline", "scheme", "modulation"}
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Each key of a resolved scenario: its name without list indices, and the way to it."""
+    """Yield each key of a resolved scenario: its name without list indices, and its path."""
     name = ".".join(step for step in path if isinstance(step, str))
     is_whole = name in OTHERS or (isinstance(value, dict) and ("bps" in value or "mean" in value))
     if isinstance(value, dict) and not is_whole:
@@ -44,7 +44,7 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[str, tuple[
 def varied(
     before: ResolvedScenario, name: str, path: tuple[Any, ...]
 ) -> Iterator[ResolvedScenario]:
-    """The scenario with other values of one key, as far as they make a scenario."""
+    """Yield the scenario with other valid values of one key."""
     now = before.to_dict()
     *way, last = path
     if name == "ap.scheduler" and at(now, path) is None:
@@ -91,7 +91,7 @@ TEXTS = {tuple(assumption.text for assumption in card.assumes): card.name for ca
 
 
 def said(of: ResolvedScenario) -> Said:
-    """What each card's model says of a scenario: its values, and what is broken."""
+    """Return the values and broken assumptions of each card's model for a scenario."""
     answers: Said = {}
     for metric, entries in predict(of).model.items():
         for entry in entries:
@@ -101,7 +101,7 @@ def said(of: ResolvedScenario) -> Said:
 
 
 def card_of(assumes: list[str]) -> str:
-    """The card by what it assumes, behind which a bound may stand."""
+    """Return the name of the card with these assumptions, the last of which may be a bound's."""
     whole = tuple(assumes)
     return TEXTS[whole if whole in TEXTS else whole[:-1]]
 
@@ -135,7 +135,7 @@ def test_no_key_is_known_to_a_card_and_harmless_to_it() -> None:
 @pytest.mark.verify
 @pytest.mark.timeout(1800)
 def test_cards_are_true() -> None:
-    """Harmless keys change no word and no number; what is declared does, in some scenario."""
+    """Harmless keys change no text and no number; each declared key does in some scenario."""
     by_name = {card.name: card for card in CARDS}
     there, changed = ({name: set[str]() for name in by_name} for _ in range(2))
     for asked in SCENARIOS:

@@ -1,4 +1,4 @@
-"""No answer passes a window a round trip, or the rates of wired links; it says what bounded it."""
+"""No prediction exceeds a window per round trip or the rate of a link, and it names the limit."""
 
 from typing import Any
 
@@ -61,7 +61,7 @@ def test_an_answer_that_paths_bound_is_near_the_simulation_and_says_so(name: str
             )
             assert not [text for text in entry.broken if "one-way delay" in text]
     if source == WINDOW:
-        # The node names another node as the busy one.
+        # The collision probability assumes saturation, which breaks because windows limit the flow.
         busy = said.best("collision_probability").broken
         assert any("a window a round trip is" in text for text in busy)
 
@@ -94,7 +94,7 @@ def test_a_link_is_shared_by_all_that_name_it_in_each_direction_for_itself() -> 
     # Datagrams have a larger payload share than TCP.
     mixed = most_goodput(scenario(flows[1], SHARED, links=links))
     assert mixed.bps == pytest.approx(8e6 * UDP_SHARE)
-    # Of several links the slowest counts.
+    # With several links the slowest one counts.
     slow = most_goodput(
         scenario({"path": '"up", "low"'}, links=f'{links}[links.low]\nrate = "3 Mb/s"\n')
     )
@@ -113,7 +113,7 @@ def test_datagrams_have_no_window_and_without_a_path_nothing_is_bounded() -> Non
 
 @with_papers
 def test_a_transfer_takes_what_its_link_takes() -> None:
-    """1 MB at 1 Mb/s: 8 s and the headers, where the air alone would take half a second."""
+    """1 MB at 1 Mb/s: 8 s plus headers; the channel alone would take half a second."""
     size = '{ kind = "bulk", size = { distribution = "deterministic", value = "1 MB" } }'
     asked = scenario({"application": size, "path": '{ rate = "1 Mb/s" }'})
     best, measured = predict(asked).best("transfer_time_s"), 8.0 / TCP_SHARE

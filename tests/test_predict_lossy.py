@@ -1,4 +1,4 @@
-"""What losses on wires leave of endless transfers: RFC 9438 and Mathis, beside simulations."""
+"""Throughput of endless transfers over lossy links: RFC 9438 and Mathis against simulations."""
 
 import math
 from typing import Any
@@ -42,8 +42,8 @@ def test_windows_by_hand(
     assert best.value == pytest.approx(window * 8000 / 0.05)
 
 
-# Regular losses: a window does not grow while a loss is mended, a round trip of some 15 at a window
-# of 38 segments. Drawn losses leave a window some 7 % larger; of rare ones a run has few.
+# Regular losses: the window does not grow during recovery, one of some 15 round trips at a window
+# of 38 segments. Random losses leave a window some 7 % larger; a run has few rare ones.
 @pytest.mark.parametrize("loss", ["{ every = 1000 }", "{ every = 3000 }", '"0.3 %"', '"0.1 %"'])
 @pytest.mark.parametrize("congestion", ["reno", "cubic"])
 def test_simulations_are_near(loss: str, congestion: str) -> None:

@@ -1,4 +1,4 @@
-"""What models say of UDP senders that always have a packet, and how near they come."""
+"""Models of UDP senders that always have a packet, and their accuracy."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ def udp(count: int, rules: str = "", direction: str = "upload") -> ResolvedScena
 
 @pytest.mark.parametrize("is_both", [False, True])
 def test_saturated_stations_are_bianchi_s(is_both: bool) -> None:
-    """An access point that sends too is one more node."""
+    """An access point that also sends is one more node."""
     asked, nodes = udp(10), 10 + is_both
     if is_both:
         both: dict[str, Any] = asked.to_dict()
@@ -79,7 +79,7 @@ def test_saturated_predictions_are_near_the_simulation(count: int) -> None:
     goodput, collisions = said.best("goodput_bps"), said.best("collision_probability")
     assert goodput.value == pytest.approx(measured["goodput_bps"].mean, rel=0.015)
     assert collisions.value == pytest.approx(measured["collision_probability"].mean, abs=0.02)
-    # 92 us are 4.6 slots, a large head start beside many senders.
+    # 92 us are 4.6 slots, a large head start with many senders.
     told = broken(said, "Bianchi (2000) (13)")
     assert ("slots) before the nodes that heard it" in told) is (count == 30)
 
@@ -108,7 +108,7 @@ def test_one_slow_sender_takes_all_down_as_heusse_says() -> None:
     # A collision lasts as long as the longer of two frames.
     bianchi = goodput["Bianchi, Tinnirello (2005)"]
     assert bianchi == pytest.approx(measured["goodput_bps"].mean, rel=0.03)
-    # Every sender gets as many packets through as any other.
+    # Every sender delivers the same number of packets.
     assert values(said, "jain_index")[source] == pytest.approx(1.0)
     assert measured["jain_index"].mean > 0.99
     assert "half the mean of CWmin" in broken(said, "Heusse et al. (2003)")
@@ -116,8 +116,8 @@ def test_one_slow_sender_takes_all_down_as_heusse_says() -> None:
 
 
 def test_shares_go_by_packets_not_by_time() -> None:
-    # By the standard's rules the sender of the shorter of two frames that collided resumes first,
-    # and gets a few per cent more packets through.
+    # By the standard's rules, after a collision the sender of the shorter frame resumes first and
+    # delivers a few per cent more packets.
     rules = '[mac]\nrules = { preset = "bianchi" }\n'
     asked = datagrams(rules, near=(2, "11 Mb/s", 1500), small=(2, "11 Mb/s", 528))
     said, measured = predict(asked), simulate(asked)
@@ -134,7 +134,7 @@ def test_shares_go_by_packets_not_by_time() -> None:
 def test_simultaneous_send_counts_the_others() -> None:
     said = predict(datagrams(near=(3, "11 Mb/s", 1500), ap=(1, "", 1500)))
     told = values(said, "collision_probability")
-    # Three uploads and the access point: N = 3, the 17.6 % of the paper (G1).
+    # Three uploads and the access point: N = 3, the paper's 17.6 % (G1).
     assert told["G (1)"] == pytest.approx(0.1769, abs=1e-4)
     assert told["G (1), next transmission"] == pytest.approx(0.0615, abs=1e-4)
     assert "too high" in broken(said, "G (1)", "collision_probability")
@@ -143,7 +143,7 @@ def test_simultaneous_send_counts_the_others() -> None:
 @with_papers
 @pytest.mark.parametrize("path", ["", 'path = [{ rate = "1 Mb/s", delay = "20 ms" }]'])
 def test_simultaneous_send_is_told_of_uploads_that_wait_for_the_air_alone(path: str) -> None:
-    """Behind a slow wire windows wait for it, and stations have nothing to send."""
+    """Behind a slow link windows wait for the link, and stations have nothing to send."""
     tcp = "tcp = { receive_window = { segments = 20 } }"
     said = predict(loads(cell(3, direction="upload", flow=f"{tcp}\n{path}")))
     assert ("G (1)" in values(said, "collision_probability")) is not bool(path)
@@ -188,7 +188,7 @@ def test_a_wait_that_is_no_whole_number_of_slots_is_said() -> None:
 
 
 def test_an_access_point_that_always_goes_first_leaves_nothing() -> None:
-    """Its only slot comes before the stations' AIFS: they starve, in model and simulation."""
+    """It sends before the stations' AIFS ends, so they starve, in model and simulation."""
     first = edca("aifsn = 2\ncw_min = 0\ncw_max = 0", "aifsn = 3\ncw_min = 31\ncw_max = 1023")
     asked = datagrams(first, near=(2, "11 Mb/s", 1500), ap=(1, "", 1500))
     said = predict(asked)

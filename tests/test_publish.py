@@ -1,4 +1,4 @@
-"""What is published says the same everywhere: versions, what is needed, what a release does."""
+"""Published metadata agree everywhere: versions, dependencies, steps of a release."""
 
 import importlib.util
 import re
@@ -27,12 +27,12 @@ LOCKED = [
     for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
     if not line.startswith("#")
 ]
-#: What conda-forge calls some packages of PyPI.
+#: Conda-forge's names for some packages of PyPI.
 CONDA_NAMES = {"matplotlib": "matplotlib-base", "duckdb": "python-duckdb"}
 
 
 def bounds(dependencies: list[str]) -> dict[str, str]:
-    """The least versions of packages, under the names that Conda has for them."""
+    """Return the minimum versions of packages, under their Conda names."""
     pairs = (re.fullmatch(r"([\w-]+)(>=.*)", one).groups() for one in dependencies)
     return {CONDA_NAMES.get(name, name): bound for name, bound in pairs}
 
@@ -55,7 +55,7 @@ def test_the_conda_recipe_has_our_version_and_needs_what_we_need() -> None:
 
 
 def module(path: str) -> ModuleType:
-    """A script of the repository, as a module."""
+    """Import a script of the repository as a module."""
     spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
     assert spec is not None
     assert spec.loader is not None

@@ -1,4 +1,4 @@
-"""Queue disciplines in the simulator: who gets through, what waits, and how long."""
+"""Queue disciplines in the simulator: shares, queue lengths, and delays."""
 
 from typing import Any
 
@@ -22,12 +22,12 @@ stations = "browser"
 direction = "download"
 application = { kind = "bulk" }
 """
-#: Transfers of one client that overlap, each on its own connection.
+#: Overlapping transfers of one client, each on its own connection.
 FTP = (
     '{ kind = "ftp", interarrival = { distribution = "exponential", mean = "0.5 s" }, '
     'size = { distribution = "pareto", mean = "200 kB", shape = 1.5 } }'
 )
-#: A sparse flow beside a download.
+#: A sparse flow next to a download.
 PING = """
 [[flows]]
 name = "ping"
@@ -46,8 +46,8 @@ def run(queue: str, count: int = 1, **more: Any) -> Simulation:
 
 
 def test_a_saturated_flow_goes_on_after_it_lost_its_only_packet() -> None:
-    """With fewer places than flows an overflow costs some flow its only packet; the source offers
-    the next one when there is room, and no saturated flow falls silent.
+    """With fewer places than flows an overflow can drop a flow's only packet. The source offers the
+    next one when there is room, so no saturated flow falls silent.
     """
     flows = simulate(loads(SATURATED_BESIDE_BULK), threads=1).simulation.flows
     goodput = [flow.goodput_bps for flow in flows if flow.name.startswith("saturated")]
@@ -56,9 +56,9 @@ def test_a_saturated_flow_goes_on_after_it_lost_its_only_packet() -> None:
 
 
 def test_connections_take_turns_by_flow_or_each() -> None:
-    """By connection small files pass large ones; by the flow of the scenario nothing changes.
-    With one connection a flow both are the same.
-    """
+    """Per connection, small files overtake large ones; per scenario flow nothing changes.
+
+    With one connection per flow both are the same."""
 
     def answers(discipline: str, application: str = FTP, count: int = 1) -> list[Any]:
         keys: dict[str, Any] = {"application": application, "warmup": "0 s", "duration": "60 s"}
@@ -93,7 +93,7 @@ def test_a_filter_takes_acks_out_that_newer_ones_cover() -> None:
 
 
 def test_a_ring_bounds_what_a_discipline_can_still_drop() -> None:
-    """CoDel alone keeps the queue near its target; what is in the driver's ring waits beyond it."""
+    """CoDel keeps its own queue near the target; packets in the driver's ring add delay to that."""
     flow = 'path = [{ delay = "1 ms" }]\ntcp = { variant = "sack", receive_window = "4 MiB" }'
     plain, ringed = (
         run(f'discipline = "fq-codel"{ring}', standard="802.11n", flow=flow).metrics["rtt_s"].mean
@@ -118,5 +118,5 @@ def test_a_ping_beside_a_download_waits_for_less_than_twice_the_target(
     delay_s, of_codel_s, full_s = delays
     assert delay_s < min(2 * TARGET_S, of_codel_s)
     assert codel["ap_queue_delay_s"].mean < 0.5 * full_s
-    # The window saws between a half and all of what path and queue hold.
+    # The window oscillates between half and all of the capacity of path and queue.
     assert full_s > 0.5 * 300 * 12_000 / rate_bps

@@ -1,4 +1,4 @@
-"""Files without an end: whatever reads one stops at its bound, and says which file it is."""
+"""Endless files: each reader stops at its limit, and names the file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ stations = [{ name = "s", count = 1, cell = "a" }]
 flows = [{ stations = "s", direction = "download", application = { kind = "bulk" } }]
 run = { warmup = "0 s", duration = "1 s" }
 """
-#: Reads with at most 4 GiB of addresses, and prints what each raised.
+#: Reads files with at most 4 GiB of address space, and prints what each read raised.
 _CODE = """
 import json, resource, sys
 from pathlib import Path

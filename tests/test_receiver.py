@@ -1,4 +1,4 @@
-"""Receivers: which end has which keys, what both ends agree on, and how often TACK acknowledges."""
+"""Receivers: keys of each end, options that both ends need, and how often TACK acknowledges."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_receiver_like_the_sender_changes_nothing(both: str, receiver: str) ->
 def test_data_in_one_direction_meet_the_keys_of_the_receiver_alone(
     direction: str, key: str
 ) -> None:
-    """The sender gets no data, so what it would do with them is all the same."""
+    """The sender receives no data, so its own keys as a receiver change nothing."""
     apart = outcome(f"receiver = {{ {key} }}", direction)
     assert apart == outcome(key, direction)
     assert apart != outcome("", direction)
@@ -58,7 +58,7 @@ def test_an_option_holds_if_both_ends_have_it() -> None:
     assert linux.sending_end is not None
     assert (linux.variant, linux.slow_start, linux.timestamps) == ("newreno", "standard", False)
     assert (linux.mss_bytes, linux.header_bits) == (1460, 320)
-    # The RFCs' receiver, and Linux's, which gets no data.
+    # The RFC receiver's values; then Linux's, which receives no data.
     assert (linux.receive_window_bytes, linux.delayed_ack.adaptive) == (65535, False)
     end = linux.sending_end
     assert (end.receive_window_bytes, end.delayed_ack.adaptive) == (3 << 20, True)
@@ -78,7 +78,7 @@ def test_models_read_the_receiver() -> None:
 
 
 def rates(direction: str, rate: str, acks: str, window: str = "256 KiB") -> tuple[float, float]:
-    """Segments with payload a second, and others."""
+    """Return data segments per second, and other segments per second."""
     wire = f'[links.wire]\nrate = "{rate}"\ndelay = "10 ms"'
     flow = f'path = ["wire"]\ntcp = {{ variant = "sack", receive_window = "{window}", {acks} }}'
     run: dict[str, Any] = {"warmup": "2 s", "duration": "5 s", "replications": 1, "seed": 1}
@@ -90,16 +90,16 @@ def rates(direction: str, rate: str, acks: str, window: str = "256 KiB") -> tupl
 
 @pytest.mark.parametrize("direction", ["download", "upload"])
 def test_tack_acknowledges_four_times_in_a_least_round_trip(direction: str) -> None:
-    """The least round trip is the handshake's: 20 ms of wire and less than 1 ms of air.
+    """The minimum round trip is the handshake's: 20 ms of link and less than 1 ms of airtime.
 
-    So at most 200 ACKs a second, whatever comes; and not a fifth less, since a segment comes every
-    0.2 ms. With an ACK for every second segment there are half as many as segments.
+    So at most 200 ACKs a second, and at least four fifths of that, because a segment arrives every
+    0.2 ms. With an ACK for every second segment there are half as many ACKs as segments.
     """
     data, acks = rates(direction, "1 Gb/s", "tack = { every = 2, beta = 4 }")
     assert 160 < acks <= 202
     usual, every_second = rates(direction, "1 Gb/s", "delayed_ack = { every = 2 }")
     assert every_second == pytest.approx(usual / 2, rel=0.02)
-    # What waits for an ACK waits for a fourth of 20 ms longer, and the window is not endless.
+    # An ACK waits up to a fourth of 20 ms longer, which costs some goodput at a limited window.
     assert data > 0.9 * usual
 
 

@@ -1,4 +1,4 @@
-"""Records of a replication in columns: the same records, in an eighth of the memory."""
+"""Records of a replication in columns: the same values, in an eighth of the memory."""
 
 import json
 import tracemalloc
@@ -40,5 +40,5 @@ def test_a_station_takes_less_than_150_bytes_a_replication() -> None:
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(all_records) == replications
-    # The names themselves are there once, and take some 60 bytes: 3 a replication.
+    # Names are stored once, some 60 bytes each: 3 per replication.
     assert (after - before) / (count * replications) < 8 * (8 + 1) + 15

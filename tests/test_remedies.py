@@ -1,4 +1,4 @@
-"""Remedies: what they change; how equipment applies them is in test_remedies_lines."""
+"""Remedies: the keys that they change. test_remedies_lines tests how equipment applies them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from cells_of_remedies import (
 
 @pytest.mark.parametrize("name", ["client-fq-codel", "small-queue"])
 def test_queues_of_stations_are_left_alone_where_nothing_goes_up(name: str) -> None:
-    """Packets of downloads wait at the access point, and ACKs do not fill a queue."""
+    """Packets of downloads queue at the access point, and ACKs do not fill a station's queue."""
     assert changed(cell("802.11ax", DOWNLOAD), remedy(name)) == "there are no uploads"
     assert isinstance(changed(cell("802.11ax", UPLOAD), remedy(name)), Changed)
 
@@ -61,7 +61,7 @@ def test_each_has_a_cost_and_research_is_what_no_equipment_has() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_remedy_changes_what_it_says_and_only_once(name: str) -> None:
-    """Each fits some cell; where a value was set it then is so already."""
+    """Each remedy fits some cell; applied a second time, it is already set."""
     new, one = applied(name), remedy(name)
 
     assert new.changes
@@ -85,8 +85,8 @@ CUBIC = dict.fromkeys(("flows.laptop.tcp.congestion", "flows.laptop-2.tcp.conges
 @pytest.mark.parametrize(
     ("name", "scenario", "changes"),
     [
-        # Windows of downloads alone; a wider channel in 802.11n and later; the next one, not the
-        # widest.
+        # Only windows of downloads; a wider channel only in 802.11n and later, and by one step, not
+        # to the widest.
         ("small-window", OFDM, FOUR),
         ("wider-channel", OFDM, "802.11a does not support it"),
         ("wider-channel", AGGREGATES, {"phy.channel_width": "40 MHz"}),
@@ -94,14 +94,14 @@ CUBIC = dict.fromkeys(("flows.laptop.tcp.congestion", "flows.laptop-2.tcp.conges
         ("four-times-width", AGGREGATES, {"phy.channel_width": "80 MHz"}),
         ("four-times-width", MEDIUM, "there is no wider channel"),
         ("narrower-channel", AGGREGATES, "there is no narrower channel"),
-        # OpenWrt has both, with a quantum of its own.
+        # The openwrt profile has both, with its own quantum.
         ("airtime", OPENWRT, "it is set already"),
         ("aql", OPENWRT, "it is set already"),
         ("narrower-channel", MEDIUM, {"phy.channel_width": "40 MHz"}),
         ("cubic", cell("802.11a", UPLOAD), "there are no downloads"),
         ("cubic", cell("802.11a", DOWNLOAD, DOWNLOAD), CUBIC),
         ("ack-skip", cell("802.11a", DATAGRAMS), "there are no flows with TCP"),
-        # 1 Mb/s becomes the least OFDM rate that is no less.
+        # 1 Mb/s becomes the next OFDM rate above it.
         ("no-dsss", MIXED, {"stations.old.data_rate": "6 Mb/s"}),
         ("no-dsss", PLAIN, "802.11b does not support it"),
         ("least-mcs", FAR, {"stations.laptop.mcs": 4}),
@@ -129,7 +129,7 @@ def test_new_clients_have_the_standard_of_the_access_point_at_the_same_mcs() -> 
     new = applied("new-clients", AGED)
     (before,), (after,) = AGED.stations, new.scenario.stations
     assert (before.pair is None, after.pair is None) == (False, True)
-    # The access point's 80 MHz in place of the 40 MHz of 802.11n.
+    # The access point's 80 MHz replaces the 40 MHz of 802.11n.
     assert (before.data_rate.high.mcs, before.data_rate.high.channel_width_mhz) == (3, 40)
     assert (after.data_rate.high.mcs, after.data_rate.high.channel_width_mhz) == (3, 80)
 
@@ -149,7 +149,7 @@ def test_a_remedy_that_is_none_is_refused() -> None:
 
 @pytest.mark.parametrize("more", [{"connections": 3}, {"direction": "both"}])
 def test_an_entry_that_stands_for_several_flows_is_changed_once(more: dict[str, Any]) -> None:
-    """Its flows have names of their own, which are no paths of the file."""
+    """Its flows have generated names, which are not paths in the file."""
     base = cell("802.11g", DOWNLOAD | more, UPLOAD)
     new = changed(base, remedy("large-window"))
     # The flows of an entry have unique names.
@@ -191,7 +191,7 @@ def remedied(floor: Scenario, name: str) -> tuple[Changed, Remedy, Scenario]:
 
 
 def test_a_remedy_of_access_points_stands_above_those_of_cells(floor: Scenario) -> None:
-    """Only the calls of the bad cell wait in its queue."""
+    """Both cells get the remedy's queue; only calls of the bad cell had long delays."""
     new, remedy, base = remedied(floor, "managed-queue")
     queues = [ap.queue for ap in new.scenario.access_points]
     assert [(queue.discipline, queue.limit) for queue in queues] == [("fq-codel", 8192)] * 2
@@ -226,7 +226,7 @@ def test_half_of_a_line_is_half_of_both_of_its_rates() -> None:
 @pytest.mark.parametrize(
     ("queue", "limit"),
     [
-        # The default of an access point without a profile is 1,000 packets.
+        # The default queue of an access point without a profile is 1,000 packets.
         ({}, 250),
         ({"limit": 40}, 10),
         ({"limit": "unlimited"}, None),

@@ -1,8 +1,8 @@
-"""Lines by which equipment applies remedies: the real programs take them, and they do what is said.
+"""Configuration lines that apply remedies: real programs accept them, and they do what was
+simulated.
 
 Programs run in a network namespace of their own. Without them, or without rights, tests are
-skipped; `make programs` installs them.
-"""
+skipped; `make programs` installs them."""
 
 import os
 import re
@@ -40,13 +40,13 @@ INTERFACES = ("wlan0", "eth0", "eth1")
 
 
 def written(name: str, *cells: Scenario) -> Lines:
-    """The lines of a remedy in the first cell that takes it."""
+    """Return the lines of a remedy for the first cell that it changes."""
     return lines_for(remedy(name), *fitting(name, *cells))
 
 
 @cache
 def lines_by_tool() -> dict[str, list[str]]:
-    """The lines of all remedies in all cells that take them."""
+    """Return the lines of all remedies for all cells that they change."""
     found: dict[str, dict[str, None]] = {}
     for one in CELLS:
         for each in catalogue():
@@ -57,7 +57,7 @@ def lines_by_tool() -> dict[str, list[str]]:
     return {tool: list(lines) for tool, lines in found.items()}
 
 
-# What they say.
+# The text of the lines.
 
 
 def acks(every: int) -> Scenario:
@@ -72,22 +72,22 @@ BONDED = "ht_capab=[HT40+]"
 @pytest.mark.parametrize(
     ("name", "scenario", "tool", "lines"),
     [
-        # Stations get exponents (0: a window of 0); the access point has numbers, of which 1 is
-        # nearest to 0.
+        # For stations cwmin is an exponent (0: a window of 0). For the access point it is a number,
+        # and the smallest valid one is 1.
         ("ack-priority", PLAIN, "hostapd", ["wmm_ac_vo_cwmin=0", "wmm_ac_vo_aifs=2"]),
         ("ack-priority", PLAIN, "hostapd", ["tx_queue_data0_cwmin=1"]),
-        # 3.008 ms are 94 units of 32 us; only the access point has it.
+        # 3.008 ms are 94 units of 32 us; only the access point gets this TXOP limit.
         ("txop", OFDM, "hostapd", ["tx_queue_data2_burst=3.0", "wmm_ac_be_txop_limit=0"]),
         # In units of 100 kb/s.
         ("least-rate-dsss", PLAIN, "hostapd", ["supported_rates=55 110", "basic_rates=55"]),
-        # 5.5 Mb/s is a rate of 802.11b still, and OFDM rates alone would shut it out.
+        # 5.5 Mb/s keeps 802.11b stations in the cell; OFDM rates only would exclude them.
         (
             "least-rate-dsss",
             MIXED,
             "hostapd",
             ["supported_rates=55 60 90 110 120 180 240 360 480 540", "basic_rates=55"],
         ),
-        # 4 segments of 1460 bytes, and their double; windows of uploads are the server's.
+        # 4 segments of 1460 bytes; tcp_rmem needs twice that. The server limits windows of uploads.
         ("small-window", PLAIN, "ip", [f"{IP}wlan0 window 5840"]),
         ("small-window", PLAIN, "sysctl", ["net.ipv4.tcp_rmem = 4096 11680 11680"]),
         ("window-8-everywhere", UPLOADS, "ip", [f"{IP}eth0 window 11680"]),
@@ -110,7 +110,7 @@ def test_a_window_of_0_and_a_channel_of_20_mhz_are_said_otherwise() -> None:
 
 
 def test_only_calls_are_marked_as_voice() -> None:
-    """By ports of calls; QUIC (443) and games have others. EF then is user priority 6."""
+    """Rules match the ports of calls, not those of QUIC (443) and games. EF is user priority 6."""
     lines = written("calls-first", OFFICE)
 
     rules = [line for line in lines.by_tool["nft"] if line.endswith(" dscp set ef")]
@@ -124,11 +124,11 @@ def test_only_calls_are_marked_as_voice() -> None:
     assert "meta l4proto tcp ip dscp set cs1" in "\n".join(marks)
 
 
-# What they can do is what was simulated.
+# The lines configure what was simulated.
 
 
 def from_tc(line: str) -> dict[str, Any]:
-    """The queue that a line of tc makes, as a file writes it."""
+    """Return the queue that a line of tc creates, as scenario keys."""
     kind, *words = line.split(" root ")[-1].split(" parent 1:1 ")[-1].split()
     known = {"pfifo": "fifo", "codel": "codel", "fq_codel": "fq-codel", "sfq": "per-flow"}
     marks = {"ecn": True, "noecn": False}
@@ -164,7 +164,7 @@ RINGS = [ringed(*each) for each in ((1000, None), (1000, 200), (8, 4))]
     [one.name for one in catalogue() if one.apply.endswith("queue") and one.name != "ack-filter"],
 )
 def test_tc_makes_the_queue_that_was_simulated(name: str, base: Scenario) -> None:
-    """A line of tc leaves the driver's ring, and so does the change that was simulated."""
+    """Neither the tc line nor the simulated change touches the driver's ring."""
     new = changed(base, remedy(name))
     if isinstance(new, str):
         assert new == "it is set already"
@@ -188,7 +188,7 @@ def test_tc_makes_the_queue_that_was_simulated(name: str, base: Scenario) -> Non
 
 @pytest.mark.parametrize("name", ["managed-queue", "aql", "airtime"])
 def test_mac80211_does_what_was_simulated(name: str) -> None:
-    """airtime_flags make stations share airtime, AQL takes the place of the driver's ring."""
+    """airtime_flags share airtime between stations; AQL replaces the driver's ring."""
     base = RINGS[1]
     new = changed(base, remedy(name))
     assert isinstance(new, Changed)
@@ -211,7 +211,7 @@ def test_mac80211_does_what_was_simulated(name: str) -> None:
     assert by_lines.to_json() == new.scenario.to_json()
 
 
-# The programs take them.
+# The real programs accept the lines.
 
 
 UNKNOWN = "Specified qdisc kind is unknown"
@@ -227,7 +227,7 @@ def needs(*programs: str) -> None:
 
 
 def hostapd_says(lines: list[str], directory: Path) -> str:
-    """What hostapd prints until it has read a configuration with these lines."""
+    """Return what hostapd prints while it reads a configuration with these lines."""
     path = directory / "hostapd.conf"
     head = ["interface=airtcp-none", "driver=none", "ssid=airtcp", "hw_mode=g", "channel=1"]
     path.write_text("\n".join([*head, *lines]) + "\n")
@@ -245,9 +245,9 @@ def test_hostapd_reads_the_lines(tmp_path: Path) -> None:
     assert len(lines) > 20
 
     assert "AP-ENABLED" in hostapd_says(["wmm_enabled=1"], tmp_path)
-    # The control: what cannot be set is refused, so the test can fail.
+    # Control: hostapd rejects an invalid value, so the test can fail.
     assert "invalid TX queue item" in hostapd_says(["tx_queue_data0_cwmin=0"], tmp_path)
-    # Each remedy alone would do; together a later line replaces an earlier one.
+    # Each ht_capab line goes alone, because a later one replaces an earlier one.
     capabilities = [["ieee80211n=1", one] for one in lines if one.startswith("ht_capab")]
     others = [one for one in lines if not one.startswith("ht_capab")]
     for each in (others, *capabilities):
@@ -279,7 +279,7 @@ def namespace() -> Iterator[str]:
 
 
 def in_namespace(name: str, line: str) -> subprocess.CompletedProcess[str]:
-    """Run a line as a shell does that stands in the namespace."""
+    """Run a line as a shell in the namespace would."""
     command = ["ip", "netns", "exec", name, *shlex.split(line)]
     return subprocess.run(
         command, capture_output=True, text=True, check=False, env={**os.environ, "PATH": SBIN}
@@ -317,7 +317,7 @@ def test_a_program_takes_its_lines(tool: str, wrong: str, namespace: str) -> Non
     "name", ["ack-priority", "calls-first", "calls-video", "data-background", "default-wmm"]
 )
 def test_nft_takes_the_lines_of_each_remedy(name: str, namespace: str) -> None:
-    """From the first on, in a system without any rule: the table and the chain come first."""
+    """On a system without rules the lines first create the table and the chain."""
     needs("nft")
     takers = [one for one in CELLS if isinstance(changed(one, remedy(name)), Changed)]
     lines = next(tools["nft"] for one in takers if "nft" in (tools := written(name, one).by_tool))
@@ -335,7 +335,7 @@ def test_nft_takes_the_lines_of_each_remedy(name: str, namespace: str) -> None:
 
 
 def test_iw_knows_the_lines() -> None:
-    """Without a radio iw carries nothing out, but it lists the forms of its commands."""
+    """Without a radio iw executes nothing, but its help lists the command forms."""
     needs("iw")
     help_ = ["iw", "help"]
     shown = subprocess.run(help_, capture_output=True, text=True, check=False, env={"PATH": SBIN})
@@ -381,6 +381,6 @@ def test_lines_without_a_program_have_a_form(tool: str) -> None:
 
 
 def test_no_other_program_is_named() -> None:
-    """Each has its test above."""
+    """Every program named in a line has its test above."""
     tested = {"hostapd", "ip", "tc", "nft", "sysctl", "iw", *FORMS}
     assert {tool.partition(" of ")[0] for tool in lines_by_tool()} <= tested

@@ -21,7 +21,7 @@ def call(*arguments: str | Path) -> Result:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the results of a scenario that the command line changed."""
+    """Return a folder with the results of a scenario with changes from the command line."""
     path = tmp_path_factory.mktemp("repeated")
     (path / "office.toml").write_text(SHORT + CALLS + TARGET)
     changed = ("--set", "stations.desk.count=4", "--seed", "7", "--out", path / "out")
@@ -35,7 +35,7 @@ def answer(folder: Path) -> dict[str, Any]:
 
 
 def without_times(told: dict[str, Any]) -> dict[str, Any]:
-    """The result without the time that it took."""
+    """Return the result without its command and run times."""
     told["provenance"].pop("command")
     told["simulation"] |= {"wall_s": None, "cpu_s": None}
     return told

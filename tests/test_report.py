@@ -46,7 +46,7 @@ flows = [
 "near flow_goodput" = "> 30 Mb/s"
 """
 
-#: The pictures of pages that are loaded over a fast network.
+#: The charts for pages that are loaded over a fast network.
 OF_PAGES = ["comparison", "airtime", "transfer-times", "active-transfers", "goodput"]
 
 
@@ -61,7 +61,7 @@ def page(result: Comparison) -> str:
 
 
 class Loads(HTMLParser):
-    """Collects tags, and whatever a browser would fetch."""
+    """Collects tags, and everything that a browser would fetch."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ class Loads(HTMLParser):
 
 @pytest.fixture(scope="module")
 def paths(result: Comparison, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The files of the result, in a directory that was not there."""
+    """Write the result's files into a directory that does not exist yet."""
     return report.write(result, tmp_path_factory.mktemp("written") / "new" / "out", WRITTEN)
 
 
@@ -200,7 +200,7 @@ def test_the_report_begins_with_the_verdict_and_has_what_was_tried() -> None:
 
 
 def test_what_a_report_comes_from_is_told_in_words_and_its_file_in_lines() -> None:
-    """The file, with what the command line changed, is one to copy; packages are no dictionary."""
+    """The report shows the scenario with the command line's changes, and packages as plain text."""
     changed = loads(WRITTEN_SLOW).vary({"run.replications": 4})
     page = report.html(simulate(changed), {}, WRITTEN_SLOW)
 

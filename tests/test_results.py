@@ -50,7 +50,7 @@ def test_metrics_become_intervals() -> None:
 
     goodput = simulation.metrics["goodput_bps"]
     assert (goodput.mean, goodput.n) == (310.0, 2)
-    # One of two says nothing of others.
+    # One of two replications gives no interval.
     assert simulation.metrics["transfer_time_s"] == Interval(None, None, None, 1)
 
 

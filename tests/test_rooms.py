@@ -1,4 +1,4 @@
-"""Which way imports run: every room of the package imports from the rooms below it alone."""
+"""The direction of imports: every room of the package imports only from the rooms below it."""
 
 import ast
 from collections.abc import Iterator
@@ -58,7 +58,7 @@ ROOMS = {
 
 
 def imports(path: Path) -> Iterator[str]:
-    """The rooms of `airtcp` that a module imports from, as often as it does."""
+    """Yield the rooms of `airtcp` that a module imports from, once for each import."""
     package = ["airtcp", *path.relative_to(ROOT).parent.parts]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -94,7 +94,7 @@ def test_a_room_imports_from_below_alone(name: str) -> None:
 
 
 def test_the_rooms_have_an_order() -> None:
-    """No circle: what is allowed is itself allowed from below alone."""
+    """There is no cycle: a room may import only from rooms that are listed before it."""
     below = set(GROUND) | {"_core"}
     for name, allowed in ROOMS.items():
         assert allowed <= below, name

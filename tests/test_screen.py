@@ -60,7 +60,7 @@ def test_met_targets_are_folded_behind_those_that_are_not(everything, rows):
         ("call p95 packet_delay < 50 ms", 0.16, 0.14, 0.18, "160 ms", "140–180"),
         ("call/upload packet_loss < 1 %", 0.002, 0.001, 0.003, "0.20 %", "0.10–0.30"),
         ("transfer_time < 2 s", None, 2.5, None, "≥ 2.50 s", ""),
-        # A time that grows during the run is beyond its bound, whatever the mean of the run is.
+        # A time that grows during the run shows its lower bound, not the mean of the run.
         ("transfer_time < 2 s", 3.0, 2.5, None, "≥ 2.50 s", ""),
         ("transfer_time < 2 s", None, None, None, "–", ""),
         ("transfer_time < 2 s", None, 0.0, None, "–", ""),
@@ -84,7 +84,7 @@ def test_a_name_inside_a_sentence_has_no_capital(name: str, inside: str) -> None
 
 @pytest.mark.parametrize("uploads", [False, True])
 def test_targets_and_groups_say_one_number(uploads: bool) -> None:
-    """Both are the estimate of the group, which adds up with those of all others."""
+    """Both are the group's estimate, which adds up with the estimates of all other groups."""
     text = OFFICE.replace('"download"', '"upload"') if uploads else OFFICE
     result = airtcp.simulate(loads(text))
     found = airtcp.verdict(result)
@@ -97,7 +97,7 @@ def test_targets_and_groups_say_one_number(uploads: bool) -> None:
 
 
 def test_starved_flows_are_named_where_the_mean_hides_them() -> None:
-    """Ten uploads behind a queue of five: all together have enough, some next to nothing."""
+    """Ten uploads through a queue of five: the mean is high enough, some get next to nothing."""
     text = cell(10, direction="upload", tables="[ap]\nqueue = { limit = 5 }", duration="5 s")
     scenario = loads(text).with_run(replications=4)
     asked = scenario.vary({"targets": {"laptop flow_goodput": "> 100 kb/s"}})

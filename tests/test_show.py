@@ -44,12 +44,12 @@ def test_the_answer_is_there_as_json() -> None:
     result = call("show", "-", "--json", stdin=HOME)
     found = json.loads(result.stdout)
     assert set(found) == {"written", "sources", "purposes", "scenario"}
-    # -67 dBm in 80 MHz: MCS 3 wants -68, MCS 4 -64; -75: MCS 0 wants -76, MCS 1 -73.
+    # -67 dBm in 80 MHz: MCS 3 needs -68, MCS 4 -64; -75 dBm: MCS 0 needs -76, MCS 1 -73.
     assert found["written"]["stations"][0]["mcs"] == 3
     assert found["sources"]["stations.0.mcs"] == "place edge, -67 dBm in 80 MHz"
     assert found["purposes"]["tv-video"] == "video"
     assert found["written"]["stations"][1]["mcs"] == 0
-    # What was set has no source of a profile; -67 dBm are just enough for MCS 4 in 40 MHz.
+    # A key that was set has no profile as source; -67 dBm just suffice for MCS 4 in 40 MHz.
     changes = ("--set", "stations.tv.mcs=5", "--set", "phy.channel_width=40 MHz")
     changed = call("show", "-", *changes, stdin=HOME).stdout
     assert "mcs = 5\n" in changed

@@ -1,4 +1,4 @@
-"""Replications on threads: the same numbers whatever the threads, precision, interruption."""
+"""Replications on threads: results do not depend on threads; precision; interruption."""
 
 import json
 import signal
@@ -25,10 +25,10 @@ def web(run: str = "replications = 6") -> ResolvedScenario:
 
 
 def test_an_attempt_counts_when_it_ends() -> None:
-    """Without backoff two senders collide for ever: frames of 1310 us, 272 us after one another.
+    """Without backoff two senders always collide: frames of 1310 us, 272 us apart.
 
-    They are on the air from 50 us to 1360 and from 1632 to 2942. From 1000 to 3000 us four attempts
-    end, of which two began before.
+    They transmit from 50 us to 1360 and from 1632 to 2942. From 1000 to 3000 us four attempts end,
+    of which two began earlier.
     """
     keys: dict[str, Any] = {"direction": "upload", "application": SATURATED, "flow": AT_ONCE}
     run: dict[str, Any] = {"warmup": "1 ms", "duration": "2 ms", "replications": 1}
@@ -40,7 +40,7 @@ def test_an_attempt_counts_when_it_ends() -> None:
 
 @pytest.mark.parametrize("direction", ["upload", "download"])
 def test_a_flood_of_datagrams_is_an_error(direction: str) -> None:
-    """83 million datagrams a second into a queue without limit would fill any memory."""
+    """83 million datagrams a second would fill any memory through a queue without a limit."""
     text = UDP.replace("upload", direction).replace('"saturated"', '"1000 Gb/s"')
     with pytest.raises(SimulationError, match=r"flow sensor/\d sends faster .* datagrams wait"):
         simulate(loads(text + 'warmup = "0 s"\nreplications = 1\n'))
@@ -78,7 +78,7 @@ def test_the_result_says_what_was_run() -> None:
     ("asked", "options", "stopped", "replications"),
     [
         (web('precision = "0.001 %"\nmax_replications = 7'), {}, "cap", 7),
-        # Without transfers it is about goodput.
+        # Without transfers the precision applies to goodput.
         (loads(UDP + 'precision = "5 %"'), {}, "precision", 5),
         (web('precision = "0.001 %"'), {"replications": 2}, "replications", 2),
     ],
@@ -91,7 +91,7 @@ def test_a_run_says_what_stopped_it(
 
 
 def test_interruption_keeps_what_was_finished() -> None:
-    # Minutes of work, were it not interrupted when two replications of it are done.
+    # Minutes of work if it were not interrupted after two replications.
     scenario = web("replications = 2000")
 
     def interrupt(fraction: float) -> None:
@@ -123,7 +123,7 @@ def test_interruption_with_nothing_finished_is_an_interruption() -> None:
 def test_a_signal_reaches_the_only_replication_in_its_own_thread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """No thread is started for one replication, and Ctrl-C ends it as if there were one."""
+    """A single replication starts no thread, and Ctrl-C still ends it."""
     monkeypatch.setattr("_thread.start_new_thread", lambda *_: pytest.fail("a thread"))
     # Hours of work.
     scenario = loads(WEB.replace('"20 s"', '"1000000 s"') + "replications = 1")
@@ -139,7 +139,7 @@ def test_a_signal_reaches_the_only_replication_in_its_own_thread(
 
 
 class BrokenCore(SimpleNamespace):
-    """A core whose third replication breaks a law."""
+    """A core whose third replication violates a conservation law."""
 
     def run(self, seed: int, replication: int, control: Any) -> Any:
         if replication == 2:
@@ -148,7 +148,7 @@ class BrokenCore(SimpleNamespace):
 
 
 def test_a_violated_law_is_an_error_with_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    # The real core has no scenario that breaks a law: that is what its own tests are about.
+    # No scenario makes the real core violate a law: its own tests check that.
     scenario, real = web(), _core.Simulation
     monkeypatch.setattr(_core, "Simulation", lambda resolved: BrokenCore(real=real(resolved)))
     with pytest.raises(SimulationError, match=r"replication 2 with seed 5.*add up"):

@@ -1,4 +1,4 @@
-"""Small queues (TSQ): how much of an upload waits in its station, worked out by hand."""
+"""Small queues (TSQ): the queue that an upload has in its station, computed by hand."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ def metrics(standard: str, small: bool, direction: str = "upload") -> dict[str, 
 
 
 def test_of_an_upload_eight_milliseconds_wait_and_not_its_window() -> None:
-    """The window grows while it is full. Its pace is 1.2 times what it carries in a round trip,
-    of which 2^-7 s may wait: 9.4 ms of what the air carries. With 10 ms of wire and a few frames on
-    the air and on the way that is a round trip of 19 to 24 ms, and the goodput is the same;
-    without, the window opens further with each of them.
+    """TSQ lets 2^-7 s at the pacing rate wait, and pacing is at 1.2 times the throughput: 9.4 ms.
+    With 10 ms of link delay and a few frames in flight that is a round trip of 19 to 24 ms, at the
+    same goodput. Without TSQ, the window and the round trip keep growing.
     """
     usual, small = metrics("802.11g", small=False), metrics("802.11g", small=True)
     assert usual["goodput_bps"] > 20e6

@@ -1,7 +1,7 @@
-"""Snapshots of screens and reports: text that changes is reviewed as a difference.
+"""Snapshots of screens and reports: changes of text are reviewed as a diff.
 
-`make snapshots` writes them anew. They hold words, layout and numbers of short runs; what the
-decisions are, and whether they are right, other tests say.
+`make snapshots` updates them. They hold words, layout and numbers of short runs. Other tests check
+the decisions themselves.
 """
 
 import re
@@ -23,7 +23,7 @@ EXAMPLES = sorted(path.name for path in FOLDER.glob("*.toml"))
 HIDDEN = frozenset(("style", "script", "svg"))
 BLOCKS = frozenset(("a", "div", "dt", "h1", "h2", "h3", "li", "p", "pre", "summary", "tr"))
 SHORT = ("--set", "run.duration=2 s", "--set", "run.warmup=1 s", "--set", "run.replications=2")
-#: How long something took, and where a file lies.
+#: Durations, and paths of files.
 VARYING = (
     (re.compile(r"\bin (?:\d+ min )?[\d.]+ (?:ms|s|min)\b"), "in T"),
     (re.compile(r"\(\S+ simulated seconds per second\)"), "(N simulated seconds per second)"),
@@ -91,7 +91,7 @@ def test_answer(verb: str, example: str, screens: SnapshotAssertion) -> None:
 def test_models_and_counters(asked: str, screens: SnapshotAssertion) -> None:
     verb, *options = asked.split()
     given = (verb, "persistent-downloads.toml", *options, "--quiet", *SHORT)
-    # The speed of the run, which differs, ends its line.
+    # The speed of the run varies and ends its line.
     assert screen(*given, columns=120) == screens
 
 
@@ -106,7 +106,7 @@ def test_report(example: str, screens: SnapshotAssertion, tmp_path: Path) -> Non
     assert without_times(answer) == screens
 
 
-#: Changes that make the description of a network or flow say something that no example says.
+#: Changes that produce descriptions of networks or flows which no example has.
 WORDED: dict[str, list[dict[str, Any]]] = {
     "three-offices.toml": [
         {"stations.lawyer.spatial_streams": 2},

@@ -1,4 +1,4 @@
-"""The standards' numbers, worked out from each other and from the tables that they come from."""
+"""Numbers of the standards, checked against each other and against the standards' tables."""
 
 import pytest
 from airtcp import standards
@@ -46,7 +46,7 @@ def test_initial_window_of_rfc_5681(mss_bytes: int, segments: int) -> None:
 
 
 def edca(name: str, category: standards.AccessCategory, *, ap: bool) -> tuple[int, int, int, int]:
-    """AIFSN, windows and TXOP limit in us of a category, as a PHY without overrides has them."""
+    """Return a category's AIFSN, windows and TXOP limit in us, for a PHY without overrides."""
     standard = STANDARDS[name]
     found = standards.edca_defaults(
         standard, category, ap=ap, cw_min=standard.cw_min, cw_max=standard.cw_max
@@ -76,7 +76,7 @@ def test_default_edca_parameter_set_of_stations(
 def test_the_access_point_goes_first_and_doubles_best_effort_twice_at_most(
     name: str, cw_max: int
 ) -> None:
-    """The defaults of dot11QAPEDCATable, as access points have them out of the box."""
+    """The values of dot11QAPEDCATable, which access points use by default."""
     for category, aifsn in zip(standards.EDCA_CATEGORIES, (1, 1, 3, 7), strict=True):
         _, cw_min, most, txop_us = edca(name, category, ap=False)
         most = cw_max if category == "AC_BE" else most

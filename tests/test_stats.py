@@ -1,4 +1,4 @@
-"""Statistics: intervals against SciPy, numbers of further runs, and elimination of candidates."""
+"""Statistics: intervals against SciPy, the number of further runs, elimination of candidates."""
 
 import math
 import random
@@ -39,7 +39,7 @@ def test_interval_is_that_of_scipy(n: int, confidence: float) -> None:
 
 
 def test_a_ratio_is_held_as_often_as_it_says_though_what_is_below_is_uneven() -> None:
-    """Goodputs alone are exponential, of which a cell keeps some 60 %: a mean of ratios errs."""
+    """The denominator is exponential, the numerator some 60 % of it: a mean of ratios is biased."""
     source = random.Random(11)
     held = 0
     for _ in range(2000):
@@ -65,7 +65,7 @@ def test_a_ratio_of_constants_is_exact_and_one_of_nothing_is_not_known(above, be
 
 
 def test_intervals_hold_the_mean_and_one_more_sample_as_often_as_they_say() -> None:
-    # 4000 intervals of 5 samples at 90 %: the count is binomial with deviation 0.0047 of the rate.
+    # 4000 intervals of 5 samples at 90 %: the share is binomial with standard deviation 0.0047.
     source = random.Random(7)
     held = inside = 0
     for _ in range(4000):
@@ -129,12 +129,12 @@ UNKNOWN = Interval(None, None, None, 0)
 @pytest.mark.parametrize(
     ("known", "done", "most", "wanted"),
     [
-        # Half width 3 % where 2 % is asked: 40 * 1.5^2 = 90 replications, and a tenth more, is 99;
-        # but a round at most doubles.
+        # Half width 3 % where 2 % is asked: 40 * 1.5^2 = 90 replications plus a tenth are 99, but a
+        # round at most doubles the number.
         ([Interval(100.0, 97.0, 103.0, 40)], 40, 1000, 80),
         # Half width 2.2 %: 1.1 * 40 * 1.21 = 53.24.
         ([Interval(100.0, 97.8, 102.2, 40)], 40, 1000, 54),
-        # On by one at least, and never past the limit.
+        # Always one more at least, and never more than the limit.
         ([NARROW], 50, 1000, 51),
         ([NARROW, WIDE], 500, 600, 600),
         # Nothing is known.
@@ -146,16 +146,15 @@ def test_next_round_follows_the_square_root_law(known, done, most, wanted):
     assert next_round(known, 0.02, done, most) == wanted
 
 
-#: The distances of remedies from what was there, as logarithms of a metric of which less is better:
-#: the winner, two that are as good within the margin, some that help a little, many that do
-#: nothing, and some that harm.
+#: Effects of remedies, as logarithms of a metric where less is better: the winner, two that are as
+#: good within the margin, some that help a little, many that do nothing, and some that harm.
 EFFECTS = [-0.42, -0.36, -0.34, -0.20, -0.18, -0.12, *[0.0] * 9, 0.1, 0.15, 0.4, 0.6, 0.7]
 MARGIN = 0.15
 LOOKS = (2, 3, 5, 8)
 
 
 def experiment(seed: int, effects: list[float]) -> list[dict[int, float]]:
-    """Paired differences over 8 replications: noise of .14 +- a third of it, more where it harms.
+    """Paired differences over 8 replications: noise of .14 +- a third, more for harmful effects.
 
     A third of the noise is common to all: it comes from the unchanged scenario.
     """
@@ -169,7 +168,7 @@ def experiment(seed: int, effects: list[float]) -> list[dict[int, float]]:
 
 
 def halved(samples: list[dict[int, float]], margin: float) -> Iterator[list[int]]:
-    """The candidates that are left after each look, by their number."""
+    """Yield the numbers of the candidates that are left after each round."""
     left = list(range(len(samples)))
     for n in LOOKS:
         shown = {one: {run: samples[one][run] for run in range(n)} for one in left}
@@ -178,8 +177,8 @@ def halved(samples: list[dict[int, float]], margin: float) -> Iterator[list[int]
 
 
 def test_a_candidate_that_wins_is_hardly_ever_dropped() -> None:
-    """Better than the next by .22, .07 more than the margin: by the margin itself it goes with a
-    chance of .01 in each look, in 40 of 1000 experiments.
+    """The winner leads by .22, .07 more than the margin. If it led by just the margin, each round
+    would drop it with probability .01: 40 of 1000 experiments.
     """
     effects = [EFFECTS[0], *EFFECTS[3:]]
     each = [list(halved(experiment(seed, effects), MARGIN)) for seed in range(1000)]
@@ -187,7 +186,7 @@ def test_a_candidate_that_wins_is_hardly_ever_dropped() -> None:
 
 
 def test_of_several_that_are_as_good_one_is_always_left() -> None:
-    """Three within .08, less than the margin: any of them will do."""
+    """Three are within .08, less than the margin, so any of them may stay."""
     for seed in range(1000):
         for left in halved(experiment(seed, EFFECTS), MARGIN):
             assert {0, 1, 2} & set(left)
@@ -215,7 +214,7 @@ def test_a_candidate_without_samples_stays() -> None:
 
 
 def test_the_usual_spread_is_not_that_of_one_that_is_unlike_all() -> None:
-    """Of 2000 pairs a tenth have variance 400, the others 4.
+    """A tenth of 2000 pairs have variance 400, the others 4.
 
     The estimate is about 4, not the mean of 44.
     """

@@ -1,4 +1,4 @@
-"""Traces say what the results say, row by row; files of them are whole or not there."""
+"""Traces agree with the results, row by row; their files are complete or absent."""
 
 import math
 from pathlib import Path
@@ -56,7 +56,7 @@ def trace_of(result: SimulationResult, replication: int = 0) -> Trace:
 
 
 def test_events_are_as_many_as_the_counts_say(traced: SimulationResult) -> None:
-    """Without a warm-up they count the same."""
+    """Without a warm-up both count the same events."""
     for replication, run in enumerate(traced.simulation.runs):
         trace, counts = trace_of(traced, replication), run.answer["counts"]
 
@@ -82,17 +82,17 @@ def test_goodput_adds_up_to_that_of_the_flow(traced: SimulationResult) -> None:
     for index, flow in enumerate(traced.simulation.runs[0].answer["flows"]):
         series = trace.flow(flow["name"])
         assert series.time_s[-1] == 20.0
-        # The last sample is that of the end: nothing came after it.
+        # The last sample is taken at the end, so it counts everything delivered.
         assert series.delivered_bytes[-1] * 8 / 20.0 == pytest.approx(flow["goodput_bps"])
         np.testing.assert_array_equal(series.goodput_bps, rates[index])
         assert series.goodput_bps.mean() == pytest.approx(flow["goodput_bps"])
 
 
 def test_the_average_of_a_queue_is_that_of_the_result(traced: SimulationResult) -> None:
-    """2000 samples of a queue of 0 .. 8 packets whose level changes within some 20 ms.
+    """2000 samples of a queue of 0 to 8 packets whose level changes within some 20 ms.
 
-    So at least 500 of them are independent: their mean has a standard error of at most
-    4 / sqrt(500) = 0.18, of which the bound is three times.
+    At least 500 of them are independent, so the standard error of their mean is at most 4 /
+    sqrt(500) = 0.18. The tolerance is three times that.
     """
     trace = trace_of(traced)
     average = traced.simulation.runs[0].answer["metrics"]["ap_queue_packets"]
@@ -112,7 +112,7 @@ def test_windows_are_those_of_a_sender(traced: SimulationResult) -> None:
 
     assert (series.connections == 1).all()
     assert np.nanmax(series.flight_size_bytes) <= 65536
-    # RFC 5681 (4) and (3): half of the flight, and three segments on top; NewReno.
+    # RFC 5681 (4) and (3): half of the flight size, plus three segments; NewReno.
     half = np.maximum(losses.flight_size_bytes // 2, 2 * 1460)
     assert (losses.cwnd_after_bytes >= half).all()
     assert (losses.cwnd_after_bytes <= half + 3 * 1460).all()
@@ -120,7 +120,7 @@ def test_windows_are_those_of_a_sender(traced: SimulationResult) -> None:
     web = trace.flow("b/0")
     assert np.isnan(web.cwnd_bytes[web.connections == 0]).all()
     assert not np.isnan(web.cwnd_bytes[web.connections == 1]).any()
-    # A user may go on while the last ACK of the page before is lost.
+    # A user may continue while the last ACK of the previous page is lost.
     assert {0, 1} <= set(web.connections)
     assert 0.01 < np.nanmedian(series.srtt_s) < 1.0
 
@@ -133,7 +133,7 @@ def test_both_kinds_of_files_have_the_rows_of_python(
         kept = [run.trace is not None for run in written.simulation.runs]
         assert kept == [True, False]
     packed = parquet.read_table(tmp_path / "t.parquet")
-    # Everything else than text is read as numbers.
+    # Everything except text is read as numbers.
     options = pyarrow.csv.ConvertOptions(
         column_types=schema(kinds()), strings_can_be_null=True, quoted_strings_can_be_null=True
     )
@@ -198,8 +198,8 @@ AGGREGATES = cell(
 
 
 def test_ppdus_are_those_of_the_metrics(tmp_path: Path) -> None:
-    """The mean size of the access point's, which carry data alone; what failed of all; and each as
-    long as it lasts: no two overlap but where they collide.
+    """Trace and metrics agree on the mean size of the access point's data PPDUs, on failures, and
+    on airtime: PPDUs overlap only when they collide.
     """
     path = tmp_path / "trace.parquet"
     run = airtcp.simulate(loads(AGGREGATES), threads=1, trace=path).simulation.runs[0]
@@ -208,11 +208,11 @@ def test_ppdus_are_those_of_the_metrics(tmp_path: Path) -> None:
 
     measured = ap.time_s >= 0.5
     assert metrics["mpdus_per_ppdu_ap"] == pytest.approx(np.mean(ap.mpdus[measured]), rel=1e-12)
-    # Frames of up to 1538 bytes, and symbols of 3.6 us with 260 bits behind 36 us.
+    # Frames of up to 1538 bytes; symbols of 3.6 us carry 260 bits, after a preamble of 36 us.
     assert set(ap.receiver) == {"a/0", "a/1"}
     assert np.all(ap.size_bytes <= 1538 * ap.mpdus)
     assert np.all(ap.airtime_s >= 36e-6 + 8 * ap.size_bytes / 260 * 3.6e-6 - 1e-9)
-    # Block ACK requests want an answer too, and are not here; they follow drops alone.
+    # Block ACK requests, which follow drops only, expect responses too but are not in the trace.
     measured = ppdus.time_s >= 0.5
     assert np.mean(ppdus.failed[measured]) == pytest.approx(metrics["failed_ppdu_ratio"], abs=0.01)
     assert ppdus.failed.sum() > 20

@@ -1,4 +1,4 @@
-"""Logs: what is used of them and why not, what is in them, and the scenario that comes out."""
+"""Request logs: the lines used and skipped, their statistics, and the scenario they become."""
 
 import gzip
 import json
@@ -41,7 +41,7 @@ def call(*arguments: object) -> Result:
 
 
 def test_an_access_log_is_used_line_by_line_with_reasons(tmp_path: Path) -> None:
-    """Three of six lines; five seconds between two of one client, and zones of time are heeded."""
+    """Three of six lines are used; a client's two requests are 5 s apart, across time zones."""
     found = read_requests(written(tmp_path, LOG))
 
     assert found.sizes == [1000.0, 3000.0, 2000.0]
@@ -73,7 +73,7 @@ def test_other_forms_are_read_too(
 def test_a_study_is_arithmetic() -> None:
     """The mean of 100, 200, 300 and 400 bytes is 250 and the variance 12,500.
 
-    A pause counts as think time if it is neither too short nor the end of a visit: here only the
+    A gap counts as think time if it is neither too short nor the end of a visit: here only the
     second one.
     """
     gaps = (0.0, THOUGHT_S - 0.01, THOUGHT_S, VISIT_S)
@@ -101,8 +101,8 @@ def test_a_hyperexponential_fit_has_balanced_means() -> None:
 
 
 def test_fits_find_the_law_that_was_drawn_from() -> None:
-    """5,000 sizes of each law: it comes first, within 2 %; its distance is below 1.63 / sqrt(n),
-    which chance exceeds once in a hundred."""
+    """5,000 sizes of each law: the true law ranks first, within 2 %, at a distance below 1.63 /
+    sqrt(n), which chance exceeds once in a hundred."""
     draw = random.Random(3)
     drawn = {
         "lognormal": [draw.lognormvariate(9.0, 1.2) for _ in range(5000)],
@@ -115,7 +115,7 @@ def test_fits_find_the_law_that_was_drawn_from() -> None:
         best = [fit.law for fit in found.fits if fit.distance < 2 * found.fits[0].distance]
         assert law in best
         if law == "pareto":
-            # Hill's index of 250 values has a deviation of 1.4 / sqrt(250) = 0.09.
+            # Hill's index of 250 values has a standard deviation of 1.4 / sqrt(250) = 0.09.
             assert found.tail_index == pytest.approx(1.4, abs=0.3)
             assert found.fits[0].parameters["shape"] == pytest.approx(1.4, rel=0.05)
         if law == "lognormal":
@@ -142,7 +142,7 @@ def test_a_log_of_no_use_ends_with_status_2(tmp_path: Path, text: str, says: str
 def test_an_access_log_is_imported_as_it_is(tmp_path: Path) -> None:
     log, other = tmp_path / "a.log", tmp_path / "b.log"
     log.write_text(LOG)
-    # Lines in another form are for `airtcp traffic`, which has no other files to tell them from.
+    # Other formats need `airtcp traffic`: `import` could not tell them from its own JSON files.
     other.write_text(JSON)
 
     assert command("import", log).stdout == call("scenario", log).stdout != ""

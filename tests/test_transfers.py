@@ -1,4 +1,4 @@
-"""Transfers one by one, pictures and tables of results, as those see them who compute with them."""
+"""Single transfers, charts and tables of results, as library users get them."""
 
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ def test_times_of_transfers_are_those_that_are_measured(result: SimulationResult
 
 
 def test_each_transfer_begins_and_ends_where_the_trace_says(result: SimulationResult) -> None:
-    """The other witness: the events of the run. Both count nanoseconds."""
+    """Two independent sources, the trace's events and the transfers, agree to the nanosecond."""
     run = result.simulation.runs[0]
 
     def said(event: str) -> set[tuple[str, int]]:
@@ -57,8 +57,8 @@ def test_each_transfer_begins_and_ends_where_the_trace_says(result: SimulationRe
 
 
 def test_sizes_are_the_payload_of_data(result: SimulationResult) -> None:
-    """12345 bytes each of the phone's; those of the laptops, requests not among them, make their
-    goodput but for what was under way at both ends of the measured time."""
+    """Each transfer of the phone has 12345 bytes. The laptops' transfers, without requests, add up
+    to their goodput except for those in progress at either end of the measured time."""
     table = result.simulation.transfers().to_pandas()
 
     phone = table[table["flow"] == "phone/0"]
@@ -85,7 +85,7 @@ def test_the_file_has_the_table(result: SimulationResult, tmp_path: Path, ending
     scenario, path = tmp_path / "cell.toml", tmp_path / f"transfers.{ending}"
     scenario.write_text(CELL)
     for _ in range(2):
-        # What airtcp has written it overwrites.
+        # airtcp overwrites its own file.
         arguments = ["simulate", str(scenario), "--transfers", str(path), "--json"]
         assert call(*arguments).exit_code == 0
 
@@ -108,11 +108,11 @@ def test_a_file_of_others_and_a_name_of_none_are_refused(tmp_path: Path) -> None
         airtcp.simulate(airtcp.load(CELL), transfers=tmp_path / "transfers.txt")
 
 
-# Pictures and tables.
+# Charts and tables.
 
 
 def png(figure: Any) -> bytes:
-    """The first bytes of a picture in a notebook."""
+    """Return the first bytes of the picture that a notebook shows."""
     return bytes(figure._repr_png_()[:4])
 
 

@@ -1,4 +1,4 @@
-"""Quantities: what is read, what is refused, and that what is written can be read again."""
+"""Quantities: valid and invalid texts, and that written quantities can be read again."""
 
 import re
 from collections.abc import Callable
@@ -101,7 +101,7 @@ def test_any_decimal_is_read_exactly_or_refused(number, unit: str) -> None:
 
 @given(st.text(max_size=20))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    """Nothing but UnitError comes out, and what the published pattern takes has the right form."""
+    """Only UnitError is raised, and texts that match the published pattern have the right form."""
     quantities = [
         (units.parse_time_s, units.TIME),
         (units.parse_rate_bps, units.RATE),

@@ -1,4 +1,4 @@
-"""Verdicts: targets are judged by intervals, as rarely wrong as they say, and cost no physics."""
+"""Verdicts: confidence intervals decide targets, and are wrong no more often than stated."""
 
 import json
 import re
@@ -47,7 +47,7 @@ def judged(text: str, *interval: float | None) -> Judged:
         ("transfer_time < 2 s", (2.5, 2.1, 2.9), "fails", -0.25),
         # One replication has no interval.
         ("transfer_time < 2 s", (1.0, None, None), "unknown", 0.5),
-        # Runs that are too short know what a time is at least.
+        # Runs that are too short give only a lower bound for a time.
         ("transfer_time < 2 s", (None, 3.0, None), "fails", -0.5),
         ("transfer_time < 2 s", (None, 1.5, None), "unknown", None),
         ("transfer_time > 2 s", (None, 2.5, None), "holds", 0.25),
@@ -67,7 +67,7 @@ def test_a_target_is_judged_by_its_whole_interval(text, interval, state, margin)
 @pytest.mark.parametrize(
     ("runs", "least_bps", "starved"),
     [
-        # Half of 1 Mb/s is enough, less is not; a quarter of the runs tell, and two at least.
+        # A run below half of 1 Mb/s is starved. A quarter of the runs, and at least two, must be.
         (8, [499e3, 499e3], 2),
         (8, [500e3, 500e3], 0),
         (8, [1e3], 0),
@@ -94,7 +94,7 @@ def test_a_flow_below_half_of_its_target_in_a_quarter_of_the_runs_is_starved(
 @pytest.mark.parametrize(
     ("ages_s", "text", "low_s"),
     [
-        # Half of ten pages in progress are older than 5.5 s; nine tell nothing of a percentile.
+        # The median age of ten pages in progress is 5.5 s; nine are too few for a percentile.
         (range(1, 11), "p90 page_time < 4 s", 5.5),
         (range(1, 10), "p90 page_time < 4 s", None),
         (range(1, 11), "laptop/upload p90 page_time < 4 s", None),
@@ -190,10 +190,10 @@ def test_intervals_of_many_targets_are_wider_so_that_all_are_right_together(targ
 
 @pytest.mark.slow
 def test_a_verdict_at_the_truth_is_wrong_no_more_often_than_it_says() -> None:
-    """The bounds are the truth: whatever is said of them is wrong.
+    """The bounds are the true values, so every definite verdict is wrong.
 
-    Two targets at .95 have each 2.5 % at the end that fails it. Of 200 seeds more than 20 that say
-    fails have a chance of .0003 at 5 %, and as many that say of the first that it holds less.
+    Each of two targets at .95 is missed with probability 2.5 %. At 5 % in all, more than 20 misses
+    in 200 seeds have probability .0003.
     """
     run: dict[str, Any] = {"warmup": "200 ms", "duration": "300 ms"}
     base = loads(cell(4, direction="upload", application=SATURATED, **run))
@@ -213,7 +213,7 @@ def test_a_verdict_at_the_truth_is_wrong_no_more_often_than_it_says() -> None:
     assert sum(whole == "fails" for whole, _, _ in told) <= 20
     for place in (1, 2):
         assert sum(one[place] == "holds" for one in told) <= 13  # at 2.5 %: chance .0007
-    # A bound beyond the width of an interval is told in nearly every run.
+    # Nearly every run decides a bound outside the width of the interval.
     easy = states(20, goodput=f"> {0.9 * goodput:.0f} b/s")
     assert sum(whole == "holds" for whole, _ in easy) >= 19
 
@@ -286,7 +286,7 @@ def test_traffic_has_the_targets_of_its_profile(text: str, told: list[tuple[str,
 
 
 def test_video_that_waits_in_queues_without_a_limit_does_not_hold() -> None:
-    """Twice what the air carries: next to nothing is lost, and no picture comes in time."""
+    """At twice the channel's capacity almost nothing is lost, but no picture arrives in time."""
     camera = '{ kind = "udp", packet = "1200 B", rate = "6 Mb/s" }'
     scenario = loads(cell(2, direction="upload", application=camera, duration="30 s"))
     found = airtcp.verdict(airtcp.simulate(scenario, replications=2))
@@ -307,7 +307,7 @@ def test_each_threshold_of_a_profile_has_its_source() -> None:
 
 
 def test_growth_ends_where_plan_says() -> None:
-    """Downloads of 802.11b share 5 Mb/s: 400 kb/s each end at some twelve stations."""
+    """802.11b downloads share 5 Mb/s: each gets 400 kb/s up to about twelve stations."""
     text = cell(4, warmup="2 s", duration="400 s", replications=10)
     scenario = loads(text).vary({"targets": {"laptop flow_goodput": "> 400 kb/s"}})
 

@@ -1,4 +1,4 @@
-"""The warm-up: MSER-5 as it is defined, on series whose transient is known, and in scenarios."""
+"""The warm-up: MSER-5 against its definition, series with a known transient, and scenarios."""
 
 import math
 import os
@@ -23,7 +23,7 @@ RNG = np.random.default_rng(20)
 
 
 def by_definition(series: np.ndarray) -> int | None:
-    """White 1997, over means of five: the width of the interval of the mean, as it is written."""
+    """White 1997, over means of five: the squared width of the mean's interval, by definition."""
     means = [sum(series[i : i + 5]) / 5 for i in range(0, len(series) - 4, 5)]
     n = len(means)
     best, width = 0, math.inf
@@ -38,7 +38,7 @@ def by_definition(series: np.ndarray) -> int | None:
 
 @pytest.mark.parametrize("n", [50, 203, 1000])
 def test_it_is_what_the_definition_says(n: int) -> None:
-    """Noise after a transient, whole numbers far from zero, and a series that never settles."""
+    """Noise after a transient, integers far from zero, and a series that never settles."""
     for _ in range(20):
         noise = RNG.normal(size=n) + 5.0 * np.exp(-np.arange(n) / RNG.uniform(1, n / 3))
         assert mser5(noise) == by_definition(noise)
@@ -51,7 +51,7 @@ def test_it_is_what_the_definition_says(n: int) -> None:
     ("length", "deleted"), [(0, 0), (5, 5), (12, 15), (100, 100), (250, 250), (350, None)]
 )
 def test_a_step_is_deleted_and_no_more(length: int, deleted: int | None) -> None:
-    """Whole batches are deleted: for 12 biased observations three of five, never more than half."""
+    """Whole batches are deleted: 12 biased values are three batches of five; never over half."""
     series = np.ones(500)
     series[:length] = 9.0
     assert mser5(series) == deleted
@@ -70,7 +70,7 @@ def test_series_that_say_nothing_are_refused(series: np.ndarray, message: str) -
         mser5(series)
 
 
-# Ten uploads with windows of four segments, which begin one after the other in 20 s.
+# Ten uploads with windows of four segments that start at random within 20 s.
 RUN: dict[str, Any] = {"warmup": "auto", "duration": "100 s", "replications": 2, "seed": 1}
 START = 'start = { distribution = "uniform", low = "0 s", high = "20 s" }'
 RAMP = cell(
@@ -81,7 +81,7 @@ RAMP = cell(
     flow="tcp = { receive_window = { segments = 4 } }",
     **RUN,
 )
-# 20 Mb/s into a cell of 11 Mb/s.
+# 20 Mb/s offered to a cell of 11 Mb/s.
 OVERLOAD = cell(
     name="a",
     application='{ kind = "udp", packet = "1500 B", rate = "20 Mb/s" }',
@@ -92,11 +92,11 @@ OVERLOAD = cell(
 
 @pytest.mark.parametrize("duration", ["100 s", "10 s", "100 ms"])
 def test_a_scenario_is_measured_when_all_have_begun(duration: str) -> None:
-    """The last of ten begins after 20 * 10/11 = 18.2 s in the mean, after 15 s nearly always.
+    """The last of ten starts after 20 * 10/11 = 18.2 s on average, nearly always after 15 s.
 
-    In five pilots one begins after 19 s with probability 1 - 0.95^50 = 0.92. From the mean over
-    pilots nothing beyond 25 s, which is a quarter of the series, can be told from noise. Short
-    pilots become longer.
+    In five pilot runs one starts after 19 s with probability 1 - 0.95^50 = 0.92. In the mean over
+    pilots nothing after 25 s, a quarter of the series, stands out from noise. Short pilots are
+    extended.
     """
     scenario = loads(RAMP.replace('"100 s"', f'"{duration}"'))
     assert scenario.run.warmup_ns is None
@@ -109,7 +109,7 @@ def test_a_scenario_is_measured_when_all_have_begun(duration: str) -> None:
 
 @pytest.mark.parametrize(("most_work", "seconds"), [(None, 320), (100_000, 20)])
 def test_a_queue_that_grows_for_ever_has_no_warmup(most_work, seconds, monkeypatch):
-    """Pilots do not grow far beyond what is asked for."""
+    """Pilot runs do not grow far beyond the requested duration."""
     monkeypatch.setattr(warmup, "_MOST_WORK", most_work or warmup._MOST_WORK)
     said = rf"no steady state within {seconds} s .* give run.warmup"
     with pytest.raises(SimulationError, match=said):
@@ -117,7 +117,7 @@ def test_a_queue_that_grows_for_ever_has_no_warmup(most_work, seconds, monkeypat
 
 
 def test_an_interruption_ends_the_pilots(interruptible: None) -> None:
-    """Of 80 h, which take minutes of CPU."""
+    """The pilots of 80 h would take minutes of CPU."""
     asked_s = []
 
     def interrupt() -> None:
@@ -134,7 +134,7 @@ def test_an_interruption_ends_the_pilots(interruptible: None) -> None:
 
 
 def test_the_result_has_the_warmup_that_was_found() -> None:
-    """And it says the same when it is run again with it."""
+    """A run with that warm-up gives the same result."""
     result = airtcp.simulate(loads(RAMP), threads=1)
     found = result.scenario.run.warmup_ns
     assert found == find_warmup_ns(loads(RAMP), threads=1)

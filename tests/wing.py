@@ -1,4 +1,4 @@
-"""A mark for the tests of airtcp that want a verb or view of airtcp-papers, too."""
+"""A pytest mark for tests that need a verb or view of airtcp-papers."""
 
 import pytest
 from airtcp.extensions import verbs
