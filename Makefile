@@ -13,8 +13,7 @@ CORE_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.r
 UV := $(filter uv,$(INSTALLER))
 # Versions of packages are those of uv.lock; `make lock` takes newer ones. pip takes them from requirements.lock, the
 # same as a list. `make` builds the core itself, so uv does not install the project.
-SYNC := UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv sync --quiet --frozen --inexact --no-install-project --no-default-groups \
-	--compile-bytecode --extra web
+SYNC := UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv sync --quiet --frozen --inexact --no-install-project --no-default-groups --extra web
 PIP := $(BIN)/python -m pip install --quiet --constraint requirements.lock
 
 # Verbs follow one another. What a verb needs is made side by side, the core while packages are installed.
@@ -57,7 +56,7 @@ $(STAMPS)/hatchling: $(STAMPS)/packages
 
 $(STAMPS)/dev: $(STAMPS)/packages $(STAMPS)/hatchling
 	$(SAY) 'packages for developers: about 400 MB to fetch'
-	@$(if $(UV),$(SYNC),$(PIP)) --group dev
+	@$(if $(UV),$(SYNC) --compile-bytecode,$(PIP)) --group dev
 	$(SAY) 'packages for developers are there'
 	@touch $@
 
