@@ -41,7 +41,7 @@ html_copy_source = False
 
 
 def setup(app: Any) -> None:
-    """Shows a CSV file as a table where a page links it on a line of its own."""
+    """Show a CSV file as a table where a page links it on a line of its own."""
 
     def read(_app: Any, page: str, source: list[str]) -> None:
         source[0] = tables.directives(source[0])

@@ -24,7 +24,7 @@ PICTURE = DOCS / "images" / "ack-gain.png"
 
 
 def gains(record: dict[str, Any]) -> str:
-    """Lists goodput with one ACK each, then gains, by PHY and number of downloads."""
+    """List goodput with one ACK each, then gains, by PHY and number of downloads."""
     rows: dict[tuple[str, int], dict[str, list[float]]] = {}
     for phy, count, acks, *numbers in record["rows"]:
         rows.setdefault((phy, count), {})[acks] = numbers
@@ -46,7 +46,7 @@ def gains(record: dict[str, Any]) -> str:
 
 @cache
 def made() -> tuple[dict[str, Any], bytes]:
-    """Makes the item in a folder of its own. Returns its record and its picture."""
+    """Make the item in a folder of its own. Return its record and its picture."""
     (item,) = find("acks")
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)

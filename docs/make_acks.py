@@ -37,7 +37,7 @@ from acks.ways import (  # noqa: E402
 
 
 def gains(standard: str) -> str:
-    """Lists goodput with two segments for an ACK, and the gain of each way, by pairs."""
+    """List goodput with two segments for an ACK, and the gain of each way, by pairs."""
     points = [(direction, count) for direction in DIRECTIONS for count in COUNTS]
     base = {point: goodputs(standard, *point, BASE) for point in points}
     head = ["", *_columns(points)]
@@ -65,7 +65,7 @@ def _gain(ours: Sequence[float], base: Sequence[float]) -> str:
 
 
 def with_bbr() -> str:
-    """Lists goodput of BBR version 3, and the gains of TACK and of an ACK for every eight."""
+    """List goodput of BBR version 3, and the gains of TACK and of an ACK for every eight."""
     points = [(direction, count) for direction in DIRECTIONS for count in COUNTS]
     rows = []
     for standard in STANDARDS:
@@ -81,7 +81,7 @@ def with_bbr() -> str:
 
 
 def limits() -> str:
-    """Lists the largest possible gain over an ACK for every two segments, and measured ones."""
+    """List the largest possible gain over an ACK for every two segments, and measured ones."""
     rows = []
     for standard in STANDARDS:
         bound = without_acks_bps(loads(written(standard, "download", 1, BASE)))

@@ -59,14 +59,14 @@ seed = 1
 
 
 def cell(standard: str, count: int, every: int, window: str) -> str:
-    """Simulated goodput in Mb/s, and the model less that in per cent."""
+    """Return simulated goodput in Mb/s, and the model less that in per cent."""
     scenario = SCENARIO.format(phy=PHY[standard], count=count, every=every, window=window)
     simulated, off = beside(scenario)
     return f"{tables.shown(simulated, 1, 1e6)}, {off:+.1f}"
 
 
 def beside(text: str) -> tuple[Interval, float]:
-    """Simulated goodput, and the model less that in per cent."""
+    """Return simulated goodput, and the model less that in per cent."""
     scenario = loads(text)
     simulated = simulate(scenario).metrics["goodput_bps"]
     model = predict(scenario).best("goodput_bps")
@@ -77,26 +77,26 @@ def beside(text: str) -> tuple[Interval, float]:
 
 
 def row(name: str, standard: str, count: int) -> list[str]:
-    """A row of a table: one number of downloads, all d."""
+    """Return a row of a table: one number of downloads, all d."""
     cells = [cell(standard, count, every, WINDOWS[name]) for every in EVERY]
     return [f"{standard}, {count}", *cells]
 
 
 def table(name: str) -> str:
-    """The table of one window."""
+    """Return the table of one window."""
     head = ["downloads", *(f"d = {every}" for every in EVERY)]
     rows = [row(name, standard, count) for standard in PHY for count in COUNTS]
     return tables.markdown(head, rows)
 
 
 def wired_cell(standard: str, window: int, delay_ms: float) -> str:
-    """The model less the simulation of one download over a wire in per cent: d = 1, d = 2."""
+    """Return model less simulation of one download over a link in per cent: d = 1, d = 2."""
     offs = [beside(wired(standard, window, delay_ms, every))[1] for every in (1, 2)]
     return ", ".join(f"{off:+.1f}" for off in offs)
 
 
 def wired(standard: str, window: int, delay_ms: float, every: int) -> str:
-    """The scenario of one download over a wire."""
+    """Return the scenario of one download over a link."""
     segments = f"{{ segments = {window} }}"
     text = SCENARIO.format(phy=PHY[standard], count=1, every=every, window=segments)
     path = f'path = [{{ delay = "{delay_ms:g} ms" }}]\n' if delay_ms else ""
@@ -104,13 +104,13 @@ def wired(standard: str, window: int, delay_ms: float, every: int) -> str:
 
 
 def wired_row(standard: str, window: int) -> list[str]:
-    """A row of the grid of wires: all delays of one window."""
+    """Return a row of the grid of links: all delays of one window."""
     cells = [wired_cell(standard, window, delay_ms) for delay_ms in DELAYS_MS]
     return [f"{standard}, {window}", *cells]
 
 
 def wires() -> str:
-    """The grid of wires."""
+    """Return the grid of links."""
     head = ["window", *(f"{delay_ms:g} ms" for delay_ms in DELAYS_MS)]
     return tables.markdown(head, [wired_row(phy, window) for phy in PHY for window in WIRED])
 

@@ -115,7 +115,7 @@ STORIES = {
 
 @cache
 def goodputs(name: str) -> dict[str, list[Interval]]:
-    """Simulates the variants of a story: the goodput of each bar, in b/s."""
+    """Simulate the variants of a story: the goodput of each bar, in b/s."""
     story = STORIES[name]
     found = {}
     for variant, changes in story.variants.items():

@@ -46,7 +46,7 @@ CHUNK_S = execute._LONGEST_S
 
 
 def own_cpu_s() -> float:
-    """What this process has used so far."""
+    """Return the resources that this process has used so far."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return usage.ru_utime + usage.ru_stime
 

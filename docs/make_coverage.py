@@ -54,25 +54,25 @@ NAMES = {
 
 @cache
 def measured() -> Any:
-    """Reads the numbers that were measured."""
+    """Read the numbers that were measured."""
     return json.loads(MEASURED.read_text("utf-8"))
 
 
 @cache
 def verdicts() -> tuple[Verdict, ...]:
-    """The cells, judged."""
+    """Return the cells, judged."""
     return tuple(map(judge.verdict_of, measured()["cells"]))
 
 
 def pooled() -> str:
-    """The coverage of each law and load."""
+    """Return the coverage of each law and load."""
     of_pools = {(pool.law, pool.load): pool for pool in map(judge.pool_of, measured()["pools"])}
     rows = [[law, *(_pool(of_pools.get((law, load))) for load in LOADS)] for law in LAWS]
     return tables.markdown(["law", *(f"load {load:g}" for load in LOADS)], rows)
 
 
 def gains() -> str:
-    """The gain of intervals: widths beside those of Student's intervals, at each place."""
+    """Return the gain of intervals: widths beside those of Student's intervals, at each place."""
     rows = [
         [f"{place}, {law}", *(_gain(place, law, metric) for metric in METRICS)]
         for place in PLACES
@@ -103,7 +103,7 @@ def _cells(of: Iterable[str], metrics: Sequence[str]) -> str:
 
 
 def rules() -> str:
-    """The rules, and the numbers that were measured."""
+    """Return the rules, and the numbers that were measured."""
     judged = [one for one in verdicts() if one.is_judged and not one.is_declined]
     of_pools = [judge.pool_of(record) for record in measured()["pools"]]
     declined = sum(one.is_declined for one in verdicts())
@@ -174,7 +174,7 @@ def _cell(one: Verdict | None) -> str:
 
 
 def short() -> str:
-    """The runs of twenty seconds: the share of intervals and bounds that hold."""
+    """Return the runs of twenty seconds: the share of intervals and bounds that hold."""
     tallies: dict[str, dict[str, int]] = json.loads(SHORT.read_text("utf-8"))
     head = ["metric", "runs", "Student's hold", "intervals told", "hold", "bounds told", "hold"]
     rows = []
@@ -212,7 +212,7 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def main(names: Iterable[str]) -> None:
-    """Makes the tables of these names, or all."""
+    """Make the tables of these names, or all."""
     tables.remake(PAGE, TABLES, list(names))
 
 

@@ -51,7 +51,7 @@ def pairs() -> str:
 
 
 def unpaired(change: Change) -> float:
-    """The half width of a difference of independent means: the root of the sum of squares."""
+    """Return the half width of a difference of independent means: the root of squares' sum."""
     assert change.a.half_width is not None
     assert change.b.half_width is not None
     return math.hypot(change.a.half_width, change.b.half_width)

@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parent / "gallery"
 
 
 def notebook(cells: list[tuple[str, str]]) -> nbformat.NotebookNode:
-    """A notebook that is not yet executed; every cell has a number instead of a random name."""
+    """Return a notebook to be executed; every cell has a number instead of a random name."""
     made = []
     for number, (kind, text) in enumerate(cells):
         new = nbformat.v4.new_markdown_cell if kind == "text" else nbformat.v4.new_code_cell

@@ -25,7 +25,7 @@ _HEAD = ("seed", "planted", "strength", "told first", "closes", "next", "closes"
 
 
 def gaps() -> str:
-    """Lists the planted gaps with what was said."""
+    """List the planted gaps with what was said."""
     said = [judge(one) for one in planted(SEEDS)]
     right = sum(one.is_right for one in said)
     last = ["", f"{len(said)} gaps", *[""] * 5, f"{right} right"]
@@ -33,7 +33,7 @@ def gaps() -> str:
 
 
 def without() -> str:
-    """Lists the measurements of networks that are as their scenarios say."""
+    """List the measurements of networks that are as their scenarios say."""
     said = [judge(one) for one in unchanged(UNCHANGED_SEEDS)]
     rows = [
         [str(one.planted.seed), one.gap.state, one.first or "nothing is explained away"]
@@ -43,7 +43,7 @@ def without() -> str:
 
 
 def sample() -> list[str]:
-    """Makes one row of the planted gaps, which takes some seconds."""
+    """Make one row of the planted gaps, which takes some seconds."""
     return _row(judge(next(planted([SEEDS[0]]))))
 
 

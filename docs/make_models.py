@@ -30,7 +30,7 @@ from accuracy.grids import GRIDS, Grid  # noqa: E402
 
 
 def table(grid: Grid) -> str:
-    """Writes a grid in Markdown. ValueError where a model is off and no reason is known."""
+    """Write a grid in Markdown. ValueError where a model is off and no reason is known."""
     simulated, rows = rows_of(grid)
     head = [grid.axis, *grid.points, "within 1 %", "within 5 %", "elsewhere"]
     lines = []

@@ -50,7 +50,7 @@ REASONS = {
 
 
 def results(of: Path) -> str:
-    """A row for each group, then one for each script that does not pass."""
+    """Return a row for each group, then one for each script that does not pass."""
     scripts = [path for group in GROUPS for path in sorted((of / group).glob("*.pkt"))]
     subprocess.run(["cargo", "build", "-q", "--release", "-p", "airtcp-packetdrill"], cwd=ROOT)
     runner = ROOT / "target/release/airtcp-packetdrill"

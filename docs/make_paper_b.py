@@ -54,13 +54,13 @@ def _bench() -> Bench:
 
 
 def run(file: str, stations: int, changes: Mapping[str, Any] | None = None) -> Simulation:
-    """The simulation of a scenario file of paper B with so many stations, varied."""
+    """Return the simulation of a scenario file of paper B with so many stations, varied."""
     varied = {"stations.station.count": stations, **(changes or {})}
     return simulate(_bench().scenario(file, varied), threads=1).simulation
 
 
 def downlink(simulation: Simulation) -> list[float]:
-    """What the access point gets across in each replication, b/s."""
+    """Return the access point's goodput in each replication, b/s."""
     return [
         sum(flow["goodput_bps"] for flow in one.answer["flows"] if flow["direction"] == "download")
         for one in simulation.runs
@@ -68,12 +68,12 @@ def downlink(simulation: Simulation) -> list[float]:
 
 
 def quotient(above: Sequence[float], below: Sequence[float]) -> Interval:
-    """The interval of a quotient over pairs of replications."""
+    """Return the interval of a quotient over pairs of replications."""
     return student_interval([a / b for a, b in zip(above, below, strict=True)], 0.95)
 
 
 def sent_twice(simulation: Simulation, mss_bytes: int, measured_s: float) -> float:
-    """The share of the access point's exchanges that carried nothing new."""
+    """Return the share of the access point's exchanges that carried nothing new."""
     segments = sum(downlink(simulation)) / 8.0 / mss_bytes * measured_s
     sent = sum(one.answer["stations"][0]["successes"] for one in simulation.runs)
     # A segment may lie across an end of the measured time.
@@ -88,7 +88,7 @@ def acks_per_segment(simulation: Simulation) -> float:
 
 
 def mean(simulation: Simulation, metric: str) -> float:
-    """The mean of a metric over replications."""
+    """Return the mean of a metric over replications."""
     value = simulation.metrics[metric].mean
     assert value is not None
     return value

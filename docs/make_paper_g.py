@@ -99,7 +99,7 @@ def run(
     flows: int = 1,
     megabytes: int = 10,
 ) -> Uploads:
-    """The uploads of a case of the paper, varied."""
+    """Return the uploads of a case of the paper, varied."""
     varied = {
         "mac.short_retry_limit": limit,
         "stations.node.count": flows,
@@ -162,7 +162,7 @@ def polling_table() -> str:
 
 
 def peer(delay: str, skip: int, *, retries: bool) -> Uploads:
-    """The uploads of a row of ns-2, as far as an unmodified one can skip ACKs."""
+    """Return the uploads of a row of ns-2, as far as an unmodified one can skip ACKs."""
     changes = {
         # Uploaded packets have DSDV's header of 20 bytes, which is no payload; ACKs have none.
         f"{TCP}.mss": "1020 B",
@@ -176,7 +176,7 @@ def peer(delay: str, skip: int, *, retries: bool) -> Uploads:
 
 
 def peer_rows(defaults: str) -> Rows:
-    """Reads the points of ns-2 that were made with the defaults of 2.35, or of 2002."""
+    """Read the points of ns-2 that were made with the defaults of 2.35, or of 2002."""
     rows = by_point(read(VALIDATION / "ns2" / "uploads.csv"))
     return {
         point: metrics

@@ -69,17 +69,17 @@ def _bench(*, quick: bool = False) -> Bench:
 
 
 def point(law: str, gap_s: float) -> Point:
-    """A law at one load."""
+    """Return a law at one load."""
     return observe(_bench(), law, gap_s)
 
 
 def varied_point(law: str, variation: str) -> Point:
-    """A law at the fifth load, varied; a quick run, which tells variations apart."""
+    """Return a law at the fifth load, varied; a quick run, which tells variations apart."""
     return observe(_bench(quick=True), law, gaps(law)[STATED], varied=VARIATIONS[variation])
 
 
 def relative(one: Point, *, beacons: bool = True) -> Interval:
-    """The mean transfer time over (29), less one."""
+    """Return the mean transfer time over (29), less one."""
     beta = service_s(one.law, beacons=beacons)
     model = beta / (1.0 - beta / one.gap_s)
     found = one.adjusted
@@ -136,7 +136,7 @@ def cycle_s(simulation: Simulation) -> float:
 
 
 def cycle_table() -> str:
-    """The cycle (4): what it is made of, in the model and on the air."""
+    """Return the cycle (4): what it is made of, in the model and on the air."""
     testbed = Parameters.testbed()
     simulation = endless(beacons=False)
     found, model = cycle_s(simulation), cycle_time(testbed)
@@ -168,7 +168,7 @@ def idle_s() -> float:
 
 
 def cycles_table() -> str:
-    """The cycle (4) in three standards, and (29) at a load of 0.9 with the simulated one."""
+    """Return the cycle (4) in three standards, and (29) at a load of 0.9 with the simulated one."""
     columns = []
     for standard in ("802.11a", "802.11b", "802.11g"):
         scenario = _bench().scenario("downloads", PHYS[standard])

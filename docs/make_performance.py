@@ -108,7 +108,7 @@ print(json.dumps({"cpu_s": min(took), "bytes": peak - before,
 
 
 def measured(text: str, repeats: int = REPEATS) -> dict[str, float]:
-    """What a scenario takes in a process of its own."""
+    """Return the time and memory that a scenario takes in a process of its own."""
     command = [sys.executable, "-c", RUN, str(repeats)]
     resolved = loads(text).to_json()
     done = subprocess.run(command, input=resolved, capture_output=True, text=True, check=True)

@@ -54,12 +54,12 @@ PANELS = (
 
 @cache
 def demo() -> Comparison:
-    """Computes the result of `make demo`."""
+    """Compute the result of `make demo`."""
     return compare(load(SCENARIO))
 
 
 def cells(result: Comparison) -> list[list[str]]:
-    """Shows the comparison as the demo does: the head, then a list of texts for each line."""
+    """Show the comparison as the demo does: the head, then a list of texts for each line."""
     head = ["metric", "model", "source", f"simulation, {100 * result.simulation.confidence:g} %"]
     lines = [
         [line.metric, line.model, line.source, line.simulation, line.difference, line.verdict]
@@ -69,27 +69,27 @@ def cells(result: Comparison) -> list[list[str]]:
 
 
 def table() -> str:
-    """Writes the comparison of the demo in Markdown."""
+    """Write the comparison of the demo in Markdown."""
     head, *lines = cells(demo())
     return tables.markdown(head, lines)
 
 
 @cache
 def printed() -> str:
-    """Runs the office at the width of the README."""
+    """Run the office at the width of the README."""
     command = [sys.executable, "-m", "airtcp", "run", str(OFFICE), "--quiet"]
     wide = os.environ | {"COLUMNS": str(COLUMNS)}
     return subprocess.run(command, capture_output=True, text=True, check=True, env=wide).stdout
 
 
 def whole_screen() -> str:
-    """Shows the screen of the office, but for its last line, which has the time that it took."""
+    """Show the screen of the office, but for its last line, which has the time that it took."""
     shown = printed().rstrip().rpartition("\n")[0].rstrip()
     return f"```text\n{shown}\n```"
 
 
 def screen() -> str:
-    """Shows the decision of the screen of the office."""
+    """Show the decision of the screen of the office."""
     decision, *_ = printed().split("\n\n")
     return "\n".join(["```text", decision, "...", "```"])
 
@@ -128,7 +128,7 @@ def office() -> bytes:
 
 
 def peers() -> str:
-    """Sums up the table that `make peers` writes: answers and CPU time of ns-2 and ns-3."""
+    """Sum up the table that `make peers` writes: answers and CPU time of ns-2 and ns-3."""
     text = BENCHES.read_text(encoding="utf-8").partition("side by side: begins")[2]
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")]

@@ -58,7 +58,7 @@ DIGITS = 6
 
 
 def keep(answer: Path) -> None:
-    """Keeps the values that `airtcp reproduce all claims --json` printed, one claim a line.
+    """Keep the values that `airtcp reproduce all claims --json` printed, one claim a line.
 
     The file may also have the answer about some items. Values of claims that were not made stay as
     they are.
@@ -77,7 +77,7 @@ def keep(answer: Path) -> None:
 
 
 def keep_long(answer: Path, command: str) -> None:
-    """Keeps the values that a longer run printed, by the command that makes them."""
+    """Keep the values that a longer run printed, by the command that makes them."""
     told = json.loads(answer.read_text("utf-8"))
     values = {one["id"]: _rounded(one["values"]) for one in told["claims"]}
     runs = {**long_runs(), command: values}
@@ -102,7 +102,7 @@ def judged() -> Sequence[Judgement]:
 
 
 def ours(one: Judgement) -> str:
-    """Shows our number for a claim, with its interval, and the run if it was a longer one."""
+    """Show our number for a claim, with its interval, and the run if it was a longer one."""
     if one.ours is None:
         return "–"
     command = command_of(one.claim.id)
@@ -111,7 +111,7 @@ def ours(one: Judgement) -> str:
 
 
 def scoreboard() -> str:
-    """Counts the items, the claims, the statements and their verdicts of each paper."""
+    """Count the items, the claims, the statements and their verdicts of each paper."""
     known, counts = items(), {}
     for letter in PAPERS:
         mine = [one for one in judged() if one.claim.paper == letter]
@@ -135,7 +135,7 @@ def counts(letter: str) -> str:
 
 
 def matrix(letter: str, where: str = "../../papers") -> str:
-    """Lists the figures and tables of a paper: small picture, verdicts, and a line of reason.
+    """List the figures and tables of a paper: small picture, verdicts, and a line of reason.
 
     `where` is the folder of the papers, seen from the page.
     """
@@ -157,7 +157,7 @@ def named(item: Item, where: str) -> str:
 
 
 def keep_pictures(out: Path) -> None:
-    """Makes the small pictures of the items that are made in `out`."""
+    """Make the small pictures of the items that are made in `out`."""
     PICTURES.mkdir(exist_ok=True)
     for item in items().values():
         whole = out / item.paper / f"{item.stem}.png"
@@ -166,7 +166,7 @@ def keep_pictures(out: Path) -> None:
 
 
 def rules() -> str:
-    """Lists the sets of rules that claims are made with."""
+    """List the sets of rules that claims are made with."""
     rows = [
         [one.name, one.uses, f"{'fitted: ' if one.fitted else ''}{one.why}"]
         for one in load_rules().values()
@@ -175,7 +175,7 @@ def rules() -> str:
 
 
 def every_claim(letter: str) -> str:
-    """Lists the claims of a paper."""
+    """List the claims of a paper."""
     rows = [
         [
             one.claim.id,
@@ -196,7 +196,7 @@ def every_claim(letter: str) -> str:
 
 
 def statements(letter: str) -> str:
-    """Lists the statements of a paper, each once, with its claims and the verdict on it."""
+    """List the statements of a paper, each once, with its claims and the verdict on it."""
     found: dict[tuple[str, str, str], list[Judgement]] = {}
     for one in judged():
         if one.claim.paper == letter:

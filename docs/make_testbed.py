@@ -69,19 +69,19 @@ NOTHING = [""] * len(LATENESS)
 
 
 def lateness(result: TestbedResult) -> list[str]:
-    """Shows the last three cells of a row."""
+    """Show the last three cells of a row."""
     lag = result.lag
     late = "–" if lag.p99_s is None else f"{1e6 * lag.p99_s:.0f} us"
     return [late, f"{LOADS[id(result)]:.1f}", "trusted" if lag.trusted else "not trusted"]
 
 
 def over(one: float, other: float) -> str:
-    """Shows by how much one is above the other."""
+    """Show by how much one is above the other."""
     return f"{100 * (one / other - 1):+.1f} %"
 
 
 def goodput() -> str:
-    """Lists endless downloads."""
+    """List endless downloads."""
     rows = []
     for standard in ("802.11b", "802.11g"):
         for congestion in ("reno", "cubic"):
@@ -106,7 +106,7 @@ def goodput() -> str:
 
 
 def uploads() -> str:
-    """Lists the shares of ten uploads, and draws them."""
+    """List the shares of ten uploads, and draws them."""
     rows = []
     for way, (simulated, measured) in uploads_by_way().items():
         for name, result in (("simulation", simulated), ("testbed", measured)):
@@ -132,13 +132,13 @@ def uploads() -> str:
 
 
 def extremes(result: TestbedResult | SimulationResult) -> tuple[float, float]:
-    """Takes the least and the largest goodput in the first run, in b/s."""
+    """Take the least and the largest goodput in the first run, in b/s."""
     all_of = rates(result)
     return 1e6 * all_of[0], 1e6 * all_of[-1]
 
 
 def aggregates() -> str:
-    """Lists one download in A-MPDUs, with and without GRO at the station."""
+    """List one download in A-MPDUs, with and without GRO at the station."""
     scenario = bulk("802.11n", limit=1000)
     simulated = simulate(scenario, replications=REPLICATIONS)
 
@@ -161,7 +161,7 @@ def aggregates() -> str:
 
 
 def windows() -> str:
-    """Lists windows, losses and goodput, and draws windows over time."""
+    """List windows, losses and goodput, and draws windows over time."""
     rows = []
     for congestion, (simulated, measured, seen) in windows_by_congestion().items():
         times_s, segments = traced(simulated)
@@ -208,7 +208,7 @@ def draw_sequences() -> None:
 
 
 def keeping_up() -> str:
-    """Lists the lateness of packets in the best of three runs with a download for every station."""
+    """List the lateness of packets in the best of three runs with a download for every station."""
     rows = []
     for standard, count in ACTIVE.items():
         scenario = bulk(standard, count=count, duration=_KEEPING_UP_S)
@@ -234,7 +234,7 @@ def keeping_up() -> str:
 
 
 def alone() -> str:
-    """Lists downloads of paper H's test bed that meet no other."""
+    """List downloads of paper H's test bed that meet no other."""
     scenario = alone_scenario()
     rows = []
     for name, result in (
@@ -259,7 +259,7 @@ def alone() -> str:
 
 
 def transfers() -> str:
-    """Lists paper H's downloads by models, simulation and testbed, and draws them."""
+    """List paper H's downloads by models, simulation and testbed, and draws them."""
     rows = []
     for one in real_points():
         law = one.point.law
@@ -295,7 +295,7 @@ def _percent_above(base: float, value: float) -> float:
 
 
 def acks() -> str:
-    """Lists paper H's refined model with as many ACKs as were counted on the testbed."""
+    """List paper H's refined model with as many ACKs as were counted on the testbed."""
     rows = []
     for one in real_points():
         point, counted = one.point, one.packets

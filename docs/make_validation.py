@@ -103,7 +103,7 @@ def beginning(ssthresh: int, min_rto_s: float, warmup_s: int, duration_s: int = 
 
 
 def beginnings_table() -> str:
-    """What five endless downloads with W = 1000 still know of how they began, in Markdown."""
+    """Return how the beginning still shows in five endless downloads, W = 1000, in Markdown."""
     head = (
         "threshold",
         "least RTO",

@@ -32,7 +32,7 @@ STATUSES = (
 
 
 def main() -> int:
-    """Writes the pages into a directory, man1 in it; exit status 0."""
+    """Write the pages into a directory, man1 in it; exit status 0."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("directory", type=Path)
     folder = parser.parse_args().directory / "man1"
@@ -64,7 +64,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def page(name: str, command: Any, context: Any, more: list[tuple[str, list[Any]]]) -> str:
-    """The text of a page: name, synopsis, what the command does, its options, exit statuses."""
+    """Return the text of a page: name, synopsis, description, options, exit statuses."""
     help_text = (command.help or "").strip()
     # The first sentence stands beside the name, as `apropos` wants it.
     summary = " ".join(help_text.split("\n\n")[0].split()).rstrip(".")
@@ -96,7 +96,7 @@ def entries(rows: Any) -> Iterator[str]:
 
 
 def escaped(text: str) -> str:
-    """A text in which nothing is read as a request or an escape of roff."""
+    """Return a text in which nothing is read as a request or an escape of roff."""
     plain = text.replace("\\", "\\e").replace("-", "\\-")
     return re.sub(r"(?m)^([.'])", r"\\&\1", plain)
 

@@ -61,7 +61,7 @@ FOLDERS = ("tutorial", "howto", "reference", "explanation", "papers", "developme
 
 
 def written() -> list[Path]:
-    """Lists all pages, the one that leads to the others first."""
+    """List all pages, the one that leads to the others first."""
     return [
         DOCS / "index.md",
         *(page for name in FOLDERS for page in sorted((DOCS / name).glob("*.md"))),
@@ -79,18 +79,18 @@ class Stored(NamedTuple):
     sample: Callable[[], list[str]] | None
 
     def is_current(self) -> bool:
-        """Makes the table again, and compares."""
+        """Make the table again, and compare."""
         return tables.is_current(self.page, self.name, self.make())
 
     def has_sample(self) -> bool:
-        """Makes the row again, and looks for it in the table."""
+        """Make the row again, and look for it in the table."""
         assert self.sample is not None
         line = tables.line(self.sample())
         return line in tables.found(tables.whole(self.page), self.name).splitlines()
 
 
 def stored() -> Iterator[Stored]:
-    """Lists the tables that are stored, and those that follow from declarations."""
+    """List the tables that are stored, and those that follow from declarations."""
     for script, quick in {**STORED, **dict.fromkeys(BUILT)}.items():
         module = import_module(script)
         pages, samples = getattr(module, "PAGES", {}), getattr(module, "SAMPLES", {})
@@ -101,7 +101,7 @@ def stored() -> Iterator[Stored]:
 
 
 def build() -> None:
-    """Writes the tables that follow from declarations, where they have changed."""
+    """Write the tables that follow from declarations, where they have changed."""
     for one in stored():
         if one.script in BUILT:
             tables.remake(one.page, {one.name: one.make})
@@ -121,7 +121,7 @@ def stale(*, long: bool) -> Iterator[str]:
 
 
 def main() -> None:
-    """Makes tables, or checks them with exit status 1 if one is stale."""
+    """Make tables, or check them with exit status 1 if one is stale."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="compare tables instead")
     parser.add_argument("--long", action="store_true", help="those, too, that take minutes")

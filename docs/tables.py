@@ -21,17 +21,17 @@ _LINK = r"(?m)^\[[^\]\n]+\]\((\S+\.csv)\)$"
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Writes a table with this head."""
+    """Write a table with this head."""
     return "\n".join(map(line, [head, ["---"] * len(head), *rows]))
 
 
 def line(cells: Sequence[str]) -> str:
-    """Writes a row of a table."""
+    """Write a row of a table."""
     return "| " + " | ".join(cells) + " |"
 
 
 def found(page: str, name: str) -> str:
-    """Takes the table of that name from a page. ValueError if there is no such place."""
+    """Take the table of that name from a page. ValueError if there is no such place."""
     match = re.search(
         rf"(?s)<!-- table {name}: begins -->\n\n(.*?)\n\n<!-- table {name}: ends -->", page
     )
@@ -41,23 +41,23 @@ def found(page: str, name: str) -> str:
 
 
 def cells(path: Path, name: str) -> list[list[str]]:
-    """Reads the rows of a table of the page at `path`, without its head."""
+    """Read the rows of a table of the page at `path`, without its head."""
     rows = found(whole(path), name).splitlines()[2:]
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
 
 
 def number(cell: str) -> float:
-    """Reads the number that a cell begins with."""
+    """Read the number that a cell begins with."""
     return float(cell.split()[0].rstrip("%"))
 
 
 def numbers(path: Path, name: str) -> dict[str, list[float]]:
-    """Reads the number that each cell of a table begins with, by the first cell of its row."""
+    """Read the number that each cell of a table begins with, by the first cell of its row."""
     return {first: [*map(number, others)] for first, *others in cells(path, name)}
 
 
 def put(page: str, name: str, table: str) -> str:
-    """Puts `table` into its place on a page. ValueError if there is no such place."""
+    """Put `table` into its place on a page. ValueError if there is no such place."""
     pattern = re.compile(
         rf"(<!-- table {name}: begins -->\n).*?(<!-- table {name}: ends -->)", re.DOTALL
     )
@@ -67,7 +67,7 @@ def put(page: str, name: str, table: str) -> str:
 
 
 def places(path: Path) -> list[str]:
-    """Lists the names of the tables of a page."""
+    """List the names of the tables of a page."""
     text = path.read_text(encoding="utf-8")
     names = re.findall(r"<!-- table (\S+): (?:begins|\S+\.csv) -->", text)
     marked = re.findall(_FILE.format(r"\S+"), text)
@@ -77,7 +77,7 @@ def places(path: Path) -> list[str]:
 
 
 def whole(path: Path) -> str:
-    """Reads a page with the tables of its CSV files in their places."""
+    """Read a page with the tables of its CSV files in their places."""
 
     def shown(file: str) -> str:
         with (path.parent / file).open(encoding="utf-8", newline="") as rows:
@@ -97,7 +97,7 @@ def whole(path: Path) -> str:
 
 
 def directives(page: str) -> str:
-    """Writes the links to CSV files that stand on a line of their own as tables for Sphinx."""
+    """Write the links to CSV files that stand on a line of their own as tables for Sphinx."""
     return re.sub(
         _LINK,
         lambda match: f"```{{csv-table}}\n:file: {match[1]}\n:header-rows: 1\n```",
@@ -106,7 +106,7 @@ def directives(page: str) -> str:
 
 
 def as_csv(table: str) -> str:
-    """Writes a table of Markdown as CSV."""
+    """Write a table of Markdown as CSV."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     for number, row in enumerate(table.splitlines()):
@@ -117,12 +117,12 @@ def as_csv(table: str) -> str:
 
 
 def file(name: str) -> str:
-    """Writes the place of a CSV file on a page."""
+    """Write the place of a CSV file on a page."""
     return f"[{name}.csv](../data/{name}.csv)"
 
 
 def is_current(path: Path, name: str, table: str) -> bool:
-    """Compares a table with the one that the page has, or its CSV file."""
+    """Compare a table with the one that the page has, or its CSV file."""
     file = _file(path, name)
     if file is None:
         return found(path.read_text(encoding="utf-8"), name) == table
@@ -130,7 +130,7 @@ def is_current(path: Path, name: str, table: str) -> bool:
 
 
 def remake(path: Path, makers: Mapping[str, Callable[[], str]], names: Sequence[str] = ()) -> None:
-    """Writes the tables of these names, or all, of the page at `path`, where they have changed."""
+    """Write the tables of these names, or all, of the page at `path`, where they have changed."""
     for name in names or makers:
         table = makers[name]()
         file = _file(path, name)
@@ -153,7 +153,7 @@ def _file(path: Path, name: str) -> Path | None:
 
 
 def shown(interval: Interval, decimals: int = 3, unit: float = 1.0) -> str:
-    """Shows mean and half width of an interval that has both, in multiples of `unit`."""
+    """Show mean and half width of an interval that has both, in multiples of `unit`."""
     assert interval.mean is not None
     assert interval.half_width is not None
     return f"{interval.mean / unit:.{decimals}f} ± {interval.half_width / unit:.{decimals}f}"

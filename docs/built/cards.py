@@ -11,13 +11,13 @@ from airtcp.predict.cards import cards as all_cards
 
 
 def cards() -> str:
-    """Lists the models."""
+    """List the models."""
     head = ["model", "asked about", "answers", "reads", "assumes something about"]
     return tables.markdown(head, [_row(card) for card in all_cards()])
 
 
 def harmless() -> str:
-    """Lists the keys that no model reads."""
+    """List the keys that no model reads."""
     rows = [[f"`{key}`", reason] for key, reason in HARMLESS.items()]
     return tables.markdown(["key", "no model reads it because"], rows)
 

@@ -14,7 +14,7 @@ from typer.main import get_command
 
 @cache
 def _commands() -> dict[str, tuple[Any, Any]]:
-    """Maps the path of each command, such as "traffic show", to itself and its context."""
+    """Map the path of each command, such as "traffic show", to itself and its context."""
     whole: Any = get_command(app)
     return dict(_below("", whole, whole.make_context("airtcp", [], resilient_parsing=True)))
 
@@ -37,7 +37,7 @@ def _file(path: str) -> str:
 
 
 def commands() -> str:
-    """Lists the commands: what each does, its usage, its options, and its CSV file."""
+    """List the commands: what each does, its usage, its options, and its CSV file."""
     sections = []
     for path, (command, context) in _commands().items():
         does = " ".join((command.help or "").split())
@@ -60,7 +60,7 @@ def _records(path: str) -> list[tuple[str, str]]:
 
 
 def options(path: str) -> str:
-    """Lists arguments and options of a command with their meaning."""
+    """List arguments and options of a command with their meaning."""
     rows = [
         [f"`{term}`", " ".join(meaning.split()).replace("|", "\\|")]
         for term, meaning in _records(path)

@@ -86,7 +86,7 @@ def _called(name: str) -> str:
 
 
 def keys() -> str:
-    """Lists the tables of the written form with the names of their keys, each with its CSV file."""
+    """List the tables of the written form with the names of their keys, each with its CSV file."""
     known = _known()
     sections = []
     for name, heading in SECTIONS.items():
@@ -97,7 +97,7 @@ def keys() -> str:
 
 
 def section(name: str) -> str:
-    """Lists the keys of a table: type, default, source, meaning."""
+    """List the keys of a table: type, default, source, meaning."""
     table = _known()[name]
     rows = []
     for key, its in table["properties"].items():
@@ -122,7 +122,7 @@ def _holds(key: Schema, of_size: bool) -> str:
 
 
 def presets(table: type[Table]) -> str:
-    """Lists the values that each preset of a table of rules stands for."""
+    """List the values that each preset of a table of rules stands for."""
     rules = {name: key.default.of_preset for name, key in declarations(table).items()}
     known = {name: values for name, values in rules.items() if values is not None}
     rows = [
@@ -140,7 +140,7 @@ def _cell(value: Any) -> str:
 
 
 def timing() -> str:
-    """Lists the times of each standard, those included that follow from others."""
+    """List the times of each standard, those included that follow from others."""
     rows = []
     for name, preamble in [(name, {}) for name in STANDARDS] + [("802.11b", {"preamble": "short"})]:
         phy = _resolved({"standard": name, **preamble}).phy
@@ -156,7 +156,7 @@ def _resolved(phy: dict[str, Any]) -> ResolvedScenario:
 
 
 def categories() -> str:
-    """Lists the default EDCA parameters in 802.11b, and the TXOP limits of all standards."""
+    """List the default EDCA parameters in 802.11b, and the TXOP limits of all standards."""
     b, a = STANDARDS["802.11b"], STANDARDS["802.11a"]
     rows = []
     for category in EDCA_CATEGORIES:

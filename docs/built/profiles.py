@@ -18,7 +18,7 @@ _SHOWN = (("802.11n", 20), ("802.11ax", 20), ("802.11ax", 40), ("802.11ax", 80),
 
 
 def access_points_table() -> str:
-    """Lists the access points: each key of `[ap]`, its value, its source."""
+    """List the access points: each key of `[ap]`, its value, its source."""
     rows = []
     for word, one in access_points().items():
         rows += _rows(word, one.meaning, one.keys, one.source)
@@ -26,7 +26,7 @@ def access_points_table() -> str:
 
 
 def devices_table() -> str:
-    """Lists the devices: each key, its value, its source."""
+    """List the devices: each key, its value, its source."""
     rows = []
     for one in devices().values():
         keys: dict[str, Any] = {
@@ -44,7 +44,7 @@ def devices_table() -> str:
 
 
 def traffic_table() -> str:
-    """Lists the traffic: each key of its flows, its value, its source."""
+    """List the traffic: each key of its flows, its value, its source."""
     rows = []
     for one in traffic().values():
         for number, (ending, keys) in enumerate(one.flows.items()):
@@ -56,7 +56,7 @@ def traffic_table() -> str:
 
 
 def device_names() -> str:
-    """Lists the devices with their keys."""
+    """List the devices with their keys."""
     rows = []
     for one in devices().values():
         keys = {
@@ -72,7 +72,7 @@ def device_names() -> str:
 
 
 def traffic_names() -> str:
-    """Lists the traffic by name."""
+    """List the traffic by name."""
     rows = [[f"`{one.name}`", one.meaning, one.purpose or ""] for one in traffic().values()]
     return markdown(["traffic", "meaning", "purpose"], rows)
 
@@ -93,7 +93,7 @@ def _rows(
 
 
 def places_table() -> str:
-    """Lists the places, and the rates that follow."""
+    """List the places, and the rates that follow."""
     head = ["place", "", "signal", "source"]
     head += [f"MCS, {standard}, {width} MHz" for standard, width in _SHOWN]
     head += [f"Mb/s, {standard}" for standard in ("802.11g", "802.11b")]
@@ -115,7 +115,7 @@ def places_table() -> str:
 
 
 def targets_table() -> str:
-    """Lists the default targets of each kind of traffic, with their sources."""
+    """List the default targets of each kind of traffic, with their sources."""
     rows = [
         [word if number == 0 else "", f"`{one.metric}`", f"`{one.bound}`", one.reason]
         for word, targets in EXPECTED.items()

@@ -11,7 +11,7 @@ from tables import markdown
 
 
 def metrics() -> str:
-    """Lists every metric: unit, scopes, better values, definition."""
+    """List every metric: unit, scopes, better values, definition."""
     rows = (
         (f"`{one.name}`", one.unit, scopes(one), one.better or "", one.meaning)
         for one in METRICS.values()
@@ -20,7 +20,7 @@ def metrics() -> str:
 
 
 def names() -> str:
-    """Lists the names of all metrics by their unit."""
+    """List the names of all metrics by their unit."""
     units = dict.fromkeys(one.unit for one in METRICS.values())
     rows = [
         [unit or "–", ", ".join(f"`{one.name}`" for one in METRICS.values() if one.unit == unit)]
@@ -35,7 +35,7 @@ def scopes(metric: Metric) -> str:
 
 
 def records(kind: type[Flow] | type[Station]) -> str:
-    """Lists the keys of a record and their meaning."""
+    """List the keys of a record and their meaning."""
     rows = ((f"`{one.name}`", one.metadata["meaning"]) for one in fields(kind))
     return markdown((f"key of a {kind.__name__.lower()}", "meaning"), rows)
 

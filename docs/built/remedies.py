@@ -9,7 +9,7 @@ from tables import markdown
 
 
 def remedies() -> str:
-    """Lists the remedies, in the order of the catalogue."""
+    """List the remedies, in the order of the catalogue."""
     rows = [
         [
             f"`{one.name}`",

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 
 def scenario() -> str:
-    """Lists the fields of all tables, each table after the one that first names it."""
+    """List the fields of all tables, each table after the one that first names it."""
     known: dict[type, None] = {ResolvedScenario: None}
     queue: list[type] = [ResolvedScenario]
     while queue:
@@ -63,7 +63,7 @@ def _rows(table: type) -> list[list[str]]:
 
 
 def _tables(kind: Any) -> list[type]:
-    """Finds the tables in a type, and the dataclasses, whose fields say what they mean."""
+    """Find the tables in a type, and the dataclasses, whose fields say what they mean."""
     if isinstance(kind, type) and (issubclass(kind, BaseModel) or is_dataclass(kind)):
         return [kind]
     return [table for part in get_args(kind) for table in _tables(part)]

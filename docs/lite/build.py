@@ -75,7 +75,7 @@ def build(core: Path, folder: Path) -> None:
 
 
 def _sources() -> Iterator[tuple[str, bytes]]:
-    """The files of airtcp and of what it imports, with the core of the browser."""
+    """Return the files of airtcp and of what it imports, with the core of the browser."""
     for path in sorted(PACKAGE.rglob("*")):
         name = path.relative_to(PACKAGE.parent).as_posix()
         compiled = path.suffix in (".so", ".pyd", ".pyc", ".pyi")
@@ -112,7 +112,7 @@ def _python(folder: Path) -> None:
 
 
 def _needed(known: dict[str, Any]) -> list[str]:
-    """The packages and everything that they depend on, by their names in the lock file."""
+    """Return the packages and everything that they depend on, by their names in the lock file."""
     needed: dict[str, None] = {}
     waiting = list(COMPILED)
     while waiting:

@@ -15,7 +15,7 @@ class ByTime:
     """Lets an ACK wait until 5 ms have gone by since the last one."""
 
     def delay_ns(self, arrival: Arrival) -> int:
-        """Returns the rest of the 5 ms."""
+        """Return the rest of the 5 ms."""
         if arrival.since_ack_ns is None:
             return 0
         return max(0, INTERVAL_NS - arrival.since_ack_ns)

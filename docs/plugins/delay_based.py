@@ -18,7 +18,7 @@ class DelayBased(airtcp.congestion.Reno):
         self._next_ns = 0
 
     def on_ack(self, window: Window, event: Event) -> None:
-        """Notes the least round trip; moves the window by a segment once in a round trip."""
+        """Note the least round trip; move the window by a segment once in a round trip."""
         if event.rtt_ns is None:
             super().on_ack(window, event)
             return

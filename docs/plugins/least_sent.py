@@ -19,11 +19,11 @@ class LeastSent(airtcp.queues.Fifo):
         self._sent: defaultdict[int, int] = defaultdict(int)
 
     def next(self, receiver: int | None) -> Packet | None:
-        """Returns the oldest packet of the flow that has sent least."""
+        """Return the oldest packet of the flow that has sent least."""
         return min(self.of(receiver), key=lambda one: (self._sent[one.flow], one.id), default=None)
 
     def on_arrival(self, packet: Packet, now_ns: int, is_full: bool) -> Packet | None:
-        """Takes the packet in, and drops the newest of the flow that has sent most."""
+        """Take the packet in, and drop the newest of the flow that has sent most."""
         self.packets[packet.id] = packet
         if not is_full:
             return None
@@ -32,7 +32,7 @@ class LeastSent(airtcp.queues.Fifo):
         return victim
 
     def on_departure(self, packet: Packet, now_ns: int) -> Fate:
-        """Counts the packet, and sends it."""
+        """Count the packet, and send it."""
         self._sent[packet.flow] += packet.size
         return super().on_departure(packet, now_ns)
 

@@ -21,7 +21,7 @@ class ProportionalFair:
         self._served: defaultdict[int, float] = defaultdict(float)
 
     def choose(self, candidates: Sequence[Candidate]) -> Candidate:
-        """Returns the candidate with the largest quotient; of equals the one of lowest number."""
+        """Return the candidate with the largest quotient; of equals the one of lowest number."""
         self._rates.update((one.receiver, one.rate_bps or 1) for one in candidates)
 
         def quotient(one: Candidate) -> float:
@@ -30,7 +30,7 @@ class ProportionalFair:
         return max(candidates, key=quotient)
 
     def on_airtime(self, receiver: int, airtime_ns: int) -> None:
-        """Notes what the airtime carries at the station's rate, and forgets a part of all."""
+        """Note what the airtime carries at the station's rate, and forget a part of all."""
         kept = 1.0 - min(1.0, airtime_ns / WINDOW_NS)
         for one in self._served:
             self._served[one] *= kept

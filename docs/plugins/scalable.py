@@ -12,7 +12,7 @@ class Scalable(airtcp.congestion.Reno):
     """Reno but for the growth of congestion avoidance and what a loss leaves."""
 
     def avoid(self, window: Window, event: Event) -> None:
-        """Adds a byte for each hundred that are acknowledged; the rest counts at the next ACK."""
+        """Add a byte for each hundred that are acknowledged; the rest counts at the next ACK."""
         gained, self._fraction = divmod(self._fraction + event.acked, 100)
         window.cwnd += gained
 

@@ -26,7 +26,7 @@ People = list[dict[str, str]]
 
 
 def main() -> int:
-    """Writes or checks; exit status 1 where a check finds another text."""
+    """Write or check; exit status 1 where a check finds another text."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing")
     args = parser.parse_args()
@@ -52,7 +52,7 @@ def full_name(person: dict[str, str]) -> str:
 
 
 def paper(text: str, people: People) -> str:
-    """The paper with these people in its front matter, each affiliation once."""
+    """Return the paper with these people in its front matter, each affiliation once."""
     places = list(dict.fromkeys(one.get("affiliation", UNKNOWN) for one in people))
     authors: list[dict[str, Any]] = []
     for one in people:
@@ -66,13 +66,13 @@ def paper(text: str, people: People) -> str:
 
 
 def block(entries: list[dict[str, Any]]) -> str:
-    """A list of mappings in YAML, indented by two."""
+    """Return a list of mappings in YAML, indented by two."""
     made = yaml.safe_dump(entries, sort_keys=False, allow_unicode=True, width=1000)
     return "".join(f"  {line}\n" for line in made.splitlines())
 
 
 def package(text: str, people: People) -> str:
-    """The package's metadata with these people as authors."""
+    """Return the package's metadata with these people as authors."""
     entries = []
     for one in people:
         pairs = {"name": full_name(one), "email": one.get("email")}
@@ -86,7 +86,7 @@ def package(text: str, people: People) -> str:
 
 
 def replaced(pattern: str, by: str, text: str) -> str:
-    """A text in which what a pattern finds, exactly once, is another."""
+    """Return a text in which what a pattern finds, exactly once, is another."""
     after, count = re.subn(pattern, lambda _: by, text, flags=re.S if "(?m)" not in pattern else 0)
     assert count == 1, pattern
     return after

@@ -113,7 +113,7 @@ class ConcurrentFlows:
     """Parallel processor-sharing servers, parsed once, which any thread can run."""
 
     def __new__(cls, system_json: str) -> Self:
-        """Raises ValueError if the JSON is not a system, or one that cannot be simulated."""
+        """Read a system. Raises ValueError if the JSON is not one that can be simulated."""
     def run(
         self,
         seed: int,
@@ -132,7 +132,7 @@ class CoupledFlows:
     """Coupled processor-sharing servers, parsed once, which any thread can run."""
 
     def __new__(cls, system_json: str) -> Self:
-        """Raises ValueError if the JSON is not a system, or one that cannot be simulated."""
+        """Read a system. Raises ValueError if the JSON is not one that can be simulated."""
     def run(
         self,
         seed: int,
@@ -151,7 +151,7 @@ class FlowSimulation:
     """A processor-sharing system, parsed once, which any thread can run any number of times."""
 
     def __new__(cls, system_json: str) -> Self:
-        """Raises ValueError if the JSON is not a system, or one that cannot be simulated."""
+        """Read a system. Raises ValueError if the JSON is not one that can be simulated."""
     def run(
         self,
         seed: int,

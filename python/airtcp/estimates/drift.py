@@ -104,7 +104,7 @@ class Moved:
         return max(0.0, self.by * self.by - chance * chance)
 
     def grows(self, mean: float) -> bool:
-        """True if the growth is certain, so that the steady state lies above all that was measured.
+        """Return True if the growth is certain: the steady state lies above all measured values.
 
         The difference is significant, and a large part of the mean over both halves.
         """

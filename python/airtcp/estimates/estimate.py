@@ -178,7 +178,7 @@ class Estimates:
         return replace(estimate, interval=interval, plain=interval)
 
     def _starves(self, of: Distribution) -> bool:
-        """True if endless flows have almost no samples in some replication: they starve there."""
+        """Return True if endless flows starve in some replication: almost no samples."""
         return self._traffic.is_endless and of.least_part < _STARVED
 
     def _distribution(self, base: str) -> Distribution | None:

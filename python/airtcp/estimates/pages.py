@@ -159,11 +159,11 @@ class Loading:
         return adjusted(np.stack(columns, axis=2), self.own.draws)
 
     def _more(self, sums: Array, tau: float) -> Array:
-        """The page-seconds that are missing in a run compared to the steady state."""
+        """Return the page-seconds that are missing in a run compared to the steady state."""
         return np.asarray(tau * (sums[..., _UNITS] - sums[..., _LOADED]))
 
     def _longer(self, sums: Array, tau: float) -> Array:
-        """The ratio of the steady state's page time to the runs' page time."""
+        """Return the ratio of the steady state's page time to the runs' page time."""
         more = self._more(sums, tau)
         fewer = more / (self.think_s * sums[..., _UNITS])
         return np.asarray((1.0 + more / sums[..., _LOADING]) / (1.0 - fewer))

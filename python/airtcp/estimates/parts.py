@@ -232,7 +232,7 @@ def _places(run: Run) -> Iterator[_Place]:
 
 
 def _is_below(one: _Place, other: _Place) -> bool:
-    """True if a place is a direct part of another."""
+    """Return True if a place is a direct part of another."""
     if other[0] is None:
         return one[0] is not None and one[1] == "all"
     return one[0] == other[0] and one[1] != "all"

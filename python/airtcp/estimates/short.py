@@ -241,7 +241,7 @@ class Short:
         return tuple(word for word, is_so in found.items() if is_so)
 
     def _is_more_later(self, metric: str, group: str | None, part: str) -> bool:
-        """True if a metric is higher later than in these replications."""
+        """Return True if a metric is higher later than in these replications."""
         if not self.reached:
             return bool(_OF_LOAD.search(metric))
         if not self.short_for:
@@ -260,7 +260,7 @@ class Short:
         return not self.reached and any(kinds)
 
     def _is_of_jobs(self, metric: str, group: str | None, part: str) -> bool:
-        """True for times of transfers that are all jobs, of which the fastest have ended."""
+        """Return True for times of transfers that are all jobs, of which the fastest have ended."""
         traffic = Traffic(self.runs, self.scenario, group, part)
         flows = [traffic.flow(one) for one in traffic.entries]
         transfers = [one for one in flows if one.tcp is not None and not is_endless(one)]
@@ -362,7 +362,7 @@ class Short:
         )
 
     def _groups_of(self, place: int) -> list[str]:
-        """The station groups of a cell."""
+        """Return the station groups of a cell."""
         return [group.name for group in self.scenario.stations if group.cell == place]
 
     @cached_property
@@ -376,7 +376,7 @@ class Short:
         }
 
     def _always_sends(self, place: int) -> bool:
-        """True if a cell has a flow that sends all the time."""
+        """Return True if a cell has a flow that sends all the time."""
         return any(
             flow.application.kind == "udp" or is_endless(flow)
             for flow in self.scenario.flows
@@ -385,7 +385,7 @@ class Short:
 
 
 def _goodput_bps(traffic: Traffic) -> float | None:
-    """The measured goodput of a traffic."""
+    """Return the measured goodput of a traffic."""
     group, part = traffic.group, traffic.part
     values = [measured(run, "goodput_bps", group, part) or 0.0 for run in traffic.runs]
     return _mean(values)

@@ -120,7 +120,9 @@ def _johnson(skewness: float, n: int, confidence: float) -> float:
 
 
 def _longer_arm(skewness: float, n: int, quantile: float) -> float:
-    """The longer arm in standard errors: the inverse of T + g T^2/(3 sqrt n) + g^2 T^3/(27 n).
+    """Return the longer arm in standard errors.
+
+    It is the inverse of T + g T^2/(3 sqrt n) + g^2 T^3/(27 n).
 
     Hall's (1.2) with the correction g / (6 sqrt n) of the median, where g is the skewness.
     """

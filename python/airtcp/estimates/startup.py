@@ -158,7 +158,7 @@ def unseen(traffic: Traffic) -> list[Unseen]:
 
 
 def _larger(law: distributions.Pareto, begun: int) -> float:
-    """The share of bytes in sizes larger than the largest expected of `begun`: N^(1/a - 1)."""
+    """Return the share of bytes in sizes above the largest expected of `begun`: N^(1/a - 1)."""
     return float(begun ** (1.0 / law.shape - 1.0))
 
 

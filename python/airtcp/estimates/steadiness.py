@@ -106,7 +106,7 @@ def judge(traffic: Traffic) -> Judgement:
 
 
 def _growth(traffic: Traffic) -> Interval:
-    """The interval of the bytes in progress that a window adds, without what the draws explain.
+    """Return the interval of a window's growth of bytes in progress, less the part of draws.
 
     A single large transfer is no growth. With few replications, windows are treated as independent.
     That is conservative: in steady state a later window takes away what an earlier one adds, so

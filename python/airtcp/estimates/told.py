@@ -109,7 +109,7 @@ def of_starving(base: str, interval: Interval) -> Interval:
 
 
 def hold_each_other(one: Interval, other: Interval) -> bool:
-    """True if the mean of `other` lies within the interval `one`."""
+    """Return True if the mean of `other` lies within the interval `one`."""
     if one.mean is None or one.half_width is None or other.mean is None:
         return True
     return abs(one.mean - other.mean) <= one.half_width

@@ -49,7 +49,7 @@ class Run(Protocol):
 
 
 def jobs_have_ended(runs: Sequence[Run], scenario: ResolvedScenario) -> bool:
-    """True if each job of a scenario has ended in the measured time of each replication."""
+    """Return True if each job of a scenario has ended in the measured time of each replication."""
     names = {flow.name for flow in scenario.flows if is_job(flow)}
     return all(
         flow["transfers"] >= 1
@@ -60,7 +60,7 @@ def jobs_have_ended(runs: Sequence[Run], scenario: ResolvedScenario) -> bool:
 
 
 def is_done(runs: Sequence[Run], scenario: ResolvedScenario) -> bool:
-    """True if all traffic is jobs that have ended: nothing comes later."""
+    """Return True if all traffic is jobs that have ended: nothing comes later."""
     return all(map(is_job, scenario.flows)) and jobs_have_ended(runs, scenario)
 
 
@@ -166,7 +166,7 @@ class Traffic:
         return None if None in laws else self._skewness(laws, "units")
 
     def _skewness(self, laws: Sequence[Distribution | None], counted: str) -> float:
-        """The skewness of a sum of draws from these laws; the sum `counted` gives their numbers.
+        """Return the skewness of a sum of draws from these laws; `counted` has their numbers.
 
         It assumes a Poisson number of independent sizes, which is nearly true in a busy network.
         """

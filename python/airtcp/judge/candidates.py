@@ -66,7 +66,7 @@ class Candidate:
         return len(self.remedies), sum(_DEVICES.get(place, 1) for place in self.where)
 
     def is_part_of(self, other: Candidate) -> bool:
-        """True if the other candidate has all remedies of this one, and more."""
+        """Return True if the other candidate has all remedies of this one, and more."""
         more = len(other.remedies) > len(self.remedies)
         return more and all(one in other.remedies for one in self.remedies)
 

@@ -193,7 +193,7 @@ def _in_order(found: Sequence[_Found]) -> list[_Found]:
 
 
 def _restores(base: Outcome, now: Outcome) -> bool:
-    """True if a missed target is met, whatever happens to the other targets."""
+    """Return True if a missed target is met, whatever happens to the other targets."""
     missed = {one.text for one in base.targets if one.miss > 0.5}
     return any(one.text in missed and one.miss < 0.5 for one in now.targets)
 

@@ -58,7 +58,7 @@ class Times:
 
 
 def is_open(scenario: ResolvedScenario) -> bool:
-    """True if a scenario gives no run length, so that targets decide."""
+    """Return True if a scenario gives no run length, so that targets decide."""
     return (
         isinstance(scenario, Scenario) and scenario.is_written and not scenario.written.get("run")
     )
@@ -167,7 +167,7 @@ def timed(scenario: ResolvedScenario, replications: int = _PAIRED) -> ResolvedSc
 
 
 def is_finite(scenario: Scenario) -> bool:
-    """True if every TCP flow is a job that ends: a file of a given size, fetched once."""
+    """Return True if every TCP flow is a job that ends: a file of a given size, fetched once."""
     tcp = [flow for flow in scenario.flows if flow.tcp is not None]
     return bool(tcp) and all(map(is_job, tcp))
 
@@ -232,7 +232,7 @@ def _without_idle_time(
 
 
 def _is_unseen(found: Verdict) -> bool:
-    """True if nothing is known of a metric, so that more runs of the same length do not help."""
+    """Return True if nothing is known of a metric: more runs of this length do not help."""
     return any(
         one.state == "unknown" and one.interval.mean is None and not one.interval.low
         for one in found.targets

@@ -214,7 +214,7 @@ class Outcome:
         )
 
     def improves(self, base: Outcome) -> bool:
-        """True if fewer targets are missed than in `base`, or the worst ratio is much smaller.
+        """Return True if fewer targets are missed than in `base`, or by a much smaller ratio.
 
         A smaller worst ratio does not count if another missed target is as much farther away.
         """
@@ -223,11 +223,11 @@ class Outcome:
         return fewer > FEWER or (fewer > -0.1 and nearer and not self._is_farther(base))
 
     def meets_more(self, base: Outcome) -> bool:
-        """True if more targets are likely met than in `base`."""
+        """Return True if more targets are likely met than in `base`."""
         return self.counted[0] > base.counted[0]
 
     def _is_farther(self, base: Outcome) -> bool:
-        """True if a missed target is much farther from its bound than in `base`."""
+        """Return True if a missed target is much farther from its bound than in `base`."""
         return any(
             mine.ratio > max(its.ratio, 1.0) / SMALLER
             for mine, its in zip(self.targets, base.targets, strict=True)
@@ -466,7 +466,7 @@ def _target(
 
 
 def _spread(interval: Interval, level: float) -> float:
-    """The relative standard error of a mean, from its confidence interval at a level."""
+    """Return the relative standard error of a mean, from its confidence interval at a level."""
     if interval.mean is None or interval.half_width is None or interval.mean <= 0.0:
         return _SINGLE
     error = interval.half_width / student_quantile(level, max(interval.n - 1, 1))

@@ -231,7 +231,7 @@ class Race:
         return [one for one in self._tried if len(one.remedies) == 1 and self._has_effect(one)]
 
     def _has_effect(self, one: Candidate) -> bool:
-        """True if a candidate has another outcome than the unchanged scenario."""
+        """Return True if a candidate has another outcome than the unchanged scenario."""
         base, now = self.change(one)
         return now != base
 
@@ -273,7 +273,7 @@ class Race:
         return round(2.0 * (now.expected_misses + broken))
 
     def _is_alike(self, one: Candidate, best: Candidate) -> bool:
-        """True if a candidate is as good as the best, within noise, and nobody loses half by it."""
+        """Return True if a candidate equals the best, within noise, and nobody loses half."""
         (base, mine), (its_base, its) = self.change(one), self.change(best)
         if one.is_part_of(best):
             more, factor = INDIFFERENT, _PART
@@ -291,12 +291,12 @@ class Race:
         )
 
     def improves(self, one: Candidate) -> bool:
-        """True if a candidate improves on the unchanged scenario and breaks no target."""
+        """Return True if a candidate improves on the unchanged scenario and breaks no target."""
         base, now = self.change(one)
         return now.improves(base) and not now.breaks(base)
 
     def halves(self, one: Candidate) -> bool:
-        """True if a candidate costs a group half of its goodput."""
+        """Return True if a candidate costs a group half of its goodput."""
         base, now = self.change(one)
         return bool(now.halved(base))
 

@@ -92,7 +92,7 @@ def advise(
 
 
 def _can_vary(scenario: ResolvedScenario) -> bool:
-    """True if a scenario has a written form, which changes are applied to."""
+    """Return True if a scenario has a written form, which changes are applied to."""
     return isinstance(scenario, Scenario) and scenario.is_written
 
 
@@ -138,7 +138,7 @@ class _Advising:
         return replace(found, interrupted=points.interrupted)
 
     def _is_too_short_for(self, target: TargetOutcome) -> bool:
-        """True if few pages or files of an undecided target began, and none shows a miss."""
+        """Return True if few pages or files of an undecided target began, and none shows a miss."""
         condition = read_condition(target.text)
         runs = self._result.simulation.runs
         traffic = Traffic(runs, self._scenario, condition.group, condition.part)
@@ -439,7 +439,7 @@ def effects_of(base: Outcome, now: Outcome) -> tuple[tuple[Effect, ...], tuple[E
 
 
 def _is_finite(scenario: Scenario) -> bool:
-    """True if a flow is a job that ends, which a shorter run would cut off."""
+    """Return True if a flow is a job that ends, which a shorter run would cut off."""
     return any(
         flow.application.kind == "bulk" and flow.application.size is not None
         for flow in scenario.flows

@@ -109,7 +109,7 @@ def _of_scope(scope: str, flows: Sequence[tuple[Flow, str | None]]) -> Iterator[
 
 
 def is_live(flow: Flow) -> bool:
-    """True if a flow is datagrams at a rate of its own, such as a call."""
+    """Return True if a flow is datagrams at a rate of its own, such as a call."""
     app = flow.application
     return app.kind == "udp" and app.rate_bps is not None
 

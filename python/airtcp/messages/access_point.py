@@ -46,7 +46,7 @@ def _words(ap: AccessPoint) -> str:
 
 
 def _alike(one: AccessPoint, other: AccessPoint) -> bool:
-    """True if queues and schedulers are equal; no scheduler is the same as "oldest"."""
+    """Return True if queues and schedulers are equal; no scheduler is the same as "oldest"."""
     schedulers = [
         None if ap.scheduler is None or ap.scheduler.kind == "oldest" else ap.scheduler
         for ap in (one, other)

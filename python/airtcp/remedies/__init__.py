@@ -155,7 +155,7 @@ def as_written(scenario: Scenario, base: Scenario, changes: Mapping[str, Any]) -
 
 
 def meet(one: str, other: str) -> bool:
-    """True if one key path is equal to the other, or a part of its beginning."""
+    """Return True if one key path is equal to the other, or a part of its beginning."""
     return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 
@@ -191,7 +191,7 @@ def _changes(scenario: Scenario, remedy: Remedy) -> dict[str, Any]:
 
 
 def _is_fair(ap: AccessPoint, *, aql: bool) -> bool:
-    """True if an access point has airtime fairness, whatever its quantum, and AQL if asked."""
+    """Return True if an access point has airtime fairness (any quantum), and AQL if asked."""
     if not isinstance(ap.scheduler, AirtimeScheduler):
         return False
     return not aql or (ap.scheduler.aql_ns is not None and ap.queue.mac_limit is None)

@@ -221,7 +221,7 @@ class Replications:
                 self._started += 1
 
     def _work(self) -> None:
-        """The loop of a worker thread."""
+        """Run replications in a worker thread until none is left."""
         while (task := self._handed_in.get()) is not None:
             index, control = task
             try:

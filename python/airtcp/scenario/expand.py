@@ -123,7 +123,7 @@ def applications_expanded(data: Mapping[str, Any]) -> tuple[dict[str, Any], dict
 
 
 def has_profiles(given: Mapping[str, Any]) -> bool:
-    """True if a written form has any profile."""
+    """Return True if a written form has any profile."""
     return any(_with_profiles(given)) or any("profile" in ap for _, ap in _access_points(given))
 
 
@@ -384,7 +384,7 @@ def _over(
 
 
 def _is_udp(flow: Mapping[str, Any]) -> bool:
-    """True if the application of a flow has no TCP; an unknown application may have TCP."""
+    """Return True if the application of a flow has no TCP; an unknown application may have TCP."""
     application = flow.get("application")
     if not isinstance(application, Mapping):
         return False

@@ -45,19 +45,19 @@ def nodes_of_cell(scenario: ResolvedScenario, index: int) -> list[int]:
 
 
 def senses(scenario: ResolvedScenario, sender: int, listener: int) -> bool:
-    """True if `listener` senses the frames of `sender`."""
+    """Return True if `listener` senses the frames of `sender`."""
     power = _received(scenario, sender, listener)
     assert scenario.air is not None, "cells and [air] come together"
     return power is not None and power >= scenario.air.sense_dbm
 
 
 def hear(scenario: ResolvedScenario, one: int, other: int) -> bool:
-    """True if two nodes sense each other. The first node indices are the access points of cells."""
+    """Return True if two nodes sense each other. Access points have the first indices."""
     return senses(scenario, one, other) and senses(scenario, other, one)
 
 
 def reaches(scenario: ResolvedScenario, cell: int, other: int) -> bool:
-    """True if any node of `other` receives any power from a node of `cell`."""
+    """Return True if any node of `other` receives any power from a node of `cell`."""
     return any(
         _received(scenario, one, two) is not None
         for one in nodes_of_cell(scenario, cell)
@@ -66,7 +66,7 @@ def reaches(scenario: ResolvedScenario, cell: int, other: int) -> bool:
 
 
 def are_isolated(scenario: ResolvedScenario) -> bool:
-    """True if the nodes of each cell all hear each other, and hear no other cell.
+    """Return True if the nodes of each cell all hear each other, and hear no other cell.
 
     The scenario must have `[air]` or cells.
     """
@@ -74,7 +74,7 @@ def are_isolated(scenario: ResolvedScenario) -> bool:
 
 
 def are_even(scenario: ResolvedScenario) -> bool:
-    """True if each node hears all nodes of its own cell, and of each other cell all or none.
+    """Return True if each node hears all nodes of its own cell, and of each other cell all or none.
 
     Cells that hear each other are one medium then. The scenario must have `[air]` or cells.
     """

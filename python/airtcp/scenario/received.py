@@ -208,7 +208,7 @@ def by_words(
 
 
 def _hear_each_other(index: int, one: Written, other: Written) -> bool:
-    """True if two groups hear each other: neither leaves the other out of its `hears`.
+    """Return True if two groups hear each other: neither leaves the other out of its `hears`.
 
     Raises:
         InvalidError: one names the other, which leaves it out.

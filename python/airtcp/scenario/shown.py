@@ -102,7 +102,7 @@ class _Comments:
             yield from lines
 
     def _is_apart(self, name: str, value: Any, path: Path) -> bool:
-        """True if a value needs headers of its own: too long for a line, or with comments."""
+        """Return True if a value needs a header of its own: long, or with comments."""
         if not isinstance(value, Mapping):
             return path in (("stations",), ("flows",)) and isinstance(value, list)
         return len(path) == 1 or path in self._above or len(_assigned(name, value)) > _WIDTH

@@ -160,7 +160,7 @@ def _forms(kind: Any, within: Any = None) -> Iterator[tuple[type[Written], Any]]
 
 
 def has_word_none(path: str, data: Mapping[str, Any]) -> bool:
-    """True if "none" is one of the words that a key takes."""
+    """Return True if "none" is one of the words that a key takes."""
     *_, last = path.split(".")
     return any(
         "none" in get_args(part)

@@ -64,7 +64,7 @@ class Study:
     think_median_s: float | None
 
     def to_json(self) -> str:
-        """The study as canonical JSON."""
+        """Return the study as canonical JSON."""
         return canonical_json(asdict(self))
 
 

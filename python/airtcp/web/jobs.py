@@ -234,7 +234,7 @@ class Jobs:
         return max(chosen, key=lambda job: places[job.id], default=None)
 
     def _waiting(self) -> list[str]:
-        """The identifiers of waiting runs, next one first."""
+        """Return the identifiers of waiting runs, next one first."""
         if self._line is None:
             waiting = [job for job in self._jobs.values() if job.state == "waiting"]
             self._line = [

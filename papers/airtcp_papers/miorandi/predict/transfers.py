@@ -74,7 +74,7 @@ class Transfers:
         return bits
 
     def setup_s(self) -> float:
-        """The time before the first data segment: (13) with the scenario's packets."""
+        """Return the time before the first data segment: (13) with the scenario's packets."""
         return self.over_flows(self._setup_of)
 
     @cached_property

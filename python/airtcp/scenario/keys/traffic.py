@@ -360,7 +360,7 @@ class Flow(Table):
 
 
 def is_endless(flow: Flow) -> bool:
-    """True if a flow takes all capacity that it can get."""
+    """Return True if a flow takes all capacity that it can get."""
     app = flow.application
     if app.kind == "bulk":
         return app.size is None and app.rate_bps is None
