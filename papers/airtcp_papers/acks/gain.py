@@ -76,6 +76,11 @@ PHYS: Final = (
 )
 
 
+def phy(values: Mapping[str, float]) -> dict[str, Any]:
+    """Return the keys of a PHY of the chart, by number."""
+    return PHYS[int(values["phy"])].with_window()
+
+
 @dataclass(frozen=True, slots=True)
 class _Cell:
     """Goodput of model and simulation in b/s, and the gain over one ACK per segment."""

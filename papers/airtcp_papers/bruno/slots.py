@@ -15,17 +15,17 @@ from airtcp_papers.common.described import Found, item
 _WINDOWS = (8, 16, 32, 64)
 
 
-def rates(w: float = 32) -> Series:
+def rates(*, w: float) -> list[Series]:
     """Return a curve of Fig. 4: the success rate in w slots over contending stations."""
     stations = np.arange(1, 33)
     found = success_rate(int(w), stations, Overheads.hot_spot())
-    return Series(f"w = {w:g}", stations.tolist(), found.tolist(), "model")
+    return [Series(f"w = {w:g}", stations.tolist(), found.tolist(), "model")]
 
 
 @item("B.fig4")
 def fig4(bench: Bench) -> Found:
     overheads = Overheads.hot_spot()
-    series = [rates(w) for w in _WINDOWS]
+    series = [curve for w in _WINDOWS for curve in rates(w=w)]
     printed = [int(w) // 4 for w in _WINDOWS]
     tops = [float(success_rate(w, m, overheads)) for w, m in zip(_WINDOWS, printed, strict=True)]
     series.append(Series("paper, m* = w/4", printed, tops, "paper"))

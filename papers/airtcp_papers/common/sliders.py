@@ -1,7 +1,7 @@
 """Figures with sliders: what each declares, and the resulting curves.
 
-`sliders.toml` in a paper's folder declares its sliders and figures, and the module `sliders` beside
-it the functions that it names. A slider:
+`sliders.toml` in a paper's folder declares its sliders and figures. MODULE.FUNCTION names one of a
+module in that folder. A slider:
 
     [sliders.users]
     label = "Web users"
@@ -22,7 +22,7 @@ only the equations have the parameter. A figure:
     x = "stations"                                 # axes; by default items.toml has them
     y = "mean session delay (s)"
     read = [40, "40 stations"]                     # where curves are read out in words
-    curves = "delays"                              # a function of the sliders by name
+    curves = "sessions.delays"                     # a function of the sliders by name
     opens = { file = "web", axis = "stations.laptop.count", metric = "transfer_time_s" }
 
 `curves` draws what the item draws, too. A figure with `asked` instead asks `airtcp.predict` along
@@ -32,9 +32,9 @@ the axis of that scenario; see `Asked`.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -45,7 +45,7 @@ from airtcp.scenario import Scenario, load
 from airtcp.units import format_time_ns
 
 from airtcp_papers.common.bench import QUICK_DURATION, QUICK_REPLICATIONS
-from airtcp_papers.common.catalogue import SOURCES
+from airtcp_papers.common.catalogue import SOURCES, Paper
 from airtcp_papers.common.chart import Series
 from airtcp_papers.common.described import words_of
 
@@ -197,31 +197,37 @@ class Movable:
         return found
 
 
-def declared(module: str, *functions: Callable[..., Any]) -> tuple[Movable, ...]:
-    """Return the figures of a paper's `sliders.toml`; `module` is the file of its module.
+@cache
+def figures() -> dict[str, Movable]:
+    """Return all figures with sliders by item, in the order of papers."""
+    return {name: figure for source in SOURCES.values() for name, figure in _figures(source)}
 
-    `functions` are those that it names. Raises KeyError for another.
-    """
-    known = {one.__name__: one for one in functions}
-    told = beside(module, FILE)
-    items = words_of(module)
-    return tuple(
-        _figure(name, {**items[name], **entry}, told["sliders"], known)
-        for name, entry in told["figures"].items()
-    )
+
+def _figures(source: Paper) -> Iterator[tuple[str, Movable]]:
+    beside_it = str(source.folder / "__init__.py")
+    told, items = beside(beside_it, FILE), words_of(beside_it)
+
+    def known(name: str) -> Callable[..., Any]:
+        module, _, function = name.partition(".")
+        named = importlib.import_module(f"airtcp_papers.{source.package}.{module}")
+        found: Callable[..., Any] = getattr(named, function)
+        return found
+
+    for name, entry in told["figures"].items():
+        yield name, _figure(name, {**items[name], **entry}, told["sliders"], known)
 
 
 def _figure(
     name: str,
     told: Mapping[str, Any],
     sliders: Mapping[str, Mapping[str, Any]],
-    known: Mapping[str, Callable[..., Any]],
+    known: Callable[[str], Callable[..., Any]],
 ) -> Movable:
     own, is_drawn = told.get("paper", {}), "curves" in told or "asked" in told
     asked, opens = told.get("asked"), told.get("opens")
     if asked is not None:
         points, lines = asked["points"], asked.get("lines", [{"label": "models"}])
-        points = known[points]() if isinstance(points, str) else [(x, at) for x, at in points]
+        points = known(points)() if isinstance(points, str) else [(x, at) for x, at in points]
         asked = Asked(**{**asked, "points": points, "lines": [Line(**line) for line in lines]})
     return Movable(
         item=name,
@@ -229,7 +235,7 @@ def _figure(
         x=told["x"] if is_drawn else "",
         y=told["y"] if is_drawn else "",
         read=tuple(told.get("read", (0.0, ""))),
-        curves=known[told["curves"]] if "curves" in told else None,
+        curves=known(told["curves"]) if "curves" in told else None,
         asked=asked,
         opens=None if opens is None else Opens(**opens),
         log_x=told.get("log_x", False),
@@ -240,7 +246,7 @@ def _slider(
     table: str,
     told: Mapping[str, Any],
     paper: Mapping[str, float],
-    known: Mapping[str, Callable[..., Changes]],
+    known: Callable[[str], Callable[..., Changes]],
 ) -> Slider:
     name, keys = told.get("name", table), told.get("keys", {})
     steps, texts = told["values"], told.get("texts")
@@ -258,7 +264,7 @@ def _slider(
             if value != "-"
         }
 
-    function = known[keys] if isinstance(keys, str) else changes if keys or "each" in told else None
+    function = known(keys) if isinstance(keys, str) else changes if keys or "each" in told else None
     return Slider(name, told["label"], steps, paper.get(name, told["paper"]), texts, function)
 
 
@@ -274,16 +280,6 @@ def _written(value: Any, fields: Mapping[str, Any]) -> Any:
         return int(fields[value[1:-1]])
     numbers = {k: one if isinstance(one, str) else f"{one:g}" for k, one in fields.items()}
     return value.format_map(numbers)
-
-
-def figures() -> dict[str, Movable]:
-    """Return all figures with sliders by item, in the order of papers."""
-    found = {}
-    for source in SOURCES.values():
-        module = importlib.import_module(f"airtcp_papers.{source.package}.sliders")
-        for one in module.FIGURES:
-            found[one.item] = one
-    return found
 
 
 @lru_cache(maxsize=32)

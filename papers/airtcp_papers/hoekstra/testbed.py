@@ -7,7 +7,7 @@ transfers.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal
@@ -165,6 +165,11 @@ class Point:
     def over_model(self) -> Interval:
         """Return the adjusted mean time over (29)."""
         return changed(self.adjusted, lambda time_s: time_s / self.model_s)
+
+
+def law(values: Mapping[str, float]) -> Changes:
+    """Return the keys of a law of sizes, by number."""
+    return {"flows.client.application.size": LAWS[tuple(LAWS)[int(values["law"])]]}
 
 
 def every(gap_s: float) -> Changes:

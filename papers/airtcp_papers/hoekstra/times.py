@@ -127,6 +127,12 @@ _CLIENTS = 10
 _JUDGED_RUNS, _DRAWN_RUNS = 120, 10
 
 
+def loads_of_one_client() -> list[tuple[float, str]]:
+    """Return loads, each with the mean time between the downloads of one client."""
+    service = service_s("exponential", beacons=False)
+    return [(service / gap, f"{gap:g} s") for gap in gaps("exponential")]
+
+
 @item("H.clients")
 def clients(bench: Bench) -> Found:
     places = (0, 2, 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from itertools import pairwise
 
@@ -228,6 +229,12 @@ def cwmin(bench: Bench) -> Found:
 def access(slots: int, aifs: str = "50 us") -> dict[str, object]:
     """Return an access category that differs only in AIFS and CWmin (as the paper counts it)."""
     return {"aifs": aifs, "cw_min": slots - 1, "cw_max": 1023, "txop_limit": "0 us"}
+
+
+def edca(values: Mapping[str, float]) -> dict[str, object]:
+    """Return the keys of categories that differ only in CWmin."""
+    categories = {"ap": access(32), "stations": access(int(values["w0"]))}
+    return {"mac.edca": {side: {"AC_BE": category} for side, category in categories.items()}}
 
 
 #: DIFS, the AIFS of the paper's data frames, and values between and above them, us.

@@ -122,6 +122,12 @@ def peaks_over(increase: float, decrease: float, rtt: float, lost: float) -> flo
     return increase / rtt / (lost * (1.0 - decrease)) * 0.5
 
 
+def second(values: Mapping[str, float]) -> dict[str, Any]:
+    """Return the keys of the second flow's AIMD; 1 and 0.5 without a slider."""
+    aimd = {"increase": values.get("increase", 1.0), "decrease": values.get("decrease", 0.5)}
+    return {"flows.b.tcp.aimd": aimd}
+
+
 def peaks_by_increase(
     *, rtt: float = 1.75, lost: float = 1.0, decrease: float = 0.5
 ) -> list[Series]:

@@ -107,9 +107,9 @@ _NS2 = {
 }
 
 
-def download_collisions(*, w0: float = W0, m: float = ATTEMPTS) -> list[Series]:
-    """Fig. 4: the model's curve, for two backlogged nodes."""
-    radio = parameters(w0=w0, w_max=32 * w0, m=m)
+def download_collisions(*, w0: float = W0, window: float = 1) -> list[Series]:
+    """Fig. 4: the model's curve, for two backlogged nodes whatever the window."""
+    radio = parameters(w0=w0, w_max=32 * w0)
     found, noted = solved(lambda variant: throughput(_DOWNLOADS, radio, variant))
     chances = [float(p) for p in found.collision_probability]
     return [Series(f"model, two backlogged nodes{noted}", _DOWNLOADS, chances, "model")]

@@ -5,9 +5,9 @@ Maps sliders to `Parameters`. Decides what happens where (1) and (2) have no roo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from airtcp.exceptions import ConvergenceError
 
@@ -33,6 +33,14 @@ def parameters(
         rts_before_data=bool(rts),
         rts_before_tcp_ack=bool(rts),
     )
+
+
+def doubled(values: Mapping[str, float]) -> dict[str, Any]:
+    """Return the keys of windows whose doubling ends."""
+    return {
+        "phy.cw_min": int(values["w0"]) - 1,
+        "phy.cw_max": int(values["w0"] * 2 ** values["stages"]) - 1,
+    }
 
 
 def solved(ask: Callable[[Variant], _Answer], variant: Variant = PAPER) -> tuple[_Answer, str]:

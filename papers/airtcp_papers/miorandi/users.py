@@ -148,3 +148,8 @@ def every(d: int, timeout: str) -> dict[str, Any]:
 def dynamic(timeout: str) -> dict[str, Any]:
     """Return the keys for the dynamic scheme."""
     return {"flows.laptop.tcp.delayed_ack": {"thresholds": _DYNAMIC, "timeout": timeout}}
+
+
+def acks(values: Mapping[str, float]) -> dict[str, Any]:
+    """Return the keys of an ACK for every `acks` segments, or of the dynamic scheme for 0."""
+    return every(int(values["acks"]), "40 ms") if values["acks"] else dynamic("40 ms")
