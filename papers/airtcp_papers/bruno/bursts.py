@@ -16,7 +16,6 @@ from airtcp_papers.common.chart import Series
 from airtcp_papers.common.described import Found, item
 from airtcp_papers.common.item import Data
 from airtcp_papers.common.measure import least, mapped, mean, most, ratio, scaled
-from airtcp_papers.common.store import code_digest
 
 _WINDOW: Final = 32
 BURSTS: Final = {
@@ -51,7 +50,7 @@ def fig5(bench: Bench) -> Found:
             simulate(scenario.with_run(replications=1), threads=1, pcap=path)
             return cycles(path.read_bytes(), scenario.phy, from_ns=_FROM_NS, count=_CYCLES)
 
-    kept = bench.kept("cycles", captured, code_digest(cycles.__module__), scenario.hash())
+    kept = bench.kept("cycles", captured, scenario.hash())
     found = [Burst.from_dict(one) for one in kept]
     slots = [one.slots for one in found]
     drawn = found[-1]

@@ -146,13 +146,11 @@ class Bench:
         """Return the result of `reduce` on the traces of a varied scenario file; see `scenario`.
 
         `reduce` gets the scenario and the trace of each replication, sampled every `interval_s`,
-        and returns plain JSON. Only that is kept. It is recomputed if the code of
-        `reduce`'s module changes, or the code of results and models that it uses. Errors as in
-        `simulate`.
+        and returns plain JSON. Only that is kept. It is recomputed if the code of its paper
+        changes, or that of results and models. Errors as in `simulate`.
         """
         scenario = self.scenario(name, changes, quick)
-        module = reduce.__module__
-        code = code_digest(module, follow=("results", "models", "stats", module.split(".")[1]))
+        code = code_digest("airtcp.results", "airtcp.models", "airtcp.stats", _room(reduce))
         assert scenario.run.replications is not None, "the papers' scenarios say how many"
         seconds = scenario.run.replications * scenario.run.duration_ns / 1e9
         self.events += round(_TRACED_EVENTS * seconds)
@@ -175,14 +173,16 @@ class Bench:
     def kept(self, kind: str, compute: Callable[[], Any], *parts: object) -> Any:
         """Return what `compute` returns, plain JSON, from the store if it was computed before.
 
-        It depends on `parts`, which are plain JSON, on the code of its module, of the simulators
-        and of `flows`. `kind` says what it is.
+        It depends on `parts`, which are plain JSON, and on the code of its paper and of the
+        simulators. `kind` says what it is.
         """
-        code = [
-            code_digest(compute.__module__, follow=("run",)),
-            code_digest("airtcp_papers.common.flows", follow=("common", "run")),
-        ]
+        code = code_digest("airtcp.run", "airtcp_papers.common", _room(compute))
         return self.finished.answer(key_of(kind, code, *parts), compute)
+
+
+def _room(function: Callable[..., Any]) -> str:
+    """Return the package of a function's paper."""
+    return ".".join(function.__module__.split(".")[:2])
 
 
 def _quick_run(scenario: Scenario) -> Changes:

@@ -1,8 +1,8 @@
 """Make items and write their picture, data and record. Existing items are not made again.
 
 An item's record (FIG.json) is written last, so an item with a record is complete. The record has a
-fingerprint of everything that the item depends on: version, the code that its module imports, its
-paper's scenario files, the core, seed, replications, and whether the run was quick.
+fingerprint of everything that the item depends on: version, code, its paper's scenario files, the
+core, seed, replications, and whether the run was quick.
 """
 
 from __future__ import annotations
@@ -95,8 +95,7 @@ def fingerprint(item: Item, settings: Settings) -> str:
     parts = [
         item.name,
         __version__,
-        code_digest(item.make.__module__),
-        code_digest(__name__, follow=()),
+        code_digest("airtcp", "airtcp_papers"),
         _files_digest(item.paper),
         core_digest(),
         settings.quick,

@@ -1,26 +1,23 @@
 """Finished work on disk: one file per result, named by the hash of its inputs.
 
 Equal simulations are shared, and interrupted work can be resumed. A result depends on its scenario
-(with seed and replications), on the compiled core, and on the Python code that made it, without
-comments and docstrings.
+(with seed and replications), on the compiled core, and on the packages of Python code that made it.
 """
 
 from __future__ import annotations
 
-import ast
 import base64
 import gzip
 import hashlib
 import json
-import sys
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import airtcp
 from airtcp.exceptions import OutputError
 from airtcp.files import prepare, unpacked, write_files
 from airtcp.results.objects import Replication, Simulation
@@ -29,7 +26,6 @@ from airtcp.results.provenance import core_digest
 if TYPE_CHECKING:
     from airtcp.scenario import ResolvedScenario
 
-_ROOT = Path(airtcp.__file__).parent
 _MOST_BYTES = 2**30
 
 
@@ -83,8 +79,8 @@ class Store:
                 raise KeyboardInterrupt
             return _kept(simulation, transfer_times=transfer_times)
 
-        # The modules that determine the number of replications and the warm-up.
-        code = code_digest("airtcp.run.simulate", follow=("run", "stats"))
+        # The code that determines the number of replications and the warm-up.
+        code = code_digest("airtcp.run", "airtcp.stats")
         key = key_of("packets", code, transfer_times, scenario.hash())
         return _simulation(self.answer(key, compute))
 
@@ -98,88 +94,18 @@ def key_of(kind: str, *parts: object) -> str:
 
 
 @cache
-def code_digest(module: str, *, follow: tuple[str, ...] | None = None) -> str:
-    """Return the SHA-256 of a module and of what it imports from airtcp and its own package.
-
-    Only imports from the rooms of a package in `follow` (such as "results") are included, or all if
-    it is None. Comments, docstrings and formatting do not count.
-    """
+def code_digest(*names: str) -> str:
+    """Return the SHA-256 of the Python files of modules and packages, with their subpackages."""
     digest = hashlib.sha256()
-    for name in sorted(_reached(module, follow)):
-        digest.update(f"{name}\n{_meaning(_file(name))}\n".encode())
+    for name in names:
+        spec = find_spec(name)
+        assert spec is not None, name
+        file = Path(spec.origin or "")
+        files = sorted(file.parent.rglob("*.py")) if spec.submodule_search_locations else [file]
+        for one in files:
+            digest.update(f"{name} {one.relative_to(file.parent)}\n".encode())
+            digest.update(one.read_bytes())
     return digest.hexdigest()
-
-
-def _reached(module: str, follow: Collection[str] | None) -> set[str]:
-    """Return the module and everything it imports directly or indirectly, also inside functions."""
-    tops = {"airtcp", module.partition(".")[0]}
-    reached: set[str] = set()
-    waiting = [module]
-    while waiting:
-        name = waiting.pop()
-        if name not in reached:
-            reached.add(name)
-            waiting += (
-                other
-                for other in _imports(name, tops)
-                if follow is None or other.split(".")[1] in follow
-            )
-    return reached
-
-
-def _imports(module: str, tops: Collection[str]) -> Iterator[str]:
-    """Yield the modules of the packages `tops` that a module imports, with repetitions.
-
-    A package counts if a name is imported from it that is not a module; the package that contains
-    an imported module does not count.
-    """
-    file = _file(module)
-    package = module.split(".") if file.name == "__init__.py" else module.split(".")[:-1]
-    for node in ast.walk(_tree(file)):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            above = package[: len(package) + 1 - node.level] if node.level else []
-            base = ".".join([*above, *([node.module] if node.module else [])])
-            inner = [f"{base}.{alias.name}" for alias in node.names]
-            names = [name if _is_module(name, tops) else base for name in inner]
-        else:
-            continue
-        yield from (name for name in names if "." in name and _is_module(name, tops))
-
-
-def _is_module(name: str, tops: Collection[str]) -> bool:
-    return name.split(".")[0] in tops and _file(name).exists()
-
-
-def _file(module: str) -> Path:
-    top, *rest = module.split(".")
-    if top == "airtcp":
-        root = _ROOT
-    elif module in sys.modules:
-        return Path(sys.modules[module].__file__ or "")
-    else:
-        root = Path(getattr(sys.modules.get(top), "__file__", None) or "").parent
-    path = root.joinpath(*rest)
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-
-
-@cache
-def _tree(file: Path) -> ast.Module:
-    return ast.parse(file.read_text(encoding="utf-8"))
-
-
-@cache
-def _meaning(file: Path) -> str:
-    """Return the code of a file in a form independent of comments, docstrings and formatting."""
-    return ast.dump(_WithoutWords().visit(ast.parse(file.read_text(encoding="utf-8"))))
-
-
-class _WithoutWords(ast.NodeTransformer):
-    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
-        """Leave out statements that consist only of a text: docstrings."""
-        is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        return None if is_text else node
 
 
 def _kept(simulation: Simulation, *, transfer_times: bool) -> dict[str, Any]:

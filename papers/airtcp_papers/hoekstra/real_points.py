@@ -228,8 +228,8 @@ def _see_that_there_is_one(bench: Bench) -> None:
 
 
 def _both(bench: Bench, scenario: Scenario) -> Both:
-    code = code_digest("airtcp.testbed.bench", follow=("testbed",))
-    key = key_of("testbed", code, code_digest(packets_of.__module__, follow=()), scenario.hash())
+    code = code_digest("airtcp.testbed", "airtcp_papers.hoekstra.exchanges")
+    key = key_of("testbed", code, scenario.hash())
     kept = bench.finished.answer(key, lambda: _real(bench, scenario))
     simulated = simulate(scenario, replications=1, threads=1).simulation.runs[0]
     return Both(
