@@ -53,6 +53,8 @@ JUDGED = VERDICTS[:-1]
 LATE = "claims with a late bound"
 
 
+#: Spaces that make a column as wide as a small picture.
+_WIDE = 30
 #: Digits of a number that are kept: more than are shown.
 DIGITS = 6
 
@@ -137,7 +139,8 @@ def counts(letter: str) -> str:
 def matrix(letter: str, where: str = "../../papers") -> str:
     """List the figures and tables of a paper: small picture, verdicts, and a line of reason.
 
-    `where` is the folder of the papers, seen from the page.
+    `where` is the folder of the papers, seen from the page. Next to the code, the heading is wide:
+    renderers of Markdown shrink pictures to it.
     """
     shown = []
     for row in rows([one for one in items().values() if one.paper == letter], judged()):
@@ -147,7 +150,8 @@ def matrix(letter: str, where: str = "../../papers") -> str:
         small = f"![{name}]({where}/{place})" if picture.exists() else ""
         told = ", ".join(f"{count} {verdict}" for verdict, count in row.counts.items())
         shown.append([f"{named(row.item, where)} {row.item.title}", small, told, row.line])
-    return _table(["figure or table", "ours", "claims", "number or reason"], shown)
+    ours = f"ours{'&nbsp;' * _WIDE}" if where == "." else "ours"
+    return _table(["figure or table", ours, "claims", "number or reason"], shown)
 
 
 def named(item: Item, where: str) -> str:

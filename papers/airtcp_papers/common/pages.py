@@ -237,8 +237,10 @@ def _top_page(
     judged = {one.paper for one in load_rules().values()}
     whole = with_kept(verdicts)
     made_here = sum(one.verdict != "not made" for one in verdicts)
+    links = (f"<a href='#{one.letter}'>{one.heading}</a>" for one in SOURCES.values())
     parts = [
         f"<h1>{title}</h1>",
+        f"<p>{' · '.join(links)} · <a href='#claims'>All claims</a></p>",
         f"<p>{escape(tally(whole))}.</p>",
         f"<p class='muted'>{made_here} of {len(verdicts)} claims are judged by what was made in "
         "this folder; the others by the numbers that airtcp has with it.</p>",
@@ -251,16 +253,18 @@ def _top_page(
         if made:
             heading = f"<a href='{paper.letter}/index.html'>{heading}</a>"
         parts += [
-            f"<h2>{heading}</h2>",
+            f"<h2 id='{paper.letter}'>{heading}</h2>",
             f"<p>{escape(paper.citation)}</p>",
             f"<p class='muted'>{len(made)} of {len(mine)} items made"
             f"{'; ' + escape(tally(own)) if paper.letter in judged else ''}.</p>",
             _matrix(rows(mine, own), records, out),
         ]
+    parts.append("<h2 id='claims'>All claims</h2>")
     for verdict in REPORTED:
         some = [judgement for judgement in whole if judgement.verdict == verdict]
         if some:
-            parts += [f"<h2>Claims {verdict}</h2>", _claims(some)]
+            summary = f"<summary>{len(some)} {verdict}</summary>"
+            parts.append(f"<details>{summary}{_claims(some)}</details>")
     return document(title, parts)
 
 
