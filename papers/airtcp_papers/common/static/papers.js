@@ -64,9 +64,9 @@ export function view(app) {
     for (const one of mine) for (const [verdict, count] of Object.entries(one.verdicts)) total[verdict] = (total[verdict] ?? 0) + count;
     return h("details", {}, h("summary", {}, h("strong", {}, paper.heading), " ", counted(total)),
       h("div", { class: "scroll" }, h("table", {}, h("tbody", {}, mine.map((one) => h("tr", {},
-        h("td", {}, h("button", { type: "button", class: "quiet", onclick: () => app.update((state) => { state.paper = one.item; state.paperValues = {}; }, { local: true }) }, one.item), " ", one.title),
-        h("td", {}, one.picture && h("img", { alt: one.title, width: 120, loading: "lazy", src: `data:image/png;base64,${one.picture}` })),
-        h("td", {}, counted(one.verdicts)), h("td", { class: "muted" }, one.line)))))));
+        h("td", {}, h("button", { type: "button", class: "quiet", onclick: () => app.update((state) => { state.paper = one.item; state.paperValues = {}; }, { local: true }) }, one.item), " ", one.title,
+          h("div", {}, counted(one.verdicts)), h("div", { class: "muted" }, one.line)),
+        h("td", {}, one.picture && h("img", { alt: one.title, width: 120, loading: "lazy", src: `data:image/png;base64,${one.picture}` }))))))));
   }
 
   function counted(verdicts) {
