@@ -1,7 +1,6 @@
-"""The page in a browser: what tests do there as a person does, with Playwright.
+"""The page in a browser: actions of a person, done with Playwright.
 
-Knows how a page is opened, answers, and is asked for what some cannot see or reach. Does not know
-what it must show.
+Opens pages, waits for answers, and checks accessibility. The tests check what a page shows.
 """
 
 import base64
@@ -19,7 +18,7 @@ CHROMIUM = shutil.which("chromium")
 AXE = Path(__file__).parents[2] / ".venv" / "axe" / "axe.min.js"
 
 
-#: Opens what is folded, as a person does who wants to see it all.
+#: Opens everything that is folded, like a person who wants to see it all.
 UNFOLD = """new MutationObserver(() => {
     for (const one of document.querySelectorAll('.fold:not([data-seen]), .more:not([data-seen])')) {
         one.dataset.seen = '';
@@ -27,7 +26,7 @@ UNFOLD = """new MutationObserver(() => {
     }
 }).observe(document, { childList: true, subtree: true })"""
 
-#: The number of words that are seen, and the height of the page in heights of the window.
+#: The number of visible words, and the height of the page in window heights.
 SEEN = """() => {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     let words = 0;
@@ -44,7 +43,7 @@ SEEN = """() => {
 
 
 class Page:
-    """A page, and what it complained about. `folded`: what it folds stays so."""
+    """A page, and its console errors. With `folded`, folded parts stay folded."""
 
     def __init__(self, browser: Any, url: str, *, folded: bool = False, **options: Any) -> None:
         self.context = browser.new_context(**options)
@@ -61,7 +60,7 @@ class Page:
         self.page.goto(url)
 
     def _said(self, message: Any) -> None:
-        # A refusal has a status, which the browser writes down too.
+        # A refused request has a status, which the browser logs too.
         if message.type in ("error", "warning") and "status of 422" not in message.text:
             self.complaints.append(message.text)
 
@@ -71,17 +70,17 @@ class Page:
         return str(lead.first.inner_text())
 
     def until(self, text: str) -> None:
-        """Wait until the answer holds a text."""
+        """Wait until the answer contains a text."""
         self.page.locator("#answer .lead", has_text=text).wait_for()
 
     def option(self, name: str, about: str) -> None:
-        """Choose from the menu of a target."""
+        """Choose an entry from the menu of a target."""
         button = self.page.locator(f'[aria-label^="{name}: {about}"]').first
         self.page.locator(".menu", has=button).first.locator("summary").click()
         button.click()
 
     def slide(self, path: str, text: str) -> None:
-        """Move a slider by the keyboard until it says a text."""
+        """Move a slider by keyboard until it shows a text."""
         self.page.evaluate(
             "document.querySelectorAll('.section').forEach((one) => one.open = true)"
         )
@@ -96,27 +95,27 @@ class Page:
 
 
 def link(page: Page) -> str:
-    """Return what the address holds once it has settled."""
+    """Return the fragment of the address once it has settled."""
     page.page.wait_for_timeout(400)
     return "#" + str(page.page.url).partition("#")[2]
 
 
 def packed(state: dict[str, Any]) -> str:
-    """A state behind the # of an address, as the page packs it."""
+    """Return the fragment of an address that holds a state, packed as the page packs it."""
     packer = zlib.compressobj(wbits=-15)
     content = packer.compress(json.dumps(state).encode()) + packer.flush()
     return "#1" + base64.urlsafe_b64encode(content).decode().rstrip("=")
 
 
 def choose(page: Page, text: str, name: str = "quick.toml") -> None:
-    """Choose a file to open."""
+    """Choose a file in the upload dialog."""
     page.page.set_input_files(
         "#upload", {"name": name, "mimeType": "text/plain", "buffer": text.encode()}
     )
 
 
 def text_of(page: Page) -> str:
-    """The scenario file, once the page has written the latest change into it.
+    """Return the scenario file once the page has written the latest change into it.
 
     The verdict of a scenario that was simulated before appears earlier than its file.
     """
@@ -127,9 +126,9 @@ def text_of(page: Page) -> str:
 
 
 def put(page: Page, text: str, name: str = "quick.toml") -> None:
-    """Open a file; one with a title is there when this returns, or the page says what is wrong.
+    """Open a file, and wait until the page shows its title or an error.
 
-    What a test does next is done to its scenario, never to the one before it.
+    Otherwise the test's next action would go to the previous scenario.
     """
     choose(page, text, name)
     titled = re.search(r'^title = "(.*)"$', text, re.MULTILINE)

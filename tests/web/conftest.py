@@ -15,10 +15,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from browsing import CHROMIUM, Page, packed
 from serving import Web, ended, started
 
-#: What a page begins with, unless a test says otherwise: the start page's own example is simulated
-#: at once, on all processors, for many seconds.
+#: The default start of a page in tests: the start page's own example would occupy all processors
+#: for many seconds.
 LIGHT = packed({"example": "persistent-downloads"})
-#: Of the store that the server shows: eight points, three replications of two seconds.
+#: Axes of the shared server's store: eight points, three replications of two seconds.
 AXES = {
     "stations.station.count": [1, 2, 5, 10],
     "phy.data_rate": ["2 Mb/s", "11 Mb/s"],
@@ -27,7 +27,7 @@ AXES = {
 
 @pytest.fixture(scope="session")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The results of a sweep."""
+    """The store of a small sweep."""
     folder = tmp_path_factory.mktemp("sweeps") / "small"
     changes = {"run.duration": "2 s", "run.warmup": "1 s", "run.replications": 3}
     base = airtcp.load(str(directory() / "persistent-downloads.toml")).vary(changes)
@@ -37,7 +37,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def web(store: Path) -> Iterator[Web]:
-    """A server that all tests share; two runs at a time, and a store."""
+    """A server that all tests share, with two runs at a time and a store."""
     with tempfile.TemporaryDirectory() as folder:
         server = started("--runs", "2", "--store", str(store), folder=Path(folder))
         yield server
@@ -60,7 +60,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def opened(browser: Any, web: Web) -> Iterator[Any]:
-    """Opens pages, and looks at the end whether they complained or went elsewhere."""
+    """Opens pages, and checks at the end for console errors and requests to other hosts."""
     pages: list[Page] = []
 
     def open_page(fragment: str = LIGHT, **options: Any) -> Page:

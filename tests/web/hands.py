@@ -1,7 +1,7 @@
 """Two browsers for the same walk: Chromium by Playwright, Firefox by WebDriver BiDi.
 
-Both can evaluate an expression, click a place, press keys and type. What a person looks for is
-found by its role and its name, and each action is counted.
+Both can evaluate an expression, click a place, press keys and type. Elements are found by role and
+name, as a person finds them, and each action is counted.
 """
 
 import json
@@ -22,13 +22,13 @@ FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
 
 #: Keys without a character, as WebDriver names them.
 KEYS = {"Shift": "\ue008", "Control": "\ue009", "Tab": "\ue004", "Enter": "\ue007"}
-#: Nothing is asked of servers elsewhere.
+#: Firefox contacts no other servers.
 PREFERENCES = """user_pref("app.normandy.enabled", false);
 user_pref("services.settings.server", "data:,");
 user_pref("toolkit.telemetry.server", "data:,");
 """
 
-#: Elements that are seen, with a role and a name; the name of a field is its label.
+#: Finds visible elements by role and name; the name of a field is its label.
 FIND = """(role, name, within) => {
     const tags = { button: 'button', summary: 'summary', field: 'input, select, textarea' };
     const called = (one) => one.ariaLabel ?? one.labels?.[0]?.textContent ?? one.textContent;
@@ -39,7 +39,7 @@ FIND = """(role, name, within) => {
 
 
 class Browser(Protocol):
-    """What a hand needs of a browser."""
+    """The browser functions that a user action needs."""
 
     def evaluate(self, expression: str) -> Any: ...
     def click(self, x: float, y: float) -> None: ...
@@ -67,7 +67,7 @@ class Chromium:
 
 
 class Firefox:
-    """A Firefox with one page, over the socket that it opens for WebDriver BiDi."""
+    """A Firefox with one page, controlled through its WebDriver BiDi socket."""
 
     def __init__(self, socket: Any) -> None:
         self._socket, self._numbers = socket, count(1)
@@ -123,7 +123,7 @@ class Firefox:
 
 @contextmanager
 def firefox() -> Iterator[Firefox]:
-    """A Firefox without a window, with a profile of its own."""
+    """Start a headless Firefox with its own profile."""
     from websockets.sync.client import connect
 
     assert FIREFOX is not None  # tests without it are skipped
@@ -146,7 +146,7 @@ def firefox() -> Iterator[Firefox]:
 
 
 class Mouse:
-    """A hand at a mouse, that types where a field is clicked; `clicks` are counted."""
+    """A user with a mouse, who types after clicking a field; `clicks` counts clicks."""
 
     def __init__(self, browser: Browser) -> None:
         self.browser, self.clicks = browser, 0
@@ -163,13 +163,13 @@ class Mouse:
         self._press(_found(role, name, within))
 
     def fill(self, name: str, text: str, within: str = "body") -> None:
-        """Go to a field and type over what it has."""
+        """Click a field and replace its text."""
         self.press("field", name, within)
         self.browser.press("Control", "a")
         self.browser.type(text)
 
     def choose(self, name: str, label: str, within: str = "body") -> None:
-        """Click on a list and on one of its lines, as one does."""
+        """Click a list and one of its options; both clicks count."""
         self.clicks += 2
         self.until(f"Boolean({_found('field', name, within)})")
         self.browser.evaluate(
@@ -186,7 +186,7 @@ class Mouse:
             const {{ x, y, width, height }} = one.getBoundingClientRect();
             return [x + width / 2, y + height / 2];
         }})({found})"""
-        # Nobody clicks what still moves.
+        # Wait until the element has stopped moving.
         before, now = None, self.browser.evaluate(place)
         while now != before:
             time.sleep(0.2)
@@ -196,13 +196,13 @@ class Mouse:
 
 
 class Keys(Mouse):
-    """Two hands at a keyboard: Tab to whatever is wanted, Enter, letters."""
+    """A user with a keyboard: Tab to an element, Enter, letters."""
 
     def press(self, role: str, name: str, within: str = "body") -> None:
         self.until(f"Boolean({_found(role, name, within)})")
         found = _found(role, name, within)
         for _ in range(150):
-            # 0: it has the focus; 2: it is before what has; 4: after.
+            # 0: it has the focus; 2: it comes before the focused element; 4: after it.
             way = self.browser.evaluate(f"document.activeElement.compareDocumentPosition({found})")
             if way == 0:
                 if role != "field":
@@ -212,7 +212,7 @@ class Keys(Mouse):
         raise AssertionError(f"{role} {name} is not reached by Tab")
 
     def choose(self, name: str, label: str, within: str = "body") -> None:
-        """Type the first letters of a line."""
+        """Type the first letters of an option."""
         self.press("field", name, within)
         self.browser.type(label)
         shown = "document.activeElement.selectedOptions[0].textContent"

@@ -1,4 +1,4 @@
-"""A server as people start it, and what asks it."""
+"""Start a server as users do, and send it requests."""
 
 import json
 import os
@@ -38,7 +38,7 @@ class Web:
         headers: dict[str, str] | None = None,
         raw: bytes | None = None,
     ) -> tuple[int, Any]:
-        """Status and what was answered: JSON taken apart, or a text."""
+        """Return the status and the response: parsed JSON, or a text."""
         data = raw if raw is not None else None if body is None else json.dumps(body).encode()
         all_headers = {"content-type": "application/json"} if data is not None else {}
         request = urllib.request.Request(
@@ -51,24 +51,24 @@ class Web:
             return error.code, taken(error.read(), error.headers)
 
     def run(self, body: dict[str, Any], seconds: float = 300.0) -> dict[str, Any]:
-        """A run to its end: its state, and all that it told."""
+        """Run a job to its end: return its state and all messages."""
         status, told = self.ask("api/jobs", body)
         assert status == 202, told
         return self.ended(told["id"], seconds)
 
     def ended(self, job: str, seconds: float = 300.0) -> dict[str, Any]:
-        """How a run ended."""
+        """Wait until a run has ended, and return its state."""
         return self.until(job, lambda state: state not in ("waiting", "running"), seconds)
 
     def memory_mib(self, *kinds: str) -> float:
-        """What the server's own process holds, or its workers of some kinds, in private memory."""
+        """Return the private memory of the server process, or of its workers of some kinds."""
         pids = [pid for kind in kinds for pid in self.workers(kind)] or [self.process.pid]
         rollups = (Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in pids)
         lines = [line.split() for text in rollups for line in text.splitlines()]
         return sum(int(line[1]) for line in lines if line[0].startswith("Private_")) / 1024
 
     def far(self, job: str, seconds: float = 300.0) -> None:
-        """Wait until a run has begun, and has something to show for it."""
+        """Wait until a run has made progress."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             if self.ask(f"api/jobs/{job}")[1]["progress"] > 0:
@@ -77,7 +77,7 @@ class Web:
         raise AssertionError(f"no progress after {seconds} s")
 
     def until(self, job: str, there: Any, seconds: float = 300.0) -> dict[str, Any]:
-        """How a run stands as soon as its state is such."""
+        """Wait until `there` accepts the state of a run, and return the run."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             _, told = self.ask(f"api/jobs/{job}")
@@ -87,7 +87,7 @@ class Web:
         raise AssertionError(f"still {told['state']} after {seconds} s")
 
     def workers(self, kind: str) -> list[int]:
-        """The processes of workers of a kind."""
+        """Return the process ids of workers of a kind."""
         found = []
         for path in Path("/proc").glob("[0-9]*/cmdline"):
             try:
@@ -108,7 +108,7 @@ def taken(content: bytes, headers: Any) -> Any:
 
 
 def started(*options: str, folder: Path) -> Web:
-    """`airtcp web` with options, on a free port."""
+    """Start `airtcp web` with options, on a free port."""
     mine = Children()
     try:
         with (folder / "stderr").open("w") as stderr:
@@ -127,7 +127,7 @@ def started(*options: str, folder: Path) -> Web:
 
 
 def ended(web: Web) -> str:
-    """End a server as Ctrl-C does; what it said on stderr."""
+    """Stop a server with Ctrl-C, and return its stderr."""
     try:
         web.process.send_signal(signal.SIGINT)
         assert web.process.wait(timeout=30) == 0

@@ -1,4 +1,4 @@
-"""What comes over the network is not trusted: files, sizes, bodies, who asks."""
+"""Nothing from the network is trusted: files, sizes, bodies, origins."""
 
 import gzip
 import json
@@ -35,7 +35,7 @@ def message(told: Any) -> str:
 
 
 def refused(web: Web, path: str, source: dict[str, Any]) -> dict[str, Any]:
-    """The problem of a source that is refused; it names nothing of the server."""
+    """Return the error for a rejected source, which reveals nothing about the server."""
     status, told = web.ask(path, {"source": source})
     assert status == 422
     message(told)
@@ -44,7 +44,7 @@ def refused(web: Web, path: str, source: dict[str, Any]) -> dict[str, Any]:
 
 
 def given(web: Web, content: bytes) -> str:
-    """The name of an uploaded file."""
+    """Upload a file and return its name."""
     status, told = web.ask("api/uploads", raw=content, method="POST")
     assert status == 201, told
     return str(told["id"])
@@ -65,13 +65,13 @@ def test_a_scenario_from_the_network_names_no_file_of_the_server(web: Web, name:
         problem = refused(web, path, source)
         assert "was not uploaded" in problem["message"]
         assert "root:" not in str(problem)
-    # An error is at the control that it is about.
+    # An error is shown at the control that causes it.
     none = {"example": "web-hotspot", "changes": {"stations.laptop.count": 0}}
     assert refused(web, "api/predict", none)["field"] == "stations.laptop.count"
 
 
 def powers_from(name: str) -> str:
-    """The text of two cells with powers from a file."""
+    """Return the text of two cells with powers from a file."""
     down = f"application = {BULK}"
     run: dict[str, str | int] = {"warmup": "100 ms", "duration": "500 ms", "replications": 2}
     return two_cells(f'received = "{name}"', reader=down, clerk=down, **run)
@@ -109,7 +109,7 @@ def test_an_uploaded_table_is_replayed_and_a_log_may_be_compressed(web: Web) -> 
 
     run = web.run({"kind": "points", "source": source, "axis": "run.seed", "values": [1]})
     assert run["state"] == "done", run["messages"]
-    # A transfer a second, each of a kilobyte and a little: 8 kb/s.
+    # One transfer of little more than a kilobyte each second: 8 kb/s.
     (point,) = (one["point"] for one in run["messages"] if "point" in one)
     goodput = point["metrics"]["goodput_bps"]["mean"]
     assert goodput == pytest.approx(8000, rel=0.1)
@@ -157,7 +157,7 @@ def test_uploads_are_bounded_and_stay_in_their_folder(web: Web) -> None:
 def test_a_body_that_takes_long_to_read_is_refused(
     monkeypatch: pytest.MonkeyPatch, dropped: bool
 ) -> None:
-    """Also where Python drops the exception of the first signal."""
+    """Even if Python drops the exception of the first signal."""
     monkeypatch.setattr(sources, "_MOST_CPU_S", 0.05)
     groups = "".join(f'[[stations]]\nname = "g{one}"\ncount = 1\n' for one in range(2000))
     edit = bodies.Edit(op="copy", path="stations.g1", name="h")
@@ -169,7 +169,7 @@ def test_a_body_that_takes_long_to_read_is_refused(
 
     class Finalized:
         def __del__(self) -> None:
-            spin()  # the first signal comes here, and Python drops what it raises
+            spin()  # the first signal comes here, and Python drops its exception
 
     @sources._within_bounds()
     def read() -> None:
@@ -195,7 +195,7 @@ def test_other_sites_cannot_ask(web: Web) -> None:
 
 @pytest.fixture
 def small() -> Iterator[Web]:
-    """A server with one run at a time, two that may wait, three seconds for each."""
+    """A server with one run at a time, two waiting runs, and six seconds for each."""
     with tempfile.TemporaryDirectory() as folder:
         options = ("--runs", "1", "--queue", "2", "--run-time", "6 s", "--memory", "2048")
         server = started(*options, folder=Path(folder))
@@ -282,7 +282,7 @@ def test_mutated_bodies_never_break_the_server(web: Web, number: int, seed: int)
             web.ask(f"api/jobs/{told['id']}/stop", {})
     assert statuses.get(422, 0) > number / 10
     assert statuses.get(200, 0) > number / 50, statuses
-    # Some uploads are good enough to be asked about.
+    # Some uploads are valid enough for a question.
     assert statuses[0] > number / 500, statuses
     new = set(Path(tempfile.gettempdir()).iterdir()) - before
     assert not [path for path in new if "airtcp" in path.name]
@@ -295,7 +295,7 @@ def test_mutated_bodies_never_break_the_server(web: Web, number: int, seed: int)
 
 
 def uploaded(web: Web, chance: random.Random, logs: list[bytes]) -> bool:
-    """Whether a scenario can be asked about that names a damaged log or table."""
+    """Whether a question about a scenario with a damaged log or table succeeds."""
     log = bytearray(chance.choice(logs))
     for _ in range(chance.randrange(12)):
         at = chance.randrange(len(log))
@@ -327,7 +327,7 @@ def uploaded(web: Web, chance: random.Random, logs: list[bytes]) -> bool:
 
 
 def mutated(chance: random.Random, texts: list[str]) -> tuple[str, bytes]:
-    """A body that was right once, and where it goes."""
+    """Return a damaged request body, and the path that it is for."""
     text = chance.choice(texts)
     for _ in range(chance.randrange(3)):
         text = damaged(chance, text)
@@ -376,7 +376,7 @@ def mutated(chance: random.Random, texts: list[str]) -> tuple[str, bytes]:
 
 
 def damaged(chance: random.Random, text: str) -> str:
-    """A text with something cut, doubled, swapped, or put in."""
+    """Return the text with a part cut, doubled, swapped or inserted."""
     if not text:
         return text
     a, b = sorted(chance.randrange(len(text) + 1) for _ in range(2))

@@ -1,4 +1,4 @@
-"""Many browsers on one server: equal runs are made once, turns are taken."""
+"""Many browsers on one server: equal runs are simulated once, and browsers take turns."""
 
 import time
 import urllib.request
@@ -24,7 +24,7 @@ def asked(seed: int, changes: dict[str, Any] = QUICK) -> dict[str, Any]:
 
 @cache
 def cookie(web_url: str, browser: str) -> str:
-    """The cookie that a server gives to a browser, which is the same for the same name."""
+    """Return the server's cookie for a browser; the same name gets the same cookie."""
     with urllib.request.urlopen(web_url) as page:
         return str(page.headers["set-cookie"]).partition(";")[0]
 
@@ -36,7 +36,7 @@ def post(web: Web, body: dict[str, Any], browser: str) -> Any:
 
 
 def jobs(**limits: Any) -> Jobs:
-    """Runs that wait: no worker is started."""
+    """Return a queue of jobs without workers."""
     return Jobs(Path(), Limits(**limits), clock=lambda: 0.0)
 
 
@@ -50,7 +50,7 @@ def test_equal_runs_are_made_once_and_each_may_leave() -> None:
     assert not one.job.stop.is_set()
     several.stop(other)
     assert (one.state, other.state) == ("stopped", "stopped")
-    # A browser that asks now asks for a run of its own.
+    # A new request of this browser starts a run of its own.
     assert several.add({}, key="k", browser="A").job is not one.job
 
 
@@ -68,7 +68,7 @@ def test_one_browser_may_not_fill_the_queue() -> None:
         several.add({}, key=str(number), browser="A")
     with pytest.raises(FullError, match="2 runs of this browser wait already"):
         several.add({}, key="2", browser="A")
-    # A run that another asks for as well is no more work.
+    # Joining a run that another browser has requested adds no work.
     shared = several.add({}, key="shared", browser="B")
     assert several.add({}, key="shared", browser="A").job is shared.job
     several.add({}, key="4", browser="B")
@@ -85,11 +85,11 @@ def test_browsers_of_one_address_take_the_place_of_no_other_address() -> None:
 
     few = [several.add({}, key=f"few {number}", address="other") for number in range(2)]
 
-    # The last of each of two browsers gave way.
+    # The newest run of each of the two busiest browsers was dropped.
     left = [one for one in many if one.state == "waiting"]
     assert [many.index(one) for one in left] == [0, 1, 2, 4]
     assert [one.state for one in few] == ["waiting"] * 2
-    # Addresses take turns, and so do the browsers at one.
+    # Addresses take turns, and so do the browsers of one address.
     assert [several.place(one) for one in (*left, *few)] == [0, 5, 2, 4, 1, 3]
 
 
@@ -100,7 +100,7 @@ def test_a_browser_without_runs_takes_the_place_of_one_with_several() -> None:
 
     assert several.add({}, key="C", browser="C").state == "waiting"
     assert [one.state for one in many] == ["waiting", "waiting", "failed"]
-    # Now all have as few.
+    # Now every browser has equally few.
     several.add({}, key="D", browser="D")
     with pytest.raises(FullError, match="4 runs wait already"):
         several.add({}, key="E", browser="E")
@@ -112,12 +112,12 @@ def test_a_run_that_a_page_starts_by_itself_gives_way() -> None:
     asked = several.add({}, browser="B")
     shared = several.add({}, key="k", browser="C", auto=True)
     assert several._waiting() == [one.job.id for one in (asked, own, shared)]
-    # Somebody requests what a page has started: it is a requested run.
+    # A browser requests a run that a page has started: it becomes a requested run.
     later = several.add({}, key="k", browser="D")
     assert several._waiting() == [one.job.id for one in (asked, shared, own)]
     several.stop(later)
     assert several._waiting()[-1] == shared.job.id
-    # In a full queue it takes nobody's place, and loses its own first.
+    # In a full queue it displaces no other run, and is the first to be dropped.
     with pytest.raises(FullError):
         several.add({}, browser="E", auto=True)
     several.add({}, browser="B")
@@ -207,7 +207,7 @@ def test_predictions_are_answered_while_runs_take_all_processors(web: Web) -> No
             source = {"example": "saturated-stations", "changes": changes}
             assert web.ask("api/predict", {"source": source})[0] == 200
             slowest = max(slowest, time.perf_counter() - begin)
-        # A worker that is started meanwhile, or another's tests, may want a processor too.
+        # A starting worker, or another test, may need a processor too.
         assert slowest < 2.0
     finally:
         for one in runs:

@@ -1,4 +1,4 @@
-"""Completion of keys and values in the text of a scenario, alone and in the page."""
+"""Completion of keys and values in the text of a scenario, in Python and on the page."""
 
 import random
 from pathlib import Path
@@ -72,7 +72,7 @@ def test_keys_and_values_are_completed_by_keyboard_and_mouse(opened: Any, width:
     options = page.page.locator(".completions [role=option]")
     area.focus()
     keys = page.page.keyboard
-    # By keyboard: the arrow chooses, Enter takes.
+    # By keyboard: an arrow key chooses, Enter accepts.
     keys.press("Control+a")
     keys.type("[ap]\nqueue.dis")
     options.filter(has_text="discipline").wait_for()
@@ -81,11 +81,11 @@ def test_keys_and_values_are_completed_by_keyboard_and_mouse(opened: Any, width:
     if AXE.is_file():
         serious(page)
     keys.press("Enter")
-    # By mouse: a click takes; the values follow their key.
+    # By mouse: a click accepts; after a key its values follow.
     page.page.locator('.completions code:text-is("fq-codel")').click()
     assert text_of(page) == '[ap]\nqueue.discipline = "fq-codel"'
     assert area.evaluate("(one) => one === document.activeElement")
-    # Escape closes the list, and Enter without a choice is a new line.
+    # Escape closes the list; Enter without a choice begins a new line.
     keys.type("\nqueue.")
     options.first.wait_for()
     keys.press("Escape")
@@ -94,13 +94,13 @@ def test_keys_and_values_are_completed_by_keyboard_and_mouse(opened: Any, width:
     options.first.wait_for()
     keys.press("Enter")
     assert text_of(page).endswith("queue.l\n")
-    # Asked for, without a letter; the browser's own undo takes back what was completed.
+    # Ctrl-Space opens it without a letter; the browser's own undo reverts a completion.
     keys.press("Control+Space")
     options.first.wait_for()
     keys.press("Escape")
     assert page.page.evaluate("document.documentElement.scrollWidth") <= width
     page.page.fill("#toml", before.replace("count = 6", "count = 0"))
-    # The error is told once, and its line is marked, though longer lines wrap.
+    # The error is shown once, and its line is marked even though longer lines wrap.
     has(page, "count = 0")
     page.page.locator(".code-area mark", has_text='name = "caller", count = 0').wait_for()
     assert page.page.get_by_text("0 is too small").filter(visible=True).count() == 1

@@ -1,4 +1,4 @@
-"""The text of a scenario under the changes of a page, beside what the Python makes of the same."""
+"""Changes of a page in the text of a scenario, compared with the same changes in Python."""
 
 import random
 import re
@@ -25,12 +25,12 @@ def text_of(name: str) -> str:
 
 
 def read(text: str) -> Scenario:
-    """The scenario of a text, as it is beside the examples."""
+    """Return the scenario of a text, as if it were in the folder of the examples."""
     return Scenario.from_written(tomllib.loads(text), name="scenario", base=Path(str(directory())))
 
 
 def comments(text: str) -> list[str]:
-    """The comments of a text that has no # in its values."""
+    """Return the comments of a text that has no # in its values."""
     return re.findall(r"#.*", text)
 
 
@@ -42,7 +42,7 @@ def ask(name: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def flows_by_name(scenario: Scenario) -> dict[str, Any]:
-    """A resolved form in which flows stand by their names, in whatever order they are."""
+    """Return the resolved scenario with its flows sorted by name."""
     form = scenario.to_dict()
     flows: list[Any] = form["flows"]  # type: ignore[assignment]
     form["flows"] = sorted(flows, key=lambda flow: str(flow["name"]))
@@ -57,7 +57,7 @@ def test_a_change_and_its_opposite_keep_text_and_comments(name: str) -> None:
     changes = {
         f"{table}.{key}": value for table in tables for key, value in given.get(table, {}).items()
     }
-    # Every value written again leaves the text as it is.
+    # Writing every value again does not change the text.
     assert edited(text, changes) == edited(text, {}) == text
     seed = read(text).run.seed
     there = edited(text, {"run.seed": 77, "ap.queue.limit": 321})
@@ -68,7 +68,7 @@ def test_a_change_and_its_opposite_keep_text_and_comments(name: str) -> None:
 
 
 def numbers(scenario: Scenario) -> list[tuple[str, Any]]:
-    """Key paths whose values are whole numbers or times and sizes in texts, and those values."""
+    """Find keys with whole numbers, or with times and sizes as texts, and their values."""
     found = []
     for place in places(scenario.written):
         value = place.value
@@ -81,7 +81,7 @@ def numbers(scenario: Scenario) -> list[tuple[str, Any]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_random_changes_say_what_vary_says(name: str) -> None:
-    """Thirty draws of one to four keys; those that are no scenario are refused in both ways."""
+    """Thirty draws of one to four keys; both ways reject the same invalid scenarios."""
     text, chance = text_of(name), random.Random(name)
     base = read(text)
     known = numbers(base)
@@ -118,11 +118,11 @@ def test_a_key_of_a_flow_that_a_profile_brings_gets_an_entry_of_its_own() -> Non
 
 
 def test_what_no_text_with_profiles_says_is_said_without_them() -> None:
-    # A profile brings the path of its flows; nothing in a file takes it out but to have none.
+    # A profile sets the path of its flows; a file can only replace it by an empty one.
     text = text_of("office-wifi6")
     new = edited(text, {"flows.desk-web.path": None})
     assert flows_by_name(read(new)) == flows_by_name(read(text).vary({"flows.desk-web.path": None}))
-    # A key that a profile in line brings is taken out.
+    # A key that comes from an inline profile is removed.
     limit = {"ap.queue.limit": None}
     assert read(edited(text, limit)).ap.queue.limit == 1000
     assert read(edited(text, limit)) == read(text).vary(limit)
@@ -222,7 +222,7 @@ def test_a_file_that_is_no_scenario_shows_line_and_key(text: str, line: str, key
     assert problem["key"] == key
     assert line in text.splitlines()[problem["line"] - 1]
     assert problem["text"] == text
-    # The line of a change is that of the file with it.
+    # The reported line is the one in the file with the change.
     source = {"example": "office-wifi6", "changes": {"flows.caller-call.application.video": "3 kg"}}
     changed = ask("scenario", {"source": source})["problem"]
     assert '"3 kg"' in changed["text"].splitlines()[changed["line"] - 1]
@@ -241,13 +241,13 @@ def test_keys_are_found_by_name_and_by_what_is_said_of_them() -> None:
     told = keys(office, given, "queue limit")
     assert told["keys"][0]["path"] == "ap.queue.limit"
     assert told["keys"][0]["text"] == "1000"
-    # The profile of the access point has it, and the file has the standard.
+    # The access point's profile sets the limit, and the file sets the standard.
     assert not told["keys"][0]["file"]
     assert "whole number >= 1" in told["keys"][0]["holds"]
     standard = keys(office, given, "phy standard")["keys"][0]
     assert standard["file"]
     assert standard["options"][-1] == "802.11be"
-    # Without words those that the file has, and no word is too strange to be asked.
+    # Without words, the file's own keys are listed; any text is a valid question.
     paths = {one["path"] for one in keys(office, given, "")["keys"]}
     assert {"stations.desk.count", "phy.standard", "run.seed"} - paths == {"run.seed"}
     assert keys(office, given, "zzz \\ (")["count"] == 0

@@ -1,4 +1,4 @@
-"""Controls of a scenario: no choice on the page ends in an error, whatever was chosen before."""
+"""Controls of a scenario: no choice on the page causes an error, whatever was chosen before."""
 
 import random
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ CELL = cell(
     flow="tcp = { %s }",
     duration="1 s",
 )
-#: Keys of TCP that stand in the way of one or another congestion control.
+#: TCP keys that conflict with one or another congestion control.
 FILES = (
     "",
     'variant = "newreno", aimd = { increase = 0.5 }',
@@ -38,7 +38,7 @@ FILES = (
 
 
 def moved(source: Source, field: Mapping[str, Any], option: Mapping[str, Any]) -> Source:
-    """The source after an option was chosen: what `fieldChanged` of the page does."""
+    """Return the source after choosing an option, like `fieldChanged` of the page."""
     changes = dict(source.changes)
     for path in option.get("back", []):
         if path in changes and changes[path] is None:
@@ -57,12 +57,12 @@ def controls(source: Source) -> list[dict[str, Any]]:
 
 @cache
 def controls_of(source: str) -> list[dict[str, Any]]:
-    """The controls of a source as JSON: nearly half of the rows of choices lead where one was."""
+    """Return a source's controls; cached, because many choices lead to a source seen before."""
     read = sources.read(Source.model_validate_json(source), Path())
     return fields(read.scenario, read.written)
 
 
-#: Examples of which the quick tests try every choice: cells, calls, uploads, a log, old clients.
+#: Examples whose choices the quick tests try: cells, calls, uploads, a log, old clients.
 QUICK = ("three-cells", "office-wifi6", "fair-uploads", "web-hotspot", "mixed-clients")
 
 
@@ -77,13 +77,13 @@ def test_no_choice_of_an_example_is_an_error(example: str) -> None:
     source = Source(example=example)
     for field in controls(source):
         options = field["options"]
-        # Of a slider both ends.
+        # Both ends of a slider.
         for option in options if field["kind"] == "choice" else (options[0], options[-1]):
             controls(moved(source, field, option))
 
 
 def test_each_congestion_control_brings_what_it_needs() -> None:
-    """From every file to every pair of rules and controls, one after the other."""
+    """From every file to every pair of a preset and a congestion control, in both orders."""
     for text, first, second in product(FILES, (".preset", ".congestion"), (True, False)):
         source = Source(text=CELL % text)
         begun = next(one for one in controls(source) if one["path"].endswith(first))

@@ -1,4 +1,4 @@
-"""The map of cells: who hears whom, the chain's shares, and an access point that is moved.
+"""The map of cells: who hears whom, the chain's shares, and moving an access point.
 
 The shares of a row of three by hand: with the odds of sending r = .9 / .1 = 9 the sets of cells
 that send at once weigh 1 (none), 9 (one, three times) and 81 (the outer two), 109 in all. The
@@ -44,7 +44,7 @@ def test_cells_on_channels_of_their_own_keep_all() -> None:
     nodes = told["nodes"]
     assert [(node["x"], node["y"]) for node in nodes[:3]] == [(0, 0), (14, 0), (28, 0)]
     assert all((one["x"] - 14 * one["cell"]) ** 2 + one["y"] ** 2 <= 25 for one in nodes[3:])
-    # Stations that do not hear each other are told; one cell that all hear has no map.
+    # Hidden pairs of stations are listed; one cell without hidden stations has no map.
     told = floor.told(example("hidden-uploads"))
     deaf = [[told["nodes"][one]["name"] for one in pair] for pair in told["deaf"]]
     assert deaf == [["near-wall/0", "behind-wall/0"]]
@@ -93,7 +93,7 @@ def test_the_chain_answers_where_powers_are_as_good_as_a_graph() -> None:
     rows += [["left", "clerk", -50], ["right", "reader", -50], ["reader", "clerk", -50]]
     alike = loads(two_cells(f"received = {rows}", reader=DOWN, clerk=DOWN))
     told = floor.told(alike)
-    # All hear all alike, as cells of a graph do: .9 / 1.9 of the time each, of .9 alone.
+    # Everybody receives everybody equally: .9 / 1.9 of the time each, of .9 alone.
     assert told["silence"] is None
     assert [cell["share"] for cell in told["cells"]] == pytest.approx([1 / 1.9, 1 / 1.9])
 
@@ -114,7 +114,7 @@ def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
     page.page.mouse.move(x, y)
     page.page.mouse.down()
     page.page.mouse.move(x - 1500, y, steps=4)
-    # Far away it meets no other, of which the chain is sure; words follow before the mouse is up.
+    # Far away it meets no other cell, so the chain is sure; the text updates during the drag.
     shares.get_by_text("law 100 % (Markov chain)").wait_for()
     shares.get_by_text("tax 100 % (Markov chain)").wait_for()
     card.get_by_text("No access point hears another one.").wait_for()
@@ -122,11 +122,11 @@ def test_an_access_point_is_moved_and_the_chain_follows(opened: Any) -> None:
     page.page.mouse.up()
     moved = airtcp.load(text_of(page))
     told = floor.told(moved)
-    # A pixel is as far as the map had it that was drawn last while the mouse moved.
+    # A pixel is as many metres as on the last map drawn during the drag.
     assert told["nodes"][0]["x"] < -20
     assert "# 40: a separate channel" in text_of(page)
 
-    # The keyboard moves it, too, and keeps it.
+    # The keyboard moves it too, and the new position stays.
     before = text_of(page)
     grip.focus()
     page.page.keyboard.press("ArrowDown")
@@ -165,7 +165,7 @@ def test_two_clicks_draw_a_wall_into_the_file(opened: Any) -> None:
 
 
 def test_a_floor_plan_lies_below_the_map_at_its_size_in_metres(opened: Any) -> None:
-    """Law and tax are 14 m apart: so is a plan of 14 m from corner to corner."""
+    """Law and tax are 14 m apart, so a plan 14 m wide reaches from one to the other."""
     page: Page = opened(packed({"example": "three-offices"}))
     page.page.locator(".floor .ap").first.wait_for()
     content = BytesIO()

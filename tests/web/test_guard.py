@@ -1,4 +1,4 @@
-"""Which requests get past the guard: hosts and origins as they may be written."""
+"""Requests that pass the guard: hosts and origins in all valid spellings."""
 
 import asyncio
 from typing import Any
@@ -22,7 +22,7 @@ REFUSED = (
 
 
 async def status(*headers: tuple[str, str], method: str = "GET") -> int:
-    """The status of a request with these headers to a server without a token."""
+    """Return the status of a request with these headers to a server without a token."""
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})

@@ -1,4 +1,4 @@
-"""Verdicts, remedies, conditions and curves of the page: all numbers are those of the Python."""
+"""Verdicts, remedies, conditions and curves of the page have the numbers of the Python library."""
 
 import random
 from collections.abc import Iterator
@@ -38,12 +38,12 @@ _APPLICATIONS = (
     '{ kind = "udp", packet = "200 B", rate = "500 kb/s" }',
 )
 SEEDS = range(10)
-#: Seeds whose runs try changes in `make test-slow`; `make verify` takes all.
+#: Seeds whose runs try changes in `make test-slow`; `make verify` uses all.
 TRIED = range(4)
 
 
 def random_text(seed: int) -> str:
-    """A scenario of one to three groups, every other one with targets of its own."""
+    """Return a scenario of one to three groups, every second one with its own targets."""
     chance = random.Random(seed)
     phy = chance.choice(
         [
@@ -78,7 +78,7 @@ def loaded(text: str) -> Scenario:
 
 
 def asked(scope: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """All conditions that are offered of a scope, as `[targets]` has them."""
+    """Yield all conditions that are offered for a scope, in the form of `[targets]`."""
     for metric in scope["metrics"]:
         unit = metric["units"][0]
         bound = f"{metric['begin'] / unit['factor']:g} {unit['text']}".strip()
@@ -88,7 +88,7 @@ def asked(scope: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def told_by(job: dict[str, Any]) -> list[dict[str, Any]]:
-    """The messages of a run, its progress left out."""
+    """Return the messages of a run, without its progress."""
     messages: list[dict[str, Any]] = []
     work.run(Job.model_validate(job), Path(), 600.0, messages.append)
     return [one for one in messages if not {"progress", "words"} & one.keys()]
@@ -101,11 +101,11 @@ def test_every_condition_that_is_offered_is_one(seed: int) -> None:
     assert told == choices(scenario)
     offered = [one for scope in told["scopes"] for one in asked(scope)]
     for name, bound in offered:
-        # The three of a grammar: of a group, a target; and a stop condition is its contrary.
+        # An offered condition is a valid target; `above` is true for a lower bound.
         (target,) = scenario.vary({"targets": {name: bound}}).targets
         assert target.above == (bound[0] == ">")
     assert len(offered) > 20
-    # What is not offered is refused: nobody here reads pages.
+    # The scenario has no pages, so a condition on pages is neither offered nor accepted.
     assert "mean page_time" not in dict(offered)
     with pytest.raises(ScenarioError, match="page_time cannot exist"):
         scenario.vary({"targets": {"page_time": "< 1 s"}})
@@ -123,7 +123,7 @@ def test_a_run_has_the_verdict_and_the_trials_of_the_python(seed: int) -> None:
 
     sofar, last = (next(iter(one.values())) for one in told_by(job(text)))
 
-    # The first answer has all but these.
+    # The first answer has everything but these.
     assert sofar | {name: last[name] for name in ("verdict", "advice")} == last
     assert last["words"] == first_lines(expected)
     assert last["airtime"] == expected.simulation.airtime
@@ -172,7 +172,7 @@ def test_lights_and_points_of_a_glance_are_those_of_the_python(seed: int) -> Non
             assert seen.metrics[name].to_dict().items() <= one.items()
             interval, unit = seen.metrics[name], METRICS[name].unit
             if interval.half_width is not None:
-                # Flows that differ have the least of them after it (tests/test_least.py).
+                # Flows that differ have the lowest one appended (tests/test_least.py).
                 told, _, _ = one["text"].partition(", least ")
                 assert told == quantity_with_interval(interval, unit)
             elif interval.mean:
@@ -188,7 +188,7 @@ def test_lights_and_points_of_a_glance_are_those_of_the_python(seed: int) -> Non
 
 def test_a_plan_on_the_page_is_that_of_the_python() -> None:
     text = "[phy]\nstandard = '802.11g'\ndata_rate = '54 Mb/s'\n"
-    text += "[mac]\nrts_threshold = '0 B'\n"  # which a change takes away
+    text += "[mac]\nrts_threshold = '0 B'\n"  # removed by a change
     for name in ("desk", "phone"):
         text += _GROUP.format(
             name=name, count=2, direction="download", application=_APPLICATIONS[0]
@@ -220,7 +220,7 @@ def test_a_plan_on_the_page_is_that_of_the_python() -> None:
 
 @pytest.mark.parametrize("counts", [(12, 5, 1), (40, 10), (41, 10), (5, 1), (30, 10, 3, 5)])
 def test_groups_keep_their_shares_along_all_stations(counts: tuple[int, ...]) -> None:
-    """Of groups with two stations or more, each is within 5 % of its share, so no curve jumps."""
+    """Each group of two or more stations is within 5 % of its share, so no curve jumps."""
     totals = _totals(counts)
     assert sum(counts) in totals
     for total in totals:

@@ -22,10 +22,10 @@ pytestmark = [pytest.mark.verify, pytest.mark.timeout(1800)]
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "out" / "lite"
 SEED, REPLICATION = 7, 3
-#: The examples, and three of them with other seeds.
+#: The examples, and three of them again with other seeds.
 AGAIN = ("office-wifi6", "three-cells", "web-hotspot")
 
-#: Answers each request of a file, and writes replies and lengths; prints the time of all of them.
+#: Answers each request of a file, and writes replies and lengths; prints the total time.
 NODE = """
 import { readFileSync, writeFileSync } from "node:fs";
 const [core, requests, replies] = process.argv.slice(2);
@@ -106,9 +106,9 @@ def test_twenty_scenarios_have_the_same_bits_in_webassembly(site: Path, tmp_path
         text=True,
     )
     said = json.loads(done.stdout)
-    # A control hears of at least each per cent.
+    # Progress is reported at least every 1 %.
     assert said["shares"] >= 99 * len(names)
-    # At least a fifth of the native speed is asked.
+    # The core must reach at least a fifth of the native speed.
     print(f"{said['spent']:.2f} s of CPU, {spent:.2f} s by the native core")
     assert said["spent"] < 5 * spent
     replies, place = (tmp_path / "replies").read_bytes(), 0
@@ -129,10 +129,10 @@ def test_twenty_scenarios_have_the_same_bits_in_webassembly(site: Path, tmp_path
 
 
 class _Files(http.server.SimpleHTTPRequestHandler):
-    """Serves files as any web server does, without a word."""
+    """Serves files like any web server, without a log."""
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +142,7 @@ def page(site: Path, browser: Any) -> Iterator[Page]:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     one = Page(browser, f"http://127.0.0.1:{server.server_port}/index.html")
     yield one
-    # Everything comes from the site, and nothing failed.
+    # All requests went to the site, and none failed.
     assert not one.complaints
     assert {host for host in one.hosts if host} == {f"127.0.0.1:{server.server_port}"}
     server.shutdown()
@@ -150,7 +150,7 @@ def page(site: Path, browser: Any) -> Iterator[Page]:
 
 
 def decided(page: Page) -> str:
-    """The verdict once the run has ended, with its changes."""
+    """Return the verdict once the run and its trials of changes have ended."""
     page.page.locator(".card.first [data-apply]:visible").first.wait_for(timeout=600_000)
     return str(page.page.locator(".verdict-head").inner_text())
 

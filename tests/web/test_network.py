@@ -1,4 +1,4 @@
-"""The network as a picture: groups, links, and how a group is changed there."""
+"""The diagram of the network: groups, links, and editing a group there."""
 
 from pathlib import Path
 from typing import Any

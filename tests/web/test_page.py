@@ -1,4 +1,4 @@
-"""The page in a browser, as a person uses it: Playwright with Debian's Chromium."""
+"""The page in a browser, used like a person does: Playwright with Debian's Chromium."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ from wing import with_papers
 
 
 def goodput(scenario: Scenario) -> str:
-    """What models say, as it is printed."""
+    """Return the models' prediction as the page prints it."""
     best = airtcp.predict(scenario).best("goodput_bps")
     assert isinstance(best.value, float)
     return quantity(best.value, "b/s")
@@ -31,12 +31,12 @@ def test_a_slider_shows_the_number_that_the_python_gives(opened: Any) -> None:
 
     scenario = airtcp.load(str(directory() / "persistent-downloads.toml"))
     page.until(goodput(scenario.vary({"stations.station.count": 30})))
-    # Another slider, which is not that of the curve.
+    # A slider other than that of the curve's axis.
     page.slide("flows.station.tcp.receive_window.segments", "4")
     changes = {"stations.station.count": 30, "flows.station.tcp.receive_window.segments": 4}
     expected = goodput(scenario.vary(changes))
     page.until(expected)
-    # The same in the table of the curve.
+    # The table of the curve has the same number.
     page.page.locator(".values summary").click()
     row = page.page.locator(".values tr", has_text=re.compile(r"^30"))
     row.filter(has_text=expected).wait_for()
@@ -46,11 +46,11 @@ def test_a_link_that_names_no_example_means_the_one_that_came_first_once(opened:
     page = opened(packed({"changes": {"stations.laptop.count": 3}}))
     page.answer()
     assert page.page.locator("#example").input_value() == "web-hotspot"
-    # A link of today names what it shows.
+    # A new link names the example that it shows.
     page = opened("")
     page.answer()
     assert page.page.locator("#example").input_value() == "office-wifi6"
-    # The address follows what is chosen.
+    # The address follows the choice.
     for chosen in ("home-wifi6", "office-wifi6"):
         before = link(page)
         page.page.select_option("#example", chosen)
@@ -60,8 +60,8 @@ def test_a_link_that_names_no_example_means_the_one_that_came_first_once(opened:
     assert again.page.locator("#example").input_value() == "office-wifi6"
 
 
-#: Addresses of what is not there, and what the page says of each: a link that cannot be unpacked,
-#: one that holds something else, one that the server refuses, one of which a view makes the best.
+#: Broken addresses and the page's message: a link that cannot be unpacked, one with other content,
+#: one that the server rejects, and some that a view uses in part.
 LINKS: list[tuple[dict[str, Any] | str, str]] = [
     ("#1nonsense", "link is broken"),
     ({"timeline": {"at": "x"}}, "link is broken"),
@@ -69,7 +69,7 @@ LINKS: list[tuple[dict[str, Any] | str, str]] = [
     ({"view": "papers", "paper": "nope", "paperValues": {"w0": "x"}}, ""),
     ({"view": "store", "store": {"name": "no", "where": {}}}, 'There is no store "no"'),
 ]
-#: More of the same kinds, for `make verify`.
+#: More links like these, for `make verify`.
 MORE_LINKS: list[tuple[dict[str, Any] | str, str]] = [
     ("#9abc", "link is broken"),
     ("#1%00", "link is broken"),
@@ -106,7 +106,7 @@ def test_a_link_to_what_is_not_there_says_so_once(
         page.page.locator("#views button[aria-current]").wait_for()
         page.page.wait_for_timeout(1000)
         assert page.page.locator("main").inner_text().strip()
-    # From there on all is well.
+    # After that everything works.
     page.page.get_by_role("button", name="Explore", exact=True).click()
     page.page.select_option("#example", "fair-uploads")
     page.until("All flows")
@@ -125,7 +125,7 @@ def test_a_simulation_is_stopped(opened: Any, web: Web) -> None:
         page.page.wait_for_timeout(500)
         page.page.get_by_role("button", name="Stop").click()
         page.page.locator(".first", has_text="Stopped").wait_for()
-        # It does not start by itself again.
+        # It does not restart by itself.
         page.page.wait_for_timeout(1500)
         if again:
             page.page.get_by_role("button", name="Simulate", exact=True).click()
@@ -137,7 +137,7 @@ def test_an_error_is_shown_at_its_control(opened: Any) -> None:
     text = QUICK.replace("DURATION", "5 s")
     put(page, text)
     page.until("All flows")
-    # A window of CW is there for 802.11b alone with what the file says of its rate.
+    # 802.11b has no 54 Mb/s: the control of the rate is marked as wrong.
     put(page, text.replace('"802.11b"', '"802.11b"\ndata_rate = "54 Mb/s"'))
     page.page.locator(".problem .notice", has_text="data_rate").wait_for()
     field = page.page.locator(".field.bad")
@@ -182,7 +182,7 @@ def test_a_log_takes_the_place_of_the_sizes(opened: Any) -> None:
     put(page, "".join(line.format(size) for size in (20000, 40000)), "my.log")
     page.page.locator("#answer", has_text="30 kB on average (2 measured values)").wait_for()
     page.page.locator(".files", has_text="my.log is in the scenario").wait_for()
-    # A table has columns to choose from: it is said how the scenario names it.
+    # A table has columns to choose from, so the page shows how a scenario refers to it.
     put(page, "size\n1000\n", "sizes.csv")
     page.page.locator(".files", has_text='file = "sizes.csv"').wait_for()
 
@@ -303,14 +303,14 @@ def test_a_view_may_be_chosen_before_there_is_an_answer(opened: Any) -> None:
 
 
 def test_the_first_answer_is_there_in_two_seconds(opened: Any) -> None:
-    opened("").answer()  # whoever comes first also starts the workers
+    opened("").answer()  # the first request also starts the workers
     page = opened("")
     page.answer()
     paint = page.page.evaluate(
         "performance.getEntriesByName('first-contentful-paint')[0].startTime"
     )
     assert paint < 2000
-    # The first that Tab reaches leads past all that is above the answer.
+    # The first Tab stop skips everything above the answer.
     page.page.keyboard.press("Tab")
     assert page.page.evaluate("document.activeElement.className") == "skip"
     page.page.keyboard.press("Enter")

@@ -1,4 +1,4 @@
-"""A result is sent on: by its card, its report, a link with its history, and on paper."""
+"""Sharing a result: its card, its report, a link with its history, and a print."""
 
 import random
 from dataclasses import replace
@@ -70,7 +70,7 @@ def test_a_card_is_copied_and_saved_by_one_click_and_by_one_key(opened: Any) -> 
     assert saved.value.suggested_filename == "mix.png"
     assert picture[:8] == PNG
     assert [int.from_bytes(picture[at : at + 4]) for at in (16, 20)] == [1200, 630]
-    # Below the numbers is the picture of the network, with lines and dots in several colours.
+    # Below the numbers is the diagram of the network, with lines and dots in several colours.
     with Image.open(saved.value.path()) as card:
         colours = card.convert("RGB").crop((60, 290, 1140, 550)).getcolors(1 << 20)
         assert sum(count > 40 for count, _ in colours) > 4
@@ -107,7 +107,7 @@ def test_a_link_has_what_was_changed_and_tried_and_undo_goes_back_there(opened: 
     other.page.get_by_role("button", name="Undo", exact=True).click()
     has(other, "count = 8")
     assert text_of(other) == MIX
-    # The files of both are one and the same, whoever looks at it.
+    # Both have the same file, so the history goes on.
     history.wait_for(state="attached")
     other.page.get_by_role("button", name="Undo", exact=True).click()
     other.page.wait_for_function("() => !document.title.startsWith('Mix')")

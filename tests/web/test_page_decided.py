@@ -1,4 +1,4 @@
-"""The run that decides starts by itself, and the best verdict of a scenario stays."""
+"""The deciding run starts by itself, and the best verdict of a scenario stays."""
 
 import re
 from typing import Any
@@ -11,7 +11,7 @@ LONG = MIX.replace('"3 s"', '"100000 s"')
 
 
 def asked(page: Page) -> list[str]:
-    """The addresses of runs that the page has asked for or left, as they come."""
+    """Return a list that collects the addresses of runs that the page starts or leaves."""
     found: list[str] = []
     page.page.on(
         "request",
@@ -28,7 +28,7 @@ def test_a_change_that_was_tried_has_its_verdict_at_once_and_undo_has_the_one_be
     simulated(page)
     before = shown(page)
     assert "MISSES" in before
-    # The run of the changed scenario does not begin.
+    # The run of the changed scenario is held back.
     release = held_back(page, "**/api/jobs", lambda _: True)
     said: list[str] = []
     page.page.expose_function("said", lambda text: said.append(text))
@@ -70,7 +70,7 @@ def test_a_run_that_started_by_itself_is_asked_for_again_while_there_is_no_room(
     with page.page.expect_response(re.compile("/api/jobs/[^/]*seen=")) as polled:
         pass
     assert polled.value.ok
-    # The browser itself writes down that requests failed.
+    # The browser itself logs failed requests.
     page.complaints[:] = [one for one in page.complaints if "503" not in one]
 
 
@@ -84,7 +84,7 @@ def test_a_run_that_started_by_itself_ends_with_the_next_edit_and_with_the_tab(
         page.page.locator("progress").wait_for()
         page.page.wait_for_timeout(500)
         left = asked(page)
-        # Of 8 and 2 stations the next mix is 12 and 3.
+        # From 8 and 2 stations the next mix is 12 and 3.
         page.page.locator(".main-slider input").press("ArrowRight")
         has(page, f"count = {count}")
         page.page.locator("progress").wait_for()
@@ -93,7 +93,7 @@ def test_a_run_that_started_by_itself_ends_with_the_next_edit_and_with_the_tab(
         pass
     page.page.goto("about:blank")
     job = polled.value.url.rpartition("/")[2].partition("?")[0]
-    # The one who asks here keeps it alive: only the page has left it.
+    # Only the page has left the job; this test's requests keep it known.
     assert web.ended(job, 20.0)["state"] == "stopped"
 
 
@@ -127,15 +127,15 @@ def test_the_focus_stays_at_its_button_while_the_answer_sharpens(opened: Any) ->
     button = page.page.get_by_role("button", name=re.compile("^Change: .*desk"))
     button.wait_for()
     page.page.locator("progress").wait_for()
-    # Nothing comes of the run before the button has the focus.
+    # Results of the run are held back until the button has the focus.
     focused = "document.activeElement.ariaLabel?.startsWith('Change: ')"
-    # A sharper quick answer may make the button anew before it gets the focus.
+    # A better quick answer may replace the button before it gets the focus.
     while not page.page.evaluate(focused):
         button.focus()
     held = button.element_handle()
     page.release()
     page.page.get_by_text("The simulation says").wait_for()
-    # The button was made anew, and has the focus of the one before it.
+    # The button was replaced, and the new one has the focus.
     assert not held.evaluate("(one) => one.isConnected")
     assert page.page.evaluate(focused)
 
@@ -144,7 +144,7 @@ def test_the_focus_goes_back_from_stop_to_simulate_when_a_run_has_ended(opened: 
     page = begun(opened)
     simulated(page)
     start = page.page.get_by_role("button", name="Simulate", exact=True)
-    # The run does not end before the button that stops it was seen.
+    # The run must not end before the Stop button appears.
     release = held_back(page, "**/api/jobs/**", lambda _: True)
     start.press("Enter")
     page.page.get_by_role("button", name="Stop", exact=True).wait_for()

@@ -1,4 +1,4 @@
-"""A scenario that is made in a browser: groups, traffic, keys and the file."""
+"""Editing a scenario in a browser: groups, traffic, keys and the file."""
 
 import tomllib
 from typing import Any
@@ -11,7 +11,7 @@ from test_page_targets import has
 
 @pytest.fixture
 def office(opened: Any) -> Page:
-    """The view of the scenario, of an office."""
+    """Open the scenario view of an office."""
     page: Page = opened(packed({"example": "office-wifi6", "view": "scenario"}))
     page.page.locator(".group").nth(3).wait_for()
     return page
@@ -33,7 +33,7 @@ def test_a_scenario_is_made_of_nothing(opened: Any) -> None:
     page.page.get_by_role("button", name="Add", exact=True).click()
     has(page, 'profile = "meeting-laptop", count = 10')
     assert counts(page) == {"laptop": 40, "meeting-laptop": 10}
-    # A link has all of it.
+    # A link restores all of it.
     other = Page(page.context.browser, page.page.url.partition("#")[0] + link(page))
     other.page.locator(".group").nth(1).wait_for()
     has(other, 'profile = "meeting-laptop", count = 10')
@@ -54,7 +54,7 @@ def test_groups_and_traffic_come_and_go_and_comments_stay(office: Page) -> None:
     assert before.partition("title")[0] == text_of(office).partition("title")[0]
     office.page.get_by_role("button", name="Remove caller-call", exact=True).click()
     has(office, 'traffic = ["web"]')
-    # Back, one by one.
+    # Undo reverts the changes one by one.
     for _ in range(3):
         office.page.get_by_role("button", name="Undo", exact=True).click()
         office.page.wait_for_timeout(200)
@@ -74,7 +74,7 @@ def test_a_value_out_of_range_is_held_at_its_field_with_the_reason(office: Page)
         assert count.get_attribute("aria-invalid") == "true"
         assert count.input_value() == wrong
         assert text_of(office) == before
-    # Nothing else is said to be wrong, and what is right is taken.
+    # No other error is shown, and the correct values apply.
     assert not office.page.locator(".problem .notice, .layout.stale").count()
     count.fill("7")
     office.page.keyboard.press("Tab")
@@ -100,7 +100,7 @@ def test_a_bad_file_greys_what_was_there_and_marks_the_line(office: Page) -> Non
     assert not told.count()
     count = office.page.locator('.maker [data-key="stations.caller.count"]')
     assert count.input_value() == "8"
-    # So does a file that is no scenario, or a picture that is called one.
+    # The same goes for a file that is not a scenario, or not the image that its name says.
     put(office, 'title = "x"\nnothing = 1\n', "no.toml")
     told.filter(has_text="nothing: unknown key").wait_for()
     assert text_of(office) == 'title = "x"\nnothing = 1\n'
@@ -139,7 +139,7 @@ def test_the_keyboard_alone_makes_a_scenario(office: Page) -> None:
     keyboard.type("40")
     keyboard.press("Tab")
     has(office, 'name = "desk", count = 40')
-    # Each element that can be reached from there on has a name, and is seen.
+    # Each element that Tab reaches from there has a name and is visible.
     reached = []
     for _ in range(80):
         label, width = office.page.evaluate(
@@ -154,7 +154,7 @@ def test_the_keyboard_alone_makes_a_scenario(office: Page) -> None:
         if label == "Remove caller-call":
             keyboard.press("Enter")
             has(office, 'traffic = ["web"]')
-            # The element that had the focus is gone; the page does not begin anew.
+            # The focused element is gone; the focus does not return to the start of the page.
             assert office.page.evaluate("document.activeElement !== document.body")
         if label == "Scenario file (TOML)":
             break

@@ -1,7 +1,7 @@
-"""The page for everyone: all views in all states and both themes, by axe-core, and nothing cut off.
+"""The page for everyone: axe-core on all views, states and both themes, and nothing cut off.
 
-Knows the states that a view can be in: empty, running, ended, failed, offline. Does not know the
-numbers that are shown.
+A view can be empty, running, ended, failed or offline. Other tests check the numbers that are
+shown.
 """
 
 import re
@@ -18,9 +18,9 @@ pytestmark = pytest.mark.skipif(
 
 VIEWS = ("Scenario", "Explore", "Plan", "Timeline", "Papers", "Store")
 SHORT = cell(3, title="Short", warmup="1 s", duration="2 s", replications=3)
-#: The pixels from left to right of a phone, and of two laptops.
+#: Widths in pixels of a phone and two laptops.
 PHONE, LAPTOP, WIDE = 390, 1280, 1440
-#: By theme: the widths of a view, and those at which axe-core judges it.
+#: By theme: the widths to check for overflow, and those to check by axe-core.
 SIZES = {"light": ((PHONE, LAPTOP), (PHONE,)), "dark": ((PHONE, LAPTOP, WIDE), (PHONE, LAPTOP))}
 
 
@@ -29,7 +29,7 @@ def view(page: Page, name: str) -> None:
 
 
 def judged(page: Page, rules: str = "") -> list[str]:
-    """Return the findings of axe-core, with all of its rules or some."""
+    """Return the findings of axe-core, with all or some of its rules."""
     found = page.page.evaluate(f"axe.run({rules})")
     return [
         f"{one['id']}: {node['html'][:200]}"
@@ -39,7 +39,7 @@ def judged(page: Page, rules: str = "") -> list[str]:
 
 
 def findings(page: Page, width: int, *, is_judged: bool) -> list[str]:
-    """Return the findings of axe-core, if wanted, and a width beyond the window."""
+    """Return overflow of the window, and the findings of axe-core if `is_judged`."""
     page.page.wait_for_timeout(200)
     bad = judged(page) if is_judged else []
     wide = page.page.evaluate("document.documentElement.scrollWidth")
@@ -51,7 +51,7 @@ def findings(page: Page, width: int, *, is_judged: bool) -> list[str]:
     return bad + ([f"{wide} px wide"] if wide > width else [])
 
 
-#: The choices that are cut off: a list with nothing else in it would be wider.
+#: Choices whose text is cut off: a list with only this choice would be wider.
 CUT = """(all) => all.filter((one) => {
     const free = one.cloneNode(false);
     free.append(one.selectedOptions[0].cloneNode(true));
@@ -64,28 +64,28 @@ CUT = """(all) => all.filter((one) => {
 
 
 def empty(page: Page) -> list[str]:
-    """A scenario that was just begun: no traffic that somebody chose, nothing simulated."""
+    """A new scenario: no traffic chosen, nothing simulated."""
     page.page.get_by_role("button", name="Blank", exact=True).click()
     page.page.wait_for_function("() => document.getElementById('toml')?.value.includes('laptop')")
     return list(VIEWS)
 
 
 def running(page: Page) -> list[str]:
-    """Runs under way in each view that has one, the explorer's last."""
+    """A running job in each view that has one, the explorer's last."""
     put(page, SHORT.replace('"2 s"', '"100000 s"'))
     page.until("All flows")
     return ["Explore", "Plan", "Timeline", "Papers"]
 
 
 def ended(page: Page) -> list[str]:
-    """A scenario of which all can be asked within seconds."""
+    """A scenario whose runs all end within seconds."""
     put(page, SHORT)
     page.until("All flows")
     return ["Explore", "Plan", "Timeline", "Scenario", "Store"]
 
 
 def failed(page: Page) -> list[str]:
-    """A file that is no scenario any more."""
+    """A file that has become invalid."""
     put(page, SHORT)
     page.until("All flows")
     put(page, SHORT.replace("count = 3", "count = 0"))
@@ -94,7 +94,7 @@ def failed(page: Page) -> list[str]:
 
 
 def offline(page: Page) -> list[str]:
-    """A server that has gone."""
+    """A server that does not respond."""
     page.page.locator(".picture svg").first.wait_for()
     page.context.route("**/api/**", lambda route: route.abort())
     return list(VIEWS)
@@ -111,7 +111,7 @@ ON_THE_WAY = {
 
 
 def cells(page: Page) -> list[str]:
-    """Three access points on a floor, which has a map."""
+    """Three access points on a floor plan."""
     page.page.select_option("#example", "three-offices")
     page.page.locator(".floor .ap").first.wait_for()
     return ["Scenario", "Explore", "Timeline"]
@@ -121,14 +121,14 @@ STARTS = {"Explore": "Simulate", "Plan": "Find the capacity", "Timeline": "Show"
 
 
 def begin(page: Page, name: str) -> None:
-    """Press the button of a view that starts its run."""
+    """Press the button that starts a view's run."""
     label = STARTS.get(name, "Simulate the paper's points")
     page.page.get_by_role("button", name=label, exact=True).click()
 
 
 def is_running(page: Page, name: str) -> None:
     if name not in ("Explore", "Plan"):
-        # These runs end within a second: what is asked of them is told as it stood on the way.
+        # These runs end within a second, so their status is faked as still running.
         page.context.route("**/api/jobs/*", lambda route: route.fulfill(json=ON_THE_WAY))
     if name != "Explore":
         begin(page, name)
@@ -136,7 +136,7 @@ def is_running(page: Page, name: str) -> None:
 
 
 def has_ended(page: Page, name: str) -> None:
-    """Make all that a view can show."""
+    """Make everything that a view can show."""
     if name == "Explore":
         page.page.get_by_role("button", name=re.compile("Set a target")).click()
         page.page.locator(".editor fieldset:enabled").wait_for()
@@ -162,7 +162,7 @@ def has_ended(page: Page, name: str) -> None:
 
 
 def has_failed(page: Page, name: str) -> None:
-    """Ask all the same."""
+    """Start a run nevertheless."""
     if name in STARTS:
         begin(page, name)
         page.page.locator(".run .notice.bad").first.wait_for()
@@ -183,7 +183,7 @@ SEEN = [
     for state in STATES
     for scheme in ("light", "dark")
 ]
-#: A theme changes colours alone, which a view that has ended shows all of.
+#: A theme changes only colours, and an ended view shows all of them.
 OF_COLOURS = '{ runOnly: ["color-contrast"] }'
 
 
@@ -205,7 +205,7 @@ def test_every_view_is_for_everyone_in_every_state(opened: Any, scheme: str, sta
         for width in widths:
             page.page.set_viewport_size({"width": width, "height": 900})
             if width == PHONE:
-                # A phone folds the sliders: they are looked at as well.
+                # A phone folds the sliders: check them unfolded.
                 page.page.evaluate(
                     "document.querySelectorAll('.all-controls').forEach((one) => one.open = true)"
                 )
@@ -217,18 +217,18 @@ def test_every_view_is_for_everyone_in_every_state(opened: Any, scheme: str, sta
                 page.page.emulate_media(color_scheme="light")
         if state == "running":
             page.context.unroute_all()
-            # One that has ended by itself has no such button.
+            # A run that has ended has no Stop button.
             page.page.evaluate("document.querySelectorAll('.stop').forEach((one) => one.click())")
             page.page.locator(".stop").first.wait_for(state="detached")
     assert not found, "\n".join(found)
     if state == "offline":
-        # The browser itself writes down that requests failed.
+        # The browser itself logs failed requests.
         page.complaints[:] = [one for one in page.complaints if "ERR_FAILED" not in one]
 
 
 @pytest.mark.parametrize("width", [390, 800, 1280])
 def test_what_a_group_is_made_of_is_read_in_full(opened: Any, width: int) -> None:
-    """Devices and places are words that a list has room for."""
+    """Lists are wide enough for names of devices and places."""
     page: Page = opened(
         packed({"example": "three-offices", "view": "scenario"}),
         viewport={"width": width, "height": 900},

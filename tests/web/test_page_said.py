@@ -1,6 +1,6 @@
-"""Sentences of the page while it waits, and where a question has no answer: in its own words.
+"""Texts of the page while it waits, and for questions without an answer.
 
-Knows the page as a person sees it. Does not know what the command line says (`test_plan`).
+`test_plan` tests the texts of the command line.
 """
 
 import json
@@ -29,7 +29,7 @@ def test_nothing_is_said_of_a_scenario_that_is_not_read_yet(opened: Any) -> None
 
 
 def test_a_search_is_between_numbers(opened: Any) -> None:
-    """A queue may be unbounded, which no search ends at."""
+    """A queue may be unlimited, but a search cannot end there."""
     page = opened()
     page.answer()
     page.page.select_option("#example", "persistent-downloads")
@@ -63,7 +63,7 @@ def test_a_time_that_is_out_of_range_is_held_at_its_field(opened: Any) -> None:
 
 
 def test_no_table_is_cut_off_beside_the_sliders(opened: Any) -> None:
-    """The widest one has calls, pages and round trips."""
+    """The widest table has calls, pages and round trips."""
     page = opened()
     page.answer()
     text = (directory() / "office-wifi6.toml").read_text(encoding="utf-8")
@@ -128,7 +128,7 @@ MARKUP = (
 )
 PHY = "phy = {{ standard = '802.11ax' }}\n"
 DESK = "[[stations]]\nprofile = 'office-laptop'\n"
-#: Scenarios with a name in a place of its own each; all but the first two are wrong.
+#: Scenarios with a name in different places; all but the first two are invalid.
 NAMED = (
     f"title = {{name}}\n{PHY}{DESK}",
     f"{PHY}links = {{{{ {{name}} = {{{{ rate = '9 Mb/s' }}}} }}}}\n{DESK}"
@@ -155,9 +155,9 @@ def test_names_with_markup_are_shown_as_text(opened: Any, markup: str) -> None:
         with page.page.expect_response("**/api/scenario"):
             choose(page, text, f"{markup.replace('/', '')}.toml")
         page.page.wait_for_timeout(700)
-        # Neither an element of the name nor its script is there.
+        # Neither an element nor a script from the name is there.
         assert page.page.evaluate("window.hit") is None, text
         made = "img[src=x], [onload], [onerror], [onmouseover], iframe, [href^=javascript]"
         assert not page.page.locator(made).count(), text
         shown += markup in page.page.locator("body").inner_text()
-    assert shown == len(NAMED) - 1  # The title of the tab has the first.
+    assert shown == len(NAMED) - 1  # The first name is in the title of the tab.

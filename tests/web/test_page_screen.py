@@ -1,4 +1,4 @@
-"""The first screen: few words, few heights of the window, and nothing that axe finds."""
+"""The first screen: few words, few window heights, and no findings of axe-core."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from test_page_everyone import judged
 from test_page_targets import simulated
 
 MOST_WORDS = 250
-#: By the size of the window: the most heights of it.
+#: The maximum page height in window heights, by window size.
 MOST_HEIGHTS = {(1280, 800): 2.0, (390, 844): 4.0}
 
 

@@ -1,7 +1,6 @@
-"""Targets, remedies and curves in a browser: what is set, tried and applied runs to equal numbers.
+"""Targets, remedies and curves in a browser: setting, trying and applying give equal numbers.
 
-Knows the page as a person sees it. The numbers themselves are held to the Python's in
-`test_judged.py`.
+`test_judged.py` compares the numbers themselves with Python's.
 """
 
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from airtcp.present.summary import first_lines
 from browsing import Page, choose, put, text_of
 from test_judged import SEEDS, random_text
 
-#: Calls behind endless downloads in one queue: they wait, and what is known to help does.
+#: Calls behind endless downloads in one queue: they are late, and known remedies help.
 MIX = """
 title = "Mix"
 
@@ -57,12 +56,12 @@ replications = 5
 
 
 def shown(page: Page) -> str:
-    """The headline of the verdict."""
+    """Return the headline of the verdict."""
     return str(page.page.locator(".verdict-head .headline").inner_text())
 
 
 def has(page: Page, text: str) -> None:
-    """Wait until the file holds a text: lights may come before it."""
+    """Wait until the file contains a text: the targets' lights may update earlier."""
     page.page.wait_for_function(
         "(text) => document.getElementById('toml')?.value.includes(text)", arg=text
     )
@@ -75,7 +74,7 @@ def simulated(page: Page) -> None:
 
 
 def held_back(page: Page, address: str, wanted: Callable[[Any], bool]) -> Callable[[], None]:
-    """Hold requests back whose body is wanted, until what is returned is called."""
+    """Hold back requests whose body is wanted, until the returned function is called."""
     released = False
     held: list[Any] = []
 
@@ -96,7 +95,7 @@ def held_back(page: Page, address: str, wanted: Callable[[Any], bool]) -> Callab
 
 
 def begun(opened: Any, held: str = "") -> Page:
-    """The mix, opened; requests at an address are held until `page.release()`."""
+    """Open the mix; requests to an address are held back until `page.release()`."""
     page: Page = opened()
     page.answer()
     if held:
@@ -115,7 +114,7 @@ def test_a_target_is_set_by_keyboard_changed_and_removed(opened: Any) -> None:
     page.page.keyboard.type("call")
     assert page.page.get_by_label("Metric", exact=True).input_value() == "packet_delay"
     assert page.page.get_by_label("Statistic", exact=True).input_value() == "p95"
-    # A call has no transfers that end: none is offered.
+    # A call has no transfers that end, so none is offered.
     offered = page.page.get_by_label("Metric", exact=True).locator("option")
     assert "transfer_time" not in [one.get_attribute("value") for one in offered.all()]
     bound = page.page.get_by_label("Bound", exact=True)
@@ -154,7 +153,7 @@ def test_a_target_is_set_by_keyboard_changed_and_removed(opened: Any) -> None:
 def test_a_slider_of_the_scenario_before_leaves_the_new_one_as_it_is(
     opened: Any,
 ) -> None:
-    """Its key is none of the new file, which a move of it would make one that cannot be read."""
+    """The slider's key is not in the new file, so moving it would make that file invalid."""
     page: Page = opened()
     page.answer()
     release = held_back(page, "**/api/scenario", lambda _: True)
@@ -172,14 +171,14 @@ def test_the_curve_of_a_target_has_its_bound_and_becomes_sharper(
     opened: Any,
 ) -> None:
     page = begun(opened)
-    # A longer look waits until the first has been read, however long that takes.
+    # A longer simulation waits until the first one has been read.
     release = held_back(page, "**/api/curve", lambda asked: asked["times"] > 1)
     page.option("Curve", "desk goodput per flow")
     chart = page.page.locator(".picture .chart")
     chart.locator(".boundname", has_text="1 Mb/s").wait_for()
     sharper = page.page.locator(".depth-told", has_text="Refining")
     sharper.wait_for(timeout=120_000)
-    # Of 8 and 2: 5, 10, 15 and so on, four of five at desks.
+    # From 8 and 2: totals of 5, 10, 15 and so on, four of five at desks.
     seen = page.page.locator(".picture .points circle title")
     first = seen.all_text_contents()
     assert len(first) > 4
@@ -192,7 +191,7 @@ def test_the_curve_of_a_target_has_its_bound_and_becomes_sharper(
 
 
 def test_points_of_runs_too_short_are_bounds_or_hollow(opened: Any) -> None:
-    """Of 3 MB each in four seconds: few stations bound their transfer time, many are not steady."""
+    """Pages of 3 MB in four seconds: a few stations give bounds, many are not in steady state."""
     web = 'kind = "web", size = { distribution = "exponential", mean = "3 MB" }'
     think = 'think_time = { distribution = "exponential", mean = "1 s" }'
     text = MIX[: MIX.index("[targets]")].replace('kind = "bulk"', f"{web}, {think}")
@@ -206,7 +205,7 @@ def test_points_of_runs_too_short_are_bounds_or_hollow(opened: Any) -> None:
     points = page.page.locator(".picture .points.simulated")
     points.locator(".at-least, .unsteady").first.wait_for(state="attached")
     page.page.locator(".values summary").click()
-    # Read at once: the run that starts by itself adds a point.
+    # Read in one step: the run that starts by itself adds a point.
     told, at_least, unsteady = page.page.evaluate(
         """() => {
             const all = (selector) => [...document.querySelectorAll(selector)];
@@ -243,11 +242,11 @@ def test_a_server_that_is_gone_says_what_is_kept(opened: Any) -> None:
     page.context.unroute("**/api/**")
     page.page.get_by_role("button", name="Simulate", exact=True).click()
     simulated(page)
-    # The browser itself writes down that requests failed.
+    # The browser itself logs failed requests.
     page.complaints[:] = [one for one in page.complaints if "ERR_FAILED" not in one]
 
 
-#: Seeds of which each test run takes the first, and `make verify` all.
+#: Number of seeds in a normal test run; `make verify` uses all.
 _QUICK_SEEDS = 1
 
 
@@ -259,7 +258,7 @@ _QUICK_SEEDS = 1
     ],
 )
 def test_the_page_prints_the_numbers_of_the_python(opened: Any, seed: int) -> None:
-    """Groups, metrics, verdict, lights and trials of a run, of random scenarios."""
+    """Groups, metrics, verdict, lights and trials of runs of random scenarios."""
     text = random_text(seed)
     page = opened()
     page.answer()
@@ -271,7 +270,7 @@ def test_the_page_prints_the_numbers_of_the_python(opened: Any, seed: int) -> No
     judged = verdict(result)
     simulated(page)
     assert printed(page, "Results by group") == [list(row) for row in groups(result).rows]
-    # Of what was simulated each row has its metric's estimate, as the command line prints it.
+    # Each simulated row has its metric's estimate, as the command line prints it.
     labels = {one.label: name for name, one in METRICS.items()}
     simulation = result.simulation.metrics
     numbers = printed(page, "Models and simulation")
@@ -304,7 +303,7 @@ def test_the_page_prints_the_numbers_of_the_python(opened: Any, seed: int) -> No
 
 
 def printed(page: Page, caption: str) -> list[list[str]]:
-    """The cells of a table on the page, row by row."""
+    """Return the cells of a table on the page, row by row."""
     table = page.page.locator("table", has=page.page.locator("caption", has_text=caption))
     rows = table.locator("tbody tr").all()
     return [row.locator("td").all_text_contents() for row in rows]
@@ -322,7 +321,7 @@ def test_the_focus_stays_at_a_choice_that_an_answer_makes_anew(
     page.page.select_option("#example", "web-hotspot")
     page.until("All flows")
     page.page.wait_for_function("() => document.querySelectorAll('.lights li').length === 0")
-    # The example before it may have asked as well.
+    # The previous example may also have sent one.
     while not any("web-hotspot" in (one.request.post_data or "") for one in late):
         page.page.wait_for_timeout(50)
     choice = page.page.locator(f"#{what}").element_handle()

@@ -1,4 +1,4 @@
-"""No view is empty: each has a picture before anything is pressed."""
+"""No view is empty: each has a picture without a click."""
 
 import tempfile
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from airtcp.web.stores import listed, look
 from browsing import Page, packed
 from serving import Web, ended, started
 
-#: By view: the picture that it has by itself.
+#: By view: the picture that it shows at first.
 PICTURES = {
     "plan": ".picture svg .points, .picture svg .line",
     "timeline": ".film .air-frame",
@@ -52,14 +52,14 @@ def test_without_a_store_a_sample_is_shown_and_a_named_store_replaces_it(store: 
 
 
 def test_a_press_that_is_half_done_when_points_arrive_is_not_lost(opened: Any) -> None:
-    """Chromium drops a click if its element was taken out between button down and button up."""
+    """Chromium drops a click if its element is removed between button down and button up."""
     page = opened(packed({"example": "persistent-downloads"}))
     page.page.locator(".values tr").nth(1).wait_for(state="attached")
     summary = page.page.locator(".values summary")
     is_open = page.page.locator(".values").evaluate("(one) => one.open")
     summary.hover()
     page.page.mouse.down()
-    # Another metric draws the picture and the table again.
+    # Another metric redraws the chart and the table.
     page.page.locator("#metric").evaluate(
         "(one) => { one.value = 'flow_goodput_bps'; one.dispatchEvent(new Event('change')); }"
     )

@@ -1,7 +1,7 @@
-"""The walk of someone who has an office to judge, from the start page to a remedy that is applied.
+"""The walk of someone who has an office to judge, from the start page to an applied remedy.
 
-Knows the page by what can be clicked, or reached and typed, and the clock. The file that comes of
-it is run by the command line, whose numbers are those of the page.
+It uses only clicks, keys and text. The command line runs the resulting file and gives the same
+numbers as the page.
 """
 
 import os
@@ -25,7 +25,7 @@ MOST_S = 120.0
 
 @contextmanager
 def opened_in(name: str, web: Web, width: int) -> Iterator[Browser]:
-    """The start page in a browser; at the end it has complained about nothing."""
+    """Open the start page in a browser; check at the end that the console is empty."""
     if name == "firefox":
         if FIREFOX is None:
             pytest.skip("firefox is not here (make setup-system installs it)")
@@ -51,7 +51,7 @@ def opened_in(name: str, web: Web, width: int) -> Iterator[Browser]:
 TEXT = "document.getElementById('toml')?.value"
 
 
-#: The walk of each run: all other tests of the page are in Chromium. `make verify` takes all.
+#: The walk of each test run: all other tests of the page use Chromium. `make verify` takes all.
 USUAL = {("firefox", Mouse, 390)}
 WALKS = [
     pytest.param(*walk, marks=[] if walk in USUAL else pytest.mark.verify)
@@ -79,23 +79,23 @@ def _walk(browser: Browser, by: Mouse, folder: Path) -> None:
     browser.press("Enter")
     by.until(f"{TEXT}.includes('count = 10')")
     assert "count = 40" in browser.evaluate(TEXT)
-    # The access point is an older one.
+    # Choose an older standard for the access point.
     by.press("button", "Explore")
     by.press("summary", "Change values")
     by.choose("Standard", "802.11n (Wi-Fi 4)")
     by.until(f"{TEXT}.includes('802.11n')")
-    # Holds or fails, by simulation.
+    # Wait for the simulated verdict.
     by.until("Boolean(document.querySelector('.first[data-depth=simulation] .best'))")
     by.until("!document.querySelector('.decision progress')")
     said = browser.evaluate("document.querySelector('.headline').textContent")
     assert browser.evaluate("document.querySelector('.verdict-head').matches('.fails')"), said
     text = str(browser.evaluate(TEXT))
-    # The best remedy applied: its trial has the answer at once.
+    # Apply the best remedy: its trial already has the verdict.
     title = browser.evaluate("document.querySelector('.changes .best').textContent")
     by.press("button", f"Apply: {title}", ".changes")
     by.until(f"{TEXT} !== {text!r}")
     by.until(f"document.querySelector('.headline')?.textContent !== {said!r}")
-    # Planned, and shared.
+    # Plan, and share.
     by.press("button", "Plan")
     by.until("document.querySelector('.asked')?.textContent.includes('--until')")
     by.press("button", "Copy link")
@@ -108,7 +108,7 @@ def _walk(browser: Browser, by: Mouse, folder: Path) -> None:
     assert took <= MOST_S
     changed = airtcp.load(str(browser.evaluate(TEXT)))
 
-    # The files run from the command line to equal numbers.
+    # The command line gives equal numbers for the files.
     path = folder / "office.toml"
     path.write_text(text)
     command = [sys.executable, "-m", "airtcp", "run", str(path), "--no-advice"]

@@ -1,4 +1,4 @@
-"""What memory one client can take from the others.
+"""How much memory one client can take from the others.
 
 All requests are local, and bounded in number and time.
 """
@@ -20,7 +20,7 @@ SLACK_MIB = 24
 
 @pytest.fixture
 def alone() -> Iterator[Web]:
-    """A server of which nobody else asks anything."""
+    """A server without other clients."""
     with tempfile.TemporaryDirectory() as folder:
         server = started("--runs", "1", folder=Path(folder))
         yield server
@@ -35,7 +35,7 @@ def connected(web: Web) -> socket.socket:
 
 
 def sent(web: Web, count: int, text: str, expected: int) -> None:
-    """Questions of .9 MB each, no two alike, and the status of their answers."""
+    """Send questions of .9 MB each, all different, and check the status of the responses."""
     for number in range(count):
         filled = f"# {number}\n" + ("#" * 99 + "\n") * 9000 + text
         status, _ = web.ask("api/scenario", {"source": {"text": filled}})
@@ -43,7 +43,7 @@ def sent(web: Web, count: int, text: str, expected: int) -> None:
 
 
 def grown(web: Web, count: int, text: str, expected: int) -> float:
-    """By how many MiB the server grows over so many of these."""
+    """Return by how many MiB the server grows over `count` of these questions."""
     sent(web, 4, text, expected)
     before = web.memory_mib()
     sent(web, count, text, expected)
@@ -57,7 +57,7 @@ def test_refused_bodies_are_not_kept(alone: Web) -> None:
 
 
 def test_too_much_at_a_time_is_refused(alone: Web) -> None:
-    """Twelve uploads of which each stops before its end: more than may be held together."""
+    """Twelve incomplete uploads: more than the server holds at a time."""
     place = urlsplit(alone.url)
     size = 15 * 2**20
     head = f"POST /api/uploads HTTP/1.1\r\nHost: {place.netloc}\r\nContent-Length: {size}\r\n\r\n"
@@ -69,7 +69,7 @@ def test_too_much_at_a_time_is_refused(alone: Web) -> None:
             with suppress(OSError):  # refused while it sends
                 one.sendall(head.encode() + bytes(size - 1))
             waiting.append(one)
-        # A small request has room beside them, or hears that there is none.
+        # A small request still gets through, or is told that the server is full.
         source = {"example": "saturated-stations"}
         begin = time.monotonic()
         status, _ = alone.ask("api/predict", {"source": source})

@@ -1,6 +1,6 @@
-"""A report in a browser: tables that have all of their columns on the page.
+"""A report in a browser: tables show all of their columns.
 
-Knows the page as a person sees it; the words in it are of `test_report`.
+`test_report` tests the words.
 """
 
 from dataclasses import replace
@@ -23,7 +23,7 @@ FLOW = (
 
 
 def test_no_table_of_a_report_is_cut_off(browser: Any, tmp_path: Path) -> None:
-    """The widest ones have a testbed beside models, and the verdicts of targets."""
+    """The widest tables have a testbed next to models, and the verdicts of targets."""
     air = 'heard = [["left", "right"]]'
     text = two_cells(air, reader=FLOW, clerk=FLOW, warmup="1 s", duration="2 s", replications=4)
     one = simulate(loads(text), seed=9, replications=1)
@@ -44,13 +44,13 @@ def test_no_table_of_a_report_is_cut_off(browser: Any, tmp_path: Path) -> None:
             ".map((one) => one.querySelector('th').textContent)"
         )
         assert cut == [], width
-        # Of 9 pt on 7.2 inches; letters of less than 9 px are hard to read on a phone.
+        # Charts are 7.2 inches wide with 9 pt text; below 9 px it is hard to read on a phone.
         pictures = page.page.locator("figure svg").evaluate_all(
             "(all) => all.map((one) => one.getBoundingClientRect().width)"
         )
         assert min(pictures) * 9 / (72 * 7.2) >= 9, width
         assert page.page.evaluate("document.documentElement.scrollWidth") == width
-    # Paper is not moved sideways.
+    # Paper cannot scroll sideways.
     page.page.emulate_media(media="print")
     page.page.set_viewport_size({"width": 500, "height": 900})
     held = page.page.locator("figure").evaluate_all(

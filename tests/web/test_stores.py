@@ -1,4 +1,4 @@
-"""Stores on the page: numbers are those of the rows, and nothing else of the machine is seen."""
+"""Stores on the page: numbers are those of the rows, and nothing else on the machine is visible."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ LOOK: dict[str, Any] = {"store": "small", "y": "goodput_bps", "x": COUNT, "by": 
 
 
 def samples(store: Path, condition: str) -> list[float]:
-    """The values of goodput in rows, by SQL."""
+    """Return the goodput values in rows, by SQL."""
     asked = f"SELECT goodput_bps AS y FROM results WHERE {condition} ORDER BY replication"
     return [float(one) for one in airtcp.results.open(store).sql(asked)["y"].to_pylist()]
 
@@ -145,11 +145,11 @@ def test_a_folder_that_is_no_store_is_one_message(store: Path, tmp_path: Path) -
     assert done.exit_code == 2
     assert done.stderr.count("\n") == 1
     assert "holds no results; allowed: the --to directory of a sweep" in done.stderr
-    # One that has gone meanwhile says what to do.
+    # A store that has been moved says what to do.
     (gone,) = stores.listed({"mine": tmp_path / "gone"})["stores"]
     assert 'the store "mine" is no longer where it was' in gone["problem"]
     assert "put it back, then reload" in gone["problem"]
-    # Stores of one name are told apart.
+    # Stores with the same name get different labels.
     other = tmp_path / "small"
     other.symlink_to(store)
     assert list(named([store, store, other])) == ["small", "small-2", "small-3"]

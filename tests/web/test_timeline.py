@@ -39,7 +39,7 @@ def test_frames_take_the_airtime_that_the_simulator_counts(name: str) -> None:
 
 
 def test_polls_are_shown_with_what_they_are() -> None:
-    """Six milliseconds from the first beacon on are in a contention-free period of 50 ms."""
+    """The six milliseconds after the first beacon are in a contention-free period of 50 ms."""
     scenario = example("persistent-downloads").vary({"mac.pcf": {}})
     frames = timeline(scenario, 0.1074, 0.006)["frames"]
 
@@ -65,7 +65,7 @@ def test_an_aggregate_is_one_frame_and_is_answered_after_sifs() -> None:
 
 
 def test_counters_are_what_backoff_can_have_drawn() -> None:
-    """After a success a saturated station has drawn from 0 .. CWmin: 31 in 802.11b."""
+    """After a success a saturated station draws its backoff from 0 .. CWmin: 31 in 802.11b."""
     scenario = example("saturated-stations")
     begin_s, length_s = 1.0, 0.4
     shown = timeline(scenario, begin_s, length_s)
@@ -83,13 +83,13 @@ def test_counters_are_what_backoff_can_have_drawn() -> None:
     assert len(seen) > 100
     assert max(seen) <= 31
     assert min(seen) == 0
-    # The mean of 0 .. 31 is 15.5; 9.2 / sqrt(n) is its standard deviation: five of them.
+    # The mean of 0 .. 31 is 15.5, its standard error 9.24 / sqrt(n): the tolerance is five of them.
     mean = sum(seen) / len(seen)
     assert mean == pytest.approx(15.5, abs=5 * 9.24 / len(seen) ** 0.5)
 
 
 def test_a_cell_that_waits_has_a_row_with_what_it_hears() -> None:
-    """The middle cell gets a twentieth of what it has alone: 20 ms may have none of its frames."""
+    """The middle cell gets a twentieth of its isolated goodput: it may send nothing in 20 ms."""
     shown = timeline(example("three-cells"), 1.0, 0.02)
 
     assert shown["nodes"][:3] == ["left", "middle", "right"]
@@ -104,7 +104,7 @@ def test_a_cell_that_waits_has_a_row_with_what_it_hears() -> None:
 def test_the_key_and_the_words_are_those_of_what_is_drawn(
     opened: Any, name: str, bars: str, never: str
 ) -> None:
-    """Of an aggregate the numbers of one packet are those of its first."""
+    """For an A-MPDU the packet numbers are those of its first packet."""
     page: Page = opened(packed({"example": name, "view": "timeline"}))
     page.page.get_by_role("button", name="Show", exact=True).click()
     now = page.page.locator(".now")
@@ -125,5 +125,5 @@ def test_each_example_has_a_timeline(name: str) -> None:
     shown = told_by(asked)[-1]["result"]
 
     assert shown["frames"]
-    # Web users have finished connections, which have no window any more.
+    # Web users have finished connections, which no longer have a window.
     assert all(window["cwnd"] for window in shown["windows"])

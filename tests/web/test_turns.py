@@ -1,4 +1,4 @@
-"""Whose run is next: browsers take turns, and runs that several ask for are the turn of all."""
+"""Whose run is next: browsers take turns, and a shared run counts as a turn of all its browsers."""
 
 import random
 
@@ -11,7 +11,7 @@ def test_who_was_served_waits_for_who_comes_new() -> None:
     turns.took(["A"])
     assert turns.order({"a2": {"A": 2}, "b1": {"B": 3}}) == ["b1", "a2"]
     turns.took(["B"])
-    # Both are in the second round: the one that asked first goes before.
+    # Both are in the second round: the one that asked first comes first.
     assert turns.order({"a2": {"A": 2}, "b2": {"B": 4}}) == ["a2", "b2"]
 
 
@@ -26,7 +26,7 @@ def test_a_browser_that_is_forgotten_comes_new_and_so_do_all_after_a_rest() -> N
 
 
 def plainly(turns: Turns, waiting: dict[str, dict[str, int]]) -> list[str]:
-    """The order by its definition: of all that wait the least round, then the oldest question."""
+    """The order by its definition: the run with the lowest round, then the oldest request."""
     rounds = {
         browser: max(turns.now, turns.rounds.get(browser, 0))
         for askers in waiting.values()

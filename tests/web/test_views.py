@@ -1,4 +1,4 @@
-"""Views of results: sentences, rows and curves as the page asks for them, without a server."""
+"""Views of results: sentences, rows and curves for the page, without a server."""
 
 import json
 import shlex
@@ -88,7 +88,7 @@ def test_all_groups_grow_in_proportion_as_in_a_plan() -> None:
 
     assert told["hash"] == expected.hash()
     assert f"--set stations.desk.count={expected.group('desk').count}" in told["commands"]["shell"]
-    # An axis keeps the mix whole: of 10, 5, 5 and 10 stations, 2 to 1 to 1 to 2, six at a time.
+    # An axis keeps the mix: 10, 5, 5 and 10 stations are 2 to 1 to 1 to 2, six at a time.
     axes = asked("scenario", {"example": "office-wifi5"})["axes"]
     everyone = next(axis for axis in axes if axis["path"] == "stations")
     totals = [option["value"] for option in everyone["options"]]
@@ -146,7 +146,7 @@ def test_the_command_on_the_page_gives_the_scenario_of_the_page(tmp_path: Path) 
 
 
 def test_shares_of_the_airtime_are_written_as_on_a_terminal() -> None:
-    """All of the time is no hundredth of it: 99.96 % are 100.0 %."""
+    """Large shares are rounded too: 99.96 % is 100.0 %."""
     shares = [0.9996, 0.3, 0.0336, 0.00443, 0.00004]
     told = [parts.airtime([("all", {"idle": one})])[-1][-1][-1] for one in shares]
     assert told == [f"idle and backoff {percent(one)}" for one in shares]

@@ -1,4 +1,4 @@
-"""Workers that die, and what is known of their answers: the page's pool without a page."""
+"""Workers that die, and cached answers: the page's pool of workers without a page."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from serving import LONG, QUICK
 from wing import with_papers
 
 _STARTED: list[WorkerProcess] = []
-#: A run of a point, which tries no changes: it takes a moment only.
+#: A run of one point without trials of changes, which takes only a moment.
 POINT = {"kind": "points", "axis": "stations.sensor.count", "values": [2]}
 
 
@@ -37,7 +37,7 @@ def folder() -> Any:
 
 @pytest.fixture(autouse=True)
 def started(monkeypatch: pytest.MonkeyPatch) -> list[WorkerProcess]:
-    """All workers that were started, in turn."""
+    """Return a list that collects all started workers in order."""
     found = _STARTED
     found.clear()
     start = WorkerProcess.start
@@ -53,7 +53,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[WorkerProcess]:
 def pool_of(
     size: int, folder: Path, ask: Callable[[ModelPool], Awaitable[Any]], **limits: Any
 ) -> Any:
-    """What is asked of a pool, which then ends."""
+    """Start a pool, ask it, stop it, and return the answer."""
 
     async def whole() -> Any:
         pool = ModelPool(size, folder, Limits(**limits))
@@ -74,7 +74,7 @@ async def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
 
 
 async def closed() -> None:
-    """Wait until the pipes of all workers are closed: a loop that ends before leaves them open."""
+    """Wait until the pipes of all workers are closed; otherwise the loop ends with open pipes."""
 
     def are_closed() -> bool:
         processes: list[Any] = [one._process for one in _STARTED]
@@ -92,7 +92,7 @@ def test_workers_that_died_idle_cost_no_question(
             for worker in started:
                 if worker.alive:
                     os.kill(worker.pid, signal.SIGKILL)
-            # At once, before anyone can have heard of it; and then the second worker's turn.
+            # Ask before the pool can notice the death; then kill the second worker.
             said += [
                 await pool.ask("predict", source(**{"run.seed": seed + 10 * one})) for one in (1, 2)
             ]
@@ -100,7 +100,7 @@ def test_workers_that_died_idle_cost_no_question(
 
     said = pool_of(2, folder, ask)
     assert all("answer" in one for one in said), said
-    # Without seeds in them, the answers are one and the same.
+    # The answers are equal except for their seeds.
     assert len({json.dumps(one) for one in said}) == 1
 
 
@@ -110,7 +110,7 @@ def test_a_worker_killed_over_a_question_is_asked_again(
 ) -> None:
     async def ask(pool: ModelPool) -> dict[str, Any]:
         await pool.ask("predict", source())
-        # The list of all papers takes longer than it does to kill.
+        # Listing all papers takes longer than killing the worker.
         asked = asyncio.create_task(pool.ask("papers", {}))
         await asyncio.sleep(0.02)
         assert not asked.done()
@@ -131,7 +131,7 @@ def test_a_question_whose_workers_die_ends_with_the_reason(
         await until(lambda: len(started) == 2)
         os.kill(started[-1].pid, signal.SIGKILL)
         said = await asked
-        # The next question is none the worse for it.
+        # The next question still gets an answer.
         assert "answer" in await pool.ask("predict", source())
         return said
 
@@ -173,7 +173,7 @@ def test_answers_are_known_by_their_bytes_and_refusals_are_not(
         for seed in range(40):
             assert "problem" in await pool.ask("scenario", source(**{"run.seed": -1 - seed}))
         assert pool._known.bytes == full
-        # The last of all is known still: nobody is asked.
+        # The last answer is still cached, so no worker is asked.
         await started[0].end()
         assert "answer" in await pool.ask("scenario", source(**{"run.seed": 40}))
 
@@ -188,7 +188,7 @@ def test_known_answers_go_by_when_they_were_asked_for_last() -> None:
     known.keep(b"d", b'{"answer": 1}')
     assert known.get(b"b") is None
     assert [known.get(bytes([name])) is not None for name in b"acd"] == [True] * 3
-    # The same again counts once, and what is larger than all is not kept.
+    # An equal answer is counted once, and one larger than the cache is not kept.
     size = known.bytes
     known.keep(b"d", b'{"answer": 2}')
     assert known.bytes == size
@@ -198,7 +198,7 @@ def test_known_answers_go_by_when_they_were_asked_for_last() -> None:
 
 
 def test_changes_are_made_in_their_order(folder: Path) -> None:
-    """Two questions with the same changes in another order are two questions."""
+    """The same changes in another order are another question."""
     table = {"kind": "udp", "packet": "500 B", "rate": "1 Mb/s"}
     one = {"flows.sensor.application": table, "flows.sensor.application.packet": "900 B"}
 
@@ -231,7 +231,7 @@ def test_a_run_whose_worker_died_before_it_began_is_not_lost(
     async def do(jobs: Jobs) -> Job:
         await until(lambda: len(started) == 1)
         job = jobs.add(POINT | source(**QUICK)).job
-        # Whether it knows of the run or not.
+        # Whether or not the worker knows of the run.
         os.kill(started[0].pid, signal.SIGKILL)
         await until(lambda: job.ended, 60.0)
         return job
@@ -285,11 +285,11 @@ def test_what_ended_runs_have_told_is_kept_up_to_its_bytes(folder: Path) -> None
     jobs._jobs["large"] = large
     jobs._end(large, "done")
     jobs.forget()
-    # Whoever asked for the last one is still to be told.
+    # The last run still has a client to notify.
     assert list(jobs._jobs) == ["large"]
 
 
-#: A worker's run whose every word to the server is met by one more wish that it stop.
+#: A worker's run that receives another stop request at each message to the server.
 _INTERRUPTED = """
 import io, json, os, signal, sys
 from pathlib import Path
