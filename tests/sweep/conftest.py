@@ -1,4 +1,4 @@
-"""What the tests of sweeps start from: a scenario of milliseconds."""
+"""Shared fixtures of sweep tests: a scenario of milliseconds."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Sweeps that are processes of their own, and the moment at which their first rows are there."""
+"""Sweeps in processes of their own, and waiting for their first rows."""
 
 import json
 import subprocess
@@ -18,7 +18,7 @@ def under_way(started: Children, file: Path, store: Path) -> "subprocess.Popen[s
 
 
 def long_sweep(file: Path, duration: str = "40 s") -> Path:
-    """Seconds of work: 250 points."""
+    """Write a sweep of 250 points, which takes seconds."""
     file.write_text(
         'scenario = "base.toml"\nreplications = 1\n[axes]\n'
         f'"run.duration" = ["{duration}"]\n"run.seed" = {{ from = 1, to = 250, step = 1 }}\n'

@@ -78,7 +78,7 @@ def test_steps_have_labels_and_changes(
     ("written", "expected"),
     [
         ({"from": 1, "to": 10, "step": 3}, [1, 4, 7, 10]),
-        # 1.2 is 0.4 + 2 x 0.4 but for rounding: a range does not lose its end.
+        # Rounding turns 1.2 into 0.4 + 2 x 0.4, slightly more: the range still includes its end.
         ({"from": 0.4, "to": 1.2, "step": 0.4}, [0.4, 0.8, 1.2000000000000002]),
         ({"from": 10, "to": 1, "step": -4}, [10, 6, 2]),
         ({"from": 1, "to": 3, "points": 5}, [1, 2, 3]),
@@ -134,7 +134,7 @@ def test_ranges(base: Scenario, written: dict[str, Any], expected: list[Any]) ->
         ({"x": {"sobol": {"a": {"from": 1, "to": 2}}}}, "axes.x.points", "is missing"),
         ({"point": [1]}, "axes.point", "is a column of every store"),
         ({"x": {"zip": {"a": [1]}}, "a": [1]}, "axes.a", 'so does the axis "x"'),
-        # Steps that are no scenario.
+        # Steps that are not a valid scenario.
         ({"stations.laptp.count": [1]}, "axes.stations.laptp.count", "the nearest is"),
         (
             {"stations.laptop.count": [1, 0]},

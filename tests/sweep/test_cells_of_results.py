@@ -1,4 +1,4 @@
-"""Sweeps whose metrics are those of cells: what stands in the store is what a simulation tells."""
+"""Sweeps with metrics of cells: the store has the values of a simulation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from airtcp.sweep.spec import sweep_of
 from bases import cell
 from typer.testing import CliRunner
 
-#: A group is called as the table of cells is; its own metrics stay what they are.
+#: A group has the name of the table of cells; its own metrics stay as they are.
 TEXT = """
 title = "Two cells that hear each other, but for some of their stations"
 phy = { standard = "802.11a" }
@@ -62,7 +62,7 @@ def test_a_store_has_the_metrics_of_cells(tmp_path: Path) -> None:
             assert row[f"cells.hall.{name}"] == cell_value(hall, name)
         assert row["cells.all.airtime.own"] == other["airtime"]["own"]
         assert row["cells.all.share_of_alone"] == other["goodput_bps"] / alone
-        # A group of that name has it: the part `all` of it.
+        # The part `all` of the group with that name has the metric.
         [group] = [one for one in run.answer["groups"] if one["name"] == "cells"]
         assert row["cells.all.goodput_bps"] == group["all"]["goodput_bps"]
         assert row["cells.hall.failures.neighbour"] > 0.0
@@ -79,7 +79,7 @@ ONE = cell(tables="[cells.hall]", group='cell = "hall"')
         (TEXT, "cells.hall.jain_index", "or of a cell: cells.hall.goodput_bps|airtime.own|", None),
         # A metric written as in a target.
         (TEXT, "cell hall goodput", "did you mean cells.hall.goodput_bps?", None),
-        # One cell has nothing to compare its goodput with.
+        # With one cell there is no isolated goodput to compare with.
         (ONE, "cells.hall.share_of_alone", "GROUP.all|download|upload.METRIC", "share_of_alone"),
     ],
 )

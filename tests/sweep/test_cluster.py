@@ -1,4 +1,4 @@
-"""A cluster of two processes gives the rows of this one, also when a worker dies."""
+"""A cluster of two processes gives the same rows as this process, even if a worker dies."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ def test_a_worker_that_is_killed_costs_its_chunk(
 ) -> None:
     made, killed = cluster._made, tmp_path / "killed"
 
-    # A function within a function is sent as it is: workers cannot import this module.
+    # A nested function is sent by value: workers cannot import this module.
     def killed_once(work: Work, chunk: Chunk) -> Done:
         if not killed.exists():
             killed.write_text(str(os.getpid()))
@@ -58,7 +58,7 @@ def test_a_worker_that_is_killed_costs_its_chunk(
 def test_a_worker_with_another_airtcp_is_refused(
     base: Scenario, tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What is asked of the workers is found by its name there: theirs is not changed.
+    # Workers find their own function by name, so theirs is not changed.
     def init(self: Any, client: Any, address: str, probe: str) -> None:
         self._client, self._address, self._probe = client, address, probe
         self._checked, self._ours = set(), ("0.0.9", cluster._identity(probe)[1])

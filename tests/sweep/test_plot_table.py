@@ -1,4 +1,4 @@
-"""Pictures of a table: what is drawn is what the rows say."""
+"""Charts of a table show the values of the rows."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ from airtcp.stats import student_interval
 from commands import call
 from matplotlib.axes import Axes
 
-#: Goodput of two queues and two numbers of stations, three replications each: 1000 q + 10 n + r.
+#: Goodput of two queues q, two station counts n, three replications r: 1000 q + 10 n + r.
 QUEUES, COUNTS, REPLICATIONS = ("short", "long"), (1, 4), (0, 1, 2)
 WHITE = "#ffffff"
 
@@ -62,7 +62,7 @@ def test_lines_are_means_with_the_intervals_of_replications(results: Results) ->
     axes, caption = axes_of(results, x="stations", y="goodput_bps", by="queue")
 
     (_, _, (bars,)), (line, _, _) = axes.containers
-    # 1000 b/s and more are read in kb/s.
+    # From 1000 b/s on the unit is kb/s.
     assert line.get_xydata().tolist() == [[1.0, pytest.approx(1.011)], [4.0, pytest.approx(1.041)]]
     half_width = student_interval([10.0, 11.0, 12.0]).half_width
     (_, low), (_, high) = bars.get_segments()[0]
@@ -73,7 +73,7 @@ def test_lines_are_means_with_the_intervals_of_replications(results: Results) ->
 
 
 def test_an_axis_that_is_not_named_is_averaged_within_each_replication(results: Results) -> None:
-    """The mean over queues of 10 n + r and 1000 + 10 n + r: its spread is that of r alone."""
+    """The mean over queues of 10 n + r and 1000 + 10 n + r varies only with r."""
     axes, caption = axes_of(results, x="stations", y="goodput_bps")
 
     ((line, _, (bars,)),) = axes.containers
@@ -145,7 +145,7 @@ def test_the_command_writes_pictures_and_nothing_over_other_files(
 
 
 def test_series_over_words_stand_side_by_side(results: Results) -> None:
-    """In the order of the legend around the word: what is equal does not hide another."""
+    """In the order of the legend, next to each other, so that equal values hide nothing."""
     axes, _ = axes_of(results, x="queue", y="goodput_bps", by="stations")
 
     first, second = ([place for place, _ in one[0].get_xydata()] for one in axes.containers)

@@ -1,4 +1,4 @@
-"""Questions in SQL: what they may reach, and that they end when they are told to."""
+"""Questions in SQL: what they can access, and that they stop when interrupted."""
 
 import gzip
 import os
@@ -24,12 +24,12 @@ from commands import call
 from pyarrow import parquet
 from typer.testing import Result
 
-#: A cross join that would take days, and a function that listens to no interruption for a minute.
+#: A cross join that would take days, and a function that ignores interrupts for a minute.
 LONG = (
     "SELECT count(*) FROM range(100000000) a, range(1000000000) b WHERE a.range * b.range % 7 = 3"
 )
 DEAF = "SELECT levenshtein(repeat('a', 200000), repeat('b', 200000))"
-#: From a signal to the end of the process.
+#: Maximum time from a signal to the end of the process.
 SOON_S = 2.0
 
 
@@ -138,7 +138,7 @@ def test_a_question_reaches_nothing_but_the_store(
 
 
 def test_tables_in_memory_are_no_files(found: Results, store: Path) -> None:
-    """What SQL needs on the way to an answer stays allowed, and goes to no file."""
+    """SQL may create tables in memory on the way to an answer, but no files."""
     query = "CREATE TABLE t AS SELECT max(goodput_bps) AS most FROM results; SELECT * FROM t"
 
     assert found.sql(query).to_pylist() == [{"most": 5.0}]
@@ -147,7 +147,7 @@ def test_tables_in_memory_are_no_files(found: Results, store: Path) -> None:
     assert found.sql(asked).to_pylist() == [{"value": ""}]
     with pytest.raises(QuestionError, match=r"^--sql: Parser Error: [^\n]*$"):
         found.sql("SELECT 1 +")
-    # Columns of one name are all shown.
+    # Columns with the same name are all shown.
     two = call("results", store, "--sql", "SELECT 1 AS a, 2 AS a").stdout
     assert two.split()[-2:] == ["1", "2"]
 
@@ -200,7 +200,7 @@ def test_files_that_are_named_are_read_or_refused_by_name(
 
 @pytest.mark.usefixtures("interruptible")
 def test_a_signal_ends_a_question(found: Results) -> None:
-    """In the process that asks; the connection takes no more time afterwards."""
+    """In this process; the connection uses no more CPU time afterwards."""
     sent: list[float] = []
 
     def send() -> None:
@@ -245,7 +245,7 @@ def test_a_command_that_is_interrupted_ends_without_a_traceback(
     )
     with CpuOfChildren() as cpu:
         try:
-            # The query runs: imports take half a second.
+            # Wait until the query runs: imports take half a second.
             end = time.monotonic() + 60
             while cpu_s(started.pid) <= 1.5:
                 assert time.monotonic() < end, "it does not work"
@@ -265,7 +265,7 @@ def test_a_command_that_is_interrupted_ends_without_a_traceback(
 def test_an_interrupt_after_the_end_of_a_query_is_only_an_interrupt(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The query has closed its connection; interrupting that is an error of DuckDB."""
+    """The query has closed its connection, and interrupting that raises an error in DuckDB."""
     ended = MagicMock(**{"interrupt.side_effect": duckdb.ConnectionException("closed")})
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "is_alive", Mock(side_effect=[True, False]))

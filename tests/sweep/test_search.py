@@ -1,4 +1,4 @@
-"""A search: what is best is found, on any machine the same, and nothing is simulated twice."""
+"""A search: it finds the best value, the same on any machine, and simulates nothing twice."""
 
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,9 @@ def searched(base: Scenario, over: dict[str, Any], goal: str, store: Path, **how
 
 @with_papers
 def test_the_best_window_of_paper_l_is_found_without_its_formula(tmp_path: Path) -> None:
-    """CWmin of twenty stations that send, CWmax with it as in the example: (9) of paper L.
+    """CWmin of twenty sending stations, with CWmax as in the example: (9) of paper L.
 
-    Goodput is flat about its top: one step beside the formula's is as good as that.
+    Goodput is flat around its maximum: one step from the formula's value is as good.
     """
     base = load(EXAMPLES / "fair-uploads.toml").vary({"run.duration": "5 s", "run.warmup": "3 s"})
     windows = [2**power - 1 for power in range(2, 11)]

@@ -1,4 +1,4 @@
-"""Sweeps: every point as often as wanted, once, with the numbers that a simulation gives."""
+"""Sweeps: every point has the wanted replications, once, with the numbers of a simulation."""
 
 import json
 import random
@@ -29,7 +29,7 @@ AXES: dict[str, Any] = {"stations.laptop.count": [1, 2], "ap.queue.limit": [10, 
 
 
 def rows(found: Results) -> list[dict[str, Any]]:
-    """All columns but those that say who made them."""
+    """Return all columns except version and core."""
     made = ("version", "core")
     return [{k: v for k, v in row.items() if k not in made} for row in found.table.to_pylist()]
 
@@ -75,7 +75,7 @@ def test_runs_that_are_in_the_store_are_not_made_again(base: Scenario, tmp_path:
 
 
 def counts(found: Results) -> dict[int, int]:
-    """How many replications each number of stations has."""
+    """Return the number of replications for each station count."""
     column = found.table["stations.laptop.count"].to_pylist()
     return {count: column.count(count) for count in column}
 
@@ -89,7 +89,7 @@ def simulated(base: Scenario, precision: str, most: int) -> dict[int, Any]:
 
 
 def _users(base: Scenario) -> Scenario:
-    """Users that think and transfer, whose intervals are those of estimates."""
+    """Return users that think and transfer, whose intervals come from estimators."""
     law = {"distribution": "exponential", "mean": "20 kB"}
     pause = {"distribution": "exponential", "mean": "0.5 s"}
     web = {"kind": "web", "size": law, "think_time": pause}
@@ -106,17 +106,17 @@ def test_a_precision_is_that_of_estimates_as_in_a_simulation(
 
     alone = simulated(base, "3 %", 60)
     assert counts(found) == {count: one.replications for count, one in alone.items()}
-    # Rows alone would not have been enough: intervals of their means are wider.
+    # Plain means would have wider intervals and need more replications.
     for one in alone.values():
         assert one.stopped == "precision"
         plain = [one.estimates[name].plain for name in HEADLINES]
         assert max(interval.relative_half_width or 0.0 for interval in plain) > 0.03
 
-    # What is decided is not run again.
+    # A decided point is not run again.
     with monkeypatch.context() as patch:
         patch.setattr(numbers.Numbers, "recorded", None)
         assert airtcp.sweep(base, axes, tmp_path / "one", **how).table.equals(found.table)
-    # Without the file what has a row is run again, and nothing comes to it.
+    # Without the file, points with rows are run again, and no rows are added.
     for damaged in (None, "{", '{"version": 1}'):
         (tmp_path / "one" / "precision.json").unlink()
         if damaged is not None:
@@ -125,7 +125,7 @@ def test_a_precision_is_that_of_estimates_as_in_a_simulation(
     wider = airtcp.sweep(base, axes, tmp_path / "one", **how | {"precision": "10 %"})
     assert wider.table.equals(found.table)
 
-    # Chunks that end between two replications, and stores that go on, decide the same.
+    # Chunks that end between two replications, and resumed stores, decide the same.
     monkeypatch.setattr(execute, "_FIRST_S", 1e-6)
     monkeypatch.setattr(execute, "_LONGEST_S", 1e-6)
     assert airtcp.sweep(base, axes, tmp_path / "two", **how).table.equals(found.table)
@@ -147,7 +147,7 @@ def test_a_point_that_fails_is_named_and_the_others_are_there(
 
 
 class Mortal:
-    """A pool of one worker that dies in its first chunks."""
+    """A pool with one worker that dies in its first chunks."""
 
     threads = places = 1
 
@@ -166,7 +166,7 @@ class Mortal:
         self._ended.put((self, done))
 
     def stop(self) -> None:
-        """No simulation runs."""
+        """Nothing runs, so there is nothing to stop."""
 
 
 def test_a_point_that_has_cost_three_workers_is_named(base: Scenario, tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_store_that_cannot_be_written_is_not_harmed(
             raise OutputError(f"cannot write to {file}: No space left on device")
         write(file, content)
 
-    # flock holds between two files that are open, in one process too.
+    # flock works between two open files even in one process.
     with (
         table.locked(tmp_path / "lock", tmp_path),
         pytest.raises(OutputError, match="is being written"),
@@ -223,7 +223,7 @@ def test_the_command_runs_and_asks(sweep_file: Path, tmp_path: Path) -> None:
     assert call("results", store, "--sql", question).stdout == "  q  n\n 10  6\n100  6\n"
     answer = call("results", store, "--json", "--sql", question)
     assert json.loads(answer.stdout) == [{"q": 10, "n": 6}, {"q": 100, "n": 6}]
-    # What is too wide stands upright.
+    # A table that is too wide is transposed.
     wide = call("results", store, "--sql", "SELECT * EXCLUDE point FROM results", columns=40)
     assert max(map(len, wide.stdout.splitlines())) <= 45
     assert wide.stdout.count("goodput_bps") >= 12
@@ -265,24 +265,24 @@ def test_very_many_runs_are_asked_for_twice(sweep_file: Path, tmp_path: Path) ->
 def test_a_killed_sweep_goes_on(
     sweep_file: Path, tmp_path: Path, started: Children, kills: int
 ) -> None:
-    """Kill a sweep at random moments, go on once, and compare with one that nobody killed."""
+    """Kill a sweep at random moments, resume it once, and compare with an undisturbed one."""
     store = tmp_path / "store"
     file = long_sweep(sweep_file)
     draw = random.Random(7)
     killed = 0
     for _ in range(kills):
         process = under_way(started, file, store)
-        # From the first moments, in which the store is made, to some files later.
+        # From the creation of the store to some files later.
         time.sleep(draw.uniform(0.0, 2.0))
         process.kill()
         process.communicate()
         killed += process.returncode == -signal.SIGKILL
         if (store / "store.json").exists():
-            # Whatever the moment was, the store opens, and no row is there twice.
+            # Whenever it was killed, the store opens and has no duplicate rows.
             found = opened(store)
             assert len(found.table.group_by(["point", "replication"]).aggregate([])) == len(found)
     assert killed
-    # The end of it, in this process; workers of the dead may still be about to notice.
+    # Finish both in this process; orphaned workers may still be about to end.
     for folder in (store, tmp_path / "clean"):
         done = call("sweep", file, "--to", folder, "--threads", "1")
         assert done.exit_code == 0, done.output

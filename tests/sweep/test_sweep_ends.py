@@ -1,4 +1,4 @@
-"""How a sweep ends whose store, disk or scenario somebody else has taken: finished work is kept."""
+"""A sweep whose store, disk or scenario is taken away keeps its finished work."""
 
 import shutil
 import signal
@@ -13,12 +13,12 @@ from children import Children
 from commands import call
 from sweeping import long_sweep, under_way, wait_for_rows
 
-#: A point takes a tenth of a second or more: far from done when the first rows are there.
+#: A point takes a tenth of a second or more: the sweep is far from done at its first rows.
 DURATION = "2000 s"
 
 
 def goes_on(file: Path, store: Path) -> None:
-    """The same command, of points that take no time, ends well, and keeps what was there."""
+    """The same command with three short points succeeds, and keeps existing rows."""
     before = opened(store).table
     text = file.read_text().replace("to = 250", "to = 3").replace(DURATION, "100 ms")
     file.write_text(text)
@@ -91,7 +91,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(disk: Path) -> Path:
-    """A file that takes all that is left of a disk."""
+    """Create a file that fills the rest of a disk."""
     filler = disk / "filler"
     with filler.open("wb", buffering=0) as file, suppress(OSError):
         while True:
@@ -104,7 +104,7 @@ def fill(disk: Path) -> Path:
 def test_a_full_disk_costs_what_was_under_way(
     with_rows: bool, sweep_file: Path, small_disk: Path, started: Children
 ) -> None:
-    """The disk is full when the first rows are there, or before any."""
+    """The disk fills up after the first rows, or before any."""
     store = small_disk / "store"
     long_sweep(sweep_file, DURATION)
     filler = None if with_rows else fill(small_disk)

@@ -99,7 +99,7 @@ def test_many_files_are_merged_during_the_sweep(tmp_path: Path) -> None:
 
 
 def test_leftovers_of_a_dead_process_are_ignored_and_removed(tmp_path: Path) -> None:
-    """A file that was written but not yet listed, and one that was being written."""
+    """One file was written but not yet listed, one was still being written."""
     before = filled(tmp_path)
     orphan, half = tmp_path / "rows-000900.parquet", tmp_path / ".rows-000901.parquet.123"
     orphan.write_bytes(next(tmp_path.glob("rows-*")).read_bytes())
