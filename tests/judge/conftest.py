@@ -1,4 +1,4 @@
-"""What the tests of decisions share."""
+"""Fixtures that tests of decisions share."""
 
 import sys
 from pathlib import Path

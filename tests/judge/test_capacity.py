@@ -1,4 +1,4 @@
-"""Capacity for everybody: every target bounds it, and what is claimed holds when run for longer."""
+"""Capacity: every target bounds it, and longer runs confirm the claims."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from airtcp.scenario import Scenario
 from airtcp.stats import Interval, student_quantile
 from test_causes import BULK, CALL, flow
 
-#: Calls beside readers of pages: with more of both, calls are late first, and pages later.
+#: Calls next to readers of pages: with more of both, calls are late first, and pages later.
 PAGES = {
     "kind": "web",
     "size": {"distribution": "exponential", "mean": "300 kB"},
@@ -48,7 +48,7 @@ def whole() -> Plan:
 
 
 def missed(scenario: Scenario, number: float) -> set[str]:
-    """What is missed at a number of stations, over four times the length, with another seed."""
+    """Return the targets missed at a number of stations in four times longer runs."""
     axis = axis_of(scenario, "stations")
     at = axis.at(axis.nearest(number))
     longer = at.with_run(duration_ns=60_000_000_000, replications=4, seed=99)
@@ -60,7 +60,7 @@ def test_what_is_claimed_is_met_when_simulated_for_longer_and_fails_beyond(whole
 
     assert missed(load(), number) == set()
     assert whole.limits[0].target in missed(load(), 1.3 * number)
-    # The first to fail comes first and lies beyond the answer.
+    # The target that is missed first comes first, and lies beyond the answer.
     places = [one.at for one in whole.limits]
     assert places == sorted(places)
     assert places[0] > number
@@ -95,7 +95,7 @@ def test_other_targets_are_followed_no_further_than_four_times_the_number() -> N
 
     assert answer is not None
     assert answer.high is None
-    # Steps are by half of the number.
+    # Steps grow by half of the number.
     assert 4.0 <= answer.value / found.present < 1.5 * 4.0
     assert [found.never, found.limits] == [("reader p50 transfer_time < 1 us",), ()]
 
@@ -110,7 +110,7 @@ def test_the_same_plan_on_any_number_of_threads() -> None:
 
 
 def test_a_search_whose_longer_runs_miss_everywhere_still_ends() -> None:
-    """Runs of half a second: what a short one meets a longer one may miss at every value."""
+    """Runs of half a second: a target that a short run meets, a longer one may miss everywhere."""
     short = load(
         phy={"standard": "802.11g", "data_rate": "54 Mb/s"},
         stations=[{"name": "desk", "count": 2}, {"name": "phone", "count": 2}],
@@ -128,10 +128,10 @@ def test_a_search_whose_longer_runs_miss_everywhere_still_ends() -> None:
     ("found", "order"),
     [
         ([("red", 13, 11), ("codel", 19, 18)], ["codel", "red"]),
-        # A gain of 9 - 10 is uncertain, so it is none beside a certain one.
+        # A gain of 9 - 10 is uncertain, so it does not count next to a certain one.
         ([("red", 13, 11), ("codel", 19, 9)], ["red"]),
         ([("codel", 19, 9)], ["codel"]),
-        # A setting that gains nine tenths (16 of 17) comes before spectrum.
+        # A setting with nine tenths of the gain (16 of 17) comes before spectrum.
         ([("wider-channel", 27, 27), ("codel", 26, 20)], ["codel", "wider-channel"]),
         ([("wider-channel", 27, 27), ("codel", 25, 25)], ["wider-channel", "codel"]),
     ],
@@ -167,7 +167,7 @@ def test_changes_are_listed_by_what_they_support(found, order, monkeypatch):
 def test_a_change_that_meets_another_target_gains_at_fewer_stations(
     never: tuple[str, ...], verdicts: list[str]
 ) -> None:
-    # As it is, one target is missed at every value. The second change does not meet it, either.
+    # Today one target is missed at every value. The second change does not help with it either.
     gains = [
         Gain(name, "", "", (), "setting", {}, "gains", Interval(-1.0, -3.0, 1.0, 2), never=missed)
         for name, missed in (("red", ()), ("codel", never))
@@ -181,7 +181,7 @@ def answer(value: int, low: int) -> Answer:
 
 
 def ends(ratios: dict[int, float]) -> tuple[float, float]:
-    """The interval of the capacity if these numbers have these ratios, all with a spread of .1."""
+    """Return the capacity's interval for these ratios by number, all with a spread of .1."""
     anything: Any = None
     axis = Axis(load(), "stations", "", range(1, 61), range(1, 61))
     search = Search("", axis, (anything,), anything, anything, 0, 2, 0.95)
@@ -196,7 +196,7 @@ def ends(ratios: dict[int, float]) -> tuple[float, float]:
 def test_many_values_on_the_same_random_numbers_do_not_narrow_the_interval_of_a_capacity() -> None:
     low, high = ends({number: number / 24.5 for number in range(20, 30)})
 
-    # The line has .1 / sqrt(10) of ten values that each err by .1, and all may err by .1 together.
+    # The curve has an error of .1 / sqrt(10) from ten values, plus a common error of .1.
     half = student_quantile(0.95, 18) * 0.1 * math.sqrt(1.0 + 1.0 / 10.0)
     assert math.log(high / low) == pytest.approx(2.0 * half, rel=0.15)
 
@@ -206,7 +206,7 @@ def test_where_values_do_not_rise_the_interval_ends_where_targets_are_surely_met
 
 
 def test_evidence_has_the_value_behind_each_ratio_with_two_standard_errors() -> None:
-    """1.5 of 2 s are 3 s; half of the 2 Mb/s that are wanted is 1 Mb/s."""
+    """A ratio of 1.5 to 2 s is 3 s; a ratio of 2 to at least 2 Mb/s is 1 Mb/s."""
     texts = {"rtt < 2 s": 1.5, "goodput > 2 Mb/s": 2.0, "packet_loss < 1 %": None}
     targets = [Target(read_condition(text)) for text in texts]
     ratios = tuple(TargetOutcome(text, "unknown", one, 0.1) for text, one in texts.items())

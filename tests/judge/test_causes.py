@@ -69,7 +69,7 @@ ONE_SEGMENT = {"receive_window": {"segments": 1}, "delayed_ack": {"every": 2}}
 
 
 def fast(*names: str, **keys: Any) -> list[dict[str, Any]]:
-    """Downloads by Linux."""
+    """Return downloads with Linux TCP."""
     return [flow(name, "download", BULK, tcp=LINUX, **keys) for name in names]
 
 
@@ -123,7 +123,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
         groups={"left": {"hears": []}, "right": {"hears": []}},
     ),
     "neighbour": network(both("mine", "theirs"), least(15, "mine "), **TWO_CELLS),
-    # Silence of one cell leaves 22 Mb/s of the other.
+    # If one cell is silent, the other one gets 22 Mb/s.
     "cells": network(both("mine", "theirs"), least(30, ""), **TWO_CELLS),
     "delayed-acks": network([flow("desk", "download", BULK, tcp=ONE_SEGMENT)], least(2)),
     "windows": network(
@@ -202,7 +202,7 @@ def test_the_counterfactual_that_restores_the_target_is_the_cause(problem: str) 
     assert (first.met_before, first.met, first.of) == (0, 1, 1)
     assert first.worst < 1.0 < first.worst_before
     assert first.gain == pytest.approx(first.worst_before / first.worst, rel=1e-6)
-    # Who is concerned is named.
+    # The concerned groups are named.
     if problem in ("distance", "neighbour"):
         assert first.groups == {"distance": ("far",), "neighbour": ("there",)}[problem]
 
@@ -232,7 +232,7 @@ def test_a_pair_of_causes_keeps_the_groups_of_each() -> None:
 
 
 def outcome(ratios: tuple[float | None, ...]) -> Outcome:
-    """Return targets with these ratios and different texts."""
+    """Return an outcome with targets of these ratios and different texts."""
     targets = (TargetOutcome(str(n), "unknown", one, 0.0) for n, one in enumerate(ratios))
     return Outcome(tuple(targets), frozenset(), {}, {}, {})
 
@@ -241,7 +241,7 @@ def outcome(ratios: tuple[float | None, ...]) -> Outcome:
     ("before", "after", "told"),
     [
         ((2.0,), (0.5,), (0, 1, 4.0)),
-        # The target comes nearer to its bound by a fifth or more.
+        # The target must come nearer to its bound by a fifth or more.
         ((2.0,), (1.59,), (0, 0, 2.0 / 1.59)),
         ((2.0,), (1.61,), None),
         ((0.5, 2.0), (0.5, 0.4), (1, 2, 4.0)),
@@ -285,7 +285,7 @@ def test_a_network_that_meets_its_targets_has_no_cause() -> None:
 
 def test_every_problem_has_a_network_that_shows_it() -> None:
     assert set(PROBLEMS) == set(NETWORKS)
-    # No counterfactual is the scenario itself, or another one.
+    # No counterfactual equals the scenario or another counterfactual.
     for scenario in NETWORKS.values():
         base = named(airtcp.load(scenario))
         hashes = [one.scenario.hash() for one in counterfactuals(base)]
@@ -363,13 +363,13 @@ def test_a_pair_has_the_changes_of_both_and_the_higher_cost(desks, known):
     assert both.name == "managed-queue + calls-first"
     assert set(both.changes) == set(one.changes) | set(other.changes)
     assert COSTS.index(both.cost) == max(COSTS.index(each.cost) for each in (one, other))
-    # Changes of the same keys are no pair.
+    # Changes of the same keys are not paired.
     assert pair(desks, one, known["larger-buffer"]) is None
     assert pair(desks, one, one) is None
 
 
 def test_only_a_cell_that_shares_spectrum_is_a_cause() -> None:
-    """Three cells, two of them on channel 36: silence of the one on 100 changes no airtime."""
+    """Of three cells two are on channel 36: silencing the one on 100 frees no airtime."""
     channels = {"a": 36, "b": 36, "c": 100}
     groups = {f"of_{cell}": {"cell": cell} for cell in channels}
     cells = {name: {"channel": channel} for name, channel in channels.items()}

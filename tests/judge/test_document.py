@@ -1,4 +1,4 @@
-"""Documents on a terminal: no line too wide, no blanks at the end, columns dropped by rank."""
+"""Documents on a terminal: no line too wide, no trailing blanks, columns dropped by rank."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_columns_of_the_highest_rank_are_dropped_first(width: int, heads: list[s
     (head, *rows) = printed((TABLE,), width)
 
     assert head.split() == heads
-    # Below 80 columns a long name goes on in the next line.
+    # Below 80 columns a long name wraps.
     assert len(rows) == (3 if width >= 80 else 4)
     assert max(map(len, (head, *rows))) <= width
 
@@ -70,7 +70,7 @@ def test_numbers_stand_at_the_right_and_are_never_cut() -> None:
 
 
 def test_lines_are_broken_at_blanks_that_may_go() -> None:
-    """Of twenty columns. "ms" in a longer word is no unit; code is never wrapped."""
+    """At twenty columns. "ms" in a longer word is not a unit; code is never wrapped."""
     text = Lines([("idle 90 %, data 0.05 %", ""), ("waits for about 12 msdus", "")])
     lines = printed((text,), 20)
     assert lines == ["idle 90 %, data", "0.05 %", "waits for about 12", "msdus"]

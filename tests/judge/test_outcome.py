@@ -1,4 +1,4 @@
-"""Outcomes: ratios to bounds, misses, and who is harmed, at both sides of each boundary."""
+"""Outcomes: ratios to bounds, misses, and harmed groups, on both sides of each limit."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def of(
     return Outcome(targets, frozenset(promised), goodputs or {}, delays, names)
 
 
-#: A mean of one replication is trusted to 15 %: one standard error is a chance of .16 to be wrong.
+#: The spread of a mean of one replication is 15 %: one standard error away P(wrong) is .16.
 ONE_RUN = _spread(Interval(1.0, None, None, 1), 0.95)
 
 
@@ -59,7 +59,7 @@ ONE_RUN = _spread(Interval(1.0, None, None, 1), 0.95)
         (1.0, 0.0, 0.5, 0.5),
         (1.01, 0.0, 0.5, 0.6),
         (2.0, 0.0, 0.999, 1.0),
-        # A wide interval leaves the odds open.
+        # A wide interval leaves the outcome open.
         (1.5, 0.0, 0.99, 1.0),
         (1.5, 1.0, 0.6, 0.7),
         (1.15, ONE_RUN, 0.8, 0.84),
@@ -116,9 +116,9 @@ def test_a_target_breaks_where_it_was_likely_met_and_is_likely_missed(before, af
      (0.9, False, False)],
 )  # fmt: skip
 def test_a_tenth_of_goodput_is_harm_and_half_of_it_may_not_be_lost(part, halved, harmed, promised):
-    """A group with a target for goodput may lose what is above the target."""
+    """A group with a target for goodput may lose goodput above the target."""
     before = of(goodputs={DESK: 8e6}, promised=promised)
-    # A group that gets nothing after the change has no goodput.
+    # A group without goodput after the change has no entry.
     after = of(goodputs={DESK: part * 8e6} if part else {}, promised=promised)
 
     assert after.halved(before) == ({DESK: pytest.approx(part)} if halved and not promised else {})
@@ -147,9 +147,9 @@ def test_a_delay_that_doubles_is_harm(factor: float, delayed: bool) -> None:
         ((1.0,), (0.957,), True),  # A miss at 19 % in place of 50 %, with an error of 5 %,
         ((1.0,), (0.961,), False),  # and at 21 %: it has to fall by three tenths.
         ((2.0,), (1.61,), False),
-        ((2.0,), (1.59,), True),  # The worst ratio falls below 0.8 of what it was.
-        ((0.9,), (0.5,), False),  # Met before: more room is no improvement.
-        ((2.0, 0.5), (0.5, 2.0), False),  # One for another.
+        ((2.0,), (1.59,), True),  # The worst ratio falls below 0.8 of its value before.
+        ((0.9,), (0.5,), False),  # Already met before: more margin is not an improvement.
+        ((2.0, 0.5), (0.5, 2.0), False),  # One miss replaces another.
         ((9.0, 4.0), (5.0, 4.9), True),  # The worst is nearer, the other hardly farther.
         ((9.0, 4.0), (5.0, 5.1), False),  # The other is farther by more than 1 / 0.8.
     ],
@@ -163,8 +163,8 @@ def test_a_change_improves_by_fewer_misses_or_a_much_smaller_worst_ratio(before,
     [
         ("setting", 0.5, 1e6, "helps"),
         ("setting", 0.5, 0.49e6, "costs others"),
-        ("setting", 1.5, 1e6, "helps"),  # the target is missed by less, for which
-        ("hardware", 1.5, 1e6, "no gain"),  # no reason to buy hardware
+        ("setting", 1.5, 1e6, "helps"),  # the target is missed by less, which justifies
+        ("hardware", 1.5, 1e6, "no gain"),  # a setting but not new hardware
         ("hardware", 0.5, 1e6, "helps"),
         ("setting", 1.9, 1e6, "no gain"),
         ("setting", 1.9, 0.49e6, "harms"),
@@ -183,7 +183,7 @@ def test_a_change_has_a_word(cost: str, after: float, goodput: float, word: str)
     [
         (1.11, 0.1, "path_rtt_s", ["goodput_bps"], []),
         (1.09, 0.1, "path_rtt_s", [], []),
-        (1.11, 0.1, "page_time_p90_s", [], []),  # readers get what they ask for
+        (1.11, 0.1, "page_time_p90_s", [], []),  # readers already get all their pages
         (0.89, 0.1, "path_rtt_s", [], ["goodput_bps"]),
         (1.0, 0.074, "path_rtt_s", ["path_rtt_s"], []),
         (1.0, 0.076, "path_rtt_s", [], []),
@@ -206,7 +206,7 @@ def test_a_tenth_of_goodput_and_a_third_more_delay_are_told(goodput, delay_s, me
     [
         ("goodput > 2 Mb/s", 1e6, None, None, 2.0),
         ("rtt < 1 s", 0.5, None, None, 0.5),
-        ("rtt < 1 s", None, 3.0, None, 3.0),  # a lower bound stands for the mean
+        ("rtt < 1 s", None, 3.0, None, 3.0),  # a lower bound replaces the mean
         ("goodput > 2 Mb/s", 0.0, None, None, UNREACHED),
         ("rtt < 1 s", None, None, None, None),
         ("rtt < 1 s", None, None, 0.5, NOTHING),
@@ -228,10 +228,10 @@ def test_the_error_of_a_mean_is_that_of_its_interval() -> None:
 @pytest.mark.parametrize(
     ("ratios", "goodput", "least", "most"),
     [
-        ((0.5, 0.5), 1e6, -9.0, -0.9),  # a miss less
-        ((1.5, 0.5), 1e6, -0.9, -1e-6),  # nearer
-        ((2.0, 2.0), 1e6, 1.5, 9.0),  # a target breaks
-        ((2.0, 0.5), 4e5, 1.0 - 1e-6, 1.0 + 1e-6),  # somebody has less than half
+        ((0.5, 0.5), 1e6, -9.0, -0.9),  # one miss fewer
+        ((1.5, 0.5), 1e6, -0.9, -1e-6),  # nearer to the bound
+        ((2.0, 2.0), 1e6, 1.5, 9.0),  # one more miss
+        ((2.0, 0.5), 4e5, 1.0 - 1e-6, 1.0 + 1e-6),  # one group has less than half
     ],
 )
 def test_a_change_that_breaks_a_target_or_halves_somebody_scores_worse(
@@ -263,7 +263,7 @@ def test_ratios_are_oriented_so_that_above_one_is_missed() -> None:
 
 
 def test_nothing_that_came_through_counts_only_if_something_did_before() -> None:
-    """A page takes longer than the run: without a base nobody knows whose fault that is."""
+    """A page takes longer than the run: without a base the change cannot be blamed."""
     page = '{ kind = "web", size = "8 MB", think_time = "1 s" }'
     text = cell(name="desk", application=page, warmup="0 s", duration="2 s", replications=1)
     slow = loads(text).vary({"targets": {"desk p90 transfer_time": "< 2 s"}})
@@ -282,12 +282,12 @@ def test_nothing_that_came_through_counts_only_if_something_did_before() -> None
 @pytest.mark.parametrize(
     ("goodputs", "before_s", "delays_s", "gains"),
     [
-        # A tenth less goodput is nobody's loss, more is; a tenth more delay likewise.
+        # Losing a tenth of goodput harms nobody, more does; the same goes for a tenth more delay.
         ((2.0, 0.9), 0.1, (0.1, 0.1), (2.0, 1.0)),
         ((2.0, 0.89), 0.1, (0.1, 0.1), (0.0, 0.0)),
         ((1.0, 1.0), 0.1, (0.05, 0.111), (1.0, 2.0)),
         ((1.0, 1.0), 0.1, (0.05, 0.112), (0.0, 0.0)),
-        # A shorter delay that users do not feel is no gain. A longer one below 100 ms is no loss.
+        # Users do not feel this shorter delay: no gain. A longer one below 100 ms is no loss.
         ((2.0, 1.0), 0.05, (0.01, 0.05), (2.0, 1.0)),
         ((2.0, 1.0), 0.051, (0.01, 0.051), (2.0, 5.1)),
         ((2.0, 1.0), 0.02, (0.1, 0.02), (2.0, 1.0)),
@@ -312,12 +312,12 @@ def test_a_gain_is_measured_from_the_whole_run_if_short_runs_are_slower() -> Non
     assert whole.calmer(short).delays == {DESK: 1.7}
     assert short.calmer(of()).delays == {DESK: 3.0}
     assert _gains(short, of(delays={DESK: 1.0}), short.calmer(whole)) == (1.0, 1.7)
-    # Nobody is worse off than in the same short runs.
+    # No group is worse off than in equally short runs.
     assert _gains(short, of(delays={DESK: 2.5}), short.calmer(whole)) == (1.0, 1.0)
 
 
 def test_readers_get_what_they_ask_for() -> None:
-    """Twice the goodput of pages is chance, and twice that of a backup is a gain."""
+    """Twice the goodput of pages is chance; twice that of a backup is a gain."""
     base = replace(
         of(goodputs={DESK: 1e6, PHONE: 1e6}, delays={DESK: 1.0, PHONE: 0.1}),
         delay_metrics={DESK: "page_time_p90_s", PHONE: "path_rtt_s"},
@@ -342,10 +342,10 @@ def test_readers_lose_goodput_only_if_their_pages_take_longer(page_s, harmed):
     ("stations", "bound", "ratio"), [(20, "1 s", 1.8), (20, "5 s", None), (3, "1 s", None)]
 )
 def test_files_that_never_end_miss_their_target_even_in_one_run(stations, bound, ratio):
-    """Files of 100 MB begin in the first half second of 2 s on 6 Mb/s, so none ends.
+    """Files of 100 MB begin in the first half second of 2 s at 6 Mb/s, so none ends.
 
-    Of 20 none in 6 may end unseen (see `outlasted_s`); three are too few to tell. Nobody knows
-    whether they will end within 5 s.
+    At most 6 of 20 are expected to have ended (see `outlasted_s`); three files are too few to tell.
+    Whether they end within 5 s is unknown.
     """
     run: dict[str, Any] = {"warmup": "500 ms", "duration": "1500 ms", "replications": 1}
     file = '{ kind = "web", size = "100 MB", think_time = "200 ms" }'

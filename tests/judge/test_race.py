@@ -1,4 +1,4 @@
-"""The race: the same on any number of threads, within its budget, with pairs."""
+"""The race between changes: the same on any number of threads, within its budget, with pairs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from airtcp.scenario import Scenario
 from test_causes import BULK, LINUX, SPEECH, flow
 from test_outcome import of
 
-#: Calls beside downloads through a long queue.
+#: Calls next to downloads through a long queue.
 DESK = flow("desk", "download", BULK, tcp=LINUX, path=[{"delay": "10 ms"}])
 OFFICE: dict[str, Any] = {
     "phy": {"standard": "802.11g"},
@@ -87,12 +87,12 @@ def test_everything_is_tried_once_and_the_final_has_the_longest_runs(office, rac
     assert 1 <= len(race.final) <= 3
     lengths_s = [one.length_s for one in race.standings.values()]
     assert {race.standings[name].length_s for name in race.final} == {max(lengths_s)}
-    # Those that dropped out were not simulated for as long.
+    # Changes that dropped out have shorter runs.
     assert min(lengths_s) < max(lengths_s)
 
 
 def test_what_the_budget_has_no_room_for_is_left_out(office: SimulationResult) -> None:
-    """The cheapest kinds are tried first."""
+    """The cheapest kinds of changes are tried first."""
     small = raced(office, 4e5)
     names = [one.name for one in every(office)]
 
@@ -104,7 +104,7 @@ def test_what_the_budget_has_no_room_for_is_left_out(office: SimulationResult) -
 
 
 def ended(outcomes: dict[str, Outcome], base: Outcome, finalists: int = 9) -> Race:
-    """A race of changes and pairs that had these outcomes; the first ones were in the final."""
+    """Return a race whose changes and pairs have these outcomes; the first were in the final."""
     remedies = {one.name: one for one in catalogue()}
     anything: Any = None
     race: Race = Race.__new__(Race)
@@ -120,8 +120,8 @@ def ended(outcomes: dict[str, Outcome], base: Outcome, finalists: int = 9) -> Ra
 @pytest.mark.parametrize(
     ("longer", "final"),
     [
-        (0.2, ["codel", "red"]),  # as good as it looked: nothing else is better
-        (2.0, ["codel", "red", "airtime"]),  # worse, so what looked second best is tried
+        (0.2, ["codel", "red"]),  # the favourite is as good as it looked: nothing else is tried
+        (2.0, ["codel", "red", "airtime"]),  # the favourite is worse, so the next best is tried
     ],
 )
 def test_a_dropped_candidate_is_reconsidered_if_it_looked_better_than_all_finalists(
@@ -145,7 +145,7 @@ def test_a_dropped_candidate_is_reconsidered_if_it_looked_better_than_all_finali
 
 
 def pages(ratio: float | None) -> Outcome:
-    """An outcome with one target, of page times."""
+    """Return an outcome with one target, on page times."""
     (one,) = of(ratio).targets
     return replace(of(), targets=(replace(one, text="desk p90 page_time < 4 s"),))
 
@@ -160,7 +160,7 @@ def test_the_whole_run_corrects_short_runs_by_a_factor_of_at_most_two(short, fac
     assert list(found.values()) == ([] if factor is None else [factor])
     if factor is not None:
         assert pages(short).corrected(found).worst == short * factor
-    # Not of goodput: of two hidden stations either may win, and a short run may show the other one.
+    # Goodput is not corrected: either of two hidden stations may win, also in a short run.
     assert of(short).corrections(of(1.5)) == {}
 
 
@@ -172,13 +172,13 @@ PART, PAIR = "codel", "codel + wider-channel"
 @pytest.mark.parametrize(
     ("one", "ratios", "kept", "other", "others", "first"),
     [
-        # The setting is as good: both changes leave 15 % to every bound, and no group loses half
-        # of its goodput.
+        # The setting is as good: both changes leave 15 % to every bound, and no group loses half of
+        # its goodput.
         (SETTING, (0.5, 0.5), 0.8, SPECTRUM, (0.2, 0.2), SETTING),
         (SETTING, (0.84, 0.5), 0.8, SPECTRUM, (0.2, 0.2), SETTING),
         (SETTING, (0.86, 0.5), 0.8, SPECTRUM, (0.2, 0.2), SPECTRUM),
         (SETTING, (2.0, 0.5), 0.8, SPECTRUM, (0.2, 0.2), SPECTRUM),  # misses one more
-        # Of two that miss a target, a tenth is no difference.
+        # If both miss a target, a tenth is not a difference.
         (SETTING, (1.64, 0.5), 0.8, SPECTRUM, (1.5, 0.5), SETTING),
         (SETTING, (1.66, 0.5), 0.8, SPECTRUM, (1.5, 0.5), SPECTRUM),
         (SETTING, (0.5, 0.5), 0.51, SPECTRUM, (0.2, 0.2), SETTING),
@@ -187,8 +187,8 @@ PART, PAIR = "codel", "codel + wider-channel"
         # servers.
         (EVERYWHERE, (0.5, 0.5), 1.0, HERE, (0.84, 0.5), HERE),
         (EVERYWHERE, (0.5, 0.5), 1.0, HERE, (0.86, 0.5), EVERYWHERE),
-        # A pair must gain a quarter over its part, more than by chance. Another change must be
-        # nearer to be as good.
+        # A pair must gain a quarter over its part, more than chance. Another change must be nearer
+        # to count as equal.
         (PAIR, (1.4, 0.5), 1.0, PART, (1.74, 0.5), PART),
         (PAIR, (1.4, 0.5), 1.0, PART, (1.76, 0.5), PAIR),
         (PAIR, (1.4, 0.5), 1.0, PART, (1.6, 1.4), PAIR),  # misses one more
@@ -219,7 +219,7 @@ REMOVE_BOTH = ["sound-wire + wire-fq-codel", "codel + sound-wire", "codel + wire
     ],
 )
 def test_what_removes_a_cause_is_tried_if_all_finalists_miss_more(problem, misses, tried, slow):
-    """A link without losses fills its queue, so alone it looks bad."""
+    """A link without losses fills its queue, so on its own the change looks bad."""
     known = {one.name: one for one in singles(slow)[0]}
     names = ("codel", "sound-wire", "wire-fq-codel")
     race = ended(dict.fromkeys(names, of(misses, misses)), of(3.0, 3.0))
@@ -227,7 +227,7 @@ def test_what_removes_a_cause_is_tried_if_all_finalists_miss_more(problem, misse
     for name, one in race.standings.items():
         one.candidate = known[name]
 
-    # With the counterfactual both targets are met, without it none.
+    # The counterfactual meets both targets; without it neither is met.
     cause = Cause(problem, (), 0, 2, 2, 2.0, 0.5, 4.0)
     assert [one.name for one in fixes([cause], race)] == tried
 
@@ -239,7 +239,7 @@ BOUGHT = [f"{one} + second-access-point" for one in ("managed-queue", "ap-priori
 @pytest.mark.parametrize(
     ("best", "both", "hardware"),
     [
-        (2.0, 0.5, []),  # with the pair all targets are met
+        (2.0, 0.5, []),  # the pair meets all targets
         (2.0, 1.9, BOUGHT),
         (0.5, 0.5, None),  # all targets are met with a margin: no pair is tried
     ],
@@ -251,9 +251,9 @@ def test_the_best_change_is_paired_with_every_other_and_hardware_comes_last(
     slow: Scenario,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What the link's queue costs shows only once that of the access point is managed."""
+    """The link's queue only matters once the access point's queue is managed."""
     known = {one.name: one for one in singles(slow)[0]}
-    # CoDel changes the same key as the best.
+    # CoDel changes the same key as the best change.
     others = {"ap-priority": 2.4, "codel": 2.4, "wire-fq-codel": 3.0, "second-access-point": 2.8}
     outcomes = {name: of(ratio, ratio) for name, ratio in others.items()}
     race = ended({"managed-queue": of(best, 0.5)} | outcomes, of(3.1, 3.1), finalists=1)

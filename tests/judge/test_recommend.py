@@ -1,4 +1,4 @@
-"""Recommendations by outcome: missed targets, opportunities, healthy networks, run lengths."""
+"""Recommendations: missed targets, opportunities, healthy networks, and run lengths."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FAST = [{"rate": "1 Gb/s", "delay": "5 ms"}]
 
 
 def served(tables: dict[str, Any], *groups: str, limit: int = 8, **more: Any) -> dict[str, Any]:
-    """Return downloads with Linux TCP of groups of stations, through a queue with this limit."""
+    """Return downloads with Linux TCP for these groups, through a queue with this limit."""
     flows = [flow(name, "download", BULK, tcp=LINUX, path=FAST) for name in groups]
     stations = [{"name": name, "count": 3} for name in groups]
     queue = {"queue": {"limit": limit}}
@@ -35,7 +35,7 @@ def served(tables: dict[str, Any], *groups: str, limit: int = 8, **more: Any) ->
 
 WIDE = {"phy": {"standard": "802.11ax", "channel_width": "40 MHz"}}
 SLOWLY = {"phy": {"standard": "802.11b"}, "mac": {"rts_threshold": "0 B"}}
-#: Two pages, two calls and a backup on a queue of 1000 packets: voice first helps calls alone.
+#: Two readers, two calls and a backup on a queue of 1000 packets: voice first helps only calls.
 OFFICE: dict[str, Any] = {
     **WIDE,
     "ap": {"queue": {"limit": 1000}},
@@ -58,8 +58,8 @@ PHONE = served(
     stations=[{"name": "near", "count": 2}, {"name": "phone", "count": 2, "mcs": 0}],
     targets={"near flow_goodput": "> 60 Mb/s"},
 )
-#: Ten calls with video, which fill the voice category once they are in it: stations that always
-#: have a frame there draw from 0 to 3 slots, and best effort waits one slot longer than they do.
+#: Ten calls with video that saturate the voice category if they are in it: its stations then draw
+#: from 0 to 3 slots, and best effort waits one slot longer than that.
 VIDEO_CALLS: dict[str, Any] = {
     "phy": {"standard": "802.11ax", "channel_width": "40 MHz"},
     "stations": [
@@ -94,13 +94,13 @@ def missed(result: SimulationResult) -> list[str]:
     return [one.target.text for one in found.targets if one.state == "fails"]
 
 
-# What the rules of old got wrong.
+# Cases that earlier rules got wrong.
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", [OFFICE, PHONE], ids=["office", "phone"])
 def test_the_recommended_change_meets_every_target_when_run_for_longer(scenario):
-    """Over three times the length, on other random numbers."""
+    """Over three times the length, with other random numbers."""
     _, advice = advised(scenario)
 
     _, fails, unknown = advice.as_is
@@ -114,7 +114,7 @@ def test_the_recommended_change_meets_every_target_when_run_for_longer(scenario)
     ("scenario", "cause", "remedy"),
     [
         (NETWORKS["bursts"] | {"run": RUN}, ("bursts", None), "standard-access"),
-        # Slow phones are among the causes of what others miss.
+        # Slow phones are among the causes of the others' misses.
         (PHONE, ("distance", ("phone",)), ""),
         (OFFICE, None, ""),
         (NETWORKS["load"], None, ""),
@@ -161,7 +161,7 @@ def test_a_setting_that_wastes_goodput_is_an_opportunity(scenario, name, metric,
     trial = next((one for one in advice.trials if one.name == name), advice.opportunity)
     gained = [one.after / one.before for one in trial.wins if one.metric == metric]
     assert max(gained) > least
-    # No effort tries nothing.
+    # Without effort nothing is tried.
     assert airtcp.advise(result, effort=0.0) == Advice()
 
 
@@ -178,19 +178,19 @@ def test_a_healthy_network_gets_no_recommendation() -> None:
 
 
 def test_a_run_that_is_too_short_for_its_targets_tries_nothing() -> None:
-    # Two seconds of 20 phones and 10 laptops that think for half a minute: 4 pages begin in all.
+    # 20 phones and 10 laptops that think for half a minute begin only 4 pages in two seconds.
     cafe = short_example("cafe-wifi6", "2 s", 2)
     too_short = airtcp.advise(airtcp.simulate(cafe))
     assert (too_short.tried, too_short.causes, too_short.recommended) == (0, (), None)
 
-    # A target that is surely missed in those 2 s is decided, whatever pages do.
+    # A target that is clearly missed in those 2 s is decided, whatever the pages do.
     missed = cafe.vary({"targets": {"update goodput": "> 10 Gb/s"}})
     assert airtcp.advise(airtcp.simulate(missed), effort=0.1).tried > 0
 
 
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_while_the_answer_is_put_together_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A signal that comes after the last run is kept, and lost if nobody asks for it then."""
+    """A signal after the last run is noted, and lost if nobody checks for it afterwards."""
 
     def interrupted(*found: Any, **more: Any) -> Advice:
         os.kill(os.getpid(), signal.SIGINT)
@@ -203,7 +203,7 @@ def test_ctrl_c_while_the_answer_is_put_together_is_told(monkeypatch: pytest.Mon
 
 
 def test_a_change_of_the_traffic_is_judged_by_the_targets_of_today() -> None:
-    """Speech with video has no default target; without the video it has, which says nothing."""
+    """Calls with video have no default target. Without video they have one, which is ignored."""
     network = {
         "phy": {"standard": "802.11ax", "mcs": 1},
         "stations": [{"name": "caller", "count": 2}, {"name": "desk", "count": 1}],
@@ -258,7 +258,7 @@ WARD = {
 @pytest.mark.parametrize(
     ("scenario", "best", "other"),
     [
-        # A second access point alone meets both targets, and so do two settings together.
+        # Only a second access point, or two settings together, meet both targets.
         (SCANS, ("setting", 2), ("hardware", 2)),
         # Settings bring the target nearer; a wider channel with a second access point meets it.
         pytest.param(WARD, ("hardware", 1), ("setting", 0), marks=pytest.mark.verify),
@@ -279,7 +279,7 @@ def test_a_run_without_targets_goes_on_until_windows_are_steady() -> None:
     found = airtcp.run(airtcp.load({"phy": phy, "stations": [uploads, download]}))
 
     assert found.simulation is not None
-    # After 20 s, the first length, the download still has half as much again as it will keep.
+    # After 20 s, the first length, the download still has half more than in steady state.
     assert found.scenario.run.duration_ns > 20e9
     assert found.simulation.steadiness is None
 
@@ -313,8 +313,8 @@ def test_few_pages_in_steady_state_get_more_runs_not_longer_ones() -> None:
     decided, result = states(READERS)
 
     assert decided == ["holds"]
-    # Three readers load a page in about half a minute each. An upper end of p90 at 95 % needs 53
-    # pages, which are more than four replications of 60 s.
+    # Three readers load a page every half minute. An upper bound of p90 at 95 % needs 53 pages,
+    # more than four replications of 60 s.
     assert result.simulation.replications > 4
     assert result.scenario.run.duration_ns <= 120e9
 
@@ -323,7 +323,7 @@ def test_few_pages_in_steady_state_get_more_runs_not_longer_ones() -> None:
 def test_a_steady_network_is_decided_within_the_work_of_twenty_seconds() -> None:
     decided, result = states(EVENING)
 
-    # Runs of twice the length instead leave the loading times of videos open.
+    # Longer runs instead of more would leave the loading times of videos open.
     assert decided == ["holds"] * 5
     assert sum(map(cost, result.simulation.runs)) < MOST
 
@@ -337,7 +337,7 @@ def voice() -> SimulationResult:
 
 
 def test_flows_of_one_cause_are_told_together(voice: SimulationResult) -> None:
-    """Of forty each has its own number of timeouts."""
+    """Each of forty flows has its own number of timeouts."""
     found = list(silences(voice))
 
     timeouts = [flow.timeouts for flow in voice.simulation.flows if flow.timeouts > 0.0]
@@ -346,8 +346,8 @@ def test_flows_of_one_cause_are_told_together(voice: SimulationResult) -> None:
 
 
 def test_a_target_on_pages_of_which_none_comes_is_missed(voice: SimulationResult) -> None:
-    """Forty laptops ask for one every half minute: half of those in progress have waited longer
-    than 2 s, and no longer run is proposed."""
+    """Forty laptops ask for a page every half minute: half of those in progress have waited longer
+    than 2 s, and no longer run is recommended."""
     found = airtcp.verdict(voice)
     (pages,) = (one for one in found.targets if one.target.condition.metric.startswith("page"))
 
