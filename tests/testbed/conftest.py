@@ -1,4 +1,4 @@
-"""What tests of the testbed share: its scenario, and whether this machine can have one."""
+"""Shared by tests of the testbed: its scenario, and whether this machine can run one."""
 
 import time
 from collections.abc import Callable
@@ -84,7 +84,7 @@ FTP = cell(
 
 @cache
 def missing() -> str | None:
-    """Why this machine can have no testbed."""
+    """Return why this machine cannot run a testbed, or None."""
     try:
         packages = Iperf.packages | Http.packages | Ftp.packages
         check_machine(packages)
@@ -97,7 +97,7 @@ def missing() -> str | None:
 
 @pytest.fixture(scope="session")
 def machine() -> None:
-    """For tests that need networks of their own."""
+    """Skip tests that need network namespaces if the machine has none."""
     why = missing()
     if why is not None:
         pytest.skip(why)
@@ -107,7 +107,7 @@ def machine() -> None:
 def left() -> Callable[[str, float], list[str]]:
     """Return the processes of any namespace with a mark in their environment.
 
-    Wait some seconds at most.
+    Wait some seconds at most for them to end.
     """
 
     def after_a_while(mark: str, most_s: float) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a testbed lacks, and what no kernel does: one message that says what to do, status 2."""
+"""Missing parts of a testbed, and features without a kernel: one helpful message, status 2."""
 
 import json
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 @pytest.fixture
 def call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: Path) -> Callable[..., Result]:
-    """Commands on a machine that has all programs and a device, as far as is looked."""
+    """Run commands as if the machine had all programs and the TUN device."""
     monkeypatch.setattr(network, "_PROGRAMS", {})
     monkeypatch.setattr(network, "_TUN", Path("/dev/null"))
     monkeypatch.setattr(Iperf, "packages", {})
@@ -26,12 +26,12 @@ def call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: Path) -> Callabl
 
 
 COMMANDS = [["testbed"], ["run", "--with", "testbed"], ["shell"]]
-#: Those that have nothing to answer without a testbed.
+#: Commands that only make sense with a testbed.
 ALONE = [["testbed"], ["shell"]]
 
 
 def refused(result: Result) -> str:
-    """The one line of a refusal."""
+    """Return the one line of an error."""
     assert result.exit_code == 2, result.output
     assert result.stdout == ""
     [line] = result.stderr.splitlines()
@@ -52,7 +52,7 @@ def refused(result: Result) -> str:
             "needs no-such-program",
             "needs no-such-program; on Debian: apt-get install its-package",
         ),
-        # A kernel that lets nobody make namespaces, as in many containers.
+        # A kernel that forbids namespaces, as in many containers.
         (
             "privileges",
             "does not allow the networks of a testbed: unshare: unshare failed",
@@ -90,7 +90,7 @@ def test_what_a_machine_lacks_is_said_with_the_remedy(
 def test_the_rest_is_answered_without_a_program(
     call: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The testbed's column says what is missing, and so do result and report."""
+    """The testbed's column, the result and the report say what is missing."""
     monkeypatch.setattr(network, "_PROGRAMS", {"no-such-program": "its-package"})
     monkeypatch.setenv("COLUMNS", "80")
     why = "a testbed of this scenario needs no-such-program; on Debian: apt-get install its-package"
@@ -103,7 +103,7 @@ def test_the_rest_is_answered_without_a_program(
     assert (shown.exit_code, told.exit_code, reported.exit_code) == (0, 0, 0)
     assert shown.stderr == f"airtcp: no testbed: {why}\n"
     assert "The testbed: missing" in shown.stdout
-    # A narrow terminal has the column below.
+    # On a narrow terminal the column is below the table.
     _, _, table = shown.stdout.partition("\ngoodput, all")
     assert table.splitlines()[1].split()[:2] == ["testbed", "missing"]
     answer = json.loads(told.stdout)

@@ -1,4 +1,4 @@
-"""Captures of a testbed: both ends of each connection and the air between, with the air's times."""
+"""Captures of a testbed: both ends of each connection and the medium between, with its times."""
 
 import shutil
 import struct
@@ -17,7 +17,7 @@ from airtcp.testbed.carrier import captured
 from bases import LINUX_DOWNLOAD, RADIOS, two_cells
 
 IN, OUT = 1, 2
-#: Behind the radiotap header: a MAC header without QoS, LLC and SNAP.
+#: After the radiotap header: a MAC header without QoS, LLC and SNAP.
 MAC_AND_LLC = 24 + 8
 DATA, MAC_ACK = 0x08, 0xD4
 
@@ -47,7 +47,7 @@ class Packet:
 
 
 def read(path: Path) -> tuple[list[str], list[Packet]]:
-    """Names of interfaces, and packets: a reader of pcapng that knows what is needed here."""
+    """Read names of interfaces and packets, with as much pcapng as is needed here."""
     data = path.read_bytes()
     names: list[str] = []
     packets = []
@@ -83,7 +83,7 @@ def test_what_leaves_one_node_comes_to_the_other(web: Scenario, tmp_path: Path) 
     assert [one.time_ns for one in packets] == sorted(one.time_ns for one in packets)
     assert max(len(one.kept) for one in packets) == 100
     packets = [one for one in packets if one.node != "air"]
-    # The warm-up of 0.5 s is there too, and then 4 s.
+    # The capture has the warm-up of 0.5 s, and then 4 s.
     assert 4e9 < packets[-1].time_ns <= 4.5e9
     assert max(one.length for one in packets) == 1500
 
@@ -91,12 +91,12 @@ def test_what_leaves_one_node_comes_to_the_other(web: Scenario, tmp_path: Path) 
     come = [one for one in packets if one.node != "server" and one.way == IN]
     for one in come:
         sent = left[one.kept]
-        # 192 us of preamble are the least that a frame of 802.11b takes.
+        # An 802.11b frame takes at least the 192 us of its preamble.
         assert one.time_ns - sent.time_ns > 192_000
         assert one.length == sent.length
-    # Numbers and times of sending make all of them different.
+    # Sequence numbers and timestamps make all packets different.
     assert len(left) >= len(come) > 100
-    # What came to stations is the goodput, the warm-up and what came twice aside.
+    # Bytes received by stations are the goodput, without the warm-up and duplicates.
     goodput = measured.metrics["goodput_bps"].mean
     later = [one for one in come if one.time_ns >= 500_000_000]
     assert sum(one.tcp_payload for one in later) == pytest.approx(goodput * 4 / 8, rel=0.02)
@@ -104,7 +104,7 @@ def test_what_leaves_one_node_comes_to_the_other(web: Scenario, tmp_path: Path) 
 
 @pytest.mark.usefixtures("machine")
 def test_what_comes_was_on_the_air_before(web: Scenario, tmp_path: Path) -> None:
-    """802.11b at 11 Mb/s without errors: the last sending of a packet is the one that comes."""
+    """802.11b at 11 Mb/s without errors: a packet arrives with its last transmission."""
     file = tmp_path / "web.pcapng"
     measured = measure(web, pcap=file, snaplen=2000)
 
@@ -115,7 +115,7 @@ def test_what_comes_was_on_the_air_before(web: Scenario, tmp_path: Path) -> None
         if frame.kind == DATA:
             sent.setdefault(frame.packet, []).append(frame)
     come = [one for one in packets if one.way == IN]
-    # Without a wire, packets come to both ends when their frame has ended.
+    # Without a link, packets arrive at both ends when their frame has ended.
     for one in come:
         *lost, last = sent[one.kept]
         assert last.intact
@@ -123,7 +123,7 @@ def test_what_comes_was_on_the_air_before(web: Scenario, tmp_path: Path) -> None
         # 192 us of preamble and header; MAC, LLC and FCS are 36 bytes.
         frame_ns = 192_000 + (one.length + MAC_AND_LLC + 4) * 8 / 11e6 * 1e9
         assert one.time_ns - last.time_ns == pytest.approx(frame_ns, abs=2_000)
-    # Each that came through is acknowledged: frames of both ways, in the measured time.
+    # Each intact frame is acknowledged, in both directions, in the measured time.
     counts = measured.testbed.counts
     measured_frames = [one for one in frames if one.time_ns >= 500_000_000]
     acks = sum(one.kind == MAC_ACK for one in measured_frames)
@@ -138,13 +138,13 @@ class Frame:
     time_ns: int
     kind: int
     intact: bool
-    #: The number of the node whose address it is.
+    #: The number of the node with this address.
     receiver: int
     packet: bytes
 
     @classmethod
     def of(cls, record: Packet) -> "Frame":
-        """By the lengths and flags that the radiotap header of 802.11b has here, and the FCS."""
+        """Parse a frame by the radiotap lengths and flags of 802.11b, and its FCS."""
         header = int.from_bytes(record.kept[2:4], "little")
         frame = record.kept[header:-4]
         intact = zlib.crc32(frame) == int.from_bytes(record.kept[-4:], "little")
@@ -153,7 +153,7 @@ class Frame:
 
 @pytest.mark.usefixtures("machine")
 def test_of_two_cells_each_node_has_what_it_hears(tmp_path: Path) -> None:
-    """Access points hear each other and stations their own: the clerk never hears the reader."""
+    """Access points hear each other and their own stations: the clerk never hears the reader."""
     file = tmp_path / "two.pcapng"
     measured = measure(loads(TWO), name="two.toml", pcap=file, snaplen=2000)
 
@@ -171,14 +171,14 @@ def test_of_two_cells_each_node_has_what_it_hears(tmp_path: Path) -> None:
             {one.packet for one in heard[node] if one.kind == DATA and one.intact}
             for node in (access_point, station)
         )
-        # Its own, and its access point's, in frames that go again too; no packet of the other cell.
+        # Its own packets and its access point's, with retransmissions; none of the other cell.
         assert len(come) > 100
-        # One may be on the air when the run ends.
+        # One may still be on the air when the run ends.
         assert len(received - come - left) <= 1
-        # One may not be answered any more when the run ends.
+        # One may lack its response when the run ends.
         assert come <= sent
         assert len(come - received) <= 1
-        # Access points hear each other: what one sends is on the other's interface.
+        # Access points hear each other: each one's frames are on the other's interface.
         other = {"left": "right", "right": "left"}[access_point]
         assert come & {one.packet for one in heard[other]}
     acks = sum(
@@ -188,7 +188,7 @@ def test_of_two_cells_each_node_has_what_it_hears(tmp_path: Path) -> None:
     )
     assert acks == pytest.approx(measured.testbed.counts["mac_exchanges"], abs=4)
     if shutil.which("tshark"):
-        # Each packet is on several interfaces: copies of a segment are no fragments.
+        # Each packet is on several interfaces: copies of a segment are not fragments.
         each = ["-o", "tcp.desegment_tcp_streams:FALSE"]
         wrong = ["tshark", "-n", *each, "-r", str(file), "-Y", "_ws.malformed || _ws.short"]
         found = subprocess.run(wrong, capture_output=True, text=True, check=True, timeout=120)
@@ -224,7 +224,7 @@ def test_a_shell_has_captures_too(file: Path, tmp_path: Path) -> None:
 def test_only_captures_of_ours_give_way(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt), captured(tmp_path / "x", ["server"], ["air"], 64, []):
         raise KeyboardInterrupt
-    # What fails leaves no file.
+    # A failure leaves no file.
     assert list(tmp_path.iterdir()) == []
     scenario, ours, others = (tmp_path / name for name in ("s.toml", "ours", "others"))
     with captured(ours, ["server"], ["air"], 64, []):
@@ -241,7 +241,7 @@ def test_only_captures_of_ours_give_way(tmp_path: Path) -> None:
 def test_a_disk_that_is_full_takes_no_result_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file for now is one that cannot be written."""
+    """The temporary file cannot be written."""
     lost: list[OutputError] = []
     monkeypatch.setattr("airtcp.files.os.getpid", lambda: "now")
     (tmp_path / ".x.now").symlink_to("/dev/full")

@@ -1,4 +1,4 @@
-"""Captures of a testbed come back as scenarios that give what was measured."""
+"""Captures of a testbed become scenarios that reproduce the measured values."""
 
 import tomllib
 from pathlib import Path
@@ -43,7 +43,7 @@ METRICS = ("goodput_bps", "transfer_time_s", "transfer_time_p50_s")
 
 
 def came_back(scenario: Scenario, directory: Path) -> tuple[str, dict[str, tuple[float, float]]]:
-    """The scenario of a capture as text, and each metric as measured and as then simulated."""
+    """Return the scenario of a capture as text, and each metric as measured and as simulated."""
     file = directory / "bench.pcapng"
     measured = measure(scenario, pcap=file, snaplen=128)
     draft = draft_of([file])
@@ -62,7 +62,7 @@ def came_back(scenario: Scenario, directory: Path) -> tuple[str, dict[str, tuple
 
 
 def kept(table: dict[str, Any]) -> tuple[Any, ...]:
-    """The parts of a group, or of a flow, that must come back exactly."""
+    """Return the parts of a group or flow that must be imported exactly."""
     rate = table.get("data_rate", "54 Mb/s")
     if "count" in table:
         return table["count"], rate

@@ -1,4 +1,4 @@
-"""Any program over the air: what comes through, how it ends, and that nothing is left of it."""
+"""Any program over the emulated medium: throughput, exit status, and cleanup."""
 
 import json
 import os
@@ -16,10 +16,10 @@ from children import Children
 
 pytestmark = pytest.mark.usefixtures("machine")
 
-#: How often a run is killed, at random moments.
+#: Numbers of runs that are killed at random moments.
 CASES = [*range(3), *(pytest.param(n, marks=pytest.mark.verify) for n in range(3, 20))]
 AIRTCP = [sys.executable, "-m", "airtcp"]
-#: Sends so many bytes to who connects, and ends.
+#: Sends this many bytes to the client that connects, and ends.
 SERVER = """
 import os, socket
 with socket.create_server((os.environ["AIRTCP_SERVER"], 80)) as server:
@@ -49,7 +49,7 @@ def shell(file: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def download(file: Path, tmp_path: Path, *options: str) -> tuple[int, float]:
-    """Bytes that a client has got from a server, and the seconds that it took."""
+    """Return the bytes that a client got from a server, and the seconds that it took."""
     (tmp_path / "server.py").write_text(SERVER)
     (tmp_path / "client.py").write_text(CLIENT)
     ran = shell(
@@ -69,9 +69,9 @@ def download(file: Path, tmp_path: Path, *options: str) -> tuple[int, float]:
 def test_bytes_come_through_at_the_speed_of_the_air(
     options: tuple[str, ...], share: float, file: Path, tmp_path: Path
 ) -> None:
-    """A link of 11 Mb/s carries 7 Mb/s of TCP, on a fast machine.
+    """A PHY rate of 11 Mb/s gives 7 Mb/s of TCP, on a fast machine.
 
-    Beside an endless simulated download and upload, less than half is left.
+    With an endless simulated download and upload, less than half is left.
     """
     count, seconds = download(file, tmp_path, *options)
 
@@ -87,7 +87,7 @@ def test_it_ends_as_its_command_does(file: Path) -> None:
 
 
 def test_packets_of_a_short_command_count(file: Path) -> None:
-    """A SYN to a port where nobody listens, and the RST: a few milliseconds over the air."""
+    """A SYN to a closed port, and the RST: a few milliseconds over the medium."""
     ran = shell(file, "--", "bash", "-c", ": < /dev/tcp/$AIRTCP_SERVER/9")
 
     assert "Connection refused" in ran.stderr
@@ -107,14 +107,14 @@ def asked_to_end(
     nohup: bool = False,
     mark: str = "",
 ) -> tuple[int, str]:
-    """How `airtcp shell` ends, and what its command says, that gets a signal while that runs."""
+    """Signal `airtcp shell` while its command runs; return its status and the command's output."""
     start = ["sh", "-c", 'trap "" HUP; exec "$0" "$@"'] if nohup else []
     process = subprocess.Popen(
         [*start, *AIRTCP, "shell", str(file), "--quiet", "--", "sh", "-c", command],
         env=os.environ | {"AIRTCP_TEST_MARK": mark},
         stdout=subprocess.PIPE,
         text=True,
-        # Without a terminal, which would send an interrupt to the command itself.
+        # No terminal, which would also send the interrupt to the command itself.
         start_new_session=True,
         preexec_fn=lambda: [signal.signal(one, signal.SIG_DFL) for one in (*ENDING, signal.SIGINT)],
     )
@@ -139,7 +139,7 @@ def test_a_signal_ends_the_command_and_all_that_it_has_started(
 ) -> None:
     before = networks()
     mark = f"airtcp-test-{uuid.uuid4()}"
-    # The sleep is a child of the command, and knows of no signal.
+    # The sleep is a child of the command and does not get the signal.
     status, said = asked_to_end(file, number, "echo begun; sleep 60; echo after", mark=mark)
 
     assert (status, said) == (128 + number, "")
@@ -157,7 +157,7 @@ def test_a_command_may_end_in_its_own_way(number: signal.Signals, file: Path) ->
 
 @pytest.mark.parametrize(("times", "least_s"), [(1, 4), (2, 0)])
 def test_a_command_that_does_not_listen_is_killed(times: int, least_s: int, file: Path) -> None:
-    """Five seconds later, or when it is asked again."""
+    """After five seconds, or at a second signal."""
     command = "trap '' TERM; echo begun; while :; do sleep 0.1; done"
     began = time.monotonic()
     status, said = asked_to_end(file, signal.SIGTERM, command, times=times)
@@ -181,7 +181,7 @@ def test_a_wrong_node_is_wrong_input(file: Path) -> None:
 
 
 def networks() -> tuple[str, str]:
-    """What has names here: networks and devices."""
+    """Return all named network namespaces and devices."""
     named = subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
     links = subprocess.run(
         ["ip", "-json", "link"], capture_output=True, text=True, check=True
@@ -190,7 +190,7 @@ def networks() -> tuple[str, str]:
 
 
 def run_of(file: Path, started: Children) -> "tuple[subprocess.Popen[str], str]":
-    """Start a testbed. Return it, and the mark of its processes."""
+    """Start a testbed; return it and the mark of its processes."""
     mark = f"airtcp-test-{uuid.uuid4()}"
     process = started.start(
         [*AIRTCP, "testbed", str(file), "--quiet"],
@@ -205,7 +205,7 @@ def run_of(file: Path, started: Children) -> "tuple[subprocess.Popen[str], str]"
 def test_nothing_is_left_of_a_run_that_was_killed(
     case: int, file: Path, left: Callable[[str, float], list[str]], started: Children
 ) -> None:
-    """At any moment: while networks are made, while programs begin, while packets fly."""
+    """At any moment: while it creates networks, starts programs, or forwards packets."""
     before = networks()
     process, mark = run_of(file, started)
     time.sleep(random.uniform(0.3, 3.5))

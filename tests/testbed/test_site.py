@@ -1,4 +1,4 @@
-"""Which networks, addresses and settings a scenario asks for, and what no kernel does."""
+"""Networks, addresses and settings that a scenario needs, and features without a kernel."""
 
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ def test_each_station_has_a_network_and_each_entry_a_server(scenario: Scenario) 
         ("laptop/1", "10.77.128.1", 1),
         ("sensor/0", "10.77.128.2", 0),
     ]
-    # The server has each option that one of its peers has.
+    # The server enables each option that one of its peers has.
     server, laptop, _, sensor = made.nodes
     timestamps = [node.sysctls["net.ipv4.tcp_timestamps"] for node in (laptop, sensor, server)]
     assert timestamps == ["1", "0", "1"]
@@ -50,7 +50,7 @@ LINUX, RFC = 'preset = "linux"', 'variant = "newreno"'
 @pytest.mark.parametrize(
     ("tcp", "route", "sysctls"),
     [
-        # 1460 bytes and 12 of timestamps; by RFC 5681 three segments at first.
+        # 1460 bytes plus 12 of timestamps; by RFC 5681 an initial window of three segments.
         (
             LINUX,
             "advmss 1460 initcwnd 10 rto_min 200ms quickack 0 congctl cubic",
@@ -62,14 +62,14 @@ LINUX, RFC = 'preset = "linux"', 'variant = "newreno"'
             {"sack": "0", "timestamps": "0", "recovery": "0", "early_retrans": "0"},
         ),
         (f"{RFC}, delayed_ack = {{ every = 1 }}", "quickack 1", {}),
-        # Segments of 1460 bytes. The kernel sends the remainder in a smaller one.
+        # Segments of 1460 bytes. The kernel rounds the window down to whole segments.
         (f'{RFC}, receive_window = "8761 B"', "window 8760", {}),
-        # Twice the window of payload; 131072 is the default of ip-sysctl.rst, and a small window
-        # has all its room at once.
+        # Buffers are twice the window of payload; 131072 is the default of ip-sysctl.rst, and a
+        # small window is available in full at once.
         (f'{RFC}, receive_window = "3 MB"', "", {"rmem": "4096 131072 6000000"}),
         (f'{RFC}, receive_window = "8760 B"', "", {"rmem": "4096 17520 17520"}),
         (f'{RFC}, receive_window = "1460 B"', "", {"rmem": "4096 4096 4096"}),
-        # ProFTPD clears a buffer as large for each transfer: a MiB takes it half a millisecond.
+        # ProFTPD clears a buffer of this size for each transfer: half a millisecond for a MiB.
         (RFC, "", {"wmem": "4096 16384 16777216"}),
         (f"{RFC}, ecn = true", "", {"ecn": "1"}),
     ],
@@ -108,7 +108,7 @@ def test_each_deviation_is_told_once_with_its_flows(scenario: Scenario) -> None:
     [
         ({"tcp.aimd": {"increase": 2.0, "decrease": 0.5}}, "changes its windows, not aimd"),
         ({"tcp.handshake": "none"}, "begins with a three-way handshake"),
-        # 400 bits, and 96 bits of timestamps.
+        # 400 bits, plus 96 bits of timestamps.
         ({"tcp.header_bits": 400}, "headers have 416 bits, and more with options, not 496"),
         ({"tcp.initial_ssthresh": {"segments": 20}}, "slow-start threshold is the kernel's"),
         ({"tcp.initial_rto": "3 s"}, "timeout is the kernel's, 1 s"),

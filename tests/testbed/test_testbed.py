@@ -1,4 +1,4 @@
-"""Real TCP through the air beside the simulation of the same scenario."""
+"""Real TCP over the emulated medium, next to a simulation of the same scenario."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def test_the_answer_has_the_keys_of_a_simulation(
 def test_what_comes_through_is_what_the_air_carries(
     answer: dict[str, Any], scenario: Scenario
 ) -> None:
-    """Two seconds on a busy machine: what is far off is wrong, what is near is no proof."""
+    """Two seconds on a busy machine: only large differences prove an error."""
     simulated = airtcp.simulate(scenario, replications=10).to_dict()["simulation"]
     measured = answer["testbed"]
 
@@ -52,7 +52,7 @@ def test_what_comes_through_is_what_the_air_carries(
         expected = simulated["metrics"][metric]["mean"]
         assert measured["metrics"][metric]["mean"] == pytest.approx(expected, rel=tolerance)
     assert all(flow["goodput_bps"] > 0 for flow in measured["flows"])
-    # The air is never left alone for long, and what goes over it adds up.
+    # The channel is never idle for long, and airtime shares add up.
     assert sum(measured["airtime"].values()) == pytest.approx(1)
     assert measured["airtime"]["idle"] == pytest.approx(simulated["airtime"]["idle"], abs=0.05)
     assert measured["metrics"]["active_flows"]["mean"] == 3
@@ -84,9 +84,9 @@ TWO = two_cells(
 
 
 def test_two_cells_that_hear_each_other_share_the_air() -> None:
-    """Within 5 % of the simulation or three of its standard deviations, some 2 % for such runs.
+    """Within 5 % of the simulation or three standard deviations, some 2 % for such runs.
 
-    Each cell alone has twice as much.
+    Each cell on its own has twice as much.
     """
     scenario = airtcp.load(TWO)
     measured = measure(scenario, name="two.toml").to_dict()["testbed"]
@@ -110,7 +110,7 @@ def test_two_cells_that_hear_each_other_share_the_air() -> None:
 def test_beside_busy_processes_a_run_is_right_or_not_trusted(
     may_be_real_time: bool, monkeypatch: pytest.MonkeyPatch, started: Children
 ) -> None:
-    """Six processes want the processors: a thread without priority sends most packets late."""
+    """Six processes compete for the processors: without priority most packets are late."""
     if not may_be_real_time:
 
         def refuse(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""Transfers by real servers and clients: those of the simulation with the same seed."""
+"""Transfers by real servers and clients equal those of the simulation with the same seed."""
 
 import math
 import uuid
@@ -21,7 +21,7 @@ from bases import cell
 
 
 def told(scenario: Scenario, flow: int = 0) -> dict:
-    """What the users of a flow are told."""
+    """Return the instructions for the users of a flow."""
     real = site_of(scenario, name="test").flows[flow]
     program = program_of(real, scenario.run.seed, name="test")
     assert isinstance(program, Transfers)
@@ -30,7 +30,7 @@ def told(scenario: Scenario, flow: int = 0) -> dict:
 
 
 def test_an_application_without_a_program_must_be_simulated(ftp: Scenario) -> None:
-    """A kind that nobody has taught the testbed yet."""
+    """An application that the testbed does not know yet."""
     real: Any = site_of(ftp, name="test").flows[0]
     unknown = SimpleNamespace(model_dump=lambda: {"kind": "rounds", "size": None})
     flow = SimpleNamespace(application=unknown, name="rounds")
@@ -45,14 +45,14 @@ def test_an_application_without_a_program_must_be_simulated(ftp: Scenario) -> No
 
 
 def test_sizes_and_times_are_those_of_the_simulation(ftp: Scenario) -> None:
-    """Its transfers that end are nearly all that begin: only the last of them are missing."""
+    """The simulation ends nearly all transfers that begin: only the last ones are missing."""
     transfers = told(ftp)["transfers"]
     simulated = simulate(ftp.vary({"run.warmup": "0 s", "run.duration": "8 s"}), replications=1)
 
     ended = simulated.simulation.counts["transfers"]
     assert ended <= len(transfers) <= ended + 5
     assert all(at < 8 for at, _ in transfers)
-    # What has come is what was asked for, but for what is under way at the end.
+    # Delivered bytes are the requested ones, except for those in progress at the end.
     goodput = simulated.metrics["goodput_bps"].mean
     sizes = [size for _, size in transfers]
     assert sum(sizes[:ended]) - max(sizes) < goodput * 8 / 8 < sum(sizes) + 1000 * len(sizes)
@@ -100,7 +100,7 @@ PAGE = {"objects": {"distribution": "deterministic", "value": 9}, "connections":
 
 @pytest.fixture
 def pages(web: Scenario) -> Scenario:
-    """Pages of nine objects of 5 kB on average."""
+    """Return pages of nine objects of 5 kB on average."""
     return web.vary(
         {
             "flows.web.application.page": PAGE,
@@ -121,7 +121,7 @@ def test_what_no_program_does_is_refused(pages: Scenario) -> None:
 
 
 def test_pages_are_those_of_the_simulation(pages: Scenario) -> None:
-    """All bytes of the first pages of both users are what the simulator delivers of them."""
+    """The simulator delivers the bytes of both users' first pages."""
     asked = [told(pages, flow) for flow in (0, 1)]
     assert asked[0]["pages"] != asked[1]["pages"]
     assert {len(one) for some in asked for one in some["pages"]} == {9}
@@ -144,12 +144,12 @@ def test_pages_are_those_of_the_simulation(pages: Scenario) -> None:
 
 @pytest.mark.usefixtures("machine")
 def test_web_users_get_what_they_ask_for(web: Scenario) -> None:
-    """Turns of 100 ms and some 40 ms for 20 kB: a machine that is busy makes fewer, not more."""
+    """100 ms of think time and some 40 ms for 20 kB: a busy machine makes fewer, never more."""
     measured = measure(web)
 
     transfers = measured.testbed.counts["transfers"]
     assert 10 < transfers < 2 * 4 / 0.12
-    # 20 kB and the headers of HTTP, of transfers that ended and of two that were under way.
+    # 20 kB plus HTTP headers, for ended transfers and two in progress.
     goodput = measured.metrics["goodput_bps"].mean
     carried = goodput * 4 / 8
     assert 20_100 * (transfers - 2) < carried < 20_500 * (transfers + 2)
@@ -158,7 +158,7 @@ def test_web_users_get_what_they_ask_for(web: Scenario) -> None:
 
 @pytest.mark.usefixtures("machine")
 def test_web_users_upload_by_put(web: Scenario) -> None:
-    """As the downloads above; headers of 100 bytes and the handshake of each transfer are small."""
+    """Like the downloads above; headers of 100 bytes and each transfer's handshake are small."""
     uploads = web.vary({"flows.web.direction": "upload", "flows.web.application.request": "0 B"})
     measured = measure(uploads)
     simulated = simulate(uploads, replications=1)
@@ -168,14 +168,14 @@ def test_web_users_upload_by_put(web: Scenario) -> None:
     goodput = measured.metrics["goodput_bps"].mean
     carried = goodput * 4 / 8
     assert 20_050 * (transfers - 2) < carried < 20_200 * (transfers + 2)
-    # A busy machine makes programs late; none makes the air faster.
+    # A busy machine delays programs, but cannot make the medium faster.
     one, other = (each.metrics["transfer_time_s"].mean for each in (measured, simulated))
     assert 0.8 * other < one < 4 * other
 
 
 @pytest.mark.usefixtures("machine")
 def test_pages_load_over_several_connections(pages: Scenario) -> None:
-    """Each object is a transfer, and so is measured the page as a whole."""
+    """Each object is a transfer, and the page as a whole is measured too."""
     one = measure(pages).testbed
     other = simulate(pages, replications=1).simulation
 
@@ -183,9 +183,9 @@ def test_pages_load_over_several_connections(pages: Scenario) -> None:
     assert 0.3 * other.counts["transfers"] < transfers < 1.2 * other.counts["transfers"]
     for metric in ("transfer_time_s", "page_time_s"):
         real, wanted = (each.metrics[metric].mean for each in (one, other))
-        # A busy machine makes programs late; none makes the air faster.
+        # A busy machine delays programs, but cannot make the medium faster.
         assert 0.8 * wanted < real < 4 * wanted, metric
-    # 5 kB and the headers of each object.
+    # 5 kB plus the headers of each object.
     carried = one.metrics["goodput_bps"].mean * 4 / 8
     assert 3000 * transfers < carried < 8000 * transfers
 
@@ -198,7 +198,7 @@ def test_ftp_takes_from_pasv_to_226(ftp: Scenario) -> None:
     of_both = [one.counts["transfers"] for one in (measured.testbed, simulated.simulation)]
     assert of_both[0] == pytest.approx(of_both[1], abs=2)
     one, other = (each.metrics["transfer_time_s"].mean for each in (measured, simulated))
-    # A busy machine makes programs late; none makes the air faster.
+    # A busy machine delays programs, but cannot make the medium faster.
     assert 0.8 * other < one < 4 * other
 
 
@@ -214,7 +214,7 @@ def test_users_who_fail_end_the_run_and_leave_nothing(
     with pytest.raises(SimulationError, match=r"users of client/0 .*530 Login incorrect"):
         measure(ftp)
 
-    # Of a run that failed nothing is left either, the processes of its servers included.
+    # A failed run leaves nothing either, not even its server processes.
     assert left(mark, 10) == []
 
 

@@ -1,4 +1,4 @@
-"""What is said while a testbed runs, and of what came out; nothing is run here."""
+"""Texts of a testbed while it runs and of its results; no testbed runs here."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ NOW: dict[str, Any] = {
             [250_000, 0],
             "download 4.00, upload 1.00 Mb/s, lag p99 83 us, AP queue 12, 7 collisions",
         ),
-        # One entry or many have no names.
+        # With one entry, or with many, names are left out.
         (["web"], {"payload_bytes": [500_000]}, [250_000], "4.00 Mb/s, lag p99 83 us, AP"),
         ([*"abcd"], {"payload_bytes": [62_500] * 4}, [0] * 4, "4.00 Mb/s, lag p99 83 us, AP"),
         (["a", "b"], {"ap_mpdus_per_ppdu": 30.96}, [250_000, 0], ", 31.0 frames at once, "),
