@@ -1,4 +1,4 @@
-"""What the page of the Python reference lists has an example that runs."""
+"""Everything listed on the page of the Python reference has an example that runs."""
 
 import doctest
 import importlib
@@ -25,14 +25,14 @@ def listed(name: str) -> Any:
 
 
 def cafe() -> Any:
-    """What the example of `airtcp.load` makes, and others begin with."""
+    """Return the scenario from the example of `airtcp.load`, with which others begin."""
     (load,) = doctest.DocTestFinder(recurse=False).find(airtcp.load, "load", globs={})
     doctest.DocTestRunner().run(load, clear_globs=False)
     return load.globs["cafe"]
 
 
 def marks(name: str) -> Any:
-    """A test's parameter: examples with models of the papers need their package."""
+    """Return a test parameter: examples with models of the papers need their package."""
     needs = "airtcp-papers" in (inspect.getdoc(listed(name)) or "")
     return pytest.param(name, marks=with_papers if needs else ())
 

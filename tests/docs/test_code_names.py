@@ -1,4 +1,4 @@
-"""Pages that lead to the code: every path, file and type that they name exists."""
+"""Pages that refer to the code: every path, file and type that they name exists."""
 
 import re
 from pathlib import Path
@@ -29,7 +29,7 @@ def quoted(page: Path) -> list[str]:
 
 @pytest.mark.parametrize("page", [CONTRIBUTING, *pages.written()], ids=lambda page: page.stem)
 def test_paths_and_files_exist(page: Path) -> None:
-    """`NAME` stands for the name of something new beside what is there."""
+    """`NAME` stands for the name of a new file next to the existing ones."""
     files = {path.name for path in CODE}
     for name in quoted(page):
         if PATH.fullmatch(name):

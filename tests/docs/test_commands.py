@@ -1,8 +1,8 @@
-"""What README and pages tell a reader to type works.
+"""Commands that README and documentation tell a reader to type work.
 
-Blocks of a page marked `sh` run, line by line, in one directory, with the airtcp that is tested; so
-do blocks marked `python`, after them. Files in a directory with the page's name lie there before.
-Blocks marked `text` are not run: they need a clone, or take minutes; `json` is shown. Commands
+Blocks of a page marked `sh` run, line by line, in one directory, with the tested airtcp; then
+blocks marked `python`. Files from a directory with the page's name are copied there first. Blocks
+marked `text` do not run, because they need a clone or take minutes; `json` is output. Commands
 within a sentence must exist, with each option that they name.
 """
 
@@ -30,18 +30,18 @@ COMMANDS = {
     *("sweep", "results", "plot", "reproduce", "example", "schema", "show", "lab", "testbed"),
     "shell",
 }
-#: Commands within sentences: page, and what follows `airtcp`.
+#: Commands within sentences: the page, and the words after `airtcp`.
 MENTIONS = [(page.name, text) for page in PAGES for text in SPAN.findall(page.read_text("utf-8"))]
 
 
 def blocks(page: Path, language: str) -> list[str]:
-    """The blocks of a page in a language."""
+    """Return the blocks of a page in a language."""
     found = FENCE.findall(page.read_text("utf-8"))
     return [text for name, text in found if name == language]
 
 
-#: Lines that have run, with the files that were there: a line that leaves them as they are is not
-#: run again for another page.
+#: Lines that ran, with the files present: a line that left these files unchanged does not run again
+#: on another page.
 RAN: set[tuple[str, tuple[tuple[str, bytes], ...]]] = set()
 
 
@@ -68,7 +68,7 @@ def help_of(*command: str) -> str:
 
 
 def test_something_is_tested() -> None:
-    """So that a change of the pages' form cannot switch these tests off."""
+    """Otherwise a new format of the pages could switch these tests off unnoticed."""
     named = {
         language: {page.name for page in PAGES if blocks(page, language)}
         for language in ("sh", "python")
@@ -87,13 +87,13 @@ def test_something_is_tested() -> None:
     [
         page
         for page in PAGES
-        # The questions have a test of their own, which looks at the answers.
+        # The page of questions has its own test, which checks the answers.
         if page.name != "questions.md" and (blocks(page, "sh") or blocks(page, "python"))
     ],
     ids=lambda page: page.name,
 )
 def test_what_a_page_says_to_type_works(page: Path, tmp_path: Path) -> None:
-    # A reader saves what is shown as a file under the name of that file.
+    # A reader saves each included file under its own name.
     for shown in INCLUDED.findall(page.read_text("utf-8")):
         shutil.copy(page.parent / shown, tmp_path)
     for text in blocks(page, "toml"):
@@ -117,7 +117,7 @@ def test_commands_and_options_in_sentences_exist() -> None:
         command, *arguments = text.split()
         if command.startswith("--") or command == "COMMAND":
             continue
-        # `traffic` has commands of its own.
+        # `traffic` has subcommands.
         known = help_of(command, arguments[0]) if command == "traffic" else help_of(command)
         for option in re.findall(r"--[a-z]+", " ".join(arguments)):
             assert re.search(rf"(?m)^ +(-\w, )?{option}\b", known), f"{name}: {text}"

@@ -1,4 +1,4 @@
-"""Each entry of docs/howto/traffic.md works in a scenario, and so does that of limits.md."""
+"""Each entry of docs/howto/traffic.md works in a scenario, and so does the one of limits.md."""
 
 import re
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""Clauses of IEEE 802.11 are cited by one edition: that of 2020, and what came after it.
+"""Clauses of IEEE 802.11 are cited from one edition: that of 2020, and later amendments.
 
-That of 2016 is the last one with the point coordination function (deviations.md); it is cited
-where this is what a file is about.
+The 2016 edition is the last one with the point coordination function (deviations.md); files about
+that function cite it.
 """
 
 import re
@@ -14,8 +14,8 @@ OF_THE_PCF = re.compile(r"pcf|contention-free|point coordinat", re.IGNORECASE)
 
 
 def others(text: str) -> set[str]:
-    """The editions of a text that are not to be cited there."""
-    # A PHY is called by the year in which it came, which is no clause.
+    """Return the editions that a text cites but must not."""
+    # A PHY's name may have the year of its amendment, which is not a citation.
     cited = set(re.findall(r"802\.11[a-z]*-(?:19|20)\d\d(?! DSSS PHY)", text)) - ALLOWED
     return cited - {"802.11-2016"} if OF_THE_PCF.search(text) else cited
 

@@ -1,4 +1,4 @@
-"""Notebooks of the gallery are those of their stories, and were executed without an error."""
+"""Notebooks of the gallery match their stories and ran without an error."""
 
 import json
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""Tables of the documentation: the stored ones are current, and each place for one has its script.
+"""Tables of the documentation: stored tables are current, and each placeholder has its script.
 
-This is the check that `make pages-check` makes; tables that take minutes are left to `make verify`.
+Same check as `make pages-check`; tables that take minutes are left to `make verify`.
 """
 
 import re
@@ -21,12 +21,12 @@ def named(one: pages.Stored) -> str:
 
 
 def names(table: str) -> list[str]:
-    """The first cell of each row; of a list of tables, its headings."""
+    """Return the first cell of each row; for a list of tables, its headings."""
     return re.findall(r"(?m)^\| `([^`]+)`", table) or re.findall(r"(?m)^##+ (.*)$", table)
 
 
 def test_tables_of_declarations_have_their_rows() -> None:
-    """A new key, option or metric is on its page. `make docs` makes all words anew."""
+    """A new key, option or metric is on its page. `make docs` updates the text too."""
     for one in TABLES:
         if one.script in pages.BUILT:
             page = one.page.read_text("utf-8")

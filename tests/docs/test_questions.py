@@ -1,7 +1,7 @@
-"""Each chapter of docs/howto/questions.md: its commands work, and its answer is the right one.
+"""Each chapter of docs/howto/questions.md: its commands work, and its answer is right.
 
-A chapter's files are written, its commands are run line by line in a folder of its own, and what it
-says is compared with what came out. Commands that take long are run shorter where the answer stays.
+The test writes a chapter's files, runs its commands line by line in a folder of its own, and
+compares its claims with the output. Long commands run shorter if the answer stays the same.
 """
 
 import json
@@ -25,7 +25,7 @@ CHAPTERS = {
         re.split(r"(?m)^## .*$", PAGE)[:-1], re.split(r"(?m)^## .*$", PAGE)[1:], strict=True
     )
 }
-#: The most that anybody does: a file, or a command.
+#: The most steps of a chapter: files and commands.
 MOST_STEPS = 4
 
 
@@ -39,7 +39,7 @@ def answer(name: str) -> str:
 
 
 def files(name: str, folder: Path) -> None:
-    """Writes the files of a chapter."""
+    """Write the files of a chapter."""
     for text in blocks(name, "toml"):
         (file,) = re.findall(r"\A# (\S+\.toml)\n", text)
         (folder / file).write_text(text, encoding="utf-8")
@@ -51,10 +51,10 @@ def run(line: str, folder: Path) -> str:
 
 @pytest.fixture
 def ask(tmp_path: Path) -> Callable[..., list[Any]]:
-    """Runs the commands of a chapter, and gives what they say; `run` and `diff` give JSON.
+    """Run the commands of a chapter, and return their output; as JSON for `run` and `diff`.
 
-    `simulate` and `run_with` are more options of `simulate` and of `run`, for a shorter run and no
-    advice where neither is looked at.
+    `simulate` and `run_with` add options to `simulate` and `run`, for a shorter run, or no advice
+    where it is not checked.
     """
 
     def of(name: str, simulate: str = "", run_with: str = "") -> list[Any]:
@@ -171,7 +171,7 @@ def test_two_thousand_runs(tmp_path: Path) -> None:
     files("uneven-uploads", tmp_path)
     sweep, query, plot = blocks("two-thousand", "text")[0].splitlines()
     assert "100 points, 2,000 runs" in run(f"{sweep} --dry-run", tmp_path)
-    # Four replications of every fifth cell tell the same.
+    # Four replications of every fifth cell give the same answer.
     short = sweep.replace("step = 1", "step = 5").replace("--replications 20", "--replications 4")
     run(short, tmp_path)
 

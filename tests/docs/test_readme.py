@@ -1,4 +1,4 @@
-"""The README is short, its screen and its scenario are real, and so is what models.md says."""
+"""The README is short, its screen and scenario are real, and so are the claims of models.md."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""results.md defines every key of a result and every metric, and nothing that is not there."""
+"""results.md defines every key of a result and every metric, and no others."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What is written about scenario files is what holds."""
+"""The page on scenario files is correct and complete."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ PAGE = ROOT / "docs" / "reference" / "keys.md"
 
 
 def test_the_scenarios_of_the_page_resolve() -> None:
-    """All but the first are parts of one."""
+    """All blocks but the first are parts of a scenario."""
     blocks = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
     example, categories, polling, ofdma, cells, high_rate, radio_links = blocks
     rest = example[example.index("[[stations]]") :]
@@ -36,7 +36,7 @@ def test_the_scenarios_of_the_page_resolve() -> None:
 
 
 def test_every_table_of_the_schema_is_on_the_page_and_complete() -> None:
-    """Every key of every table, those of times standing for those of sizes."""
+    """Every key of every table; keys of times also stand for those of sizes."""
     page = tables.whole(PAGE)
     whole = {"": schema(), **schema()["$defs"]}
     assert len(whole) > 20
@@ -45,7 +45,7 @@ def test_every_table_of_the_schema_is_on_the_page_and_complete() -> None:
         assert content["additionalProperties"] is False
         for name, key in content["properties"].items():
             assert f"| `{name}` |" in page
-            # All but the tags of distributions, which say themselves which table it is.
+            # Except for tags of distributions, which only name their table.
             assert name == "distribution" or key["description"].endswith("."), (table, name)
             required = name in content.get("required", [])
             assert required != ("x-default" in key), (table, name)
@@ -76,7 +76,7 @@ OF_HIGH_RATES = {"spatial_streams"}
 
 @pytest.mark.parametrize("table", WHERE)
 def test_a_default_may_be_written_and_changes_nothing(table: str) -> None:
-    """All that the schema gives as a value; the words of the others say what follows from what."""
+    """All defaults that are values; the others say in words what they follow from."""
     flow = 'stations = "a", direction = "download", application = { kind = "bulk" }'
     always = 'phy.standard = "802.11b"\nstations = [{ name = "a", count = 1 }]\n'
     flows = f"flows = [{{ {flow} }}]\n"
@@ -86,7 +86,7 @@ def test_a_default_may_be_written_and_changes_nothing(table: str) -> None:
         if "default" in key and name != "discipline"
     }
     if table == "Run":
-        del keys["max_replications"]  # only beside precision
+        del keys["max_replications"]  # only with precision
 
     assert keys
     for name, words in keys.items():

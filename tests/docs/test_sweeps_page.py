@@ -1,4 +1,4 @@
-"""What docs/howto/sweeps.md shows of sweep files is one, and each kind of axis that it lists."""
+"""The sweep files in docs/howto/sweeps.md are valid, and so is each kind of axis that it lists."""
 
 import re
 import tomllib
