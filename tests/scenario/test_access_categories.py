@@ -1,4 +1,4 @@
-"""`[mac.edca]` and `[mac.classify]`: what is written, what the standard says, what contradicts."""
+"""`[mac.edca]` and `[mac.classify]`: written keys, defaults of the standard, contradictions."""
 
 import re
 from pathlib import Path
@@ -99,18 +99,18 @@ UPLOAD_US = 192 + 1119 + 10 + 192 + 56
         (f'{OF_STATIONS}{UPLOAD_US} us"', None),
         (f'[mac.edca.stations.AC_BE]\ntxop_limit = "{UPLOAD_US - 1} us"', UPLOAD_US),
         ('[mac.edca.stations.AC_BE]\ntxop_limit = "0 us"', None),
-        # Another category, and the access point's: ACKs of 40 bytes, 624 bits.
+        # Another category; and the access point's ACKs of 40 bytes, 624 bits.
         ('[mac.edca.stations.AC_VO]\ntxop_limit = "1 us"', None),
         ('[mac.edca.ap.AC_BE]\ntxop_limit = "507 us"', None),
         ('[mac.edca.ap.AC_BE]\ntxop_limit = "506 us"', 507),
-        # RTS, SIFS, CTS, SIFS come first.
+        # Plus RTS, SIFS, CTS and SIFS.
         (f'rts_threshold = "0 B"\n{OF_STATIONS}{UPLOAD_US} us"', UPLOAD_US + 272 + 248 + 20),
     ],
 )
 def test_a_txop_has_room_for_a_frame(mac: str, short_of: int | None) -> None:
     if short_of is None:
         assert edca(mac)
-        # Nothing here fragments: beyond the standard's limit a frame is alone in its TXOP.
+        # Nothing fragments here: a frame longer than the TXOP limit gets its own TXOP.
         assert edca("[mac.edca]", phy='data_rate = "1 Mb/s"')
         return
     with pytest.raises(ScenarioError, match=r"txop_limit: is .* takes ") as caught:

@@ -1,4 +1,4 @@
-"""Files of values: what a line of a log must look like, and what of a CSV file is read."""
+"""Files of values: valid lines of a log, and valid columns of a CSV file."""
 
 import gzip
 import os
@@ -21,7 +21,7 @@ def written(path: Path, *lines: str) -> Path:
 
 
 def read(path: Path, column: str | None = None) -> Empirical | str:
-    """Return the values of a log or of a column of a CSV file, or the reason why it is refused."""
+    """Return the values of a log or of a column of a CSV file, or the error message."""
     try:
         if column is None:
             return read_access_log(path)
@@ -43,7 +43,7 @@ def read(path: Path, column: str | None = None) -> Empirical | str:
         ("  " + COMMON + "\r", True),
         *((COMMON.replace("200 1500", one), False) for one in ("200 -", "200 0", "206 7", "500 7")),
         (COMMON.replace("1500", "9" * 5000), False),
-        # Each bracket may begin the time: looking at all of the rest for each would take hours.
+        # Each bracket may begin the time: rescanning the rest for each would take hours.
         ("10.0.0.1 - - " + "[ " * 400_000, False),
         ("10.0.0.1 - - " + '[] "' * 200_000, False),
         ('10.0.0.1 - - [] "' + '\\"' * 400_000, False),
@@ -81,7 +81,7 @@ def test_csv_with_a_byte_order_mark_and_quotes(name: str, tmp_path: Path) -> Non
         ("size\n", 'has no values in column "size"'),
         ("size\n" + "1" * 200_000 + "\n", "field larger than field limit"),
         ("size,what,size\n1,a,2\n", 'has 2 columns "size"; allowed: one of that name'),
-        # Only what looks like a header is shown.
+        # An error shows only lines that look like a header.
         ("bytes, time (s),x_2\n1\n", 'has no column "size"; allowed: bytes, time (s), x_2'),
         ("root:x:0:0:root:/root:/bin/bash\n1\n", "allowed: a column of its first line"),
         ("secret=hunter2\n1\n", "allowed: a column of its first line"),
@@ -107,7 +107,7 @@ def test_any_file_is_read_or_refused(
 def test_files_and_values_are_read_up_to_a_bound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a gigabyte of zeros takes in a file of a megabyte, with less: 4 MiB and 20 kB."""
+    """Like a file of a megabyte that expands to a gigabyte of zeros: here 4 MiB and 20 kB."""
     monkeypatch.setattr(access_log, "MOST_BYTES", 4 * 2**20)
     monkeypatch.setattr(access_log, "MOST_VALUES", 3)
     bomb = tmp_path / "access.log.gz"
@@ -124,7 +124,7 @@ def test_files_and_values_are_read_up_to_a_bound(
 
 
 def test_a_file_is_taken_apart_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Known by what is in it: another name does not matter, another content does."""
+    """A parsed file is recognized by its content, whatever its name."""
     one, other = tmp_path / "one.log", tmp_path / "other.log"
     one.write_text(COMMON + "\n")
     first = read_access_log(one)
@@ -132,7 +132,7 @@ def test_a_file_is_taken_apart_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     again = Empirical(values=(1.0,), counts=(1,))
     monkeypatch.setattr(access_log, "_sizes_of_log", lambda *log: again)
     assert read_access_log(other) is first
-    # As long as before, and written within the same tick of the file system's clock.
+    # Same length, and written within the same tick of the file system's clock.
     times = other.stat()
     other.write_text(COMMON.replace("1500", "1501") + "\n")
     os.utime(other, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -151,7 +151,7 @@ def test_a_column_of_a_known_file_is_not_another(tmp_path: Path) -> None:
 def test_a_large_file_is_read_in_pieces(
     lines: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From a pipe too, which cannot be read again from the beginning."""
+    """This includes a pipe, which cannot be read twice."""
     monkeypatch.setattr(access_log, "_KNOWN_BYTES", 100)
     content = "".join(COMMON.replace("1500", str(n)) + "\n" for n in range(1, lines + 1))
     pipe, packed = tmp_path / "log", tmp_path / "log.gz"

@@ -1,4 +1,4 @@
-"""Profiles of access points: what they set, what overrides them, and how screens name them."""
+"""Profiles of access points: what they set, what overrides them, and their text on screens."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def of_cells(ap: Any, **own: Any) -> Scenario:
 
 
 def cells(ap: Any, **own: Any) -> dict[str, Any]:
-    """The queues and schedulers of two cells."""
+    """Return the queues and schedulers of two cells."""
     return {one.name: (one.ap.queue, one.ap.scheduler) for one in of_cells(ap, **own).cells}
 
 
@@ -47,7 +47,7 @@ def test_openwrt_has_what_mac80211_does() -> None:
     assert ap.queue.fq.quantum_bytes == 300
     airtime = AirtimeScheduler(kind="airtime", quantum_ns=2_048_000, aql_ns=5_000_000)
     assert ap.scheduler == airtime
-    # A ring of the driver takes the place of its limit in airtime.
+    # A driver's ring replaces its airtime limit (AQL).
     ring = network({"profile": "openwrt", "queue": {"mac_limit": 64}}).ap
     assert ring.queue.mac_limit == 64
     assert ring.scheduler == airtime.model_copy(update={"aql_ns": None})
@@ -62,13 +62,13 @@ def test_openwrt_has_what_mac80211_does() -> None:
     ("ap", "wanted"),
     [
         ({"profile": "vendor"}, VENDOR),
-        # What is sold today has the queue of a vendor.
+        # By default today's access points have a vendor's queue.
         ({"profile": "vendor"}, {}),
         ({"profile": "vendor", "queue": {"limit": 64}}, {"queue": {"limit": 64}}),
         ({"profile": "vendor", "queue": {"limit": "unlimited"}}, {"queue": {"limit": "unlimited"}}),
-        # Another discipline has nothing of the profile's queue.
+        # Another discipline takes nothing from the profile's queue.
         ({"profile": "openwrt", "queue": {"discipline": "fifo"}, "scheduler": "oldest"}, {}),
-        # Flows that take turns leave nothing to a scheduler.
+        # Per-flow round robin leaves nothing to a scheduler.
         ({"profile": "openwrt", "queue": TURNS}, {"queue": TURNS}),
     ],
 )
@@ -92,7 +92,7 @@ def test_access_points_without_a_profile_have_its_limit_or_none(
 ) -> None:
     ap = network(**keys).ap
     assert ap.queue.limit == limit
-    # Without aggregates there is nothing to schedule.
+    # Without aggregation there is nothing to schedule.
     assert (ap.scheduler is None) == ("standard" in keys)
 
 

@@ -1,4 +1,4 @@
-"""A bound that a number breaks is told of the key of that number, written or not."""
+"""A number out of bounds gives an error at its own key, whether it is written or a default."""
 
 import time
 import tomllib
@@ -28,7 +28,7 @@ tcp = { max_rto = "30 s" }
     ("path", "value", "said"),
     [
         ("mac.aggregation.block_ack_window", 1025, "1025 is too large; allowed: 1024 at most"),
-        # One that is written has the key of the file.
+        # For a written key the error shows the value in the file.
         ("flows[0] (laptop).tcp.max_rto", -1, '"30 s" is too small; allowed: '),
     ],
 )
@@ -107,6 +107,6 @@ def test_groups_take_time_in_proportion_to_their_number(group: str, flow: str) -
         return time.process_time() - begin
 
     taken_s(10)
-    # Eight times as many groups. A search of all flows for each group took 24 and 41 times as
-    # long, one of all comments for each key 50 times.
+    # Eight times as many groups. Searching all flows for each group took 24 and 41 times as long,
+    # searching all comments for each key 50 times.
     assert taken_s(4000) < 16.0 * min(taken_s(500) for _ in range(3))

@@ -1,4 +1,4 @@
-"""Several cells: who hears whom by words, by powers and by positions, and the rates of signals."""
+"""Several cells: who hears whom by names, powers or positions, and rates from signals."""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ def scenario(
     phy: dict[str, Any] | None = None,
     **tables: Any,
 ) -> Scenario:
-    """A scenario with endless downloads of each group."""
+    """Return a scenario with endless downloads by each group."""
     bulk = {"kind": "bulk"}
     own = {
         "phy": {"standard": standard, **(phy or {})},
@@ -30,7 +30,7 @@ def scenario(
 
 
 def hears(of: Scenario) -> set[tuple[str, str]]:
-    """The ordered pairs of access points and groups of which the second hears the first."""
+    """Return the ordered pairs of access points and groups whose second member hears the first."""
     names = [cell.name for cell in of.cells]
     nodes = dict(zip(names, of.air.classes, strict=False))
     place = len(names)
@@ -89,7 +89,7 @@ def test_cells_on_other_channels_do_not_hear_each_other() -> None:
     apart = scenario(groups, cells=cells)
     together = scenario(groups, standard="802.11ac", cells=cells, air={"heard": [["a", "b"]]})
     assert hears(apart) == both_ways(("a", "x"), ("b", "y"))
-    # At 80 MHz both numbers are of one channel.
+    # At 80 MHz both numbers belong to one channel.
     assert len(hears(together)) == 12
 
 
@@ -113,7 +113,7 @@ def test_channels_share_all_or_nothing_or_a_part() -> None:
     for band, width, one, other, shared in CHANNELS:
         assert channels.share(band, width, one, other) is shared, (band, width, one, other)
         assert channels.share(band, width, other, one) is shared, (band, width, other, one)
-    # IEEE 802.11-2020, Table E-4: 149 to 177 are two of 80 MHz; 132 to 144 are none of 160 MHz.
+    # IEEE 802.11-2020, Table E-4: 149 to 177 hold two of 80 MHz; 132 to 144 hold none of 160 MHz.
     assert channels.channels(5, 80)[-4:] == [165, 169, 173, 177]
     wide = [*range(36, 65, 4), *range(100, 129, 4), *range(149, 178, 4)]
     assert channels.channels(5, 160) == wide
@@ -136,7 +136,7 @@ def test_a_row_of_one_station_parts_it_from_its_group(tmp_path: Path) -> None:
     assert of.air.classes == (0, 1, 2, 3)
     assert of.air.received_dbm[0] == (None, -50.0, -60.0, -50.0)
     assert of.air.received_dbm[1] == (-50.0, -40.0, -40.0, -40.0)
-    # In any order; and the text that shows it is the scenario again.
+    # In any order; and the printed text gives the same scenario.
     rows = [["ap", "x", -50], ["x", "x", -40], ["ap", "x/1", -60]]
     assert scenario({"x": {"count": 3}}, air={"received": rows}).air == of.air
     again = tmp_path / "again.toml"
@@ -171,7 +171,7 @@ def test_a_fault_in_powers_is_told_with_its_place(tmp_path: Path) -> None:
 
 
 def test_powers_fall_with_distance_and_behind_walls() -> None:
-    """20 dBm less 40 dB over the first metre, 30 dB for 10 m, 7 dB for the wall at x = 5."""
+    """20 dBm less 40 dB at the first metre, 30 dB for 10 m, and 7 dB for the wall at x = 5."""
     walls = [{"from": [5, -1], "to": [5, 1], "loss": "7 dB"}]
     of = scenario(
         {"x": {"cell": "a", "positions": [[10, 0]]}, "y": {"cell": "a", "positions": [[0, 10]]}},
@@ -180,7 +180,7 @@ def test_powers_fall_with_distance_and_behind_walls() -> None:
     )
     ap, x, y = of.air.received_dbm
     assert (ap[1], x[0], ap[2]) == (-57.0, -57.0, -50.0)
-    # 14.14 m: 30 log10 of it is 34.52 dB; the line passes above the wall's end.
+    # 14.14 m cost 30 log10(14.14) = 34.52 dB; this path passes above the wall's end.
     assert x[2] == y[1] == -54.52
 
 
@@ -197,9 +197,9 @@ def test_a_disc_is_drawn_once_and_for_all() -> None:
     few = powers(5, 1, 1)
     assert few == powers(5, 1, 2) == powers(9, 1, 1)[:5]
     assert few != powers(5, 2, 1)
-    # All are within 8 m: 20 - 46.4 - 35 log10(8) = -58.01 dBm.
+    # All are within 8 m, so at least 20 - 46.4 - 35 log10(8) = -58.01 dBm.
     assert all(power is not None and power >= -58.01 for power in powers(200, 1, 1))
-    # Uniform over the area: half of them beyond 8 / sqrt(2) m, -52.74 dBm; 200 +- 3 sqrt(50).
+    # Uniform over the area: half are beyond 8 / sqrt(2) m, below -52.74 dBm; 100 +- 3 sqrt(50).
     beyond = sum(power < -52.74 for power in powers(200, 1, 1) if power is not None)
     assert 100 - 22 <= beyond <= 100 + 22
 
@@ -228,7 +228,7 @@ def test_the_rate_is_the_highest_that_the_signal_allows(
     high = group.data_rate.high
     assert (high.mcs if high else group.data_rate.bps) == expected
     receiver = Receiver("tables", "ldpc", 2.0)
-    # Frames of 802.11g have no LDPC code, which needs less: 16.49 dB for this modulation.
+    # 802.11g has no LDPC, which needs less: 16.49 dB for this modulation.
     assert receiver.needed_db_at(54_000_000) == 18.38
     assert receiver.needed_db(6) == 16.49
     needs = receiver.needed_db(expected) if high else receiver.needed_db_at(expected)
@@ -238,7 +238,7 @@ def test_the_rate_is_the_highest_that_the_signal_allows(
 @pytest.mark.parametrize(
     ("weakest", "phy", "own", "mbps"),
     [
-        # 22 dB over noise: 54 Mb/s needs 18.4 dB; at -78 dBm there are 14 dB, for 36 Mb/s.
+        # 22 dB above noise: 54 Mb/s needs 18.4 dB; -78 dBm is 14 dB above, enough for 36 Mb/s.
         (-70, {}, {}, 54),
         (-78, {}, {}, 36),
         # A given rate overrides the rate of the signal.
@@ -261,7 +261,7 @@ def test_minstrel_has_its_errors_from_the_signal() -> None:
     alike = scenario({"x": minstrel | {"snr": "20 dB"}}, **keys)
     ours, others = of.stations[0].rate_control.rates, alike.stations[0].rate_control.rates
     assert [one.error_rate for one in ours] == [one.error_rate for one in others]
-    # Losses in the noise are drawn: interference adds to them where half is lost.
+    # Losses near the noise are drawn; interference adds from the 50 % loss point.
     needed = [Receiver("tables", "bcc", 2.0).needed_db(mcs, 0.5) for mcs in range(8)]
     assert [one.needs_db for one in ours] == needed
     assert [one.needs_db for one in others] == [None] * 8

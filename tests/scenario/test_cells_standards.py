@@ -1,4 +1,4 @@
-"""Cells of several standards and widths: what their stations share with them, and which overlap."""
+"""Cells of several standards and widths: features shared with stations, and overlap."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_older_of_cell_and_station_decides() -> None:
 def test_a_width_of_a_cell_is_that_of_its_frames_and_of_its_channel(
     old: str, new: str, widths: list[int], heard: bool
 ) -> None:
-    """36 to 48 is one channel of 80 MHz; 44 is apart from 36 only if both are narrow."""
+    """36 to 48 is one channel of 80 MHz; 44 does not overlap 36 only if both cells are narrow."""
     of = network(cells__old__channel_width=old, cells__new__channel_width=new)
     assert [group.data_rate.high.channel_width_mhz for group in of.stations] == widths
     assert (of.air is None or all(None not in row for row in of.air.received_dbm)) is heard
@@ -83,7 +83,7 @@ def test_a_cell_that_cannot_be_is_refused_with_the_reason(
 
 @pytest.mark.parametrize(("standard", "mb"), [("802.11ac", 200), ("802.11n", 150), ("802.11a", 54)])
 def test_older_stations_have_their_own_link_in_any_order(standard: str, mb: int) -> None:
-    """40 MHz at the highest MCS of each standard: 6 GHz, which it lacks, may be the first link."""
+    """40 MHz at the highest MCS of each standard. Its missing 6 GHz may be the first link."""
     own = "5 GHz/40 MHz"
     for links in ([own, "6 GHz/20 MHz"], ["6 GHz/20 MHz", own]):
         text = f"""

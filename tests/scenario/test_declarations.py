@@ -1,4 +1,4 @@
-"""Both forms of a table follow from one declaration of each key: shown with a made-up table."""
+"""Both forms of a table follow from one declaration per key, shown on an invented table."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -20,7 +20,7 @@ from pydantic import Field, ValidationError
 
 
 class Inner(Table):
-    """A table in it."""
+    """A nested table."""
 
     factor: float = key("A factor.", default=0.5, gt=0, le=1)
 

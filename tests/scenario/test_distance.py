@@ -1,4 +1,4 @@
-"""Stations at a distance from their access point: signal, rate, and who is out of range."""
+"""Stations at a distance from their access point: signal, rate, and stations out of range."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def test_the_signal_follows_from_the_distance() -> None:
     ap = air.received_dbm[0]
     assert ap[1:3] == (-61.4, -61.4)
     assert list(ap[3:]) == pytest.approx([20 - 46.4 - 35 * math.log10(25)] * 3, abs=0.005)
-    # 30.6 dB for MCS 7, which needs 19.64; 16.7 dB for MCS 4, which needs 12.8, not 5 (17.05).
+    # 30.6 dB: enough for MCS 7, 19.64. 16.7 dB: enough for MCS 4, 12.8, but not for 5, 17.05.
     assert [group.data_rate.high.mcs for group in scenario.stations] == [7, 4]
-    # Stations stand around the access point, so that none hears another as loudly as the nearest.
+    # Stations are spread around the access point, so no two are as close as the nearest to it.
     assert all(power < -46 for power in air.received_dbm[1][2:] if power is not None)
     # A given path loss replaces the default.
     written = scenario.vary({"air.path_loss.exponent": 2})
@@ -55,7 +55,7 @@ def test_the_signal_follows_from_the_distance() -> None:
 
 
 def test_who_hears_nothing_is_an_answer() -> None:
-    """-82 dBm is received at 39 m. Beyond, flows never begin and take no airtime."""
+    """-82 dBm is received up to 39 m. Beyond, flows never begin and take no airtime."""
     within, beyond = at("38 m"), at("60 m")
     assert [group.out_of_range for group in within.stations] == [None, None]
     assert [group.out_of_range for group in beyond.stations] == [None, (0, 1, 2)]
@@ -73,7 +73,7 @@ def test_who_hears_nothing_is_an_answer() -> None:
 
 @pytest.mark.parametrize("model", ["tables", "nist"])
 def test_the_lowest_rate_ends_the_range_where_everything_is_sensed(model: str) -> None:
-    """MCS 0 needs 2.93 dB of the tables with its loss, 4.05 dB of the bound."""
+    """MCS 0 needs 2.93 dB by the tables with their loss, 4.05 dB by the bound."""
     needs = {"tables": 2.93, "nist": 4.05}[model]
     sensed = {"phy.error_model": model, "air.sense": "-95 dBm"}
     reach_m = 10 ** ((20 - 46.4 + 94 - needs) / 35)
@@ -87,7 +87,7 @@ def test_distance_is_planned_without_a_path_loss_or_ends() -> None:
     run: dict[str, Any] = {"warmup": "100 ms", "duration": "500 ms", "replications": 2}
     phone = 'profile = "phone"\nplace = "room"\ntraffic = []'
     text = cell(standard="802.11n", name="phone", group=phone, application=SATURATED, **run)
-    # The range ends at 38.9 m, where -82 dBm arrive; there 12 dB are left, for MCS 3.
+    # The range ends at 38.9 m with -82 dBm; that is 12 dB above noise, enough for MCS 3.
     plan = airtcp.plan(loads(text), vary="distance", until="phone goodput < 1 Mb/s", remedies=False)
     assert plan.answer.unit == "m"
     assert plan.answer.value == pytest.approx(38.9, rel=0.06)

@@ -39,10 +39,10 @@ MSS = (1, 536, 1000, 1460)
 
 
 def integral(function, start: float, breaks: list[float]) -> float:
-    """Integral of a function from `start` to infinity.
+    """Integrate a function from `start` to infinity.
 
-    In pieces between `breaks`, then over the logarithm of x, 120 powers of e further: there even
-    the tail x^-1.5 has e^-60 of its integral left.
+    In pieces between `breaks`, then over the logarithm of x up to a factor of e^120: even the tail
+    x^-1.5 has only e^-60 of its integral left there.
     """
     edges = sorted({start, *[x for x in breaks if x > start]})
     last = math.log(edges[-1])
@@ -68,7 +68,7 @@ def breaks_of(law) -> list[float]:
 
 @pytest.mark.parametrize("law", CONTINUOUS.values(), ids=CONTINUOUS.keys())
 def test_moments_are_integrals_of_the_tail(law) -> None:
-    """E[X] = int_0^inf P(X > x) dx, each piece to 1e-11, and E[X^2] of 2 x P(X > x)."""
+    """E[X] = int_0^inf P(X > x) dx, each piece to 1e-11, and E[X^2] with 2 x P(X > x)."""
     mean = integral(lambda x: float(law.survival(x)), 0.0, breaks_of(law))
     assert law.mean() == pytest.approx(mean, rel=1e-9)
     if law.kind == "pareto" and law.shape <= 2:
@@ -82,10 +82,10 @@ def test_moments_are_integrals_of_the_tail(law) -> None:
 @pytest.mark.parametrize("mss", MSS)
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS.keys())
 def test_segments_are_the_sum_of_the_tail(law, mss: int) -> None:
-    """E[ceil(X/mss)] = sum_{k>=0} P(X > k mss), term by term and with an integral for the rest."""
+    """E[ceil(X/mss)] = sum_{k>=0} P(X > k mss): term by term, then an integral for the rest."""
     n = max(2000, math.ceil(200 * law.mean() / mss))
     survival = law.survival(mss * np.arange(n, dtype=float))
-    # Between int_n^inf P(X > k mss) dk and the same plus its first term lies the rest of the sum.
+    # The rest lies between int_n^inf P(X > k mss) dk and that plus the integrand at n.
     rest = 0.0
     if law.kind not in ("deterministic", "empirical") and survival[-1] > 0:
         rest = integral(lambda x: float(law.survival(x)), n * mss, breaks_of(law)) / mss
@@ -99,13 +99,13 @@ def test_segments_are_the_sum_of_the_tail(law, mss: int) -> None:
 def test_segments_with_an_exponent_beyond_a_float() -> None:
     """A Pareto of shape 1000 is nearly constant: 1e6 <= X/mss, and E[X/mss] = 1e6 * 1000/999."""
     law = Pareto(shape=1000.0, scale=1e9)
-    # E[N] = E[X/mss] + 1/2, as the size is spread over 1001 segments; the curvature of the density
-    # leaves less than (1/12) shape / 1e6 segments.
+    # E[N] = E[X/mss] + 1/2, because the size spreads over 1001 segments; the curvature of the
+    # density adds less than (1/12) shape / 1e6 segments.
     assert law.expected_segments(1000) == pytest.approx(1e6 * 1000 / 999 + 0.5, abs=1e-3)
 
 
 def test_segments_between_the_two_ways_to_sum() -> None:
-    """The Hurwitz zeta function and what replaces it agree where both can be had."""
+    """The Hurwitz zeta function and its replacement agree where both can be computed."""
     for shape in (90.0, 300.0, 900.0):
         for scale in (3_000.0, 500_000.0, 20_000_000.0):
             law = Pareto(shape=shape, scale=scale)
@@ -123,7 +123,7 @@ def test_survival_of_data_counts_what_is_above() -> None:
     assert law.mean() == pytest.approx((3 * 1 + 1460 + 1461 + 2 * 40_000) / 7)
     assert law.second_moment() == pytest.approx((3 + 1460**2 + 1461**2 + 2 * 40_000**2) / 7)
     assert LAWS["deterministic"].second_moment() == 30_000**2
-    # A transfer of 0 bytes takes one segment, too.
+    # A transfer of 0 bytes also takes one segment.
     assert Deterministic(value=0.0).expected_segments(1000) == 1
 
 

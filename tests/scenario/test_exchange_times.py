@@ -1,4 +1,4 @@
-"""Bounds of the durations of a frame exchange."""
+"""Bounds on the duration of a frame exchange."""
 
 import tomllib
 from pathlib import Path

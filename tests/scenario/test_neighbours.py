@@ -1,4 +1,4 @@
-"""Names that keys and words have elsewhere are understood, or pointed to what is meant here."""
+"""Names from other tools are accepted, or the error names the right key."""
 
 import tomllib
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from airtcp.exceptions import ScenarioError
 from airtcp.scenario import load, profiles, resolve
 
-#: What somebody wrote, by its place, and the words of the answer that help.
+#: Written keys and values, their place in the error, and the helpful words of it.
 WRITTEN: list[tuple[str, Any, str, str]] = [
     ("flows.0.tcp.variant", "cubic", "flows[0] (a).tcp.variant", 'congestion = "cubic"'),
     ("flows.0.application", "ping", "flows[0] (a).application", 'profile = "ping" of the flow'),
@@ -70,7 +70,7 @@ def test_a_name_from_elsewhere_is_answered_with_the_one_of_here(
         ("flows.a.tcp.cc", 'congestion = "cubic"'),
         ("phy.mscs", "is not a key of this scenario; the nearest is phy.mcs"),
         ("phi.ofdma", "is not a key of this scenario; the nearest is"),
-        # No table has the first name, and many tables have the second: there is no hint.
+        # No table has the first name, and many have the second, so there is no hint.
         ("phy.blorb", "the nearest is"),
         ("phy.interval", "the nearest is"),
     ],

@@ -1,4 +1,4 @@
-"""Profiles: what they set, what stands above them, and that each value has its source."""
+"""Profiles: what they set, what overrides them, and the source of each value."""
 
 from pathlib import Path
 from typing import Any, get_args
@@ -23,7 +23,7 @@ def office(*groups: dict[str, Any], standard: str = "802.11ax", **more: Any) -> 
 
 def test_a_scenario_by_profiles_is_the_one_that_says_all_itself() -> None:
     short = office({"profile": "phone", "name": "one", "place": "far", "traffic": ["call"]})
-    # MCS 0 alone may be 76 dBm below a milliwatt in 80 MHz; the phone hears 75.
+    # In 80 MHz MCS 0 needs -76 dBm; the phone receives -75 dBm.
     call = {
         "name": "one-call",
         "stations": "one",
@@ -40,13 +40,13 @@ def test_a_scenario_by_profiles_is_the_one_that_says_all_itself() -> None:
 def test_what_the_file_says_stands_above_a_profile() -> None:
     found = load(VALID / "profiles.toml")
     by_name = {flow.name: flow for flow in found.flows}
-    # A far laptop, both keys of TCP, the file's own path and the file's own rate of pictures.
+    # The file overrides keys of TCP, the path and the video rate.
     web = by_name["far-web"]
     assert (web.tcp.congestion, web.tcp.variant, web.path) == ("reno", "rack", ("uplink",))
     assert by_name["far-call-video-up"].application.rate_bps == 600_000
     assert by_name["far-call-speech-down"].application.rate_bps == 80_000
     assert by_name["far-call-video-up"].tcp is None
-    # No traffic of the scanner but the flows with its profile: a game has two.
+    # The scanner has only the flows of its own profile: a game has two.
     assert [flow for flow in by_name if by_name[flow].stations == "scanner"] == [
         "scanner-game-down",
         "scanner-game-up",
@@ -59,9 +59,9 @@ def test_what_the_file_says_stands_above_a_profile() -> None:
         ("office-laptop-2016", {"standard": "802.11ax"}, "802.11ac"),
         ("office-laptop-2010", {"standard": "802.11ac"}, "802.11n"),
         ("phone-2016", {"standard": "802.11be"}, "802.11ac"),
-        # 802.11ac has no channel in 2.4 GHz, where its devices use 802.11n.
+        # 802.11ac has no channels in 2.4 GHz; its devices use 802.11n there.
         ("phone-2016", {"standard": "802.11ax", "band": "2.4 GHz"}, "802.11n"),
-        # The access point is as old, or older.
+        # The access point is as old as the device, or older.
         ("office-laptop-2016", {"standard": "802.11ac"}, None),
         ("office-laptop-2016", {"standard": "802.11n"}, None),
         ("office-laptop-2010", {"standard": "802.11g"}, None),
@@ -104,14 +104,14 @@ def test_traffic_by_name_has_the_tcp_of_today_also_without_a_device(name: str) -
 
     assert (flow().congestion, flow().receive_window_bytes) == ("cubic", 3 * 2**20)
     assert flow() == flow(profile="office-laptop")
-    # Its own keys stand above it.
+    # The file's own keys override the profile.
     own = flow(tcp={"congestion": "reno", "receive_window": "64 KiB"})
     assert (own.congestion, own.receive_window_bytes) == ("reno", 65536)
 
 
 def test_the_place_decides_on_the_rate_as_the_receiver_of_the_standard_does() -> None:
-    # Table 27-51: in 40 MHz -61 dBm for MCS 7 and -56 for MCS 8, in 80 MHz -60 for 5, in 20 -57 for
-    # 9 and -59 for 8. Table 17-18: 36 Mb/s from -70 dBm on, 48 from -66.
+    # Table 27-51: in 40 MHz MCS 7 needs -61 dBm and MCS 8 -56; in 80 MHz MCS 5 needs -60; in 20 MHz
+    # MCS 9 needs -57 and MCS 8 -59. Table 17-18: 36 Mb/s needs -70 dBm, 48 Mb/s -66.
     assert [mcs_at(-60, width, 11) for width in (20, 40, 80, 160)] == [7, 7, 5, 4]
     assert (mcs_at(-59, 20, 11), mcs_at(-40, 20, 7), mcs_at(-99, 20, 11)) == (8, 7, 0)
     assert needed_dbm(13, 320) == -34
@@ -132,9 +132,9 @@ def test_a_rate_that_the_file_gives_stands_above_the_place_of_a_device() -> None
     assert mcs({"mcs": 3}) == 3
     assert mcs({"place": "far", "mcs": 3}) == 3
     assert mcs({}, mcs=9) == 9
-    # A place that the file gives for one group is above what holds for all.
+    # The file's place for one group overrides the MCS for all.
     assert mcs({"place": "far"}, mcs=9) == 0
-    # In 20 MHz 802.11ac has no MCS 9 of one or two streams (21.5), and of three it has one.
+    # In 20 MHz 802.11ac has no MCS 9 with one or two streams (21.5), but with three.
     for streams, highest in ((1, 8), (2, 8), (3, 9)):
         near = {"place": "near", "spatial_streams": streams}
         assert mcs(near, "802.11ac", channel_width="20 MHz") == highest
@@ -171,7 +171,7 @@ def test_another_profile_or_network_takes_the_keys_of_the_first_along() -> None:
     phones = office({"profile": "phone", "name": "a", "count": 4}, phy=narrow).with_run(seed=9)
     assert scenario.vary({"stations.a.profile": "phone"}).to_json() == phones.to_json()
     wide = scenario.vary({"phy.channel_width": "160 MHz"})
-    # -60 dBm are enough for MCS 4 in 160 MHz, and for MCS 7 in 40.
+    # -60 dBm suffice for MCS 4 in 160 MHz, and for MCS 7 in 40.
     assert (wide.stations[0].data_rate.high.mcs, wide.stations[0].count) == (4, 4)
     assert scenario.vary({"phy": {"standard": "802.11g"}}).stations[0].data_rate.bps == 54_000_000
 
@@ -186,12 +186,12 @@ def test_connections_are_flows_side_by_side() -> None:
         (f"a-{way}-{n}", f"{way}load") for way in ("down", "up") for n in (1, 2)
     ]
     assert [(name, len(flows)) for name, flows in two.flow_entries] == [("a", 4)]
-    # One connection is the flow itself.
+    # With one connection the flow keeps its name.
     assert [flow.name for flow in found(connections=1, direction="upload").flows] == ["a"]
 
 
 def test_a_device_with_one_radio_has_it_only_for_several_links() -> None:
-    """At -60 dBm MCS 5 in 80 MHz and 4 in 160, the widest link (Table 27-51)."""
+    """-60 dBm suffice for MCS 5 in 80 MHz and 4 in 160, the widest link (Table 27-51)."""
 
     def laptop(ap: dict[str, Any], **group: Any) -> StationGroup:
         group |= {"profile": "wifi7-laptop"}

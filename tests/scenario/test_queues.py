@@ -1,4 +1,4 @@
-"""Queues: disciplines, the parameters of random early detection, and the time of its packet."""
+"""Queues: disciplines, parameters of random early detection, and its idle packet time."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def test_early_detection_by_default_is_that_of_its_inventors() -> None:
     red |= {"ecn": False, "idle_packet_time_ns": idle}
     whole = {"discipline": "red", "limit": None, **PLAIN, "red": red}
     assert found.ap.queue.model_dump() == whole
-    # At the rates of the group: 12288 bits at 2 Mb/s.
+    # At the group's rates: 12288 bits at 2 Mb/s.
     slower = found.group("far").queue.red.idle_packet_time_ns
     assert slower == (192 + 6144 + 10 + 192 + 56) * 1000
 
@@ -59,7 +59,7 @@ def test_idle_packets_have_rts_and_qos_where_all_have_them() -> None:
 
 
 def test_codel_by_default_is_that_of_its_rfcs() -> None:
-    """RFC 8289, 4.3, and RFC 8290, 5.2: 5 ms, 100 ms, 10240 packets, 1514 bytes."""
+    """Defaults of RFC 8289, 4.3, and RFC 8290, 5.2: 5 ms, 100 ms, 10240 packets, 1514 bytes."""
     found = scenario('{ discipline = "fq-codel" }', '{ discipline = "codel", ack_filter = true }')
     codel: dict[str, Any] = {"target_ns": 5_000_000, "interval_ns": 100_000_000, "ecn": False}
     codel |= {"control_law": "square-root"}

@@ -1,4 +1,4 @@
-"""Whole scenario files: every valid one resolves, to what its keys say."""
+"""Whole scenario files: every valid one resolves to the values of its keys."""
 
 import tomllib
 from collections.abc import Iterator
@@ -27,11 +27,11 @@ def valid(name: str) -> ResolvedScenario:
 
 
 def test_every_key_arrives() -> None:
-    """Holds what is worked out and what is looked up; resolved-form.md shows the whole."""
+    """The resolved form has computed and looked-up values; resolved-form.md shows all of it."""
     scenario = valid("every_key")
     pages, _, archive, _ = scenario.flows
-    # 150 us, 12272 bits at 5.5 Mb/s, SIFS of 11 us, 150 us, 114 bits at 1 Mb/s; three times
-    # more after an RTS of 180 and a CTS of 113 bits. 33 ns after each of the four frames.
+    # 150 us, 12272 bits at 5.5 Mb/s, SIFS of 11 us, 150 us, 114 bits at 1 Mb/s; before that an RTS
+    # of 180 and a CTS of 113 bits. Three SIFS, and 33 ns after each of the four frames.
     assert scenario.ap.queue.red.idle_packet_time_ns == (
         4 * 150_000 + 2_231_273 + 407_000 + 3 * 11_000 + 4 * 33
     )
@@ -64,7 +64,7 @@ def test_every_key_arrives() -> None:
     ],
 )
 def test_access_schemes(written: str, phy: str, window: int, target: int) -> None:
-    """The defaults are paper B's: w = aCWmin + 1 virtual slots, m* = w / 4 stations in them."""
+    """Defaults of paper B: w = aCWmin + 1 virtual slots, m* = w / 4 stations in them."""
     text = f'{MINIMAL}\n[ap]\naccess = {{ scheme = "adaptive-burst"{written} }}\n'
     assert loads(text.replace("[phy]", f"[phy]\n{phy}")).ap.access == AdaptiveBurst(
         scheme="adaptive-burst", window_slots=window, target_active=target
@@ -89,7 +89,7 @@ def test_beacons_are_those_of_paper_h_by_default(phy: str, bps: int, modulation:
     )
 
 
-#: Keys that exclude a key of those files, and laws, which are the same wherever they stand.
+#: Keys that exclude a key of those files, and distributions, which are the same everywhere.
 ELSEWHERE = {
     ("AccessPoint", "profile"), ("Air", "received"), ("Cell", "channel_width"), ("Cell", "power"),
     ("Cell", "standard"), ("DelayedAck", "policy"), ("Disc", "centre"), ("Loss", "rate"),
@@ -98,7 +98,7 @@ ELSEWHERE = {
 
 
 def forms(annotation: Any) -> Iterator[type[BaseModel]]:
-    """All tables of the written form."""
+    """Yield all tables of the written form."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
         annotations = [field.annotation for field in annotation.model_fields.values()]
@@ -109,7 +109,7 @@ def forms(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def given(value: Any) -> Iterator[tuple[str, str]]:
-    """Table and name of each key that a file has."""
+    """Yield table and name of each key that a file has."""
     if isinstance(value, BaseModel):
         yield from ((type(value).__name__, key) for key in value.model_fields_set)
         value = {key: getattr(value, key) for key in value.model_fields_set}
@@ -124,7 +124,7 @@ def test_the_valid_files_have_every_key() -> None:
     for path in VALID:
         data = tomllib.loads(path.read_text())
         found |= set(given(form.model_validate(expand(data).data)))
-        # Keys of profiles are replaced before anything else.
+        # Keys of profiles are replaced before validation.
         for table, key in (("StationGroup", "stations"), ("Flow", "flows")):
             found |= {(table, name) for one in data.get(key, ()) for name in one}
     every = {(one.__name__, key) for one in forms(form) for key in one.model_fields}
@@ -157,7 +157,7 @@ def test_distributions() -> None:
     assert (1 - law.probability) * law.mean_2 == pytest.approx(15_000, rel=1e-12)
     assert size["csv"] == Empirical(values=(20.0, 1500.0, 3000.5), counts=(1, 2, 1))
     assert time["csv"] == Empirical(values=(0.0, 0.5, 20.0), counts=(1, 2, 1))
-    # 200 and a size above 0: 1500, 3000, 1500, 40. Not 206, 304, an empty answer, 404, a torn line.
+    # 200 and sizes above 0: 1500, 3000, 1500, 40. Not 206, 304, 404, an empty or a torn line.
     log = Empirical(values=(40.0, 1500.0, 3000.0), counts=(1, 2, 1))
     assert size["log"] == size["log-gz"] == log
 

@@ -1,4 +1,4 @@
-"""A scenario varied by key paths, in the names and units of its file."""
+"""Varying a scenario by key paths, with the names and units of its file."""
 
 from pathlib import Path
 
@@ -51,7 +51,7 @@ def test_groups_and_flows_go_by_their_names(scenario: Scenario) -> None:
     assert [link.delay_ns for link in changed.path_links(up)] == [0, 1_000_000]
     assert changed.links["wire"].rate_bps == 2_000_000
     assert changed.mac.rules.preset == "ns-3"
-    # The first is as it was.
+    # The first scenario is unchanged.
     assert scenario == load(TEXT)
     again = changed.vary(
         {"flows.far.tcp": None, "flows.up.path.0": {"rate": "1 Gb/s"}, "flows.up.path.1": "wire"}
@@ -64,12 +64,12 @@ def test_the_stations_of_edca_are_a_table() -> None:
     data = {"mac": {"edca": {"stations": {"AC_BE": {"cw_min": 31}}}}, "stations": []}
     changed = varied(data, {"mac.edca.stations.AC_BE.cw_min": 7})
     assert changed["mac"]["edca"]["stations"] == {"AC_BE": {"cw_min": 7}}
-    # Also where there was none.
+    # The same holds if the table did not exist.
     assert varied({}, {"mac.edca.stations.AC_BE.cw_min": 7})["mac"] == changed["mac"]
 
 
 def test_a_change_is_one_of_the_file(scenario: Scenario) -> None:
-    """Varied twice, or at once, or written into the text: the same scenario."""
+    """Varied twice, at once, or in the text: the same scenario."""
     once = scenario.vary({"stations.near.count": 9, "run.seed": 7})
     twice = scenario.vary({"stations.near.count": 9}).vary({"run.seed": 7})
     text = TEXT.replace("count = 3", "count = 9").replace('5 %" }', '5 %", seed = 7 }')
@@ -84,7 +84,7 @@ def test_a_change_is_one_of_the_file(scenario: Scenario) -> None:
         ("stations.near.cuont", "the nearest is stations.near.count"),
         ("stations.nera.count", "the nearest is stations.near.count"),
         ("flows.far.tpc.mss", "the nearest is flows.far.tcp.mss"),
-        # Both the name and the key are wrong: the key tells more.
+        # Both the name and the key are wrong: the error is about the key.
         ("flows.laptop.dscp", "not modelled for single flows"),
         ("stations.laptop.min_rate", "control_rate of [phy]"),
         ("flows.laptop.path", "the nearest is flows."),
@@ -111,7 +111,7 @@ def test_a_wrong_value_is_refused_as_in_a_file(scenario: Scenario) -> None:
 
 
 def test_every_key_of_a_file_is_one_of_its_paths() -> None:
-    """Each may be set to what it is."""
+    """Each path may be set to its current value."""
     data = load(VALID / "every_key.toml").written
     paths = key_paths(data)
     assert len(paths) == len(set(paths)) > 300
@@ -137,7 +137,7 @@ def test_what_was_read_from_its_resolved_form_cannot_be_varied(scenario: Scenari
     read = Scenario.from_json(scenario.to_json())
     run = scenario.with_run(seed=7, replications=3, warmup_ns=0, duration_ns=10**9)
     assert run.vary({}) == run
-    # Forms are equal by what they hold.
+    # Forms are equal if their contents are equal.
     assert read == scenario
     assert read != scenario.vary({"run.seed": 2})
     assert read.with_run(seed=3) == scenario.with_run(seed=3)

@@ -1,4 +1,4 @@
-"""Wrong scenario files: one message each, which names file, key and what is allowed."""
+"""Wrong scenario files: one message each, with file, key and what is allowed."""
 
 import json
 import tomllib
@@ -15,7 +15,7 @@ SCENARIOS = Path(__file__).parents[1] / "scenarios"
 INVALID = sorted((SCENARIOS / "invalid").glob("*.toml"))
 WRONG = sorted((SCENARIOS / "wrong").glob("*.toml"))
 
-#: What the flow of a base scenario does; the rest is valid/minimal.toml.
+#: The application of a base scenario; the rest is valid/minimal.toml.
 BASES: dict[str, dict[str, Any]] = {
     "bulk": {"kind": "bulk"},
     "web": {"kind": "web", "size": "30 kB", "think_time": "10 s"},
@@ -25,7 +25,7 @@ BASES: dict[str, dict[str, Any]] = {
 
 
 def base(name: str) -> dict[str, Any]:
-    """The scenario that a wrong thing is put into."""
+    """Return the scenario that an edit makes wrong."""
     data = tomllib.loads((SCENARIOS / "valid" / "minimal.toml").read_text())
     data["flows"][0]["application"] = dict(BASES[name])
     if name == "udp":
@@ -34,7 +34,7 @@ def base(name: str) -> dict[str, Any]:
 
 
 def place(data: dict[str, Any], path: str) -> tuple[Any, Any]:
-    """Where `a.0.b` leads to, and the last key; tables that are not there are made."""
+    """Return the container at the path `a.0.b`, and its last key; create missing tables."""
     *way, last = [int(key) if key.isdigit() else key for key in path.split(".")]
     here: Any = data
     for key in way:
@@ -43,7 +43,7 @@ def place(data: dict[str, Any], path: str) -> tuple[Any, Any]:
 
 
 def edited(wrong: dict[str, Any]) -> dict[str, Any]:
-    """The base scenario with the edit of an entry: keys put, elements appended, keys removed."""
+    """Return the base scenario with an entry's edit: keys set, elements appended, keys removed."""
     data = base(wrong.get("base", "bulk"))
     for path, value in wrong.get("edit", {}).items():
         here, last = place(data, path)
@@ -58,7 +58,7 @@ def edited(wrong: dict[str, Any]) -> dict[str, Any]:
 
 
 def said_of(data: dict[str, Any]) -> tuple[str, str]:
-    """Key and message of a scenario, or what it should not come to."""
+    """Return key and message of a scenario's error, or say that there is none."""
     try:
         resolve(data, name="wrong.toml")
     except ScenarioError as error:
@@ -86,7 +86,7 @@ def test_each_base_is_right(name: str) -> None:
 
 @pytest.mark.parametrize("path", INVALID, ids=lambda path: path.stem)
 def test_wrong_files_say_what_is_wrong(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whole files: the message is that of the file of the same name that ends in .expected."""
+    """Whole files: the message is in the file of the same name that ends in .expected."""
     monkeypatch.chdir(path.parent)
     with pytest.raises(ScenarioError) as caught:
         load(path.name)
@@ -111,7 +111,7 @@ def test_files_that_cannot_be_read(make, message: str, tmp_path: Path) -> None:
 
 
 def test_files_without_permission(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not with chmod: the super-user reads everything."""
+    """Not with chmod, because root can read everything."""
     text = (SCENARIOS / "valid" / "every_distribution.toml").read_text()
 
     def refuse(path: Path | str, mode: str) -> None:
@@ -135,7 +135,7 @@ def test_a_problem_is_one_line_whatever_is_written() -> None:
 
 
 def test_a_message_has_an_end_whatever_is_written() -> None:
-    """At most three problems and a last line, of at most a thousand characters each."""
+    """At most three problems and a last line, each of at most a thousand characters."""
     keys = [json.dumps(letter + "\x1b" * 100_000) for letter in "abcd"]
     with pytest.raises(ScenarioError) as caught:
         loads("".join(f"{key} = 1\n" for key in keys))
@@ -173,7 +173,7 @@ odd_values = st.one_of(
 
 
 def paths(node: object, path: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
-    """The way to everything in the data."""
+    """Return the path to everything in the data."""
     items: list[tuple[object, object]] = []
     if isinstance(node, dict):
         items = list(node.items())
@@ -186,7 +186,7 @@ def paths(node: object, path: tuple[object, ...] = ()) -> list[tuple[object, ...
 @settings(deadline=None, max_examples=400)
 @given(st.sampled_from(paths(base_data)), odd_values, st.sampled_from(["replace", "delete", "add"]))
 def test_any_change_gives_a_scenario_or_one_message(path, value, how: str) -> None:
-    """Nothing but ScenarioError comes out; what is accepted round-trips and is finite."""
+    """Only ScenarioError is raised; an accepted scenario round-trips and is finite."""
     data = json.loads(json.dumps(base_data))
     here = data
     for key in path[:-1]:
