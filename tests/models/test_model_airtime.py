@@ -1,4 +1,4 @@
-"""Airtimes are those of the standard, and exact."""
+"""Airtimes follow the standard, exactly."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,7 +27,7 @@ OFDM_54 = Rate(54_000_000, "ofdm")
 
 
 def test_frames_and_exchanges(phy_80211b: Phy) -> None:
-    """Basic: 1310 + 10 + 248. RTS/CTS: 272 + 10 + 248 + 10 before it. Each frame travels 1 us."""
+    """Basic: 1310 + 10 + 248. RTS/CTS adds 272 + 10 + 248 + 10. Propagation adds 1 us per frame."""
     far = replace(phy_80211b, propagation_delay_ns=1000)
     assert mpdu_bits(phy_80211b, 8 * 1500) == 8 * 1536
     assert frame_time_ns(phy_80211b, 8 * 1500) == 1_310_000
@@ -56,7 +56,7 @@ def test_frames_and_exchanges(phy_80211b: Phy) -> None:
 def test_equal_to_exact_fractions(
     bits: int, bps: int, symbol_ns: int, service: int, rounding: bool
 ) -> None:
-    """A second computation, in rationals, for rates and symbols that divide nothing evenly."""
+    """A second computation in rationals, with rates and symbols that do not divide evenly."""
     ofdm_timing = OfdmTiming(11, 13, symbol_ns, service, 6, 17)
     phy = replace(PHY_80211B, dsss=DsssTiming(5, 7), ofdm=ofdm_timing, symbol_rounding=rounding)
     payload = Fraction(bits * 10**9, bps)

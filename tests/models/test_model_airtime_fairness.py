@@ -1,11 +1,11 @@
-"""The figures of "Ending the anomaly", and what shares of time mean."""
+"""The figures of "Ending the anomaly", and the meaning of airtime shares."""
 
 import numpy as np
 import pytest
 from airtcp.models.airtime_fairness import aggregate_time_s, shares, station_rate
 
 RATES = np.array([144.4e6, 144.4e6, 7.2e6])
-#: Mean aggregates in bytes that were measured, what a station gets alone with them in Mb/s.
+#: Measured mean aggregates in bytes, and a station's throughput alone with them in Mb/s.
 FIFO = np.array([6892, 7833, 2914]), (97.3, 101.1, 6.5)
 FAIR = np.array([28434, 28557, 2914]), (126.7, 126.8, 6.5)
 

@@ -1,4 +1,4 @@
-"""PPDUs of several frames: the rows worked out by hand, Komondor's table, and what errors leave."""
+"""PPDUs of several frames: rows computed by hand, Komondor's table, and the effect of errors."""
 
 import dataclasses
 
@@ -19,7 +19,7 @@ LEGACY_6 = Rate(6_000_000, "ofdm")
 
 
 def phy(rate: Rate, **keys: int) -> Phy:
-    """5 GHz, with the rules of ns-3: no rounding of the short guard interval, tail bits in HE."""
+    """A 5 GHz PHY with ns-3's rules: no rounding of short guard intervals, tail bits in HE."""
     timing = HighRateTiming(
         service_bits=16, tail_bits=6, short_gi_rounding=False, signal_extension_ns=0
     )
@@ -57,14 +57,14 @@ def test_a_lone_sender_by_hand(
 
 def test_sizes_of_ppdus() -> None:
     ht, vht = exchange(N, 65_535, 64), exchange(AC, 1_048_575, 64)
-    # One MPDU more would be too long: 36 + 1521 x 3.6.
+    # One more MPDU would be too long: 36 + 1521 x 3.6.
     assert ht.data_time_ns(32, 12_000) == 5_511_600 > 5_484_000
-    # 43 would be more than 65,535 bytes.
+    # 43 would exceed 65,535 bytes.
     forty = exchange(Rate(150_000_000, "ht", HighRateParts(7, 1, 40, 400, 36_000)), 65_535, 64)
     assert forty.most_mpdus(12_000) == 42
     assert forty.psdu_bits([42, 43], 12_000).tolist() == [8 * 64_846, 8 * 66_390]
-    # A TXOP limit contains the PPDU, 36 + 666 x 3.6 us, and the Block ACK, 48 us. With 15 MPDUs it
-    # would be 2606.4 us.
+    # A TXOP limit covers the PPDU, 36 + 666 x 3.6 us, and the Block ACK, 48 us. With 15 MPDUs the
+    # PPDU would take 2606.4 us.
     limited = dataclasses.replace(ht, txop_limit_ns=2_528_000)
     assert limited.most_mpdus(12_000) == 14
     assert limited.data_time_ns(14, 12_000) == 2_433_600
@@ -76,8 +76,8 @@ def test_sizes_of_ppdus() -> None:
         assert whole - data == 16_000 + answer_ns
 
 
-#: N senders with RTS/CTS, CW fixed at 16 values, 43 MPDUs of 11728 bits: Mb/s of each and the
-#: collision probability. By N = 3, 7 and 30 the rows between are held to their neighbours.
+#: N senders with RTS/CTS, a fixed CW of 16 values, 43 MPDUs of 11728 bits: Mb/s of each and the
+#: collision probability. N = 3, 7 and 30 stand for the rows between them.
 KOMONDOR = {
     1: (88.25, 0.0),
     2: (44.31, 0.1187),
@@ -89,7 +89,7 @@ KOMONDOR = {
 
 
 def komondor() -> SlotTimes:
-    """HE at 20 MHz, MCS 9, guard interval 3.2 us: 1560 bits in 16 us; 100 us before them.
+    """HE at 20 MHz, MCS 9, guard interval 3.2 us: 1560 bits in 16 us, after 100 us of preamble.
 
     RTS 52, CTS 44 and Block ACK 32 us. T_c = RTS + SIFS + CTS + DIFS + slot.
     """
@@ -103,7 +103,7 @@ def komondor() -> SlotTimes:
     assert one.most_mpdus(11_728) == 43
     times = slot_times(one, 43, 11_728, aifs_ns=43_000, after_collision_ns=16_000 + 44_000 + 43_000)
     assert times.collision_s == pytest.approx(155e-6)
-    # Padding, which Komondor has not, makes 334 symbols of its 333.
+    # Komondor has no padding, which makes 334 symbols from its 333.
     assert times.success_s == pytest.approx(5647e-6 + 16e-6)
     return times
 
@@ -114,12 +114,12 @@ def test_komondors_table(n: int) -> None:
     point = fixed_point(n, 16, 0)
     rate = float(saturation(point, komondor()).success_rate_per_s) / n * 43 * 11_728 / 1e6
     assert float(point.p) == pytest.approx(collisions, abs=0.002)
-    # Two digits after the point are all that the last row has.
+    # The last row only has two decimals.
     assert rate == pytest.approx(mbps, rel=0.005, abs=0.005)
 
 
 def simulated(most: int, window: int, error: float, rounds: int = 20_000) -> float:
-    """The window itself, MPDU by MPDU."""
+    """Simulate the Block ACK window, MPDU by MPDU."""
     draws = np.random.default_rng(1)
     missing, total = np.ones(window, dtype=bool), 0
     for _ in range(rounds):
@@ -132,8 +132,8 @@ def simulated(most: int, window: int, error: float, rounds: int = 20_000) -> flo
     return total / rounds
 
 
-# Of 20,000 PPDUs the mean is known to 0.5 % or better (their sizes vary by some 40 %, and are
-# correlated over a few PPDUs). With 30 % of losses what is missing depends on more than one move.
+# The mean over 20,000 PPDUs is known to 0.5 % or better (sizes vary by some 40 % and are correlated
+# over a few PPDUs). With 30 % losses the missing MPDUs depend on more than one move.
 @pytest.mark.parametrize(
     ("most", "window", "error", "bound"),
     [
@@ -157,7 +157,7 @@ def test_where_the_window_holds_nothing_back_all_is_exact() -> None:
     lone = sent_mpdus(1, 1, [0.0, 0.3, 0.9])
     assert lone.sent == pytest.approx([1.0, 1.0, 1.0])
     assert lone.delivered == pytest.approx([1.0, 0.7, 0.1])
-    # Of 50 MPDUs, one is lost 1,024 / 50 = 20 times in 10^20 PPDUs; the fixed point agrees.
+    # One of 50 MPDUs is lost 1,024 / 50 = 20 times in 10^20 PPDUs; the fixed point agrees.
     assert sent_mpdus(50, 1024, 0.1).sent == 50.0
     # An MPDU is lost eight times in a row with a probability of .02^8 = 3e-14.
     assert sent_mpdus(3, 24, 0.02).sent == 3.0

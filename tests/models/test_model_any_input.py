@@ -1,4 +1,4 @@
-"""Whatever comes in, a model answers with numbers in range, or says what is wrong; never NaN."""
+"""For any input a model returns numbers in range or raises a clear error; never NaN."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ ANY = st.one_of(st.floats(), st.floats(0.0, 100.0), st.integers(-3, 300), NUMBER
 ANY_ARRAY = st.one_of(ANY, st.lists(ANY, max_size=4))
 TIMES = SlotTimes(20e-6, 2e-3, 1e-3, 1e-3)
 
-#: The values that must be between 0 and 1.
+#: Values that must lie between 0 and 1.
 Shares = list[Any]
 
 

@@ -1,4 +1,4 @@
-"""Arguments out of range: each model names the argument, and all messages have one form."""
+"""Arguments out of range: each model names the argument, and all messages have the same form."""
 
 import re
 from collections.abc import Callable
@@ -35,7 +35,7 @@ HIDDEN = {"slot_s": 9e-6, "frame_s": 1e-4, "exchange_s": 2e-4, "w0": 16, "m": 6,
 ALONE = {"payload_bits": 12000, "difs_s": 50e-6, "backoff_s": 310e-6, "exchange_s": 1e-3}
 FOUND = {"probability": 0.5, "sources": 2, "ratio": 1.0, "mean_service_s": 1.0}
 
-#: A function, valid arguments, and for some of its arguments the values that it refuses.
+#: A function, valid arguments, and for some arguments the values that it rejects.
 CASES: list[tuple[Callable[..., Any], dict[str, Any], dict[str, list[Any]]]] = [
     (bianchi.fixed_point, {"n": 5, **WINDOWS}, {"n": [0, INFINITE, True], **BAD_WINDOWS}),
     (bianchi.attempt_probability, {"p": 0.1, "w0": 32, "m": 5}, {"p": [1.1]}),

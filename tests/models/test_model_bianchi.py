@@ -1,4 +1,4 @@
-"""Bianchi's model meets published numbers, its own identities, and a simulated backoff."""
+"""Bianchi's model against published numbers, its own identities, and a simulated backoff."""
 
 import dataclasses
 from typing import Any
@@ -22,14 +22,14 @@ from airtcp.models.bianchi import (
 
 
 def closed_form(p: float, w: int, m: int) -> float:
-    """tau of Bianchi 2000, equation (7), which is 0/0 at p = 1/2."""
+    """Return tau of Bianchi 2000, equation (7), which is 0/0 at p = 1/2."""
     return 2 * (1 - 2 * p) / ((1 - 2 * p) * (w + 1) + p * w * (1 - (2 * p) ** m))
 
 
 @pytest.mark.parametrize("p", [0.0, 0.1, 0.49, 0.51, 0.9, 1.0])
 def test_summed_form_equals_the_closed_form(p: float) -> None:
     assert attempt_probability(p, 32, 5) == pytest.approx(closed_form(p, 32, 5), rel=1e-12)
-    # One half is an ordinary point.
+    # The summed form is regular at p = 1/2.
     around = [closed_form(0.5 + off, 32, 5) for off in (-1e-6, 1e-6)]
     assert attempt_probability(0.5, 32, 5) == pytest.approx(np.mean(around), rel=1e-9)
 
@@ -50,7 +50,7 @@ def test_fhss_example(m: int, basic: list[float], rts: list[float]) -> None:
     ("times", "by_k", "exact"), [(FHSS_BASIC, 0.8240, 0.8240), (FHSS_RTS, 0.8359, 0.8361)]
 )
 def test_largest_throughput_stated(times: SlotTimes, by_k: float, exact: float) -> None:
-    """The first come from Bianchi's K; the exact optimum of RTS/CTS is a little higher."""
+    """The first values are Bianchi's K; the exact optimum of RTS/CTS is a little higher."""
     assert approximate_largest_utilization(times) == pytest.approx(by_k, abs=5e-5)
     assert largest_utilization(np.inf, times) == pytest.approx(exact, abs=5e-5)
 
@@ -105,8 +105,8 @@ def test_freezing_variant_meets_the_tables_of_ns3(
 ) -> None:
     """Frame, ACK, SIFS, DIFS and slot; W and m; Mb/s with 1500 bytes for n = 5 and 20.
 
-    ns-3 finds tau on a grid of 1e-4: 0.2 % is its own error. Its tables leave out the slot that the
-    variant adds to a collision; it is taken off Tc here.
+    ns-3 finds tau on a grid of 1e-4, an error of 0.2 %. Its tables leave out the slot that the
+    variant adds to a collision, so it is subtracted from Tc here.
     """
     (frame, ack, sifs, difs, slot), (w0, m) = microseconds, contention
     collision = frame + difs + (sifs + ack if eifs else 0) - slot
@@ -128,15 +128,15 @@ def test_solution_satisfies_both_equations(retries: int | None) -> None:
     assert result.p_transmission == pytest.approx(1 - (1 - point.tau) ** point.n, rel=1e-12)
     assert result.p_success * result.p_transmission == pytest.approx(sent, rel=1e-9)
     assert result.success_rate_per_s * result.slot_s == pytest.approx(sent, rel=1e-9)
-    # A frame is dropped where every attempt collides.
+    # A frame is dropped if every attempt collides.
     assert point.drop == pytest.approx(0.0 if retries is None else point.p ** (retries + 1))
 
 
 @pytest.mark.parametrize("retries", [0, 3])
 def test_attempt_probability_equals_a_simulated_backoff(retries: int) -> None:
-    """Frames whose attempts collide with p = 0.4: attempts / (attempts + backoff slots) is tau.
+    """Frames whose attempts collide with p = 0.4: tau is attempts / (attempts + backoff slots).
 
-    Drawn with a fixed seed; the interval is 4 standard errors over 200 batches.
+    Drawn with a fixed seed; the tolerance is 4 standard errors over 200 batches.
     """
     rng = np.random.default_rng(1)
     p, w0, m, batches, frames = 0.4, 8, 2, 200, 500

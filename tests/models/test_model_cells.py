@@ -1,4 +1,4 @@
-"""Chains of several saturated cells: known digits, Bianchi, Komondor, a solution in full, floors.
+"""Chains of several saturated cells: known digits, Bianchi, Komondor, full solutions, floors.
 
 The rows of `reference/random_floors.csv` are simulations (`validation/cells/random_floors.py`).
 """
@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 EXCHANGE_S = 326e-6
 BITS = 1472 * 8
 TIMES = SlotTimes(9e-6, EXCHANGE_S, EXCHANGE_S, BITS / 54e6)
-#: EIFS with an ACK at 6 Mb/s is 44 us and a SIFS longer than DIFS.
+#: EIFS with an ACK at 6 Mb/s is 44 us plus SIFS longer than DIFS.
 WAITS = Unaligned(sifs_s=16e-6, eifs_s=60e-6)
 FLOORS = Path(__file__).parents[1] / "reference" / "random_floors.csv"
-#: A cell alone, and the part of it below which a cell starves.
+#: A cell starves below this fraction of an isolated cell's goodput.
 STARVED_BPS = 0.2 * 29.93e6
 
 WINDOWS: dict[str, Any] = {"w0": 16, "m": 6, "retries": 7}
@@ -43,7 +43,7 @@ def graph(cells: int, edges: Edges) -> NDArray[np.bool_]:
 
 
 def in_full(adjacent: NDArray[np.bool_], begins: list[float]) -> NDArray[np.float64]:
-    """The shares of time in which cells send, by a dense system of sets of busy cells."""
+    """Shares of time in which cells send, from a dense system over sets of busy cells."""
     cells = range(len(adjacent))
     states = [frozenset(one) for n in range(len(adjacent) + 1) for one in subsets(cells, n)]
     rates = np.zeros((len(states), len(states)))
@@ -80,7 +80,7 @@ def test_random_graphs_are_solved_as_in_full(seed: int) -> None:
     backoff = (16 * 2.0 ** np.minimum(stage, 6) - 1) / 2
     begins = [float((one**stage).sum() / (one**stage @ backoff)) for one in found.gamma]
     assert found.busy == pytest.approx(in_full(adjacent, begins), rel=1e-4)
-    # Time that is spent sending is that of the exchanges, which all last as long.
+    # The sending time is the number of exchanges, which all have the same duration.
     assert (found.busy / EXCHANGE_S)[~adjacent.any(axis=1)] == pytest.approx(
         found.starts_per_s[~adjacent.any(axis=1)], rel=1e-4
     )
@@ -95,7 +95,7 @@ def test_cells_that_hear_each_other_collide_as_bianchi_says() -> None:
     channel = bianchi.saturation(point, TIMES)
     assert in_one.successes_per_s.sum() == pytest.approx(one_each.successes_per_s.sum(), rel=1e-4)
     assert in_one.gamma == pytest.approx(one_each.gamma.mean(), rel=1e-3)
-    # Bianchi's tau has a slot more in the mean backoff, and no idle slot before each start.
+    # Bianchi's mean backoff has one slot more, and no idle slot before each start.
     assert in_one.gamma == pytest.approx(point.p, rel=0.06)
     assert in_one.successes_per_s == pytest.approx(channel.success_rate_per_s, rel=0.04)
 
@@ -108,7 +108,7 @@ def test_cells_that_hear_each_other_collide_as_bianchi_says() -> None:
         ("chain5", 1, 0.1),
         ("chain2", 64, 0.5),
         ("chain4", 64, 1.7),
-        # Cells that starve wait longer than any run of 20 s is sure of; the bound is of the others.
+        # Starving cells wait too long to be certain in a run of 20 s; the bound is for the others.
         ("chain5", 64, 2.5),
         ("star4", 64, 0.6),
     ],
@@ -116,8 +116,8 @@ def test_cells_that_hear_each_other_collide_as_bianchi_says() -> None:
 def test_what_independent_sets_lack_of_komondor_are_winners_of_one_slot(
     graph: str, frames: int, bound: float
 ) -> None:
-    # In Komondor all who begin in one slot succeed, as long as the wanted frame is stronger: the
-    # chain of clusters with a window that stays has such starts, and here none of them fails.
+    # In Komondor all that begin in one slot succeed if the wanted frame is stronger. The chain of
+    # clusters with a fixed window has such starts, and here none of them fails.
     rows = next(one for one in komondor.rows() if (one.graph, one.frames) == (graph, frames))
     assert rows.winners() == pytest.approx(rows.mbps, abs=bound)
     if frames == 1:
@@ -131,7 +131,7 @@ def test_cells_that_hear_the_same_lose_no_slots() -> None:
         for waits in (None, WAITS)
     )
     assert corrected == pytest.approx(plain, rel=1e-4)
-    # The product form is right for cells apart, and for two cells.
+    # The product form is exact for isolated cells and for two cells.
     form = approximate_clusters(graph(40, [(0, 1)]), TIMES, **WINDOWS).successes_per_s
     pair = clusters([[0, 1], [1, 0]], TIMES, **WINDOWS).successes_per_s
     alone = clusters([[0]], TIMES, **WINDOWS).successes_per_s[0]
@@ -141,7 +141,7 @@ def test_cells_that_hear_the_same_lose_no_slots() -> None:
 
 
 def random_floors() -> list[tuple[NDArray[np.bool_], list[dict[str, str]]]]:
-    """The graphs of the stored floors, with the rows of their cells."""
+    """Return the graphs of the stored floors, with the rows of their cells."""
     with FLOORS.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     found = []
@@ -154,7 +154,7 @@ def random_floors() -> list[tuple[NDArray[np.bool_], list[dict[str, str]]]]:
 
 
 def test_random_floors_are_near_the_simulation() -> None:
-    # Those that hear a collision go on DIFS after it.
+    # Nodes that hear a collision resume DIFS after it.
     times = SlotTimes(9e-6, EXCHANGE_S, 248e-6 + 34e-6, BITS / 54e6)
     floors = random_floors()
     unstarved: list[float] = []

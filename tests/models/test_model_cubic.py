@@ -3,7 +3,7 @@
 import pytest
 from airtcp.models.cubic import average_window, reno_window
 
-# p; Reno; CUBIC with C = 0.04, 0.4 and 4, in segments. Some cells are cut off, not rounded.
+# p; Reno; CUBIC with C = 0.04, 0.4 and 4, in segments. Some cells are truncated, not rounded.
 TABLES = {
     0.1: [
         (1e-2, 12, 12, 12, 12),

@@ -1,4 +1,4 @@
-"""The EDCA model is Bianchi's where AIFS are equal, and meets simulated backoffs where not."""
+"""The EDCA model equals Bianchi's for equal AIFS, and matches simulated backoffs otherwise."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from scipy.optimize import fsolve
 @pytest.mark.parametrize("retries", [None, 0, 6])
 @pytest.mark.parametrize("w0", [1, 32, 1024])
 def test_classes_of_one_kind_are_bianchi(parts: list[float], retries: int | None, w0: int) -> None:
-    """Equal AIFS and equal windows: how the nodes are sorted into classes does not matter."""
+    """With equal AIFS and windows the split of nodes into classes does not matter."""
     one = bianchi.fixed_point(sum(parts), w0, 5, retries)
     point = fixed_point(parts, w0, 5, 3, retries)
     throughput, whole = saturation(point, FHSS_BASIC), bianchi.saturation(one, FHSS_BASIC)
@@ -29,7 +29,7 @@ def test_classes_of_one_kind_are_bianchi(parts: list[float], retries: int | None
 
 
 def test_equal_aifs_and_unequal_windows_solve_bianchi_for_each_class() -> None:
-    """p_c = 1 - prod (1-tau)^n / (1-tau_c), solved apart from the model."""
+    """p_c = 1 - prod (1-tau)^n / (1-tau_c), solved independently of the model."""
     n, w0, m = np.array([3.0, 7.0]), np.array([8.0, 64.0]), np.array([2, 5])
 
     def wrong(p: Any) -> Any:
@@ -67,7 +67,7 @@ def test_zones_by_walking_through_the_slots(aifs: list[int]) -> None:
 
 
 def test_collisions_of_three_classes_by_enumeration() -> None:
-    """Who sends is listed for each zone; three lengths, not in the order of the AIFS."""
+    """Senders are enumerated for each zone; three lengths, not in the order of the AIFS."""
     n, aifs = [1, 2, 1], [0, 1, 3]
     lengths = [2e-3, 1e-3, 3e-3]
     point = fixed_point(n, [4, 8, 16], 2, aifs)
@@ -99,10 +99,10 @@ def test_collisions_of_three_classes_by_enumeration() -> None:
 
 
 def test_windows_of_one_slot() -> None:
-    """The class with the short AIFS sends in every slot: the other one never gets a slot."""
+    """The class with the short AIFS sends in every slot, so the other one never gets a slot."""
     point = fixed_point([1, 1], [1, 8], [0, 0], [0, 1])
     assert point.tau[0] == 1.0
-    assert point.p == pytest.approx([0.0, 1.0], abs=1e-14)  # what the second one would meet
+    assert point.p == pytest.approx([0.0, 1.0], abs=1e-14)  # what the second class would meet
     assert point.zones.share.tolist() == [1.0, 0.0]
     assert point.zones.success.tolist() == [1.0, 0.0]
 

@@ -1,4 +1,4 @@
-"""The performance anomaly meets its published form, Bianchi's model, and paper M where it can."""
+"""The performance anomaly against its published form, Bianchi's model, and paper M."""
 
 import itertools
 from dataclasses import replace
@@ -38,7 +38,7 @@ def test_published_throughput() -> None:
 
 
 def test_published_exchange() -> None:
-    """50 + 96 + 12272/11 + 10 + 96 + 112/11 us, and with 192 us at 1 Mb/s."""
+    """50 + 96 + 12272/11 + 10 + 96 + 112/11 us, and with 192 us of preamble at 1 Mb/s."""
     assert pytest.approx(50 + 96 + 12272 / 11 + 10 + 96 + 112 / 11) == FAST * 1e6
     assert pytest.approx(50 + 192 + 12272 + 10 + 192 + 112) == SLOW * 1e6
     assert published_exchange_s([1e6, 2e6], 0) * 1e6 == pytest.approx([556, 308])
@@ -51,7 +51,7 @@ def test_published_exchange() -> None:
 @pytest.mark.parametrize("n", [2, 5, 20])
 @pytest.mark.parametrize("rate", [1e6, 5.5e6])
 def test_one_slow_host_is_the_published_form(n: int, rate: float) -> None:
-    """X_f, U_f and t_jam as printed: N - 1 fast hosts and a slow one, CWmin 31, times without wait.
+    """X_f, U_f and t_jam as printed: N - 1 fast hosts and a slow one, CWmin 31.
 
     X_f = U_f p_f R, p_f = s_d / (R T_f), U_f = T_f / ((N-1) T_f + T_s + P_c t_jam N).
     """
@@ -66,7 +66,7 @@ def test_one_slow_host_is_the_published_form(n: int, rate: float) -> None:
     assert result.host_share[0] == pytest.approx(u_f, rel=1e-12)
     assert result.collision_s == pytest.approx(t_jam, rel=1e-12)
     assert result.throughput_bps == pytest.approx(n * u_f * BITS / t_f, rel=1e-12)
-    # Along further axes: windows broadcast with the first ones.
+    # Arrays with more axes broadcast windows against the first axes.
     many = anomaly([[[FAST, slow]]] * 3, [[n - 1, 1]], BITS, cw_min=[[15], [31], [63]], slot_s=SLOT)
     assert many.host_throughput_bps.shape == (3, 1, 2)
     assert many.cycle_s[1, 0] == pytest.approx(result.cycle_s, rel=1e-14)
@@ -75,7 +75,7 @@ def test_one_slow_host_is_the_published_form(n: int, rate: float) -> None:
 @pytest.mark.parametrize("window", [1, 3, 4])
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_collision_probability_by_enumeration(n: int, window: int) -> None:
-    """Some other host has my slot: counted over all draws of `window` slots."""
+    """Some other host has the same slot: counted over all draws of `window` slots."""
     draws = list(itertools.product(range(window), repeat=n))
     hit = sum(draw[0] in draw[1:] for draw in draws)
     assert collision_probability(n, window) == pytest.approx(hit / len(draws), abs=1e-14)
@@ -96,7 +96,7 @@ def test_wait() -> None:
 def test_collisions_last_as_the_longer_of_a_pair(
     counts: tuple[int, ...], times: tuple[float, ...]
 ) -> None:
-    """All pairs listed one by one, the wait included as in the source."""
+    """All pairs enumerated, with the wait included as in the source."""
     result = anomaly(times, counts, BITS, cw_min=31, slot_s=SLOT)
     hosts = [time for time, count in zip(times, counts, strict=True) for _ in range(count)]
     pairs = [max(pair) for pair in itertools.combinations(hosts, 2)]
@@ -106,7 +106,7 @@ def test_collisions_last_as_the_longer_of_a_pair(
 
 @pytest.mark.parametrize("rts", [False, True])
 def test_a_lone_host_is_the_lone_sender(phy_80211b: Phy, phy_80211g: Phy, rts: bool) -> None:
-    """With the "whole" wait of CWmin/2 slots, on any PHY, with RTS/CTS and without."""
+    """With the "whole" wait of CWmin/2 slots, on any PHY, with and without RTS/CTS."""
     for phy in (phy_80211b, phy_80211g):
         time = phy_exchange_s(phy, 12000, rts=rts)
         keys: dict[str, Any] = {"cw_min": phy.cw_min, "slot_s": phy.slot_time_ns / 1e9}
@@ -125,14 +125,14 @@ def test_a_lone_host_is_the_lone_sender(phy_80211b: Phy, phy_80211g: Phy, rts: b
         # The published wait is too short, the whole one fits.
         ("published", [1, 2, 3, 4, 5], 0.005, 0.09),
         ("whole", [1, 2, 3, 4, 5], -0.012, 0.001),
-        # No doubling of windows, and a collision charged to each host in it: 14 % at 50 hosts.
+        # Without doubling of windows, and with a collision charged to each of its hosts: 14 % off.
         ("whole", [50], -0.145, -0.135),
     ],
 )
 def test_equal_hosts_beside_bianchi(
     phy_80211b: Phy, backoff: Any, hosts: list[int], low: float, high: float
 ) -> None:
-    """EIFS after a collision."""
+    """The reference uses EIFS after a collision."""
     n = np.array(hosts)
     times = slot_times(phy_80211b, 12000, rts=False, after_collision="eifs")
     reference = saturation(fixed_point(n, 32, 5, 6), times).utilization * 11e6
@@ -144,7 +144,7 @@ def test_equal_hosts_beside_bianchi(
 
 
 def test_tcp_cycle_by_hand() -> None:
-    """D = 2, 4 connections, CWmin 31, slots of 20 us: N = 1.5, or N = 5 with every station in."""
+    """D = 2, 4 connections, CWmin 31, slots of 20 us: N = 1.5, or N = 5 with every station."""
     times: dict[str, Any] = {"data_s": 1800e-6, "tcp_ack_s": 1000e-6, "cw_min": 31}
     times |= {"slot_s": SLOT, "d": 2}
     p_c = 1 - (30 / 31) ** 0.5

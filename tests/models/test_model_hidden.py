@@ -1,4 +1,4 @@
-"""Two hidden stations: rows of ns-3 and of the second witness, and limits."""
+"""Two hidden stations: rows of ns-3 and of the second simulator, and limits."""
 
 import pytest
 from airtcp.models.hidden import hidden_pair
@@ -21,9 +21,9 @@ def test_the_second_witness_is_met(
     pair = hidden_pair(
         slot_s=SLOT_S, frame_s=frame_s, exchange_s=frame_s + 78e-6, w0=16, m=6, retries=7
     )
-    # A frame of 27.6 slots is open to the other for 28, one of 11.6 for 12.
+    # A frame of 27.6 slots is vulnerable for 28 slots, one of 11.6 for 12.
     assert pair.successes_per_s * 8 * payload_bytes == pytest.approx(theirs_bps, rel=0.03)
     assert pair.failed == pytest.approx(failed, abs=0.02)
-    # All attempts and their failures: what is dropped has failed eight times.
+    # Attempts and failures: a dropped frame has failed eight times.
     attempts = pair.successes_per_s / (1.0 - pair.failed)
     assert 0.0 < 8 * pair.drops_per_s < pair.failed * attempts

@@ -1,4 +1,4 @@
-"""The law of a chain on a line, beside balance equations and products."""
+"""The stationary distribution of a chain on a line, against balance equations and products."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 
 def balanced(size: int, source: np.ndarray, target: np.ndarray, rates: np.ndarray) -> np.ndarray:
-    """The law by balance equations and the sum of the probabilities, by least squares."""
+    """Solve the balance equations with the sum of probabilities by least squares."""
     balance = np.zeros((size, size))
     np.add.at(balance, (target, source), rates)
     np.add.at(balance, (source, source), -rates)

@@ -1,4 +1,4 @@
-"""The lone sender meets the published coefficients and INET's analytic numbers."""
+"""The lone sender against the published coefficients and INET's analytic numbers."""
 
 import dataclasses
 
@@ -13,7 +13,7 @@ from airtcp.models.max_throughput import lone_sender
     [
         (1, False, 8.0, 1138.0),  # 50 + 310 + 192 + 272 + 10 + 304
         (11, False, 0.72727, 890.73),  # 50 + 310 + 192 + 272/11 + 10 + 304
-        (11, True, 0.72727, 1566.73),  # and 352 + 10 + 304 + 10
+        (11, True, 0.72727, 1566.73),  # plus 352 + 10 + 304 + 10
     ],
 )
 def test_jun_coefficients(phy_80211b: Phy, mbps: int, rts: bool, a: float, b: float) -> None:

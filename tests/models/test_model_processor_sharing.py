@@ -1,6 +1,6 @@
 """Processor sharing: tails against other computations, balance equations, and means.
 
-test_coverage.py compares the law of few sources with a simulation.
+test_coverage.py compares the distribution for few sources with a simulation.
 """
 
 import math
@@ -26,16 +26,16 @@ from scipy.linalg import expm
 
 
 def tail_by_the_chain(times: list[float], rho: float) -> list[float]:
-    """Pr{S > t} of the M/M/1-PS queue as a phase-type law, by uniformization.
+    """Return Pr{S > t} of the M/M/1-PS queue as a phase-type distribution, by uniformization.
 
-    The tagged flow finds n - 1 others with probability (1-rho) rho^(n-1) (PASTA) and then leaves
-    at rate 1/n; others leave at (n-1)/n, new ones come at rho. `alive[k]` is the probability that
-    it is still there after k jumps of a Poisson process of rate 1 + rho.
+    The tagged flow finds n - 1 others with probability (1-rho) rho^(n-1) (PASTA) and then leaves at
+    rate 1/n; others leave at (n-1)/n, new ones arrive at rho. `alive[k]` is the probability that it
+    is still there after k jumps of a Poisson process of rate 1 + rho.
     """
     n = np.arange(1.0, 2.0 + math.ceil(-36.0 / math.log(rho)))
     state = (1 - rho) * rho ** (n - 1)
     up, down = np.full(n.shape, rho), (n - 1) / n
-    up[-1] = 0.0  # cut where the stationary law is below 1e-15
+    up[-1] = 0.0  # truncated where the stationary probability is below 1e-15
     stay = 1 + rho - up - down - 1 / n
     jumps = int((1 + rho) * max(times) + 12 * math.sqrt((1 + rho) * max(times)) + 50)
     alive = [state.sum()]
@@ -89,7 +89,7 @@ def test_reference_values(rho: float, t: float, expected: float) -> None:
 
 
 def test_thousands_of_points_are_those_one_by_one() -> None:
-    """More than one block of the sum, and axes of times and loads."""
+    """More than one block of the sum, and separate axes of times and loads."""
     t = np.linspace(0.0, 50.0, 1001)
     tail = sojourn_tail(t[:, np.newaxis], [0.3, 0.78], 2.0)
     assert tail.shape == (1001, 2)
@@ -100,8 +100,8 @@ def test_thousands_of_points_are_those_one_by_one() -> None:
 def test_means_are_those_of_the_tail(rho: float) -> None:
     """The mean by H4, E[S] = 1/(1 - rho), is the integral of Pr{S > t}.
 
-    It holds for exponential sizes as for any others (24). The substitution t = e^y / (1 - rho)
-    makes the tails smooth. In units of 1e-5 the longest time is an allowed one.
+    It holds for any distribution of sizes, as for exponential ones (24). The substitution t = e^y /
+    (1 - rho) makes the tails smooth. In units of 1e-5 the longest time is allowed.
     """
     y, step = np.linspace(-45.0, 9.0, 4001, retstep=True)
     t = np.exp(y) / (1.0 - rho)
@@ -113,7 +113,7 @@ def test_means_are_those_of_the_tail(rho: float) -> None:
 
 
 def test_numbers_of_flows_add_up() -> None:
-    """(23) and (30): sum 1, mean rho / (1 - rho), tails as summed from above, Little's formula."""
+    """(23) and (30): sum 1, mean rho / (1 - rho), tails by summation, Little's formula."""
     n = np.arange(200)
     pi = number_distribution(n, 0.78)
     assert pi.sum() == pytest.approx(1.0, abs=1e-15)
@@ -128,14 +128,14 @@ def test_a_quantile_is_where_the_tail_is_what_is_left(rho: float) -> None:
     probability = np.array([0.0, 1e-9, 0.1, 0.5, 0.9, 0.99, 1.0 - 1e-9])
     times = sojourn_quantile(probability, rho, 2.5)
     assert sojourn_tail(times, rho, 2.5) == pytest.approx(1.0 - probability, rel=1e-10)
-    if rho == 0.0:  # alone: the exponential law
+    if rho == 0.0:  # without other flows: the exponential distribution
         assert times == pytest.approx(-2.5 * np.log1p(-probability), rel=1e-6)
     with pytest.raises(ValueError, match="probability must be less than 1"):
         sojourn_quantile(1.0, rho)
 
 
 def balance(rates_up: list[float], rates_down: list[float]) -> Values:
-    """Stationary law of a birth-death chain, from its generator as a linear system."""
+    """Return the stationary distribution of a birth-death chain, from its generator."""
     size = len(rates_up) + 1
     generator = np.diag(rates_up, 1) + np.diag(rates_down, -1)
     generator -= np.diag(generator.sum(axis=1))
@@ -226,5 +226,5 @@ def test_a_quantile_with_few_sources_is_where_the_tail_is_what_is_left(
     times = engset_sojourn_quantile(probability, sources, ratio, 2.5)
     tail = engset_sojourn_tail(times, sources, ratio, 2.5)
     assert tail == pytest.approx(1.0 - probability, rel=1e-9)
-    if sources == 1:  # it shares with none
+    if sources == 1:  # it shares with no other
         assert times == pytest.approx(-2.5 * np.log1p(-probability))

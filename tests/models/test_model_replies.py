@@ -1,4 +1,4 @@
-"""The contenders of a cell with TCP: ACKs that go at once, by a slow count of slots; limits."""
+"""Contenders of a cell with TCP: ACKs sent at once, by a slot-by-slot count; limits."""
 
 import random
 
@@ -13,10 +13,10 @@ BITS = 8 * 1448
 
 
 def counted(w0: int, d: int, connections: int, acks: int) -> tuple[float, float]:
-    """The share of ACKs that go at once, and of segments after which one meets a draw of 0.
+    """Return the share of ACKs sent at once, and of segments after which one meets a draw of 0.
 
-    Slot by slot: an access point that always has a segment, stations whose backoff runs after each
-    of their ACKs. Windows do not double.
+    Slot by slot: the access point always has a segment, and a station's backoff runs after each of
+    its ACKs. Windows do not double.
     """
     stream = random.Random(4)
     ap = stream.randrange(w0)
@@ -25,7 +25,7 @@ def counted(w0: int, d: int, connections: int, acks: int) -> tuple[float, float]
     while sent < acks:
         ready = [one for one in range(connections) if waiting[one] and not backoffs[one]]
         if len(ready) + (ap == 0) > 1:
-            # A collision: all draw again.
+            # A collision: all draw a new backoff.
             for one in ready:
                 backoffs[one] = stream.randrange(w0)
             if ap == 0:
@@ -35,7 +35,7 @@ def counted(w0: int, d: int, connections: int, acks: int) -> tuple[float, float]
             waiting[ready[0]] -= 1
             backoffs[ready[0]] = stream.randrange(w0)
         elif ap == 0:
-            # Segments come in trains of d, the stations one after the other.
+            # Segments come in bursts of d, one station after the other.
             one = segments // d % connections
             segments += 1
             ap = stream.randrange(w0)
@@ -54,7 +54,7 @@ def counted(w0: int, d: int, connections: int, acks: int) -> tuple[float, float]
 
 @pytest.mark.parametrize(
     ("w0", "d", "connections", "most"),
-    # Of one download the next segments may come while an ACK waits, which the form leaves out.
+    # With one download the next segments may arrive while an ACK waits, which the model leaves out.
     [(16, 2, 1, 0.07), (32, 2, 1, 0.05), (16, 4, 1, 0.01), (16, 1, 3, 0.02), (16, 2, 5, 0.01)],
 )
 def test_the_share_at_once_is_counted(w0: int, d: int, connections: int, most: float) -> None:
@@ -72,11 +72,11 @@ def test_no_ack_at_once_is_one_contender_and_an_ack_for_each_d_segments() -> Non
 
 
 def test_goodput_of_acks_at_once_by_hand() -> None:
-    # Of 16 ACKs one meets the access point, which draws from 32 slots then: 15.5 on average.
+    # One of 16 ACKs meets the access point, which then draws from 32 slots: 15.5 on average.
     cell = download(DATA, ACK, w0=16, d=2, at_once=1.0)
     collided = 1 / 32
     found = goodput(cell, BITS, w0=16, m=6, retries=7)
-    # That ACK contends then, and meets the access point once more in few of its slots.
+    # That ACK then contends, and meets the access point again in a few of its slots.
     slots = 7.5 + 15.5 * collided
     segment_s = slots * 9e-6 + (1 + collided) * DATA.success_s + ACK.success_s / 2
     assert found == pytest.approx(BITS / segment_s, rel=5e-3)

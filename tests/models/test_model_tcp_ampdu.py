@@ -1,4 +1,4 @@
-"""TCP over A-MPDUs: cases that can be worked out, limits that must hold, and what is refused."""
+"""TCP over A-MPDUs: cases computed by hand, limits, and rejected arguments."""
 
 from math import factorial
 from typing import Any
@@ -25,24 +25,24 @@ def ask(n: int, window: int, d: int, of: Times | None = None, **keys: str | floa
 
 @pytest.mark.parametrize("direction", ["download", "upload"])
 def test_one_station_whose_window_fits_takes_turns_with_the_access_point(direction: str) -> None:
-    """44 segments, and 22 ACKs for them: 2 accesses with 7.5 slots of backoff, no collision."""
+    """44 segments and 22 ACKs for them: 2 accesses with 7.5 slots of backoff, no collision."""
     said = ask(1, 44, 2, direction=direction)
     cycle = (100 + 28 * 44) + (100 + 22) + 2 * 7.5 * 9
     assert float(said.segments_per_s) == pytest.approx(44 / cycle * 1e6)
     assert float(said.segments_per_ppdu) == 44
     assert float(said.acks_per_ppdu) == 22
     assert float(said.collision_probability) == 0.0
-    # With an ACK for 8 segments 40 of 44 go round: 4 wait at the receiver for the next.
+    # With an ACK for 8 segments 40 of 44 circulate: 4 wait at the receiver for more.
     assert float(ask(1, 44, 8).segments_per_ppdu) == pytest.approx(40)
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_windows_that_fit_are_tokens_of_which_the_stations_hold_a_poisson_number(n: int) -> None:
-    """One PPDU moves a window: j of n are the stations', with weight 1/j!; the access point has
-    something unless all are. In a state k nodes contend, and a slot has a success with probability
-    k tau (1 - tau)^(k-1), while the chain of successes leaves the state at rate k: so a state has
-    weight 1/(j! tau (1 - tau)^(k-1)) slots. The access point's attempts meet one of j stations.
-    """
+    """One PPDU carries a whole window. Stations hold j of n windows with weight 1/j!; the access
+    point has data unless they hold all. In a state k nodes contend, a slot succeeds with
+    probability k tau (1 - tau)^(k-1), and the chain of successes leaves the state at rate k. So a
+    state has weight 1/(j! tau (1 - tau)^(k-1)) in slots. The access point's attempts meet one of j
+    stations."""
     stations = np.arange(n + 1.0)
     ap = (stations < n).astype(float)
     tau = np.asarray(fixed_point(stations + ap, W0, M, RETRIES).tau)
@@ -60,7 +60,7 @@ def test_windows_that_fit_are_tokens_of_which_the_stations_hold_a_poisson_number
     ("asked", "segments", "accesses"),
     [
         # Access point and station are equally likely to be next, and a station sends all its ACKs
-        # in one access. So there are half as many accesses for ACKs as for data.
+        # in one access. So ACKs need half as many accesses as data.
         ((1, 20_000, 8, times(segments=32, acks=10_000)), 32, 0.5),
         # Without aggregation each ACK needs an access.
         ((4, 100, 2, times(segments=1, acks=1)), 1, 0.5),
@@ -75,23 +75,23 @@ def test_accesses_for_acks(asked: tuple[Any, ...], segments: int, accesses: floa
 def test_more_segments_for_an_ack_never_cost_goodput_where_they_divide_the_window() -> None:
     rates = [float(ask(5, 64, d).segments_per_s) for d in (1, 2, 4, 8, 16)]
     assert rates == sorted(rates)
-    # Without ACKs there is one sender. A larger window changes little.
+    # Without ACKs there is only one sender. A larger window changes little.
     assert rates[-1] < float(ask(5, 64, 1, acks="none").segments_per_s)
     alone = ask(20, 44, 2, acks="none")
     assert float(alone.segments_per_s) == pytest.approx(44 / (100 + 28 * 44 + 7.5 * 9) * 1e6)
     few, *many = (ask(3, window, 2).segments_per_s for window in (300, 701, 2001, 10_000))
     assert all(few < rate < 1.1 * few for rate in many)
-    # An array gives the same as its numbers one by one.
+    # An array gives the same values as its elements.
     both = throughput([1, 5], 44, [[1], [2]], times(), slot_s=SLOT, w0=W0, m=M, retries=RETRIES)
     assert both.segments_per_s[1, 1] == float(ask(5, 44, 2).segments_per_s)
     assert both.n.tolist() == [[1, 5], [1, 5]]
 
 
 def test_a_window_that_fits_into_a_ppdu_goes_round_its_path_as_one() -> None:
-    """Its segments are sent together, acknowledged together, and come back together: 64 of them in
-    100 + 28 * 64 us, 100 + 32 us for 32 ACKs, and the path's 1 ms. What meets an idle channel is
-    sent without a backoff, the data without AIFS too but at a slot boundary, half a slot later on
-    average; else there are two backoffs of 7.5 slots.
+    """Its segments are sent, acknowledged and returned together: 64 of them in 100 + 28 * 64 us,
+    100 + 32 us for 32 ACKs, and 1 ms of path. On an idle channel nothing needs a backoff; data also
+    skips AIFS but starts at a slot boundary, half a slot later on average. Otherwise there are two
+    backoffs of 7.5 slots.
     """
     path = {"path_s": 1e-3, "aifs_s": 43e-6}
     cycle = 100 + 28 * 64 + 100 + 32 + 1000
@@ -105,8 +105,8 @@ def test_a_window_that_fits_into_a_ppdu_goes_round_its_path_as_one() -> None:
 
 
 def test_windows_of_two_ppdus_pass_each_other_where_the_path_is_long() -> None:
-    """128 segments are two PPDUs of 64. In 5 ms on the wire and 2 ms on the air neither meets the
-    other again once they are apart, and nothing brings them back together.
+    """128 segments are two PPDUs of 64. With 5 ms of path and 2 ms of airtime they do not meet
+    again once they are apart, and nothing brings them back together.
     """
     said = ask(1, 128, 2, path_s=5e-3, at_once=True)
     cycle = 100 + 28 * 64 + 100 + 32 + 5000
@@ -122,7 +122,7 @@ def test_no_path_lets_more_pass_than_the_windows_in_its_round_trip(
 ) -> None:
     said = ask(n, window, d, path_s=path_s, direction=direction)
     assert 0 < float(said.segments_per_s) < n * window / path_s
-    # The path lets nothing pass that the air does not, but for windows that it keeps from waiting.
+    # The path cannot raise the channel's throughput, except that it spaces out windows.
     assert float(said.segments_per_s) < 1.1 * float(
         ask(n, window, d, direction=direction).segments_per_s
     )
@@ -133,7 +133,7 @@ def test_no_path_lets_more_pass_than_the_windows_in_its_round_trip(
 @pytest.mark.parametrize(("window", "d"), [(1, 1), (3, 2), (44, 16), (64, 64), (1000, 3)])
 @pytest.mark.parametrize("n", [1, 2, 50])
 def test_nothing_is_gained_or_lost(direction: str, window: int, d: int, n: int) -> None:
-    """As many segments are acknowledged as are delivered; no PPDU is beyond its limits."""
+    """As many segments are acknowledged as are delivered, and no PPDU exceeds its limits."""
     said = ask(n, window, d, direction=direction)
     acked = float(said.ack_accesses * said.acks_per_ppdu) * d
     assert acked == pytest.approx(float(said.segments_per_ppdu))
