@@ -1,4 +1,4 @@
-"""CUBIC by RFC 9438 in Python: a second writing of the core's, for equal bits.
+"""CUBIC by RFC 9438 in Python: a second implementation with the same bits as the core's.
 
 Windows are in segments, times in seconds, both in binary64. Operations have the order of the core.
 """
@@ -15,7 +15,7 @@ ALPHA = 3.0 * (1.0 - BETA) / (1.0 + BETA)
 
 
 def cbrt(x: float) -> float:
-    """The cube root, rounded to nearest as the core's library rounds it: libm may miss an ulp."""
+    """Return the cube root, rounded to nearest like the core's library: libm may be an ulp off."""
     root: float = x ** (1 / 3)
     around = (math.nextafter(root, 0.0), root, math.nextafter(root, math.inf))
     for low, high in pairwise(around):
@@ -38,7 +38,7 @@ class Cubic(airtcp.congestion.Reno):
         self.k = self.origin = self.w_est = 0.0
 
     def on_ack(self, window: airtcp.congestion.Window, event: airtcp.congestion.Event) -> None:
-        """Grows in slow start as Reno does, then along the curve, and not while data is wanting."""
+        """Grow in slow start like Reno, then along the curve, unless the window is not full."""
         if window.in_slow_start:
             super().on_ack(window, event)
         elif not event.was_full:
@@ -53,7 +53,7 @@ class Cubic(airtcp.congestion.Reno):
             window.cwnd += gained
 
     def growth(self, event: airtcp.congestion.Event, cwnd: float, acked: float) -> float:
-        """The segments by which the window grows: sections 4.2 to 4.5 and 5.8."""
+        """Return the segments by which the window grows: sections 4.2 to 4.5 and 5.8."""
         if self.start is None:
             self.start, self.w_est = event.now_ns, cwnd
             below = cwnd < self.w_max
@@ -70,14 +70,14 @@ class Cubic(airtcp.congestion.Reno):
         return (target - cwnd) / cwnd * acked
 
     def w_cubic(self, t: float) -> float:
-        """W_cubic of Figure 1."""
+        """Return W_cubic of Figure 1."""
         d = t - self.k
         return C * d * d * d + self.origin
 
     def reduce(
         self, window: airtcp.congestion.Window, event: airtcp.congestion.Event, flight: int
     ) -> None:
-        """Keeps seven tenths of what is under way, with fast convergence: sections 4.6 and 4.7."""
+        """Keep seven tenths of the flight size, with fast convergence: sections 4.6 and 4.7."""
         cwnd = window.cwnd / event.mss
         self.cwnd_prior = cwnd
         self.w_max = cwnd * (1.0 + BETA) / 2.0 if cwnd + 1.0 <= self.w_max else cwnd
@@ -85,18 +85,18 @@ class Cubic(airtcp.congestion.Reno):
         self.start, self.fraction = None, 0.0
 
     def on_loss(self, window: airtcp.congestion.Window, event: airtcp.congestion.Event) -> None:
-        """Reduces the window."""
+        """Reduce the window."""
         assert event.flight_size is not None
         self.reduce(window, event, event.flight_size)
 
     def on_timeout(self, window: airtcp.congestion.Window, event: airtcp.congestion.Event) -> None:
-        """Reduces the window, after which there is no plateau: section 4.8."""
+        """Reduce the window; afterwards there is no plateau: section 4.8."""
         if event.flight_size is not None:
             self.reduce(window, event, event.flight_size)
         self.w_max, self.start = 0.0, None
 
     def on_idle(self, window: airtcp.congestion.Window, event: airtcp.congestion.Event) -> None:
-        """Begins from the restart window, with another stage."""
+        """Begin from the restart window, with a new epoch."""
         window.cwnd = min(window.cwnd, event.initial_window)
         self.start, self.fraction = None, 0.0
 

@@ -104,7 +104,7 @@ class Parameters:
         return on_the_air + (frames - 1) * self.sifs_ns + frames * self.propagation_ns
 
     def third_party_wait_ns(self) -> int:
-        """What those wait after a collision who took no part in it."""
+        """How long stations that took no part in a collision wait after it."""
         return {
             "eifs": self.eifs_ns,
             "difs": self.difs_ns,
