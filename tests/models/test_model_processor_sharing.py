@@ -203,7 +203,7 @@ def test_the_mean_with_few_sources_is_the_integral_of_the_tail() -> None:
 
 def test_a_flow_beside_one_other_source_is_a_chain_of_two_states() -> None:
     ratio, times = 0.7, [0.0, 0.3, 2.0, 9.0]
-    # Alone, another may come; two leave at half the rate each. The other is found as it is alone.
+    # Alone, another may come; two leave at half the rate each. An arrival sees the other alone.
     rates = np.array([[-1.0 - ratio, ratio], [0.5, -1.0]])
     found = np.array([1.0, ratio]) / (1.0 + ratio)
     tail = engset_sojourn_tail(times, 2, ratio)
