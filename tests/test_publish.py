@@ -9,7 +9,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
@@ -27,31 +26,11 @@ LOCKED = [
     for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
     if not line.startswith("#")
 ]
-#: Conda-forge's names for some packages of PyPI.
-CONDA_NAMES = {"matplotlib": "matplotlib-base", "duckdb": "python-duckdb"}
-
-
-def bounds(dependencies: list[str]) -> dict[str, str]:
-    """Return the minimum versions of packages, under their Conda names."""
-    pairs = (re.fullmatch(r"([\w-]+)(>=.*)", one).groups() for one in dependencies)
-    return {CONDA_NAMES.get(name, name): bound for name, bound in pairs}
 
 
 def test_developers_have_the_packages_of_every_extra() -> None:
     extras = {one for extra in EXTRAS.values() for one in extra}
     assert {one for one in extras if not one.startswith("airtcp[")} <= set(GROUPS["dev"])
-
-
-def test_the_conda_recipe_has_our_version_and_needs_what_we_need() -> None:
-    yaml = pytest.importorskip("yaml", reason="PyYAML comes with Dask")
-    recipe = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
-
-    assert recipe["context"]["version"] == table("Cargo.toml")["workspace"]["package"]["version"]
-    run = dict(line.split(" ") for line in recipe["requirements"]["run"])
-    assert run.pop("python") == PROJECT["requires-python"]
-    assert run == bounds(PROJECT["dependencies"])
-    if_there = dict(line.split(" ") for line in recipe["requirements"]["run_constraints"])
-    assert if_there == bounds(EXTRAS["sweeps"])
 
 
 def module(path: str) -> ModuleType:
