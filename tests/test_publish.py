@@ -1,7 +1,6 @@
 """Published metadata agree everywhere: versions, dependencies, steps of a release."""
 
 import importlib.util
-import re
 import shutil
 import subprocess
 import tomllib
