@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from statistics import fmean
+from types import SimpleNamespace
 from typing import Any
 
 import airtcp
@@ -12,14 +13,22 @@ from airtcp.cli.show import simulated as show
 from airtcp.compare import compare
 from airtcp.messages.run import observations
 from airtcp.present import summary
-from airtcp.present.cautions import _polling, cautions
-from airtcp.present.sense import sanity
+from airtcp.present.cautions import (
+    _not_steady,
+    _polling,
+    _time_by_littles_law,
+    _unfinished,
+    cautions,
+)
+from airtcp.present.sense import _gains, sanity
+from airtcp.present.silence import Silence
 from airtcp.present.summary import simulation_lines
 from airtcp.results.least import endless_goodputs, least_bps
 from airtcp.results.objects import SimulationResult
 from airtcp.run.glance import glance
 from airtcp.run.simulate import simulate
 from airtcp.scenario import loads
+from airtcp.stats import Interval
 from bases import BULK, SATURATED, cell, example, short_example
 from wing import with_papers
 
@@ -59,6 +68,62 @@ def test_contention_free_periods_that_do_little_are_told(carried, exchanges, vai
     assert said in "".join(told)
 
 
+def mean(value: float) -> Interval:
+    return Interval(value, None, None, 1)
+
+
+@pytest.mark.parametrize(("p99_s", "said"), [(4.9, ""), (5.1, "run too short (100 s)")])
+def test_transfers_that_take_a_twentieth_of_the_run_are_told(p99_s: float, said: str) -> None:
+    simulation = SimpleNamespace(
+        metrics={"transfer_time_p99_s": mean(p99_s)}, estimates={"transfer_time_s": None}
+    )
+    result: Any = SimpleNamespace(simulation=simulation)
+
+    told = _unfinished(result, 100.0)
+
+    assert len(told) == bool(said)
+    assert said in "".join(told)
+
+
+@pytest.mark.parametrize(
+    ("kind", "active", "expected"), [("web", 1.09, None), ("web", 1.11, 1.11), ("bulk", 9.0, None)]
+)
+def test_littles_law_tells_of_transfers_that_are_missing(kind, active, expected):
+    """100 transfers of 1 s ended in 100 s: there are more if more were in progress than one."""
+    flows = [SimpleNamespace(application=SimpleNamespace(kind=kind))]
+    run = SimpleNamespace(duration_ns=50 * 10**9)
+    metrics = {"transfer_time_s": mean(1.0), "active_flows": mean(active)}
+    counts = {"transfers": 100}
+    simulation = SimpleNamespace(metrics=metrics, counts=counts, replications=2)
+    scenario = SimpleNamespace(flows=flows, run=run)
+    result: Any = SimpleNamespace(simulation=simulation, scenario=scenario)
+
+    assert _time_by_littles_law(result) == (expected and pytest.approx(expected))
+
+
+@pytest.mark.parametrize(
+    ("enough_s", "bounds", "said"),
+    [
+        (61.2, ["rtt_s"], "Values marked ≥ are lower bounds. Use --set run.duration=62s."),
+        (None, [], "Use a longer run and a longer warm-up."),
+    ],
+)
+def test_an_unsteady_run_is_told_how_long_would_do(enough_s, bounds, said):
+    record = {"simulate_s": enough_s, "at_least": bounds, "reason": "it grows"}
+    assert _not_steady(record, 8.0) == f"run too short (8.00 s): it grows. {said}"
+
+
+@pytest.mark.parametrize(("gain", "is_told"), [(1.19, False), (1.2, True), (None, False)])
+def test_a_gain_of_a_fifth_is_worth_telling(gain: float | None, is_told: bool) -> None:
+    simulation: Any = SimpleNamespace(estimates={"goodput_bps": SimpleNamespace(gain=gain)})
+    assert ("variance reduction: 1.2× (" in _gains(simulation)) == is_told
+
+
+@pytest.mark.parametrize(("count", "named"), [(3, "a, b, c"), (5, "a, b, c and 2 more")])
+def test_three_silent_flows_are_named(count: int, named: str) -> None:
+    assert str(Silence(tuple("abcde"[:count]), "why", "")) == f"no data of {named} arrives: why"
+
+
 @pytest.mark.parametrize(("path", "is_told"), [("path = ['line']", False), ("", True)])
 def test_a_link_that_no_flow_crosses_is_told(path: str, is_told: bool) -> None:
     line = '[links.line]\nrate = "50 Mb/s"'
@@ -74,6 +139,7 @@ def test_a_link_that_no_flow_crosses_is_told(path: str, is_told: bool) -> None:
     [
         ("s/upload flow_goodput > 2.1 Mb/s", "send 2.00 Mb/s"),
         ("s/upload goodput > 4.1 Mb/s", "send 4.00 Mb/s"),
+        ("s/upload goodput > 4 Mb/s", "send 4.00 Mb/s"),
         ("s/upload goodput > 3.9 Mb/s", ""),
         ("s/upload flow_goodput < 9 Mb/s", ""),
         # Two of the five flows are TCP.

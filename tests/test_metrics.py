@@ -1,7 +1,7 @@
 """The text of metric values and labels."""
 
 import pytest
-from airtcp.amounts import duration, percent, quantity, quantity_with_interval
+from airtcp.amounts import duration, percent, quantity, quantity_with_interval, short_percent
 from airtcp.labels import label_of, spellings, spoken
 from airtcp.metrics import METRICS
 from airtcp.stats import Interval
@@ -12,6 +12,7 @@ from airtcp.stats import Interval
     [
         (2_312_345.0, "b/s", "2.312 Mb/s"),
         (999.0, "b/s", "999.0 b/s"),
+        (1e6, "b/s", "1.000 Mb/s"),
         (0.0, "b/s", "0 b/s"),
         (0.0, "s", "0 s"),
         (0.1164, "s", "116.4 ms"),
@@ -35,6 +36,7 @@ def test_quantities(value: float | None, unit: str, text: str) -> None:
         (Interval(1.07, 0.88, 1.26, 20), "s", "1.07 ± 0.19 s"),
         (Interval(0.102, 0.068, 0.136, 20), "s", "102 ± 34 ms"),
         (Interval(-146.0, -14_799.0, 14_507.0, 3), "b/s", "0 ± 15 kb/s"),
+        (Interval(5.0, -9_985.0, 9_995.0, 3), "b/s", "5 ± 9990 b/s"),
         (Interval(10.0, 10.0, 10.0, 5), "", "10.00 ± 0"),
         (Interval(0.0, 0.0, 0.0, 5), "", "0"),
         (Interval(0.0193, 0.0136, 0.025, 5), "%", "1.93 ± 0.57 %"),
@@ -56,6 +58,8 @@ def test_quantities_with_their_interval(interval: Interval, unit: str, text: str
         (-0.000_001, True, "+0.00 %"),
         (-0.000_001, False, "0.00 %"),
         (0.263, False, "26.3 %"),
+        (0.01, False, "1.0 %"),
+        (9.99, False, "999.0 %"),
         (28.65, True, "+2865 %"),
         (None, True, "–"),
     ],
@@ -64,13 +68,25 @@ def test_percentages(fraction: float | None, signed: bool, text: str) -> None:
     assert percent(fraction, signed) == text
 
 
+@pytest.mark.parametrize(
+    ("fraction", "text"),
+    [(0.0, "0 %"), (0.0096, "0.96 %"), (0.00996, "1.0 %"), (0.0994, "9.9 %"), (0.1, "10 %")],
+)
+def test_short_percentages(fraction: float, text: str) -> None:
+    assert short_percent(fraction) == text
+
+
 DURATIONS = {
     0.0421: "42.1 ms",
     0.42: "0.42 s",
     9.994: "9.99 s",
-    84.0: "84 s",
+    10.0: "10 s",
+    119.4: "119 s",
+    120.0: "2 min",
     650.0: "10 min 50 s",
     480.0: "8 min",
+    7_199.0: "119 min 59 s",
+    7_200.0: "2 h 00 min",
     73_200.0: "20 h 20 min",
 }
 

@@ -10,6 +10,7 @@ import airtcp
 import numpy as np
 import pytest
 from airtcp.conditions import read_condition
+from airtcp.judge import growth as growing
 from airtcp.judge.targets import EXPECTED, expected
 from airtcp.judge.verdicts import (
     _of_those_who_wait,
@@ -43,6 +44,7 @@ def judged(text: str, *interval: float | None) -> Judged:
         ("goodput > 2 Mb/s", (2.2e6, 2.1e6, 2.3e6), "holds", 0.1),
         ("goodput > 2 Mb/s", (1.5e6, 1.4e6, 1.9e6), "fails", -0.25),
         ("goodput > 2 Mb/s", (2.1e6, 1.9e6, 2.3e6), "unknown", 0.05),
+        ("goodput > 2 Mb/s", (2.1e6, 2.0e6, 2.2e6), "unknown", 0.05),
         ("transfer_time < 2 s", (1.5, 1.1, 1.9), "holds", 0.25),
         ("transfer_time < 2 s", (2.5, 2.1, 2.9), "fails", -0.25),
         # One replication has no interval.
@@ -318,6 +320,53 @@ def test_growth_ends_where_plan_says() -> None:
     assert growth.present == 4
     assert growth.holds_at < growth.fails_at <= 1.15 * growth.holds_at + 1
     assert 0.85 * growth.holds_at <= exact.answer.value <= 1.15 * growth.fails_at
+
+
+def test_growth_goes_outwards_in_steps_of_1_6_and_inwards_until_15_percent_are_left() -> None:
+    """Twenty stations meet all targets, more do not: 10, 16, 26; then 20, 23 by square roots."""
+    asked = []
+
+    def seen(stations: int) -> Any:
+        asked.append(stations)
+        return growing._Seen("holds" if stations <= 20 else "fails")
+
+    looks: Any = SimpleNamespace(seen=seen)
+    ends: Any = growing._outwards(looks, 10, 1)
+    narrow = growing._narrowed(looks, ends)
+
+    assert (ends.good, ends.bad) == (16, 26)
+    assert (narrow.good, narrow.bad) == (20, 23)
+    assert asked == [10, 16, 26, 20, 23]
+    assert growing._outwards(looks, 21, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "whole", "state", "missed"),
+    [
+        # Half of 2 Mb/s are missing, and a third of 0.9.
+        ((1e6, 0.6), True, "fails", "goodput > 2 Mb/s"),
+        ((1.9e6, 0.6), True, "fails", "jain_index > 0.9"),
+        ((2.1e6, 0.95), True, "holds", None),
+        ((2.1e6, 0.95), False, "unknown", None),
+        ((2.1e6, None), True, "unknown", None),
+    ],
+)
+def test_a_look_at_more_stations_names_the_target_that_is_missed_by_most(
+    values, whole, state, missed, monkeypatch
+):
+    texts = ("goodput > 2 Mb/s", "jain_index > 0.9")
+    targets = [Target(read_condition(text)) for text in texts]
+    known = dict(zip(("goodput_bps", "jain_index"), values, strict=True))
+    told = {name: Interval(mean, None, None, 1) for name, mean in known.items()}
+    glance = SimpleNamespace(
+        events=1, reached=whole, settled=True, interval=lambda metric, *_: told[metric]
+    )
+    monkeypatch.setattr(growing, "glance", lambda *_, **__: glance)
+    scenario: Any = SimpleNamespace(with_stations=lambda number: number)
+
+    found = growing._Looks(scenario, targets, 1e9).seen(4)
+
+    assert (found.state, found.target and found.target.text) == (state, missed)
 
 
 def run(tmp_path: Path, targets: str, *arguments: str) -> Any:

@@ -269,6 +269,13 @@ def test_a_cause_restores_targets_or_brings_them_nearer(before, after, told):
         # restores a target, causes with much larger gains come first.
         ([("distance", 1, 4.0), ("rts", 1, 1.1)], ["rts", "distance"]),
         ([("rts", 0, 1.1), ("distance", 0, 4.0)], ["distance", "rts"]),
+        ([("rts", 0, 3.5), ("distance", 0, 4.0)], ["distance", "rts"]),
+        ([("distance", 0, 4.0), ("rts", 0, 3.7)], ["rts", "distance"]),
+        # A pair is as specific as its less specific cause.
+        (
+            [("bursts + distance", 1, 4.0), ("rts + edca", 1, 4.0)],
+            ["rts + edca", "bursts + distance"],
+        ),
     ],
 )
 def test_the_order_of_causes(found, order):

@@ -7,17 +7,20 @@ import os
 import signal
 import statistics
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import airtcp
 import pytest
-from airtcp.judge.decide import MOST, decide
+from airtcp.judge import decide as deciding
+from airtcp.judge.decide import MOST, SURELY, Times, _longer, _next, decide, first_times
 from airtcp.judge.outcome import outcome_of
 from airtcp.judge.race import cost
 from airtcp.present.silence import silences
 from airtcp.results import SimulationResult
 from airtcp.results.advice import Advice
 from airtcp.scenario import loads
+from airtcp.stats import Interval
 from bases import cell, short_example
 from test_causes import BULK, LINUX, NETWORKS, SPEECH, flow
 
@@ -307,6 +310,73 @@ def states(scenario: dict[str, Any]) -> tuple[list[str], SimulationResult]:
     """Return the states of all targets, and the result that decided them."""
     result = decide(airtcp.load(scenario))
     return [one.state for one in airtcp.verdict(result).targets], result
+
+
+@pytest.mark.parametrize(
+    ("application", "times"),
+    [
+        (BULK, Times(5.0, 20.0, 4)),
+        (BULK | {"size": "1 MB"}, Times(0.0, 30.0, 4)),
+        ({"kind": "web", "size": "30 kB", "think_time": "8 s"}, Times(10.0, 30.0, 4)),
+        ({"kind": "web", "size": "30 kB", "think_time": "40 s"}, Times(20.0, 40.0, 4)),
+        ({"kind": "web", "size": "30 kB", "think_time": "90 s"}, Times(30.0, 60.0, 4)),
+    ],
+)
+def test_the_first_round_lasts_as_long_as_its_traffic_wants(application, times):
+    flows = [flow("desk", "download", application)]
+    stations = [{"name": "desk", "count": 1}]
+    tables = {"phy": {"standard": "802.11g"}, "stations": stations, "flows": flows}
+    assert first_times(airtcp.load(tables)) == times
+
+
+@pytest.mark.parametrize(
+    ("times", "budget", "longer"),
+    [
+        (Times(5.0, 20.0, 4), 2e6, Times(10.0, 40.0, 4)),
+        (Times(5.0, 20.0, 4), 1.9e6, None),
+        (Times(40.0, 20.0, 4), 1e9, Times(60.0, 40.0, 4)),
+        (Times(5.0, 3600.0, 4), 1e9, None),
+    ],
+)
+def test_a_longer_round_is_twice_as_long_if_the_budget_has_room(times, budget, longer):
+    assert _longer(times, 1e6, budget) == longer
+
+
+@pytest.mark.parametrize(
+    ("runs", "state", "margin", "steady", "spent", "then"),
+    [
+        (4, "unknown", 0.03, True, 0.0, Times(5.0, 20.0, 8)),
+        # Nearer to its bound no value is worth deciding.
+        (4, "unknown", 0.01, True, 0.0, None),
+        (40, "unknown", 0.03, True, 0.0, Times(5.0, 20.0, 64)),
+        (4, "unknown", 0.03, False, 0.0, Times(10.0, 40.0, 4)),
+        # The budget has room for two more replications, or for none.
+        (4, "unknown", 0.03, True, MOST - 2.5e6, Times(5.0, 20.0, 6)),
+        (4, "unknown", 0.03, True, MOST - 0.5e6, None),
+        # If a target is clearly missed, less work goes into the others.
+        (4, "fails", 0.03, True, SURELY - 0.5e6, None),
+    ],
+)
+def test_the_next_round_has_more_runs_or_longer_ones(
+    runs, state, margin, steady, spent, then, monkeypatch
+):
+    """Each replication is a million of the core's work."""
+    known = Interval(1.0, 0.9, 1.1, runs)
+    target = SimpleNamespace(state="unknown", margin=margin, interval=known)
+    verdict = SimpleNamespace(state=state, targets=[target])
+    for name, value in (("verdict", verdict), ("is_finite", False), ("cost", 1e6)):
+        monkeypatch.setattr(deciding, name, lambda *_, value=value: value)
+    simulation = SimpleNamespace(steadiness=None if steady else {})
+    result: Any = SimpleNamespace(scenario=None, simulation=simulation)
+    replications: Any = [None] * runs
+
+    assert _next(result, Times(5.0, 20.0, runs), spent, replications) == then
+
+
+def test_the_work_of_a_replication_is_attempts_segments_and_events() -> None:
+    counts = {"mac_attempts": 1, "tcp_segments": 2, "events": 4}
+    run: Any = SimpleNamespace(answer={"counts": counts})
+    assert cost(run) == 7.0
 
 
 def test_few_pages_in_steady_state_get_more_runs_not_longer_ones() -> None:
