@@ -21,7 +21,7 @@ from airtcp.run.simulate import simulate
 from airtcp.scenario import Scenario, loads
 from airtcp.stats import Interval
 from airtcp.web.timeline import timeline
-from bases import cell, short_example
+from bases import short_example
 from wing import with_papers
 
 
@@ -79,45 +79,6 @@ def test_the_goodput_of_one_flow_is_told_once_in_a_difference() -> None:
     assert ("flow_goodput_bps", "reader") not in told
     # With three flows the mean per flow differs from the sum.
     assert {("goodput_bps", None), ("flow_goodput_bps", None)} <= told
-
-
-def test_a_neighbour_that_nobody_hears_changes_no_bit_of_a_cell_alone() -> None:
-    short: dict[str, Any] = {"warmup": "100 ms", "duration": "300 ms", "replications": 2}
-    alone = loads(cell(3, standard="802.11ax", **short))
-    guests = """
-        [cells.here]
-        channel = 36
-        [cells.there]
-        channel = 52
-        [[stations]]
-        name = "guest"
-        count = 2
-        cell = "there"
-        [[flows]]
-        stations = "guest"
-        direction = "upload"
-        application = { kind = "bulk" }
-    """
-    beside = loads(cell(3, standard="802.11ax", group='cell = "here"', tables=guests, **short))
-
-    one, both = (simulate(each, threads=1).simulation for each in (alone, beside))
-
-    of_guests, of_laptops = zip(*(run.answer["groups"] for run in both.runs), strict=True)
-    assert list(of_laptops) == [run.answer["groups"][0] for run in one.runs]
-    assert all(group["all"]["goodput_bps"] for group in of_guests)
-
-
-def test_of_hidden_uploads_one_loses_nearly_all_without_rts() -> None:
-    """Without RTS, the weaker station's mean share of both uploads is small."""
-    of = example("hidden-uploads", **{"run.replications": 4, "run.duration": "20 s"})
-
-    def weaker(of: Scenario) -> float:
-        runs = simulate(of, threads=1).simulation.runs
-        goodputs = [[flow["goodput_bps"] for flow in run.answer["flows"]] for run in runs]
-        return fmean(min(each) / sum(each) for each in goodputs)
-
-    assert weaker(of) < 0.05
-    assert weaker(of.vary({"mac.rts_threshold": "0 B"})) > 0.25
 
 
 def test_what_begins_at_once_is_not_laid_to_stations_that_are_not_heard() -> None:

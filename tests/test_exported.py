@@ -1,20 +1,11 @@
 """The public API: what it exports, and that importing it is cheap."""
 
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import airtcp
 import airtcp.results
 import pytest
-
-API = (Path(__file__).parent.parent / "docs" / "reference" / "library.md").read_text(
-    encoding="utf-8"
-)
-
-
-NAMES = re.findall(r"^\.\. auto\w+:: (airtcp\.(?!exceptions)\w+\.\w+)", API, re.MULTILINE)
 
 
 @pytest.mark.slow
