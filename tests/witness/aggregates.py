@@ -1,4 +1,4 @@
-"""Captures of 802.11n and later, and what is in them: PPDUs, A-MSDUs, Block ACK windows."""
+"""Captures of 802.11n and later, and readers for their PPDUs, A-MSDUs and Block ACK windows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BULK, SPREAD = 'application = { kind = "bulk" }', 'start_spread = "0 s"'
 
 
 def text(standard: str, phy: str = "", mac: str = "", errors: str = 'frame_errors = "5 %"') -> str:
-    """Three stations that download and upload."""
+    """Return three stations that download and upload."""
     up = ["[[flows]]", 'name = "up"', 'stations = "a"', 'direction = "upload"']
     return cell(
         3,
@@ -79,7 +79,7 @@ def intact(content: bytes) -> list[Frame]:
 
 
 def ppdus(frames: list[Frame]) -> Iterator[list[Frame]]:
-    """Frames that go at once: the subframes of an A-MPDU have its number."""
+    """Yield frames that are sent together: subframes of an A-MPDU share its number."""
     group: list[Frame] = []
     for frame in frames:
         if group and (frame.ampdu is None or frame.ampdu[0] != group[0].ampdu[0]):
@@ -94,12 +94,12 @@ def ppdus(frames: list[Frame]) -> Iterator[list[Frame]]:
 
 
 def window(name: str) -> int:
-    """Return the number of frames that a Block ACK tells of."""
+    """Return the number of frames that a Block ACK covers."""
     return next((count for count in (1024, 256) if str(count) in name), 64)
 
 
 def packets(frame: Frame) -> Iterator[bytes]:
-    """The IP packets of a data frame, from the subframes of an A-MSDU (9.2.2) if it is one."""
+    """Yield the IP packets of a data frame: one, or the subframes of an A-MSDU (9.2.2)."""
     if not frame.mpdu[24] & 0x80:
         yield frame.mpdu[34:]
         return
@@ -116,5 +116,5 @@ def packets(frame: Frame) -> Iterator[bytes]:
 
 
 def is_data(frame: Frame) -> bool:
-    """Anything but a bare TCP ACK: payload behind the header of TCP, or a SYN."""
+    """Whether a frame has more than bare TCP ACKs: TCP payload, or a SYN."""
     return any(len(ip) > 20 + 4 * (ip[32] >> 4) or bool(ip[33] & 0x02) for ip in packets(frame))

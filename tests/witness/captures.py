@@ -1,6 +1,6 @@
-"""Captures to look at, and a reader of them that shares nothing with the writer.
+"""Scenarios to capture, and a reader of captures that shares no code with the writer.
 
-What lasts how long is written down here once more, from the standard.
+Airtimes are computed here a second time, from the standard.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ think_time = { distribution = "exponential", mean = "200 ms" }, request = "300 B
 FILES = """kind = "ftp", size = { distribution = "exponential", mean = "50 kB" },
 interarrival = { distribution = "exponential", mean = "1 s" }, control = true """.replace("\n", " ")
 
-#: What the tests go through: every kind of frame and header.
+#: The scenarios of the tests: every kind of frame and header.
 SCENARIOS = {
     "downloads": scenario_text("802.11b", 5, flow("download")),
     "uploads, some with RTS": scenario_text(
@@ -155,8 +155,8 @@ SCENARIOS = {
 }
 
 
-#: Of them those that tshark reads in `make test`: each PHY, EDCA, SACK, UDP, beacons, a dialogue.
-#: In `make verify` it reads all.
+#: The scenarios that tshark reads in `make test`: each PHY, EDCA, SACK, UDP, beacons, a dialogue.
+#: `make verify` reads all.
 FOR_TSHARK = (
     "RTS for all, 802.11a",
     "EDCA, SACK, losses",
@@ -168,12 +168,12 @@ FOR_TSHARK = (
 
 
 def capture(text: str, path: Path, **options: Any) -> dict[str, Any]:
-    """Captures replication 0 of a scenario; gives what it answered."""
+    """Capture replication 0 of a scenario, and return its answer."""
     result = simulate(loads(text), threads=1, replications=1, pcap=path, **options)
     return dict(result.simulation.runs[0].answer)
 
 
-#: Of each field of radiotap its size, which is its alignment but for the last.
+#: The size of each radiotap field, and its alignment, equal to the size except for the last.
 FIELDS = {
     0: (8, 8),
     1: (1, 1),
@@ -196,7 +196,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Frame:
-    """A record: start of its PPDU, radiotap's fields by bit, and frame without FCS.
+    """A record: start of its PPDU, radiotap's fields by bit, and the frame without FCS.
 
     `length` includes the FCS, which is None if the record was cut before it. `header_bytes` is
     `header_bits` of the scenario.
@@ -235,7 +235,7 @@ class Frame:
 
     @property
     def ampdu(self) -> tuple[int, int] | None:
-        """Reference number and flags."""
+        """A-MPDU reference number and flags."""
         field = self.fields.get(20)
         return struct.unpack("<IH", field[:6]) if field else None
 
@@ -263,13 +263,13 @@ class Frame:
 
     @property
     def received(self) -> set[int]:
-        """The sequence numbers that a Block ACK tells of."""
+        """Sequence numbers that a Block ACK acknowledges."""
         bits = int.from_bytes(self.mpdu[20:], "little")
         return {(self.number + bit) % 4096 for bit in range(bits.bit_length()) if bits >> bit & 1}
 
     @property
     def packet(self) -> bytes:
-        """The IP packet, behind the header of the data frame, LLC and SNAP."""
+        """The IP packet after the MAC header, LLC and SNAP."""
         assert self.kind == "data"
         return self.mpdu[34 if self.mpdu[0] == 0x88 else 32 :]
 
@@ -286,7 +286,7 @@ class Frame:
 
     @property
     def syn_options(self) -> int:
-        """Bytes of the options of a SYN that `header_bits` does not count."""
+        """Bytes of SYN options, which `header_bits` does not count."""
         is_syn = self.packet[9] == 6 and self.packet[33] & 0x02
         return 20 + 4 * (self.packet[32] >> 4) - self.header_bytes if is_syn else 0
 
@@ -350,7 +350,7 @@ def read(path: Path, header_bytes: int = 40) -> list[Frame]:
 
 
 def airtime_ns(frames: list[Frame]) -> dict[str, int]:
-    """What of the measured time went to what, as `airtime` of a result has it."""
+    """Return the airtime by use within the measured time, like `airtime` of a result."""
     begin, end = WARMUP_S * 1_000_000_000, (WARMUP_S + DURATION_S) * 1_000_000_000
 
     def measured(start: int, finish: int) -> int:
@@ -360,7 +360,7 @@ def airtime_ns(frames: list[Frame]) -> dict[str, int]:
     collided_until = 0
     for frame in frames:
         if frame.bad:
-            # Those of one collision begin together: what they cover counts once.
+            # Frames of a collision begin together; time that they share counts once.
             start = max(frame.start_ns, collided_until)
             parts["collision"] += measured(start, frame.end_ns)
             collided_until = max(collided_until, frame.end_ns)

@@ -1,4 +1,4 @@
-"""Lets the witnesses import what they share, the slow DCF, and the points of the peers."""
+"""Makes shared modules, the slow DCF, and the points of other simulators importable."""
 
 import sys
 from collections.abc import Callable
@@ -16,9 +16,9 @@ for folder in (HERE, HERE.parent / "reference", HERE.parents[1] / "validation"):
 
 @pytest.fixture(scope="session")
 def air(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, dict[str, Any]]]:
-    """The capture of a scenario of `captures.SCENARIOS`, whole frames, and the answer of its run.
+    """Return the capture of a scenario of `captures.SCENARIOS`, and the answer of its run.
 
-    Each is made once: whoever asks for it reads the same file.
+    Each capture has whole frames and is made only once.
     """
     from captures import SCENARIOS, capture
 

@@ -1,8 +1,8 @@
 """Frames last equally long in the core and in the models, to the nanosecond.
 
-The two were written from the same standard and share no line: `airtcp._core.airtime_ns` is Rust,
-`airtcp.airtime` Python, called by models and resolver. Nothing here is random in the core, so the
-bound is equality. The numbers of the standard are worked out beside them.
+The two were written from the same standard and share no code: `airtcp._core.airtime_ns` is Rust,
+`airtcp.airtime` Python, called by models and resolver. Nothing here is random in the core, so
+values must be equal. Comments have the standard's numbers, computed by hand.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def sender(standard: str, phy: str = "", mac: str = "", packet: int = 1500, **ru
 
 
 def resolved(standard: str, phy: str) -> tuple[str, Phy]:
-    """The resolved form for the core, and its PHY for the model."""
+    """Return the resolved form for the core, and its PHY for the model."""
     scenario = loads(sender(standard, phy))
     return scenario.to_json(), Phy.of(scenario.phy)
 
@@ -98,9 +98,9 @@ def test_core_and_model_agree_on_a_papers_own_timing(
 
 @pytest.mark.parametrize("amendment", AMENDMENTS.values(), ids=list(AMENDMENTS))
 def test_core_and_models_have_the_same_amendments(amendment: Amendment) -> None:
-    """Each MCS, number of streams, width and guard interval that any amendment has, and one more.
+    """Each MCS, number of streams, width and guard interval of any amendment, and one more of each.
 
-    Both have it and count equal bits and symbols, or both say that there is none.
+    Core and model have equal bits and symbols, or both say that the rate does not exist.
     """
     text = loads(sender(amendment.standard)).to_json()
     scenario = json.loads(text)
@@ -132,7 +132,7 @@ def test_core_and_models_have_the_same_amendments(amendment: Amendment) -> None:
 
 
 def test_frames_in_2_4_ghz_end_with_a_signal_extension() -> None:
-    """Of aSignalExtension, 6 us, which those in 5 GHz lack."""
+    """The extension, aSignalExtension, is 6 us; frames in 5 GHz have none."""
     lasts = []
     for band in ("5 GHz", "2.4 GHz"):
         text = loads(sender("802.11n", f'band = "{band}"')).to_json()
@@ -155,11 +155,11 @@ def test_frames_in_2_4_ghz_end_with_a_signal_extension() -> None:
 def test_a_whole_exchange_lasts_what_the_model_says(
     standard: str, phy: str, packet: int, rts: bool, delay: str
 ) -> None:
-    """Without backoff (CW = 0) a lone sender is a clock: DIFS, exchange, DIFS, exchange, ...
+    """Without backoff (CW = 0) a lone sender has a fixed period: DIFS plus exchange.
 
-    In a thousand of its periods and one nanosecond the core completes a thousand exchanges, and one
-    fewer in a thousand periods exactly, since the end of a run is not part of it. So the period is
-    the model's to a thousandth of a nanosecond.
+    In a thousand periods plus one nanosecond the core completes a thousand exchanges, and in
+    exactly a thousand periods one fewer, because a run excludes its end. So the period equals the
+    model's to a thousandth of a nanosecond.
     """
     timing = f'{phy}\npropagation_delay = "{delay}"\ncw_min = 0\ncw_max = 0'
     mac = 'rts_threshold = "0 B"' if rts else ""
@@ -178,7 +178,7 @@ def test_a_whole_exchange_lasts_what_the_model_says(
     assert longer["counts"]["mac_exchanges"] == 1000
     assert longer["counts"]["collisions"] == 0
     frame = int(ppdu_time_ns(model, model.data_rate, 8 * packet + 224 + 64))
-    # The airtime split is in fractions; one part in 10^12 is what a float leaves of it.
+    # The airtime shares are floats, precise to one part in 10^12.
     assert exact["airtime"]["data"] == pytest.approx(frame / period, rel=1e-12)
 
 
@@ -196,10 +196,10 @@ ONE_SEGMENT = cell(
 
 
 def test_a_frame_that_finds_the_medium_idle_goes_at_once() -> None:
-    """The standard's rule: idle for DIFS and no backoff pending, so no wait at all.
+    """The standard's rule: after DIFS of idle time and without a pending backoff it does not wait.
 
-    20 + 4 ceil((16 + 8 * (1000 + 40 + 8 + 28) + 6) / 96) = 20 + 4 * 90 us, and 100 ns of travel.
-    """
+    20 + 4 ceil((16 + 8 * (1000 + 40 + 8 + 28) + 6) / 96) = 20 + 4 * 90 us, plus 100 ns of
+    propagation."""
     for run in answers(ONE_SEGMENT):
         [flow] = run["flows"]
         assert flow["transfers"] == 1

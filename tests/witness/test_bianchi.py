@@ -79,17 +79,17 @@ def phy_of(text: str) -> Phy:
 
 @dataclass(frozen=True)
 class ReservedSlot:
-    """Collisions per attempt, and attempts per slot of a sender in the slots that all may use."""
+    """Collisions per attempt, and attempts per slot of a sender in the slots open to all."""
 
     collision_probability: float
     tau: float
 
 
 def reserved_slot(n: int, stages: list[int]) -> ReservedSlot:
-    """Bianchi's fixed point with the slot after a busy period left to who has just sent.
+    """Bianchi's fixed point with the slot after a busy period reserved for the last sender.
 
-    A draw of 0 is an attempt without risk (after a success it is; after a collision nearly so).
-    A draw b >= 1 comes round after b slots that all may use. Stages stay independent.
+    A draw of 0 is an attempt without risk (true after a success, nearly so after a collision). A
+    draw b >= 1 ends after b slots that are open to all. Stages stay independent.
     """
 
     def visits(p: float) -> tuple[float, float, float]:
@@ -118,7 +118,7 @@ def reserved_slot(n: int, stages: list[int]) -> ReservedSlot:
 def test_one_sender_never_collides_and_has_the_theoretical_maximum(
     standard: str, cw_min: int, rts: bool
 ) -> None:
-    """Jun et al. (2003) is exact: DIFS, CWmin/2 slots on average, exchange, and again."""
+    """Jun et al. (2003) is exact: DIFS, CWmin/2 slots on average, exchange, repeated."""
     text = scenario(1, standard=standard, cw_min=cw_min, rts=rts)
     runs = answers(text)
     expected = lone_sender(phy_of(text), 8 * PACKET_BYTES, rts=rts, payload_bits=PAYLOAD_BITS)
@@ -146,7 +146,7 @@ def test_one_sender_never_collides_and_has_the_theoretical_maximum(
 def test_two_senders_follow_their_markov_chain(
     cw_min: int, cw_max: int, retry_limit: int, rts: bool
 ) -> None:
-    """No approximation, so no bound but the interval."""
+    """The chain is exact, so the only tolerance is the confidence interval."""
     text = scenario(2, cw_min=cw_min, cw_max=cw_max, retry_limit=retry_limit, rts=rts, duration=200)
     runs = answers(text)
     exact = two_senders(windows(cw_min, cw_max, retry_limit))
@@ -170,12 +170,12 @@ def test_two_senders_follow_their_markov_chain(
     ("n", "retry_limit"), [(2, 7), (3, 7), (5, 7), (10, 7), (20, 7), (50, 7), (10, 255), (50, 255)]
 )
 def test_collision_probability_against_bianchi(n: int, retry_limit: int) -> None:
-    """The bias has the sign that is explained above, and what explains it leaves 0.003.
+    """The bias has the sign explained above; the explained part leaves at most 0.003.
 
     0.003: what common fate adds to the reserved slot. It is exactly 0.0019 for two senders, by
-    their chain; 0.0029 was the most measured (three senders). In a crowd it has no pair of senders
-    to act on; what is measured there, 0.002 in the other direction, has no explanation here. 255
-    transmissions stand for no limit: one frame of 50 senders in 10^69 meets it.
+    their chain; 0.0029 was the most measured (three senders). In a crowd common fate does not
+    matter; the 0.002 measured there, in the other direction, is unexplained. 255 transmissions mean
+    no limit: one frame of 50 senders in 10^69 meets it.
     """
     runs = answers(scenario(n, packet=200, retry_limit=retry_limit, duration=150))
     retries = None if retry_limit == 255 else retry_limit - 1
@@ -195,11 +195,11 @@ def test_collision_probability_against_bianchi(n: int, retry_limit: int) -> None
 def test_without_stages_the_reserved_slot_is_all_that_is_left(n: int) -> None:
     """CW = 31 for every transmission: no common fate.
 
-    Two senders meet Bianchi himself. More meet the fixed point with the reserved slot, once the
-    attempts there that are not safe are added: after a collision each of the (n-1) tau others that
-    took part draws 0 as well with probability 1/32, which is 0.001 of all attempts of 20 senders
-    and 0.003 of those of 50. The counters are still taken for independent; 0.0005 is left for
-    that (0.0003 was the most measured).
+    Two senders match Bianchi himself. More senders match the fixed point with the reserved slot,
+    after adding its unsafe attempts: after a collision each of the (n-1) tau other participants
+    also draws 0 with probability 1/32, which is 0.001 of all attempts of 20 senders and 0.003 of
+    those of 50. Counters are still assumed independent; 0.0005 is left for that (0.0003 was the
+    most measured).
     """
     runs = answers(scenario(n, packet=200, cw_max=31, duration=150))
     mean, half = interval(metric(runs, "collision_probability"), CONFIDENCE)
@@ -218,12 +218,12 @@ def test_without_stages_the_reserved_slot_is_all_that_is_left(n: int) -> None:
 @pytest.mark.parametrize("rts", [False, True])
 @pytest.mark.parametrize("n", [2, 5, 10, 20, 50])
 def test_goodput_against_bianchi(n: int, rts: bool) -> None:
-    """Bianchi is too high, by no more than the time that the reserved slots take.
+    """Bianchi is too high, by at most the time that the reserved slots take.
 
     One slot for each busy period is 0.9 to 1.3 % of the time. The excess is less, since the model
     has too many collisions, and not significant for 50 senders without RTS, where each of those
-    costs a whole frame. "freezing" has the slot, and is left with what the probability of collision
-    is off: 0.01 of the attempts, which costs 0.2 % of goodput; 0.3 % is the bound.
+    costs a whole frame. "freezing" has the slot, so only the error of its collision probability is
+    left: 0.01 of the attempts, which costs 0.2 % of goodput; 0.3 % is the bound.
     """
     text = scenario(n, rts=rts)
     mean, half = interval(metric(answers(text), "goodput_bps"), CONFIDENCE)

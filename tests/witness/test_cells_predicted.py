@@ -1,7 +1,6 @@
-"""The answers of models for several cells, beside the simulation of random floors and rows of ns-3.
+"""Model predictions for several cells against simulated random floors and rows of ns-3.
 
-TCP in a cell that gets next to nothing is further off than any bound, which the answer says of
-itself.
+TCP in a starving cell can be off by more than any bound, and the prediction says so.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from cells.floors import drawn, scenario
 from cells.rows import NS3
 
 ROWS = Path(__file__).parents[1] / "reference"
-#: The part of what it has alone below which a cell starves.
+#: A cell starves below this fraction of its isolated goodput.
 STARVED = 0.2
 ALONE_BPS = {"udp": 29.93e6, "tcp": 24.78e6}
 
 
 def of_cells(of: Scenario) -> list[float]:
-    """The best goodputs of cells, in b/s; those of TCP need the models of airtcp-papers."""
+    """Return the best goodputs of cells, in b/s; with TCP this needs models of airtcp-papers."""
     if not verbs() and any(flow.tcp is not None for flow in of.flows):
         pytest.skip("airtcp-papers is not installed")
     best = predict(of).best("cell_goodput_bps")
@@ -56,7 +55,7 @@ def test_rows_of_ns3_are_met_by_cells_that_do_not_starve(name: str, expected: fl
 @pytest.mark.parametrize(
     ("file", "rules", "kind", "count", "share", "most"),
     [
-        # Floors for which the chain and the form of TCP were made, and such that nobody had seen.
+        # Floors that the chain and TCP formula were developed on, and floors not seen before.
         pytest.param("random_floors.csv", "ns-3", "udp", 326, 0.99, 0.05, marks=pytest.mark.verify),
         pytest.param(
             "random_floors.csv", "ns-3", "tcp", 326, 0.99, 0.085, marks=pytest.mark.verify
@@ -65,7 +64,7 @@ def test_rows_of_ns3_are_met_by_cells_that_do_not_starve(name: str, expected: fl
         pytest.param(
             "random_floors_31007.csv", "ns-3", "tcp", 328, 0.99, 0.05, marks=pytest.mark.verify
         ),
-        # Those who hear a collision wait longer than those who were in it, which the chain lacks.
+        # Nodes that hear a collision wait longer than its senders, which the chain does not model.
         ("random_floors_standard.csv", "standard", "udp", 328, 0.97, 0.085),
         ("random_floors_standard.csv", "standard", "tcp", 328, 0.9, 0.11),
     ],

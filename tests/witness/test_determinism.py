@@ -1,14 +1,14 @@
-"""Same scenario and seed: the same bytes. Another TCP elsewhere: the same luck here.
+"""Same scenario and seed: the same bytes. Changing TCP elsewhere does not change draws here.
 
-Equality is exact everywhere, so there is no bound. What may differ between two runs of a command
-is `wall_s` and `cpu_s`.
+Equality is exact everywhere, so there is no tolerance. Only `wall_s` and `cpu_s` may differ between
+two runs of a command.
 
 Random numbers come in streams, one for each (seed, replication, entity, purpose), so that remedies
 can be compared on common random numbers. To see the streams from outside, stations of one group
-("late") send one segment each, alone on the air, after the others are done: the time from its
-start to its reception is DIFS, the backoff, and the airtime of the frame, so that the backoff can
-be read off. Had all stations one stream, or were streams counted rather than named, then whatever
-else the scenario does before, or has above it in the file, would change what is drawn.
+("late") send one segment each, alone on the air, after the others are done. The time from start to
+reception is DIFS, the backoff, and the airtime of the frame, so the test can compute the backoff.
+With one stream for all stations, or with numbered instead of named streams, other parts of the
+scenario, or groups above it in the file, would change the draws.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ application = { kind = "udp", packet = "200 B", rate = "saturated" }
 
 
 def without_times(text: str) -> str:
-    """A result without the two numbers that may differ."""
+    """Return a result without the two numbers that may differ."""
     text, found = re.subn(r'"(wall|cpu)_s": [0-9.e+-]+', "", text)
     assert found == 2
     return text
 
 
 def test_one_thread_or_two_the_bytes_are_the_same(tmp_path: Path) -> None:
-    """results.json of one run, what another prints, and what Python gives."""
+    """results.json of one run, the output of another, and the result in Python."""
     mixed = tmp_path / "mixed.toml"
     mixed.write_text(MIXED)
 
@@ -76,21 +76,21 @@ def test_one_thread_or_two_the_bytes_are_the_same(tmp_path: Path) -> None:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     run("--threads", "2", "--out", tmp_path)
-    # The file has its command line, too.
+    # The file also has its command line.
     command = re.compile(r'"command": \[[^]]*\],\s*')
     written = command.sub("", without_times((tmp_path / "results.json").read_text()))
     printed = without_times(run("--threads", "1", "--json"))
     in_python = without_times(simulate(loads(MIXED), threads=2).to_json())
 
     assert written.rstrip() == printed.rstrip() == in_python.rstrip()
-    # A scenario in which things happen.
+    # The scenario has collisions, transfers, retransmissions and drops.
     counts = simulate(loads(MIXED), threads=1).simulation.counts
     assert all(counts[name] > 0 for name in ("collisions", "transfers", "tcp_retransmissions"))
     assert counts["ap_queue_drops"] + counts["wired_drops"] > 0
 
 
 def test_with_and_without_a_trace_the_bytes_are_the_same(tmp_path: Path) -> None:
-    """Of the results on one thread and two, and of traces and captures themselves."""
+    """The results on one thread and two, and the traces and captures themselves."""
     plain = without_times(simulate(loads(MIXED), threads=1).to_json())
     for threads in (1, 2):
         trace, pcap = tmp_path / f"{threads}.csv", tmp_path / f"{threads}.pcap"
@@ -125,12 +125,12 @@ kind = "bulk"
 size = { distribution = "deterministic", value = "1000 B" }
 start = { distribution = "uniform", low = "20 s", high = "29 s" }
 """
-# The same, but of sizes that are drawn.
+# The same with random sizes.
 LATE_SIZES = LATE.replace('"deterministic", value = "1000 B"', '"exponential", mean = "30 kB"')
 
 
 def early(tcp: str = "", direction: str = "upload", count: int = 3, name: str = "early") -> str:
-    """A group that is busy at first, and done after 20 s."""
+    """A group that is busy at first, and finished after 20 s."""
     return f"""
 [[stations]]
 name = "{name}"
@@ -163,7 +163,7 @@ OTHERWISE = {
 
 
 def late(run: Answer) -> list[dict[str, Any]]:
-    """The flows of the group "late"."""
+    """Return the flows of the group "late"."""
     assert all(flow["transfers"] == 1 for flow in run["flows"]), "not done"
     found = [flow for flow in run["flows"] if flow["station"].startswith("late/")]
     assert len(found) == 5
@@ -171,7 +171,7 @@ def late(run: Answer) -> list[dict[str, Any]]:
 
 
 def backoffs(run: Answer) -> list[int]:
-    """The backoffs, in slots, before the frames of the group "late"."""
+    """Return the backoffs, in slots, before the frames of the group "late"."""
     # DIFS; 192 us + ceil(8 * (1000 + 40 + 8 + 28) / 11) us.
     fixed_ns = 50_000 + 192_000 + 783_000
     waits_ns = [round(flow["mean_transfer_time_s"] * 1e9) - fixed_ns for flow in late(run)]
@@ -184,10 +184,10 @@ def ran(text: str, seed: int = 1, replications: int = 1) -> list[Answer]:
 
 
 def test_the_backoffs_can_be_read_off() -> None:
-    """They are what a backoff is: 0 .. 31, all of them, 15.5 on average, anew in each replication.
+    """They cover 0 .. 31, have a mean of 15.5, and differ between replications.
 
-    200 draws that are uniform have a mean within 3.3 * 9.23 / sqrt(200) = 2.2 of that (99.9 %), and
-    show 32 values but for a few: each is missing with probability 0.0017.
+    The mean of 200 uniform draws is within 3.3 * 9.23 / sqrt(200) = 2.2 of that (99.9 %). Nearly
+    all 32 values appear: each is missing with probability 0.0017.
     """
     drawn = [backoffs(run) for run in ran(PLAIN, replications=40)]
     every = [backoff for of in drawn for backoff in of]
@@ -201,7 +201,7 @@ def test_the_backoffs_can_be_read_off() -> None:
 
 @pytest.mark.parametrize("change", OTHERWISE)
 def test_what_others_do_leaves_the_draws_of_late_stations_alone(change: str) -> None:
-    """The backoffs of their first frames, and, where these are drawn, the sizes of their files."""
+    """The backoffs of their first frames, and the sizes of their files if these are random."""
     plain, changed = ran(PLAIN, replications=3), ran(OTHERWISE[change], replications=3)
 
     for before, after in zip(plain, changed, strict=True):
@@ -219,11 +219,11 @@ def test_what_others_do_leaves_the_draws_of_late_stations_alone(change: str) -> 
 
 
 def test_the_order_of_groups_in_the_file_changes_nothing_for_anyone() -> None:
-    """Flows and stations are listed in another order, and are otherwise the same."""
+    """Flows and stations have another order, and are otherwise the same."""
     [before], [after] = ran(PLAIN), ran(OTHERWISE["after"])
 
     def by_name(records: list[dict[str, object]]) -> dict[object, dict[str, object]]:
-        # The access point's goodput is a sum of floats, taken in the order of the flows.
+        # The access point's goodput is a float sum in the order of the flows.
         return {
             record["name"]: record | ({"goodput_bps": None} if record["name"] == "ap" else {})
             for record in records

@@ -1,4 +1,4 @@
-"""ECN (RFC 3168) from end to end: what queues mark, what ends do, and what a capture shows."""
+"""ECN (RFC 3168) end to end: marks in queues, reactions of the ends, and the captured dialogue."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOT_ECT, ECT_0, CE = 0b00, 0b10, 0b11
 
 
 def cell(queue: str, ecn: bool, congestion: str = "reno") -> str:
-    """Two downloads through the access point's queue; windows that would fill it."""
+    """Return two downloads whose windows would fill the access point's queue."""
     tcp = (
         f'variant = "rack", congestion = "{congestion}", receive_window = "256 KiB", '
         f"ecn = {str(ecn).lower()}"
@@ -36,9 +36,9 @@ QUEUES = {
 
 @pytest.mark.parametrize("queue", QUEUES)
 def test_packets_are_marked_instead_of_dropped(queue: str, tmp_path: Path) -> None:
-    """Where the ends know ECN nothing is lost nor sent again, and windows fall by marks alone.
+    """With ECN nothing is lost or retransmitted: only marks reduce the windows.
 
-    RED's upper threshold is out of reach, and CoDel's queue is short of its limit.
+    RED's upper threshold is out of reach, and CoDel's queue stays below its limit.
     """
     marked = answer(tmp_path / "marked.pcap", QUEUES[queue], ecn=True)
     counts = marked["counts"]
@@ -55,8 +55,8 @@ def test_packets_are_marked_instead_of_dropped(queue: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("congestion", ["reno", "cubic"])
 def test_a_capture_shows_the_dialogue(congestion: str, tmp_path: Path) -> None:
-    """Each connection agrees by SYN (ECE, CWR) and SYN+ACK (ECE); new data is ECT(0) or CE, nothing
-    else is; each reduction is told by one CWR, and echoes come between a mark and that.
+    """SYN (ECE, CWR) and SYN+ACK (ECE) negotiate ECN. Only new data is ECT(0) or CE. Each reduction
+    is signalled by one CWR, and echoes appear only between a mark and a CWR.
     """
     path = tmp_path / "air.pcap"
     text = cell(QUEUES["codel"], ecn=True, congestion=congestion).replace('"1 s"', '"0 s"')
@@ -64,7 +64,7 @@ def test_a_capture_shows_the_dialogue(congestion: str, tmp_path: Path) -> None:
     frames = [frame for frame in read(path) if frame.kind == "data" and not frame.bad]
 
     syns = Counter(flags(frame) for frame in frames if flags(frame) & SYN)
-    # The station opens, without data to send; what its SYN is answered by has the ACK.
+    # The station opens and has no data to send; the response to its SYN carries the ACK.
     assert {bits & (ECE | CWR) for bits in syns} == {ECE | CWR, ECE}
     assert syns[SYN | ECE | CWR] == 2
     data = [frame for frame in frames if frame.payload]
@@ -75,23 +75,23 @@ def test_a_capture_shows_the_dialogue(congestion: str, tmp_path: Path) -> None:
     assert abs(told - counts["ecn_reductions"]) <= 2
     assert any(flags(frame) & ECE for frame in frames if not frame.payload)
 
-    # Of one connection: an echo only after a mark, none after CWR until the next.
+    # For each connection: an echo only after a mark, and none between CWR and the next mark.
     for station in {frame.receiver for frame in data}:
         echoing, wrong = False, 0
         for frame in frames:
             if frame.receiver == station and frame.payload:
                 echoing = (echoing and not flags(frame) & CWR) or mark(frame) == CE
             elif frame.transmitter == station and not flags(frame) & SYN:
-                # An ACK that was in the station's queue when the data came says what held before.
+                # An ACK that was queued before the data arrived still has the earlier state.
                 wrong += bool(flags(frame) & ECE) != echoing
         assert wrong < 0.05 * len(data), wrong
 
 
 def mark(frame: Frame) -> int:
-    """The bits of ECN in the IP header (RFC 3168, 5)."""
+    """Return the ECN bits of the IP header (RFC 3168, 5)."""
     return frame.packet[1] & 0b11
 
 
 def flags(frame: Frame) -> int:
-    """The control bits of the TCP header."""
+    """Return the control bits of the TCP header."""
     return frame.packet[33]

@@ -1,16 +1,16 @@
 """The real ns-3 (3.44) with access categories, and with TCP and UDP through a plain access point.
 
-`tests/reference/ns3.csv` holds the rows and its README how they were made. The rules of ns-3 are a
-preset here (`[mac.rules] preset = "ns-3"`), and every row is met under it, most of them within
-their interval or half a percent. What is left is TCP's own:
+`tests/reference/ns3.csv` holds the rows; its README says how they were made. ns-3's rules are a
+preset here (`[mac.rules] preset = "ns-3"`). With it every row is met, most of them within their
+interval or half a percent. The remaining differences come from TCP:
 
-- Five downloads and more overflow the access point's queue. What is lost and when timers expire
-  differs a little between two TCPs: goodput here is 0.3 to 0.7 % higher.
+- Five downloads and more overflow the access point's queue. Losses and timeouts differ a little
+  between the two TCPs: goodput here is 0.3 to 0.7 % higher.
 - Ten uploads with prioritised ACKs: ns-3's TCP sends 1.0 to 1.4 % of the segments twice, though
-  nothing is lost; ours sends hardly any twice. The exchanges of the stations are as many.
+  nothing is lost; ours hardly any. The stations' exchanges are equally many.
 
 Under the standard's rule for packets that are queued before their station's own MAC ACK
-(`arrival_before_own_ack = "busy"`) answers draw a backoff, wait and collide; more uploads starve.
+(`arrival_before_own_ack = "busy"`) TCP ACKs draw a backoff, wait and collide; more uploads starve.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from peers.ns3 import at, run, sample
 from peers.references import Point, Reference
 from peers.samples import interval, metric
 
-#: Rows of three runs or more; fewer say nothing about their spread.
+#: Rows of three runs or more; fewer give no spread.
 ROWS = {
     point: found
     for point, rows in ns3.ROWS.items()
     if point.group != "speed"
     and (found := {name: row for name, row in rows.items() if row.runs >= 3})
 }
-#: The standard's rule in an ns-3 that is otherwise as it is.
+#: ns-3's rules, except for one rule of the standard.
 STANDARD = 'preset = "ns-3", arrival_before_own_ack = "busy"'
-#: Where TCP loses segments or believes so, and does not do the same after it: how far goodput may
-#: be away because of that. See above; exchanges on the air are held to tighter bounds.
+#: Points where TCP loses segments, or assumes a loss, and the two react differently: the allowed
+#: difference of goodput. MAC exchanges have tighter bounds.
 SENT_TWICE = {
     **{
         Point("tcp-download", f"n={n} every=2 control=2Mb/s ap_queue=100"): 0.01
@@ -46,7 +46,7 @@ SENT_TWICE = {
 
 
 def bound(point: Point, name: str, reference: Reference, half: float) -> float:
-    """How far apart the means may be: what the issue asks for, or the joint 95 % interval."""
+    """Return how far the means may differ: a fixed bound, or the joint 95 % interval."""
     joint = math.hypot(reference.half_width, half)
     if name.startswith("goodput"):
         return max(joint, SENT_TWICE.get(point, 0.005) * reference.mean)
@@ -82,22 +82,22 @@ def ours(point: Point, name: str, rules: str) -> float:
 
 @pytest.mark.parametrize("n", [1, 5, 20])
 def test_acks_that_draw_a_backoff_wait_and_collide(n: int) -> None:
-    """Downloads: in ns-3 an ACK is gone before the access point sends again, or nearly always."""
+    """Downloads: in ns-3 an ACK is nearly always sent before the access point sends again."""
     point = Point("tcp-download", f"n={n} every=2 control=2Mb/s ap_queue=100")
     rows = ROWS[point]
 
-    # Every second segment has an answer.
+    # Every second segment gets an ACK.
     assert 0.5 < rows["active_stations_after_ap_success"].mean < 0.7
     active = ours(point, "active_stations_after_ap_success", STANDARD)
     assert active > 1.3 * rows["active_stations_after_ap_success"].mean
     stations = "collision_probability_stations"
-    # Without backoff it collides if the access point draws 0 of 0 .. 31, and then perhaps again.
+    # Without backoff it collides if the access point draws 0 of 0 .. 31, and perhaps again.
     assert 1 / 32 < rows[stations].mean < 1 / 32 + 0.007
     assert ours(point, stations, STANDARD) > 1.3 * rows[stations].mean
 
 
 def test_more_uploads_starve_when_segments_draw_a_backoff() -> None:
-    """A flow that is down to one segment must win a contention for each, and loses some."""
+    """A flow with one segment must win a contention for each segment, and loses some."""
     point = Point("tcp-upload-dcf", "n=10 every=1 ap_queue=20")
 
     for name, sign in (("jain_index", -1), ("starved_flows", 1)):

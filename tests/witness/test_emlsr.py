@@ -1,4 +1,4 @@
-"""Stations with one radio for several links (eMLSR): arithmetic, and laws of networks with them."""
+"""Stations with one radio for several links (eMLSR): arithmetic, and laws of their networks."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from bases import cell
 from test_pcap_ofdma import KIND, TRIGGER
 from witness_tools import malformed, needs_tshark, tshark
 
-#: Of 802.11be in 5 and 6 GHz, in us: SIFS, a slot, and AIFS of AC_BE (AIFSN 3).
+#: 802.11be in 5 and 6 GHz, in us: SIFS, a slot, and AIFS of AC_BE (AIFSN 3).
 SIFS: Final = 16.0
 SLOT: Final = 9.0
 AIFS: Final = SIFS + 3 * SLOT
 CW_MIN: Final = 15
-#: An EHT PPDU of one user at MCS 9 in 20 MHz: 234 subcarriers of 8 bits at 5/6 in 13.6 us.
+#: A single-user EHT PPDU at MCS 9 in 20 MHz: 234 subcarriers of 8 bits at 5/6 in 13.6 us.
 SYMBOL: Final = 13.6
 SYMBOL_BITS: Final = 234 * 8 * 5 // 6
 #: A packet of 1500 bytes in an A-MPDU: delimiter, header and FCS, LLC.
@@ -33,7 +33,7 @@ PACKETS: Final = '{ kind = "udp", packet = "1000 B", rate = "20 Mb/s" }'
 
 
 def _ofdm(size_bytes: int, rate_mbps: int) -> float:
-    """Return the airtime of a frame of 802.11a: 20 us, and symbols of 4 us."""
+    """Return the airtime of an 802.11a frame: 20 us, and symbols of 4 us."""
     return 20.0 + 4.0 * -(-(16 + 8 * size_bytes + 6) // (4 * rate_mbps))
 
 
@@ -45,7 +45,7 @@ def _data(scenario: airtcp.scenario.ResolvedScenario) -> tuple[int, float]:
     symbols = int((5484.0 - preamble) / SYMBOL)
     mpdus = (symbols * SYMBOL_BITS - 16) // MPDU_BITS
     airtime = preamble + SYMBOL * -(-(16 + mpdus * MPDU_BITS) // SYMBOL_BITS)
-    # 1,024 bits do not fit: the window of this many MPDUs has a bitmap of 64 or 256.
+    # 1,024 bits do not fit: a window of this many MPDUs has a bitmap of 64 or 256.
     aggregation = scenario.mac.aggregation
     assert aggregation is not None
     block_ack = _ofdm(aggregation.block_ack_bits // 8, 24)
@@ -76,8 +76,8 @@ def _goodput_bps(text: str) -> float:
 def test_a_download_changes_the_link_with_each_exchange(padding: int) -> None:
     """The backoff of the other link has ended, so it sends at its next slot boundary.
 
-    Before the data: an MU-RTS of 33 bytes and 3 bytes for each microsecond of padding at 6 Mb/s,
-    and a CTS. Slots of a link count from the end of its last exchange but AIFS on.
+    Before the data come an MU-RTS of 33 bytes at 6 Mb/s, with 3 bytes for each microsecond of
+    padding, and a CTS. A link's slots begin AIFS after the end of its own last exchange.
     """
     text = _network(f'emlsr = {{ padding = "{padding} us", switch = "0 us" }}\n')
     mpdus, exchange = _data(loads(text))
@@ -94,10 +94,10 @@ def test_a_download_changes_the_link_with_each_exchange(padding: int) -> None:
 
 @pytest.mark.parametrize("switch", [0, 64, 256])
 def test_an_upload_has_the_shorter_of_two_backoffs(switch: int) -> None:
-    """After each exchange and the switch AIFS, and the rest of a backoff for either link.
+    """After each exchange and the switch: AIFS, and the rest of the backoff of either link.
 
-    The link that did not send has counted a slot for each that passed, and one for the boundary
-    at which AIFS ended.
+    The other link has counted one slot for each that passed, and one for the boundary at the end of
+    AIFS.
     """
     text = _network(f'emlsr = {{ switch = "{switch} us" }}\n', "upload", duration="5 s")
     mpdus, exchange = _data(loads(text))
@@ -123,7 +123,7 @@ def test_one_radio_carries_less_than_one_of_its_links_alone() -> None:
 
 
 def test_a_narrow_link_takes_as_many_turns_as_a_wide_one() -> None:
-    """One link alone carries 105 Mb/s, the other 438; one radio on both carries only 268."""
+    """One link alone has 105 Mb/s, the other 438; one radio on both has only 268."""
     text = _network("emlsr = {}\n").replace("6 GHz/20", "6 GHz/80")
     assert _goodput_bps(text) == pytest.approx(268e6, rel=2e-3)
 
@@ -133,7 +133,7 @@ def test_a_narrow_link_takes_as_many_turns_as_a_wide_one() -> None:
 def test_tshark_reads_the_trigger_of_each_exchange(
     width: int, bandwidth: int, unit: int, tmp_path: Path
 ) -> None:
-    """tshark finds MU-RTS (type 3) of 68 + 256 us; the station answers in its whole channel."""
+    """tshark finds MU-RTS (type 3) of 68 + 256 us; the station responds in its whole channel."""
     file = tmp_path / "one-radio.pcap"
     text = _network('emlsr = { padding = "256 us" }\n', duration="100 ms", replications=1)
     airtcp.simulate(loads(text.replace("GHz/20", f"GHz/{width}")), pcap=file)
@@ -146,7 +146,7 @@ def test_tshark_reads_the_trigger_of_each_exchange(
 
 
 def _drawn(seed: int) -> str:
-    """Two phones with one radio and one with two, which load and send over TCP or UDP."""
+    """Two phones with one radio and one with two, which download and upload over TCP or UDP."""
     pick = random.Random(seed)
     delays = f'padding = "{pick.choice([0, 32, 256])} us", switch = "{pick.choice([16, 64])} us"'
     flows = [

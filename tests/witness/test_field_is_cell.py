@@ -1,8 +1,8 @@
-"""The medium of several cells is that of one, in law, if stations hear each other at one power.
+"""A medium of several cells acts like that of one cell if all nodes receive equal powers.
 
-Saturated stations are compared in Rust (`crates/wlan/tests/field/saturated.rs`), twelve scenarios,
-also exchange by exchange; here are eight with TCP. Cells that hear each other all are one medium of
-the kind of one cell unless powers are known: five of these.
+Rust tests compare twelve scenarios of saturated stations, also exchange by exchange
+(`crates/wlan/tests/field/saturated.rs`); these are eight with TCP. Cells that all hear each other
+use the medium of one cell unless powers are given: five of these scenarios.
 """
 
 import math
@@ -17,8 +17,8 @@ from bases import cell as one_cell
 WEB = reading("200 kB", "200 ms")
 LINUX = 'tcp = { preset = "linux" }'
 
-#: Standard; of each cell its groups of stations with counts, rates, directions, applications and
-#: TCP; and lines of `[mac]`.
+#: The standard; for each cell its groups of stations (count, rate, direction, application, TCP);
+#: and lines of `[mac]`.
 Case = tuple[str, list[list[tuple[int, str, str, str, str]]], str]
 CASES: dict[str, Case] = {
     "b-downloads": ("802.11b", [[(5, "", "download", BULK, "")]], ""),
@@ -37,9 +37,9 @@ CASES: dict[str, Case] = {
 
 
 def scenario(case: Case, *, field: bool) -> Scenario:
-    """A case; as a `field` its powers are written down, so that each station senses for itself.
+    """Return a case; as a `field` its powers are given, so each station senses on its own.
 
-    In one cell who begins with another knows of no preamble, and waits DIFS after a collision.
+    In a single cell colliding senders hear no preamble, and wait DIFS after a collision.
     """
     standard, cells, mac = case
     names = [f"c{cell}" for cell in range(len(cells))]
@@ -69,7 +69,7 @@ def scenario(case: Case, *, field: bool) -> Scenario:
 
 
 def apart(one: Interval, other: Interval) -> tuple[float, float]:
-    """The difference by which `other` lies above `one`, and its half width."""
+    """Return how far `other` lies above `one`, and the half width of the difference."""
     return other.mean - one.mean, math.hypot(one.half_width or 0.0, other.half_width or 0.0)
 
 
@@ -92,7 +92,7 @@ def test_where_all_hear_all_a_field_is_a_cell(name: str) -> None:
 
 
 def test_a_collision_counts_for_all_that_collide() -> None:
-    """Not for the later ones alone, nor as a loss without a cause: frames have no other here."""
+    """Not only for the later ones, nor as an unexplained loss: no other frames are lost here."""
     case = CASES["g-uploads"]
     short = {"run.duration": "5 s", "run.replications": 2}
     cell, field = (
@@ -107,7 +107,7 @@ def test_a_collision_counts_for_all_that_collide() -> None:
 
 
 def test_two_nodes_in_a_field_are_a_cell_however_mpdus_are_delivered() -> None:
-    """The access point and a station: no third node knows less of a collision than these two."""
+    """The access point and a station: with no third node, both know all about a collision."""
     path_loss = '[air]\npath_loss = { at_1m = "40 dB", exponent = 3 }'
     acks = {}
     for delivery in ("ppdu", "mpdu"):
@@ -132,11 +132,11 @@ def test_two_nodes_in_a_field_are_a_cell_however_mpdus_are_delivered() -> None:
                 run.answer["metrics"][name] for run in apart
             ]
         acks[delivery] = alone[0].answer["metrics"]["mpdus_per_ack_ppdu_stations"]
-    # The first TCP ACK finds the medium busy, and draws a backoff in which others join it.
+    # The first TCP ACK finds the medium busy and draws a backoff, during which more ACKs join it.
     assert acks["mpdu"] > acks["ppdu"]
 
 
-#: Cells that hear each other all.
+#: Cells that all hear each other.
 SHARED: dict[str, Case] = {
     "a-downloads": ("802.11a", 3 * [[(3, "", "download", BULK, "")]], ""),
     "g-both": ("802.11g", [[(3, "", "download", BULK, "")], [(2, "", "upload", BULK, "")]], ""),

@@ -1,8 +1,8 @@
-"""Two hidden stations that upload by TCP over 802.11a: one starves, and RTS/CTS mends it.
+"""Two hidden stations that upload by TCP over 802.11a: one starves, and RTS/CTS fixes it.
 
-Bounds of the issue that asked for several cells: over runs of 60 s the weaker of both has less than
-5 % of the sum in at least 18 of 20 replications without RTS/CTS, and more than 25 % in the mean
-with it. ns-3 3.44 ends alike (`validation/cells`, hidden pairs of TCP uploads).
+Required over runs of 60 s: without RTS/CTS the weaker station has less than 5 % of the sum in at
+least 18 of 20 replications, and with it more than 25 % on average. ns-3 3.44 behaves alike
+(`validation/cells`, hidden pairs of TCP uploads).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ REPLICATIONS = 20
 
 
 def weaker(threshold: str | None) -> list[float]:
-    """The share of the sum that the weaker of both has, by replication."""
+    """Return the weaker station's share of the sum, by replication."""
     of = load(Path(str(directory())) / "hidden-uploads.toml")
     of = of.vary({"run.duration": "60 s", "run.replications": REPLICATIONS})
     if threshold is not None:

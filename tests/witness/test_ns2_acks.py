@@ -56,14 +56,14 @@ def test_endless_downloads_with_delayed_acks(point: Point) -> None:
     assert goodput == pytest.approx(rows["goodput_bps"].mean, rel=0.01)
     for name in ns2.COLLISION_PROBABILITIES[1:]:
         mean, _ = interval(samples[name])
-        # Below 27 m NAVs are cut short, but with one station there is no third party.
+        # Below 27 m NAVs are too short, but with one station there is no third party.
         assert mean == pytest.approx(rows[name].mean, abs=0.004)
 
 
 @pytest.mark.parametrize(
     "point",
     [
-        # Thresholds, which say most of how segments are counted.
+        # Thresholds depend most on how segments are counted.
         pytest.param(one, marks=() if "dyn" in one.settings else pytest.mark.verify)
         for one in FILES
     ],
@@ -83,7 +83,7 @@ def test_files_of_one_station(point: Point) -> None:
 
 
 def test_segments_are_counted_from_one() -> None:
-    """What the same thresholds would give if the first segment had number 0."""
+    """The same thresholds would give another result if the first segment had number 0."""
     (point,) = (point for point in FILES if "dyn" in point.settings)
     reference = ns2.ROWS[point][ns2.ADJUSTED]
     policy = 'thresholds = [[0, 1], [3, 2], [6, 3], [10, 4]], timeout = "0.04 s"'
@@ -108,9 +108,9 @@ STALLED = [point for point in UPLOADS if re.search("retries=off skip=[234]", poi
 
 @pytest.mark.parametrize("point", STALLED, ids="-".join)
 def test_without_retries_skipping_two_acks_stalls_every_upload(point: Point) -> None:
-    """The timer backs off to 64 s, and its expirations are all that moves: they are counted alike.
+    """The timer backs off to 64 s, and nothing else happens: expirations are counted alike.
 
-    How far an upload comes before it stalls is a matter of luck: some 300 packets of 10,000.
+    How far an upload gets before it stalls is random: some 300 packets of 10,000.
     """
     runs, rows = ns2.of_uploads(point), ns2.ROWS[point]
     assert rows["finished_flows"].mean == 0.0
@@ -126,8 +126,8 @@ def test_without_retries_skipping_two_acks_stalls_every_upload(point: Point) -> 
 def test_skipping_one_ack_gains_as_much(retries: str, min_rto: str) -> None:
     """32 or 22 % with retries and 67 or 35 % without in ns-2.
 
-    Goodput itself within 5 %, timeouts within 8: 5 % are the joint interval of the widest rows,
-    whose five runs say no more; of 80 timeouts the joint interval is 6.
+    Goodput itself within 5 %, timeouts within 8: 5 % is the joint interval of the widest rows,
+    which have only five runs; for 80 timeouts the joint interval is 6.
     """
     pair = [upload(retries, skip, min_rto) for skip in "01"]
     theirs = [ns2.ROWS[point]["goodput_bps"].mean for point in pair]
@@ -141,7 +141,7 @@ def test_skipping_one_ack_gains_as_much(retries: str, min_rto: str) -> None:
 
 
 def test_a_second_fast_retransmit_in_a_window_makes_up_for_many_timeouts() -> None:
-    """By RFC 5681, which allows it, goodput without MAC retries is higher, by more than a fifth."""
+    """RFC 5681 allows it, and goodput without MAC retries is higher by more than a fifth."""
     for skip in "01":
         point = upload("off", skip, "1.0")
         peers, standard = (ns2.of_uploads(point, rules) for rules in ("ns-2", "standard"))
@@ -152,9 +152,9 @@ def test_a_second_fast_retransmit_in_a_window_makes_up_for_many_timeouts() -> No
 @pytest.mark.parametrize("min_rto", ["1.0", "0.2"])
 @pytest.mark.parametrize("skip", ["2", "3", "4"])
 def test_with_retries_more_skipping_gains_a_little_more_or_stalls(skip: str, min_rto: str) -> None:
-    """Of the uploads that end, goodput within 1 %; some stall, in ns-2 as here.
+    """For uploads that end, goodput within 1 %; some stall, in ns-2 as here.
 
-    Of ours 5 to 33 % stall; of ns-2's five runs one with two ACKs left out, and none with more.
+    5 to 33 % of ours stall. Of ns-2's five runs one stalls with two ACKs left out, none with more.
     """
     point = upload("on", skip, min_rto)
     rows, runs = ns2.ROWS[point], ns2.of_uploads(point)

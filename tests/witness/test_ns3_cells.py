@@ -1,10 +1,10 @@
-"""Several cells, hidden stations and capture: the real ns-3 3.44, and a plain second witness.
+"""Several cells, hidden stations and capture: the real ns-3 3.44, and a plain second simulator.
 
-`validation/cells` has the rows, what scenario each is here and the bounds: goodputs of UDP within
-3 % and of TCP within 4 % of the row, or within the intervals of both; the second witness within 2 %
-or .1 Mb/s, senders below a tenth of a fair share 5 %; shares of frames that failed within .02 or
-the intervals. Hidden pairs of TCP uploads flip from seed to seed: of these the sum, the larger and
-the smaller are compared.
+`validation/cells` has the rows, their scenarios here, and the bounds. Goodputs of UDP are within 3
+% and of TCP within 4 % of the row, or within the intervals of both. The second simulator is within
+2 % or .1 Mb/s, senders below a tenth of a fair share 5 %. Shares of failed frames are within .02 or
+the intervals. Hidden pairs of TCP uploads flip from seed to seed, so their sum, larger and smaller
+value are compared.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from cells.rows import (
     values,
 )
 
-#: Rows of the quick tests: who waits for whom, and who does not hear whom.
+#: Rows of the quick tests: deferring cells, and hidden nodes.
 QUICK = (
     "pair udp down",
     "chain3 tcp down",
     "1+1 tcp down",
     "ax chain3 tcp down",
-    # Held out.
+    # A row that was not used for fitting.
     "a1 between hidden APs, udp down rts",
 )
 
 
 def goodputs(name: str, answers: Ours) -> list[bool]:
-    """Tells of the goodput of each flow whether it is met."""
+    """Return for the goodput of each flow whether it is met."""
     return [judge(row, answers).met for row in flows_of(name)]
 
 
@@ -81,7 +81,7 @@ def test_who_starves_is_judged_by_intervals() -> None:
 @pytest.mark.parametrize("traffic", ["tcp", "udp"])
 def test_nearly_all_goodputs_of_ns3_are_met(traffic: str) -> None:
     """Not met: spatial reuse at -75 dBm with 20 dBm of power, where frames with restricted power
-    have 16.0 dB, of which ns-3 loses two thirds of MPDUs and the threshold of 17 dB all of them
+    have 16.0 dB: ns-3 loses two thirds of their MPDUs, the threshold of 17 dB all of them
     (`test_spatial_reuse` has the row of 16 dBm); one of five downloads of a middle cell, which
     share less than 1.5 Mb/s; and 4 kb/s of a station of which ns-3 captures no frame.
     """

@@ -2,28 +2,28 @@
 (tests/reference/ns3_codel.csv).
 
 The last hop here is an 802.11ax cell of 600 Mb/s whose access point and station never collide: CW
-is 0, and their AIFS of 34 and 38 us are less than a slot apart, so that no slot boundary is one of
-both. It adds 0.3 ms. A download begins with a SYN of the station, half a round trip before ns-3's.
+is 0, and their AIFS of 34 and 38 us are less than a slot apart, so they share no slot boundary. It
+adds 0.3 ms. A download begins with the station's SYN, half a round trip before ns-3's.
 
-The first window, the drops, the window that they leave and both later maxima are those of ns-3
-within 5 %. What ns-3 does otherwise, found by reading and running it, and given here by keys:
+The first window, the drops, the window after them and both later maxima equal ns-3's within 5 %.
+Differences of ns-3, found by reading and running it, that keys reproduce here:
 
-- HyStart waits for a whole least round trip (`rules.hystart = "ns-3"`), where Linux waits for
+- HyStart waits for a whole minimum round trip (`rules.hystart = "ns-3"`), while Linux waits for
   half of it.
 - The gaps between drops come from one step of Newton's method (`control_law = "newton"`), as in
   Linux.
-- The receiver acknowledges the first segment at once, so that slow start has 19 segments after
-  its first round trip and not 20.
+- The receiver acknowledges the first segment at once, so slow start has 19 segments after its first
+  round trip and not 20.
 
-Two rules of ns-3 3.44 are faults, which are not here, and which move when things happen:
+Two rules of ns-3 3.44 are faults, which are not reproduced here, and which move events:
 
 - Proportional rate reduction multiplies in 32 bits, and the product wraps from 8 kB on (its issue
-  1282): nothing is sent until the network holds no more than ssthresh, so that the window is down
-  at 173 segments 0.07 s before ours, after seven drops and not eight.
-- Nothing comes of the attribute `TcpFriendliness`: runs with and without it are the same to the
-  bit, and so without Reno's friend, who reaches the window of the last loss first. Compiled from
-  its source, with the friend, TcpCubic has the second maximum at 11.6 s, without it at 14.2 s;
-  ours is at 11.7 s.
+  1282). Nothing is sent until the network holds no more than ssthresh, so the window is down at 173
+  segments 0.07 s before ours, after seven drops and not eight.
+- The attribute `TcpFriendliness` has no effect: runs with and without it are equal to the bit, both
+  without the Reno-friendly region, which reaches the window of the last loss first. Compiled from
+  its source, TcpCubic has the second maximum at 11.6 s with that region, at 14.2 s without it; ours
+  is at 11.7 s.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def theirs(what: str) -> list[tuple[float, float]]:
 
 @cache
 def ours() -> tuple[FlowSeries, list[float]]:
-    """The window every millisecond, and when CoDel drops."""
+    """Return the window every millisecond, and the times of CoDel's drops."""
     result = airtcp.simulate(loads(SCENARIO), threads=1, trace=True, trace_interval_s=0.001)
     trace = result.simulation.runs[0].trace
     assert result.simulation.runs[0].answer["counts"]["collisions"] == 0
@@ -84,7 +84,7 @@ def ours() -> tuple[FlowSeries, list[float]]:
 
 
 def highest(begin_s: float, end_s: float) -> tuple[float, float]:
-    """When the window is largest, and how many segments it has."""
+    """Return the time of the largest window, and its segments."""
     flow, _ = ours()
     chosen = (begin_s <= flow.time_s) & (flow.time_s < end_s)
     at = np.nanargmax(np.where(chosen, flow.cwnd_bytes, np.nan))
@@ -94,26 +94,26 @@ def highest(begin_s: float, end_s: float) -> tuple[float, float]:
 def test_the_cell_is_a_wire() -> None:
     """The cell adds 0.3 ms to the path, and keeps up with it.
 
-    The handshake of the server: 50 ms and 52 B at 50 Mb/s, 8.32 us, on the path; a PPDU of one
-    symbol down, 43.2 + 13.6 us, SIFS and Block ACK, 16 + 32 us, AIFS of the station, and one up:
-    50.208 ms, and up to a slot until the boundary. A full segment has a symbol more; so two with
-    their ACK take 2 (34 + 70.4 + 48) + (38 + 56.8 + 48) = 448 us, and come every 480 us.
+    The server's handshake: 50 ms and 52 B at 50 Mb/s, 8.32 us, on the path; a PPDU of one symbol
+    down, 43.2 + 13.6 us, SIFS and Block ACK, 16 + 32 us, the station's AIFS, and one PPDU up:
+    50.208 ms, plus up to a slot until the boundary. A full segment has a symbol more; so two with
+    their ACK take 2 (34 + 70.4 + 48) + (38 + 56.8 + 48) = 448 us, and arrive every 480 us.
     """
     flow, _ = ours()
     ack_s = 38e-6 + 56.8e-6
     least_s = 0.05 + 8 * 52 / 50e6 + 56.8e-6 + 48e-6 + ack_s
     assert least_s <= np.nanmin(flow.srtt_s) <= least_s + 9e-6
 
-    # Where the window falls short of the path's 208 segments and what the cell holds, only the cell
-    # makes a segment wait: its own 240 us, the exchanges of two segments, and the ACK's.
+    # If the window is below the path's 208 segments plus those in the cell, only the cell delays a
+    # segment: its own 240 us, the exchanges of two segments, and the ACK's.
     short = (flow.time_s >= 8.0) & (flow.time_s < 9.5) & (flow.cwnd_bytes <= 208 * MSS)
     least_s = 0.05 + 240e-6 + 70.4e-6 + 48e-6 + ack_s
     assert short.any()
     assert np.all(flow.srtt_s[short] >= least_s)
     assert np.all(flow.srtt_s[short] <= least_s + 300e-6)
 
-    # The queue of the path, which holds packets from the sixth round trip on, feeds the cell with
-    # 50 Mb/s until the first loss comes through, 25 ms after its drop.
+    # The path's queue, which has packets from the sixth round trip on, feeds the cell with 50 Mb/s
+    # until the first loss arrives, 25 ms after its drop.
     full = (flow.time_s >= 5.36) & (flow.time_s < 5.43)
     received = flow.delivered_bytes[full]
     rate_bps = 8 * (received[-1] - received[0]) / np.ptp(flow.time_s[full])
@@ -132,7 +132,7 @@ def test_the_first_drops_come_when_theirs_do() -> None:
     _, drops = ours()
     expected = [time_s for time_s, _ in theirs("drop")]
     assert drops[: len(expected)] == pytest.approx(expected, abs=0.005)
-    # The eighth is for the window that theirs no longer has; then one for each maximum.
+    # The eighth drop is for the window that theirs no longer has; then one for each maximum.
     assert len([time_s for time_s in drops if time_s < 6.0]) == 8
     assert len(drops) == 10
 
@@ -143,22 +143,22 @@ def test_the_window_falls_as_far_and_rises_as_far() -> None:
     after = np.searchsorted(flow.time_s, minimum_s)
     later = flow.cwnd_bytes[after : after + 200] / MSS
     assert later.min() == pytest.approx(least, rel=0.05)
-    # By PRR, in proportion to what arrives, and so later, but by less than 0.1 s.
+    # PRR reduces it in proportion to arrivals, so later, but by less than 0.1 s.
     assert later[100] == pytest.approx(least, rel=0.05)
     _, (_, second), (_, third) = theirs("maximum")
     found_s, found = highest(6.0, 14.0)
     assert found == pytest.approx(second, rel=0.05)
-    # ns-3's own CUBIC with Reno's friend.
+    # ns-3's own CUBIC with the Reno-friendly region.
     assert found_s == pytest.approx(11.6, abs=0.2)
     assert highest(12.5, 17.0)[1] == pytest.approx(third, rel=0.05)
 
 
 @pytest.mark.parametrize("loss_window", ["flight-size", "cwnd"])
 def test_no_window_is_beyond_what_the_path_holds(loss_window: str) -> None:
-    """Without the rules of ns-3: 208 segments fill the path, 26 more wait for 5 ms.
+    """Without the rules of ns-3: 208 segments fill the path, 26 more are queued for 5 ms.
 
-    Slow start alone goes to twice that and to what comes while CoDel makes up its mind. Then no
-    loss leaves more of the window than 0.7, in however many recoveries in a row.
+    Only slow start goes to twice that, plus what arrives until CoDel reacts. After that no loss
+    leaves less than 0.7 of the window, even with several recoveries in a row.
     """
     rules = f'rules = {{ loss_window = "{loss_window}" }}'
     scenario = SCENARIO.replace('rules = { preset = "ns-3" }', rules).replace(

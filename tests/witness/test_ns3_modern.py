@@ -1,27 +1,26 @@
 """The real ns-3 (3.48) on 802.11n, ac and ax: endless TCP and UDP over A-MPDUs.
 
-`tests/reference/ns3_modern.csv` holds the rows and its README how they were made. The rules are the
-preset `ns-3`. Beside the interval of the row goodput has to be met within 2 %, the mean number of
-MPDUs in the access point's data PPDUs within 3 %, its share of PPDUs without a response within
-0.01, and mean round-trip times and waits in its queue within 10 %.
+`tests/reference/ns3_modern.csv` holds the rows; its README says how they were made. The rules are
+the preset `ns-3`. Within the interval of the row, or: goodput within 2 %, the mean number of MPDUs
+in the access point's data PPDUs within 3 %, its share of PPDUs without a response within 0.01, and
+mean round-trip times and queueing delays at it within 10 %.
 
 `validation/ns3/modern.csv` has rows of ns-3 3.44 whose goodput is known within 1 %: contended UDP
-up and both ways. There ours is within 2 % of theirs.
+up and both ways. Our goodput is within 2 % there.
 
 Of ten points with endless windows (group `queue`) nine are met, goodput within 3 % and round trips
-within 10 %. Four are of BBR, version 1, which has rules of its own in ns-3 (`rules.bbr1`); its
-round trips come in bunches, so that the mean of one segment at a time, as in the rows, is not that
-of all segments: it is taken of the sender's own clock. Five CUBIC downloads over 20 ms at a queue
-of 100 packets have 6 % more goodput here: in the one run of the row a transfer is dead for most of
-the time, and runs of ns-3 in which none is agree.
+within 10 %. Four are of BBR, version 1, which has rules of its own in ns-3 (`rules.bbr1`). Its
+round trips come in bunches, so a mean over one segment at a time, as in the rows, differs from that
+over all segments; the sender's own clock is used instead. Five CUBIC downloads over 20 ms at a
+queue of 100 packets have 6 % more goodput here: in the row's only run one transfer is dead for most
+of the time. Runs of ns-3 without a dead transfer agree.
 
-Four more have the goodput and not all the rest:
-
+Four more meet the goodput but not all the rest:
 - `window=32` and `window=128` over 20 ms: 2.5 MPDUs in an aggregate against 2.0, and 12.2 against
-  12.6 ± .7. How far the first windows spread is a matter of some ACKs.
-- Uploads of five and ten stations with `window=128` have spurious timeouts, here and in ns-3, as
-  ACKs come later than the least RTO of 0.2 s. How many says how full the stations' windows are,
-  and so how long round trips last and how often PPDUs collide.
+  12.6 ± .7. A few ACKs decide how far the first windows spread.
+- Uploads of five and ten stations with `window=128` have spurious timeouts, here and in ns-3,
+  because ACKs arrive later than the minimum RTO of 0.2 s. Their number decides how full the
+  stations' windows are, and so round-trip times and collisions.
 """
 
 from __future__ import annotations
@@ -38,20 +37,20 @@ from peers.samples import Answer, answers, metric
 #: Endless windows at queues that overflow.
 BBR = [point for point in ROWS if point.settings.get("tcp") == "Bbr"]
 QUEUES = [point for point in ROWS if point.group == "queue" and point not in BBR]
-#: One of them is not met: a transfer of the row is dead.
+#: One of them is not met: the row has a dead transfer.
 WITH_A_DEAD_TRANSFER = [
     point
     for point in QUEUES
     if point.settings["stations"] == "5" and point.settings["tcp"] == "Cubic"
 ]
 MET = [point for point in ROWS if point not in QUEUES + BBR]
-#: Points that meet the goodput and not all the rest.
+#: Points that meet the goodput but not all the rest.
 SPREAD = [point for point in MET if reason(point) == "windows"]
 STALLING = [point for point in MET if reason(point) == "timeouts"]
 
 
 def apart(point: Point, found_bps: float) -> float:
-    """How far a goodput is from the row, and 0 within its interval."""
+    """Return the relative distance of a goodput from the row, 0 within its interval."""
     row = ROWS[point]["goodput_bps"]
     return max(0.0, abs(found_bps - row.mean) - row.half_width) / row.mean
 
@@ -73,7 +72,7 @@ def test_goodput_aggregates_failures_and_delays(point: Point) -> None:
             assert row.mean == 1.0
             assert all(run["metrics"][ours] is None for run in runs)
         elif runs[0]["metrics"][ours] is None:
-            # What sends nothing has no share that fails.
+            # A node that sends nothing has no share of failures.
             assert row.mean == 0.0
         else:
             assert beyond(theirs, row, fmean(metric(runs, ours))) == 0.0, ours
@@ -95,8 +94,8 @@ def test_goodput_and_round_trips_at_queues_that_overflow(point: Point) -> None:
 def test_five_cubic_downloads_of_which_none_is_dead() -> None:
     """Runs 2 to 5 of ns-3 3.44 at the point: goodput and round trips within 2 %.
 
-    Means over all segments, to the ACK that covers them, and to that or a SACK block. Eight runs of
-    ours have 45.6 Mb/s, and single ones 44.7 to 46.7.
+    Means over all segments, to the ACK that covers them, or to that or a SACK block. Eight runs of
+    ours have 45.6 Mb/s, single ones 44.7 to 46.7.
     """
     (point,) = WITH_A_DEAD_TRANSFER
     runs = at(point)
@@ -108,7 +107,7 @@ def test_five_cubic_downloads_of_which_none_is_dead() -> None:
 
 @pytest.mark.parametrize("point", BBR, ids="-".join)
 def test_bbr(point: Point) -> None:
-    """Goodput within 3 %, and the round trips that a sender times within 10 %."""
+    """Goodput within 3 %, and the sender's own round-trip times within 10 %."""
     text = scenario(point).replace('duration = "60 s"', 'duration = "20 s"')
     result = airtcp.simulate(loads(text), threads=1, trace=True, trace_interval_s=0.005)
     runs = [run.answer for run in result.simulation.runs]
@@ -125,7 +124,7 @@ def test_bbr(point: Point) -> None:
 
 
 def test_bbr_as_linux_has_it_keeps_longer_queues() -> None:
-    """Three bursts of a millisecond and what is acknowledged at once: another BBR than ns-3's."""
+    """Linux adds three bursts of 1 ms, and ACKed bursts, to the window: not the BBR of ns-3."""
     point = BBR[0]
     as_linux = scenario(point).replace('rules = { preset = "ns-3" }\n', "")
     runs = answers(as_linux.replace('duration = "60 s"', 'duration = "10 s"'))
@@ -135,9 +134,9 @@ def test_bbr_as_linux_has_it_keeps_longer_queues() -> None:
 
 @pytest.mark.parametrize("point", LONG, ids="-".join)
 def test_goodput_that_is_known_within_a_per_cent(point: Point) -> None:
-    """Contended UDP of ns-3: goodput within 2 %, PPDUs that failed within the interval and 0.01.
+    """Contended UDP of ns-3: goodput within 2 %, failed PPDUs within the interval and 0.01.
 
-    Both means have intervals of 0.7 to 1 %, so that 2 % is three times the deviation of the
+    Both means have intervals of 0.7 to 1 %, so 2 % is three times the standard deviation of the
     difference; shares of the access point alone are of a few hundred PPDUs.
     """
     rows, runs = LONG[point], at(point)
@@ -154,7 +153,7 @@ def test_goodput_that_is_known_within_a_per_cent(point: Point) -> None:
 
 
 def test_a_drop_leaves_the_window_where_it_is() -> None:
-    """40 saturated stations: no frame is sent an eighth time, and CW does not go back with it."""
+    """40 saturated stations: a frame dropped after seven attempts does not reset CW."""
     point = next(point for point in LONG if point.settings["standard"] == "a")
     rows = LONG[point]
     window, failed = (rows[f"{name}_stations"] for name in ("mean_cw", "failed_ppdu_ratio"))
@@ -168,7 +167,7 @@ def test_a_drop_leaves_the_window_where_it_is() -> None:
     assert max(name for name in rows if name.startswith("frames_")).endswith("sent=7")
 
 
-#: What rules of the preset do, and what the row says without them.
+#: Effects of single rules of the preset, and the values of the row without them.
 @pytest.mark.parametrize(
     ("rule", "settings", "least", "most"),
     [

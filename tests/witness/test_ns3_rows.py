@@ -1,9 +1,9 @@
-"""The real ns-3 (3.44): 802.11be, stations of several standards, and rates that are chosen.
+"""The real ns-3 (3.44): 802.11be, stations of several standards, and rate control.
 
 `tests/reference/ns3_be.csv`, `ns3_mixed.csv` and `ns3_rates.csv`, and files of the same names in
 `validation/ns3`, hold the rows; the README of each says how they were made. The rules are the
-preset `ns-3`. ns-3 3.44 has no channel of 320 MHz: arithmetic stands in for it below, and the row
-of 160 MHz with two streams, whose symbols hold as many bits.
+preset `ns-3`. ns-3 3.44 has no channel of 320 MHz: arithmetic replaces it below, and the row of 160
+MHz with two streams, whose symbols hold as many bits.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from peers.ns3_modern import ROWS_BE, ROWS_MIXED, ROWS_RATES, at, beyond, scenar
 from peers.references import Point, Reference
 from peers.samples import answers, metric
 
-#: How near each metric of theirs has to be to ours of another name, beside the interval of the row.
+#: By ns-3's metric: our name, and the tolerances beyond the interval of the row.
 NEAR = {
     "goodput_bps": ("goodput_bps", 0.02, 0.0),
     "mpdus_per_data_ppdu_ap": ("mpdus_per_ppdu_ap", 0.03, 0.0),
@@ -31,9 +31,9 @@ NEAR = {
 
 @pytest.mark.parametrize("point", ROWS_BE, ids=lambda point: point.parameters)
 def test_goodput_of_802_11be(point: Point) -> None:
-    """Within 2 % and the interval of the row; the runs of the rows last for .24 to 1.6 s.
+    """Within 2 % and the interval of the row; the runs of the rows last .24 to 1.6 s.
 
-    A lone sender has nothing but the noise of backoffs: .2 %, or the interval; each PPDU alike.
+    For a lone sender only backoffs are random: .2 %, or the interval; all PPDUs are equal.
     """
     runs, rows = at(point), ROWS_BE[point]
     goodput, found = rows["goodput_bps"], fmean(metric(runs, "goodput_bps"))
@@ -48,7 +48,7 @@ def test_goodput_of_802_11be(point: Point) -> None:
 def test_rates_and_preambles_by_arithmetic() -> None:
     """3920 subcarriers of 12 bits, 5/6 of them data: 39,200 bits in 13.6 us.
 
-    Before the data L-STF, L-LTF, L-SIG and RL-SIG of 24 us, U-SIG of 8 us, EHT-SIG of 52 bits in
+    Before the data: L-STF, L-LTF, L-SIG and RL-SIG of 24 us, U-SIG of 8 us, EHT-SIG of 52 bits in
     one symbol at MCS 1 and in two at MCS 0, EHT-STF of 4 us and one EHT-LTF of 7.2 us.
     """
 
@@ -79,13 +79,13 @@ def test_320_mhz_by_hand(mcs: int, mbps: float) -> None:
     )
     found = airtcp.simulate(loads(text)).metrics["goodput_bps"].mean
 
-    # Of 3,600 backoffs the mean is off by 15 / sqrt(12 * 3600) slots, .02 % of the cycle.
+    # The mean of 3,600 backoffs is off by 15 / sqrt(12 * 3600) slots, .02 % of the cycle.
     assert found / 1e6 == pytest.approx(mbps, rel=1e-3)
 
 
 @cache
 def _compared(point: Point) -> list[tuple[str, float, Reference, float]]:
-    """Of each flow and metric of a mixed row the name, ours, the row, and how near it has to be."""
+    """Return name, our value, row and tolerance of each flow and metric of a mixed row."""
     rows = ROWS_MIXED[point]
     text = scenario(point).replace('duration = "6 s"', 'duration = "20 s"')
     runs = answers(text.replace("replications = 2", "replications = 4"))
@@ -111,7 +111,7 @@ def test_stations_of_several_standards(point: Point) -> None:
 
 @pytest.mark.parametrize("compared", ["flows", "cells", "rates"])
 def test_19_of_20_are_so_near_or_within_the_interval(compared: str) -> None:
-    """One of twenty intervals does not have the mean: longer runs of ns-3 came nearer to ours."""
+    """One of twenty intervals misses the mean: longer runs of ns-3 came nearer to ours."""
     if compared == "rates":
         values = [one for point in ROWS_RATES for one in _compared_rates(point)]
     else:
@@ -125,7 +125,7 @@ def test_19_of_20_are_so_near_or_within_the_interval(compared: str) -> None:
     assert fmean(met) >= 0.95
 
 
-#: How near the metrics of stations at a distance have to be, as a share and beside it.
+#: Tolerances for stations at a distance: relative, and absolute.
 NEAR_RATES = {"goodput_bps": (0.05, 0.0), "failed_ppdu_ratio_ap": (0.0, 0.02)}
 
 
@@ -145,7 +145,7 @@ def test_rates_that_ideal_or_minstrel_ht_chooses(point: Point) -> None:
     """Stations at a distance: goodput within 5 % and the interval of the row.
 
     `MinstrelHtWifiManager` draws the order of its samples once in a run: eight runs at 50 m have
-    23.5 Mb/s with a standard deviation of 3 %, so a row of one run may miss 5 % alone.
+    23.5 Mb/s with a standard deviation of 3 %, so a row of one run may itself be off by 5 %.
     """
     for name, ours, row, near in _compared_rates(point):
         assert abs(ours - row.mean) <= row.half_width + near, name

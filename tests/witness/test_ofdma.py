@@ -1,7 +1,7 @@
-"""The real ns-3 (3.44) with OFDMA, and the saturated cycle downlink by hand.
+"""The real ns-3 (3.44) with OFDMA, and the saturated downlink cycle by hand.
 
-`tests/reference/ns3_ofdma.csv` holds the rows and its README how they were made. The rules are the
-preset `ns-3`.
+`tests/reference/ns3_ofdma.csv` holds the rows; its README says how they were made. The rules are
+the preset `ns-3`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def test_ns3s_scheduler_gives_ns3s_rows(row: tuple[Point, list[Answer]]) -> None
 
 
 # Users, tones of each, MPDUs that fit into 5484 us. A cycle has AIFS, 7.5 slots, and a preamble of
-# 48 us; 22 bits are around the PSDU.
+# 48 us; SERVICE and tail add 22 bits to the PSDU.
 @pytest.mark.parametrize(
     ("parameters", "users", "tones", "mpdus"),
     [("stations=4 ofdma=ba", 4, 52, 12), ("stations=8 ofdma=mu", 8, 106, 27)],
@@ -84,7 +84,7 @@ def test_a_saturated_cycle_by_hand(parameters: str, users: int, tones: int, mpdu
 
     found = fmean(metric(at(point), "goodput_bps"))
 
-    # Of some 2,000 cycles the mean backoff is off by .15 slots, .02 % of a cycle.
+    # The mean backoff of some 2,000 cycles is off by .15 slots, .02 % of a cycle.
     assert found == pytest.approx(bps, rel=1e-3)
 
 
@@ -119,7 +119,7 @@ EVERY = [
 
 
 def _compare_cycle(of: tuple[str, int, int, int, int, int, str]) -> None:
-    """PPDU and cycle of the core, from its trace, are those of the model, to the nanosecond."""
+    """PPDU and cycle in the core's trace equal those of the model, to the nanosecond."""
     standard, width, users, mcs, streams, guard, acknowledgment = of
     text = cell(
         users,
@@ -139,7 +139,7 @@ def _compare_cycle(of: tuple[str, int, int, int, int, int, str]) -> None:
     result = airtcp.simulate(scenario, trace=True)
     trace = result.simulation.runs[0].trace
     sent = trace.ppdus()
-    # The first packet goes at once and alone.
+    # The first packet is sent at once and alone.
     starts, places = np.unique(np.round(sent.time_s * 1e9).astype(np.int64), return_inverse=True)
     mpdus = np.bincount(places, weights=sent.mpdus)[1:-1]
 
@@ -162,7 +162,7 @@ def test_all_cycles_are_the_models_to_the_nanosecond() -> None:
 
 
 # IEEE 802.11ax-2021, 27.5: Mb/s of one stream at MCS 0 and 11 with a guard interval of 800 ns, by
-# resource units in a channel; that of all units together.
+# resource units in a channel; totals over all units.
 @pytest.mark.parametrize(
     ("width", "units", "low", "high"),
     [

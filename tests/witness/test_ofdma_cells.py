@@ -1,4 +1,4 @@
-"""Downlink OFDMA in cells that hear each other as a whole, or not at all, by laws."""
+"""Downlink OFDMA in cells that all hear each other, or do not: laws."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OFDMA = {
 def _goodputs(
     ofdma: str, cells: dict[str, int], *, heard: str = "", application: str = SATURATED
 ) -> list[dict[str, float]]:
-    """Return the goodput of each flow, run by run. `cells` has the number of downloads by cell."""
+    """Return the goodput of each flow, by run. `cells` has the number of downloads by cell."""
     lines = ['[phy]\nstandard = "802.11ax"\nchannel_width = "20 MHz"\nmcs = 11', OFDMA[ofdma]]
     lines += [f"[cells.{name}]" for name in cells]
     lines += [f"[air]\nheard = [{heard}]"]
@@ -35,7 +35,7 @@ def _goodputs(
 @pytest.mark.parametrize("application", [SATURATED, BULK], ids=["udp", "tcp"])
 @pytest.mark.parametrize("ofdma", ["mu-bar", "bar-sequence"])
 def test_cells_that_do_not_hear_each_other_are_cells_alone(ofdma: str, application: str) -> None:
-    """Random streams are numbered by station, so the first cell draws the same numbers alone."""
+    """Random streams are named by station, so the first cell draws the same numbers alone."""
     for first, other in (("left", "right"), ("right", "left")):
         counts = {"left": 5, "right": 3}
         alone = _goodputs(ofdma, {first: counts[first]}, application=application)
@@ -47,8 +47,8 @@ def test_cells_that_do_not_hear_each_other_are_cells_alone(ofdma: str, applicati
 
 @pytest.mark.parametrize("ofdma", ["mu-bar", "bar-sequence"])
 def test_cells_that_hear_each_other_lose_what_collides(ofdma: str) -> None:
-    """Each cell gets half. PPDUs last for 5.4 ms with and without OFDMA, so that a second access
-    point costs the same share: one PPDU in about ten collides."""
+    """Each cell gets half. PPDUs last 5.4 ms with and without OFDMA, so a second access point costs
+    the same share: about one PPDU in ten collides."""
     kept = {}
     for kind in ("alone", ofdma):
         (one, two) = (

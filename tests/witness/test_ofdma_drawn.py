@@ -1,4 +1,4 @@
-"""Drawn networks with OFDMA: schedules, cells on channels of their own, long TXOPs."""
+"""Random networks with OFDMA: schedules, cells on separate channels, long TXOPs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ QUEUES: tuple[dict[str, Any], ...] = (
 
 
 def drawn(seed: int, *, uplink: bool = False) -> dict[str, Any]:
-    """A network of one to three groups, each with one or two kinds of traffic."""
+    """Return a network of one to three groups, each with one or two kinds of traffic."""
     pick = random.Random(seed)
     band, width = pick.choice(BANDS)
     groups: list[dict[str, Any]] = []
@@ -55,7 +55,7 @@ def drawn(seed: int, *, uplink: bool = False) -> dict[str, Any]:
     }
     if pick.random() < 0.4:
         mac["edca"] = {"ap": {one: {"txop_limit": "0 us"} for one in ("AC_VO", "AC_BE")}}
-        # Triggers ask for packets of one access category.
+        # Triggers only request packets of one access category.
         everything = ["tcp_data", "tcp_ack"] if uplink else []
         mac["classify"] = dict.fromkeys(["udp", *everything], "AC_VO")
     if uplink:
@@ -80,7 +80,7 @@ def drawn(seed: int, *, uplink: bool = False) -> dict[str, Any]:
 
 
 def _as_scheduled(network: dict[str, Any]) -> None:
-    """Round robin, and a schedule of the choices that it made, are equal in bits."""
+    """Round robin, and a fixed schedule of its choices, give equal bits."""
     network["run"] |= {"replications": 1}
     turns = airtcp.simulate(airtcp.load(network), trace=True).simulation.runs[0]
     schedule: list[list[str]] = []
@@ -94,7 +94,7 @@ def _as_scheduled(network: dict[str, Any]) -> None:
             schedule.append([])
         schedule[-1].append(str(receiver))
         then = time_s
-    # What is never served is behind the last turn that was taken.
+    # Stations that are never served come after the last turn.
     stations = [f"{one['name']}/{at}" for one in network["stations"] for at in range(one["count"])]
     schedule += [[one] for one in stations]
     network["mac"]["ofdma"] |= {"scheduler": "fixed", "schedule": schedule}
@@ -105,7 +105,7 @@ def _as_scheduled(network: dict[str, Any]) -> None:
 
 
 def test_a_schedule_of_round_robins_choices_gives_the_same_bits() -> None:
-    """Among PPDUs in a trace are those after Block ACK requests, and those of other categories."""
+    """Traces mix in PPDUs after Block ACK requests, and of other categories: those do not fit."""
     networks = [drawn(seed) for seed in range(32)]
     fit = [one for one in networks if "edca" not in one["mac"]]
     fit = [one for one in fit if one["mac"]["ofdma"]["acknowledgment"] == "mu-bar"]
@@ -117,7 +117,7 @@ def test_a_schedule_of_round_robins_choices_gives_the_same_bits() -> None:
 def test_stations_that_also_send_long_txops_do_not_lend_theirs_to_the_access_point() -> None:
     """A trigger after a collision ends an access of the access point, whatever the last TXOP was.
 
-    More stations than resource units fill and empty the queue of each station in turns.
+    With more stations than resource units, queues of stations fill and empty in turns.
     """
     calls = {"stations": "a", "direction": "both", "application": TRAFFIC[3]}
     scenario = airtcp.load(
@@ -142,7 +142,7 @@ def test_stations_that_also_send_long_txops_do_not_lend_theirs_to_the_access_poi
 
 @pytest.mark.parametrize("uplink", [False, True])
 def test_a_cell_on_its_own_channel_has_what_it_has_alone(uplink: bool) -> None:
-    """Equal to the last bit, with another such cell on another channel, and with more threads."""
+    """Equal to the last bit, next to a cell on another channel, and with more threads."""
     for seed in range(6):
         alone = drawn(seed, uplink=uplink)
         alone["mac"].pop("beacon", None)

@@ -13,16 +13,16 @@ import pytest
 from airtcp.scenario import Scenario, loads
 from bases import cell
 
-#: Data subcarriers by width of the channel and number of equal resource units.
+#: Data subcarriers, by channel width and number of equal resource units.
 SUBCARRIERS = {
     20: {9: 24, 4: 48, 2: 102, 1: 234},
     40: {18: 24, 8: 48, 4: 102, 2: 234, 1: 468},
     80: {37: 24, 16: 48, 8: 102, 4: 234, 2: 468, 1: 980},
     160: {74: 24, 32: 48, 16: 102, 8: 234, 4: 468, 2: 980, 1: 1960},
 }
-#: Bits of a symbol and subcarrier, coding included, by MCS.
+#: Data bits of a symbol and subcarrier, by MCS.
 BITS = (0.5, 1, 1.5, 2, 3, 4, 4.5, 5, 6, 20 / 3, 7.5, 25 / 3, 9, 10)
-#: Long training fields by streams.
+#: Number of long training fields by streams.
 FIELDS = (0, 1, 2, 4, 4, 6, 6, 8, 8)
 PACKETS, BYTES = 20, 400
 # (standard, width, users, MCS, streams)
@@ -47,7 +47,7 @@ EVERY = [
 def _compare(of: tuple[str, int, int, int, int]) -> None:
     """The stations never win access, so every three accesses are data, a report and a response.
 
-    The access point has packets, and the stations' queues are full whenever it asks.
+    The access point has packets, and the stations' queues are full whenever it polls them.
     """
     standard, width, users, mcs, streams = of
 

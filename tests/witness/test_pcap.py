@@ -1,7 +1,6 @@
-"""A capture is what the simulation says was on the air: frame by frame, to the nanosecond.
+"""A capture equals what the simulation counts: frame by frame, to the nanosecond.
 
-`captures` reads files anew, from the documents of the formats. Wireshark's opinion is in
-test_tshark.py.
+`captures` reads files independently, from the format documents. test_tshark.py uses Wireshark.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def test_airtime_from_rates_and_lengths_is_that_of_the_result(captured: Captured
 
 
 def test_frames_are_as_many_as_the_counts_say(captured: Captured) -> None:
-    """Counts are of the measured time: the capture has the warm-up too."""
+    """Counts cover the measured time; the capture also has the warm-up."""
     frames, answer, _ = captured
     begin, end = 1_000_000_000, 5_000_000_000
     ended = [frame for frame in frames if frame.kind == "ack" and begin <= frame.end_ns < end]
@@ -70,13 +69,13 @@ def test_frames_are_as_many_as_the_counts_say(captured: Captured) -> None:
 
     assert len(ended) == answer["counts"]["mac_exchanges"]
     assert len(collided) == answer["counts"]["collisions"]
-    # The data frame of an exchange that begins with an RTS is no attempt of its own; an exchange
-    # may lie across one end of the measured time.
+    # The data frame of an exchange that begins with an RTS is not an attempt of its own; an
+    # exchange may straddle one end of the measured time.
     assert abs(len(begun) - behind_rts - answer["counts"]["mac_attempts"]) <= 1
 
 
 def test_answers_come_after_sifs_and_durations_say_when_it_is_over(captured: Captured) -> None:
-    """SIFS is 10 us at 2.4 GHz and 16 us at 5 GHz, and the propagation delay 0 here."""
+    """SIFS is 10 us at 2.4 GHz and 16 us at 5 GHz, and there is no propagation delay here."""
     frames, _, _ = captured
     sifs = 16_000 if frames[0].channel_flags & 0x100 else 10_000
     for index, frame in enumerate(frames):
@@ -99,7 +98,7 @@ def test_answers_come_after_sifs_and_durations_say_when_it_is_over(captured: Cap
 def test_radiotap_times_are_those_of_the_first_bit_and_the_fcs_of_whole_frames(
     captured: Captured,
 ) -> None:
-    """The FCS is right but for collisions; checksums are judged by Wireshark (`test_tshark`)."""
+    """The FCS is right except in collisions; Wireshark checks checksums (`test_tshark`)."""
     frames, _, _ = captured
     for frame in frames:
         preamble = 20_000
@@ -108,7 +107,7 @@ def test_radiotap_times_are_those_of_the_first_bit_and_the_fcs_of_whole_frames(
         assert frame.tsft_us == (frame.start_ns + preamble) // 1000
         assert (zlib.crc32(frame.mpdu) == frame.fcs) != frame.bad
         assert frame.length == len(frame.mpdu) + 4
-    # Frames do not overlap but where they collide.
+    # Frames only overlap when they collide.
     for before, after in itertools.pairwise(frames):
         collide = before.bad and after.bad and before.start_ns == after.start_ns
         assert collide or after.start_ns >= before.end_ns
@@ -120,7 +119,7 @@ def test_a_retry_is_the_same_frame_with_the_retry_bit(captured: Captured) -> Non
     retries = 0
     for frame in [frame for frame in frames if frame.kind == "data"]:
         tid = frame.mpdu[24:26] if frame.mpdu[0] == 0x88 else b""
-        # One count for each receiver and TID with QoS, else one for each transmitter.
+        # With QoS one counter for each receiver and TID, otherwise one for each transmitter.
         key = (frame.transmitter, tid and tid + frame.receiver)
         before = last.get(key)
         if before is None:
@@ -136,7 +135,7 @@ def test_a_retry_is_the_same_frame_with_the_retry_bit(captured: Captured) -> Non
             assert frame.packet[4:6] != before.packet[4:6] or frame.transmitter[-1] == 0
         last[key] = frame
     collided_data = sum(frame.bad and frame.kind == "data" for frame in frames)
-    # One that was given up is not sent again; one that waits at the end has not been yet.
+    # Dropped frames are not sent again; a frame that waits at the end is not sent again yet.
     assert retries <= collided_data
     assert retries > 0 or collided_data < 20
 
@@ -173,7 +172,7 @@ def test_addresses_tell_direction_and_node(captured: Captured) -> None:
         if not frame.bad and frame.start_ns >= begin:
             sent[f"a/{frame.transmitter[-1] - 1}" if frame.mpdu[1] & 1 else "ap"] += 1
     for station in answer["stations"]:
-        # The exchange across the beginning, and that across the end.
+        # The exchange at the beginning, and the one at the end.
         assert abs(sent[station["name"]] - station["successes"]) <= 1
 
 
@@ -190,7 +189,7 @@ def test_a_capture_has_the_first_bytes_of_each_frame(tmp_path: Path) -> None:
         assert one.mpdu.startswith(two.mpdu)
         assert one.mpdu.startswith(three.mpdu)
         assert two.fcs == (one.fcs if one.length <= 78 else None)
-        # All headers.
+        # All headers are kept.
         assert len(three.mpdu) >= min(len(one.mpdu), 34 + 80)
     assert max(len(frame.mpdu) for frame in whole) == 30 + 8 + 1500 - 4
 
@@ -201,7 +200,7 @@ def test_a_capture_may_end_within_an_fcs(tmp_path: Path, snaplen: int) -> None:
     text = scenario_text("802.11b", 1, flow("download", tcp="timestamps = true"), duration_s=1)
     capture(text, tmp_path / "cut.pcap", snaplen=snaplen)
 
-    # If a record was not as long as its header says, the next one would not parse.
+    # A record shorter than its header says would break the parsing of the next one.
     assert 110 - 22 in {frame.length for frame in read(tmp_path / "cut.pcap")}
 
 

@@ -1,4 +1,4 @@
-"""A capture of 802.11n, ac and ax: A-MPDUs, Block ACKs and requests, by own code and by tshark."""
+"""Captures of 802.11n, ac and ax: A-MPDUs, Block ACKs and requests, by own code and by tshark."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from witness_tools import malformed, needs_tshark, tshark
 
 @pytest.fixture(
     params=[
-        # Of this one a capture has most frames.
+        # This scenario's capture has most frames.
         pytest.param(one, marks=pytest.mark.verify if window(one) == 1024 else ())
         for one in SCENARIOS
     ]
@@ -81,11 +81,11 @@ def test_subframes_of_an_ampdu_go_at_once_in_order_and_the_last_is_told(name: st
 
 
 def test_answers_tell_what_came_and_what_did_not_is_sent_again(name: str) -> None:
-    """After each data PPDU that did not collide: an ACK, or a Block ACK whose bitmap has the frames
-    with a right FCS and none of the others of this PPDU; nothing, if nothing came.
+    """After each data PPDU without a collision: an ACK, or a Block ACK whose bitmap has this PPDU's
+    frames with a right FCS and no others; nothing, if no frame was received.
 
-    What a Block ACK tells of is not sent again, and what it does not tell of is, unless it is given
-    up: then a request moves the window beyond it.
+    Acknowledged frames are not sent again. Others are, unless they are dropped: then a request
+    moves the window beyond them.
     """
     frames, answer, _ = captured(name)
     answered: dict[tuple[bytes, bytes], set[int]] = {}
@@ -117,7 +117,7 @@ def test_answers_tell_what_came_and_what_did_not_is_sent_again(name: str) -> Non
         assert not here & done
         came = {frame.number for frame in ppdu if not frame.bad}
         if not came:
-            # Nobody answers, and what follows is something else.
+            # There is no response, so another exchange follows.
             assert then.kind in ("data", "rts", "request") or then.transmitter == first.transmitter
         elif len(ppdu) == 1:
             assert (then.kind, then.receiver) == ("ack", first.transmitter)
@@ -131,11 +131,11 @@ def test_answers_tell_what_came_and_what_did_not_is_sent_again(name: str) -> Non
         done |= came
         again -= came
         again |= here - came
-        # Numbers come round.
+        # Sequence numbers wrap around.
         done -= {n for n in done if (seen[pair] - n) % 4096 > 2048}
     assert told > 50
     assert lost > 20
-    # What failed last may wait; all else has gone again, or was given up.
+    # Frames that failed last may wait; all others were sent again or dropped.
     left = sum(len(one) for one in unanswered.values())
     given_up = answer["counts"]["mac_drops"]
     assert left <= given_up + 6 * 64, (left, given_up)
@@ -144,12 +144,12 @@ def test_answers_tell_what_came_and_what_did_not_is_sent_again(name: str) -> Non
 
 
 def min_number(numbers: set[int]) -> int:
-    """The first of some sequence numbers that lie near one another."""
+    """Return the first of some sequence numbers that lie near one another, modulo 4096."""
     return next(n for n in numbers if all((other - n) % 4096 < 2048 for other in numbers))
 
 
 def test_sizes_of_aggregates_are_those_of_the_metric(name: str) -> None:
-    """MPDUs of the access point's data PPDUs, collided ones too, begun in the measured time."""
+    """MPDUs of the access point's data PPDUs in the measured time, including collided ones."""
     frames, answer, _ = captured(name)
     sizes = [
         len(ppdu)
@@ -173,7 +173,7 @@ def asked(name: str, *options: str) -> list[str]:
 
 
 def found_malformed(name: str) -> list[str]:
-    """Frames of every kind come early; tshark needs seconds for ten thousand."""
+    """Check the first frames, which have every kind; tshark needs seconds for ten thousand."""
     with TemporaryDirectory() as directory:
         path = Path(directory) / "air.pcap"
         path.write_bytes(captured(name)[2])
@@ -194,7 +194,7 @@ FIELDS = (
 
 @cache
 def told(name: str) -> list[dict[str, str]]:
-    """Return tshark's fields of data frames and Block ACKs, read once: that takes seconds."""
+    """Return tshark's fields of data frames and Block ACKs, cached because that takes seconds."""
     only = f"{KIND} == {DATA} || {KIND} == {BLOCK_ACK}"
     wanted = [option for field in FIELDS for option in ("-e", field)]
     lines = asked(name, "-Y", only, "-T", "fields", *wanted)
@@ -207,14 +207,14 @@ def of_kind(name: str, kind: int) -> list[dict[str, str]]:
 
 @needs_tshark
 def test_tshark_reads_rates_and_aggregates(name: str) -> None:
-    """The data rate, in Mb/s, that Wireshark makes of radiotap's MCS, width, streams and guard."""
+    """Wireshark computes the data rate in Mb/s from radiotap's MCS, width, streams and guard."""
     rates = {
         "n": "72.2",
         "n at 2.4 GHz, 40 MHz, two streams, A-MSDUs, RTS": "120",
         "ac, Block ACK requests": "433.3",
         "ax, 256 frames": "567.1",
         "ac, few retries, TXOP": "433.3",
-        # Wireshark 4.0 makes no rate of EHT.
+        # Wireshark 4.0 computes no rate for EHT.
         "be, 320 MHz, 1024 frames": "",
     }
     rows = of_kind(name, DATA)
@@ -230,7 +230,7 @@ def test_tshark_reads_rates_and_aggregates(name: str) -> None:
 
 @needs_tshark
 def test_tshark_reads_the_bitmaps(name: str) -> None:
-    """It names the frames that are missing of the whole window."""
+    """tshark lists the frames that are missing from the whole window."""
     if window(name) > 256:
         pytest.skip("Wireshark 4.0 reads bitmaps of 64 and 256 bits")
     rows = of_kind(name, BLOCK_ACK)
@@ -261,7 +261,7 @@ PREAMBLE_US = 36
 
 
 def test_frames_and_trace_have_the_rate_that_rate_control_chose(tmp_path: Path) -> None:
-    """Two stations that find their rates: each PPDU has its own, and lasts as long as that says."""
+    """Two stations with rate control: each PPDU has its rate, and the airtime that follows."""
     path = tmp_path / "air.pcap"
     result = simulate(loads(TWO_DISTANCES), threads=1, pcap=path, snaplen=65_535, trace=True)
     frames = [one for one in records(path.read_bytes()) if one.kind == "data"]
@@ -271,20 +271,20 @@ def test_frames_and_trace_have_the_rate_that_rate_control_chose(tmp_path: Path) 
     mcs = np.array([one.fields[19][2] for one in sent])
     receivers = np.array([one.receiver[-1] for one in sent])
 
-    # The trace tells of the same PPDUs: at the same rates, to the same nodes.
+    # The trace has the same PPDUs, with the same rates and receivers.
     assert len(sent) == len(rows.time_s)
     assert np.all(rows.rate_bps == np.array(BITS_PER_SYMBOL)[mcs] * 250_000)
     numbers = {"ap": 0, "near/0": 1, "far/0": 2}
     assert np.all(receivers == [numbers[name] for name in rows.receiver])
 
-    # Arithmetic of those that carry one MPDU: SERVICE and tail are 22 bits.
+    # Airtimes of PPDUs with one MPDU: SERVICE and tail are 22 bits.
     alone = rows.mpdus == 1
     bits = 8 * rows.size_bytes[alone] + 22
     symbols = np.ceil(bits / np.array(BITS_PER_SYMBOL)[mcs[alone]])
     assert np.allclose(1e6 * rows.airtime_s[alone], PREAMBLE_US + 4 * symbols, rtol=0, atol=1e-3)
     assert len(set(mcs[alone])) > 4
 
-    # Near all that there is is used, far what gets through: other rates, and several of them.
+    # The near station uses the highest rate, the far one those that get through, several of them.
     late = rows.time_s > 0.5
     for node, name, likely in ((1, "near/0", {7}), (2, "far/0", {2, 3, 4})):
         found = Counter(mcs[late & (receivers == node)].tolist())

@@ -1,6 +1,6 @@
-"""Captures of several cells: what each node hears, by the scenario, and in Wireshark's opinion.
+"""Captures of several cells: what each node hears, by the scenario and by Wireshark.
 
-Nodes have the numbers of their interfaces: access points in the order of cells, then stations.
+Nodes are numbered like their interfaces: access points in the order of cells, then stations.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from airtcp.scenario import Scenario, load, loads
 from bases import BULK, RADIOS, two_cells
 from witness_tools import fields, needs_tshark
 
-#: An example and what is changed of it.
+#: An example and its changes.
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "row": ("three-cells", {}),
     "apart": (
@@ -39,7 +39,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
 }
 
-#: Those of the quick tests.
+#: Cases of the quick tests.
 QUICK = ("row", "apart")
 
 Captured = tuple[Scenario, Path, dict[str, Any]]
@@ -56,7 +56,7 @@ def captured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 def made(case: str, folder: Path) -> Captured:
-    """A capture, and the answer of the run that it is of."""
+    """Return a capture, and the answer of its run."""
     name, changes = CASES[case]
     short = {"run.warmup": "100 ms", "run.duration": "300 ms", "run.replications": 1}
     of = load(Path(str(directory())) / f"{name}.toml").vary({**short, **changes})
@@ -77,7 +77,7 @@ TOLD = ("frame.time_epoch", "frame.interface_id", "frame.interface_name", "wlan.
 
 @cache
 def told(path: Path) -> list[dict[str, str]]:
-    """Return what several tests ask of each frame, read once: that takes seconds."""
+    """Return fields of each frame for several tests, cached because that takes seconds."""
     names = (*TOLD, "tcp.checksum.status")
     return [dict(zip(names, row, strict=True)) for row in fields(path, *names)]
 
@@ -87,11 +87,11 @@ def test_nothing_is_malformed_and_every_checksum_is_right(captured: Captured) ->
 
     assert fields(path, "frame.number", only="_ws.malformed || _ws.short") == []
     assert {row["tcp.checksum.status"] for row in told(path)} <= {"", "1"}
-    # Good and not flagged, or bad and flagged; what is good has right checksums.
+    # Good and not flagged, or bad and flagged; good frames have right checksums.
     rows = fields(
         path,
         *("wlan.fcs.status", "radiotap.flags.badfcs"),
-        # Wireshark then takes frames with a wrong one for malformed.
+        # With this option Wireshark treats frames with a wrong FCS as malformed.
         options=("-o", "wlan.check_checksum:TRUE"),
     )
     checked = Counter(map(tuple, rows))
@@ -132,14 +132,14 @@ def test_a_node_has_frames_of_those_whom_it_hears_and_no_others(captured: Captur
 
     heard = {(one, address(other)) for one in nodes for other in nodes if hears(one, other)}
     assert seen <= heard
-    # Everyone has what the own access point sends.
+    # Every station hears its own access point.
     assert of.cells is not None
     ears = [group.cell or 0 for group in of.stations for _ in range(group.count)]
     assert {(len(of.cells) + place, address(cell)) for place, cell in enumerate(ears)} <= seen
 
 
 def test_each_exchange_has_an_answer_that_its_sender_has_read(tmp_path: Path) -> None:
-    """As many ACKs come to those whom they are for as exchanges are counted; one may be cut off."""
+    """As many ACKs reach their receivers as exchanges are counted; one may be cut off."""
     _, path, answer = made("row", tmp_path)
     rows = fields(
         path, "frame.interface_id", "wlan.ra", "frame.time_epoch", "radiotap.flags.badfcs",
@@ -154,7 +154,7 @@ def test_each_exchange_has_an_answer_that_its_sender_has_read(tmp_path: Path) ->
 
 
 def test_hidden_stations_are_heard_at_their_access_point_alone(tmp_path: Path) -> None:
-    """Station 1 never hears 2, whose data meet its own at the access point."""
+    """Station 1 never hears 2, whose data collide with its own at the access point."""
     _, path, answer = made("hidden", tmp_path)
     rows = fields(
         path, "frame.interface_id", "wlan.ta", "radiotap.flags.badfcs",
@@ -169,19 +169,19 @@ def test_hidden_stations_are_heard_at_their_access_point_alone(tmp_path: Path) -
     failed = sum(answer["cells"][0]["failures"].values()) / answer["cells"][0]["attempts"]
     stations = [address(1), address(2)]
     missing = 1 - sum(read[one] for one in stations) / sum(sent[one] for one in stations)
-    # Failures of the access point's own frames are among those that are counted; warm-up is not.
+    # The count includes failures of the access point's own frames, and excludes the warm-up.
     assert missing == pytest.approx(failed, abs=0.5 * failed + 0.01)
 
 
 def test_the_file_is_known_as_ones_own(tmp_path: Path) -> None:
-    """So that the next run may take its place."""
+    """So that the next run may overwrite it."""
     _, path, _ = made("row", tmp_path)
 
     assert is_own_capture(path.read_bytes()[:65536])
 
 
-#: Access points that hear each other and stations that hear their own. Where both send at once both
-#: are read; who is done first waits for nobody, and its next preamble keeps the other from its ACK.
+#: Access points that hear each other, and stations that hear only their own. If both send at once,
+#: both frames arrive; the next preamble of the first to end disturbs the other's ACK.
 APART = two_cells(
     RADIOS,
     reader=f"application = {BULK}",
@@ -193,7 +193,7 @@ APART = two_cells(
 
 
 def test_a_station_acknowledges_what_it_has_read(tmp_path: Path) -> None:
-    """Also where its access point does not hear the ACK, and sends again."""
+    """Even if its access point does not receive the ACK, and sends again."""
     path = tmp_path / "air.pcapng"
     simulate(loads(APART), threads=1, pcap=path)
     rows = fields(
@@ -206,11 +206,11 @@ def test_a_station_acknowledges_what_it_has_read(tmp_path: Path) -> None:
 
     assert len(acks) > 500
     assert any(row[3] in ("1", "True") for row in read)
-    # One may be under way at the end.
+    # One may be in progress at the end.
     assert 0 <= len(acks) - len(read) <= 1
 
 
-#: The beginning of a frame, the node whose interface has it, its type and receiver, a bad FCS.
+#: The start of a frame, the node that heard it, its type and receiver, and a bad FCS.
 Heard = tuple[float, str, str, str, str]
 
 
@@ -226,11 +226,11 @@ def heard_for(of: Scenario, span: str, folder: Path) -> list[Heard]:
 
 
 def test_data_without_an_answer_yet_are_at_their_receiver(tmp_path: Path) -> None:
-    """The run ends in the SIFS before an ACK: whoever received the data has them, as if whole."""
+    """The run ends in the SIFS before an ACK: the receiver of the data has them as a good frame."""
     of = load(Path(str(directory())) / "hidden-uploads.toml")
     nodes = ("ap", "near-wall/0", "behind-wall/0")
 
-    # ACKs of the access point, on the interface of a station that gets one.
+    # ACKs of the access point on the interface of the station that they are for.
     acks = [
         time
         for time, where, kind, *_ in heard_for(of, "300 ms", tmp_path)
@@ -238,7 +238,7 @@ def test_data_without_an_answer_yet_are_at_their_receiver(tmp_path: Path) -> Non
     ]
     assert len(acks) > 20
     for ack in acks[-20::10]:
-        # 802.11a has a SIFS of 16 us; half of it before an ACK its data have ended.
+        # 802.11a has a SIFS of 16 us; half a SIFS before an ACK its data have ended.
         frames = heard_for(of, f"{round(1e6 * ack) - 8} us", tmp_path)
         time, _, kind, receiver, _ = frames[-1]
         assert kind == "0x0020"
@@ -255,20 +255,20 @@ def test_data_without_an_answer_yet_are_at_their_receiver(tmp_path: Path) -> Non
     ],
 )
 def test_what_is_on_the_air_at_the_end_is_written_too(rts: dict[str, Any], tmp_path: Path) -> None:
-    """A run that ends in the midst of frames has them as a longer run of the same seed has them.
+    """A run that ends in the middle of frames records them like a longer run of the same seed.
 
-    But for those that begin in the last 4 us, of which nobody knows but their senders; and a frame
-    that is disturbed after the end is a good one.
+    Except for frames that begin in the last 4 us, which only their senders know yet. A frame that
+    would be disturbed after the end counts as good.
     """
     of = load(Path(str(directory())) / "hidden-uploads.toml").vary(rts)
     whole = heard_for(of, "300 ms", tmp_path)
     starts = sorted({row[0] for row in whole})
     lost = {time for time, where, *_, bad in whole if (where, bad) == ("ap", "1")}
-    # Those that disturb the frames that are lost begin next.
+    # The frames that disturb the lost ones begin next.
     disturbed = [(time, next(one for one in starts if one > time)) for time in sorted(lost)[-6::2]]
     on_air = set()
     for since, start in (*((one, one) for one in starts[-60::10]), *disturbed):
-        # RTS and CTS last for longer, and so do data.
+        # RTS and CTS last longer, and so do data.
         end = round(1e6 * start) + 25
         known = 1e-6 * end - 4e-6
         short = [row for row in heard_for(of, f"{end} us", tmp_path) if row[0] < known]

@@ -1,4 +1,4 @@
-"""A capture of OFDMA: PPDUs to several users and what follows them, by own code and by tshark."""
+"""Captures of OFDMA: PPDUs to several users and their responses, by own code and by tshark."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from test_pcap_aggregates import asked, found_malformed
 from witness_tools import malformed, needs_tshark
 
 SIFS_NS = 16_000
-#: Radiotap's fields by their bits: HE and HE-MU. PPDU formats of HE.
+#: Radiotap's HE and HE-MU fields by bit. PPDU formats of HE.
 HE, HE_MU, MU, TRIGGERED = 23, 24, 2, 3
 #: Radiotap's fields with type and length: U-SIG and EHT.
 TLV = 28
-#: Wireshark's name of type and subtype of a frame, and those of a trigger.
+#: Wireshark's field for type and subtype of a frame, and the value of a trigger.
 KIND, TRIGGER = "wlan.fc.type_subtype", 0x12
 
 
 def word(frame: Frame, place: int) -> int:
-    """Return one of the six words of the field of HE."""
+    """Return one of the six words of radiotap's HE field."""
     return int.from_bytes(frame.fields[HE][2 * place : 2 * place + 2], "little")
 
 
 def place(frame: Frame) -> tuple[int, int]:
-    """Return the size of a resource unit, as radiotap numbers it, and which one it is."""
+    """Return size (in radiotap's numbering) and index of a resource unit."""
     assert word(frame, 1) & 0x4000
     return word(frame, 4) & 0xF, word(frame, 1) >> 8 & 0x3F
 
 
 def to_several(name: str) -> Iterator[tuple[list[list[Frame]], list[Frame]]]:
-    """Return each PPDU to several users, as a PSDU for each of them, and the frames after it."""
+    """Yield each PPDU to several users, as one PSDU per user, and the frames after it."""
     starts = [
         list(psdus) for _, psdus in groupby(ppdus(captured(name)[0]), lambda one: one[0].start_ns)
     ]
@@ -53,7 +53,7 @@ def is_collision(psdus: list[list[Frame]]) -> bool:
 
 @pytest.mark.parametrize("name", OF_SEVERAL)
 def test_each_user_has_a_resource_unit_of_its_own(name: str) -> None:
-    """Two users share 40 MHz: units 0 and 1 of 242 tones (7). One alone has 484 tones (8)."""
+    """Two users share 40 MHz: units 0 and 1 of 242 tones (7). A single one has 484 tones (8)."""
     sizes = Counter[int]()
     for psdus, _ in to_several(name):
         firsts = [psdu[0] for psdu in psdus]
@@ -61,9 +61,9 @@ def test_each_user_has_a_resource_unit_of_its_own(name: str) -> None:
         assert units in ([(7, 0), (7, 1)], [(7, 0)], [(7, 1)], [(8, 0)])
         for first in firsts:
             assert word(first, 0) & 3 == MU
-            # STA-ID: the number in the address.
+            # STA-ID is the number in the address.
             assert word(first, 3) >> 4 == int.from_bytes(first.receiver[2:], "big")
-            # Bandwidth 40 MHz; in both content channels one user in 242 tones, if units are so.
+            # Bandwidth 40 MHz; with 242-tone units each content channel has one user.
             channels = [192, 0, 0, 0] * 2 if units[0][0] == 7 else [0] * 8
             assert list(first.fields[HE_MU][2:]) == [5, 0, *channels]
         sizes[len(psdus)] += 1
@@ -74,7 +74,7 @@ def test_an_mu_bar_asks_all_users_at_once() -> None:
     """28 octets and 9 for each user at 24 Mb/s: 40 us for two, 36 us for one (17.4.3).
 
     Block ACKs of 56 octets with a delimiter, in 242 tones at HE MCS 5 and 1,600 ns: 936 bits in
-    each symbol of 14.4 us, so one after 48 us. L-SIG says 3 ceil(42.4 / 4) - 5 = 28 (27-11).
+    each symbol of 14.4 us, so one symbol after 48 us. L-SIG says 3 ceil(42.4 / 4) - 5 = 28 (27-11).
     """
     collided = Counter[bool]()
     for psdus, after in to_several("mu-bar"):
@@ -153,7 +153,7 @@ def test_tshark_reads_the_same(name: str) -> None:
 def test_users_of_802_11be_have_resource_units_of_eht(tmp_path: Path) -> None:
     """U-SIG has the type of PPDU (0); EHT has size 3 (242 tones) or 4, index and STA-ID.
 
-    The MU-BAR is one of 802.11ax, as its size is, so stations respond in its format.
+    The MU-BAR's size is that of 802.11ax, so stations respond in its format.
     """
     file = tmp_path / "air.pcap"
     scenario = loads(OF_SEVERAL["mu-bar"]).vary({"phy.standard": "802.11be"})

@@ -1,4 +1,4 @@
-"""A capture of uplink OFDMA: triggers, what stations send after them, and their Block ACK."""
+"""Captures of uplink OFDMA: triggers, the stations' responses, and their Block ACK."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from test_pcap_ofdma import KIND, SIFS_NS, TRIGGER, TRIGGERED, place, word
 from witness_tools import malformed, needs_tshark, tshark
 
 BASIC, BSRP, ALL_RECEIVED = 0, 4, 0xE800
-#: By type of trigger the octets for each user.
+#: Octets for each user by type of trigger.
 USER_BYTES = {BASIC: 6, BSRP: 5}
-#: TCP loads both ways; or datagrams of 200 bytes, of which triggers find most queues empty.
+#: TCP both ways; or datagrams of 200 bytes, for which triggers find most queues empty.
 CALLS = '{ kind = "udp", packet = "200 B", rate = "1 Mb/s" }'
 VARIANTS = {
     "loads": OF_SEVERAL["mu-bar"],
@@ -40,12 +40,12 @@ def _captured(name: str) -> bytes:
 
 
 def _legacy_ns(size: int, mbps: int) -> int:
-    """Return the airtime of a frame of 802.11a: 20 us, and symbols of 4 us (17.4.3)."""
+    """Return the airtime of an 802.11a frame: 20 us, and symbols of 4 us (17.4.3)."""
     return 20_000 + 4_000 * ceil((22 + 8 * size) / (4 * mbps))
 
 
 def _exchanges(name: str) -> Iterator[tuple[int, Frame, list[list[Frame]], Frame | None]]:
-    """Return the type of each trigger that is received, the PSDUs after it, and the Block ACK."""
+    """Yield the type of each received trigger, the PSDUs after it, and the Block ACK."""
     groups = list(ppdus(intact(_captured(name))))
     for at, (trigger, *_) in enumerate(groups):
         if trigger.kind != "trigger" or trigger.bad or trigger.mpdu[16] & 0xF not in USER_BYTES:
@@ -96,7 +96,7 @@ def test_stations_respond_in_the_resource_units_of_the_trigger(name: str) -> Non
 
 
 def test_reports_have_the_size_of_the_queue() -> None:
-    """In units of 256 octets, rounded up: 238 octets for each; 254 means more than 64,768."""
+    """In units of 256 octets, rounded up: 238 octets for each packet; 254 means over 64,768."""
     sizes: dict[str, Counter[int]] = {name: Counter() for name in VARIANTS}
     for name, counts in sizes.items():
         for kind, _, psdus, answer in _exchanges(name):
@@ -113,7 +113,7 @@ def test_reports_have_the_size_of_the_queue() -> None:
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_one_block_ack_is_for_all_stations(name: str) -> None:
-    """A station of which all was received has only its AID, one that lost something a bitmap."""
+    """A station with everything received has only its AID, one with a loss a bitmap."""
     kinds = Counter[str]()
     for kind, _, psdus, answer in _exchanges(name):
         if kind == BSRP:
@@ -154,12 +154,12 @@ def test_one_block_ack_is_for_all_stations(name: str) -> None:
         one = b"\x02\0" + next(iter(found)).to_bytes(4, "big")
         assert answer.receiver == (one if len(found) == 1 else b"\xff" * 6)
     assert min(kinds["data"], kinds["all"]) > 5
-    # Of a datagram alone all is received or nothing.
+    # A single datagram is either received or lost.
     assert (kinds["bitmap"] > 5) == (name != "calls")
 
 
 def test_triggers_collide_as_triggers() -> None:
-    """What a trigger collides with begins at the same time; nobody responds."""
+    """A frame that collides with a trigger begins at the same time; nobody responds."""
     groups = list(ppdus(intact(_captured("loads"))))
     collided = Counter[int]()
     for at, (trigger, *_) in enumerate(groups):

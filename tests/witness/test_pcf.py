@@ -1,6 +1,6 @@
 """Contention-free periods against arithmetic, and their frames as Wireshark reads them.
 
-802.11b at 11 Mb/s with the long preamble: a PPDU lasts 192 us and its bits, rounded up to whole
+802.11b at 11 Mb/s with the long preamble: a PPDU lasts 192 us plus its bits, rounded up to whole
 microseconds; SIFS is 10 us.
 """
 
@@ -14,19 +14,19 @@ from airtcp.scenario import loads
 from witness_tools import fields, needs_tshark
 
 SIFS = 10
-#: Between two targets, and how many of them lie within a run.
+#: The interval between targets, and the number of periods within a run.
 INTERVAL_US, PERIODS = 102_400, 99
 LONGEST_US = 50_000
 
 
 def ppdu(mpdu_bytes: int, mbps: int = 11) -> int:
-    """Microseconds of a frame, header and FCS included."""
+    """Return the microseconds of a frame, header and FCS included."""
     return 192 + -(-8 * mpdu_bytes // mbps)
 
 
-#: At 1 Mb/s, the lowest rate.
+#: At the lowest rate, 1 Mb/s.
 BEACON, CF_END = ppdu(73, 1), ppdu(20, 1)
-#: Null, CF-Ack, CF-Poll: header and FCS.
+#: Null, CF-Ack or CF-Poll: only header and FCS.
 EMPTY = ppdu(28)
 #: A packet of 1500 bytes with LLC, header and FCS; and one of 40, a bare TCP ACK.
 FULL, ACK = ppdu(1536), ppdu(76)
@@ -57,7 +57,7 @@ TCP = (
     'application = { kind = "bulk" }\n'
     'tcp = { handshake = "none", delayed_ack = { every = 1 }, receive_window = { segments = 40 } }'
 )
-#: Who sends, and how long frames of the access point and of stations are.
+#: Traffic, stations, and frame times of the access point and of stations.
 CASES = {
     "UDP down": (f'direction = "download"\n{UDP}', 1, FULL, EMPTY),
     "UDP up": (f'direction = "upload"\n{UDP}', 3, EMPTY, FULL),
@@ -68,7 +68,7 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_time_of_periods_is_that_of_their_frames(name: str) -> None:
-    """To the microsecond: a beacon, polls and answers a SIFS apart, and a CF-End."""
+    """To the microsecond: a beacon, polls and responses a SIFS apart, and a CF-End."""
     flow, stations, down, up = CASES[name]
     found = answer(text(flow, stations))
     counts = found["counts"]
@@ -92,11 +92,11 @@ def test_the_time_of_periods_is_that_of_their_frames(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_full_period_carries_what_fits(name: str) -> None:
-    """As many frames with data come through as there is time for.
+    """As many frames with data get through as there is time for.
 
-    A period may begin late by an exchange and a PIFS, so there is as much as fits or two polls
-    less. With TCP both directions have data: short frames may find room where a long one does not,
-    and at times one direction has no packet, for a TCP ACK goes with the next poll at the earliest.
+    An exchange and a PIFS may delay a period, so the number may be two polls lower. With TCP both
+    directions have data: a short frame may fit where a long one does not. Sometimes one direction
+    has no packet, because a TCP ACK goes with the next poll at the earliest.
     """
     flow, stations, down, up = CASES[name]
     counts = answer(text(flow, stations))["counts"]
@@ -121,7 +121,7 @@ CF_ACKS = (0x21, 0x23, 0x25, 0x27, 0x1F)
 
 @needs_tshark
 def test_wireshark_reads_the_frames(tmp_path: Path) -> None:
-    """In a period each frame begins a SIFS after the one before; a CF-Ack follows data alone."""
+    """In a period each frame begins a SIFS after the one before; CF-Ack follows only data."""
     path = tmp_path / "polls.pcap"
     found = answer(text(CASES["TCP up"][0], 2), pcap=path)
     seen: dict[str, int] = {}
@@ -157,7 +157,7 @@ def test_wireshark_reads_the_frames(tmp_path: Path) -> None:
 
 @needs_tshark
 def test_who_is_acknowledged_understands_the_rate(tmp_path: Path) -> None:
-    """A poll of another station that acknowledges an 802.11b station's packet goes at its rate."""
+    """A poll that also acknowledges another station's 802.11b packet goes at its rate."""
     path = tmp_path / "rates.pcap"
     flow = 'direction = "upload", application = { kind = "bulk" }'
     answer(

@@ -1,4 +1,4 @@
-"""802.11g beside 802.11b stations, by hand: protection, the long slot, CWmin."""
+"""802.11g next to 802.11b stations, by hand: protection, the long slot, CWmin."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_lone_802_11g_sender(protection: str) -> None:
     phy = f'protection = "{protection}"'
     found = simulate(loads(TEXT.format(phy=phy, sender="new"))).metrics["goodput_bps"]
 
-    # The mean of 300,000 backoffs of 0 to 15 slots has a deviation of 0.17 us.
+    # The mean of 300,000 backoffs of 0 to 15 slots has a standard deviation of 0.17 us.
     assert found.mean == pytest.approx(1472 * 8e6 / cycle_us, rel=0.001)
 
 
@@ -53,7 +53,7 @@ def test_an_a_mpdu_of_802_11n_beside_802_11b() -> None:
     """Stations of 802.11n, g and b: 31 MPDUs of 802.11n within 5.484 ms, after one CTS-to-self.
 
     1544 bytes for each MPDU with delimiter and padding, 1542 for the last: 47,862 bytes in 1473
-    symbols of 260 bits and 3.6 us, which end on a symbol of 4 us, after 36 us of preamble.
+    symbols of 260 bits and 3.6 us, rounded up to symbols of 4 us, after 36 us of preamble.
     """
     text = TEXT.format(phy='band = "2.4 GHz"', sender="new").replace("802.11g", "802.11n")
     old = 'name = "{}"\ncount = 1\nstandard = "802.11{}"\n'
@@ -67,7 +67,7 @@ def test_an_a_mpdu_of_802_11n_beside_802_11b() -> None:
 
     found = simulate(loads(mixed)).metrics["goodput_bps"]
 
-    # The mean of 40,000 backoffs has a deviation of 0.5 us, 1e-4 of a cycle.
+    # The mean of 40,000 backoffs has a standard deviation of 0.5 us, 1e-4 of a cycle.
     assert found.mean == pytest.approx(31 * 1472 * 8e6 / cycle_us, rel=0.001)
 
 
@@ -82,7 +82,7 @@ def test_cts_to_self_and_the_long_slot_are_the_default() -> None:
 
 
 def test_an_802_11b_sender_has_its_own_window() -> None:
-    """11 Mb/s: 1310 us and an ACK of 248 us at 2 Mb/s; a backoff of 15.5 slots in the mean."""
+    """11 Mb/s: 1310 us and an ACK of 248 us at 2 Mb/s; a mean backoff of 15.5 slots."""
     cycle_us = DIFS + 15.5 * SLOT + 1310 + SIFS + 248
 
     found = simulate(loads(TEXT.format(phy="", sender="old"))).metrics["goodput_bps"]

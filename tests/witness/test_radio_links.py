@@ -91,7 +91,7 @@ def _metrics(text: str) -> list[dict[str, Any]]:
     ("band", "own"), [("5 GHz", ""), ("2.4 GHz", ""), ("2.4 GHz", 'standard = "802.11b"\n')]
 )
 def test_stations_with_one_of_two_links_are_a_network_with_that_link(band: str, own: str) -> None:
-    """The other link may have no rate of theirs: 802.11b has DSSS, and 6 GHz has not."""
+    """The other link may lack the station's rates: 802.11b has DSSS, and 6 GHz does not."""
     links = f'links = ["{band}/20 MHz", "6 GHz/80 MHz"]'
     linked = _metrics(_network(links, f'{own}links = ["{band}/20 MHz"]\n', UPLOADS))
     alone = _metrics(
@@ -121,9 +121,9 @@ def test_the_link_rate_is_that_of_all_links() -> None:
     ],
 )
 def test_each_link_has_the_spaces_of_its_band(own: str) -> None:
-    """2.4 GHz: SIFS of 10 us and a signal extension of 6 us. One sender never collides: an exchange
-    is AIFS, a mean backoff of 7.5 slots, the PPDU, SIFS and the Block ACK, whichever link is first.
-    """
+    """2.4 GHz: SIFS of 10 us and a signal extension of 6 us. A lone sender never collides: an
+    exchange is AIFS, a mean backoff of 7.5 slots, the PPDU, SIFS and the Block ACK, in any order of
+    links."""
     both = ['"5 GHz/20 MHz"', '"2.4 GHz/20 MHz"']
     one, other = (
         fmean(
@@ -145,7 +145,7 @@ def test_two_saturated_links_carry_the_sum() -> None:
 
 
 def test_a_packet_goes_on_the_idle_link_at_once() -> None:
-    """Every 1.2 ms a packet that takes 1.5 ms at MCS 0: a link is idle for each, and none waits."""
+    """Every 1.2 ms a packet of 1.5 ms at MCS 0: each finds a link idle, and none waits."""
     text = _network(BOTH.replace("80", "20"), "").replace("mcs = 9", "mcs = 0")
     for run in _metrics(text.replace('"saturated"', '"10 Mb/s"')):
         assert run["mpdus_per_ppdu_ap"] == 1.0
@@ -153,7 +153,7 @@ def test_a_packet_goes_on_the_idle_link_at_once() -> None:
 
 
 def test_both_links_serve_the_station_whose_packet_came_first() -> None:
-    """Its packets on the air of the first link still wait for their Block ACK (FIFO)."""
+    """Its packets in flight on the first link are still waiting for their Block ACK (FIFO)."""
     text = _network(BOTH, "").replace("count = 1", "count = 4")
     (run, _) = airtcp.simulate(loads(text), trace=True, threads=1).simulation.runs
     assert run.trace is not None
@@ -182,7 +182,7 @@ def test_the_closed_form_is_the_sum_of_links(links: str, count: int, tolerance: 
 
 
 def test_a_shared_block_ack_window_breaks_the_closed_form() -> None:
-    """80 and 320 MHz at MCS 9 carry 1,055 MPDUs in 5.484 ms; the window has 1,024."""
+    """80 and 320 MHz at MCS 9 could send 1,055 MPDUs in 5.484 ms; the window has 1,024."""
     scenario = loads(_network('links = ["5 GHz/80 MHz", "6 GHz/320 MHz"]', ""))
     said = airtcp.predict(scenario).best("goodput_bps")
     found = airtcp.simulate(scenario).metrics["goodput_bps"]

@@ -1,4 +1,4 @@
-"""Rate control: the curves of white noise, and Minstrel-HT beside fixed rates."""
+"""Rate control: error curves of white noise, and Minstrel-HT against fixed rates."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def found(far: str, *, near: int = 3, direction: str = "download") -> Simulation
 
 
 def goodput(result: SimulationResult, group: str) -> float:
-    """Mean goodput of a station of the group in b/s."""
+    """Return the mean goodput of a station of the group in b/s."""
     runs = [run.answer["flows"] for run in result.simulation.runs]
     found = [flow["goodput_bps"] for run in runs for flow in run if flow["name"].startswith(group)]
     return fmean(found)
@@ -63,16 +63,16 @@ def test_bit_errors_by_hand() -> None:
 
 @pytest.mark.parametrize("receiver", RECEIVERS, ids=lambda one: f"{one.model}-{one.coding}")
 def test_each_mcs_needs_a_better_link_than_the_one_before(receiver: Receiver) -> None:
-    """The SNR at which half of all frames are lost."""
+    """Compare the SNR at which half of all frames are lost."""
     needed = [receiver.needed_db(mcs, 0.5) for mcs in range(14)]
 
     assert needed == sorted(needed)
-    # A rate 1/2 code brings BPSK to a few dB; 64-QAM with 5/6 needs some 20 more.
+    # BPSK with a code of rate 1/2 needs a few dB; 64-QAM with 5/6 needs some 20 more.
     assert -1.0 < needed[0] < 5.0
     assert 18.0 < needed[7] - needed[0] < 22.0
 
 
-#: Signal in dB at which ns-3 3.44 (`TableBasedErrorRateModel`) loses a tenth of 1458 bytes, by MCS.
+#: The SNR in dB at which ns-3 3.44 (`TableBasedErrorRateModel`) loses a tenth of 1458 bytes.
 NS3_DB = {
     "bcc": (0.9, 3.9, 6.4, 9.7, 12.8, 17.0, 18.4, 19.6, 23.7, 25.1),
     "ldpc": (-0.6, 2.4, 4.9, 7.9, 10.9, 15.1, 16.5, 18.0, 21.7, 23.5, 26.8, 28.9),
@@ -86,7 +86,7 @@ def test_thresholds_are_those_of_the_tables(coding: Coding) -> None:
 
     for mcs, needed in enumerate(NS3_DB[coding]):
         assert ours.needed_db(mcs) == pytest.approx(needed, abs=0.1)
-        # An implementation loss is noise: the ratio to all noise stays.
+        # An implementation loss is noise: the ratio to all noise stays the same.
         assert worse.needed_db(mcs) == ours.needed_db(mcs)
         lost = ours.error_rate(mcs, snr_db=needed, bits=8 * 1458)
         assert worse.error_rate(mcs, snr_db=needed + 2.0, bits=8 * 1458) == pytest.approx(lost)
@@ -145,7 +145,7 @@ def test_a_table_at_a_fixed_rate_is_that_of_frame_errors() -> None:
 
 
 def test_minstrel_finds_the_best_rate() -> None:
-    """MCS 7 loses 60 %, MCS 6 nothing: what comes through is near that of MCS 6 fixed."""
+    """MCS 7 loses 60 %, MCS 6 nothing: goodput is close to that of a fixed MCS 6."""
 
     def lone(far: str) -> float:
         table = 'error_table = { 0 = "0 %", 7 = "60 %" }\n'
@@ -156,13 +156,13 @@ def test_minstrel_finds_the_best_rate() -> None:
     adapted = lone('rate_control = "minstrel-ht"')
 
     assert highest < 0.75 * best
-    # One PPDU in ten is a sample of one MPDU, which takes a contention of its own.
+    # One PPDU in ten is a sample of one MPDU, with a contention of its own.
     assert 0.88 * best < adapted <= best * 1.01
 
 
 def test_the_anomaly_comes_and_goes() -> None:
-    """Stations take turns at the access point, a packet each: one at MCS 0 (1.7 ms) makes three at
-    MCS 7 (0.2 ms) wait. With a link that carries MCS 7 rate control finds it, and nobody waits."""
+    """The access point serves stations by packet: one at MCS 0 (1.7 ms) delays three at MCS 7 (0.2
+    ms). If the link supports MCS 7, rate control finds it, and there is no delay."""
     alone = '\n[mac.aggregation]\nampdu = "0 B"\n'
     control = 'rate_control = "minstrel-ht"\n'
     good = found(f'{control}snr = "35 dB"{alone}')
@@ -175,7 +175,7 @@ def test_the_anomaly_comes_and_goes() -> None:
 
 
 def test_ppdus_of_equal_length_leave_no_anomaly() -> None:
-    """With A-MPDUs each access may last 5.5 ms, at MCS 0 as at MCS 7."""
+    """With A-MPDUs each access may last 5.5 ms, at MCS 0 and at MCS 7."""
     control = 'rate_control = "minstrel-ht"\n'
     good = found(f'{control}snr = "35 dB"')
     bad = found(f'{control}snr = "5 dB"')

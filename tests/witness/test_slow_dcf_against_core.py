@@ -1,16 +1,16 @@
-"""The core against the slow DCF: two programs of the same rules, held equal in law.
+"""The core against the slow DCF: two programs with the same rules give the same means.
 
 `tests/reference/slow_dcf.py` asks every station before every transmission when it wants the medium;
-the core jumps. They share no line and no random number, so single runs cannot be compared. The
-witness is the law: means over independent replications, which must agree within the interval of
-their difference (Welch). The confidence of all comparisons of a grid together is 99.9 %: each
-has 1 - 0.001 / (number of comparisons), after Bonferroni. No bias is allowed for, since neither
-program approximates. The seeds are fixed, so a failure is a change and no bad luck.
+the core is event-driven. They share no code and no random number, so single runs cannot be
+compared. Instead, means over independent replications must agree within the interval of their
+difference (Welch). All comparisons of a grid together have a confidence of 99.9 %: each has 1 -
+0.001 / (number of comparisons), after Bonferroni. There is no allowance for bias, because neither
+program approximates. The seeds are fixed, so a failure is a change and not chance.
 
 In the eighteen cells of `COVERING` every two settings meet in all combinations of their values; the
-288 cells of the full grid are for `make verify`. In three further cells the access point sends
-too, frames of another length, so that some who collided are done before the others. How much of a
-difference this would notice is itself a test: `test_another_rule_is_noticed`.
+288 cells of the full grid are for `make verify`. In three further cells the access point also
+sends, with another frame length, so some colliders end before the others. The test
+`test_another_rule_is_noticed` shows how small a difference this detects.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def slow_samples(cell: Cell) -> dict[str, list[float]]:
         cw_min=cell.cw_min,
         short_retry_limit=cell.retry_limit,
     )
-    # The more stations there are, the slower it is, and the less differ its replications.
+    # With more stations it is slower, and its replications differ less.
     measured_ns = (5 if cell.stations <= 10 else 2) * SECOND // 2
     samples: dict[str, list[float]] = {}
     for seed in range(SLOW_REPLICATIONS):
@@ -169,23 +169,23 @@ def slow_samples(cell: Cell) -> dict[str, list[float]]:
 def disagreements(
     core: dict[str, list[float]], slow: dict[str, list[float]], cells: int
 ) -> dict[str, tuple[float, float]]:
-    """The metrics that lie apart: difference, and half width of its interval."""
+    """Return metrics that disagree: the difference, and the half width of its interval."""
     assert core.keys() == slow.keys()
     confidence = 1.0 - (1.0 - ALL_TOGETHER) / (cells * len(core))
     found = {}
     for name, values in core.items():
         if name == "drop_probability_mac" and 0.0 < fmean(values) < 0.001:
-            continue  # a handful of drops in a run: their mean is far from normal
+            continue  # with a handful of drops in a run the mean is far from normal
         apart, half = difference(values, slow[name], confidence)
-        # Some things are exact in both (no collision ever, CW that never changes); a fraction of
-        # nanoseconds is then the same but for the last digit.
+        # Some metrics are exact in both (no collisions, constant CW), and then equal except for the
+        # last digit.
         if abs(apart) > half + 1e-12:
             found[name] = (apart, half)
     return found
 
 
 class ScriptedBackoffs:
-    """Stands in for `random.Random`: deals prepared backoffs, each from the window that it has."""
+    """Replaces `random.Random`: returns prepared backoffs, and checks the window of each."""
 
     def __init__(self, backoffs: list[tuple[int, int]]) -> None:
         self.backoffs: Iterator[tuple[int, int]] = iter(backoffs)
@@ -194,7 +194,7 @@ class ScriptedBackoffs:
         return self
 
     def randint(self, low: int, high: int) -> int:
-        """The next backoff of the script."""
+        """Return the next backoff of the script."""
         backoff, window = next(self.backoffs)
         assert (low, high) == (0, window)
         return backoff
@@ -205,21 +205,21 @@ def test_who_waits_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
     data = params.station.data_ns
     assert data == 247_000  # 75 bytes of MPDU: 600 / 11 = 54.5 -> 55 us, + 192 us
     exchange = data + 10_000 + params.ack_ns
-    # Backoffs in the order of the draws: at the start 2, 2, 5; after the collision of 0 and 1 (CW
-    # is 63) 1 and 30; after the successes of 0, 0, 2 and 1 (CW is 31) 0, 31, 30 and 31.
+    # Backoffs in the order of the draws: 2, 2, 5 at the start; 1 and 30 after the collision of 0
+    # and 1 (CW is 63); 0, 31, 30 and 31 after the successes of 0, 0, 2 and 1 (CW is 31).
     backoffs = ScriptedBackoffs(
         [(2, 31), (2, 31), (5, 31), (1, 63), (30, 63), (0, 31), (31, 31), (30, 31), (31, 31)]
     )
     monkeypatch.setattr("random.Random", backoffs)
     # Stations 0 and 1 collide in slot 2; station 2 has 3 slots left.
     collision = 50_000 + 2 * 20_000
-    # The colliders go on after ACK timeout + DIFS (272 us), station 2 would after EIFS (364 us).
+    # The colliders resume after ACK timeout + DIFS (272 us), station 2 would after EIFS (364 us).
     # Station 0 is first: station 2 has counted nothing, station 1 one slot of its 30.
     first = collision + data + 222_000 + 50_000 + 1 * 20_000
     assert first < collision + data + 364_000
-    # Its next backoff is 0: it goes again after DIFS, in the slot that nobody else can use.
+    # Its next backoff is 0: it sends again after DIFS, in the slot that only it can use.
     second = first + exchange + 50_000
-    # Now station 2 counts its 3 slots; station 1 has 26 left then, station 0 has 28.
+    # Now station 2 counts its 3 slots; then station 1 has 26 left and station 0 has 28.
     third = second + exchange + 50_000 + 3 * 20_000
     fourth = third + exchange + 50_000 + 26 * 20_000
     trace: list[tuple[int, tuple[int, ...]]] = []
@@ -243,7 +243,7 @@ def test_core_agrees_with_the_slow_dcf_everywhere(cell: Cell) -> None:
 @pytest.mark.parametrize(
     ("stations", "other", "noticed_in"),
     [
-        # EIFS is 314 us longer than DIFS, after every fourth transmission of 0.8 ms or so.
+        # EIFS is 314 us longer than DIFS, after every fourth transmission of some 0.8 ms.
         (10, {"after_collision": "difs"}, "goodput_bps"),
         # Colliders wait 364 us instead of 272.
         (10, {"colliders": OTHERS}, "idle"),
@@ -255,7 +255,7 @@ def test_core_agrees_with_the_slow_dcf_everywhere(cell: Cell) -> None:
     ids=lambda value: "-".join(value) if isinstance(value, dict) else str(value),
 )
 def test_another_rule_is_noticed(stations: int, other: dict[str, Any], noticed_in: str) -> None:
-    """The intervals are narrow enough to tell neighbours apart."""
+    """The intervals are narrow enough to tell similar rules apart."""
     cell = Cell(stations, "eifs", TIMEOUT, False, 7, 31)
     changed = replace(cell, **other)
 

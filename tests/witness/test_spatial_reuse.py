@@ -1,10 +1,10 @@
-"""The power at which two cells end to share the medium, with and without spatial reuse.
+"""The power below which two cells stop sharing the medium, with and without spatial reuse.
 
-The rows are of the real ns-3 3.44 (802.11ax at MCS 5, two access points that send saturated UDP to
-a station of their own, which receive each other with a power that is varied): the share of time in
-which each access point sends, at 20 dBm of power with OBSS-PD. They are few, so that each says on
-which side of the end it lies; the end itself is that of the standard, the sensitivity of -82 dBm
-(17.3.10.6 of IEEE 802.11-2020) and OBSS-PD of -72 dBm (26.10.2.2 of 802.11ax-2021).
+The rows are of the real ns-3 3.44: 802.11ax at MCS 5, two access points that send saturated UDP to
+a station of their own and receive each other with varying power. They give the share of time in
+which each access point sends, at 20 dBm with OBSS-PD. They are few, and each lies clearly on one
+side of the threshold. The threshold itself is the standard's: the sensitivity of -82 dBm (17.3.10.6
+of IEEE 802.11-2020) and OBSS-PD of -72 dBm (26.10.2.2 of 802.11ax-2021).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from airtcp.results.objects import Simulation
 from airtcp.run.simulate import simulate
 from cells.floors import scenario
 
-#: Both send so much of the time together, half of it each or nearly all of it each.
+#: Limit of the total sending time: cells that share have 1 in all, others nearly 1 each.
 _APART = 1.4
 NS3 = (
     (-70.0, None, 1.043),
@@ -30,7 +30,7 @@ NS3 = (
 
 
 def pair(between: float, obss_pd: float | None, **more: object) -> Simulation:
-    """Simulates the pair."""
+    """Simulate the pair."""
     links = [["A", "a1", -50.0], ["B", "b1", -50.0]]
     links += [[one, other, between] for one, other in ("AB", ("A", "b1"), ("a1", "B"))]
     links.append(["a1", "b1", between])
@@ -51,7 +51,7 @@ def pair(between: float, obss_pd: float | None, **more: object) -> Simulation:
 
 
 def airtime(between: float, obss_pd: float | None) -> float:
-    """Simulates the pair: the airtime of both access points."""
+    """Simulate the pair, and return the airtime of both access points."""
     return math.fsum(one.airtime.own for one in pair(between, obss_pd).cells.values())
 
 
@@ -68,8 +68,8 @@ def test_restricted_frames_are_lost_below_a_sinr_and_come_through_above(
 ) -> None:
     """ns-3 with 20 dBm, three seeds of 6 s each, within .4 Mb/s: such frames have 15 and 18 dB.
 
-    Between the two ns-3 loses some of them (there are 80 Mb/s at -75 dBm, and 106 at -76). Here all
-    are lost below the 17.0 dB with which a tenth is where nothing else is on the air.
+    In between ns-3 loses some of them (80 Mb/s at -75 dBm, 106 at -76). Here all are lost below
+    17.0 dB, where a tenth would be lost without interference.
     """
     found = pair(between, -72.0)
 
@@ -85,6 +85,6 @@ def test_cells_share_the_medium_where_those_of_ns3_do(
 
 @pytest.mark.parametrize(("obss_pd", "end"), [(None, -82.0), (-72.0, -72.0)])
 def test_sharing_ends_within_a_decibel_of_the_threshold(obss_pd: float | None, end: float) -> None:
-    # Half a decibel beyond it each sends as if alone, half a decibel short of it they share.
+    # Half a decibel below the threshold each sends as if alone; half a decibel above they share.
     assert airtime(end - 0.5, obss_pd) > _APART
     assert airtime(end + 0.5, obss_pd) < _APART

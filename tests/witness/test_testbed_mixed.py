@@ -1,6 +1,6 @@
-"""The simulation beside what the testbed measured at five mixed scenarios (testbed.md).
+"""The simulation against the testbed's measurements of five mixed scenarios (testbed.md).
 
-The testbed is of real time, and not run here: its rows are stored (validation/testbed/mixed.py).
+The testbed runs in real time, so its stored rows are used (validation/testbed/mixed.py).
 """
 
 import json
@@ -13,8 +13,8 @@ from airtcp.stats import student_interval
 
 ROOT = Path(__file__).parents[2] / "validation" / "testbed"
 ROWS: dict[str, Any] = json.loads((ROOT / "rows.json").read_text())
-#: In these the two are equal within 5 %; downloads of the others are what a few per cent of ACKs
-#: leave them, and lie within the intervals of both.
+#: In these both are equal within 5 %. In the others downloads depend on the few ACKs that get
+#: through, and agree within the intervals of both.
 CLOSE = ("g-fifo-wire", "ax-fifo-wire", "ax-fq-codel-wire")
 
 

@@ -1,6 +1,6 @@
-"""Wireshark's opinion of captures: its reader of frames, of TCP, and of how long frames last.
+"""Wireshark's reading of captures: frames, TCP, and airtimes.
 
-tshark comes with Debian's package of that name; `make setup-system` installs it.
+tshark is in Debian's package of that name; `make setup-system` installs it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ TIMES = (
 
 @cache
 def told(path: Path) -> list[dict[str, str]]:
-    """Return what several tests ask of each frame, read once: that takes seconds."""
+    """Return fields of each frame for several tests, cached because that takes seconds."""
     names = ("ip.version", "radiotap.flags.badfcs", *CHECKSUMS, *TIMES)
     return [dict(zip(names, row, strict=True)) for row in fields(path, *names)]
 
@@ -55,7 +55,7 @@ def captured(request: pytest.FixtureRequest, air: Callable[[str], Captured]) -> 
 
 def test_every_checksum_is_right(captured: Captured) -> None:
     path, _ = captured
-    # 1 is "good"; UDP has no TCP checksum and control frames have none at all.
+    # 1 is "good"; UDP has no TCP checksum, and control frames have none at all.
     found = Counter(
         tuple(frame[name] for name in CHECKSUMS) for frame in told(path) if frame["ip.version"]
     )
@@ -68,7 +68,7 @@ def test_no_frame_is_malformed_or_has_a_warning_but_for_the_order_of_segments(
 ) -> None:
     """Severities: 4194304 note, 6291456 warning, 8388608 error (epan/proto.h)."""
     path, _ = captured
-    # What Wireshark warns of where segments are lost, or sent again by the MAC.
+    # Wireshark warns of these when segments are lost, or sent again by the MAC.
     usual = {
         "This frame is a (suspected) out-of-order segment",
         "Previous segment(s) not captured (common at capture start)",
@@ -80,11 +80,11 @@ def test_no_frame_is_malformed_or_has_a_warning_but_for_the_order_of_segments(
 
 
 def test_wiresharks_airtime_is_that_of_the_result(captured: Captured) -> None:
-    """Its own formulas, in whole microseconds, from radiotap's rate and the frame's length.
+    """Wireshark's formulas, in whole microseconds, from radiotap's rate and the frame's length.
 
     They leave out the signal extension of ERP-OFDM (18.5.3.2), 6 us, which is added here; the rest
-    agrees to the nanosecond. A SYN lasts longer for Wireshark by its options: 12 bytes at most, at
-    11 Mb/s and more.
+    agrees to the nanosecond. Wireshark counts the options of a SYN as airtime: at most 12 bytes at
+    11 Mb/s or more.
     """
     path, answer = captured
     yes = ("1", "True")
@@ -126,7 +126,7 @@ def lossy(variant: str, rts: bool) -> str:
     [
         ("reno", True),
         ("sack", False),
-        # What is new here is the combination; `make verify` has all of them.
+        # Only the combination is new here; `make verify` runs all.
         *(
             pytest.param(variant, rts, marks=pytest.mark.verify)
             for variant, rts in [
@@ -139,10 +139,10 @@ def lossy(variant: str, rts: bool) -> str:
     ],
 )
 def test_tcp_analysis_finds_our_retransmissions(variant: str, rts: bool, tmp_path: Path) -> None:
-    """Uploads lose packets on the wire: whatever is sent again has crossed the air before.
+    """Uploads lose packets on the link, after the first transmission was captured on the air.
 
-    A receiver does not hand on a frame with a bad FCS, so these are taken out first: Wireshark
-    takes what the MAC sends again for TCP's doing.
+    A receiver does not forward a frame with a bad FCS, so these are removed first: Wireshark would
+    take retransmissions of the MAC for those of TCP.
     """
     answer = capture(lossy(variant, rts), tmp_path / "air.pcap")
     tshark(
@@ -154,14 +154,14 @@ def test_tcp_analysis_finds_our_retransmissions(variant: str, rts: bool, tmp_pat
 
     for record in answer["flows"]:
         station = int(record["station"].removeprefix("a/")) + 1
-        # The last one may still wait in the station's queue when the time is over.
+        # The last one may still be in the station's queue when the run ends.
         assert 0 <= record["retransmissions"] - found[f"10.0.0.{station}"] <= 1, record
     assert answer["counts"]["tcp_retransmissions"] > 50
     assert answer["counts"]["wired_drops"] > 30
 
 
 def test_sack_blocks_name_what_came(tmp_path: Path) -> None:
-    """Each block ends where data that were sent before end, above the acknowledgment."""
+    """Each block ends where data sent earlier ended, above the acknowledgment number."""
     path = tmp_path / "air.pcap"
     capture(lossy("sack", rts=False), path)
     rows = fields(
@@ -189,14 +189,14 @@ def test_sack_blocks_name_what_came(tmp_path: Path) -> None:
 
 
 def test_windows_are_the_receivers_once_scaled(air: Callable[[str], Captured]) -> None:
-    """4 MiB take a shift of 7: 2^22 / 2^7 = 32768."""
+    """4 MiB need a shift of 7: 2^22 / 2^7 = 32768."""
     path, _ = air("scaled windows, longer headers")
     rows = fields(
         path, "tcp.window_size", "tcp.hdr_len", only="tcp.flags.syn == 0 && tcp.srcport == 5001"
     )
 
     assert {int(window) for window, _ in rows} == {4 * 2**20}
-    # 52 bytes of headers less 20 of IP; SACK options come on top of that, 40 bytes at most.
+    # 52 bytes of headers less 20 of IP, plus SACK options of at most 40 bytes.
     assert {int(length) for _, length in rows} <= {32, 44, 52, 60}
     shifts = {row[0] for row in fields(path, "tcp.options.wscale.shift", only="tcp.flags.syn == 1")}
     assert shifts == {"7"}

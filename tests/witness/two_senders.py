@@ -1,11 +1,11 @@
 """Two saturated senders with backoff stages, exactly: the Markov chain of the DCF, solved.
 
-Nobody assumes anything here: no decoupling, no slot that all may use. Everybody waits the same
-after a success as after a collision (the rules "bianchi"), so that slots are common to both.
+There are no assumptions: no decoupling, and no slot that all may use. Both wait equally long after
+a success and a collision (the rules "bianchi"), so that slots are common to both.
 
-Just before the countdown goes on, the state is one of
-- (s, r): the last transmission succeeded; its sender draws afresh from stage 0, the other is at
-  stage s with r >= 1 slots to go (had it had none, the two would have collided);
+Just before the countdown resumes, the state is one of
+- (s, r): the last transmission succeeded; its sender draws anew from stage 0, the other is at stage
+  s with r >= 1 slots left (with none, the two would have collided);
 - (s, s'): the last transmission was a collision; both draw, from the stages s and s'.
 """
 
@@ -19,7 +19,7 @@ from scipy import sparse
 
 @dataclass(frozen=True)
 class TwoSenders:
-    """Per transmission: the chance that it is a collision, and the mean idle slots before it."""
+    """Per transmission: the probability of a collision, and the mean idle slots before it."""
 
     collision: float
     idle_slots: float
@@ -31,7 +31,7 @@ class TwoSenders:
 
 
 def windows(cw_min: int, cw_max: int, retry_limit: int) -> list[int]:
-    """CW of each transmission of a frame."""
+    """Return the CW of each transmission of a frame."""
     stages = [cw_min]
     while len(stages) < retry_limit:
         stages.append(min(2 * stages[-1] + 1, cw_max))

@@ -1,4 +1,4 @@
-"""What the witnesses share beside `peers.samples`: whether samples, or rows of peers, differ."""
+"""Shared by the witnesses, like `peers.samples`: whether samples, or rows of peers, differ."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from scipy.special import stdtrit
 def difference(
     left: Sequence[float], right: Sequence[float], confidence: float
 ) -> tuple[float, float]:
-    """Difference of two means of independent samples, and half width of its interval.
+    """Return the difference of two means of independent samples, and its half width.
 
     Welch: the variances may differ, degrees of freedom after Satterthwaite. Samples without any
     spread (nothing ever collides) give a half width of zero, and then must be equal.
@@ -36,7 +36,7 @@ def difference(
 def beyond_rows(
     rows: Mapping[str, Reference], runs: list[Answer], bounds: Mapping[str, tuple[str, float]]
 ) -> Iterator[str]:
-    """The metrics that lie further from a row than allowed.
+    """Yield the metrics that differ from a row by more than allowed.
 
     `bounds` has by a peer's name of a metric airtcp's name, and the largest relative difference; a
     value may also lie within the interval of the row.
@@ -57,7 +57,7 @@ needs_tshark = pytest.mark.skipif(
 
 
 def tshark(path: Path, *options: str) -> list[str]:
-    """The lines that tshark prints; it leaves checksums alone unless it is told otherwise."""
+    """Return the lines that tshark prints, with checksums verified, which is not its default."""
     checks = [
         word for name in ("ip", "tcp", "udp") for word in ("-o", f"{name}.check_checksum:TRUE")
     ]
@@ -77,7 +77,7 @@ def malformed(path: Path, *options: str) -> list[str]:
 def fields(
     path: Path, *names: str, only: str = "", options: tuple[str, ...] = ()
 ) -> list[list[str]]:
-    """Fields of each frame that the display filter `only` lets through."""
+    """Return fields of each frame that passes the display filter `only`."""
     wanted = [word for name in names for word in ("-e", name)]
     chosen = ["-Y", only] if only else []
     lines = tshark(path, *options, *chosen, "-T", "fields", *wanted)
