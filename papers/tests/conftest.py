@@ -1,4 +1,4 @@
-"""What the tests of the papers share with those of airtcp: folders, properties, a server.
+"""Setup that the tests of the papers share with those of airtcp: folders, properties, a server.
 
 `tests/conftest.py` is the other one; this one makes its modules importable.
 """
@@ -39,7 +39,7 @@ settings.load_profile("untimed")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave slow folders unread on the rungs that run none of their tests."""
+    """Do not collect slow folders if no slow tests run."""
     is_slow = (
         collection_path.name in SLOW_FOLDERS and collection_path.parent == Path(__file__).parent
     )
@@ -55,7 +55,7 @@ def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
 
 @pytest.fixture(scope="session")
 def web() -> Iterator[Web]:
-    """A server of the page."""
+    """A server of the web page."""
     with tempfile.TemporaryDirectory() as folder:
         server = started("--runs", "2", folder=Path(folder))
         yield server

@@ -1,4 +1,4 @@
-"""Transfers of several cells at the level of flows: the exact chain, one queue, the verb."""
+"""Transfers of several cells at flow level: the exact chain, a single queue, the verb."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 
 def slowed(busy: tuple[bool, ...]) -> list[float]:
-    """Two cells that hear each other: about half of what each has alone while both are busy."""
+    """Two cells that hear each other: about half of their own capacity while both are busy."""
     return [0.53, 0.45] if all(busy) else [1.0, 1.0]
 
 
@@ -41,7 +41,7 @@ def test_sources_that_wait_are_those_of_the_exact_chain() -> None:
     exact = coupled_sources([3, 2], [2.0, 1.0], 1.0, slowed, paces=[capacity, [1.0]])
     closed = [
         FlowQueue(Exponential(mean=1.0), capacity, sources=3, think_times=Exponential(mean=2.0)),
-        # The law of the think times does not matter in one queue, and hardly beside another.
+        # The distribution of think times does not matter in one queue, and hardly next to another.
         FlowQueue(Exponential(mean=1.0), [1.0], sources=2, think_times=Exponential(mean=1.0)),
     ]
     found = coupled_processor_sharing(closed, slowed, jobs=200_000, replications=6, seed=5)
@@ -54,7 +54,7 @@ def test_sources_that_wait_are_those_of_the_exact_chain() -> None:
 
 
 def test_a_queue_that_nobody_slows_down_does_not_mind_the_law_of_sizes() -> None:
-    # M/G/1-PS: 1 / (1 - .5) whatever the law.
+    # M/G/1-PS: 1 / (1 - .5) for any distribution.
     queues = [
         FlowQueue(law, [1.0], interarrival=Exponential(mean=2.0))
         for law in (Exponential(mean=1.0), Deterministic(value=1.0))
@@ -80,7 +80,7 @@ def test_queues_that_cannot_be_are_refused(queue: FlowQueue, said: str) -> None:
 
 
 def cells(heard: str = '[["a", "b"], ["b", "c"]]') -> Scenario:
-    """Three cells in a row, with two users of 200 kB a page."""
+    """Three cells in a row, with two users each who load 200 kB a page."""
     lines = [
         'phy = { standard = "802.11a", data_rate = "54 Mb/s" }',
         f"air = {{ heard = {heard} }}",

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
     [
         (Exponential(mean=30_000), Exponential(mean=2.0)),
         (Pareto(shape=1.5, scale=10_000), Deterministic(value=2.0)),
-        # At a shape of 1.5 a system that begins with thinking forgets it too slowly.
+        # With a shape of 1.5 the start, in which all think, would bias the system for too long.
         (Deterministic(value=30_000), Pareto(shape=2.5, scale=1.2)),
     ],
     ids=["exponential", "pareto sizes", "pareto think times"],
@@ -34,6 +34,6 @@ def test_closed_system_is_that_of_paper_m(sizes: Distribution, think_times: Dist
     assert contains(result.active, float(said.mean_active), width=0.06)
     assert contains(result.completed_per_s, float(said.arrival_rate_per_s), width=0.02)
     assert contains(result.sojourn_s, float(said.transfer_s), width=0.06)
-    # The capacities are used: several transfers at once most of the time.
+    # Capacities matter: several transfers run at once most of the time.
     assert expected[:2].sum() < 0.6
     assert result.counts["blocked"] == 0

@@ -1,4 +1,4 @@
-"""Congestion epochs: found in traces, and converging as the theory of AIMD says."""
+"""Congestion epochs: detected in traces, and converging according to AIMD theory."""
 
 import airtcp
 import numpy as np
@@ -25,7 +25,7 @@ def table(**columns: list[int]) -> dict[str, np.ndarray]:
 def by_hand() -> Trace:
     """Two flows, a sample every second for 10 s, and drops in two queues.
 
-    The window of a is 10, 20, 30, ... bytes, that of b 5, 5, ..., from the third second on.
+    Flow a has windows of 10, 20, 30, ... bytes; flow b has 5, 5, ..., from the third second on.
     """
     times = [second * SECOND for second in range(1, 11) for _ in "ab"]
     window_b = [-1, -1] + [5] * 8
@@ -40,7 +40,7 @@ def by_hand() -> Trace:
     ]
     drops.sort()
     events = [(time, 2, flow, queue, -1) for time, flow, queue in drops]
-    # A loss of a and a timeout of b; a timeout of a SYN, which has no window; a second of b.
+    # A loss of a, and a timeout of b; a timeout of a SYN, which has no window; another one of b.
     events += [(4400, 1, 0, -1, 45), (4500, 0, 1, -1, 5), (4600, 0, 0, -1, -1), (7500, 1, 1, -1, 7)]
     events.sort()
     return Trace(
@@ -133,7 +133,7 @@ def test_what_is_not_there_is_an_error() -> None:
 def test_windows_of_the_model_converge_as_it_says(
     alpha: list[float], beta: list[float], lost: float, convergence: float
 ) -> None:
-    """Over 300 epochs the last 20 are steady: what is left of 0.9 ** 280 is nothing."""
+    """The last 20 of 300 epochs are in steady state: 0.9 ** 280 is practically zero."""
     history = aimd.window_history([40.0, 1.0], 300, alpha, beta, lost)
     expected = aimd.convergence_epochs(alpha, beta, lost, convergence=convergence)
 
@@ -210,14 +210,14 @@ seed = 1
 
 @pytest.mark.parametrize("increase", [2.0, 4.0])
 def test_synchronised_flows_on_a_wire_converge_as_the_model_says(increase: float) -> None:
-    """Several segments more each round trip: both flows lose in every overflow.
+    """With several segments more each round trip, both flows lose in every overflow.
 
-    Then an epoch leaves half of a difference, the model says, which knows neither segments nor
-    round trips. Windows here grow by `increase` a round trip, by ACKs (RFC 5681 (3)), which is less
-    by increase / 2W at a window of W; and a flow that learns of its loss a part of a round trip
-    after the other grows for so much less before the next. Both make a difference of one step of
-    growth at most, `increase` in a mean window of 92 segments: 10 Mb/s and 0.1 s are 83 packets of
-    1500 bytes, and 100 more fit into the queue.
+    Then by the model, which knows neither segments nor round trips, an epoch halves a difference.
+    Windows here grow by `increase` a round trip, by ACKs (RFC 5681 (3)), which is less by increase
+    / 2W at a window of W. A flow that learns of its loss a part of a round trip after the other
+    grows for that much less before the next loss. Both effects are at most one step of growth,
+    `increase` in a mean window of 92 segments: 10 Mb/s and 0.1 s are 83 packets of 1500 bytes, and
+    100 more fit into the queue.
     """
     runs = wired(increase, 100, 4, "300 s")
     assert min(len(run.end_s) for run in runs) > 40
@@ -230,7 +230,7 @@ def test_synchronised_flows_on_a_wire_converge_as_the_model_says(increase: float
 
 
 def test_flows_that_lose_apart_converge_as_the_model_says_with_their_losses() -> None:
-    """Erratum L10: with the lambda that was measured."""
+    """Erratum L10, with the measured lambda."""
     runs = wired(1.0, 40, 16, "180 s")
     lost = np.mean([run.loss_probability for run in runs], axis=0)
     assert ((lost > 0.8) & (lost < 1.0)).all()

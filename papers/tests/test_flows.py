@@ -1,7 +1,7 @@
 """Flow-level simulation against queueing theory, paper M's closed system, and Ciw.
 
-Seeds are fixed, so a test that passes goes on passing. Some 300 numbers are compared, so intervals
-are of 99.99 %; tests say how narrow they must be, for a wide one would prove nothing.
+Seeds are fixed, so a passing test keeps passing. Some 300 numbers are compared, so intervals have
+99.99 %. Tests also limit their width, because a wide interval would prove nothing.
 """
 
 import json
@@ -39,14 +39,14 @@ PARETO = Pareto(shape=1.5, scale=1 / 3)
 LAWS: list[Any] = [
     pytest.param(Deterministic(value=1.0), id="deterministic"),
     pytest.param(Exponential(mean=1.0), id="exponential"),
-    # Two laws show that the answer does not depend on the law; `make verify` has all four.
+    # Two distributions show that the answer does not depend on it; `make verify` has all four.
     pytest.param(HYPEREXPONENTIAL, id="hyperexponential", marks=pytest.mark.verify),
     pytest.param(PARETO, id="pareto", marks=pytest.mark.verify),
 ]
 
 
 def contains(interval: Interval, value: float, *, width: float) -> bool:
-    """Whether the value lies inside, and the interval is at most +-`width` of it wide."""
+    """Whether the value lies in the interval, whose half width is at most `width` times it."""
     assert interval.high - interval.low <= 2 * width * abs(value), (interval, width)
     return interval.low <= value <= interval.high
 
@@ -57,13 +57,13 @@ def wide(sizes: Distribution) -> float:
 
 
 def birth_death(weights: list[float]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """pi_k in proportion to the product of the first k ratios lambda_{j-1} / mu_j."""
+    """pi_k is proportional to the product of the first k ratios lambda_{j-1} / mu_j."""
     pi = np.cumprod([1.0, *weights])
     return np.asarray(pi / pi.sum())
 
 
 def assert_distribution(result: FlowResult, expected: np.ndarray[Any, Any], width: float) -> None:
-    """Every probability that is not small lies within its interval."""
+    """Every probability that is not small is within its interval."""
     for k, probability in enumerate(expected):
         if probability > 0.01:
             shares = [run.answer["active_distribution"] for run in result.runs]
@@ -89,7 +89,7 @@ def test_mean_slowdown_depends_on_the_load_alone(sizes: Distribution, load: floa
     )
 
     assert contains(result.slowdown, 1 / (1 - load), width=0.06 * wide(sizes))
-    # Work that comes is done, and jobs that come leave.
+    # All arriving work is done, and all arriving jobs leave.
     assert contains(result.completed_per_s, load, width=0.002)
     assert contains(result.active, load / (1 - load), width=0.08 * wide(sizes))
 
@@ -132,8 +132,8 @@ def test_variance_of_exponential_jobs() -> None:
 
 
 def test_regular_arrivals_of_exponential_jobs() -> None:
-    # The number present is that of D/M/1, whose sigma = exp(-(1 - sigma)/rho), for exponential
-    # jobs leave at the rate mu under any discipline: E[T] = 1 / (mu (1 - sigma)).
+    # The number of jobs is that of D/M/1, with sigma = exp(-(1 - sigma)/rho), because exponential
+    # jobs leave at rate mu under any discipline: E[T] = 1 / (mu (1 - sigma)).
     load = 0.8
     sigma = optimize.brentq(lambda s: s - math.exp(-(1 - s) / load), 0.0, 0.999)
     result = processor_sharing(
@@ -142,7 +142,7 @@ def test_regular_arrivals_of_exponential_jobs() -> None:
     )  # fmt: skip
 
     assert contains(result.sojourn_s, 1 / (1 - sigma), width=0.03)
-    # Far from the 5 s of Poisson arrivals.
+    # Far below the 5 s of Poisson arrivals.
     assert result.sojourn_s.high < 3.5
 
 
@@ -167,7 +167,7 @@ def test_a_limit_blocks_what_theory_says(sizes: Distribution, load: float) -> No
 
 @pytest.mark.parametrize("sizes", LAWS)
 def test_capacities_of_the_number_of_jobs(sizes: Distribution) -> None:
-    # As C_k of paper M: less for more. pi_k / pi_{k-1} = lambda E[X] / C_k for any law of sizes.
+    # Like C_k of paper M, which falls. pi_k / pi_{k-1} = lambda E[X] / C_k for any distribution.
     capacity = [1.0, 0.9, 0.82, 0.8]
     offered = 0.6
     expected = birth_death([offered / capacity[min(k, 3)] for k in range(80)])
@@ -244,7 +244,7 @@ def test_against_ciw() -> None:
 
 
 def test_packets_and_flows_carry_the_same_transfers() -> None:
-    """Jobs of a flow of the packet simulator, at a load so low that they end in order."""
+    """Jobs of a flow in the packet simulator, at a load so low that they end in order."""
     law = Exponential(mean=20_000.0)
     scenario = loads(
         """

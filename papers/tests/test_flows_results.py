@@ -1,4 +1,4 @@
-"""Flow-level simulation: what a result has, what it depends on, and what cannot be asked."""
+"""Flow-level simulation: contents of a result, its dependencies, and invalid questions."""
 
 import doctest
 import math
@@ -45,7 +45,7 @@ def test_quantiles_are_exact_to_the_bins() -> None:
 
 
 def test_a_quantile_lies_within_its_bin() -> None:
-    """The first number of ten ends the first bin; the seventh is half way through the last."""
+    """The first of ten numbers ends the first bin; the seventh is half way through the last bin."""
     bins = {"low": [1.0, 2.0, 4.0], "high": [2.0, 3.0, 5.0], "counts": [1, 3, 6]}
     found = [flows._quantile(bins, q) for q in (0.0, 0.1, 0.4, 0.7, 1.0)]
     assert found == [1, 2, 3, 4.5, 5]
@@ -64,7 +64,7 @@ def test_answers_depend_on_the_seed_and_nothing_else() -> None:
 
 
 def test_the_nth_job_is_the_same_whatever_the_capacity() -> None:
-    # Ten seconds apart nobody meets anybody, so jobs end in the order in which they come.
+    # Jobs ten seconds apart never overlap, so they end in the order of their arrivals.
     slow, fast = (
         processor_sharing(
             Uniform(low=1.0, high=2.0), capacity=capacity, interarrival=Deterministic(value=10.0),
@@ -100,7 +100,7 @@ def test_warm_up_is_a_tenth_unless_said_otherwise() -> None:
     assert run(500).counts["events"] > run(0).counts["events"] + 1800
 
 
-# Questions that are refused
+# Invalid questions
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_a_violated_law_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_an_interrupted_run_stops_soon() -> None:
-    # Alone in a process, for the interrupt goes to its main thread.
+    # In a process of its own, because the interrupt goes to the main thread.
     code = (
         "import _thread, threading\n"
         "from airtcp_papers.common.flows import processor_sharing\n"

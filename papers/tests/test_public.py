@@ -1,4 +1,4 @@
-"""The papers stand on the public interface of airtcp, and airtcp stands without the papers."""
+"""The papers use only airtcp's public interface, and airtcp does not need the papers."""
 
 import ast
 import importlib.metadata
@@ -16,7 +16,7 @@ ROOT = Path(airtcp.__file__).parent
 
 
 def imported(path: Path) -> Iterator[str]:
-    """What a file imports, with the names that it takes: `airtcp.stats.Interval`."""
+    """Yield the imports of a file, with imported names: `airtcp.stats.Interval`."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (one.name for one in node.names)
@@ -25,7 +25,7 @@ def imported(path: Path) -> Iterator[str]:
 
 
 def test_the_papers_import_no_private_name() -> None:
-    """What begins with an underscore is private: a module, or a name in one."""
+    """A module or name that begins with an underscore is private."""
     taken = {
         f"{path.relative_to(PAPERS)}: {name}"
         for path in PAPERS.rglob("*.py")
@@ -68,7 +68,7 @@ def test_the_entry_points_are_those_of_the_package() -> None:
 
 
 def test_the_wheel_has_scenarios_claims_and_the_script(tmp_path: Path) -> None:
-    """As pip builds it, from the folder alone."""
+    """Built from the folder only, like pip does."""
     building = f"from hatchling.build import build_wheel; print(build_wheel({str(tmp_path)!r}))"
     done = subprocess.run(
         [sys.executable, "-c", building],

@@ -1,6 +1,6 @@
-"""Networks side by side: against M/G/1 processor sharing, where theory has an answer.
+"""Parallel networks against M/G/1 processor sharing, where theory has an answer.
 
-Seeds are fixed. Intervals are of 99.99 %, so that one in ten thousand would miss by chance.
+Seeds are fixed. Intervals are of 99.99 %, so one in ten thousand would miss by chance.
 """
 
 import numpy as np
@@ -31,12 +31,12 @@ def test_each_part_of_a_random_split_is_a_queue_of_its_own(sizes: Exponential) -
         assert server.sojourn_s.low < mean < server.sojourn_s.high
         assert server.sojourn_s.half_width < 0.05 * mean
         assert server.share.mean == pytest.approx(share, abs=0.002)
-    # Little's law, over both: 0.6 * 3 jobs a second.
+    # Little's law over both servers: 0.6 * 3 jobs a second.
     assert result.active.mean == pytest.approx(1.8 * (result.sojourn_s.mean or 0.0), rel=0.01)
 
 
 def test_the_least_number_lies_between_chance_and_one_server_of_both() -> None:
-    """On the same jobs, in every replication."""
+    """On the same jobs in every replication."""
     common = {"load": 0.8, "jobs": 50_000, "seed": 4}
     chance = concurrent_processor_sharing(FILES, capacities=[1, 1], split=[0.5, 0.5], **common)  # type: ignore[arg-type]
     fewest = concurrent_processor_sharing(FILES, capacities=[1, 1], split="least", **common)  # type: ignore[arg-type]

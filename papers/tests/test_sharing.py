@@ -1,4 +1,4 @@
-"""Transfers at the level of flows: a scenario's numbers against Python's, and against theory."""
+"""Transfers at flow level: scenario files against Python's results, and against theory."""
 
 import json
 from pathlib import Path
@@ -51,7 +51,7 @@ def web() -> ResolvedScenario:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_processor_sharing_is_within_a_hundredth_of_m_g_1_ps(size: str) -> None:
-    """Four stations, 400 kB a second over 640 kB a second: 1 / (1 - .625) of 156 ms."""
+    """Four stations, 400 kB a second over 640 kB a second: 156 ms / (1 - .625)."""
     shared = share(ftp(size=size), capacity_bps=5.12e6, jobs=400_000)
 
     assert shared.load == pytest.approx(0.625)
@@ -175,7 +175,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_both_commands_give_the_numbers_of_python(file: Path) -> None:
-    """Of a scenario file: all that their JSON has, to the last bit."""
+    """The JSON for a scenario file, to the last bit."""
     cli, few = CliRunner(), ["--transfers", "1000", "--replications", "3", "--json"]
     one = cli.invoke(app, ["share", str(file), *few])
     two = cli.invoke(app, ["split", str(file), "--copies", "2", "--shares", ".6,.4", *few])
@@ -189,7 +189,7 @@ def test_both_commands_give_the_numbers_of_python(file: Path) -> None:
 
 @pytest.mark.parametrize("command", [["share"], ["split", "--copies", "2"]])
 def test_both_commands_refuse_an_overload_with_the_load(file: Path, command: list[str]) -> None:
-    """Four stations bring 3.2 Mb/s: for one network of 2 Mb/s, and for two of 1 Mb/s."""
+    """Four stations offer 3.2 Mb/s: to one network of 2 Mb/s, and to two of 1 Mb/s."""
     capacity = "2 Mb/s" if command == ["share"] else "1 Mb/s"
     found = CliRunner().invoke(app, [*command, str(file), "--capacity", capacity])
 

@@ -1,4 +1,4 @@
-"""Finished work is made once, and again when something changes that it depends on."""
+"""Finished work is made once, and again when one of its inputs changes."""
 
 import gzip
 from pathlib import Path
@@ -69,7 +69,7 @@ def test_a_simulation_comes_back_as_it_was(tmp_path: Path) -> None:
     for one in kept:
         assert [run.answer for run in one.runs] == [run.answer for run in whole.runs]
         assert sorted(one.transfer_times_s()) == sorted(whole.transfer_times_s())
-        # Histograms and blocks are not kept, so that intervals differ.
+        # Histograms and blocks are not stored, so intervals differ.
         for name in ("goodput_bps", "transfer_time_s", "rtt_s"):
             assert one.metrics[name].mean == whole.estimates[name].plain.mean, name
     store.simulation(scenario.with_run(seed=7), run)

@@ -1,4 +1,4 @@
-"""Figures of the papers with sliders: what the models say, the paper's where they begin."""
+"""Figures of the papers with sliders: curves of the models, starting at the paper's values."""
 
 import inspect
 from itertools import product
@@ -20,7 +20,7 @@ DRAWN = [name for name, one in FIGURES.items() if one.curves is not None or one.
 def test_every_item_has_sliders_or_a_reason() -> None:
     assert {name for name, one in items().items() if not one.still} == set(FIGURES)
     assert all(one.sliders for one in FIGURES.values())
-    # Each paper has figures that models draw, and every other can be simulated.
+    # Each paper has figures drawn by models; every other figure can be simulated.
     assert {FIGURES[name].item.partition(".")[0] for name in DRAWN} == set(SOURCES)
     assert all(FIGURES[name].opens is not None for name in set(FIGURES) - set(DRAWN))
 
@@ -30,7 +30,7 @@ def test_every_corner_of_the_sliders_has_curves_and_a_scenario(item: str) -> Non
     sliders = next(one["sliders"] for one in catalogue() if one["item"] == item)
     ends = [(one["values"][0], one["values"][-1]) for one in sliders]
     corners = list(product(*ends))
-    # The figures that ask `predict` do so dozens of times: of these two corners.
+    # Figures that call `predict` do so dozens of times: try only two corners of these.
     for corner in corners if FIGURES[item].asked is None else {corners[0], corners[-1]}:
         values = dict(zip([one["name"] for one in sliders], corner, strict=True))
         shown = figure(item, values)
@@ -46,7 +46,7 @@ def test_every_corner_of_the_sliders_has_curves_and_a_scenario(item: str) -> Non
 
 @pytest.mark.parametrize("item", FIGURES)
 def test_sliders_begin_where_the_paper_is(item: str) -> None:
-    """The scenario as the sliders begin, made as short as a quick run, and nothing else."""
+    """Sliders start at the paper's values, and the first figure shows only these curves."""
     one = FIGURES[item]
     told = next(told for told in catalogue() if told["item"] == item)
     assert all(slider["paper"] in slider["values"] for slider in told["sliders"])
@@ -54,13 +54,13 @@ def test_sliders_begin_where_the_paper_is(item: str) -> None:
     assert len(figure(item, {})["series"]) == len(one.series(one.paper))
 
 
-#: The second of two figures that one function draws.
+#: The second of two figures that the same function draws.
 SECOND = {"L.fig5", "L.fig10b"}
 
 
 @pytest.mark.parametrize("item", sorted(set(DRAWN) - SECOND))
 def test_the_sliders_begin_at_the_defaults_of_the_curves(item: str) -> None:
-    """Items draw the same function with its defaults."""
+    """Items call the same function with its default arguments."""
     one = FIGURES[item]
     if one.curves is not None:
         parameters = inspect.signature(one.curves).parameters.values()
@@ -79,7 +79,7 @@ def test_a_moved_slider_keeps_the_paper_beside(item: str) -> None:
         assert [series["data"] for series in paper] == [series["data"] for series in first]
 
 
-#: What a slider does not move: the model is of one client, of one PHY, of two backlogged nodes.
+#: Sliders without effect on a model of one client, of one PHY, or of two backlogged nodes.
 STILL = {
     ("M.fig4", "window"),
     ("H.clients", "clients"),
@@ -168,7 +168,7 @@ def test_the_page_asks_for_them(web: Web) -> None:
 
 @pytest.mark.verify
 def test_the_page_s_curves_are_those_of_the_item_that_is_made(web: Web) -> None:
-    """Lines as the sliders begin, and points as the item simulates them: together its own data."""
+    """Curves at the sliders' start, and the item's simulated points: together the item's data."""
     run = web.run({"kind": "figure", "names": ["G.eq1"]})
     made: dict[str, Any] = run["messages"][-1]["result"]
     assert made["svg"].startswith("<?xml")

@@ -1,4 +1,4 @@
-"""The PHYs of `phys`, as fixtures of the tests of models."""
+"""The PHYs of `phys` as fixtures for tests of models."""
 
 from phys import phy_80211a as phy_80211a
 from phys import phy_80211b as phy_80211b

@@ -1,4 +1,4 @@
-"""Paper L, section 5: AIMD flows at a wired bottleneck, against matrices and drawn losses."""
+"""Paper L, section 5: AIMD flows at a wired bottleneck, against matrices and random losses."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ FLOWS: dict[str, Any] = {
 
 
 def test_peak_windows_as_printed() -> None:
-    """Section 5.1: in proportion to alpha / (lambda (1 - beta))."""
+    """Section 5.1: proportional to alpha / (lambda (1 - beta))."""
     windows = peak_windows(FLOWS["alpha"], FLOWS["beta"], FLOWS["loss_probability"], total=100.0)
     printed = FLOWS["alpha"] / (FLOWS["loss_probability"] * (1 - FLOWS["beta"]))
 
@@ -34,7 +34,7 @@ def test_peak_windows_as_printed() -> None:
 
 
 def test_peak_windows_stay_what_they_are() -> None:
-    """They are the eigenvector of the AIMD matrix for 1, with a weighted sum of `total`."""
+    """They are the AIMD matrix's eigenvector for eigenvalue 1, with a weighted sum of `total`."""
     windows = peak_windows(**FLOWS, total=500.0)
 
     assert aimd_matrix(**FLOWS) @ windows == pytest.approx(windows, rel=1e-12)
@@ -70,7 +70,7 @@ def test_second_eigenvalue_is_that_of_the_matrix() -> None:
 
 
 def test_standard_tcp_settles_in_4_epochs() -> None:
-    """Section 5.2 says 4: rounded, for four epochs leave 6 % and 95 % takes 4.32."""
+    """Section 5.2 rounds to 4: four epochs leave 6 %, and 95 % takes 4.32."""
     epochs = convergence_epochs([1.0, 1.0], 0.5)
 
     assert epochs == pytest.approx(4.3219, abs=5e-5)
@@ -78,7 +78,7 @@ def test_standard_tcp_settles_in_4_epochs() -> None:
 
 
 def test_history_forgets_its_start_at_the_rate_of_the_eigenvalue() -> None:
-    """Fig. 9: two standard flows, the second one starting from nothing."""
+    """Fig. 9: two standard flows, the second one starting from a window of zero."""
     history = window_history([40.0, 0.0], 12, [1.0, 1.0], 0.5)
     off = np.abs(history[:, 0] - 20.0) / 20.0
 
@@ -89,7 +89,7 @@ def test_history_forgets_its_start_at_the_rate_of_the_eigenvalue() -> None:
 
 
 def test_footnote_2() -> None:
-    """Windows as the inverse RTTs, throughputs as their squares."""
+    """Windows are inversely proportional to RTTs, throughputs to their squares."""
     share = wired_shares(1.0, 0.5, [0.05, 0.1, 0.2])
 
     assert share.window_share == pytest.approx(np.array([4, 2, 1]) / 7, rel=1e-12)
@@ -106,7 +106,7 @@ def test_losses_of_the_short_rtt_flow_even_the_shares() -> None:
 
 
 def test_mean_window_lies_between_what_is_left_and_the_peak() -> None:
-    """A saw-tooth from b w to w: (1 + b)/2 on average, which matters where the betas differ."""
+    """A sawtooth from b w to w has a mean of (1 + b)/2, which matters if the betas differ."""
     peak = wired_shares(1.0, [0.5, 0.9], 0.1)
     mean = wired_shares(1.0, [0.5, 0.9], 0.1, window="mean")
 
@@ -116,7 +116,7 @@ def test_mean_window_lies_between_what_is_left_and_the_peak() -> None:
 
 
 def test_bottleneck_changes_abruptly() -> None:
-    """Fig. 8a: RTT unfairness up to what the wireless hop carries, none from there on."""
+    """Fig. 8a: RTT unfairness below the wireless hop's capacity, none above it."""
     wired = np.array([2e6, 4.999e6, 5e6, 10e6])
     result = uploads(wired, 5e6, wired_shares(1.0, 0.5, [0.1, 0.2]).flow_share)
 

@@ -1,4 +1,4 @@
-"""Lemma 1 of paper B meets plain recursion, enumeration, a closed form and the stated numbers."""
+"""Lemma 1 of paper B against recursion, enumeration, a closed form and the stated numbers."""
 
 import dataclasses
 import itertools
@@ -28,7 +28,7 @@ PHY = dataclasses.replace(HOT_SPOT, symbol_rounding=True)
 
 
 def enumeration(w: int, m: int) -> tuple[float, float, float]:
-    """Every one of the w^m ways in which m stations fall on w slots, counted."""
+    """Enumerate the w^m ways in which m stations choose among w slots."""
     success = collision = idle = 0
     for choice in itertools.product(range(w), repeat=m):
         counts = [choice.count(slot) for slot in range(w)]
@@ -51,7 +51,7 @@ def test_lemma_meets_enumeration(w: int, m: int) -> None:
 
 @pytest.mark.parametrize(("w", "m"), [(1, 50), (2, 1100), (32, 600), (256, 256), (1024, 300)])
 def test_lemma_adds_up_to_the_closed_form(w: int, m: int) -> None:
-    """N_s = m (1 - 1/w)^(m-1), and the three kinds of slot make w (B1); wide windows, too."""
+    """N_s = m (1 - 1/w)^(m-1), and the three kinds of slot add up to w (B1), even if w is large."""
     slots = lemma_1(w, m)
     j = np.arange(m + 1)
     closed = expected_slots(w, j)
@@ -68,7 +68,7 @@ def test_lemma_adds_up_to_the_closed_form(w: int, m: int) -> None:
 
 @pytest.mark.parametrize("w", [1, 2, 3, 32, 1024, 2**20])
 def test_collisions_have_all_their_digits(w: int) -> None:
-    """SciPy's incomplete beta function is the witness: two or more of m, each with chance 1/w."""
+    """SciPy's incomplete beta function is the reference: two or more of m, each with chance 1/w."""
     m = np.array([0, 1, 2, 3, 4, 10, 100, 1_000, 100_000, 1_000_000])
     expected = np.where(m >= 2, w * betainc(2.0, np.maximum(m - 1.0, 1.0), 1.0 / w), 0.0)
 
@@ -88,7 +88,7 @@ def test_attempts_are_a_distribution(w: int, m: int) -> None:
 def test_a_quarter_of_the_window() -> None:
     """m* = w/4 with T_c = T_s and the MAC ACK at 2 Mb/s (B5), up to w = 128.
 
-    Beyond, m* stays one to three below; the optimum is so flat that w/4 loses nothing.
+    For larger w, m* is one to three lower; the optimum is so flat that w/4 loses nothing.
     """
     overheads = Overheads.hot_spot()
     small, wide = np.array([4, 8, 16, 32, 64, 128]), np.array([256, 512, 1024])
@@ -101,7 +101,7 @@ def test_a_quarter_of_the_window() -> None:
 
 
 def test_other_overheads_move_the_optimum() -> None:
-    """B5: "as-success" 553.8 us, "eifs" 609.8 us, "difs" 295.8 us: the frame and what follows."""
+    """B5: "as-success" 553.8 us, "eifs" 609.8 us, "difs" 295.8 us: the frame and the wait."""
     frame = 192 + 592 / 11
     as_success, eifs, difs = (
         Overheads.hot_spot(collision="as-success"),
@@ -121,7 +121,7 @@ def test_other_overheads_move_the_optimum() -> None:
 @pytest.mark.parametrize("collision", [20e-6, 25e-6, 300e-6, 5e-3])
 @pytest.mark.parametrize("w", [1, 2, 7, 32, 100])
 def test_best_is_the_largest_of_all(w: int, collision: float) -> None:
-    """Beyond m = w as well, up to five times the window."""
+    """The maximum over m, also beyond m = w, up to five times the window."""
     overheads = Overheads(20e-6, 500e-6, collision)
     rates = success_rate(w, np.arange(5 * w + 2), overheads)
 
@@ -154,7 +154,7 @@ def test_share_of_a_wide_window(ratio: float) -> None:
 
 
 def test_share_where_slots_cost_next_to_nothing() -> None:
-    """1 - (1-a) e^a is a^2/2 for small a, which rounding must not swallow."""
+    """1 - (1-a) e^a is a^2/2 for small a; rounding must not lose it."""
     assert best_share(Overheads(1e-14, 1e-3, 1.0)) == pytest.approx(math.sqrt(2e-14), rel=1e-6)
 
 
@@ -173,13 +173,13 @@ def test_maximum_throughput_stated() -> None:
     assert goodputs == pytest.approx([7.295, 7.286, 7.277], abs=1e-3)
     assert round(goodputs[2], 2) == 7.28
 
-    # With the 8 bytes of LLC that a standard frame has, and no propagation delay: 7.27.
+    # With the 8 bytes of LLC of a standard frame, and no propagation delay: 7.27.
     with_llc = theoretical_limit(dataclasses.replace(PHY, llc_bits=64))
     assert with_llc.goodput_bps / 1e6 == pytest.approx(7.27, abs=5e-3)
 
 
 def test_limit_of_tcp_itself() -> None:
-    """A TCP ACK of 592 bits: 50 + 192 + 54 + 10 + 248 us, for half the segments or for each."""
+    """A TCP ACK of 592 bits: 50 + 192 + 54 + 10 + 248 us, for half of the segments or for all."""
     for share in (0.5, 1.0):
         limit = theoretical_limit(PHY, acks_per_segment=share)
         assert limit.goodput_bps == pytest.approx(12000 / (1645e-6 + share * 554e-6), rel=1e-12)
@@ -192,8 +192,8 @@ def test_limit_of_tcp_itself() -> None:
     ("burst", "successes", "collisions", "printed", "once"),
     [
         (16, 8, 0, 16, 16),  # all 8 stations got through: 2 m*
-        (16, 9, 2, 12, 12),  # more than were woken: old ones; 2 (8 - 2)
-        (16, 6, 1, 10, 12),  # two have not: 2 (8 - 2 - 1), or 2 (8 - 2)
+        (16, 9, 2, 12, 12),  # more than were woken: older ones; 2 (8 - 2)
+        (16, 6, 1, 10, 12),  # two are still waiting: 2 (8 - 2 - 1), or 2 (8 - 2)
         (17, 6, 1, 10, 12),  # an odd packet wakes nobody
         (16, 2, 3, -2, 4),  # B7: the printed law has no floor
         (0, 0, 9, -2, -2),

@@ -1,4 +1,4 @@
-"""Downloads through an access point with bursts: closed forms, chains played out, simulations."""
+"""Downloads through an access point that sends bursts: closed forms, chains, simulations."""
 
 from functools import cache
 
@@ -42,7 +42,7 @@ def test_one_station_waits_for_half_a_window_before_each_ack() -> None:
     assert said.successes == pytest.approx(acks)
     assert said.packets == pytest.approx(2 * acks)
     assert said.collisions == 0.0
-    # The station meets the access point's first packet with 1/15.5, and a collision adds its time.
+    # The station meets the burst's first packet with 1/15.5, and a collision adds its time.
     lasts = 2 * acks * EXCHANGES.data_s + acks * EXCHANGES.tcp_ack_s
     lasts += 15.5 * acks * EXCHANGES.slot_s + EXCHANGES.data_collision_s / 15.5
     assert said.goodput_bps == pytest.approx(2 * acks * 12_000 / lasts)
@@ -56,13 +56,13 @@ def test_kinds_of_slots_add_up_and_idle_ones_precede_each_transmission() -> None
 
 @cache
 def after(burst: float, done: int, lost: int) -> float:
-    """The law, made for arrays, kept for the few windows that 50,000 are repetitions of."""
+    """The array function for one window, cached because 50,000 windows repeat a few."""
     return float(burst_size(burst, done, lost, 8))
 
 
 @pytest.mark.parametrize(("success", "collision"), [(0.0, 0.0), (0.2, 0.03), (0.1, 0.2), (0, 1)])
 def test_the_mean_burst_is_that_of_the_law_played_out(success: float, collision: float) -> None:
-    """50,000 windows: the standard error is at most 0.02 packets where bursts vary by 5."""
+    """50,000 windows: bursts vary by 5, so the standard error is at most 0.02 packets."""
     random, burst, bursts = np.random.default_rng(1), 16.0, []
     chances = [success, collision, 1 - success - collision]
     for done, lost, _ in random.multinomial(32, chances, 50_000):
@@ -76,13 +76,13 @@ def test_all_that_bursts_cause_leaves_and_nobody_contends_twice() -> None:
     said = goodput([1, 3, 30, 1000], EXCHANGES, acks_per_segment=0.25)
     assert said.successes == pytest.approx(0.25 * said.packets)
     assert np.all(said.contending <= [1, 3, 30, 1000])
-    # From where (8) rules it does not matter how many there are.
+    # Once (8) limits the burst, the number of stations does not matter.
     assert said.contending[2] <= said.contending[3]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 7, 10, 20, 50])
 def test_the_simulation_of_the_paper_s_cell_is_within_three_per_cent(count: int) -> None:
-    """Measured: -0.7 to 1.5 % where nothing is lost, and up to 2.7 % in runs as short as these."""
+    """Measured: -0.7 to 1.5 % without losses, and up to 2.7 % in runs as short as these."""
     scenario = loads(HOT_SPOT_FILE.format(count=count))
     best = predict(scenario).best("goodput_bps")
     assert best is not None

@@ -1,4 +1,4 @@
-"""Queues that slow each other down: closed forms where there are some, and a simulation."""
+"""Queues that slow each other down: closed forms where they exist, and a simulation."""
 
 import pytest
 from airtcp.exceptions import ConvergenceError
@@ -6,12 +6,12 @@ from airtcp_papers.miorandi.coupled_sharing import coupled_queues, coupled_sourc
 
 
 def shared(busy: tuple[bool, ...]) -> list[float]:
-    """All queues that are busy share one server alike."""
+    """All busy queues share one server equally."""
     return [1.0 / max(sum(busy), 1)] * len(busy)
 
 
 def slowed(busy: tuple[bool, ...]) -> list[float]:
-    """Two cells that hear each other: .53 of what each has alone while both are busy."""
+    """Two cells that hear each other: each has .53 of its own capacity while both are busy."""
     return [0.53 if all(busy) else 1.0] * 2
 
 
@@ -25,8 +25,8 @@ def test_queues_apart_are_queues_alone() -> None:
 
 @pytest.mark.parametrize("load", [0.2, 0.5, 0.8])
 def test_queues_that_share_one_server_alike_have_its_work(load: float) -> None:
-    # By queues, not by jobs: the jobs of both together are those of one M/M/1 queue, and as many of
-    # one as of the other by symmetry.
+    # The server is shared by queues, not by jobs. The jobs of both together are those of one M/M/1
+    # queue, and each has half by symmetry.
     found = coupled_queues([load / 2, load / 2], [1.0, 1.0], shared)
 
     assert found.mean_jobs.sum() == pytest.approx(load / (1.0 - load), rel=2e-3)
@@ -55,7 +55,7 @@ def test_what_cannot_be_is_refused() -> None:
 
 
 def test_many_seldom_sources_are_a_poisson_process() -> None:
-    # 90 sources that think for 900 s bring .1 jobs a second, less those of sources that wait.
+    # 90 sources that think for 900 s bring .1 jobs a second, less those of waiting sources.
     closed = coupled_sources([90, 90], 900.0, 1.0, slowed)
     opened = coupled_queues([0.1, 0.1], 1.0, slowed)
 

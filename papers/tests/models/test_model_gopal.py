@@ -1,4 +1,4 @@
-"""Equation (1) of paper G meets its stated numbers, enumeration, and drawn backoffs."""
+"""Equation (1) of paper G against its stated numbers, enumeration, and random backoffs."""
 
 import itertools
 import math
@@ -14,7 +14,7 @@ from airtcp_papers.gopal.model import (
 
 
 def test_two_nodes_have_one_probability() -> None:
-    """The paper's own (1/CW)(1/CW) CW, and nothing else can coincide (G2)."""
+    """The paper's own (1/CW)(1/CW) CW; with two nodes nothing else can coincide (G2)."""
     windows = np.array([1, 2, 16, 32, 1024, 2**20])
 
     assert any_two_coincide(1, windows) == pytest.approx(1 / windows, rel=1e-12)
@@ -23,7 +23,7 @@ def test_two_nodes_have_one_probability() -> None:
 
 @pytest.mark.parametrize(("others", "w0"), [(0, 3), (1, 4), (2, 3), (3, 4), (4, 3), (5, 2), (3, 1)])
 def test_enumeration(others: int, w0: int) -> None:
-    """Every one of the w0^(N+1) draws, counted."""
+    """Enumerate the w0^(N+1) draws."""
     draws = list(itertools.product(range(w0), repeat=others + 1))
     any_two = sum(len(set(draw)) < len(draw) for draw in draws) / len(draws)
     collides = sum(draw.count(min(draw)) > 1 for draw in draws) / len(draws)
@@ -38,7 +38,7 @@ def test_enumeration(others: int, w0: int) -> None:
     [(1, 32), (3, 32), (30, 32), (31, 32), (32, 32), (33, 32), (200, 32), (23, 24), (60, 1024)],
 )
 def test_exact_fractions(others: int, w0: int) -> None:
-    """The factorials of (1) and the sum over powers, in whole numbers; both sides of N = CW."""
+    """The factorials of (1) and the sum over powers, in integers, for N below and above CW."""
     distinct = math.perm(w0 - 1, others) if others < w0 else 0
     alone = (others + 1) * sum(j**others for j in range(w0))
 

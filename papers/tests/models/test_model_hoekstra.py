@@ -43,11 +43,11 @@ BETWEEN_200_KB = np.array([0.48, 0.46, 0.44, 0.42, 0.40, 0.38, 0.36, 0.35])
 BETWEEN_1_MB = np.array([2.34, 2.22, 2.12, 2.02, 1.93, 1.85, 1.77, 1.70])
 
 
-# ---- the numbers that the paper states ----
+# ---- numbers stated in the paper ----
 
 
 def test_the_implied_reading_does_not_give_the_stated_number() -> None:
-    """H2: X_file - X_MSS in (19) is 0.311 s, half a segment's share of a cycle less."""
+    """H2: with X_file - X_MSS in (19) it is 0.311 s, less by half a segment's share of a cycle."""
     implied = effective_service_time(200_000, TESTBED, IMPLIED)
     printed = effective_service_time(200_000, TESTBED, PAPER)
 
@@ -67,7 +67,7 @@ def test_stated_number_needs_llc_and_fast_control_frames() -> None:
 
 
 def test_loads_of_table_2_are_those_of_figure_1() -> None:
-    """All stable, from 0.65 to 0.90; the two sizes were chosen for about the same loads."""
+    """All loads are stable, from 0.65 to 0.90, and about the same for both sizes."""
     small = effective_load(200_000, 1 / BETWEEN_200_KB, TESTBED)
     large = effective_load(1_000_000, 1 / BETWEEN_1_MB, TESTBED)
 
@@ -77,7 +77,7 @@ def test_loads_of_table_2_are_those_of_figure_1() -> None:
 
 
 def test_refined_model_is_slower_and_more_so_under_load() -> None:
-    """Fig. 1: with the basic model's own lengths (no LLC, no beacons)."""
+    """Fig. 1: with the basic model's own frame lengths (no LLC, no beacons)."""
     lengths = dataclasses.replace(Parameters.testbed(llc_bits=0), beacon=None)
     basic = effective_load(200_000, 1 / BETWEEN_200_KB, lengths, model="basic")
     refined = effective_load(200_000, 1 / BETWEEN_200_KB, TESTBED)
@@ -90,8 +90,8 @@ def test_refined_model_is_slower_and_more_so_under_load() -> None:
 
 # ---- equations, with their arithmetic in microseconds ----
 
-# The testbed, as Table II and section IV.A have it: T_d(x) = 192 + (224 + 320 + 64 + x) / 11,
-# T_c = 192 + 112/11; T_p = 0.001.
+# The testbed of Table II and section IV.A: T_d(x) = 192 + (224 + 320 + 64 + x) / 11, T_c = 192 +
+# 112/11; T_p = 0.001.
 SHORT_D, FULL_D, HALF_D = (192 + (608 + x) / 11 for x in (0, 11680, 5840))
 
 
@@ -101,7 +101,7 @@ def acked(bits: float) -> float:
 
 
 SHORT_COL, FULL_COL, HALF_COL = (d + 0.001 + 364 for d in (SHORT_D, FULL_D, HALF_D))
-# Means over 0 .. 31, in slots of 20 us: one backoff 15.5, the shorter of two, the longer of two.
+# Means over 0 .. 31, in slots of 20 us: one backoff 15.5, the shorter and the longer of two.
 PAIRS = list(itertools.product(range(32), repeat=2))
 ONE = 20 * 15.5
 SHORTER = 20 * sum(map(min, PAIRS)) / 1024
@@ -137,7 +137,7 @@ def test_openings_of_equations_6_8_14_and_15() -> None:
 
 
 def test_last_cycle_of_equation_9() -> None:
-    """H3: a short collision counts whole as printed, with 1/32 when weighted."""
+    """H3: as printed a short collision counts in full; weighted, with 1/32."""
     common = acked(184) + acked(5840) + acked(0) + HALF_COL / 32 + LONGER + ONE
 
     assert last_cycle_time(TESTBED, PAPER, model="basic") * 1e6 == pytest.approx(
@@ -149,7 +149,7 @@ def test_last_cycle_of_equation_9() -> None:
 
 
 def test_last_cycle_of_equation_16() -> None:
-    """Two or three backoffs; no variant touches it."""
+    """Two or three backoffs, the same in all variants."""
     for variant in (PAPER, CORRECTED):
         assert last_cycle_time(TESTBED, variant) * 1e6 == pytest.approx(
             acked(11680) / 2 + acked(5840) + acked(0) + HALF_COL / 32 + LONGER + ONE / 2
@@ -214,7 +214,7 @@ def test_variants_of_one_model_do_not_touch_the_other() -> None:
 
 
 def test_sizes_that_the_paper_does_not_give() -> None:
-    """H7: GET and close empty instead of 272 and 184 bits: 456/11 us less, in the basic model."""
+    """H7: empty GET and close instead of 272 and 184 bits: 456/11 us less, in the basic model."""
     empty = dataclasses.replace(TESTBED, dialogue=Dialogue(get_bits=0, close_bits=0))
 
     def difference(model: Model) -> float:
@@ -227,7 +227,7 @@ def test_sizes_that_the_paper_does_not_give() -> None:
 
 @given(st.lists(st.floats(0, 1e9), min_size=1, max_size=20))
 def test_mean_over_a_law_is_the_service_time_of_the_mean(sizes: list[float]) -> None:
-    """(27): EST is affine, so no other moment of the sizes counts."""
+    """(27): EST is affine in the size, so only the mean size matters."""
     result = effective_service_time(sizes, TESTBED)
     load = effective_load(np.mean(sizes), 0.0, TESTBED)
 

@@ -1,4 +1,4 @@
-"""Paper H's service time with other ACKs than the paper's, by hand."""
+"""Paper H's service time with other ACK policies than the paper's, by hand."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""Paper H's radios: Tables I and II, symbols, and any other PHY in their place."""
+"""Paper H's radios: Tables I and II, symbols, and any other PHY instead."""
 
 import dataclasses
 from typing import Any
@@ -88,7 +88,7 @@ def test_a_whole_number_of_symbols_is_not_one_more() -> None:
 def test_frames_of_a_phy_last_as_long_as_airtime_says(
     request: pytest.FixtureRequest, fixture: str, rounding: bool
 ) -> None:
-    """To the nanosecond (without rounding to symbols, airtime rounds up to whole ones)."""
+    """To the nanosecond (without symbol rounding, `airtime` rounds up to whole nanoseconds)."""
     phy: Phy = dataclasses.replace(request.getfixturevalue(fixture), symbol_rounding=rounding)
     sizes = np.array([0, 40, 536, 1459, 1460])
     parameters = Parameters.from_phy(phy, mss_bytes=1460, header_bits=320)

@@ -74,9 +74,9 @@ def test_transitions_as_printed() -> None:
         return {int(i): round(float(rows[state, i]), 12) for i in np.flatnonzero(rows[state])}
 
     assert leads_to(0) == {1: 1.0}  # (0,0,0): sent
-    assert leads_to(1) == {1: 0.1, 2: 0.9}  # (0,0,1): the hold goes on, or starts again
+    assert leads_to(1) == {1: 0.1, 2: 0.9}  # (0,0,1): the hold continues, or restarts
     assert leads_to(2) == {1: 0.1, 0: 0.36, 3: 0.36, **dict.fromkeys((6, 9, 12, 15), 0.045)}
-    assert leads_to(3) == {0: 0.7, 4: 0.3}  # (0,1,0): counts down, or holds
+    assert leads_to(3) == {0: 0.7, 4: 0.3}  # (0,1,0): counts down, or enters the hold
     assert leads_to(5) == {4: 0.1, 0: 0.9}  # (0,1,2): the hold ends, one slot counted
     # (1,0,2): back to stage 0, or to the same stage, the last
     assert leads_to(8) == {7: 0.1, 0: 0.36, 3: 0.36, **dict.fromkeys((6, 9, 12, 15), 0.045)}
@@ -129,7 +129,7 @@ def test_throughput_by_hand() -> None:
 
 
 def test_times_by_hand() -> None:
-    """Microseconds at 11 Mb/s: MAC 272 bits, headers 320, payload 11680; MAC ACK 192 + 56."""
+    """In us at 11 Mb/s: MAC 272 bits, headers 320, payload 11680; MAC ACK 192 + 56."""
     around = 192 + 272 / 11 + 10 + 248 + 50
     printed = Parameters.of_figures(headers="printed")
 
@@ -200,7 +200,7 @@ def test_ns3_uploads() -> None:
 
 
 def test_an_access_point_without_backoff_is_nearer_to_the_printed_form() -> None:
-    """ns-3's access point never collides; the corrected form lets it, and is 5 to 15 % low."""
+    """ns-3's access point never collides. In the corrected form it does, which is 5 to 15 % low."""
     corrected = throughput([2, 10], 32, 5, 2, NS3, CORRECTED).goodput_bps / NS3_GOODPUT
 
     assert np.all((corrected > 0.85) & (corrected < 0.95))
@@ -218,7 +218,7 @@ def test_simplified_model_is_bianchis_with_longer_successes() -> None:
 
 
 def test_delayed_ack_of_the_simplified_model() -> None:
-    """L8, chosen: one TCP ACK for d successes."""
+    """L8, our reading: one TCP ACK for d successes."""
     full, half = (simplified_throughput(5, 32, 5, FIGURES, d=d) for d in (1, 2))
     payloads = FIGURES.payload_bits / np.array([full.goodput_bps, half.goodput_bps])
 
@@ -252,7 +252,7 @@ def test_best_window_is_the_best_of_all(
 
 
 def test_best_window_of_the_simplified_model_is_near_bianchis_optimum() -> None:
-    """In the manner of Bianchi: no tau does better, and a whole W comes within 0.1 %."""
+    """As in Bianchi: no tau is better, and an integer W comes within 0.1 %."""
     n = np.array([2, 5, 20, 200])
     times = SlotTimes(
         FIGURES.slot_s, FIGURES.t_s1_s + FIGURES.t_s2_s, FIGURES.t_c_s, FIGURES.payload_s

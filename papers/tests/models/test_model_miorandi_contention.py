@@ -1,4 +1,4 @@
-"""Paper M, (1) to (6): the collision probability, its variants and the time collisions cost."""
+"""Paper M, (1) to (6): the collision probability, its variants and the cost of collisions."""
 
 import dataclasses
 import math
@@ -49,19 +49,19 @@ def test_the_rts_of_the_standard_is_10_us_shorter() -> None:
 
 
 def test_a_resolved_scenario_fills_the_same_fields(phy_80211b: Phy) -> None:
-    """802.11b with 34 bytes of MAC header, no LLC, frames not rounded to microseconds."""
+    """802.11b with 34 bytes of MAC header, without LLC, frames not rounded to microseconds."""
     phy = dataclasses.replace(phy_80211b, mac_header_bits=272, llc_bits=0, symbol_rounding=False)
     parameters = Parameters.from_phy(
         phy, mss_bytes=1000, header_bits=320, retry_limit=7, rts_threshold_bytes=0
     )
     expected = dataclasses.asdict(Parameters.table_1(rts="standard"))
 
-    # Frames end on whole nanoseconds.
+    # The PHY rounds frames to whole nanoseconds.
     assert dataclasses.asdict(parameters) == pytest.approx(expected, abs=1e-9)
 
 
 def test_rts_only_before_long_frames(phy_80211b: Phy) -> None:
-    """Threshold 500 bytes: the data frame of 1076 is longer, the TCP ACK of 76 is not."""
+    """Threshold 500 bytes: the data frame of 1076 bytes is longer, the TCP ACK of 76 is not."""
     parameters = Parameters.from_phy(
         phy_80211b, mss_bytes=1000, header_bits=320, retry_limit=7, rts_threshold_bytes=500
     )
@@ -86,7 +86,7 @@ def test_a_frame_as_long_as_the_threshold_goes_without_rts(
 
 
 def test_every_frame_travels(phy_80211b: Phy) -> None:
-    """1 us after each of the four frames of an exchange."""
+    """1 us of propagation after each of the four frames of an exchange."""
     far = dataclasses.replace(phy_80211b, propagation_delay_ns=1000)
     near_s, far_s = (
         Parameters.from_phy(
@@ -100,7 +100,7 @@ def test_every_frame_travels(phy_80211b: Phy) -> None:
 
 @pytest.mark.parametrize("p", [0.0, 0.06, 0.3, 0.49, 0.51, 0.9, 1.0])
 def test_summed_form_equals_equation_1(p: float) -> None:
-    """M7."""
+    """Erratum M7."""
     assert mean_backoff_slots(p, TABLE_1) == pytest.approx(printed_backoff(p), rel=1e-12)
 
 
@@ -111,7 +111,7 @@ def test_one_half_is_an_ordinary_point() -> None:
 
 
 def test_collision_probability_stated_for_two_nodes() -> None:
-    """P_C = 0.060, stated under (6): the paper's own reading, 1/b. It solves (6) as printed."""
+    """P_C = 0.060, stated below (6), is the paper's reading, 1/b. It solves (6) as printed."""
     p = float(collision_probability(2, TABLE_1, PAPER))
 
     assert round(p, 3) == 0.060
@@ -120,7 +120,7 @@ def test_collision_probability_stated_for_two_nodes() -> None:
 
 
 def first_crossing(n: float, parameters: Parameters, variant: Variant) -> float:
-    """The smallest root of (1), (2) by scanning P: first sign change on a fine grid."""
+    """Find the smallest root of (1), (2) by scanning P: the first sign change on a fine grid."""
     grid = np.linspace(0.0, 1.0, 1_000_001)
     slots = mean_backoff_slots(grid, parameters, variant)
     tau = 1 / (slots + 1) if variant.attempts == "bianchi-like" else 1 / np.maximum(slots, 1)
@@ -131,7 +131,7 @@ def first_crossing(n: float, parameters: Parameters, variant: Variant) -> float:
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("n", [1.5, 2, 5, 20, 100, 200, 214])
 def test_smallest_root(n: float, variant: Variant) -> None:
-    """M5. With Table 1 as printed the roots for n_b = 200 and 214 lie beyond the largest T_b."""
+    """M5. For n_b = 200 and 214, Table 1 as printed has its roots beyond the largest T_b."""
     assert collision_probability(n, TABLE_1, variant) == pytest.approx(
         first_crossing(n, TABLE_1, variant), abs=2e-6
     )
@@ -139,7 +139,7 @@ def test_smallest_root(n: float, variant: Variant) -> None:
 
 @pytest.mark.parametrize("m", [1, 2, 7])
 def test_smallest_root_where_backoff_only_falls(m: int) -> None:
-    """No retries (m = 1): T_b of (1) falls from P = 0 on, and the root lies right of its peak."""
+    """No retries (m = 1): T_b of (1) falls from P = 0 on, and the root is right of its maximum."""
     parameters = dataclasses.replace(TABLE_1, m=m)
 
     assert collision_probability(2, parameters, PAPER) == pytest.approx(
@@ -148,7 +148,7 @@ def test_smallest_root_where_backoff_only_falls(m: int) -> None:
 
 
 def test_the_spurious_root_is_never_the_answer() -> None:
-    """(1), (2) as printed have no other root from 215 nodes on: an error, not a P_C near 1."""
+    """From 215 nodes on (1), (2) as printed have only a spurious root, which is an error."""
     with pytest.raises(ConvergenceError, match="for n_b = 215 and above"):
         collision_probability([2, 214, 215, 300], TABLE_1, PAPER)
 
@@ -164,7 +164,7 @@ def test_1_to_1000_nodes_in_one_call() -> None:
 
 
 def test_corrected_form_is_bianchi_with_a_retry_limit() -> None:
-    """M6 and normalised stages together: 7 attempts are 6 retries."""
+    """With both M6 and normalised stages: 7 attempts are 6 retries."""
     nodes = np.array([1.0, 1.5, 2.0, 10.0, 300.0])
     point = bianchi.fixed_point(nodes, 32, 5, 6)
     result = contention(nodes, TABLE_1, CORRECTED)
@@ -197,7 +197,7 @@ def test_times_of_two_nodes_by_hand() -> None:
 
 
 def test_backoff_counted_once() -> None:
-    """M3: T_coll loses T_b, nothing else changes."""
+    """M3: T_coll loses T_b, and nothing else changes."""
     variant = dataclasses.replace(PAPER, backoff_in_collision=False)
     paper, better = contention([2, 10], TABLE_1, PAPER), contention([2, 10], TABLE_1, variant)
 
@@ -208,7 +208,7 @@ def test_backoff_counted_once() -> None:
 
 @pytest.mark.parametrize("n", [2, 3, 10])
 def test_collision_charged_once(n: int) -> None:
-    """M4: T_W is divided by the mean number of nodes in a collision, summed here over binomials."""
+    """M4: T_W is divided by the mean number of nodes in a collision, here a sum over binomials."""
     variant = dataclasses.replace(PAPER, collision_charge="once")
     paper, better = contention(n, TABLE_1, PAPER), contention(n, TABLE_1, variant)
     tau = float(paper.tau)
@@ -219,7 +219,7 @@ def test_collision_charged_once(n: int) -> None:
 
 
 def test_how_often_a_collision_contains_the_access_point(phy_80211b: Phy) -> None:
-    """Three nodes: of the collisions of two, two in three; of those of all three, all."""
+    """Three nodes: two in three collisions of two contain the access point, and all of three."""
     basic = Parameters.from_phy(
         phy_80211b, mss_bytes=1000, header_bits=320, retry_limit=7, rts_threshold_bytes=None
     )

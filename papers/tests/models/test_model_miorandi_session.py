@@ -30,7 +30,7 @@ PADDED = dataclasses.replace(PAPER, last_packet="padded")
 
 @dataclasses.dataclass(frozen=True)
 class Fixed:
-    """Always `size` bytes."""
+    """A distribution of only `size` bytes."""
 
     size: float
 
@@ -50,7 +50,7 @@ def test_setup_time_as_printed() -> None:
 
 
 def test_setup_time_with_mac_header_and_rts() -> None:
-    """M9: two whole exchanges of a segment without payload."""
+    """M9: two complete exchanges of a segment without payload."""
     expected = 2 * (TABLE_1.t_tcp_ack_s + 310e-6)
 
     assert setup_time(TABLE_1, CORRECTED) == pytest.approx(expected)
@@ -62,8 +62,8 @@ def test_setup_time_with_mac_header_and_rts() -> None:
 def test_table_2_against_ns2() -> None:
     """ns-2 2.35, W = 1, a mean of 30.512 packets, to the last ACK: 0.1076 s. We are 1 to 3 % high.
 
-    (13) as printed leaves out RTS/CTS, but every backoff is a whole one: in ns-2 it is what a
-    post-backoff left.
+    (13) as printed leaves out RTS/CTS, but counts whole backoffs, where ns-2 has only the rest of a
+    post-backoff.
     """
     ns2 = dataclasses.replace(Parameters.table_1(rts="standard"), w0=31, w_max=1023)
     padded = dataclasses.replace(CORRECTED, last_packet="padded")
@@ -73,7 +73,7 @@ def test_table_2_against_ns2() -> None:
 
 
 def test_equation_14_by_hand() -> None:
-    """2500 bytes: three round trips, and the 500 bytes that the last packet does not need."""
+    """2500 bytes: three round trips, less the 500 bytes that the last packet lacks."""
     round_trip = TABLE_1.t_tcp_data_s + TABLE_1.t_tcp_ack_s + 620e-6
     padded = setup_time(TABLE_1) + 3 * round_trip
 
@@ -99,7 +99,7 @@ def test_the_mean_over_one_size_is_that_size(variant: Variant, size: float) -> N
 
 
 def test_the_mean_over_a_law_is_the_mean_of_draws() -> None:
-    """100,000 uniform sizes, summed one by one and through mean and segments."""
+    """100,000 uniform sizes, summed one by one, and through mean and segments."""
     sizes = np.random.default_rng(2).uniform(1, 60_000, 100_000)
 
     class Drawn(Fixed):
@@ -125,7 +125,7 @@ def test_two_states_by_hand() -> None:
     seed=st.integers(0, 2**32 - 1),
 )
 def test_flow_balance(stations: int, think: float, size: float, seed: int) -> None:
-    """(16): probabilities, detailed balance; (17): idle stations make the arrivals (M2)."""
+    """(16): probabilities, detailed balance; (17): only idle stations produce arrivals (M2)."""
     capacities = np.random.default_rng(seed).uniform(1e5, 1e7, stations)
     pi = active_distribution(capacities, think, size)
     up = (stations - np.arange(stations)) / think * pi[:-1]
@@ -178,7 +178,7 @@ def test_bad_laws_and_acks_are_named() -> None:
 
 @pytest.mark.parametrize("d", [2, 3, 5])
 def test_delayed_acks_of_a_session_by_hand(d: int) -> None:
-    """Seven segments: of their ACKs 7/d are sent, rounded up."""
+    """Seven segments cause 7/d ACKs, rounded up."""
     p = TABLE_1
 
     time = float(session_time(7_000, p, d=d))
@@ -194,7 +194,7 @@ def test_the_mean_over_a_law_with_delayed_acks_is_the_mean_of_draws() -> None:
 
     mean = mean_session_time(law, TABLE_1, CORRECTED, d=2)
 
-    # The largest millionth of a Pareto law carries a hundredth of its mean.
+    # The largest millionth of a Pareto distribution carries a hundredth of its mean.
     assert np.mean(session_time(sizes, TABLE_1, CORRECTED, d=2)) == pytest.approx(mean, rel=0.011)
 
 
@@ -206,7 +206,7 @@ def test_many_stations_with_delayed_acks_have_the_capacities_of_12() -> None:
 
 
 def test_sources_of_one_queue_are_those_of_paper_m() -> None:
-    # (16) with capacities that grow with the number of transfers, in bits, by sources that think.
+    # (16), with capacities in bits that grow with the number of transfers, as sources that think.
     capacities = np.array([18e6, 20e6, 21e6, 21.5e6])
     theirs = processor_sharing(4, capacities, 0.4, 300e3)
     found = coupled_sources(

@@ -1,4 +1,4 @@
-"""Paper M, (7) to (12), its appendix, and how far ns-2 is from both."""
+"""Paper M, (7) to (12), its appendix, and the distance of ns-2 from both."""
 
 import dataclasses
 
@@ -46,7 +46,7 @@ def test_equation_8_counts_backoff_in_slots() -> None:
 @pytest.mark.parametrize("n_c", [1, 2, 7, 100, 5000])
 @pytest.mark.parametrize("d", [1, 2, 5])
 def test_backlogged_distribution(n_c: int, d: int) -> None:
-    """(9), (11): a probability with mean 1 + 1/d, also for n_c = 1, d = 1 (0^0 = 1, M12)."""
+    """(9), (11): a probability with mean 1 + 1/d, including n_c = 1, d = 1 (0^0 = 1, M12)."""
     pi = backlogged_distribution(n_c, d)
 
     assert pi.shape == (n_c + 1,)
@@ -81,7 +81,7 @@ def test_one_connection_as_9_has_it_is_equation_7() -> None:
 
 
 def test_one_connection_alternating_is_the_window_model_with_one_packet() -> None:
-    """M11, the other value in the paper: (A.3) with W* = 1, no contention at all."""
+    """M11, the paper's other value: (A.3) with W* = 1, without contention."""
     variant = dataclasses.replace(PAPER, single_connection="alternating")
     result = throughput([1, 2], TABLE_1, variant)
 
@@ -92,7 +92,7 @@ def test_one_connection_alternating_is_the_window_model_with_one_packet() -> Non
 
 
 def test_collision_probability_is_that_of_the_mean_number_of_backlogged() -> None:
-    """Fig. 4: two backlogged nodes whatever n_c; 1 + 1/d with delayed ACKs."""
+    """Fig. 4: two backlogged nodes for any n_c; 1 + 1/d with delayed ACKs."""
     result = throughput([[2], [20]], TABLE_1, d=[1, 2])
 
     assert result.mean_backlogged_nodes.tolist() == [[2.0, 1.5], [2.0, 1.5]]
@@ -150,7 +150,7 @@ NS2_TABLE = dataclasses.replace(Parameters.table_1(rts="standard"), w0=31, w_max
 
 @pytest.mark.parametrize(("point", "measured"), NS2_WINDOW_D.items())
 def test_bias_against_ns2_with_small_windows(point: tuple[int, int], measured: float) -> None:
-    """The paper is 1 to 3 % low, for it counts backoff twice (M3) and collisions per node (M4).
+    """The paper is 1 to 3 % low: it counts backoff twice (M3) and collisions per node (M4).
 
     Corrected it is within 1 %; no model has the post-backoff of `..._with_one_packet`.
     """
@@ -167,8 +167,8 @@ def test_bias_against_ns2_with_small_windows(point: tuple[int, int], measured: f
 def test_bias_against_ns2_with_one_station(d: int, measured: float) -> None:
     """(7), (8): 0.4 to 1.3 % low as printed (M3, M4), 0.2 to 1 % high when corrected.
 
-    High because ns-2 waits 414 us after a collided RTS where (3) has 60: 22 us more in a cycle of
-    3280.
+    They are high because ns-2 waits 414 us after a collided RTS where (3) has 60: 22 us more in a
+    cycle of 3280.
     """
     paper = float(single_station(d, NS2_TABLE, PAPER).goodput_bps) / measured - 1
     better = float(single_station(d, NS2_TABLE, CORRECTED).goodput_bps) / measured - 1
@@ -178,7 +178,7 @@ def test_bias_against_ns2_with_one_station(d: int, measured: float) -> None:
 
 
 def test_no_root_is_an_error_here_too() -> None:
-    """Without retries (m = 1) (1) and (2) as printed have no root for a few dozen nodes."""
+    """Without retries (m = 1), (1) and (2) as printed have no root for a few dozen nodes."""
     with pytest.raises(ConvergenceError, match="stages='normalised'"):
         throughput(50, dataclasses.replace(TABLE_1, m=1), PAPER)
     assert throughput(50, dataclasses.replace(TABLE_1, m=1), CORRECTED).goodput_bps > 0

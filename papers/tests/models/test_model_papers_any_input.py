@@ -1,4 +1,4 @@
-"""Whatever comes in, a model of a paper answers with numbers in range, or says what is wrong."""
+"""For any input a paper's model returns numbers in range, or raises a clear error."""
 
 import dataclasses
 import math
@@ -30,12 +30,12 @@ PARAMETERS = st.builds(
 )
 #: Draws from a strategy.
 Draw = Callable[[Any], Any]
-#: A value, and the least and the most that it may be.
+#: A value, and its minimum and maximum.
 Ranges = Iterator[tuple[Any, Any, Any]]
 
 
 def variants(variant: type[Any]) -> Any:
-    """All readings of a paper: each field is a flag, or has the values of its type."""
+    """Draw any reading of a paper: each field is a flag, or has one of its type's values."""
     return st.builds(
         variant,
         **{

@@ -1,4 +1,4 @@
-"""The models' public face is documented, shows examples, and can be had as `airtcp.models`."""
+"""The models' public API is documented, has examples, and is available as `airtcp.models`."""
 
 import importlib
 import inspect
@@ -17,14 +17,14 @@ MODULES = {
     "leith": "airtcp_papers.leith.model",
     "miorandi": "airtcp_papers.miorandi.model",
 }
-#: Called by a constructor that has an example, with a dozen numbers of a paper's table.
+#: A constructor with an example calls it, with a dozen numbers from a paper's table.
 CALLED_BY_OTHERS = {
     "airtcp_papers.leith.model.parameters.Parameters.from_lengths",
 }
 
 
 def public_functions() -> dict[str, Callable[..., object]]:
-    """Functions of the public faces, and the named constructors of their classes."""
+    """Return the public functions, and the named constructors of public classes."""
     found: dict[str, Callable[..., object]] = {}
     for name in MODULES.values():
         module = importlib.import_module(name)
@@ -55,7 +55,7 @@ def test_every_public_name_is_documented() -> None:
 
 
 def test_every_public_function_has_an_example() -> None:
-    """That the examples run is pytest's own concern: `--doctest-modules` over the models."""
+    """pytest itself runs the examples: `--doctest-modules` over the models."""
     functions = public_functions()
     without = {name for name, one in functions.items() if ">>> " not in (one.__doc__ or "")}
 

@@ -1,4 +1,4 @@
-"""What models refuse, and that they name the argument: the calls of `refused.toml`."""
+"""Arguments that models reject, with the argument's name: the calls of `refused.toml`."""
 
 import dataclasses
 import math
@@ -17,7 +17,7 @@ CALLS = [
     for function in table.get("functions", [""])
     for call, message in table["calls"]
 ]
-#: What calls may use beside the public names of their module.
+#: Names that calls may use in addition to the public names of their module.
 SHARED = {"inf": math.inf, "nan": math.nan, "replace": dataclasses.replace, "Rate": Rate}
 OWN: dict[str, dict[str, Any]] = {
     "bursts": {"EXCHANGES": models.bursts.Exchanges.from_phy(HOT_SPOT, payload_bits=12_000)},

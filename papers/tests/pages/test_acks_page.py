@@ -1,4 +1,4 @@
-"""The text of docs/papers/acks.md holds of its tables."""
+"""The text of docs/papers/acks.md agrees with its tables."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "papers" / "acks.md"
 
 
 def test_the_closed_form_is_the_limit() -> None:
-    """No way gains more with one station than a sender has whom nothing answers but the MAC."""
+    """With one station no policy gains more than a sender that gets only MAC ACKs, no TCP ACKs."""
     for standard, (base, bound, most, *_) in tables.numbers(PAGE, "limits").items():
         ways = tables.numbers(PAGE, standard)
         found = ways.pop("an ACK for every two segments")
@@ -40,5 +40,5 @@ def test_bbr_leaves_tack_little_to_leave_out() -> None:
     assert max(map(abs, ways["802.11b, TACK, four in a least round trip"])) < 1.0
     for standard in ("802.11g", "802.11n"):
         one_download, _, one_upload, _ = ways[f"{standard}, an ACK for every eight"]
-        # Each is the mean of pairs, known to 2 points.
+        # Each is a mean of pairs, known to 2 points.
         assert 0 < one_download == pytest.approx(one_upload, abs=3)

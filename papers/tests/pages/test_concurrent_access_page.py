@@ -1,4 +1,4 @@
-"""The text of docs/papers/concurrent-access.md holds of its table."""
+"""The text of docs/papers/concurrent-access.md agrees with its table."""
 
 from pathlib import Path
 
@@ -16,6 +16,6 @@ def test_what_is_said_of_splits() -> None:
         assert pooled == pytest.approx(theory / 2.0, rel=0.03)
         assert pooled < fewest < chance
         assert above > 1.0
-    # The split by number loses most to one server where loads are light.
+    # A split by number loses most against a single server at light loads.
     beyond = [row[-1] for row in rows]
     assert beyond == sorted(beyond, reverse=True)

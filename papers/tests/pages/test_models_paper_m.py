@@ -1,4 +1,4 @@
-"""The tables of docs/papers/models-paper-m.md are what the functions say now."""
+"""The tables of docs/papers/models-paper-m.md have the current values of the functions."""
 
 import re
 from dataclasses import replace
@@ -24,7 +24,7 @@ TABLE_1 = Parameters.table_1()
 STANDARD_RTS = Parameters.table_1(rts="standard")
 NORMALISED = replace(PAPER, stages="normalised")
 
-#: The start of a row, and what it changes in `PAPER`.
+#: The beginning of a row, and its changes to `PAPER`.
 READINGS = {
     "`PAPER`": (TABLE_1, PAPER),
     "M8:": (STANDARD_RTS, PAPER),
@@ -40,7 +40,7 @@ READINGS = {
 
 
 def rows(head: str) -> list[list[str]]:
-    """The cells of the table whose first line begins with `head`."""
+    """Return the cells of the table whose first line begins with `head`."""
     match = re.search(rf"(?m)^\| {re.escape(head)} .*\n\|[- |]*\n((?:\|.*\n)*)", PAGE)
     assert match is not None, head
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in match[1].splitlines()]

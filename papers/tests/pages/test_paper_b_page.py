@@ -1,4 +1,4 @@
-"""The text of docs/papers/paper-b.md holds of its tables."""
+"""The text of docs/papers/paper-b.md agrees with its tables."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def test_what_is_said_of_downloads() -> None:
     assert kept["access point's queue without limit"] > 0.99
     assert kept["least RTO of 200 ms"] == pytest.approx(0.93, abs=0.01)
     assert active["least RTO of 200 ms"][1] == pytest.approx(1.01, abs=0.005)
-    # No variation has both of the paper's numbers.
+    # No variation gives both of the paper's numbers.
     assert not any(
         abs(kept[name] - 0.93) < 0.01 and abs(active[name][1] - 0.95) < 0.02 for name in table
     )
@@ -40,6 +40,6 @@ def test_what_is_said_of_bursts() -> None:
 
     assert max(gains) == pytest.approx(15.0, abs=1.5)
     assert max(cells[1] for cells in table.values()) == pytest.approx(5.9, abs=0.05)
-    # Fewer collisions than without where one station answers, more where many do.
+    # Fewer collisions than without bursts if one station responds, more if many do.
     assert table["1"][4] < table["1"][3]
     assert table["20"][4] > 3 * table["20"][3]

@@ -1,4 +1,4 @@
-"""The text of docs/papers/paper-g.md holds of its tables."""
+"""The text of docs/papers/paper-g.md agrees with its tables."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "papers" / "paper-g.md"
 
 
 def rows(name: str) -> dict[str, list[str]]:
-    """The cells of the table `name` on the page, by the first of each row."""
+    """Return the cells of the page's table `name`, by the first cell of each row."""
     return {first: others for first, *others in tables.cells(PAGE, name)}
 
 
@@ -20,7 +20,7 @@ def test_what_is_said_of_skipping() -> None:
     retries = table["1 x 10 MB, MAC retries"]
 
     assert number(long[1]) / number(long[0]) - 1 == pytest.approx(0.63, abs=0.02)
-    # The two goodputs of short uploads are known to 8 and 7 %, so their ratio to 0.17.
+    # Both goodputs of short uploads are known to 8 and 7 %, so their ratio to 0.17.
     assert number(short[1]) / number(short[0]) == pytest.approx(1.63, abs=0.17)
     assert number(retries[1]) / number(retries[0]) - 1 == pytest.approx(0.30, abs=0.02)
     assert all("(0 %)" in cell for cell in long[2:])
@@ -40,7 +40,7 @@ def test_what_is_said_of_variations() -> None:
         4 / 3, 0.05
     )
     assert min(goodput["NewReno"], goodput["SACK"]) > 2 * goodput[scenario]
-    # With a receiver's window of a few segments, and with nothing else, it is the paper's 98 %.
+    # Only a receive window of a few segments gives the paper's 98 %.
     bounded = [name for name in table if "receive window" in name]
     assert [gain[name] for name in bounded] == pytest.approx([98, 98], abs=10)
     assert max(gain[name] for name in table if name not in bounded) < 98 - 15
@@ -74,7 +74,7 @@ def test_what_is_said_of_polling() -> None:
 
 
 def test_what_is_said_of_ns2() -> None:
-    """Ours may differ by 6 %, the widest joint intervals of 20 and 40 runs."""
+    """Ours may differ by 6 %, the widest joint interval of 20 and 40 runs."""
     table = rows("ns-2")
     theirs = {name: number(cells[0]) for name, cells in table.items()}
     off, on = "no MAC retries", "MAC retries"

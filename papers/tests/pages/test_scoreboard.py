@@ -1,4 +1,4 @@
-"""The numbers of the scoreboard have the verdicts that the tests hold the claims to."""
+"""The numbers of the scoreboard have the verdicts that the tests expect of the claims."""
 
 import csv
 import tomllib
@@ -63,7 +63,7 @@ def test_what_is_at_its_bound_says_why() -> None:
 
 
 def test_the_cause_of_the_collisions_is_what_ns2_has_nearby() -> None:
-    """M.collisions-downloads: the real ns-2 with stations at 10 m, and not the window."""
+    """M.collisions-downloads: the cause is the real ns-2 with stations at 10 m, not the window."""
     rows = csv.DictReader((ROOT / "validation/ns2/near.csv").read_text("utf-8").splitlines())
     near = {
         row["parameters"]: float(row["mean"])

@@ -1,10 +1,10 @@
-"""What `predict` says of a scenario, as the tests of this folder ask for it."""
+"""Helpers to read predictions in the tests of this folder."""
 
 from airtcp.results import Prediction
 
 
 def values(said: Prediction, metric: str = "goodput_bps") -> dict[str, float]:
-    """What is said about a metric, by source, best first."""
+    """Return a metric's predicted values by source, best first."""
     answers = {}
     for source, entry in said.by_source(metric).items():
         assert not isinstance(entry.value, list)
@@ -13,7 +13,7 @@ def values(said: Prediction, metric: str = "goodput_bps") -> dict[str, float]:
 
 
 def best(said: Prediction, metric: str = "goodput_bps") -> float:
-    """The value that is said first."""
+    """Return the first predicted value of a metric."""
     found = said.best(metric)
     assert found is not None
     assert isinstance(found.value, float)
@@ -21,6 +21,6 @@ def best(said: Prediction, metric: str = "goodput_bps") -> float:
 
 
 def broken(said: Prediction, source: str = "", metric: str = "goodput_bps") -> str:
-    """What breaks the assumptions of a source, by default the first, a line each."""
+    """Return a source's broken assumptions, one a line; by default those of the first source."""
     entry = said.by_source(metric)[source] if source else said.model[metric][0]
     return "\n".join(entry.broken)

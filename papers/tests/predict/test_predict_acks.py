@@ -1,4 +1,4 @@
-"""ACK policies that paper M does not have: models go on, and say what they take for granted."""
+"""ACK policies that paper M lacks: models still answer, and state their assumptions."""
 
 import pytest
 from airtcp.predict import predict
@@ -46,7 +46,7 @@ def test_skipping_nothing_is_nothing() -> None:
 
 
 def test_the_first_ack_is_that_of_the_first_threshold() -> None:
-    """An initial window of two segments is stuck where the first ACK waits for three."""
+    """An initial window of two segments stalls if the first ACK needs three."""
     stuck = said("initial_window = 2, delayed_ack = { thresholds = [[0, 3], [9, 1]] }", WEB)
     free = said("initial_window = 2, delayed_ack = { thresholds = [[0, 1], [9, 3]] }", WEB)
 

@@ -1,4 +1,4 @@
-"""What `predict` says about what to set: paper B's m* and paper L's best CWmin."""
+"""Settings that `predict` recommends: paper B's m* and paper L's best CWmin."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from airtcp.scenario import ResolvedScenario, loads
 from airtcp_papers.bruno.model import Overheads, success_rate
 from bases import BULK, cell, reading
 
-#: The cell of paper B: 34 bytes of MAC header, MAC ACK at 2 Mb/s, no whole microseconds.
+#: The cell of paper B: 34 bytes of MAC header, MAC ACK at 2 Mb/s, no rounding to microseconds.
 HOT_SPOT = """\
 data_rate = "11 Mb/s"
 control_rate = "2 Mb/s"
@@ -18,7 +18,7 @@ propagation_delay = "0 us"
 symbol_rounding = false
 """
 WEB = reading("30 kB", "10 s")
-#: The cell of paper L's Fig. 4 (D = 2 slots), with other windows to begin at.
+#: The cell of paper L's Fig. 4 (D = 2 slots), with other initial windows.
 UPLOADS = """
 [phy]
 standard = "802.11b"
@@ -79,14 +79,14 @@ def test_m_star_of_the_paper_s_cell_is_a_quarter_of_the_window(slots: int) -> No
 
 
 def test_m_star_is_that_of_the_scenario_s_own_timings() -> None:
-    """Longer slots cost more than collisions do: more stations should contend."""
+    """Longer slots cost more than collisions: more stations should contend."""
     quick, slow = (
         told(predict(hot_spot(mac=mac)), "best_target_active")["B (1), m*"]
         for mac in ("", 'slot_time = "200 us"')
     )
 
-    # The other way round: all numbers of stations tried, with times worked out by hand in us:
-    # SYNC and header 192, 272 + 320 bits at 11 Mb/s, SIFS 10, MAC ACK 192 + 56, DIFS 50; EIFS 364.
+    # Independently: try all numbers of stations, with times computed by hand in us: SYNC and header
+    # 192, 272 + 320 bits at 11 Mb/s, SIFS 10, MAC ACK 192 + 56, DIFS 50; EIFS 364.
     frame = 192 + 592 / 11
     for m_star, slot, difs in ((quick, 20, 50), (slow, 200, 410)):
         ack = 10 + 192 + 112 / 2

@@ -1,6 +1,6 @@
 """Assumptions that a scenario does not break, and those whose effect has no sign.
 
-`test_predict_signs` has the sentences with a sign or a size.
+`test_predict_signs` tests the sentences with a sign or a size.
 """
 
 import pytest
@@ -54,7 +54,7 @@ def test_stations_at_different_rates_are_averaged_and_named() -> None:
     said, measured = predict(asked), simulate(asked).metrics["goodput_bps"].mean
 
     assert "differ in data rates" in broken(said)
-    # The anomaly: half the packets take ten times as long, and both stations suffer.
+    # The anomaly: half of the packets take ten times as long, which slows both stations.
     assert best(said) == pytest.approx(measured, rel=0.05)
 
 

@@ -1,6 +1,6 @@
-"""Which models a scenario calls for, and what they say.
+"""Which models apply to a scenario, and their values.
 
-Which assumptions it breaks: `test_predict_broken`.
+`test_predict_broken` tests which assumptions a scenario breaks.
 """
 
 import math
@@ -23,7 +23,7 @@ from airtcp_papers.miorandi.predict import downloads, web
 from airtcp_papers.miorandi.predict.transfers import incomplete
 from asked import best, broken, values
 
-#: Paper M's Table 1 with the standard's RTS; the rules are ns-2's, which break few assumptions.
+#: Paper M's Table 1 with the standard's RTS. The rules are ns-2's, which break few assumptions.
 PAPER_M = """
 [phy]
 standard = "802.11b"
@@ -100,7 +100,7 @@ def parameters(of: ResolvedScenario) -> Parameters:
 
 
 def of_paper_m(said: Prediction, metric: str) -> list[str]:
-    """The sources of paper M that answer, best first; they come before all others."""
+    """Return the sources of paper M that answer, best first; they come before all others."""
     sources = list(values(said, metric))
     ours = [source for source in sources if source.startswith("M ")]
     assert sources[: len(ours)] == ours
@@ -167,7 +167,7 @@ def test_a_window_of_one_packet_and_one_station_never_collides() -> None:
 
 def test_collisions_averaged_over_the_backlogged_nodes_meet_ns_2() -> None:
     # ns-2 2.35, 20 endless downloads, W* = 1, 10 runs: 0.0777 for all, 0.0551 and 0.0992 for access
-    # point and stations. (2) at the mean number of nodes, 0.060, is blind to crowded states.
+    # point and stations. (2) at the mean number of nodes, 0.060, ignores crowded states.
     said = predict(scenario(count=20))
 
     for metric, ns2 in (
@@ -181,7 +181,7 @@ def test_collisions_averaged_over_the_backlogged_nodes_meet_ns_2() -> None:
 
 def test_collisions_of_one_download_count_segments_that_meet_nobody() -> None:
     # ns-2 2.35, one endless download, W* = 1000, d = 2, 5 runs: 0.0362 for all, 0.0274 and 0.0533
-    # for access point and station. (6), 0.057, is of two backlogged nodes.
+    # for access point and station. (6), 0.057, assumes two backlogged nodes.
     said = predict(scenario(count=1, window=1000, d=2))
 
     for metric, ns2 in (
@@ -219,9 +219,9 @@ def test_web_transfers_are_equations_16_and_17() -> None:
     for entry in said.model["active_flows_distribution"]:
         assert isinstance(entry.value, list)
         assert math.fsum(entry.value) == pytest.approx(1.0)
-        # No more than the stations, but for the endless sources of H (30).
+        # At most the number of stations, except for the endless sources of H (30).
         assert len(entry.value) == 21 or entry.source == "H (30)"
-    # Little's law: transfers in progress are arrivals times their time, from the set-up to the last
+    # Little's law: transfers in progress are arrivals times their duration, from set-up to last
     # byte.
     rate = values(said, "goodput_bps")["M (17), corrected"] / 240e3
     to_last_byte_s = values(said, "transfer_time_s")["M (17), corrected"]
@@ -239,7 +239,7 @@ def test_one_web_station_is_equation_14() -> None:
 
     times = values(predict(asked), "transfer_time_to_last_ack_s")
 
-    # Table 2 of the paper, with its RTS of 180 bits: 0.1095 s. Here the RTS has 160.
+    # Table 2 of the paper, with its RTS of 180 bits: 0.1095 s. Here the RTS has 160 bits.
     assert times["M (14)"] == pytest.approx(0.1095, rel=0.015)
 
 
@@ -296,14 +296,14 @@ def test_odds_of_an_incomplete_group_are_those_of_the_law(
 ) -> None:
     tcp = scenario(d=d, window=d).flows[0].tcp
     assert tcp is not None
-    # The law's inverse at 200,000 evenly spread quantiles, in whole bytes.
+    # The inverse distribution at 200,000 evenly spread quantiles, in whole bytes.
     quantile = (np.arange(200_000) + 0.5) / 200_000
     if isinstance(law, Exponential):
         sizes = -law.mean() * np.log(quantile)
     else:
         sizes = law.scale * quantile ** (-1.0 / law.shape)
     sizes = np.ceil(sizes)
-    # An ACK is due for d full segments: without padding only a size that is a multiple has them.
+    # An ACK is due after d full segments: without padding only multiples have no rest.
     left = np.ceil(sizes / 1000.0) % d if padded else sizes % (1000.0 * d)
 
     expected = incomplete(law, tcp.model_copy(update={"pad_last_segment": padded}))
@@ -319,7 +319,7 @@ def test_the_timer_of_the_last_ack_is_that_of_the_simulation() -> None:
     source = "M (14), corrected"
     waits = values(said, last)[source] - values(said, first)[source]
     # In every second transfer the timer starts a segment earlier, which the model leaves out.
-    # Of the transfers themselves: an estimate of the one clock is none of the other.
+    # Transfers are compared directly: an estimator for one time does not apply to the other.
     means = {name: statistics.fmean(filter(None, measured.values(name))) for name in (first, last)}
     assert waits == pytest.approx(means[last] - means[first], rel=0.02)
 
@@ -333,7 +333,7 @@ def test_the_timer_of_the_last_ack_is_predicted() -> None:
         differences.append(last - first)
 
     odd, even = differences
-    # Nine segments: the last one waits for the 200 ms of the timer; ten: its ACK goes at once.
+    # Nine segments: the last one waits for the 200 ms timer; ten: it is acknowledged at once.
     assert odd - even == pytest.approx(0.2, abs=1e-9)
 
 

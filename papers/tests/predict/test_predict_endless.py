@@ -1,4 +1,4 @@
-"""What papers L and B, and Heusse, say of endless TCP transfers, and how near they come."""
+"""Predictions by papers L and B, and Heusse, for endless TCP transfers, and their accuracy."""
 
 import numpy as np
 import pytest
@@ -89,7 +89,7 @@ def test_prioritised_uploads_are_near_the_simulation(count: int, d: int) -> None
 
     said, measured = predict(asked), simulate(asked).metrics
 
-    # The paper's own reading is the nearest; what is left is EIFS and retries, which it names.
+    # The paper's own reading is nearest; it names the rest of the error: EIFS and retries.
     assert values(said)["L (9)"] == pytest.approx(measured["goodput_bps"].mean, rel=0.03)
     assert values(said, "collision_probability_stations")["L (9)"] == pytest.approx(
         measured["collision_probability_stations"].mean, rel=0.1
@@ -189,7 +189,7 @@ def test_shares_go_as_the_square_of_round_trips() -> None:
 def test_other_aimd_parameters_have_two_forms() -> None:
     said = predict(wired(aimd=", aimd = { increase = 0.5, decrease = 0.8 }"))
 
-    # Peaks as alpha / (1 - beta): 1/0.5 against 0.5/0.2; means (1 + beta)/2 of them.
+    # Peaks are proportional to alpha / (1 - beta): 1/0.5 and 0.5/0.2; means are (1 + beta)/2 of it.
     peak, mean = np.array([2.0, 2.5]), np.array([2.0 * 0.75, 2.5 * 0.9])
     for source, window in (("L, section 5.1", peak), ("L, section 5.1, mean windows", mean)):
         jain = window.sum() ** 2 / (2 * (window**2).sum())
@@ -273,14 +273,14 @@ def test_another_congestion_control_than_renos_is_never_answered_in_silence() ->
                 assert bool(found) == is_broken, (control, entry.source)
 
 
-# Windows that hold fewer segments than an ACK waits for.
+# Windows with fewer segments than a delayed ACK waits for.
 
 HELD = 'tcp = { receive_window = "1460 B", delayed_ack = { every = 2, timeout = "200 ms" } }'
 
 
 @pytest.mark.parametrize("count", [1, 5])
 def test_where_timers_leave_the_air_idle_no_model_of_a_full_one_answers(count: int) -> None:
-    """One segment in 200 ms: paper M's (12) had 17 to 90 times of what is carried."""
+    """One segment in 200 ms: paper M's (12) predicted 17 to 90 times the simulated goodput."""
     held = loads(cell(count, flow=HELD, duration="10 s", replications=2))
 
     said = predict(held)

@@ -1,11 +1,11 @@
-"""Each sentence about a broken assumption that gives a sign or a size is held by a simulation.
+"""A simulation checks each sentence about a broken assumption that states a sign or a size.
 
 `signs` has tables of rows by mechanism. A row is a scenario whose model breaks an assumption in
-`words`: its error, which is the model's value less the simulated mean in per cent of that, lies
-between `low` and `high`. Where the effect is smaller than others that the scenario has, `base`
-tells what to change for the scenario without it, and the difference of both errors is compared.
-`source` begins the name of the model, `metric` is goodput if none is given; the other keys are the
-parameters of `text_of`. Texts that several rows have are in `names`.
+`words`. The model's error, its value less the simulated mean in per cent of that, lies between
+`low` and `high`. If other effects in the scenario are larger, `base` has the changes for a scenario
+without this effect, and the difference of both errors is compared. `source` begins the name of the
+model, `metric` is goodput by default; the other keys are the parameters of `text_of`. Texts that
+several rows use are in `names`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CARDS = cards()
 PAPERS = Path(airtcp_papers.__file__).parent
 
 TABLES = Path(__file__).parent / "signs"
-#: Simulated seconds of a replication that are told from quick ones.
+#: Rows with at least this many simulated seconds are slow.
 LONG_S = 5000
 
 
@@ -50,11 +50,11 @@ def text_of(
     also: str = "",
     run: tuple[int, int, int] = (5, 20, 3),
 ) -> str:
-    """A scenario of so many stations with a flow each.
+    """Return a scenario with this number of stations and a flow for each.
 
-    `phy`, `group` and `top` are more of [phy], of the stations, and tables before them, `also`
-    tables behind the flow. A `window` of segments, if there is one, has an ACK for `every` few of
-    them. `run` has warm-up and duration in seconds, and replications.
+    `phy`, `group` and `top` add to [phy], to the stations, and tables before them; `also` adds
+    tables after the flow. A `window` of segments, if given, has an ACK for `every` few of them.
+    `run` has warm-up and duration in seconds, and replications.
     """
     own = [f"receive_window = {{ segments = {window} }}"] if window else []
     own += [f"delayed_ack = {{ every = {every} }}"] if window else []
@@ -71,7 +71,7 @@ def text_of(
 
 @dataclass(frozen=True)
 class Held:
-    """A row; `scenario` and `base`, if there is one, as texts."""
+    """A row, with `scenario` and `base` (if it has one) as texts."""
 
     scenario: str
     words: str
@@ -84,7 +84,7 @@ class Held:
 
 
 def held(row: dict[str, Any], names: dict[str, str]) -> Held:
-    """A row of a table whose texts `names` may stand for."""
+    """Return a row of a table, with `names` replaced by their texts."""
 
     def named(value: Any) -> Any:
         if isinstance(value, list) and all(isinstance(one, str) for one in value):
@@ -104,7 +104,7 @@ def held(row: dict[str, Any], names: dict[str, str]) -> Held:
 
 
 def tables() -> dict[str, Held]:
-    """All rows by their names."""
+    """Return all rows by name."""
     rows: dict[str, Held] = {}
     for path in sorted(TABLES.glob("*.toml")):
         table = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -118,7 +118,7 @@ HELD = tables()
 
 
 def off(text: str, held: Held) -> tuple[float, list[str]]:
-    """The model less the simulation in per cent, and what is broken."""
+    """Return the model's error in per cent, and its broken assumptions."""
     scenario = loads(text)
     entries = predict(scenario).model[held.metric]
     entries = [one for one in entries if one.source.startswith(held.source)]
@@ -157,10 +157,10 @@ FIELD = re.compile(r"\{(\w+)[^}]*\}")
 
 
 def sentences() -> Iterator[str]:
-    """All texts of `predict` with a sign or a size, what is put into them left out.
+    """Yield all texts of `predict` with a sign or a size, without the inserted values.
 
-    Patterns of regular expressions are no sentences, nor are the reasons that cards give for keys
-    that change nothing.
+    Regular expressions are not sentences, nor are the reasons on cards for keys that change
+    nothing.
     """
     reasons = {reason for card in CARDS for reason in card.harmless.values()}
     folder = Path(airtcp.__file__).parent / "predict"
@@ -177,26 +177,26 @@ def sentences() -> Iterator[str]:
         calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
         inner |= {id(arg) for n in calls if is_pattern(n) for arg in n.args}
         for node in ast.walk(tree):
-            # Shorter ones are put into others.
+            # Shorter ones are inserted into others.
             if id(node) in inner or len(text := static(node)) <= 10 or text in reasons:
                 continue
             if SIGN.search(text):
                 yield text
     for path in sorted(PAPERS.glob("*/cards.toml")):
         for text in tomllib.loads(path.read_text(encoding="utf-8")).get("broken", {}).values():
-            # Fields are left out, but for the effects that sentences share.
+            # Fields are left out, except for the effects that sentences share.
             said = FIELD.sub(lambda match: EFFECTS.get(match[1], "..."), text)
             if SIGN.search(said):
                 yield said
 
 
 def is_pattern(node: ast.Call) -> bool:
-    """Tells if a call compiles a regular expression."""
+    """Whether a call compiles a regular expression."""
     return ast.unparse(node.func) == "re.compile"
 
 
 def static(node: ast.AST) -> str:
-    """The text of a string, with the words that sentences share."""
+    """Return the text of a string, with the words that sentences share."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else ""
     if not isinstance(node, ast.JoinedStr):
@@ -215,7 +215,7 @@ def static(node: ast.AST) -> str:
 
 
 def test_every_sentence_with_a_sign_or_a_size_is_held() -> None:
-    """A row holds the shortest sentence that has its words: others may have all of that in them."""
+    """A row's words identify the shortest sentence with them; others may only contain all of it."""
     told = set(sentences())
     of_row = {row.words: [text for text in told if row.words in text] for row in HELD.values()}
 

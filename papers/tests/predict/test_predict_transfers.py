@@ -1,4 +1,4 @@
-"""What papers H and M say of transfers that end: what they are asked with, how near they come."""
+"""Predictions by papers H and M for transfers that end: their inputs and their accuracy."""
 
 import pytest
 from airtcp import models
@@ -60,7 +60,7 @@ def test_few_stations_are_an_engset_queue_of_effective_service_times() -> None:
 
 
 def test_percentiles_are_those_of_few_stations_that_wait_for_their_transfers() -> None:
-    """Ten stations that ask for 93 % of the channel: a Poisson process would be far too slow."""
+    """Ten stations that request 93 % of the channel: Poisson arrivals would be far too slow."""
     asked = browsing(10, think=1.75, window=6)
 
     said, measured = predict(asked), simulate(asked).metrics
@@ -140,7 +140,7 @@ def test_a_transfer_that_is_alone_takes_its_effective_service_time() -> None:
 
 
 def test_a_lone_transfer_with_delayed_acks_is_paper_m_s_too() -> None:
-    """W* = d = 2 and no handshake: access point and station take turns, as the model has it."""
+    """W* = d = 2 without handshake: access point and station take turns, as in the model."""
     mac = '[mac]\nrules = { preset = "bianchi" }\n'
     asked = browsing(1, application=BULK, window=2, mac=mac)
 
@@ -152,7 +152,7 @@ def test_a_lone_transfer_with_delayed_acks_is_paper_m_s_too() -> None:
     assert told == pytest.approx(measured["transfer_time_s"].mean, rel=0.01)
 
 
-# FTP: transfers that wait for no others.
+# FTP: transfers that do not wait for each other.
 
 FTP = (
     '{{ kind = "ftp", size = {{ distribution = "exponential", mean = "200 kB" }}, '
@@ -183,12 +183,12 @@ def test_ftp_is_the_open_queue_of_paper_h() -> None:
     parameters = models.hoekstra.Parameters.from_phy(
         models.airtime.Phy.of(asked.phy), mss_bytes=tcp.mss_bytes, header_bits=tcp.header_bits
     )
-    # Without beacons, as (19) is; Table II's dialogue is that of the scenario.
+    # Without beacons, like (19); Table II's dialogue is that of the scenario.
     expected = models.hoekstra.effective_load(200_000, 1 / 0.75, parameters)
     assert values(said, "transfer_time_to_last_ack_s")["H (29)"] == pytest.approx(
         float(expected.mean_transfer_s) + 0.2, rel=1e-12
     )
-    # Those of (30) are in progress until their last ACK, by which the time to it is longer.
+    # Transfers in (30) are in progress until their last ACK, which takes longer.
     rate, times = 1 / 0.75, values(said, "transfer_time_s")
     last_ack_s = float(expected.mean_transfer_s) - times["H (29)"]
     assert values(said, "active_flows")["H (29)"] == pytest.approx(
@@ -221,7 +221,7 @@ def test_an_overload_of_ftp_is_in_no_model_and_why() -> None:
 
 
 def test_the_capacities_of_paper_m_are_those_of_the_stations() -> None:
-    """Twenty stations share what their downloads reach together, with Poisson arrivals."""
+    """Twenty stations share the joint goodput of their downloads, with Poisson arrivals."""
     asked = ftp(every=15.0, count=20)
 
     said = predict(asked)

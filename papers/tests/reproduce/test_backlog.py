@@ -1,4 +1,4 @@
-"""Backlogged nodes in slots: cells that can be worked out by hand."""
+"""Backlogged nodes by slot: cells that can be computed by hand."""
 
 import random
 
@@ -12,14 +12,14 @@ def cell(stations: int, every: int = 1) -> _Cell:
 
 @pytest.mark.parametrize("every", [1, 2])
 def test_one_station_and_the_access_point_take_turns(every: int) -> None:
-    """With W* = d there is an ACK or there are d packets, never both: one node in every slot."""
+    """With W* = d there is an ACK, or there are d packets, never both: one node in every slot."""
     one = cell(1, every)
     for _ in range(1000):
         one.transmit()
 
     assert set(one.slots) == {1}
-    # Backoffs of 0 to 31 slots, 15.5 on average, and a slot for the transmission itself: within
-    # four standard deviations, 9.2 slots over the root of 1000.
+    # Backoffs of 0 to 31 slots, 15.5 on average, plus a slot for the transmission. The tolerance is
+    # four standard errors, 9.2 slots over the root of 1000.
     assert one.slots[1] / 1000 == pytest.approx(16.5, abs=1.2)
 
 
@@ -32,13 +32,13 @@ def test_two_packets_under_way_make_two_nodes_at_most() -> None:
 
 
 def test_who_collides_doubles_and_nobody_else() -> None:
-    """Two nodes whose backoffs are equal send in the same slot; a third has counted it, too."""
+    """Two nodes with equal backoffs send in the same slot; a third node counts that slot too."""
     three = cell(3)
     three.waiting = {0: 4, 1: 4, 2: 9}
     three.stage.clear()
     three.transmit()
 
-    assert three.slots == {3: 5}  # four idle slots and that of the collision
+    assert three.slots == {3: 5}  # four idle slots and the one of the collision
     assert (three.stage[0], three.stage[1], three.stage[2]) == (1, 1, 0)
     assert three.waiting[2] == 9 - 5
 
@@ -53,6 +53,6 @@ def test_a_success_of_the_access_point_makes_an_ack() -> None:
 
 
 def test_the_printed_distributions_are_binomial() -> None:
-    # (9) for two downloads: 1/4, 1/2, 1/4; (11) with d = 2: chances of 1/4.
+    # (9) for two downloads: 1/4, 1/2, 1/4; (11) with d = 2: probabilities of 1/4.
     assert _printed(2, 1) == pytest.approx([0.25, 0.5, 0.25])
     assert _printed(2, 2) == pytest.approx([9 / 16, 6 / 16, 1 / 16])

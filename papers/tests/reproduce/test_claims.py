@@ -1,4 +1,4 @@
-"""Claims: well formed, and judged by their values alone."""
+"""Claims: well formed, and judged only by their values."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -59,11 +59,11 @@ def around(mean: float, half: float) -> Interval:
     ("relation", "value", "verdict"),
     [
         ("=", around(10.5, 0.5), "met"),
-        ("=", around(10.5, 0.6), "at the bound"),  # reaches out of the tolerance
-        ("=", around(11.5, 0.6), "at the bound"),  # reaches into it
+        ("=", around(10.5, 0.6), "at the bound"),  # reaches beyond the tolerance
+        ("=", around(11.5, 0.6), "at the bound"),  # reaches into the tolerance
         ("=", around(12.5, 1.0), "not met"),
         ("=", around(7.5, 1.0), "not met"),
-        ("=", around(10.0, 2.1), "at the bound"),  # too wide to tell
+        ("=", around(10.0, 2.1), "at the bound"),  # too wide to decide
         (">", around(11.0, 0.9), "met"),
         (">", around(11.0, 1.1), "at the bound"),
         (">", around(9.0, 0.9), "not met"),
@@ -72,7 +72,7 @@ def around(mean: float, half: float) -> Interval:
         ("<", around(11.0, 0.9), "not met"),
         ("=", NOBODY, "at the bound"),
         (">", NOBODY, "at the bound"),
-        ("=", ALONE, "at the bound"),  # one replication says nothing about its spread
+        ("=", ALONE, "at the bound"),  # one replication gives no spread
     ],
 )
 def test_all_of_an_interval_lies_on_one_side(
@@ -150,7 +150,7 @@ def test_claims_are_about_items() -> None:
 
 
 def test_no_reading_changes_a_parameter() -> None:
-    """Values of readings are of the same simulations: none is named after a key that is varied."""
+    """Values of readings come from the same simulations: none is named after a varied key."""
     values = {reading.value for one in load_claims() for reading in one.readings}
 
     assert not [value for value in values if "rto" in value or "equations" in value]
@@ -178,7 +178,7 @@ def test_other_rules_stand_beside_and_decide_nothing() -> None:
 
 
 def test_other_rules_show_a_cause_only_where_they_are_firm() -> None:
-    """As M.beyond-three: met by a hair with other rules, which the next seed has not."""
+    """Like M.beyond-three: other rules meet it by a hair, but with the next seed they do not."""
     hair = replace(claim(), beside=(Beside("M.equations", "ideal", ""),), readings=())
     judged = judge(hair, {"plain": around(20.0, 0.1), "ideal": around(10.5, 0.499)})
 
@@ -190,7 +190,7 @@ def test_other_rules_show_a_cause_only_where_they_are_firm() -> None:
     ("ours", "firm"),
     [
         (around(10.4, 0.2), True),  # 10.4 ± 0.4 lies within 10 ± 1
-        (around(10.4, 0.5), False),  # is met, but 10.4 ± 1 is not
+        (around(10.4, 0.5), False),  # is met, but 10.4 ± 1 would not be
         (around(10.4, 0.7), False),
         (around(12.0, 0.4), True),
         (around(12.0, 0.6), False),  # is not met, but 12 ± 1.2 would be at the bound
@@ -203,7 +203,7 @@ def test_a_verdict_is_firm_if_twice_the_interval_has_it_too(ours: Interval, firm
 
 
 def test_events_of_an_item_count_transmissions(tmp_path: Path) -> None:
-    """A cell's work is nearly all transmissions; its timers and wires alone are few."""
+    """Nearly all work of a cell is transmissions; only its timers and links are few."""
     folder = Path(miorandi.__file__).parent
     bench = Bench(folder, tmp_path, Settings(quick=True))
     counts = [run.answer["counts"] for run in bench.simulate("saturated").runs]
@@ -268,7 +268,7 @@ def test_two_standard_errors_are_the_tolerance_where_none_is_stated() -> None:
 
 
 def test_the_error_of_a_mean_goes_with_the_root_of_its_runs() -> None:
-    # Of 1, 2, 3, 4, 5: a spread of 1.5811 and an interval of 3 ± 1.9632; of five runs 0.7071.
+    # 1, 2, 3, 4, 5: standard deviation 1.5811, interval 3 ± 1.9632, standard error 0.7071.
     five = student_interval([1.0, 2.0, 3.0, 4.0, 5.0])
 
     assert error_of(five, 5) == pytest.approx(0.70711, abs=1e-5)
@@ -325,11 +325,11 @@ def test_a_claim_has_its_sentence_and_the_reason_of_its_bound(
 @pytest.mark.parametrize(
     ("width", "quick", "events", "tried"),
     [
-        (0.3, False, 1, [1]),  # 10.8 ± 0.3 is above 10, and ± 0.6, too
-        (0.5, False, 1, [1, 2]),  # ± 0.5 is, and ± 1 is not
+        (0.3, False, 1, [1]),  # 10.8 ± 0.3 is above 10, and so is ± 0.6
+        (0.5, False, 1, [1, 2]),  # ± 0.5 is, but ± 1 is not
         (2.0, False, 1, [1, 2, 4, 8]),  # ± 2, ± 1, ± 0.5, ± 0.25
         (99.0, False, 10**9, [1, 2, 4, 8, 16]),
-        # A quick run goes on once, if that is cheap.
+        # A quick run continues once, if that is cheap.
         (0.3, True, 1, [1]),
         (0.5, True, 1, [1, 4]),
         (2.0, True, 1, [1, 4]),
@@ -360,6 +360,6 @@ def test_a_claim_at_its_bound_is_made_with_more_replications(
 
     assert [one.how for one in make([item], settings, tmp_path)] == ["made"]
     assert made_with == tried
-    # An item made with more is kept as it is.
+    # An item made with more replications is kept.
     assert [one.how for one in make([item], settings, tmp_path)] == ["kept"]
     assert made_with == tried

@@ -1,4 +1,4 @@
-"""What is counted in captures of downloads: two of them, packet by packet."""
+"""Counting packets in captures of downloads: two of them, packet by packet."""
 
 import struct
 from pathlib import Path
@@ -25,7 +25,7 @@ def packet(
     payload: bytes | int = 0,
     way: int = OUT,
 ) -> bytes:
-    """Of which the first 60 bytes are kept; `ports` are the client's and the server's."""
+    """Return a packet cut to 60 bytes; `ports` are the client's and the server's."""
     text = payload if isinstance(payload, bytes) else bytes(payload)
     pair = ports if node == CLIENT else ports[::-1]
     tcp = struct.pack("!HHIIBBHHH", *pair, seq % 2**32, 0, 5 << 4, flags, 0, 0, 0)
@@ -37,12 +37,12 @@ def packet(
     return block(6, head + kept + bytes(-len(kept) % 4) + flags_option)
 
 
-#: The server's numbers go on beyond 2^32 within the first segment.
+#: The server's sequence numbers wrap at 2^32 within the first segment.
 FIRST = 2**32 - 500
 
 
 def download(port: int, at_s: float, segments: int, *, again: bool = False) -> bytes:
-    """An ACK for every second segment, and one for the last, which is full and has the FIN."""
+    """Return a download: ACKs for every second segment and the last one, full and with the FIN."""
     ports = (port, 50_000 + port)
     out = [
         packet(CLIENT, at_s, ports, 7, SYN),
@@ -52,7 +52,7 @@ def download(port: int, at_s: float, segments: int, *, again: bool = False) -> b
     for number in range(segments):
         last = FIN if number + 1 == segments else 0
         out.append(packet(SERVER, at_s, ports, FIRST + 1000 * number, ACK | last, 1000))
-        # What comes is no packet of its own.
+        # A received copy does not count as a packet.
         out.append(packet(CLIENT, at_s, ports, FIRST + 1000 * number, ACK, 1000, way=IN))
         if number % 2 == 1 or last:
             out.append(packet(CLIENT, at_s, ports, 8, ACK))
@@ -64,7 +64,7 @@ def download(port: int, at_s: float, segments: int, *, again: bool = False) -> b
 
 
 def dialogue(at_s: float) -> bytes:
-    """PASV, 227, an ACK of the client; two packets of data, and one without."""
+    """Return PASV, 227, an ACK of the client: two packets with data, and one without."""
     ports = (4000, 21)
     return (
         packet(CLIENT, at_s, ports, 1, ACK, b"PASV\r\n")
@@ -73,7 +73,7 @@ def dialogue(at_s: float) -> bytes:
     )
 
 
-#: A frame of the air, which is not looked into.
+#: A frame on the air, which is not parsed.
 FRAME = block(6, struct.pack("<IIIII", AIR, 0, 5, 4, 4) + b"\x45\0\0\0")
 
 
@@ -84,8 +84,8 @@ def capture(folder: Path, *parts: bytes) -> Path:
 
 
 def test_two_downloads_are_counted(tmp_path: Path) -> None:
-    """Of 10 and 20 segments with 5 and 10 ACKs; five packets without data each, and an ACK each on
-    the control connection, of which two are three transfers' in the time: one begins too late."""
+    """10 and 20 segments with 5 and 10 ACKs; each transfer has five packets without data, and an
+    ACK on the control connection. Two of three transfers count: one begins too late."""
     path = capture(
         tmp_path,
         *(dialogue(0.5), download(1, 0.5, 6)),
@@ -95,10 +95,10 @@ def test_two_downloads_are_counted(tmp_path: Path) -> None:
 
     found = packets_of(path, 1.0, 1000)
     assert (found.transfers, found.segments, found.acks, found.again) == (2, 30, 15, 1)
-    # The handshake's three, the FIN of the client and its ACK; and the control connection's.
+    # The handshake's three, the client's FIN and its ACK; and one on the control connection.
     assert found.empty == 2 * (5 + 1)
     assert found.segments_per_ack == pytest.approx(2.0)
-    # A cycle's ACK each, (S - 1/2) / 2 + 1 in the model, is 3/4 more than S / 2.
+    # With an ACK per cycle, (S - 1/2) / 2 + 1 in the model, it is 3/4 more than S / 2.
     assert found.further == pytest.approx(6 - 6 - 0.75)
 
 
@@ -112,7 +112,7 @@ def test_a_download_that_has_not_ended_does_not_count(tmp_path: Path) -> None:
 
 
 def test_acks_of_each_transfer_are_told_from_those_of_segments() -> None:
-    """S = 50 and 150 with 4 + S / 1.8 ACKs: the line is found again."""
+    """S = 50 and 150 with 4 + S / 1.8 ACKs: the fit finds this line."""
     sizes = (50.0, 150.0)
     acks = [4 + size / 1.8 for size in sizes]
     both = Packets.together(
@@ -131,6 +131,6 @@ def test_acks_of_each_transfer_are_told_from_those_of_segments() -> None:
 def test_where_sizes_are_the_same_all_acks_are_those_of_segments() -> None:
     same = Packets(2, 200.0, 2 * 100.0**2, 112, 112 * 100.0, 0, 12.0)
 
-    # 99.5 segments in cycles, with 55 of 56 ACKs.
+    # 99.5 segments are in cycles, with 55 of 56 ACKs.
     assert same.segments_per_ack == pytest.approx(99.5 / 55)
     assert same.further == pytest.approx(0.0)

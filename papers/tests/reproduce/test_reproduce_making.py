@@ -1,4 +1,4 @@
-"""Items are made whole, once, and the same each time; what is wrong is said in one line."""
+"""Items are made completely, once, and reproducibly; each error is one line."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def files(out: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(out)): path.read_bytes()
         for path in out.rglob("*")
-        # Which process has written is another each time.
+        # The id of the writing process differs each time.
         if path.is_file() and path.name != "lock"
     }
 
@@ -137,7 +137,7 @@ def item(make_it: object, name: str = "M.test") -> Item:
 
 @pytest.mark.slow
 def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
-    """The second simulation is interrupted; the next run simulates that one and no other."""
+    """The second simulation is interrupted; the next run simulates only that one."""
     interrupted = True
 
     def two(bench: Bench) -> Outcome:
@@ -178,7 +178,7 @@ def test_a_failed_item_does_not_keep_others_from_being_made(tmp_path: Path) -> N
 def test_what_this_machine_cannot_measure_is_not_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No failure: the command ends well, and says why; so does the page."""
+    """This is not a failure: the command succeeds and says why, and so does the page."""
     monkeypatch.setattr(network, "_TUN", tmp_path / "tun")
     monkeypatch.setattr(network, "_PROGRAMS", {})
     monkeypatch.setattr(Ftp, "packages", {})
@@ -276,7 +276,7 @@ def test_every_item_has_its_words() -> None:
 
 
 def test_scenario_files_run_as_they_are() -> None:
-    """Each is a whole scenario, and opens with what it is."""
+    """Each is a complete scenario, and begins with a description."""
     files = [one for paper in catalogue.SOURCES.values() for one in paper.scenarios]
 
     assert len(files) >= 7
@@ -308,7 +308,7 @@ def test_legends_stay_inside_their_figures() -> None:
 def test_a_full_disk_leaves_nothing_half_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The disk is full when the picture is written: every write of a PNG fails as there."""
+    """The disk is full when the chart is written: every write of a PNG fails."""
     write = Path.write_bytes
 
     def full(self: Path, content: bytes) -> int:

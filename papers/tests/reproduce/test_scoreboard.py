@@ -1,4 +1,4 @@
-"""The scoreboard: whole from the kept numbers, right after a partial run, small pictures."""
+"""The scoreboard: complete from stored numbers, right after a partial run, with small charts."""
 
 import io
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How half a minute of a testbed is put onto hours of simulation; nothing is measured here."""
+"""How half a minute of a testbed corrects hours of simulation; nothing is measured here."""
 
 from types import SimpleNamespace
 
@@ -16,7 +16,7 @@ from airtcp_papers.hoekstra.real_points import (
 )
 from airtcp_papers.hoekstra.testbed import gaps
 
-#: Two transfers of 100 segments with 50.75 ACKs each, as the model has them, and two packets more.
+#: Two transfers of 100 segments with the model's 50.75 ACKs each, and two packets more.
 PACKETS = Packets(2, 200.0, 20_000.0, 101.5, 10_150.0, 0, 16.0)  # type: ignore[arg-type]
 #: A long simulation of five transfers and of two numbers of downloads.
 LONG = SimpleNamespace(
@@ -53,11 +53,11 @@ def point(*runs: Both) -> RealPoint:
 
 
 def test_what_the_testbed_takes_more_is_put_onto_the_long_simulation() -> None:
-    """Means of 1 and of 5 s in the samples: of the ratio, 1.05 and 1.15, no noise of these."""
+    """Samples have means of 1 and 5 s; their ratios, 1.05 and 1.15, are free of that variation."""
     one = point(both([1.05], [1.0]), both([5.75], [5.0]))
 
     assert one.over_simulation.mean == pytest.approx(1.10)
-    # t(1 degree) = 12.706, times 0.05 sqrt(2) / sqrt(2).
+    # t with 1 degree of freedom is 12.706, times 0.05 sqrt(2) / sqrt(2).
     assert one.over_simulation.half_width == pytest.approx(12.706 * 0.05, rel=1e-3)
     assert one.mean_s.mean == pytest.approx(2.2)
     half = 2.2 * np.hypot(12.706 * 0.05 / 1.1, 0.1 / 2.0)
@@ -71,7 +71,7 @@ def test_one_run_has_no_interval() -> None:
 
 
 def test_tails_are_those_of_the_long_simulation_and_what_differs() -> None:
-    """Of two transfers one takes longer than 1.5 s in the simulation, both in the testbed."""
+    """One of two transfers takes longer than 1.5 s in the simulation, both in the testbed."""
     one = point(both([1.6, 3.0], [1.2, 3.0]))
     at = np.array([0.0, 1.5, 2.5])
 
@@ -97,13 +97,13 @@ def test_the_latest_run_is_told() -> None:
 
 def test_points_are_of_the_paper() -> None:
     assert [gaps(REAL_LAWS[0])[place] for place in REAL_PLACES] == [0.48, 0.40, 0.38]
-    # 8760 bytes of Table II are six segments.
+    # Table II's 8760 bytes are six segments.
     tcp = LINUX["flows.client.tcp"]
     assert (tcp["mss"], tcp["receive_window"]) == ("1460 B", f"{6 * 1460} B")
 
 
 def test_the_refined_model_has_the_packets_that_were_counted() -> None:
-    """Two ACKs more for each of four transfers in two runs, and beacons around them."""
+    """Two more ACKs for each of four transfers in two runs, stretched by beacons."""
     one = point(both([1.0], [1.0]), both([1.0], [1.0]))
     testbed = Parameters.testbed()
     plain = effective_service_time(200_000, testbed)

@@ -1,7 +1,7 @@
-"""Whether the papers' claims are met: computed, and as it was when it was last looked at.
+"""Verdicts on the papers' claims: computed, and compared with the last reviewed state.
 
-A verdict that changes is looked into before `verdicts.toml` is. Cheap items are made in every run
-of the tests, all of them in `make verify`.
+Investigate a changed verdict before editing `verdicts.toml`. Every test run makes cheap items, and
+`make verify` makes all.
 """
 
 import tomllib
@@ -16,11 +16,11 @@ from airtcp_papers.common.item import Item
 from airtcp_papers.common.make import make, record_of
 from airtcp_papers.common.pages import judgements, write_pages
 
-#: A second or so each, and of every kind: a model, a table, a drawing, a simulation.
+#: A second or so each, one of every kind: a model, a table, a drawing, a simulation.
 CHEAP = ("M.table1", "M.fig1", "M.fig7", "M.figA1", "M.figA2")
 
-#: Events of a quick item, and of all: less than a minute and ten of CPU time, at 70 ns each on a
-#: quiet machine, with what is solved, drawn and written.
+#: Maximum events of a quick item, and of all: less than one and ten minutes of CPU time, at 70 ns
+#: each on a quiet machine, including solving, drawing and writing.
 MOST_EVENTS, MOST_OF_ALL = 700_000_000, 7_000_000_000
 
 EXPECTED: dict[str, list[str]] = tomllib.loads(
@@ -45,7 +45,7 @@ def events_of(item: Item, out: Path) -> int:
 
 
 def check_points_of_papers(items: Iterable[Item], out: Path) -> None:
-    """An item says which points are the paper's if it draws some, and only then."""
+    """An item marks the paper's points exactly if it draws some."""
     for item in items:
         record = record_of(item, out)
         assert record is not None
@@ -83,11 +83,11 @@ def test_cheap_items_meet_what_they_met(tmp_path: Path) -> None:
 @pytest.mark.verify
 @pytest.mark.timeout(1800)
 def test_all_items_meet_what_they_met(tmp_path: Path) -> None:
-    """As `airtcp reproduce all claims --quick`: each item is made, each claim has a value."""
+    """Like `airtcp reproduce all claims --quick`: each item is made, each claim has a value."""
     made = make(catalogue.items().values(), Settings(quick=True), tmp_path)
     pages = write_pages(tmp_path)
 
-    # Where there can be no testbed, what it measures is not made, and no claim is about it.
+    # Without a testbed its items are not made, and no claim depends on them.
     others = [one for one in made if one.how != "made"]
     assert [one for one in others if one.how != "not made"] == []
     assert all(one.item.name.startswith("H.testbed-") for one in others)

@@ -1,8 +1,8 @@
 """The access point of paper B, section 3.2, against arithmetic and against a slow, plain cell.
 
-The slow cell knows nothing of time: who sends next is the smallest counter, all wait alike after
-every transmission (the rules "bianchi"), and a transmission is one virtual slot. It shares no line
-with the core; both must agree in law.
+The slow cell has no time: the smallest counter sends next, all wait equally long after every
+transmission (the rules "bianchi"), and a transmission is one virtual slot. It shares no code with
+the core; both must have the same distributions.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ application = { kind = "udp", packet = "1500 B", rate = "saturated" }
     ("window", "target", "bursts"), [(32, 8, (2, 14)), (5, 1, (2, 2)), (64, 16, (2, 30))]
 )
 def test_nobody_answers(window: int, target: int, bursts: tuple[int, int]) -> None:
-    """Packets a DIFS apart, then a DIFS and the window of idle slots, over and over.
+    """Packets a DIFS apart, then a DIFS and the window of idle slots, repeated.
 
-    The law takes the l/2 stations that it believes to have woken for as many that still wait: from
-    the floor of two packets there follow 2 (m* - 1), and from those two again.
+    The rule assumes that the l/2 stations that it woke still wait: after the minimum of two packets
+    come 2 (m* - 1), and after those two again.
     """
     text = CELL.format(n=1, window=window, target=target, duration=20, replications=1)
     phy = Phy.of(loads(text).phy)
@@ -67,7 +67,7 @@ def test_nobody_answers(window: int, target: int, bursts: tuple[int, int]) -> No
     (run,) = answers(text)
 
     counts = run["counts"]
-    # A cycle at either end may be cut.
+    # A cycle may be cut off at either end.
     whole = 20e9 / cycle * sum(bursts)
     assert counts["mac_exchanges"] == pytest.approx(whole, abs=sum(bursts))
     assert sum(bursts) < 0.004 * whole
@@ -76,7 +76,7 @@ def test_nobody_answers(window: int, target: int, bursts: tuple[int, int]) -> No
 
 @dataclass
 class Sender:
-    """A saturated station: a counter of slots, and its window."""
+    """A saturated station: a backoff counter, and its window."""
 
     draws: random.Random
     cw: int = 31
@@ -96,12 +96,12 @@ class Sender:
 
 @cache
 def next_burst(sent: int, successes: int, collisions: int, target: int) -> int:
-    """The law of the model, for whole arrays there, kept for the few counts that recur."""
+    """The model's array function for one count, cached because few counts recur."""
     return int(burst_size(sent, successes, collisions, target))
 
 
 def slow_cell(n: int, window: int, target: int, accesses: int, seed: int) -> dict[str, float]:
-    """Shares of a cell whose access point sends in bursts; it and all stations are saturated."""
+    """Return shares of a cell whose access point sends in bursts; all nodes are saturated."""
     draws = random.Random(seed)
     stations = [Sender(draws) for _ in range(n)]
     left = 0  # virtual slots of the window
@@ -140,7 +140,7 @@ def slow_cell(n: int, window: int, target: int, accesses: int, seed: int) -> dic
             all_stations["collisions"] += collided
             station.sent(collided)
         if ap_sends and burst == 0:
-            # Should the window pass without a station's frame, this is what follows from it.
+            # The next burst if the window passes without a station's frame.
             packets = next_burst(sent, 0, 0, target)
     exchanges = sum(one["attempts"] - one["collisions"] for one in (ap, all_stations))
     return {

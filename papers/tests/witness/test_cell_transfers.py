@@ -1,4 +1,4 @@
-"""Mean times of transfers in several cells, beside the simulation: three graphs at five loads."""
+"""Mean transfer times in several cells against the simulation: three graphs at five loads."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ GRAPHS = {
     "row": (3, '[["a", "b"], ["b", "c"]]'),
     "triangle": (3, '[["a", "b"], ["b", "c"], ["a", "c"]]'),
 }
-#: From cells that hardly ever meet to cells of which each user waits half of the time or longer.
+#: From cells that hardly overlap to cells whose users wait half of the time or longer.
 THINK_TIMES_S = (5.0, 2.0, 1.0, 0.5, 0.2)
 #: The graphs and loads that are quick to simulate.
 QUICK = [("pair", 2.0), ("row", 1.0), ("triangle", 1.0)]
 
 
 def web(graph: str, think_s: float, duration: str = "60 s") -> Scenario:
-    """Cells of three users of 200 kB a page."""
+    """Cells with three users each who load 200 kB a page."""
     cells, heard = GRAPHS[graph]
     lines = [
         'phy = { standard = "802.11a", data_rate = "54 Mb/s" }',
@@ -41,10 +41,10 @@ def web(graph: str, think_s: float, duration: str = "60 s") -> Scenario:
 
 
 def error(of: Scenario) -> float:
-    """The mean time that is predicted over that simulated, less 1; 0 within its interval.
+    """Return the relative error of the predicted mean time; 0 within the simulated interval.
 
-    Beyond the interval it is the distance from its nearer end: how far a mean of some hundred
-    transfers lies from the truth is not the model's error. At 300 s of half a second between pages
+    Outside of the interval the error counts from its nearer end, because the uncertainty of a mean
+    of some hundred transfers is not the model's error. At 300 s with half a second between pages
     the triangle is 7.0 +- 2.2 % off, at 600 s and 8 replications 6.1 +- 2.0 %.
     """
     said = predict(of).best("transfer_time_s")

@@ -1,12 +1,12 @@
 """Paper H by our simulator: why mean times of FTP downloads differ from (29).
 
-The scenario is that of `airtcp reproduce H`: the test bed of Tables I and II, with LLC, beacons and
-MAC ACKs at 11 Mb/s. (29) is that of the refined model with the beacon factor of (22).
+The scenario is that of `airtcp reproduce H`: the testbed of Tables I and II, with LLC, beacons and
+MAC ACKs at 11 Mb/s. (29) is the refined model with the beacon factor of (22).
 
-The cycle (4) is 1 % too long: it lets the backoffs of access point and station follow each other
-where they run at once, and has one collision in 32 cycles where there are one in 19. At a load of
-0.8 a per cent of the service time is five of the transfer time. The other cause, that a transfer is
-no job of processor sharing at first, is in H.sizes.
+The cycle (4) is 1 % too long: it adds the backoffs of access point and station, which run in
+parallel, and has one collision in 32 cycles instead of one in 19. At a load of 0.8 a per cent of
+the service time is five of the transfer time. The other cause, that a transfer does not behave as a
+job of processor sharing at first, is in H.sizes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 
 def relative(point: Point) -> tuple[float, float]:
-    """The mean transfer time over (29), less one, and the half width of its interval."""
+    """Return the mean transfer time over (29), less one, and the half width of its interval."""
     found = point.adjusted
     assert found.mean is not None
     assert found.half_width is not None
@@ -42,7 +42,7 @@ def relative(point: Point) -> tuple[float, float]:
 
 @cache
 def endless(*, beacons: bool, every: int = 2) -> dict[str, Any]:
-    """One download without end."""
+    """Simulate one endless download."""
     changes: dict[str, Any] = {
         "flows.client.application": {"kind": "bulk"},
         "flows.client.tcp.delayed_ack": {"every": every},
@@ -66,9 +66,9 @@ def test_the_cycle_of_two_segments_is_shorter_than_the_model_s() -> None:
     """The first cause: 4.388 ms instead of 4.431."""
     assert cycle_s(beacons=False) / cycle_time(TESTBED) - 1.0 == pytest.approx(-0.0096, abs=0.001)
 
-    # With the access point's two backoffs alone, and the collisions that there are, it comes within
-    # 0.5 %: a collision costs a frame, an ACK timeout and the longer backoff after it. The rest are
-    # the times at which six segments are under way and the access point waits for an ACK.
+    # With only the access point's two backoffs, and the actual collisions, it comes within 0.5 %: a
+    # collision costs a frame, an ACK timeout and the longer backoff after it. The rest is time in
+    # which six segments are in flight and the access point waits for an ACK.
     counts = endless(beacons=False)
     collisions = 3.0 * counts["collisions"] / counts["mac_exchanges"]
     assert collisions == pytest.approx(1 / 19, rel=0.03)

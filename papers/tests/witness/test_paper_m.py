@@ -76,7 +76,7 @@ def endless(window: int, rules: str, direction: str = "download") -> str:
 @pytest.mark.parametrize("direction", ["download", "upload"])
 @pytest.mark.parametrize("rules", ["standard", "ns-2", "ns-3", "bianchi"])
 def test_one_station_with_a_window_of_one_never_collides(rules: str, direction: str) -> None:
-    """Data and ACK take turns: the packet that one sends is what the other waits for."""
+    """Data and ACK alternate: each sender waits for the other's packet."""
     runs = answers(endless(1, rules, direction), replications=5)
 
     for run in runs:
@@ -88,7 +88,7 @@ def test_one_station_with_a_window_of_one_never_collides(rules: str, direction: 
 
 
 def test_its_throughput_is_a_sum_of_times() -> None:
-    """Without post-backoff every packet waits DIFS and 15.5 slots on average, then is sent."""
+    """Without post-backoff every packet waits DIFS plus 15.5 slots on average, then is sent."""
     text = endless(1, "bianchi")
     phy = Phy.of(loads(text).phy)
     packets = [8 * (MSS_BYTES + HEADER_BYTES), 8 * HEADER_BYTES]
@@ -101,7 +101,7 @@ def test_its_throughput_is_a_sum_of_times() -> None:
 
 
 def test_two_backlogged_nodes() -> None:
-    """The chain says 0.0588; the model 0.060, for it takes 1/b for tau (erratum M6)."""
+    """The chain gives 0.0588; the model 0.060, because it uses 1/b for tau (erratum M6)."""
     runs = answers(endless(1000, "bianchi"))
     exact = two_senders(windows(31, 1023, 7)).collision_probability
     model = float(collision_probability(2, Parameters.table_1()))
@@ -111,5 +111,5 @@ def test_two_backlogged_nodes() -> None:
         mean, half = interval(metric(runs, name), 0.999)
         assert half < 0.002
         assert mean == pytest.approx(exact, abs=half)
-        # The paper's figure has two digits.
+        # The paper's figure is precise to two digits.
         assert mean == pytest.approx(model, abs=0.002)

@@ -1,4 +1,4 @@
-"""Downloads whose TCP ACKs go at once, as by the rules of ns-3: the form beside simulations."""
+"""Downloads whose TCP ACKs are sent at once, as by ns-3's rules: model against simulations."""
 
 from __future__ import annotations
 

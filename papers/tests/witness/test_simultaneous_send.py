@@ -2,9 +2,9 @@
 
 (1) is 1/CW for two nodes that always have a frame and draw from CW = 32 slots: 3.125 %. It is exact
 for an access point and its one station if windows do not double: after every transmission at least
-one of the two draws, uniformly over 0 .. 31, and meets whatever the other has left with 1/32. With
-windows that double, a second collision in a row has 1/64, as the paper says, and what is left of a
-long backoff is met less often: their Markov chain (`two_senders`) has it exactly.
+one of the two draws, uniformly over 0 .. 31, and meets the rest of the other's backoff with 1/32.
+If windows double, a second collision in a row has 1/64, as the paper says, and the rest of a long
+backoff is met less often: their Markov chain (`two_senders`) has it exactly.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def cell(
 
 def probability(runs: list[Answer]) -> tuple[float, float]:
     mean, half = interval(metric(runs, "simultaneous_send_probability"), CONFIDENCE)
-    # What windows that double leave of 1/32 is 0.0303: that must show.
+    # With doubled windows 1/32 becomes 0.0303: the interval must show that.
     assert half < 0.0009
     return mean, half
 
@@ -100,11 +100,10 @@ def test_with_one_station_every_collision_is_one(traffic: str) -> None:
 def test_most_collisions_of_several_stations_are_none() -> None:
     """The access point's frame is for one of four; a station's is for the access point.
 
-    Of the pairs among five like nodes, 4 of 10 have the access point in them, and with it the
-    station that it sends to in 1 of 4: a tenth of the collisions of two. Collisions of three or
-    more are none at all. A station that has just collided waits as long as the others here, and its
-    next frame is for the same node: how often the same two meet again moves the share by less than
-    a fifth of it.
+    Of the pairs among five equal nodes, 4 of 10 contain the access point, and 1 in 4 of these the
+    station that it sends to: a tenth of the collisions of two. Collisions of three or more never
+    count. Stations that have just collided wait as long as the others here, and each next frame is
+    for the same node. So repeated meetings change the share by less than a fifth of it.
     """
     runs = cell(BOTH_WAYS, n=4)
     collisions = sum(run["counts"]["collisions"] for run in runs)
