@@ -74,7 +74,7 @@ fn what_stations_send_in_the_window_is_a_slot_each() {
     assert_eq!(cell.next(), Some(4_000 + DIFS + SLOT));
 }
 
-/// An early end of a burst is also an end: the access point leaves the window to the stations.
+/// A burst that ends early also leaves the window to the stations.
 #[test]
 fn a_burst_ends_when_the_queue_is_empty() {
     let mut cell = in_a_burst();

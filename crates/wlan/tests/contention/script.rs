@@ -148,7 +148,7 @@ impl Script {
         Self::with_errors(queues, Vec::new(), phy, mac)
     }
 
-    /// Handles [`Self::with_queues`] with frame errors to and from stations.
+    /// Creates a cell like [`Self::with_queues`], with frame errors to and from stations.
     pub(crate) fn with_errors(
         queues: &[(StationId, AccessParameters)],
         errors: Vec<Option<(FrameErrors, RandomStream)>>,

@@ -216,8 +216,7 @@ impl Floor {
         }
     }
 
-    /// Returns its hearing with known powers: `dbm` for frames of other cells, and -50 dBm within
-    /// each cell.
+    /// Returns who hears whom with known powers: `dbm` between cells, and -50 dBm within each cell.
     pub(crate) fn hearing_between(&self, dbm: f64) -> HearingConfig {
         let mut hearing = self.hearing();
         for (row, from) in hearing.received_dbm.iter_mut().zip(&self.cells) {

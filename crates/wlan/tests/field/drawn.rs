@@ -100,13 +100,13 @@ impl Medium for Plain<Packet> {
 /// How stations hear each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Stations of a cell alike, and all stations of some pairs of cells.
+    /// Stations of a cell hear the same: their own cell, and all stations of some other cells.
     Cells,
     /// Some pairs of stations.
     Graph,
-    /// Stations of a cell alike, and cells with some power.
+    /// Stations of a cell hear the same, with a power for each pair of cells.
     CellPowers,
-    /// Pairs of stations with some power.
+    /// Each pair of stations has a power of its own.
     Powers,
 }
 
@@ -266,12 +266,12 @@ impl Drawn {
         self.play_on::<Field<Packet>>(length, false)
     }
 
-    /// Handles [`Self::play`] frame by frame.
+    /// Plays it like [`Self::play`], but frame by frame.
     pub(crate) fn play_in_frames(&self, length: Duration) -> Told {
         self.play_on::<Field<Packet>>(length, true)
     }
 
-    /// Handles [`Self::play`] by the plain reference.
+    /// Plays it like [`Self::play`], but in the plain reference.
     pub(crate) fn play_plainly(&self, length: Duration) -> Told {
         self.play_on::<Plain<Packet>>(length, false)
     }

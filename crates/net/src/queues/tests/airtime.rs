@@ -323,8 +323,8 @@ fn a_ring_of_airtime_holds_as_much_as_the_rate_sends_in_time() {
     assert_eq!(next.map(|one| one.body), Some(5));
 }
 
-/// What waits above a full ring is not for the MAC: with several links (802.11be) an access would
-/// find nothing to send.
+/// Packets above a full ring are not available to the MAC: with several links (802.11be) an access
+/// would find nothing to send.
 #[test]
 fn packets_above_a_ring_are_not_next_for_their_receiver() {
     let aql = Some(Duration::from_millis(5));

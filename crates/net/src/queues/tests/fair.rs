@@ -105,8 +105,8 @@ fn flows_share_bytes() {
     assert_eq!(small, 30);
 }
 
-/// Ten packets of flow 1 and two of flow 2 fill the queue. One more packet of flow 2 makes flow 1
-/// lose half of its packets, from the head.
+/// Ten packets of flow 1 and two of flow 2 fill the queue. One more packet of flow 2 overflows it,
+/// and flow 1 loses half of its packets, from the head.
 #[test]
 fn an_overflow_costs_the_fattest_flow_half_of_its_packets() {
     let mut queue = queue(&config(1514, Some(12)), Served::default());
